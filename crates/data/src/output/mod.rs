@@ -1,0 +1,164 @@
+//! CSV out: written under a temporary name in the same folder, then renamed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::cell::Cell;
+use crate::error::{DataError, shown_path};
+use crate::table::{ScanStats, TableFile};
+
+/// Writes a CSV file with a header line; returns the number of rows.
+///
+/// The file appears under its name only when complete, replacing one that was there; after an error
+/// nothing is left behind and a file that was there is untouched.
+pub fn write_csv_atomic<R>(
+    path: &Path,
+    header: &[&str],
+    rows: impl IntoIterator<Item = R>,
+) -> Result<u64, DataError>
+where
+    R: IntoIterator,
+    R::Item: AsRef<[u8]>,
+{
+    let mut output = AtomicCsv::create(path, header)?;
+    for row in rows {
+        output.write(row)?;
+    }
+    output.commit()
+}
+
+/// Copies a table to a CSV file with one column replaced.
+///
+/// Every row goes through `replace`, which gets the row number from 1 and the column's cell and gives
+/// the new field; the other columns are copied, with blank text becoming empty. `output` may be the
+/// input's own path. It is written as by [`write_csv_atomic`] and its name must end in `.csv`.
+pub fn rewrite_column<E: From<DataError>>(
+    input: &TableFile,
+    column: &str,
+    output: &Path,
+    on_progress: &mut dyn FnMut(u64),
+    replace: &mut dyn FnMut(u64, Cell<'_>) -> Result<String, E>,
+) -> Result<ScanStats, E> {
+    if !output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+        return Err(DataError::OutputNotCsv { file: shown_path(output) }.into());
+    }
+    input.column(column)?;
+    let names: Vec<&str> = input.columns().iter().map(|column| column.name.as_str()).collect();
+    let mut written = AtomicCsv::create(output, &names)?;
+    let mut visit = |row: u64, cells: &[Cell<'_>]| -> Result<(), E> {
+        for (&name, cell) in names.iter().zip(cells) {
+            if name == column {
+                written.field(replace(row, *cell)?)?;
+            } else {
+                written.field(cell.csv_text().as_bytes())?;
+            }
+        }
+        Ok(written.end_row()?)
+    };
+    let stats = input.scan(&names, on_progress, &mut visit)?;
+    written.commit()?;
+    Ok(stats)
+}
+
+/// A CSV file in the making. Dropped without [`AtomicCsv::commit`], it vanishes.
+struct AtomicCsv {
+    /// There until committed.
+    writer: Option<csv::Writer<File>>,
+    temporary: PathBuf,
+    target: PathBuf,
+    rows: u64,
+}
+
+impl AtomicCsv {
+    fn create(target: &Path, header: &[&str]) -> Result<Self, DataError> {
+        let refuse = |error: &std::io::Error| DataError::io(&shown_path(target), "write", error);
+        if target.is_dir() {
+            return Err(refuse(&ErrorKind::IsADirectory.into()));
+        }
+        let name = target.file_name().ok_or_else(|| refuse(&ErrorKind::InvalidFilename.into()))?;
+        let (temporary, file) = loop {
+            static SERIAL: AtomicU64 = AtomicU64::new(0);
+            let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+            let mut hidden = std::ffi::OsString::from(".");
+            hidden.push(name);
+            hidden.push(format!(".{}-{serial}.tmp", process::id()));
+            let temporary = target.with_file_name(hidden);
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => break (temporary, file),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(refuse(&error)),
+            }
+        };
+        let writer = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(file);
+        let mut output = Self { writer: Some(writer), temporary, target: target.to_owned(), rows: 0 };
+        output.with_writer(|writer| writer.write_record(header))?;
+        Ok(output)
+    }
+
+    fn write(&mut self, row: impl IntoIterator<Item: AsRef<[u8]>>) -> Result<(), DataError> {
+        for field in row {
+            self.field(field)?;
+        }
+        self.end_row()
+    }
+
+    fn field(&mut self, field: impl AsRef<[u8]>) -> Result<(), DataError> {
+        self.with_writer(|writer| writer.write_field(field))
+    }
+
+    fn end_row(&mut self) -> Result<(), DataError> {
+        self.rows += 1;
+        self.with_writer(|writer| writer.write_record(None::<&[u8]>))
+    }
+
+    /// Flushes, and gives the file its name; returns the number of rows.
+    fn commit(mut self) -> Result<u64, DataError> {
+        self.with_writer(|writer| {
+            writer.flush()?;
+            Ok(writer.get_ref().sync_all()?)
+        })?;
+        self.writer = None;
+        fs::rename(&self.temporary, &self.target)
+            .map_err(|error| DataError::io(&shown_path(&self.target), "write", &error))?;
+        self.temporary.clear();
+        Ok(self.rows)
+    }
+
+    fn with_writer(
+        &mut self,
+        act: impl FnOnce(&mut csv::Writer<File>) -> csv::Result<()>,
+    ) -> Result<(), DataError> {
+        let Some(writer) = self.writer.as_mut() else { return Ok(()) };
+        act(writer).map_err(|error| {
+            let file = shown_path(&self.target);
+            let reason = error.to_string();
+            match error.into_kind() {
+                csv::ErrorKind::Io(error) => DataError::io(&file, "write", &error),
+                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => DataError::OutputRow {
+                    file,
+                    row: self.rows,
+                    expected: usize::try_from(expected_len).unwrap_or(usize::MAX),
+                    found: usize::try_from(len).unwrap_or(usize::MAX),
+                },
+                _ => DataError::Io { file, action: "write", reason },
+            }
+        })
+    }
+}
+
+impl Drop for AtomicCsv {
+    fn drop(&mut self) {
+        // Closed first: a writer still open flushes when dropped.
+        self.writer = None;
+        if !self.temporary.as_os_str().is_empty() {
+            // The error that led here is the one to report.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

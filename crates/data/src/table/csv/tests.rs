@@ -1,0 +1,100 @@
+use crate::TableFile;
+use crate::fixture::{Folder, Kept, rows_of, text};
+
+#[test]
+fn fields_are_text_or_null() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "age, sex\n39, Male\n,\" \"\n\"4,5\",\"a \"\"b\"\"\"\n");
+    let (rows, stats) = rows_of(&path, &["age", "sex"]).unwrap();
+    assert_eq!(rows, [[text("39"), text(" Male")], [Kept::Null, Kept::Null], [text("4,5"), text("a \"b\"")]]);
+    assert_eq!((stats.rows, stats.nulls), (3, vec![1, 1]));
+}
+
+#[test]
+fn line_ends_and_a_byte_order_mark_are_no_data() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "\u{feff}age,sex\r\n1,a\r\n\r\n2,b");
+    let (rows, _) = rows_of(&path, &["sex", "age"]).unwrap();
+    assert_eq!(rows, [[text("a"), text("1")], [text("b"), text("2")]]);
+}
+
+#[test]
+fn a_header_without_rows_has_no_rows() {
+    let folder = Folder::new();
+    for content in ["age,sex", "age,sex\n"] {
+        let (rows, stats) = rows_of(&folder.file("t.csv", content), &["age"]).unwrap();
+        assert!(rows.is_empty());
+        assert_eq!((stats.rows, stats.nulls), (0, vec![0]));
+    }
+}
+
+#[test]
+fn blank_lines_are_no_header() {
+    let folder = Folder::new();
+    assert_eq!(
+        folder.open_error(&folder.file("t.csv", "\n\n")),
+        "t.csv: the file is empty: a table needs at least a header with column names"
+    );
+}
+
+#[test]
+fn duplicate_names_are_refused() {
+    let folder = Folder::new();
+    assert_eq!(
+        folder.open_error(&folder.file("t.csv", "age,sex, age\n")),
+        "t.csv: two columns are named \"age\": rename one of them"
+    );
+}
+
+#[test]
+fn ragged_rows_are_refused_with_their_number() {
+    let folder = Folder::new();
+    assert_eq!(
+        folder.scan_error(&folder.file("t.csv", "a,b\n1,2\n1,2,3\n"), &["a"]),
+        "t.csv: row 2 does not fit the header (fields: 3 instead of 2): fix or quote that line"
+    );
+    assert_eq!(
+        folder.scan_error(&folder.file("t.csv", "a,b\n1\n"), &["a"]),
+        "t.csv: row 1 does not fit the header (fields: 1 instead of 2): fix or quote that line"
+    );
+}
+
+#[test]
+fn text_must_be_utf8_in_the_header_and_in_chosen_columns() {
+    let folder = Folder::new();
+    for header in [&b"a,b\xe9\n"[..], b"\xff\xfea\0,\0b\0\n\0", b"PAR1\0\0,x\n"] {
+        assert_eq!(
+            folder.open_error(&folder.file("t.csv", header)),
+            "t.csv: the header line is not UTF-8 text: save the file as UTF-8"
+        );
+    }
+    let path = folder.file("t.csv", b"a,b\n1,x\n2,caf\xe9\n");
+    assert_eq!(
+        folder.scan_error(&path, &["a", "b"]),
+        "t.csv: column \"b\", row 2 is not UTF-8 text: save the file as UTF-8"
+    );
+    assert_eq!(rows_of(&path, &["a"]).unwrap().1.rows, 2);
+}
+
+#[test]
+fn any_prefix_of_a_file_is_read_or_refused() {
+    let folder = Folder::new();
+    let whole = "\u{feff}name,note\nÅsa,\"x, \"\"y\"\"\nz\"\r\nBo,\n";
+    for length in 0..whole.len() {
+        let path = folder.file("t.csv", &whole.as_bytes()[..length]);
+        if let Ok(table) = TableFile::open(&path) {
+            let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+            let _ = rows_of(&path, &names);
+        }
+    }
+}
+
+#[test]
+fn progress_is_reported_along_the_way() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", format!("a\n{}", "1\n".repeat(20_000)));
+    let table = TableFile::open(&path).unwrap();
+    let mut seen = Vec::new();
+    table.scan::<crate::DataError>(&["a"], &mut |bytes| seen.push(bytes), &mut |_, _| Ok(())).unwrap();
+    assert_eq!(seen, [2 + 2 * 8192, 2 + 2 * 16384, 40_002]);
+}

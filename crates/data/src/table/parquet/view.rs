@@ -1,0 +1,101 @@
+//! An Arrow array read cell by cell.
+
+use arrow::array::{
+    Array, AsArray, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
+};
+use arrow::datatypes::{
+    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+
+use crate::cell::Cell;
+
+/// An array of a type that has cells.
+pub(super) enum View<'a> {
+    Null,
+    Int8(&'a PrimitiveArray<Int8Type>),
+    Int16(&'a PrimitiveArray<Int16Type>),
+    Int32(&'a PrimitiveArray<Int32Type>),
+    Int64(&'a PrimitiveArray<Int64Type>),
+    UInt8(&'a PrimitiveArray<UInt8Type>),
+    UInt16(&'a PrimitiveArray<UInt16Type>),
+    UInt32(&'a PrimitiveArray<UInt32Type>),
+    UInt64(&'a PrimitiveArray<UInt64Type>),
+    Float32(&'a PrimitiveArray<Float32Type>),
+    Float64(&'a PrimitiveArray<Float64Type>),
+    Utf8(&'a StringArray),
+    LargeUtf8(&'a LargeStringArray),
+    ViewedUtf8(&'a StringViewArray),
+    Boolean(&'a BooleanArray),
+    /// For each row the position of its value, or none.
+    Dictionary(Vec<Option<usize>>, Box<View<'a>>),
+}
+
+impl<'a> View<'a> {
+    /// A view of the array; `None` if its type has no cells.
+    pub(super) fn new(array: &'a dyn Array) -> Option<Self> {
+        Some(match array.data_type() {
+            DataType::Null => View::Null,
+            DataType::Int8 => View::Int8(array.as_primitive_opt()?),
+            DataType::Int16 => View::Int16(array.as_primitive_opt()?),
+            DataType::Int32 => View::Int32(array.as_primitive_opt()?),
+            DataType::Int64 => View::Int64(array.as_primitive_opt()?),
+            DataType::UInt8 => View::UInt8(array.as_primitive_opt()?),
+            DataType::UInt16 => View::UInt16(array.as_primitive_opt()?),
+            DataType::UInt32 => View::UInt32(array.as_primitive_opt()?),
+            DataType::UInt64 => View::UInt64(array.as_primitive_opt()?),
+            DataType::Float32 => View::Float32(array.as_primitive_opt()?),
+            DataType::Float64 => View::Float64(array.as_primitive_opt()?),
+            DataType::Utf8 => View::Utf8(array.as_string_opt()?),
+            DataType::LargeUtf8 => View::LargeUtf8(array.as_string_opt()?),
+            DataType::Utf8View => View::ViewedUtf8(array.as_string_view_opt()?),
+            DataType::Boolean => View::Boolean(array.as_boolean_opt()?),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary_opt()?;
+                let (keys, values) = (dictionary.keys(), dictionary.values());
+                if values.is_empty() {
+                    return Some(View::Null);
+                }
+                let positions = dictionary.normalized_keys();
+                let positions =
+                    positions.into_iter().enumerate().map(|(row, at)| keys.is_valid(row).then_some(at));
+                View::Dictionary(positions.collect(), Box::new(View::new(values.as_ref())?))
+            }
+            _ => return None,
+        })
+    }
+
+    /// The cell in a row that the array has; the value itself if it is an integer too large for one.
+    pub(super) fn cell(&self, row: usize) -> Result<Cell<'a>, u64> {
+        macro_rules! cell {
+            ($array:expr, $make:expr) => {
+                if $array.is_null(row) { Cell::Null } else { $make($array.value(row)) }
+            };
+        }
+        Ok(match self {
+            View::Null => Cell::Null,
+            View::Int8(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
+            View::Int16(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
+            View::Int32(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
+            View::Int64(array) => cell!(array, Cell::Integer),
+            View::UInt8(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
+            View::UInt16(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
+            View::UInt32(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
+            View::UInt64(array) if array.is_null(row) => Cell::Null,
+            View::UInt64(array) => {
+                let value = array.value(row);
+                Cell::Integer(i64::try_from(value).map_err(|_| value)?)
+            }
+            View::Float32(array) => cell!(array, |value| Cell::Float(f64::from(value))),
+            View::Float64(array) => cell!(array, Cell::Float),
+            View::Utf8(array) => cell!(array, Cell::from_text),
+            View::LargeUtf8(array) => cell!(array, Cell::from_text),
+            View::ViewedUtf8(array) => cell!(array, Cell::from_text),
+            View::Boolean(array) => cell!(array, Cell::Boolean),
+            View::Dictionary(positions, values) => match positions[row] {
+                Some(at) => values.cell(at)?,
+                None => Cell::Null,
+            },
+        })
+    }
+}

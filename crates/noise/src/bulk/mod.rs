@@ -1,0 +1,163 @@
+//! Gaussian noise for gradients: vectors of 10⁵ to 10⁹ floats.
+//!
+//! A vector is scaled so that σ is exactly 2²⁴ steps, rounded to whole steps, and given
+//! [`normal_cell`] noise in integers; only the finished integer becomes a float again. So the output
+//! is a post-processing of the continuous Gaussian mechanism on the rounded vector.
+#![doc = include_str!("proof.md")]
+
+use crate::entropy::Stream;
+use crate::mechanism::sampler_delta_up;
+use crate::sampler::{CELL_BITS, normal_cell};
+use crate::{Entropy, NoiseError};
+use reticent_core::rounding::{add_up, div_down, mul_up, sqrt_up};
+use reticent_core::{Delta, Epsilon, Event, NoiseMultiplier, Scale, Sensitivity};
+
+/// Below this many numbers a second thread costs more than it saves.
+const THREAD_WORTH: usize = 1 << 15;
+
+/// Values beyond ± this many steps (2¹⁶ σ) are cut off.
+const STEP_LIMIT: f64 = (1u64 << 40) as f64;
+
+/// Settings that cannot change what is guaranteed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Worker threads, at least 1.
+    pub threads: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get) }
+    }
+}
+
+/// Gaussian noise for vectors of one length.
+///
+/// # Guarantee
+/// For vectors whose ℓ2 distance is at most the sensitivity, under whichever neighbouring relation
+/// the sensitivity was taken, one call of [`add_noise`](Self::add_noise) is a post-processing of the
+/// Gaussian mechanism described by [`event`](Self::event), up to the extra
+/// [`delta`](Self::delta_up) of the sampler. The event's noise multiplier is rounded down and pays
+/// for rounding the vector.
+///
+/// # Reference
+/// Abadi et al., *Deep learning with differential privacy* (2016), for its use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BulkGaussian {
+    sigma: f64,
+    step: f64,
+    length: usize,
+    noise_multiplier: NoiseMultiplier,
+}
+
+impl BulkGaussian {
+    /// Noise of standard deviation σ for vectors of `length` numbers.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when σ is so small or large that its step is no ordinary double.
+    pub fn new(sensitivity: Sensitivity, sigma: Scale, length: usize) -> Result<Self, NoiseError> {
+        let sigma = sigma.get();
+        if !(1e-250..=1e250).contains(&sigma) {
+            return Err(NoiseError::invalid("sigma", sigma, "give a number from 1e-250 to 1e250"));
+        }
+        let step = sigma / (1u64 << CELL_BITS) as f64;
+        // Rounding moves each of two vectors by half a step a coordinate; the division that finds the
+        // step number adds at most 2⁻¹⁰ of a step within the cut-off.
+        let rounding = mul_up(mul_up(sqrt_up(length as f64), step), 1.0 + 1.0 / 1024.0);
+        let noise_multiplier = NoiseMultiplier::new(div_down(sigma, add_up(sensitivity.get(), rounding)))?;
+        Ok(Self { sigma, step, length, noise_multiplier })
+    }
+
+    /// What one call of [`add_noise`](Self::add_noise) costs.
+    pub fn event(&self) -> Event {
+        Event::Gaussian { noise_multiplier: self.noise_multiplier }
+    }
+
+    /// What the sampler's distance from the ideal normal adds to the δ of one call, at ε.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when ε is so large that nothing would be left.
+    pub fn delta_up(&self, epsilon: Epsilon) -> Result<Delta, NoiseError> {
+        Ok(Delta::new(sampler_delta_up(epsilon.get(), self.length))?)
+    }
+
+    /// The standard deviation.
+    pub fn sigma(&self) -> f64 {
+        self.sigma
+    }
+
+    /// Adds noise to every number in place. A number that is not finite counts as 0.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `values` has not the declared length; nothing is changed then.
+    pub fn add_noise(&self, values: &mut [f32], entropy: &mut Entropy, effort: Effort) -> Result<Event, NoiseError> {
+        if values.len() != self.length {
+            return Err(NoiseError::invalid("values", format!("{} numbers", values.len()), format!("give as many as declared: {}", self.length)));
+        }
+        let threads = effort.threads.clamp(1, values.len().div_ceil(THREAD_WORTH).max(1));
+        let share = values.len().div_ceil(threads).max(1);
+        let (step, inverse) = (self.step, 1.0 / self.step);
+        if threads == 1 {
+            add_noise_to(values, step, inverse, &mut Stream::new(entropy));
+            return Ok(self.event());
+        }
+        std::thread::scope(|scope| {
+            for part in values.chunks_mut(share) {
+                let mut stream = Stream::new(entropy);
+                scope.spawn(move || add_noise_to(part, step, inverse, &mut stream));
+            }
+        });
+        Ok(self.event())
+    }
+}
+
+fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream) {
+    for value in values {
+        let steps = f64::from(if value.is_finite() { *value } else { 0.0 }) * inverse;
+        let whole = steps.clamp(-STEP_LIMIT, STEP_LIMIT).round_ties_even();
+        // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
+        *value = ((whole + f64::from(normal_cell(stream)) + 0.5) * step) as f32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bulk(length: usize) -> BulkGaussian {
+        BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(2.0).unwrap(), length).unwrap()
+    }
+
+    #[test]
+    fn noise_has_the_stated_spread_on_any_number_of_threads() {
+        let mut entropy = Entropy::new().unwrap();
+        for threads in [1, 2, 5] {
+            let mut values = vec![3.0f32; 400_000];
+            bulk(values.len()).add_noise(&mut values, &mut entropy, Effort { threads }).unwrap();
+            let n = values.len() as f64;
+            let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
+            let variance = values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / n;
+            // Seven standard errors.
+            assert!((mean - 3.0).abs() < 7.0 * 2.0 / n.sqrt(), "{mean}");
+            assert!((variance - 4.0).abs() < 7.0 * 4.0 * (2.0 / n).sqrt(), "{variance}");
+        }
+    }
+
+    #[test]
+    fn the_claim_pays_for_rounding() {
+        let Event::Gaussian { noise_multiplier } = bulk(1_000_000).event() else { panic!() };
+        assert!(noise_multiplier.get() < 2.0 && noise_multiplier.get() > 1.999);
+        assert!(bulk(10).delta_up(Epsilon::new(8.0).unwrap()).unwrap().get() < 1e-30);
+    }
+
+    #[test]
+    fn odd_values_do_no_harm() {
+        let mut entropy = Entropy::new().unwrap();
+        let mut values = [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN_POSITIVE, 0.0];
+        bulk(5).add_noise(&mut values, &mut entropy, Effort::default()).unwrap();
+        assert!(values.iter().all(|v| v.is_finite()));
+        assert!(bulk(4).add_noise(&mut values, &mut entropy, Effort::default()).is_err());
+        assert!(BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(1e-300).unwrap(), 1).is_err());
+        bulk(0).add_noise(&mut [], &mut entropy, Effort::default()).unwrap();
+    }
+}

@@ -1,0 +1,20 @@
+use reticent_core::InvalidValue;
+use thiserror::Error;
+
+/// Why noise could not be calibrated or drawn.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum NoiseError {
+    /// A parameter has no meaning; the message names it.
+    #[error(transparent)]
+    Invalid(#[from] InvalidValue),
+    /// The operating system gave no randomness.
+    #[error("the operating system's random source failed: {0}")]
+    Entropy(String),
+}
+
+impl NoiseError {
+    /// Shorthand for an [`InvalidValue`].
+    pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        InvalidValue::new(field, value, remedy).into()
+    }
+}

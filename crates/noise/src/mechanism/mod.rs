@@ -1,0 +1,115 @@
+//! The mechanisms. Each is built from checked parameters, says what it costs, and draws only from
+//! [`Entropy`].
+#![doc = include_str!("proof.md")]
+
+mod discrete;
+mod gaussian;
+mod laplace;
+mod response;
+mod selection;
+mod student;
+mod utility;
+
+pub(crate) use discrete::l2_of_units;
+pub use discrete::{DiscreteGaussian, DiscreteLaplace};
+pub(crate) use gaussian::sampler_delta_up;
+pub use gaussian::{Gaussian, IntegerGaussian, classical_sigma, short_classical_sigma};
+pub use laplace::Laplace;
+pub use response::{Estimate, RandomizedResponse};
+pub use selection::{Rule, Selection};
+pub use student::StudentT;
+pub use utility::{RuleErrors, compare_rules};
+
+use crate::Entropy;
+use reticent_core::{Confidence, Event, Guarantee};
+
+/// A released value with what it cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Released<T> {
+    /// What may be published.
+    pub value: T,
+    /// What an accountant is told.
+    pub event: Event,
+    /// The claim the mechanism was calibrated to.
+    pub guarantee: Guarantee,
+}
+
+/// A private map from an input to a random output.
+///
+/// # Guarantee
+/// For inputs at [`distance`](Self::distance) at most 1, the outputs satisfy
+/// [`guarantee`](Self::guarantee) and [`event`](Self::event). Drawing never fails and its control
+/// flow depends on the input only through the output.
+pub trait Mechanism {
+    /// What goes in.
+    type Input: ?Sized;
+    /// What comes out.
+    type Output;
+
+    /// The cost in the language of accountants.
+    fn event(&self) -> Event;
+
+    /// The (ε, δ) claim, rounded up.
+    fn guarantee(&self) -> Guarantee;
+
+    /// How far two inputs are apart, in units of the declared sensitivity.
+    fn distance(&self, a: &Self::Input, b: &Self::Input) -> f64;
+
+    /// One draw.
+    fn draw(&self, input: &Self::Input, entropy: &mut Entropy) -> Self::Output;
+}
+
+/// Additive noise, whose error does not depend on the data.
+pub trait Accuracy {
+    /// The error that one coordinate exceeds with probability at most 1 − confidence, rounded up.
+    fn error(&self, confidence: Confidence) -> f64;
+}
+
+/// Something that can run a mechanism: [`Entropy`] in earnest, a recorder in tests.
+pub trait Releaser {
+    /// Runs the mechanism once.
+    fn release<M: Mechanism>(&mut self, mechanism: &M, input: &M::Input) -> Released<M::Output>
+    where
+        M::Input: ToOwned<Owned: 'static>,
+        M::Output: Clone + 'static;
+}
+
+impl Releaser for Entropy {
+    fn release<M: Mechanism>(&mut self, mechanism: &M, input: &M::Input) -> Released<M::Output>
+    where
+        M::Input: ToOwned<Owned: 'static>,
+        M::Output: Clone + 'static,
+    {
+        Released { value: mechanism.draw(input, self), event: mechanism.event(), guarantee: mechanism.guarantee() }
+    }
+}
+
+/// Draws are made in batches of at least this many, so that the time of a release says next to
+/// nothing about the one draw that is used.
+const BATCH: usize = 256;
+
+/// `count` draws out of a batch of at least [`BATCH`].
+fn draw_ahead<T>(count: usize, mut draw: impl FnMut() -> T) -> Vec<T> {
+    let mut batch: Vec<T> = (0..count.max(BATCH)).map(|_| draw()).collect();
+    batch.truncate(count);
+    batch
+}
+
+/// Σ|aᵢ − bᵢ| / sensitivity for vectors of integers; infinite when their lengths differ.
+fn l1_distance(a: &[i128], b: &[i128], sensitivity: f64) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    a.iter().zip(b).map(|(x, y)| x.abs_diff(*y) as f64).sum::<f64>() / sensitivity
+}
+
+/// √Σ(aᵢ − bᵢ)² / sensitivity for vectors; infinite when their lengths differ.
+fn l2_distance(a: impl ExactSizeIterator<Item = f64>, b: impl ExactSizeIterator<Item = f64>, sensitivity: f64) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    a.zip(b).map(|(x, y)| ((x - y) / sensitivity).powi(2)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests;

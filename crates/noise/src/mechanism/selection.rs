@@ -1,0 +1,233 @@
+//! Choosing one of finitely many candidates by a score.
+
+use super::Mechanism;
+use crate::grid::Grid;
+use crate::sampler::{DiscreteLaplaceSampler, Dyadic, bernoulli_exp, big, uniform_below};
+use crate::{Entropy, NoiseError};
+use dashu_int::UBig;
+use reticent_core::rounding::{div_up, ln_up, mul_up};
+use reticent_core::{Confidence, Epsilon, Event, Guarantee, Scale, Sensitivity};
+
+/// How the choice is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Probability proportional to e^{ε·score/(2Δ)}.
+    Exponential,
+    /// Candidates in random order, each taken with probability e^{−ε·(best − score)/(2Δ)}; the same
+    /// distribution as the largest score after exponential noise, and never worse on average than
+    /// [`Rule::Exponential`].
+    PermuteAndFlip,
+    /// The largest score after discrete Laplace noise of scale 2Δ/ε.
+    ReportNoisyMax,
+}
+
+/// A private choice among a fixed list of candidates, by their scores.
+///
+/// # Guarantee
+/// For score lists of equal length that differ by at most the sensitivity in every entry, under
+/// whichever neighbouring relation the sensitivity was taken: pure ε. With
+/// [`monotone`](Self::monotone) scores (all move the same way between neighbours) the noise is half
+/// as large for the same ε. [`Rule::Exponential`] moreover has privacy-loss range ε. All comparisons
+/// are exact: no score, however extreme, makes a draw fail or underflow; a score that is not a
+/// number counts as 0.
+///
+/// # Reference
+/// McSherry, Talwar, *Mechanism Design via Differential Privacy* (2007); McKenna, Sheldon,
+/// *Permute-and-Flip* (2020); Ding et al., *The Permute-and-Flip Mechanism is Identical to
+/// Report-Noisy-Max with Exponential Noise* (2021); Dwork, Roth (2014), claim 3.9.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    rule: Rule,
+    epsilon: Epsilon,
+    /// ε rounded down to 40 bits: what the draw uses.
+    rate: Dyadic,
+    grid: Grid,
+    /// In grid steps, as rounded neighbours can differ.
+    moved: u64,
+    sensitivity: f64,
+    monotone: bool,
+    laplace: DiscreteLaplaceSampler,
+}
+
+impl Selection {
+    /// Real scores with a real sensitivity, which are rounded to a grid first.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] for ε = 0 or a sensitivity too small for doubles.
+    pub fn new(rule: Rule, sensitivity: Sensitivity, epsilon: Epsilon) -> Result<Self, NoiseError> {
+        let grid = Grid::for_scale(Scale::new(sensitivity.get())?, 30)?;
+        let moved = grid.steps(sensitivity.get()).floor() as u64 + 1;
+        Self::build(rule, grid, moved, sensitivity.get(), epsilon, false)
+    }
+
+    /// Scores that are whole numbers, with a whole sensitivity: nothing is lost to rounding.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] for ε = 0 or sensitivity outside 1…2⁴⁰.
+    pub fn for_integers(rule: Rule, sensitivity: u64, epsilon: Epsilon) -> Result<Self, NoiseError> {
+        if sensitivity == 0 || sensitivity > 1 << 40 {
+            return Err(NoiseError::invalid("sensitivity", sensitivity, "give a whole number from 1 to 2^40"));
+        }
+        Self::build(rule, Grid::INTEGERS, sensitivity, sensitivity as f64, epsilon, false)
+    }
+
+    /// The same for scores that all move the same way between neighbours, such as counts under
+    /// add-remove: half the noise.
+    ///
+    /// # Errors
+    /// None beyond those of the constructors.
+    pub fn monotone(self) -> Result<Self, NoiseError> {
+        Self::build(self.rule, self.grid, self.moved, self.sensitivity, self.epsilon, true)
+    }
+
+    fn build(rule: Rule, grid: Grid, moved: u64, sensitivity: f64, epsilon: Epsilon, monotone: bool) -> Result<Self, NoiseError> {
+        let value = epsilon.positive()?;
+        let rate = dyadic_at_most(value)?;
+        let factor = if monotone { 1.0 } else { 2.0 };
+        let scale = div_up(factor * moved as f64, value);
+        let laplace = DiscreteLaplaceSampler::new(Dyadic::at_least("epsilon", scale, 53)?);
+        Ok(Self { rule, epsilon, rate, grid, moved, sensitivity, monotone, laplace })
+    }
+
+    /// The score shortfall that is exceeded with probability at most 1 − confidence, when `best` of
+    /// the `candidates` share the top score: (2Δ/ε)·ln(candidates/(β·best)), Δ/ε if monotone.
+    /// [`Rule::ReportNoisyMax`] has twice ln(candidates/β).
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] unless 1 ≤ best ≤ candidates.
+    pub fn shortfall(&self, candidates: u64, best: u64, confidence: Confidence) -> Result<f64, NoiseError> {
+        if best == 0 || best > candidates {
+            return Err(NoiseError::invalid("best", best, format!("give a number from 1 to candidates = {candidates}")));
+        }
+        let factor = if self.monotone { 1.0 } else { 2.0 };
+        let unit = div_up(mul_up(factor, self.sensitivity), self.rate.to_f64_down()) * (1.0 + 1e-9);
+        let logs = match self.rule {
+            Rule::Exponential | Rule::PermuteAndFlip => ln_up(candidates as f64 / best as f64 / confidence.beta() * (1.0 + 1e-12)),
+            Rule::ReportNoisyMax => 2.0 * ln_up(candidates as f64 / confidence.beta() * (1.0 + 1e-12)),
+        };
+        Ok(mul_up(unit, logs.max(0.0)))
+    }
+
+    /// The ε for which [`shortfall`](Self::shortfall) of the exponential mechanism is `error`.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `error` is not positive or `best` is not in 1…candidates.
+    pub fn epsilon_for_error(
+        sensitivity: Sensitivity,
+        error: f64,
+        candidates: u64,
+        best: u64,
+        confidence: Confidence,
+    ) -> Result<Epsilon, NoiseError> {
+        if !(error.is_finite() && error > 0.0) {
+            return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
+        }
+        if best == 0 || best > candidates {
+            return Err(NoiseError::invalid("best", best, format!("give a number from 1 to candidates = {candidates}")));
+        }
+        let logs = ln_up(candidates as f64 / best as f64 / confidence.beta());
+        Ok(Epsilon::new(div_up(mul_up(2.0 * sensitivity.get(), logs), error) * (1.0 + 1e-8))?)
+    }
+
+    /// The number of grid steps each score lies below the best.
+    fn gaps(&self, scores: &[f64]) -> Vec<u128> {
+        let points: Vec<i128> = scores.iter().map(|score| self.grid.round(*score)).collect();
+        let best = points.iter().copied().max().unwrap_or(0);
+        points.iter().map(|point| best.abs_diff(*point)).collect()
+    }
+
+    /// True with probability e^{−ε·gap/(2Δ)} (e^{−ε·gap/Δ} if monotone).
+    fn keep(&self, gap: u128, entropy: &mut Entropy) -> bool {
+        if gap == 0 {
+            return true;
+        }
+        let factor = if self.monotone { 1 } else { 2 };
+        let den = (factor * u128::from(self.moved)) << self.rate.shift;
+        match gap.checked_mul(self.rate.numerator) {
+            Some(num) => bernoulli_exp(entropy, num, den),
+            None => big::bernoulli_exp(entropy, &(UBig::from(gap) * UBig::from(self.rate.numerator)), &UBig::from(den)),
+        }
+    }
+
+    fn exponential(&self, gaps: &[u128], entropy: &mut Entropy) -> usize {
+        loop {
+            let candidate = uniform_below(entropy, gaps.len() as u64) as usize;
+            if self.keep(gaps[candidate], entropy) {
+                return candidate;
+            }
+        }
+    }
+
+    fn permute_and_flip(&self, gaps: &[u128], entropy: &mut Entropy) -> usize {
+        let mut order: Vec<usize> = (0..gaps.len()).collect();
+        for done in 0..order.len() {
+            let pick = done + uniform_below(entropy, (order.len() - done) as u64) as usize;
+            order.swap(done, pick);
+            if self.keep(gaps[order[done]], entropy) {
+                return order[done];
+            }
+        }
+        // Not reached: a candidate with gap 0 is always kept.
+        0
+    }
+
+    fn report_noisy_max(&self, gaps: &[u128], entropy: &mut Entropy) -> usize {
+        let mut best = (0, i128::MIN);
+        for (candidate, gap) in gaps.iter().enumerate() {
+            // Gaps are below 2^102, so the sum cannot overflow; ties go to the first.
+            let noisy = self.laplace.sample(entropy).saturating_sub(*gap as i128);
+            if noisy > best.1 {
+                best = (candidate, noisy);
+            }
+        }
+        best.0
+    }
+}
+
+/// The largest dyadic of 40 significant bits that is at most `value`.
+fn dyadic_at_most(value: f64) -> Result<Dyadic, NoiseError> {
+    if !(value >= (2f64).powi(-20) && value <= (2f64).powi(20)) {
+        return Err(NoiseError::invalid("epsilon", value, "give a number from 2^-20 to 2^20 for a private choice"));
+    }
+    let shift = (39 - libm::ilogb(value)) as u32;
+    Ok(Dyadic { numerator: libm::scalbn(value, shift as i32).floor() as u128, shift })
+}
+
+impl Mechanism for Selection {
+    type Input = [f64];
+    type Output = usize;
+
+    fn event(&self) -> Event {
+        match self.rule {
+            Rule::Exponential => Event::Exponential { epsilon: self.epsilon },
+            Rule::PermuteAndFlip | Rule::ReportNoisyMax => Event::Pure { epsilon: self.epsilon },
+        }
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::pure(self.epsilon)
+    }
+
+    /// The largest change of a score; infinite if lengths differ or monotone scores move both ways.
+    fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        let moves: Vec<f64> = a.iter().zip(b).map(|(x, y)| y - x).collect();
+        let both_ways = moves.iter().any(|m| *m > 0.0) && moves.iter().any(|m| *m < 0.0);
+        if a.len() != b.len() || (self.monotone && both_ways) {
+            return f64::INFINITY;
+        }
+        moves.iter().fold(0.0, |most: f64, m| most.max(m.abs())) / self.sensitivity
+    }
+
+    /// The index of the chosen candidate; 0 for an empty list.
+    fn draw(&self, scores: &[f64], entropy: &mut Entropy) -> usize {
+        if scores.is_empty() {
+            return 0;
+        }
+        let gaps = self.gaps(scores);
+        match self.rule {
+            Rule::Exponential => self.exponential(&gaps, entropy),
+            Rule::PermuteAndFlip => self.permute_and_flip(&gaps, entropy),
+            Rule::ReportNoisyMax => self.report_noisy_max(&gaps, entropy),
+        }
+    }
+}

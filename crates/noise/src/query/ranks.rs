@@ -1,0 +1,192 @@
+use super::{Answer, Reach, Terms, release_integers};
+use crate::mechanism::{Rule, Selection};
+use crate::{NoiseError, Releaser};
+use reticent_core::{Event, Guarantee, Neighboring};
+
+/// A quantile as a ratio: `part` of `whole` of the rows lie below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantile {
+    part: u64,
+    whole: u64,
+}
+
+impl Quantile {
+    /// The median.
+    pub const MEDIAN: Self = Self { part: 1, whole: 2 };
+
+    /// The nearest thousandth to `level`.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] unless 0.001 ≤ level ≤ 0.999.
+    pub fn new(level: f64) -> Result<Self, NoiseError> {
+        if !(0.001..=0.999).contains(&level) {
+            return Err(NoiseError::invalid("quantile", level, "give a number from 0.001 to 0.999, e.g. 0.5 for the median"));
+        }
+        let part = (level * 1000.0).round() as u64;
+        let divisor = (1..=1000).rev().find(|d| part.is_multiple_of(*d) && 1000u64.is_multiple_of(*d)).unwrap_or(1);
+        Ok(Self { part: part / divisor, whole: 1000 / divisor })
+    }
+
+    /// How far one privacy unit moves whole·#{below} − part·#{all}.
+    fn sensitivity(self, neighboring: Neighboring) -> u64 {
+        match neighboring {
+            Neighboring::AddRemove => self.part.max(self.whole - self.part),
+            Neighboring::ReplaceOne => self.whole,
+        }
+    }
+}
+
+/// At most `count` evenly spaced numbers from `low` to `high`; whole numbers when `integers` and
+/// there are few enough of them.
+///
+/// # Errors
+/// [`NoiseError::Invalid`] naming `bounds` unless low < high, both finite, or `candidates` below 2.
+pub fn even_candidates(low: f64, high: f64, count: usize, integers: bool) -> Result<Vec<f64>, NoiseError> {
+    if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
+        return Err(NoiseError::invalid("bounds", format!("{low},{high}"), "give two finite numbers, the lower one first"));
+    }
+    if count < 2 {
+        return Err(NoiseError::invalid("candidates", count, "give at least 2"));
+    }
+    let (first, last) = (low.ceil(), high.floor());
+    if integers && last - first + 1.0 <= count as f64 && last > first && last.abs() <= 1e15 && first.abs() <= 1e15 {
+        return Ok((first as i64..=last as i64).map(|v| v as f64).collect());
+    }
+    let mut points: Vec<f64> =
+        (0..count).map(|i| (low + (high - low) * (i as f64 / (count - 1) as f64)).clamp(low, high)).collect();
+    points.dedup();
+    Ok(points)
+}
+
+/// How many values lie below, at and above each of a sorted list of public candidates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankTable {
+    candidates: Vec<f64>,
+    /// Values strictly between the previous candidate and this one; the last entry is above all.
+    between: Vec<u64>,
+    at: Vec<u64>,
+}
+
+impl RankTable {
+    /// An empty table.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] unless the candidates are at least two finite numbers in rising order.
+    pub fn new(candidates: Vec<f64>) -> Result<Self, NoiseError> {
+        if candidates.len() < 2 || !candidates.iter().all(|c| c.is_finite()) || !candidates.windows(2).all(|w| w[0] < w[1]) {
+            return Err(NoiseError::invalid("candidates", candidates.len(), "give at least two finite numbers in rising order"));
+        }
+        let (between, at) = (vec![0; candidates.len() + 1], vec![0; candidates.len()]);
+        Ok(Self { candidates, between, at })
+    }
+
+    /// Counts one value, clamped to the candidates' range; not-a-number counts as the lowest.
+    pub fn add(&mut self, value: f64) {
+        let (first, last) = (self.candidates[0], self.candidates[self.candidates.len() - 1]);
+        let value = if value.is_nan() { first } else { value.clamp(first, last) };
+        match self.candidates.binary_search_by(|c| c.total_cmp(&value)) {
+            Ok(index) => self.at[index] += 1,
+            // −0 and +0 are the same value but not the same order.
+            Err(index) if self.candidates.get(index) == Some(&value) => self.at[index] += 1,
+            Err(index) if index > 0 && self.candidates[index - 1] == value => self.at[index - 1] += 1,
+            Err(index) => self.between[index] += 1,
+        }
+    }
+
+    /// For each candidate: whole·#{x < c} − part·n and whole·#{x ≤ c} − part·n.
+    fn offsets(&self, quantile: Quantile) -> Vec<(i128, i128)> {
+        let n: u64 = self.between.iter().sum::<u64>() + self.at.iter().sum::<u64>();
+        let target = i128::from(quantile.part) * i128::from(n);
+        let mut below = 0i128;
+        let mut offsets = Vec::with_capacity(self.candidates.len());
+        for (between, at) in self.between.iter().zip(&self.at) {
+            below += i128::from(*between);
+            let (strictly, upto) = (below, below + i128::from(*at));
+            offsets.push((i128::from(quantile.whole) * strictly - target, i128::from(quantile.whole) * upto - target));
+            below = upto;
+        }
+        offsets
+    }
+
+    /// A candidate close to the quantile, and an interval of candidates that holds it.
+    ///
+    /// Half of the budget selects the answer by permute-and-flip, the score being minus the number
+    /// of (weighted) rows by which a candidate misses the quantile. A quarter proposes the two ends
+    /// of the interval, aimed outside by as much as the noise may err, and a quarter checks each end
+    /// with a noisy count; an end that fails its check becomes the bound of the candidates. So the
+    /// interval holds at the terms' confidence whatever was proposed.
+    ///
+    /// # Guarantee
+    /// Pure ε under the terms' neighbouring relation: five releases, composed. The score of quantile
+    /// p/w moves by at most max(p, w − p) under add-remove and w under replace-one.
+    ///
+    /// # Reference
+    /// Smith, *Privacy-preserving statistical estimation with optimal convergence rates* (2011), for
+    /// quantiles by the exponential mechanism.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when the terms cannot be met.
+    pub fn quantile(&self, source: &mut impl Releaser, terms: &Terms, quantile: Quantile) -> Result<QuantileAnswer, NoiseError> {
+        if terms.delta.get() > 0.0 {
+            return Err(NoiseError::invalid("delta", terms.delta, "leave delta out: a private choice is pure"));
+        }
+        let sensitivity = quantile.sensitivity(terms.neighboring);
+        let offsets = self.offsets(quantile);
+        let mut bill = Bill::default();
+
+        let half = terms.share(2.0)?;
+        // Zero where the quantile falls on the candidate, else the weighted rows it misses by.
+        let misses = |(strictly, upto): &(i128, i128)| if *strictly > 0 { *strictly } else if *upto < 0 { -*upto } else { 0 };
+        let selection = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, half.epsilon)?;
+        let scores: Vec<f64> = offsets.iter().map(|o| -(misses(o) as f64)).collect();
+        let released = source.release(&selection, &scores[..]);
+        bill.add(released.event, released.guarantee)?;
+        let value = self.candidates[released.value];
+
+        let eighth = terms.share(8.0)?.surer(2.0)?;
+        let proposal = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, eighth.epsilon)?;
+        let probe = super::Terms { delta: reticent_core::Delta::ZERO, noise: super::Noise::Laplace, ..eighth };
+        let check_error = crate::mechanism::DiscreteLaplace::new(sensitivity, probe.epsilon).map(|m| crate::mechanism::Accuracy::error(&m, probe.confidence))?;
+        let aim = (proposal.shortfall(self.candidates.len() as u64, 1, terms.confidence)? + 2.0 * check_error).ceil();
+
+        let mut end = |offset: &dyn Fn(&(i128, i128)) -> i128, side: f64, fallback: f64| -> Result<f64, NoiseError> {
+            let scores: Vec<f64> = offsets.iter().map(|o| -(offset(o) as f64 - side * aim).abs()).collect();
+            let released = source.release(&proposal, &scores[..]);
+            bill.add(released.event, released.guarantee)?;
+            let reach = Reach { l1: sensitivity, l2: sensitivity as f64 };
+            let check = release_integers(source, &probe, reach, &[offset(&offsets[released.value])])?;
+            bill.add(check.event, check.guarantee)?;
+            let clear = check.values[0] as f64 * side > check.error;
+            Ok(if clear { self.candidates[released.value] } else { fallback })
+        };
+        let low = end(&|o| o.0, -1.0, self.candidates[0])?;
+        let high = end(&|o| o.1, 1.0, self.candidates[self.candidates.len() - 1])?;
+        let guarantee = bill.total(terms)?;
+        Ok(Answer { value, interval: vec![[low.min(high), high.max(low)]], events: bill.events, guarantee })
+    }
+}
+
+/// A quantile's answer: a candidate.
+pub type QuantileAnswer = Answer<f64>;
+
+/// Releases as they add up.
+#[derive(Default)]
+struct Bill {
+    events: Vec<Event>,
+    total: Option<Guarantee>,
+}
+
+impl Bill {
+    fn add(&mut self, event: Event, guarantee: Guarantee) -> Result<(), NoiseError> {
+        self.total = Some(match self.total {
+            None => guarantee,
+            Some(total) => total.then(guarantee)?,
+        });
+        self.events.push(event);
+        Ok(())
+    }
+
+    fn total(&self, terms: &Terms) -> Result<Guarantee, NoiseError> {
+        self.total.ok_or_else(|| NoiseError::invalid("epsilon", terms.epsilon, "spend on at least one release"))
+    }
+}

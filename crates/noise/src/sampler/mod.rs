@@ -1,0 +1,27 @@
+//! Exact samplers: every decision is a comparison of integers.
+//!
+//! Probabilities are ratios of integers, and a uniform real is a stream of 64-bit digits that is
+//! read only as far as the comparison needs. Machine integers carry the common case; [`big`] is the
+//! same algorithms on big integers, used when a parameter is too wide and as a cross-check in tests.
+#![doc = include_str!("proof.md")]
+
+mod bernoulli;
+pub mod big;
+mod dyadic;
+mod gaussian;
+mod laplace;
+mod normal;
+mod normal_big;
+mod student;
+mod uniform;
+
+pub use bernoulli::{bernoulli, bernoulli_exp};
+pub use dyadic::Dyadic;
+pub use gaussian::DiscreteGaussianSampler;
+pub use laplace::{DiscreteLaplaceSampler, geometric};
+pub use normal::{CELL_BITS, NORMAL_DISTANCE_LOG2, Normal, normal_cell, rounded_normal};
+pub use student::StudentSampler;
+pub use uniform::uniform_below;
+
+#[cfg(test)]
+mod tests;

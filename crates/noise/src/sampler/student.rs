@@ -1,0 +1,87 @@
+use super::big::saturate;
+use super::normal::{CELL_BITS, Normal};
+use crate::entropy::Bits;
+use dashu_int::ops::SquareRoot;
+use dashu_int::{IBig, UBig};
+
+/// Rounded Student-t: ⌊scale · T⌋ with T = Z₀ / √((Z₁² + … + Z_ν²)/ν).
+///
+/// Doubles decide when the result is clear of an integer; otherwise the normals behind it are
+/// refined 64 bits at a time in integers until the floor is certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StudentSampler {
+    scale: u64,
+    degrees_of_freedom: u32,
+}
+
+impl StudentSampler {
+    /// The sampler with an integer scale below 2³⁴ and at least one degree of freedom.
+    pub fn new(scale: u64, degrees_of_freedom: u32) -> Self {
+        debug_assert!(scale > 0 && scale < 1 << 34 && degrees_of_freedom > 0);
+        Self { scale, degrees_of_freedom }
+    }
+
+    /// One draw. Beyond ±2¹²⁶ it saturates.
+    pub fn sample<B: Bits>(&self, bits: &mut B) -> i128 {
+        let mut draw = || Normal::sample(bits).fixed(bits);
+        let top = draw();
+        let below: Vec<i128> = (0..self.degrees_of_freedom).map(|_| draw()).collect();
+        self.floor_in_doubles(top, &below).unwrap_or_else(|| self.floor_exactly(bits, top, &below))
+    }
+
+    pub(super) fn floor_in_doubles(&self, top: i128, below: &[i128]) -> Option<i128> {
+        let unit = (2f64).powi(-(CELL_BITS as i32) - 64);
+        let square_sum: f64 = below.iter().map(|z| (*z as f64 * unit).powi(2)).sum();
+        let nu = f64::from(self.degrees_of_freedom);
+        let value = self.scale as f64 * (top as f64 * unit) * (nu / square_sum).sqrt();
+        // Each double operation is off by a relative 2⁻⁵³, the sum of ν squares by less than ν of them.
+        let doubt = value.abs() * (nu + 16.0) * f64::EPSILON;
+        let floor = value.floor();
+        (doubt < 0.25 && value - floor > doubt && floor + 1.0 - value > doubt).then_some(floor as i128)
+    }
+
+    #[cold]
+    pub(super) fn floor_exactly<B: Bits>(&self, bits: &mut B, top: i128, below: &[i128]) -> i128 {
+        let mut numbers: Vec<IBig> = std::iter::once(&top).chain(below).map(|z| IBig::from(*z)).collect();
+        loop {
+            let (low, high) = self.floor_bounds(&numbers);
+            if low == high {
+                return saturate(&low);
+            }
+            for number in &mut numbers {
+                *number = (number.clone() << 64) + IBig::from(bits.word());
+            }
+        }
+    }
+
+    /// The floors at the two ends of what the known digits allow.
+    fn floor_bounds(&self, numbers: &[IBig]) -> (IBig, IBig) {
+        // A number n stands for a real in [n, n + 1); squares of magnitudes are bounded likewise.
+        let square_ends = |n: &IBig| {
+            let (near, far) = if *n < IBig::ZERO { (-n - IBig::ONE, -n) } else { (n.clone(), n + IBig::ONE) };
+            (magnitude(&near).pow(2), magnitude(&far).pow(2))
+        };
+        let (mut least, mut most) = (UBig::ZERO, UBig::ZERO);
+        for number in &numbers[1..] {
+            let (near, far) = square_ends(number);
+            least += near;
+            most += far;
+        }
+        if least == UBig::ZERO {
+            return (IBig::ZERO, IBig::ONE);
+        }
+        let factor = UBig::from(self.scale).pow(2) * UBig::from(self.degrees_of_freedom);
+        let (near, far) = square_ends(&numbers[0]);
+        let small = IBig::from((&factor * near / most).sqrt());
+        let large = IBig::from((&factor * far / least).sqrt());
+        if numbers[0] < IBig::ZERO {
+            (-large - IBig::ONE, -small - IBig::ONE)
+        } else {
+            (small, large)
+        }
+    }
+}
+
+fn magnitude(value: &IBig) -> UBig {
+    UBig::try_from(value.clone()).unwrap_or(UBig::ZERO)
+}

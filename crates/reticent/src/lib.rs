@@ -1,0 +1,32 @@
+//! Reticent: private machine learning in one library. This crate holds no logic: it gathers the
+//! others under one name and draws the map.
+//!
+//! ```text
+//!  core      vocabulary: Epsilon, Delta, Neighboring, Event, Certificate; directed rounding
+//!   ↑   ↑
+//!   │  data  tables in: CSV, Parquet; filters; atomic rewriting
+//!  noise     the entropy source, exact samplers, mechanisms, queries: (value, Event) out
+//! ```
+//!
+//! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them.
+//!
+//! ```
+//! use reticent::core::Epsilon;
+//! use reticent::noise::query::{self, Terms};
+//! use reticent::noise::Entropy;
+//!
+//! let mut entropy = Entropy::new()?;
+//! let terms = Terms::pure(Epsilon::new(1.0)?);
+//! let answer = query::count(&mut entropy, &terms, 1234)?;
+//! println!("{} (95 %: {:?}), cost {}", answer.value, answer.interval[0], answer.guarantee);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use reticent_core as core;
+pub use reticent_data as data;
+pub use reticent_noise as noise;
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

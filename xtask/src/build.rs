@@ -1,0 +1,47 @@
+//! The steps that are one cargo command each.
+
+use std::path::PathBuf;
+
+use crate::metadata::Metadata;
+use crate::shell::{Result, Shell, run};
+
+/// `cargo fmt`.
+pub(crate) fn format(shell: &Shell) -> Result<String> {
+    run(shell.cargo(&["fmt", "--all", "--check"])).map(|()| String::new())
+}
+
+/// `cargo clippy` over every target, warnings refused.
+pub(crate) fn clippy(shell: &Shell) -> Result<String> {
+    run(shell.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+        .map(|()| String::new())
+}
+
+/// The tests, by nextest where it is installed.
+pub(crate) fn tests(shell: &Shell) -> Result<String> {
+    if shell.has_subcommand("nextest") {
+        run(shell.cargo(&["nextest", "run", "--workspace"]))?;
+        Ok("by nextest".to_owned())
+    } else {
+        run(shell.cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
+        Ok("by cargo test (nextest is not installed)".to_owned())
+    }
+}
+
+/// The examples in the documentation.
+pub(crate) fn doctests(shell: &Shell) -> Result<String> {
+    run(shell.cargo(&["test", "--workspace", "--doc"])).map(|()| String::new())
+}
+
+/// The documentation, warnings refused.
+pub(crate) fn docs(shell: &Shell) -> Result<String> {
+    let mut command = shell.cargo(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    run(command).map(|()| String::new())
+}
+
+/// Builds the `reticent` command and returns where it lies.
+pub(crate) fn binary(shell: &Shell) -> Result<PathBuf> {
+    run(shell.cargo(&["build", "--quiet", "--package", "reticent-cli"]))?;
+    let target = Metadata::of_members(shell)?.target_directory;
+    Ok(target.join("debug").join(format!("reticent{}", std::env::consts::EXE_SUFFIX)))
+}

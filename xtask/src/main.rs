@@ -1,0 +1,79 @@
+//! The gate: every check a change must pass, run as `cargo xtask check`.
+//!
+//! Each check is a [`step::Step`]: a name, one line about it, and a function that returns either
+//! one line of detail or a [`shell::Failure`]. `cargo xtask list` prints them all.
+
+mod build;
+mod floor;
+mod layers;
+mod licences;
+mod metadata;
+mod modules;
+mod orphans;
+mod peers;
+mod readme;
+mod shell;
+mod sizes;
+mod snippets;
+mod spdx;
+mod step;
+
+use std::process::ExitCode;
+
+use shell::{Failure, Result, Shell};
+use step::STEPS;
+
+const HELP: &str = "\
+Usage: cargo xtask <command>
+
+  check            run every step in order, stop at the first failure
+  check --quick    run the steps that need no tests
+  list             print the steps
+  floor --raise    write the present number of tests to xtask/test-floor.txt
+  <step>           run a single step
+
+Run `cargo xtask list` for the names of the steps.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one command line; `Ok(false)` means that a step failed and has already said why.
+fn dispatch(words: &[&str]) -> Result<bool> {
+    match words {
+        ["--help" | "-h" | "help"] => println!("{HELP}"),
+        ["list"] => print!("{}", step::listing()),
+        ["check"] => return Ok(step::run(&Shell::locate()?, &STEPS)),
+        ["check", "--quick"] => return Ok(step::run(&Shell::locate()?, step::quick())),
+        ["floor", "--raise"] => println!("{}", floor::raise(&Shell::locate()?)?),
+        [name] => match step::named(name) {
+            Some(step) => return Ok(step::run(&Shell::locate()?, std::slice::from_ref(step))),
+            None => return Err(Failure::new(format!("unknown command `{name}`\n\n{HELP}"))),
+        },
+        _ => return Err(Failure::new(HELP)),
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_command_is_refused_and_help_is_not() {
+        assert!(dispatch(&["frobnicate"]).is_err());
+        assert!(dispatch(&[]).is_err());
+        assert!(dispatch(&["check", "--fast"]).is_err());
+        assert!(dispatch(&["--help"]).is_ok_and(|passed| passed));
+        assert!(dispatch(&["list"]).is_ok_and(|passed| passed));
+    }
+}

@@ -1,0 +1,147 @@
+//! What `cargo metadata` says, reduced to what the checks read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::shell::{Failure, Result, Shell, capture};
+
+/// A package, of the workspace or not.
+#[derive(Debug, Clone)]
+pub(crate) struct Package {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) license: Option<String>,
+    /// The folder of its manifest.
+    pub(crate) folder: PathBuf,
+    pub(crate) dependencies: Vec<Dependency>,
+    /// The root source file of each target.
+    pub(crate) roots: Vec<PathBuf>,
+}
+
+/// A dependency as the manifest states it.
+#[derive(Debug, Clone)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// Whether only tests, examples and benchmarks see it.
+    pub(crate) dev: bool,
+}
+
+/// The packages and, when asked for, how they resolve.
+#[derive(Debug, Default)]
+pub(crate) struct Metadata {
+    pub(crate) packages: Vec<Package>,
+    /// Identifiers of the workspace members.
+    pub(crate) members: BTreeSet<String>,
+    pub(crate) target_directory: PathBuf,
+    /// From a package to those it links in: neither build nor development dependencies.
+    pub(crate) links: BTreeMap<String, Vec<String>>,
+}
+
+impl Metadata {
+    /// The workspace members alone.
+    pub(crate) fn of_members(shell: &Shell) -> Result<Self> {
+        parse(&capture(shell.cargo(&["metadata", "--format-version", "1", "--no-deps"]))?)
+    }
+
+    /// The members and everything that they depend on, on any platform.
+    pub(crate) fn of_everything(shell: &Shell) -> Result<Self> {
+        parse(&capture(shell.cargo(&["metadata", "--format-version", "1"]))?)
+    }
+
+    /// The workspace members.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| self.members.contains(&package.id))
+    }
+}
+
+fn parse(json: &str) -> Result<Metadata> {
+    let value: Value = serde_json::from_str(json)
+        .map_err(|error| Failure::new(format!("`cargo metadata`: its output is not JSON: {error}")))?;
+    let packages = list(&value, "packages")?.iter().map(package).collect::<Result<_>>()?;
+    let members = list(&value, "workspace_members")?.iter().filter_map(Value::as_str);
+    let mut links = BTreeMap::new();
+    if value["resolve"].is_object() {
+        for node in list(&value["resolve"], "nodes")? {
+            links.insert(text(node, "id")?, linked(node)?);
+        }
+    }
+    Ok(Metadata {
+        packages,
+        members: members.map(str::to_owned).collect(),
+        target_directory: text(&value, "target_directory")?.into(),
+        links,
+    })
+}
+
+fn package(value: &Value) -> Result<Package> {
+    let manifest = PathBuf::from(text(value, "manifest_path")?);
+    let dependencies = list(value, "dependencies")?.iter().map(|dependency| {
+        Ok(Dependency { name: text(dependency, "name")?, dev: dependency["kind"] == "dev" })
+    });
+    let roots = list(value, "targets")?.iter().map(|target| text(target, "src_path").map(PathBuf::from));
+    Ok(Package {
+        id: text(value, "id")?,
+        name: text(value, "name")?,
+        version: text(value, "version")?,
+        license: value["license"].as_str().map(str::to_owned),
+        folder: manifest.parent().map(Path::to_path_buf).unwrap_or_default(),
+        dependencies: dependencies.collect::<Result<_>>()?,
+        roots: roots.collect::<Result<_>>()?,
+    })
+}
+
+/// The packages that a node of the resolved graph links in.
+fn linked(node: &Value) -> Result<Vec<String>> {
+    let mut packages = Vec::new();
+    for dependency in list(node, "deps")? {
+        if list(dependency, "dep_kinds")?.iter().any(|kind| kind["kind"].is_null()) {
+            packages.push(text(dependency, "pkg")?);
+        }
+    }
+    Ok(packages)
+}
+
+fn text(value: &Value, key: &str) -> Result<String> {
+    value[key].as_str().map(str::to_owned).ok_or_else(|| missing(key))
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> Result<&'a Vec<Value>> {
+    value[key].as_array().ok_or_else(|| missing(key))
+}
+
+fn missing(key: &str) -> Failure {
+    Failure::new(format!("`cargo metadata`: its output lacks `{key}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_dependencies_are_links() {
+        let metadata = parse(
+            r#"{"packages": [{"id": "a", "name": "a", "version": "1.0.0", "license": null,
+                  "manifest_path": "/w/a/Cargo.toml", "targets": [{"src_path": "/w/a/src/lib.rs"}],
+                  "dependencies": [{"name": "b", "kind": "dev"}, {"name": "c", "kind": null}]}],
+                "workspace_members": ["a"], "target_directory": "/w/target",
+                "resolve": {"nodes": [{"id": "a", "deps": [
+                  {"pkg": "b", "dep_kinds": [{"kind": "dev"}]},
+                  {"pkg": "c", "dep_kinds": [{"kind": "dev"}, {"kind": null}]},
+                  {"pkg": "d", "dep_kinds": [{"kind": "build"}]}]}]}}"#,
+        )
+        .unwrap();
+        assert_eq!(metadata.links["a"], ["c"]);
+        let package = metadata.members().next().unwrap();
+        assert_eq!(package.folder, Path::new("/w/a"));
+        assert!(package.dependencies[0].dev && !package.dependencies[1].dev);
+    }
+
+    #[test]
+    fn a_missing_field_is_named() {
+        let message = parse(r#"{"packages": []}"#).unwrap_err().to_string();
+        assert!(message.contains("`workspace_members`"), "{message}");
+    }
+}
