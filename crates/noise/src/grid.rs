@@ -81,7 +81,10 @@ impl Grid {
     /// The integer nearest to (point + ½) steps.
     pub fn integer(self, point: i128) -> i128 {
         match self.exponent {
-            e if e >= 0 => point.checked_shl(e.unsigned_abs()).filter(|v| v >> e == point).unwrap_or(point.signum() * i128::MAX),
+            e if e >= 0 => point
+                .checked_shl(e.unsigned_abs())
+                .filter(|v| v >> e == point)
+                .unwrap_or(point.signum() * i128::MAX),
             e if e <= -127 => 0,
             e => {
                 let shift = e.unsigned_abs();

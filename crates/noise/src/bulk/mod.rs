@@ -90,9 +90,18 @@ impl BulkGaussian {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `values` has not the declared length; nothing is changed then.
-    pub fn add_noise(&self, values: &mut [f32], entropy: &mut Entropy, effort: Effort) -> Result<Event, NoiseError> {
+    pub fn add_noise(
+        &self,
+        values: &mut [f32],
+        entropy: &mut Entropy,
+        effort: Effort,
+    ) -> Result<Event, NoiseError> {
         if values.len() != self.length {
-            return Err(NoiseError::invalid("values", format!("{} numbers", values.len()), format!("give as many as declared: {}", self.length)));
+            return Err(NoiseError::invalid(
+                "values",
+                format!("{} numbers", values.len()),
+                format!("give as many as declared: {}", self.length),
+            ));
         }
         let threads = effort.threads.clamp(1, values.len().div_ceil(THREAD_WORTH).max(1));
         let share = values.len().div_ceil(threads).max(1);

@@ -6,8 +6,8 @@
 //! page through its raw address; nothing else in the crate uses it.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::Once;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());

@@ -5,9 +5,7 @@ use crate::sampler::{DiscreteGaussianSampler, DiscreteLaplaceSampler, Dyadic};
 use crate::{Entropy, NoiseError};
 use reticent_core::rounding::{add_up, div_down, div_up, exp_up, mul_up, sqrt_up};
 use reticent_core::special::{bisect, normal_tail_quantile};
-use reticent_core::{
-    Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity,
-};
+use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity};
 
 /// Integer vectors with discrete Laplace (two-sided geometric) noise.
 ///
@@ -64,14 +62,19 @@ impl DiscreteLaplace {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `error` is not positive.
-    pub fn epsilon_for_error(sensitivity: u64, error: f64, confidence: Confidence) -> Result<Epsilon, NoiseError> {
+    pub fn epsilon_for_error(
+        sensitivity: u64,
+        error: f64,
+        confidence: Confidence,
+    ) -> Result<Epsilon, NoiseError> {
         if !(error.is_finite() && error > 0.0) {
             return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
         }
         let delta = positive_sensitivity(sensitivity)?;
         let error = error.max(0.5);
         let too_big = |scale: f64| Self::tail(error.floor(), scale) > confidence.beta();
-        let scale = bisect(0.0, error * 64.0 + 64.0, |scale| !too_big(scale)).next_down();
+        // A little less, so that rounding the scale up again cannot tip the integer error over.
+        let scale = bisect(0.0, error * 64.0 + 64.0, |scale| !too_big(scale)) * (1.0 - 1e-13);
         Ok(Epsilon::new(div_up(delta, scale))?)
     }
 
@@ -149,7 +152,11 @@ impl DiscreteGaussian {
     pub fn new(sensitivity: Sensitivity, epsilon: Epsilon, delta: Delta) -> Result<Self, NoiseError> {
         let target = epsilon.positive()?;
         if delta.get() == 0.0 {
-            return Err(NoiseError::invalid("delta", 0, "give a delta above 0: Gaussian noise has no pure guarantee"));
+            return Err(NoiseError::invalid(
+                "delta",
+                0,
+                "give a delta above 0: Gaussian noise has no pure guarantee",
+            ));
         }
         let too_small = |z: f64| zcdp_epsilon_up(z, delta.get()) > target;
         let mut high = 1.0;
@@ -186,7 +193,8 @@ impl DiscreteGaussian {
 fn zcdp_epsilon_up(z: f64, delta: f64) -> f64 {
     let rho = div_up(0.5, z * z * (1.0 - 1e-15));
     let log_delta = libm::log(delta);
-    let at = |alpha: f64| rho * alpha + libm::log1p(-1.0 / alpha) - (log_delta + libm::log(alpha)) / (alpha - 1.0);
+    let at =
+        |alpha: f64| rho * alpha + libm::log1p(-1.0 / alpha) - (log_delta + libm::log(alpha)) / (alpha - 1.0);
     // Any order gives a true bound; ternary search in ln(α − 1) finds a good one.
     let (mut low, mut high) = (-20.0f64, 40.0f64);
     for _ in 0..200 {

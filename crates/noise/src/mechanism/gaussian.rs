@@ -5,9 +5,7 @@ use crate::{Entropy, NoiseError};
 use reticent_core::profile::{gaussian_delta_up, gaussian_epsilon_up, gaussian_noise_multiplier_up};
 use reticent_core::rounding::{add_up, div_down, div_up, exp_up, ln_up, mul_up, sqrt_up, sub_down};
 use reticent_core::special::normal_tail_quantile;
-use reticent_core::{
-    Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity,
-};
+use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity};
 
 /// Fineness of the grid: σ is at least this many bits of steps.
 const GRID_BITS: u32 = 32;
@@ -45,7 +43,10 @@ impl GridNoise {
             return Err(NoiseError::invalid(
                 "delta",
                 delta.get(),
-                format!("give a delta above {:e}: the sampler needs that much", sampler_delta_up(epsilon.get(), dimension)),
+                format!(
+                    "give a delta above {:e}: the sampler needs that much",
+                    sampler_delta_up(epsilon.get(), dimension)
+                ),
             ));
         }
         let multiplier = gaussian_noise_multiplier_up(epsilon, Delta::new(spare)?)?.get();
@@ -69,7 +70,11 @@ impl GridNoise {
         // Nine tenths of δ for the noise, the rest for the sampler; ε grows only logarithmically with it.
         let epsilon = gaussian_epsilon_up(multiplier, Delta::new(delta.get() * 0.9)?)?;
         if sampler_delta_up(epsilon.get(), dimension) > delta.get() * 0.09 {
-            return Err(NoiseError::invalid("delta", delta.get(), "give a larger delta or more noise: the sampler's own share does not fit"));
+            return Err(NoiseError::invalid(
+                "delta",
+                delta.get(),
+                "give a larger delta or more noise: the sampler's own share does not fit",
+            ));
         }
         Self::on_grid(grid, sensitivity, dimension, moved, steps, Guarantee { epsilon, delta })
     }
@@ -84,7 +89,11 @@ impl GridNoise {
     ) -> Result<Self, NoiseError> {
         let sigma = sigma_steps.ceil();
         if !(sigma >= 1.0 && sigma < (2f64).powi(34)) {
-            return Err(NoiseError::invalid("epsilon", guarantee.epsilon, "give a larger epsilon or a smaller dimension: the noise does not fit its grid"));
+            return Err(NoiseError::invalid(
+                "epsilon",
+                guarantee.epsilon,
+                "give a larger epsilon or a smaller dimension: the noise does not fit its grid",
+            ));
         }
         Ok(Self {
             grid,
@@ -132,7 +141,12 @@ impl Gaussian {
     /// # Errors
     /// [`NoiseError::Invalid`] for ε = 0, δ = 0 or below the sampler's share, or a scale beyond
     /// what doubles can hold.
-    pub fn new(sensitivity: Sensitivity, epsilon: Epsilon, delta: Delta, dimension: usize) -> Result<Self, NoiseError> {
+    pub fn new(
+        sensitivity: Sensitivity,
+        epsilon: Epsilon,
+        delta: Delta,
+        dimension: usize,
+    ) -> Result<Self, NoiseError> {
         Ok(Self(GridNoise::calibrated(sensitivity, epsilon, delta, dimension, false)?))
     }
 
@@ -140,7 +154,12 @@ impl Gaussian {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_sigma(sensitivity: Sensitivity, sigma: Scale, delta: Delta, dimension: usize) -> Result<Self, NoiseError> {
+    pub fn with_sigma(
+        sensitivity: Sensitivity,
+        sigma: Scale,
+        delta: Delta,
+        dimension: usize,
+    ) -> Result<Self, NoiseError> {
         Ok(Self(GridNoise::with_sigma(sensitivity, sigma, delta, dimension, false)?))
     }
 
@@ -197,7 +216,12 @@ impl Mechanism for Gaussian {
     fn draw(&self, input: &[f64], entropy: &mut Entropy) -> Vec<f64> {
         let grid = self.0.grid;
         let values = input.iter().copied().chain(std::iter::repeat(0.0));
-        self.0.noise(entropy).into_iter().zip(values).map(|(noise, value)| grid.value(grid.round(value) + noise, 0.5)).collect()
+        self.0
+            .noise(entropy)
+            .into_iter()
+            .zip(values)
+            .map(|(noise, value)| grid.value(grid.round(value) + noise, 0.5))
+            .collect()
     }
 }
 
@@ -217,7 +241,12 @@ impl IntegerGaussian {
     ///
     /// # Errors
     /// As [`Gaussian::new`].
-    pub fn new(sensitivity: Sensitivity, epsilon: Epsilon, delta: Delta, dimension: usize) -> Result<Self, NoiseError> {
+    pub fn new(
+        sensitivity: Sensitivity,
+        epsilon: Epsilon,
+        delta: Delta,
+        dimension: usize,
+    ) -> Result<Self, NoiseError> {
         Ok(Self(GridNoise::calibrated(sensitivity, epsilon, delta, dimension, true)?))
     }
 
@@ -225,7 +254,12 @@ impl IntegerGaussian {
     ///
     /// # Errors
     /// As [`Gaussian::new`].
-    pub fn with_sigma(sensitivity: Sensitivity, sigma: Scale, delta: Delta, dimension: usize) -> Result<Self, NoiseError> {
+    pub fn with_sigma(
+        sensitivity: Sensitivity,
+        sigma: Scale,
+        delta: Delta,
+        dimension: usize,
+    ) -> Result<Self, NoiseError> {
         Ok(Self(GridNoise::with_sigma(sensitivity, sigma, delta, dimension, true)?))
     }
 
@@ -285,10 +319,18 @@ impl Mechanism for IntegerGaussian {
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when ε ≥ 1, ε = 0 or δ = 0.
-pub fn classical_sigma(sensitivity: Sensitivity, epsilon: Epsilon, delta: Delta) -> Result<Scale, NoiseError> {
+pub fn classical_sigma(
+    sensitivity: Sensitivity,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<Scale, NoiseError> {
     let e = epsilon.positive()?;
     if e >= 1.0 {
-        return Err(NoiseError::invalid("epsilon", e, "give an epsilon below 1: the classical formula is proven only there (the analytic calibration has no such limit)"));
+        return Err(NoiseError::invalid(
+            "epsilon",
+            e,
+            "give an epsilon below 1: the classical formula is proven only there (the analytic calibration has no such limit)",
+        ));
     }
     textbook_sigma(sensitivity, e, delta, 1.25)
 }
@@ -307,7 +349,11 @@ pub fn classical_sigma(sensitivity: Sensitivity, epsilon: Epsilon, delta: Delta)
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when ε = 0, δ = 0, or the formula's noise is too small at this (ε, δ).
-pub fn short_classical_sigma(sensitivity: Sensitivity, epsilon: Epsilon, delta: Delta) -> Result<Scale, NoiseError> {
+pub fn short_classical_sigma(
+    sensitivity: Sensitivity,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<Scale, NoiseError> {
     let e = epsilon.positive()?;
     let sigma = textbook_sigma(sensitivity, e, delta, 1.0)?;
     let multiplier = NoiseMultiplier::new(div_down(sigma.get(), sensitivity.get()))?;
@@ -316,15 +362,26 @@ pub fn short_classical_sigma(sensitivity: Sensitivity, epsilon: Epsilon, delta: 
         return Err(NoiseError::invalid(
             "epsilon",
             e,
-            format!("give a smaller epsilon or use the analytic calibration: here this formula gives only epsilon = {proven}"),
+            format!(
+                "give a smaller epsilon or use the analytic calibration: here this formula gives only epsilon = {proven}"
+            ),
         ));
     }
     Ok(sigma)
 }
 
-fn textbook_sigma(sensitivity: Sensitivity, epsilon: f64, delta: Delta, constant: f64) -> Result<Scale, NoiseError> {
+fn textbook_sigma(
+    sensitivity: Sensitivity,
+    epsilon: f64,
+    delta: Delta,
+    constant: f64,
+) -> Result<Scale, NoiseError> {
     if delta.get() == 0.0 {
-        return Err(NoiseError::invalid("delta", 0, "give a delta above 0: Gaussian noise has no pure guarantee"));
+        return Err(NoiseError::invalid(
+            "delta",
+            0,
+            "give a delta above 0: Gaussian noise has no pure guarantee",
+        ));
     }
     let root = sqrt_up(mul_up(2.0, ln_up(div_up(constant, delta.get()))));
     Ok(Scale::new(div_up(mul_up(sensitivity.get(), root), epsilon))?)

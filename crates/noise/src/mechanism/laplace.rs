@@ -53,11 +53,20 @@ impl Laplace {
         Self::on_grid(grid, sensitivity, dimension, grid.steps(scale.get()))
     }
 
-    fn on_grid(grid: Grid, sensitivity: Sensitivity, dimension: usize, scale_steps: f64) -> Result<Self, NoiseError> {
+    fn on_grid(
+        grid: Grid,
+        sensitivity: Sensitivity,
+        dimension: usize,
+        scale_steps: f64,
+    ) -> Result<Self, NoiseError> {
         let moved = steps_apart(grid, sensitivity, dimension);
         let scale = scale_steps.ceil();
         if !(scale >= 1.0 && scale < (2f64).powi(62)) {
-            return Err(NoiseError::invalid("epsilon", scale_steps, "give a larger epsilon or a smaller dimension: the noise does not fit its grid"));
+            return Err(NoiseError::invalid(
+                "epsilon",
+                scale_steps,
+                "give a larger epsilon or a smaller dimension: the noise does not fit its grid",
+            ));
         }
         Ok(Self {
             grid,
@@ -73,7 +82,11 @@ impl Laplace {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `error` is not positive.
-    pub fn epsilon_for_error(sensitivity: Sensitivity, error: f64, confidence: Confidence) -> Result<Epsilon, NoiseError> {
+    pub fn epsilon_for_error(
+        sensitivity: Sensitivity,
+        error: f64,
+        confidence: Confidence,
+    ) -> Result<Epsilon, NoiseError> {
         if !(error.is_finite() && error > 0.0) {
             return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
         }
@@ -127,6 +140,10 @@ impl Mechanism for Laplace {
             if entropy.bit() { magnitude } else { -magnitude - 1 }
         });
         let values = input.iter().copied().chain(std::iter::repeat(0.0));
-        noise.into_iter().zip(values).map(|(noise, value)| self.grid.value(self.grid.round(value) + noise, 0.5)).collect()
+        noise
+            .into_iter()
+            .zip(values)
+            .map(|(noise, value)| self.grid.value(self.grid.round(value) + noise, 0.5))
+            .collect()
     }
 }

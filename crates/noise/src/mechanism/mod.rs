@@ -80,7 +80,11 @@ impl Releaser for Entropy {
         M::Input: ToOwned<Owned: 'static>,
         M::Output: Clone + 'static,
     {
-        Released { value: mechanism.draw(input, self), event: mechanism.event(), guarantee: mechanism.guarantee() }
+        Released {
+            value: mechanism.draw(input, self),
+            event: mechanism.event(),
+            guarantee: mechanism.guarantee(),
+        }
     }
 }
 
@@ -104,7 +108,11 @@ fn l1_distance(a: &[i128], b: &[i128], sensitivity: f64) -> f64 {
 }
 
 /// √Σ(aᵢ − bᵢ)² / sensitivity for vectors; infinite when their lengths differ.
-fn l2_distance(a: impl ExactSizeIterator<Item = f64>, b: impl ExactSizeIterator<Item = f64>, sensitivity: f64) -> f64 {
+fn l2_distance(
+    a: impl ExactSizeIterator<Item = f64>,
+    b: impl ExactSizeIterator<Item = f64>,
+    sensitivity: f64,
+) -> f64 {
     if a.len() != b.len() {
         return f64::INFINITY;
     }

@@ -3,7 +3,7 @@
 use super::Mechanism;
 use crate::sampler::{bernoulli, uniform_below};
 use crate::{Entropy, NoiseError};
-use reticent_core::rounding::{div_up, exp_down, ln_up, mul_up, sub_down};
+use reticent_core::rounding::{div_up, ln_up, mul_up, sub_down};
 use reticent_core::special::clopper_pearson;
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Probability};
 
@@ -44,7 +44,7 @@ impl RandomizedResponse {
     /// be kept always.
     pub fn new(epsilon: Epsilon, categories: u64) -> Result<Self, NoiseError> {
         let e = epsilon.positive()?;
-        // 1/(1 + (k − 1)e^{−ε}), rounded down with room for the divisions below to be checked.
+        // 1/(1 + (k − 1)e^{−ε}), stepped down until the claim it makes is within ε.
         let mut keep = 1.0 / (1.0 + (categories as f64 - 1.0) * libm::exp(-e));
         for _ in 0..64 {
             if epsilon_up(keep, categories) <= e {
@@ -52,7 +52,15 @@ impl RandomizedResponse {
             }
             keep = keep.next_down();
         }
-        Self::with_keep_probability(Probability::new(keep)?, categories)
+        let built = Self::with_keep_probability(Probability::new(keep)?, categories)?;
+        if built.epsilon > epsilon {
+            return Err(NoiseError::invalid(
+                "epsilon",
+                e,
+                "give a larger epsilon: this one is too fine for the keep probability",
+            ));
+        }
+        Ok(built)
     }
 
     /// Answers kept with this probability.
@@ -61,7 +69,11 @@ impl RandomizedResponse {
     /// [`NoiseError::Invalid`] unless categories ≥ 2 and 1/categories < keep < 1.
     pub fn with_keep_probability(keep: Probability, categories: u64) -> Result<Self, NoiseError> {
         if !(2..=1 << 32).contains(&categories) {
-            return Err(NoiseError::invalid("categories", categories, "give at least 2 categories (and at most 2^32)"));
+            return Err(NoiseError::invalid(
+                "categories",
+                categories,
+                "give at least 2 categories (and at most 2^32)",
+            ));
         }
         let keep = keep.get();
         if keep <= 1.0 / categories as f64 || keep >= 1.0 {
@@ -96,9 +108,18 @@ impl RandomizedResponse {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `total` is 0 or below `reported`.
-    pub fn estimate(&self, reported: u64, total: u64, confidence: Confidence) -> Result<Estimate, NoiseError> {
+    pub fn estimate(
+        &self,
+        reported: u64,
+        total: u64,
+        confidence: Confidence,
+    ) -> Result<Estimate, NoiseError> {
         if total == 0 || reported > total {
-            return Err(NoiseError::invalid("total", total, format!("give at least 1 answer, and no fewer than reported = {reported}")));
+            return Err(NoiseError::invalid(
+                "total",
+                total,
+                format!("give at least 1 answer, and no fewer than reported = {reported}"),
+            ));
         }
         let (stray, spread) = (self.stray(), self.keep - self.stray());
         let share = reported as f64 / total as f64;
@@ -115,9 +136,17 @@ impl RandomizedResponse {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when the number of counts is not the number of categories, or all are 0.
-    pub fn estimate_histogram(&self, reported: &[u64], confidence: Confidence) -> Result<Vec<Estimate>, NoiseError> {
+    pub fn estimate_histogram(
+        &self,
+        reported: &[u64],
+        confidence: Confidence,
+    ) -> Result<Vec<Estimate>, NoiseError> {
         if reported.len() as u64 != self.categories {
-            return Err(NoiseError::invalid("reported", format!("{} counts", reported.len()), format!("give one count per category ({})", self.categories)));
+            return Err(NoiseError::invalid(
+                "reported",
+                format!("{} counts", reported.len()),
+                format!("give one count per category ({})", self.categories),
+            ));
         }
         let total = reported.iter().sum();
         reported.iter().map(|count| self.estimate(*count, total, confidence)).collect()
@@ -135,7 +164,14 @@ impl RandomizedResponse {
     pub fn epsilon_for_error(respondents: u64, categories: u64, error: f64) -> Result<Epsilon, NoiseError> {
         let spread = 0.5 / (respondents as f64).sqrt() / error;
         if !(spread > 0.0 && spread < 1.0) {
-            return Err(NoiseError::invalid("error", error, format!("give an error above {}: truthful answers of {respondents} respondents have that much", 0.5 / (respondents as f64).sqrt())));
+            return Err(NoiseError::invalid(
+                "error",
+                error,
+                format!(
+                    "give an error above {}: truthful answers of {respondents} respondents have that much",
+                    0.5 / (respondents as f64).sqrt()
+                ),
+            ));
         }
         // keep − (1 − keep)/(k − 1) = spread
         let others = categories as f64 - 1.0;
@@ -150,10 +186,8 @@ fn epsilon_up(keep: f64, categories: u64) -> f64 {
     if lost <= 0.0 {
         return f64::INFINITY;
     }
-    let odds = div_up(mul_up(keep, categories as f64 - 1.0), lost);
-    // ln is accurate to an ulp of the result, which near odds = 1 is far finer than the odds are.
-    let log = ln_up(odds);
-    if exp_down(log) < odds { log.next_up().max(0.0) } else { log.max(0.0) }
+    // The odds are rounded up before the logarithm is.
+    ln_up(div_up(mul_up(keep, categories as f64 - 1.0), lost)).max(0.0)
 }
 
 impl Mechanism for RandomizedResponse {
@@ -161,7 +195,8 @@ impl Mechanism for RandomizedResponse {
     type Output = u64;
 
     fn event(&self) -> Event {
-        let keep_probability = Probability::new(self.keep).unwrap_or_else(|_| unreachable!("checked when built"));
+        let keep_probability =
+            Probability::new(self.keep).unwrap_or_else(|_| unreachable!("checked when built"));
         Event::RandomizedResponse { keep_probability, categories: self.categories }
     }
 

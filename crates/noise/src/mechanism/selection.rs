@@ -66,7 +66,11 @@ impl Selection {
     /// [`NoiseError::Invalid`] for ε = 0 or sensitivity outside 1…2⁴⁰.
     pub fn for_integers(rule: Rule, sensitivity: u64, epsilon: Epsilon) -> Result<Self, NoiseError> {
         if sensitivity == 0 || sensitivity > 1 << 40 {
-            return Err(NoiseError::invalid("sensitivity", sensitivity, "give a whole number from 1 to 2^40"));
+            return Err(NoiseError::invalid(
+                "sensitivity",
+                sensitivity,
+                "give a whole number from 1 to 2^40",
+            ));
         }
         Self::build(rule, Grid::INTEGERS, sensitivity, sensitivity as f64, epsilon, false)
     }
@@ -80,7 +84,14 @@ impl Selection {
         Self::build(self.rule, self.grid, self.moved, self.sensitivity, self.epsilon, true)
     }
 
-    fn build(rule: Rule, grid: Grid, moved: u64, sensitivity: f64, epsilon: Epsilon, monotone: bool) -> Result<Self, NoiseError> {
+    fn build(
+        rule: Rule,
+        grid: Grid,
+        moved: u64,
+        sensitivity: f64,
+        epsilon: Epsilon,
+        monotone: bool,
+    ) -> Result<Self, NoiseError> {
         let value = epsilon.positive()?;
         let rate = dyadic_at_most(value)?;
         let factor = if monotone { 1.0 } else { 2.0 };
@@ -97,12 +108,18 @@ impl Selection {
     /// [`NoiseError::Invalid`] unless 1 ≤ best ≤ candidates.
     pub fn shortfall(&self, candidates: u64, best: u64, confidence: Confidence) -> Result<f64, NoiseError> {
         if best == 0 || best > candidates {
-            return Err(NoiseError::invalid("best", best, format!("give a number from 1 to candidates = {candidates}")));
+            return Err(NoiseError::invalid(
+                "best",
+                best,
+                format!("give a number from 1 to candidates = {candidates}"),
+            ));
         }
         let factor = if self.monotone { 1.0 } else { 2.0 };
         let unit = div_up(mul_up(factor, self.sensitivity), self.rate.to_f64_down()) * (1.0 + 1e-9);
         let logs = match self.rule {
-            Rule::Exponential | Rule::PermuteAndFlip => ln_up(candidates as f64 / best as f64 / confidence.beta() * (1.0 + 1e-12)),
+            Rule::Exponential | Rule::PermuteAndFlip => {
+                ln_up(candidates as f64 / best as f64 / confidence.beta() * (1.0 + 1e-12))
+            }
             Rule::ReportNoisyMax => 2.0 * ln_up(candidates as f64 / confidence.beta() * (1.0 + 1e-12)),
         };
         Ok(mul_up(unit, logs.max(0.0)))
@@ -123,7 +140,11 @@ impl Selection {
             return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
         }
         if best == 0 || best > candidates {
-            return Err(NoiseError::invalid("best", best, format!("give a number from 1 to candidates = {candidates}")));
+            return Err(NoiseError::invalid(
+                "best",
+                best,
+                format!("give a number from 1 to candidates = {candidates}"),
+            ));
         }
         let logs = ln_up(candidates as f64 / best as f64 / confidence.beta());
         Ok(Epsilon::new(div_up(mul_up(2.0 * sensitivity.get(), logs), error) * (1.0 + 1e-8))?)
@@ -145,7 +166,11 @@ impl Selection {
         let den = (factor * u128::from(self.moved)) << self.rate.shift;
         match gap.checked_mul(self.rate.numerator) {
             Some(num) => bernoulli_exp(entropy, num, den),
-            None => big::bernoulli_exp(entropy, &(UBig::from(gap) * UBig::from(self.rate.numerator)), &UBig::from(den)),
+            None => big::bernoulli_exp(
+                entropy,
+                &(UBig::from(gap) * UBig::from(self.rate.numerator)),
+                &UBig::from(den),
+            ),
         }
     }
 
@@ -187,7 +212,11 @@ impl Selection {
 /// The largest dyadic of 40 significant bits that is at most `value`.
 fn dyadic_at_most(value: f64) -> Result<Dyadic, NoiseError> {
     if !(value >= (2f64).powi(-20) && value <= (2f64).powi(20)) {
-        return Err(NoiseError::invalid("epsilon", value, "give a number from 2^-20 to 2^20 for a private choice"));
+        return Err(NoiseError::invalid(
+            "epsilon",
+            value,
+            "give a number from 2^-20 to 2^20 for a private choice",
+        ));
     }
     let shift = (39 - libm::ilogb(value)) as u32;
     Ok(Dyadic { numerator: libm::scalbn(value, shift as i32).floor() as u128, shift })

@@ -1,10 +1,10 @@
-use super::{Accuracy, Mechanism, draw_ahead, l2_distance};
+use super::{Accuracy, Mechanism, draw_ahead, l2_distance, sampler_delta_up};
 use crate::grid::Grid;
 use crate::sampler::StudentSampler;
 use crate::{Entropy, NoiseError};
 use reticent_core::rounding::{add_up, div_down, div_up, mul_up, sqrt_down, sqrt_up};
 use reticent_core::special::{beta_inc, bisect};
-use reticent_core::{Confidence, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity};
+use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity};
 
 const GRID_BITS: u32 = 32;
 
@@ -12,8 +12,9 @@ const GRID_BITS: u32 = 32;
 ///
 /// # Guarantee
 /// For inputs of the declared length d whose ℓ2 distance is at most the sensitivity, under whichever
-/// neighbouring relation the sensitivity was taken: pure ε = d(ν + 1)·asinh(t/(2√(νd))) with
-/// t = sensitivity/scale, rounded up, the rounding of the input included. The output is a
+/// neighbouring relation the sensitivity was taken: ε = d(ν + 1)·asinh(t/(2√(νd))) with
+/// t = sensitivity/scale, rounded up, the rounding of the input included, and a δ of about
+/// d(ν + 1)·2⁻¹²⁰(1 + e^ε) for the sampler's distance from the ideal. The output is a
 /// post-processing of continuous Student-t noise.
 ///
 /// # Reference
@@ -36,9 +37,18 @@ impl StudentT {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] unless 1 ≤ ν ≤ 1000 and the dimension is at least 1.
-    pub fn new(sensitivity: Sensitivity, scale: Scale, degrees_of_freedom: u32, dimension: usize) -> Result<Self, NoiseError> {
+    pub fn new(
+        sensitivity: Sensitivity,
+        scale: Scale,
+        degrees_of_freedom: u32,
+        dimension: usize,
+    ) -> Result<Self, NoiseError> {
         if !(1..=1000).contains(&degrees_of_freedom) {
-            return Err(NoiseError::invalid("degrees_of_freedom", degrees_of_freedom, "give a whole number from 1 to 1000"));
+            return Err(NoiseError::invalid(
+                "degrees_of_freedom",
+                degrees_of_freedom,
+                "give a whole number from 1 to 1000",
+            ));
         }
         if dimension == 0 {
             return Err(NoiseError::invalid("dimension", 0, "give at least 1"));
@@ -47,6 +57,17 @@ impl StudentT {
         let steps = grid.steps(scale.get()).ceil();
         let moved = add_up(grid.steps(sensitivity.get()), sqrt_up(dimension as f64));
         let epsilon = Self::epsilon_up(div_up(moved, steps), degrees_of_freedom, dimension)?;
+        let delta = Delta::new(sampler_delta_up(
+            epsilon.get(),
+            dimension.saturating_mul(degrees_of_freedom as usize + 1),
+        ))
+        .map_err(|_| {
+            NoiseError::invalid(
+                "scale",
+                scale.get(),
+                "give a larger scale: epsilon is beyond what the sampler can vouch for",
+            )
+        })?;
         Ok(Self {
             grid,
             sampler: StudentSampler::new(steps as u64, degrees_of_freedom),
@@ -54,7 +75,7 @@ impl StudentT {
             degrees_of_freedom,
             dimension,
             sensitivity: sensitivity.get(),
-            guarantee: Guarantee::pure(epsilon),
+            guarantee: Guarantee { epsilon, delta },
             noise_multiplier: NoiseMultiplier::new(div_down(steps, moved))?,
         })
     }
@@ -63,18 +84,34 @@ impl StudentT {
     ///
     /// # Errors
     /// As [`new`](Self::new), and for ε = 0.
-    pub fn for_epsilon(sensitivity: Sensitivity, epsilon: Epsilon, degrees_of_freedom: u32, dimension: usize) -> Result<Self, NoiseError> {
+    pub fn for_epsilon(
+        sensitivity: Sensitivity,
+        epsilon: Epsilon,
+        degrees_of_freedom: u32,
+        dimension: usize,
+    ) -> Result<Self, NoiseError> {
         let d = dimension.max(1) as f64;
         let nu = f64::from(degrees_of_freedom);
         // Invert the bound, leave a little for the grid, and let `new` state the exact claim.
         let ratio = 2.0 * (nu * d).sqrt() * libm::sinh(epsilon.positive()? / (d * (nu + 1.0)));
-        let margin = 1.0 + 1e-9 + d.sqrt() * (2f64).powi(-30) * (1.0 + 1.0 / ratio);
-        Self::new(sensitivity, Scale::new(sensitivity.get() / ratio * margin)?, degrees_of_freedom, dimension)
+        let mut margin = 1.0 + 1e-9 + d.sqrt() * (2f64).powi(-30) * (1.0 + 1.0 / ratio);
+        loop {
+            let built = Self::new(
+                sensitivity,
+                Scale::new(sensitivity.get() / ratio * margin)?,
+                degrees_of_freedom,
+                dimension,
+            )?;
+            if built.guarantee.epsilon <= epsilon {
+                return Ok(built);
+            }
+            margin *= 1.0 + 1e-3;
+        }
     }
 
     fn epsilon_up(t: f64, degrees_of_freedom: u32, dimension: usize) -> Result<Epsilon, NoiseError> {
         let (nu, d) = (f64::from(degrees_of_freedom), dimension as f64);
-        let argument = div_up(t, mul_up(2.0, 1.0) * sqrt_down(nu * d).next_down());
+        let argument = div_up(t, 2.0 * sqrt_down(nu * d).next_down());
         Ok(Epsilon::new(mul_up(mul_up(d, nu + 1.0), libm::asinh(argument).next_up().next_up()))?)
     }
 

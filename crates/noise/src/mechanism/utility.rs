@@ -34,7 +34,12 @@ impl RuleErrors {
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] for ε = 0, no scores, or a score that is not finite.
-pub fn compare_rules(scores: &[f64], sensitivity: Sensitivity, epsilon: Epsilon, monotone: bool) -> Result<RuleErrors, NoiseError> {
+pub fn compare_rules(
+    scores: &[f64],
+    sensitivity: Sensitivity,
+    epsilon: Epsilon,
+    monotone: bool,
+) -> Result<RuleErrors, NoiseError> {
     if scores.is_empty() {
         return Err(NoiseError::invalid("scores", "none", "give at least one"));
     }

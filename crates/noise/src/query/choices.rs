@@ -18,7 +18,12 @@ use reticent_core::{Neighboring, Scale};
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when there are no categories or the terms cannot be met.
-pub fn mode(source: &mut impl Releaser, terms: &Terms, rule: Rule, cells: &[u64]) -> Result<Answer<usize>, NoiseError> {
+pub fn mode(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    rule: Rule,
+    cells: &[u64],
+) -> Result<Answer<usize>, NoiseError> {
     if cells.is_empty() {
         return Err(NoiseError::invalid("categories", "none", "declare at least one"));
     }
@@ -41,7 +46,13 @@ pub fn mode(source: &mut impl Releaser, terms: &Terms, rule: Rule, cells: &[u64]
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when a price is not positive and finite, or the terms cannot be met.
-pub fn best_price(source: &mut impl Releaser, terms: &Terms, rule: Rule, prices: &[f64], bids: &[f64]) -> Result<Answer<usize>, NoiseError> {
+pub fn best_price(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    rule: Rule,
+    prices: &[f64],
+    bids: &[f64],
+) -> Result<Answer<usize>, NoiseError> {
     if let Some(bad) = prices.iter().find(|p| !(p.is_finite() && **p > 0.0)) {
         return Err(NoiseError::invalid("prices", bad, "give finite numbers above 0"));
     }
@@ -62,7 +73,12 @@ pub fn best_price(source: &mut impl Releaser, terms: &Terms, rule: Rule, prices:
     Ok(answer)
 }
 
-fn choose(source: &mut impl Releaser, terms: &Terms, selection: Selection, scores: &[f64]) -> Result<Answer<usize>, NoiseError> {
+fn choose(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    selection: Selection,
+    scores: &[f64],
+) -> Result<Answer<usize>, NoiseError> {
     if terms.delta.get() > 0.0 {
         return Err(NoiseError::invalid("delta", terms.delta, "leave delta out: a private choice is pure"));
     }

@@ -19,7 +19,12 @@ fn integer(value: u64) -> i128 {
 /// [`NoiseError::Invalid`] when the terms cannot be met.
 pub fn count(source: &mut impl Releaser, terms: &Terms, matching: u64) -> Result<Answer<i128>, NoiseError> {
     let noisy = release_integers(source, terms, Reach { l1: 1, l2: 1.0 }, &[integer(matching)])?;
-    Ok(Answer { value: noisy.values[0], interval: vec![noisy.interval(0)], events: vec![noisy.event], guarantee: noisy.guarantee })
+    Ok(Answer {
+        value: noisy.values[0],
+        interval: vec![noisy.interval(0)],
+        events: vec![noisy.event],
+        guarantee: noisy.guarantee,
+    })
 }
 
 /// Several counts at once, of conditions that may overlap: a row may count in all of them.
@@ -32,7 +37,11 @@ pub fn count(source: &mut impl Releaser, terms: &Terms, matching: u64) -> Result
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when there are no counts or the terms cannot be met.
-pub fn counts(source: &mut impl Releaser, terms: &Terms, matching: &[u64]) -> Result<Answer<Vec<i128>>, NoiseError> {
+pub fn counts(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    matching: &[u64],
+) -> Result<Answer<Vec<i128>>, NoiseError> {
     if matching.is_empty() {
         return Err(NoiseError::invalid("counts", "none", "ask for at least one"));
     }
@@ -51,7 +60,11 @@ pub fn counts(source: &mut impl Releaser, terms: &Terms, matching: &[u64]) -> Re
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when there are no categories or the terms cannot be met.
-pub fn histogram(source: &mut impl Releaser, terms: &Terms, cells: &[u64]) -> Result<Answer<Vec<i128>>, NoiseError> {
+pub fn histogram(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    cells: &[u64],
+) -> Result<Answer<Vec<i128>>, NoiseError> {
     if cells.is_empty() {
         return Err(NoiseError::invalid("categories", "none", "declare at least one"));
     }
@@ -66,7 +79,12 @@ fn disjoint_reach(neighboring: Neighboring) -> Reach {
     Reach { l1: units, l2: l2_of_units(units) }
 }
 
-fn release_vector(source: &mut impl Releaser, terms: &Terms, reach: Reach, cells: &[u64]) -> Result<Answer<Vec<i128>>, NoiseError> {
+fn release_vector(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    reach: Reach,
+    cells: &[u64],
+) -> Result<Answer<Vec<i128>>, NoiseError> {
     let values: Vec<i128> = cells.iter().copied().map(integer).collect();
     let noisy = release_integers(source, terms, reach, &values)?;
     let interval = (0..values.len()).map(|i| noisy.interval(i)).collect();

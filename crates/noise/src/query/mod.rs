@@ -69,7 +69,10 @@ impl Terms {
 
     /// The same terms with the error probability of intervals divided by `parts`.
     fn surer(&self, parts: f64) -> Result<Self, NoiseError> {
-        Ok(Self { confidence: Confidence::new(1.0 - div_down(sub_up(1.0, self.confidence.get()), parts))?, ..*self })
+        Ok(Self {
+            confidence: Confidence::new(1.0 - div_down(sub_up(1.0, self.confidence.get()), parts))?,
+            ..*self
+        })
     }
 }
 
@@ -109,25 +112,42 @@ impl Noisy {
 }
 
 /// Adds the terms' noise to a vector of integers.
-fn release_integers(source: &mut impl Releaser, terms: &Terms, reach: Reach, values: &[i128]) -> Result<Noisy, NoiseError> {
+fn release_integers(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    reach: Reach,
+    values: &[i128],
+) -> Result<Noisy, NoiseError> {
     fn run<M>(source: &mut impl Releaser, mechanism: M, confidence: Confidence, values: &[i128]) -> Noisy
     where
         M: Mechanism<Input = [i128], Output = Vec<i128>> + Accuracy,
     {
         let released = source.release(&mechanism, values);
-        Noisy { values: released.value, error: mechanism.error(confidence), event: released.event, guarantee: released.guarantee }
+        Noisy {
+            values: released.value,
+            error: mechanism.error(confidence),
+            event: released.event,
+            guarantee: released.guarantee,
+        }
     }
     let l2 = || Sensitivity::new(reach.l2);
     Ok(match terms.noise {
         Noise::Laplace => {
             if terms.delta.get() > 0.0 {
-                return Err(NoiseError::invalid("delta", terms.delta, "leave delta out: Laplace noise does not use it (Gaussian noise does)"));
+                return Err(NoiseError::invalid(
+                    "delta",
+                    terms.delta,
+                    "leave delta out: Laplace noise does not use it (Gaussian noise does)",
+                ));
             }
             run(source, DiscreteLaplace::new(reach.l1, terms.epsilon)?, terms.confidence, values)
         }
-        Noise::Gaussian => {
-            run(source, IntegerGaussian::new(l2()?, terms.epsilon, terms.delta, values.len())?, terms.confidence, values)
-        }
+        Noise::Gaussian => run(
+            source,
+            IntegerGaussian::new(l2()?, terms.epsilon, terms.delta, values.len())?,
+            terms.confidence,
+            values,
+        ),
         Noise::DiscreteGaussian => {
             run(source, DiscreteGaussian::new(l2()?, terms.epsilon, terms.delta)?, terms.confidence, values)
         }

@@ -20,10 +20,15 @@ impl Quantile {
     /// [`NoiseError::Invalid`] unless 0.001 ≤ level ≤ 0.999.
     pub fn new(level: f64) -> Result<Self, NoiseError> {
         if !(0.001..=0.999).contains(&level) {
-            return Err(NoiseError::invalid("quantile", level, "give a number from 0.001 to 0.999, e.g. 0.5 for the median"));
+            return Err(NoiseError::invalid(
+                "quantile",
+                level,
+                "give a number from 0.001 to 0.999, e.g. 0.5 for the median",
+            ));
         }
         let part = (level * 1000.0).round() as u64;
-        let divisor = (1..=1000).rev().find(|d| part.is_multiple_of(*d) && 1000u64.is_multiple_of(*d)).unwrap_or(1);
+        let divisor =
+            (1..=1000).rev().find(|d| part.is_multiple_of(*d) && 1000u64.is_multiple_of(*d)).unwrap_or(1);
         Ok(Self { part: part / divisor, whole: 1000 / divisor })
     }
 
@@ -43,13 +48,22 @@ impl Quantile {
 /// [`NoiseError::Invalid`] naming `bounds` unless low < high, both finite, or `candidates` below 2.
 pub fn even_candidates(low: f64, high: f64, count: usize, integers: bool) -> Result<Vec<f64>, NoiseError> {
     if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
-        return Err(NoiseError::invalid("bounds", format!("{low},{high}"), "give two finite numbers, the lower one first"));
+        return Err(NoiseError::invalid(
+            "bounds",
+            format!("{low},{high}"),
+            "give two finite numbers, the lower one first",
+        ));
     }
     if count < 2 {
         return Err(NoiseError::invalid("candidates", count, "give at least 2"));
     }
     let (first, last) = (low.ceil(), high.floor());
-    if integers && last - first + 1.0 <= count as f64 && last > first && last.abs() <= 1e15 && first.abs() <= 1e15 {
+    if integers
+        && last - first + 1.0 <= count as f64
+        && last > first
+        && last.abs() <= 1e15
+        && first.abs() <= 1e15
+    {
         return Ok((first as i64..=last as i64).map(|v| v as f64).collect());
     }
     let mut points: Vec<f64> =
@@ -73,8 +87,15 @@ impl RankTable {
     /// # Errors
     /// [`NoiseError::Invalid`] unless the candidates are at least two finite numbers in rising order.
     pub fn new(candidates: Vec<f64>) -> Result<Self, NoiseError> {
-        if candidates.len() < 2 || !candidates.iter().all(|c| c.is_finite()) || !candidates.windows(2).all(|w| w[0] < w[1]) {
-            return Err(NoiseError::invalid("candidates", candidates.len(), "give at least two finite numbers in rising order"));
+        if candidates.len() < 2
+            || !candidates.iter().all(|c| c.is_finite())
+            || !candidates.windows(2).all(|w| w[0] < w[1])
+        {
+            return Err(NoiseError::invalid(
+                "candidates",
+                candidates.len(),
+                "give at least two finite numbers in rising order",
+            ));
         }
         let (between, at) = (vec![0; candidates.len() + 1], vec![0; candidates.len()]);
         Ok(Self { candidates, between, at })
@@ -102,7 +123,10 @@ impl RankTable {
         for (between, at) in self.between.iter().zip(&self.at) {
             below += i128::from(*between);
             let (strictly, upto) = (below, below + i128::from(*at));
-            offsets.push((i128::from(quantile.whole) * strictly - target, i128::from(quantile.whole) * upto - target));
+            offsets.push((
+                i128::from(quantile.whole) * strictly - target,
+                i128::from(quantile.whole) * upto - target,
+            ));
             below = upto;
         }
         offsets
@@ -126,9 +150,18 @@ impl RankTable {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when the terms cannot be met.
-    pub fn quantile(&self, source: &mut impl Releaser, terms: &Terms, quantile: Quantile) -> Result<QuantileAnswer, NoiseError> {
+    pub fn quantile(
+        &self,
+        source: &mut impl Releaser,
+        terms: &Terms,
+        quantile: Quantile,
+    ) -> Result<QuantileAnswer, NoiseError> {
         if terms.delta.get() > 0.0 {
-            return Err(NoiseError::invalid("delta", terms.delta, "leave delta out: a private choice is pure"));
+            return Err(NoiseError::invalid(
+                "delta",
+                terms.delta,
+                "leave delta out: a private choice is pure",
+            ));
         }
         let sensitivity = quantile.sensitivity(terms.neighboring);
         let offsets = self.offsets(quantile);
@@ -136,7 +169,15 @@ impl RankTable {
 
         let half = terms.share(2.0)?;
         // Zero where the quantile falls on the candidate, else the weighted rows it misses by.
-        let misses = |(strictly, upto): &(i128, i128)| if *strictly > 0 { *strictly } else if *upto < 0 { -*upto } else { 0 };
+        let misses = |(strictly, upto): &(i128, i128)| {
+            if *strictly > 0 {
+                *strictly
+            } else if *upto < 0 {
+                -*upto
+            } else {
+                0
+            }
+        };
         let selection = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, half.epsilon)?;
         let scores: Vec<f64> = offsets.iter().map(|o| -(misses(o) as f64)).collect();
         let released = source.release(&selection, &scores[..]);
@@ -145,20 +186,26 @@ impl RankTable {
 
         let eighth = terms.share(8.0)?.surer(2.0)?;
         let proposal = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, eighth.epsilon)?;
-        let probe = super::Terms { delta: reticent_core::Delta::ZERO, noise: super::Noise::Laplace, ..eighth };
-        let check_error = crate::mechanism::DiscreteLaplace::new(sensitivity, probe.epsilon).map(|m| crate::mechanism::Accuracy::error(&m, probe.confidence))?;
-        let aim = (proposal.shortfall(self.candidates.len() as u64, 1, terms.confidence)? + 2.0 * check_error).ceil();
+        let probe =
+            super::Terms { delta: reticent_core::Delta::ZERO, noise: super::Noise::Laplace, ..eighth };
+        let check_error = crate::mechanism::DiscreteLaplace::new(sensitivity, probe.epsilon)
+            .map(|m| crate::mechanism::Accuracy::error(&m, probe.confidence))?;
+        let aim = (proposal.shortfall(self.candidates.len() as u64, 1, terms.confidence)?
+            + 2.0 * check_error)
+            .ceil();
 
-        let mut end = |offset: &dyn Fn(&(i128, i128)) -> i128, side: f64, fallback: f64| -> Result<f64, NoiseError> {
-            let scores: Vec<f64> = offsets.iter().map(|o| -(offset(o) as f64 - side * aim).abs()).collect();
-            let released = source.release(&proposal, &scores[..]);
-            bill.add(released.event, released.guarantee)?;
-            let reach = Reach { l1: sensitivity, l2: sensitivity as f64 };
-            let check = release_integers(source, &probe, reach, &[offset(&offsets[released.value])])?;
-            bill.add(check.event, check.guarantee)?;
-            let clear = check.values[0] as f64 * side > check.error;
-            Ok(if clear { self.candidates[released.value] } else { fallback })
-        };
+        let mut end =
+            |offset: &dyn Fn(&(i128, i128)) -> i128, side: f64, fallback: f64| -> Result<f64, NoiseError> {
+                let scores: Vec<f64> =
+                    offsets.iter().map(|o| -(offset(o) as f64 - side * aim).abs()).collect();
+                let released = source.release(&proposal, &scores[..]);
+                bill.add(released.event, released.guarantee)?;
+                let reach = Reach { l1: sensitivity, l2: sensitivity as f64 };
+                let check = release_integers(source, &probe, reach, &[offset(&offsets[released.value])])?;
+                bill.add(check.event, check.guarantee)?;
+                let clear = check.values[0] as f64 * side > check.error;
+                Ok(if clear { self.candidates[released.value] } else { fallback })
+            };
         let low = end(&|o| o.0, -1.0, self.candidates[0])?;
         let high = end(&|o| o.1, 1.0, self.candidates[self.candidates.len() - 1])?;
         let guarantee = bill.total(terms)?;
@@ -187,6 +234,7 @@ impl Bill {
     }
 
     fn total(&self, terms: &Terms) -> Result<Guarantee, NoiseError> {
-        self.total.ok_or_else(|| NoiseError::invalid("epsilon", terms.epsilon, "spend on at least one release"))
+        self.total
+            .ok_or_else(|| NoiseError::invalid("epsilon", terms.epsilon, "spend on at least one release"))
     }
 }

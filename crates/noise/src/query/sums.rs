@@ -34,7 +34,11 @@ impl BoundedSum {
             return Err(NoiseError::invalid("bounds", text(), "give two finite numbers"));
         }
         if low >= high {
-            return Err(NoiseError::invalid("bounds", text(), "give the lower bound first, below the upper one"));
+            return Err(NoiseError::invalid(
+                "bounds",
+                text(),
+                "give the lower bound first, below the upper one",
+            ));
         }
         let whole = |v: f64| v == v.trunc() && v.abs() <= (1u64 << 52) as f64;
         let grid = if integers && whole(low) && whole(high) {
@@ -44,7 +48,11 @@ impl BoundedSum {
         };
         let (low_point, high_point) = (grid.round(low), grid.round(high));
         if low_point == high_point {
-            return Err(NoiseError::invalid("bounds", text(), "give bounds further apart: they are the same to 13 digits"));
+            return Err(NoiseError::invalid(
+                "bounds",
+                text(),
+                "give bounds further apart: they are the same to 13 digits",
+            ));
         }
         Ok(Self { low, high, grid, low_point, high_point, total: 0, rows: 0 })
     }
@@ -76,7 +84,8 @@ impl BoundedSum {
 }
 
 fn steps(value: i128) -> Result<u64, NoiseError> {
-    u64::try_from(value).map_err(|_| NoiseError::invalid("bounds", value, "give bounds of at most 2^52 in size"))
+    u64::try_from(value)
+        .map_err(|_| NoiseError::invalid("bounds", value, "give bounds of at most 2^52 in size"))
 }
 
 /// The sum of a column clamped to public bounds.
@@ -91,7 +100,11 @@ fn steps(value: i128) -> Result<u64, NoiseError> {
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when the terms cannot be met.
-pub fn sum(source: &mut impl Releaser, terms: &Terms, gathered: &BoundedSum) -> Result<Answer<f64>, NoiseError> {
+pub fn sum(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    gathered: &BoundedSum,
+) -> Result<Answer<f64>, NoiseError> {
     let moved = match terms.neighboring {
         Neighboring::AddRemove => gathered.low_point.abs().max(gathered.high_point.abs()),
         Neighboring::ReplaceOne => gathered.width(),
@@ -125,14 +138,25 @@ pub fn sum(source: &mut impl Releaser, terms: &Terms, gathered: &BoundedSum) -> 
 /// # Errors
 /// [`NoiseError::Invalid`] when `rows_public` is set under add-remove, is not the number of values
 /// gathered, or the terms cannot be met.
-pub fn mean(source: &mut impl Releaser, terms: &Terms, gathered: &BoundedSum, rows_public: Option<u64>) -> Result<Answer<f64>, NoiseError> {
+pub fn mean(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    gathered: &BoundedSum,
+    rows_public: Option<u64>,
+) -> Result<Answer<f64>, NoiseError> {
     let width = steps(gathered.width())?;
     let rows = i128::from(gathered.rows);
     let above_low = gathered.total - rows * gathered.low_point;
-    let place = |share: f64| (gathered.low + (gathered.high - gathered.low) * share).clamp(gathered.low, gathered.high);
+    let place = |share: f64| {
+        (gathered.low + (gathered.high - gathered.low) * share).clamp(gathered.low, gathered.high)
+    };
     if let Some(public) = checked_rows(terms, rows_public)? {
         if public != gathered.rows {
-            return Err(NoiseError::invalid("rows_public", public, format!("give the number of values gathered: {}", gathered.rows)));
+            return Err(NoiseError::invalid(
+                "rows_public",
+                public,
+                format!("give the number of values gathered: {}", gathered.rows),
+            ));
         }
         let noisy = release_integers(source, terms, Reach { l1: width, l2: width as f64 }, &[above_low])?;
         let full = width as f64 * public as f64;

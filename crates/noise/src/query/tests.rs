@@ -1,1 +1,122 @@
+use super::*;
+use crate::Entropy;
+use crate::mechanism::Rule;
 
+fn terms(epsilon: f64, neighboring: Neighboring) -> Terms {
+    Terms { neighboring, ..Terms::pure(Epsilon::new(epsilon).unwrap()) }
+}
+
+fn gaussian(epsilon: f64, noise: Noise) -> Terms {
+    Terms { delta: Delta::new(1e-6).unwrap(), noise, ..terms(epsilon, Neighboring::AddRemove) }
+}
+
+const BOTH: [Neighboring; 2] = [Neighboring::AddRemove, Neighboring::ReplaceOne];
+
+#[test]
+fn answers_cost_exactly_what_was_offered() {
+    let mut entropy = Entropy::new().unwrap();
+    let mut sum_of = BoundedSum::new(0.0, 10.0, false).unwrap();
+    let mut ranks = RankTable::new(even_candidates(0.0, 10.0, 101, false).unwrap()).unwrap();
+    for i in 0..1000 {
+        sum_of.add(f64::from(i % 11));
+        ranks.add(f64::from(i % 11));
+    }
+    for neighboring in BOTH {
+        let t = terms(1.0, neighboring);
+        let spent = [
+            count(&mut entropy, &t, 5).unwrap().guarantee,
+            counts(&mut entropy, &t, &[5, 6, 7]).unwrap().guarantee,
+            histogram(&mut entropy, &t, &[5, 6]).unwrap().guarantee,
+            proportion(&mut entropy, &t, 5, 10, None).unwrap().guarantee,
+            sum(&mut entropy, &t, &sum_of).unwrap().guarantee,
+            mean(&mut entropy, &t, &sum_of, None).unwrap().guarantee,
+            mode(&mut entropy, &t, Rule::PermuteAndFlip, &[1, 2]).unwrap().guarantee,
+            best_price(&mut entropy, &t, Rule::Exponential, &[1.0, 2.5], &[2.0, 3.0]).unwrap().guarantee,
+            ranks.quantile(&mut entropy, &t, Quantile::MEDIAN).unwrap().guarantee,
+        ];
+        for guarantee in spent {
+            assert!(guarantee.epsilon.get() <= 1.0 && guarantee.epsilon.get() > 1.0 - 1e-9, "{guarantee}");
+        }
+    }
+    for noise in [Noise::Gaussian, Noise::DiscreteGaussian] {
+        let answer = histogram(&mut entropy, &gaussian(0.5, noise), &[5, 6]).unwrap();
+        assert!(answer.guarantee.epsilon.get() <= 0.5 && answer.guarantee.delta.get() == 1e-6);
+    }
+}
+
+#[test]
+fn answers_are_close_when_the_budget_is_large() {
+    let mut entropy = Entropy::new().unwrap();
+    let t = terms(40.0, Neighboring::AddRemove);
+    let mut ages = BoundedSum::new(0.0, 100.0, true).unwrap();
+    let mut ranks = RankTable::new(even_candidates(0.0, 100.0, 1001, true).unwrap()).unwrap();
+    for i in 0..10_001u32 {
+        let age = f64::from(i % 101);
+        ages.add(age);
+        ranks.add(age);
+    }
+    let answer = mean(&mut entropy, &t, &ages, None).unwrap();
+    assert!(
+        (answer.value - 49.99).abs() < 0.05 && answer.interval[0][0] < answer.interval[0][1],
+        "{answer:?}"
+    );
+    assert!((sum(&mut entropy, &t, &ages).unwrap().value - 499_901.0).abs() < 200.0);
+    let median = ranks.quantile(&mut entropy, &t, Quantile::MEDIAN).unwrap();
+    assert!(
+        (median.value - 50.0).abs() <= 1.0 && median.interval[0][0] <= 50.0 && median.interval[0][1] >= 50.0
+    );
+    assert!(median.interval[0][1] - median.interval[0][0] <= 4.0, "{median:?}");
+    let share = proportion(&mut entropy, &t, 2500, 7500, None).unwrap();
+    assert!((share.value - 0.25).abs() < 0.01);
+    assert_eq!(mode(&mut entropy, &t, Rule::Exponential, &[10, 500, 20]).unwrap().value, 1);
+    let bids = [vec![1.0; 100], vec![3.5; 100]].concat();
+    assert_eq!(
+        best_price(&mut entropy, &t, Rule::PermuteAndFlip, &[1.0, 3.0, 3.5, 4.0], &bids).unwrap().value,
+        2
+    );
+}
+
+#[test]
+fn sums_do_not_depend_on_order_or_overflow() {
+    let values = [1e16, 1.0, -1e16, 0.1, f64::MAX, f64::MIN, f64::NAN, 3.5e-9];
+    let total = |order: &mut dyn Iterator<Item = f64>| {
+        let mut sum = BoundedSum::new(-1e16, 1e16, false).unwrap();
+        order.for_each(|v| sum.add(v));
+        sum
+    };
+    assert_eq!(total(&mut values.into_iter()), total(&mut values.into_iter().rev()));
+}
+
+#[test]
+fn bad_arguments_name_the_field() {
+    let mut entropy = Entropy::new().unwrap();
+    let t = terms(1.0, Neighboring::AddRemove);
+    let sum_of = BoundedSum::new(0.0, 1.0, false).unwrap();
+    let cases = [
+        (BoundedSum::new(1.0, 0.0, false).map(drop), "bounds"),
+        (BoundedSum::new(0.0, f64::INFINITY, false).map(drop), "bounds"),
+        (BoundedSum::new(1e15, 1e15 + 0.125, false).map(drop), "bounds"),
+        (even_candidates(0.0, 1.0, 1, false).map(drop), "candidates"),
+        (RankTable::new(vec![1.0, 1.0]).map(drop), "candidates"),
+        (Quantile::new(1.0).map(drop), "quantile"),
+        (histogram(&mut entropy, &t, &[]).map(drop), "categories"),
+        (mean(&mut entropy, &t, &sum_of, Some(3)).map(drop), "rows_public"),
+        (proportion(&mut entropy, &t, 1, 1, Some(2)).map(drop), "rows_public"),
+        (best_price(&mut entropy, &t, Rule::Exponential, &[-1.0], &[]).map(drop), "prices"),
+        (count(&mut entropy, &Terms { delta: Delta::new(0.1).unwrap(), ..t }, 1).map(drop), "delta"),
+        (count(&mut entropy, &Terms { noise: Noise::Gaussian, ..t }, 1).map(drop), "delta"),
+        (count(&mut entropy, &terms(0.0, Neighboring::AddRemove), 1).map(drop), "epsilon"),
+    ];
+    for (index, (result, field)) in cases.into_iter().enumerate() {
+        let message = result.unwrap_err().to_string();
+        assert!(message.starts_with(field), "case {index}: {message}");
+    }
+}
+
+#[test]
+fn shares_of_noisy_parts_are_bracketed() {
+    assert_eq!(share_of(25.0, 75.0, 0.0).0, 0.25);
+    let (_, [low, high]) = share_of(25.0, 75.0, 5.0);
+    assert!(low <= 0.2 && high >= 0.3);
+    assert_eq!(share_of(-3.0, -2.0, 10.0).1, [0.0, 1.0]);
+}

@@ -79,8 +79,9 @@ pub fn discrete_gaussian<B: Bits>(bits: &mut B, num: &UBig, den: &UBig) -> IBig 
     let below = UBig::from(2u8) * &pp * &qq * tt;
     loop {
         let candidate = discrete_laplace(bits, &t, &UBig::ONE);
-        let magnitude = UBig::try_from(if candidate < IBig::ZERO { -candidate.clone() } else { candidate.clone() })
-            .unwrap_or(UBig::ZERO);
+        let magnitude =
+            UBig::try_from(if candidate < IBig::ZERO { -candidate.clone() } else { candidate.clone() })
+                .unwrap_or(UBig::ZERO);
         let scaled = magnitude * &t * &qq;
         let gap = if scaled > pp { scaled - &pp } else { &pp - scaled };
         if bernoulli_exp(bits, &(&gap * &gap), &below) {

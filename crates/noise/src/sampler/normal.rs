@@ -60,8 +60,7 @@ pub(super) fn layers() -> &'static Layers {
     LAYERS_ONCE.get_or_init(|| {
         let start = f64::from(TAIL_START) * CELL;
         let area = f64::from(BASE_WIDTH) * CELL * libm::exp(-0.5 * start * start) * (1.0 + 1.0 / 65536.0);
-        let mut table =
-            Layers { width: [0; LAYERS], sure: [0; LAYERS], floor: [0.0; LAYERS], area };
+        let mut table = Layers { width: [0; LAYERS], sure: [0; LAYERS], floor: [0.0; LAYERS], area };
         (table.width[0], table.sure[0], table.width[1]) = (BASE_WIDTH, TAIL_START, TAIL_START);
         let mut height = 1.0 / (f64::from(BASE_WIDTH) * CELL);
         for layer in 1..LAYERS {
@@ -120,7 +119,13 @@ impl Normal {
 
     /// A cell that the layer covers only in part, or the tail.
     #[cold]
-    fn unsure<B: Bits>(bits: &mut B, table: &Layers, layer: usize, magnitude: u32, negative: bool) -> Option<Self> {
+    fn unsure<B: Bits>(
+        bits: &mut B,
+        table: &Layers,
+        layer: usize,
+        magnitude: u32,
+        negative: bool,
+    ) -> Option<Self> {
         if layer == 0 {
             return Self::tail(bits, table, negative);
         }
@@ -171,7 +176,13 @@ pub(super) fn unit(word: u64) -> f64 {
     word as f64 * (1.0 / 18_446_744_073_709_551_616.0)
 }
 
-pub(super) fn wedge_in_doubles(table: &Layers, layer: usize, magnitude: u32, position: u64, height: u64) -> Option<bool> {
+pub(super) fn wedge_in_doubles(
+    table: &Layers,
+    layer: usize,
+    magnitude: u32,
+    position: u64,
+    height: u64,
+) -> Option<bool> {
     let x = (f64::from(magnitude) + unit(position)) * CELL;
     let y = table.area * (table.floor[layer] + unit(height) / (f64::from(table.width[layer]) * CELL));
     clear_order(y, libm::exp(-0.5 * x * x))

@@ -74,11 +74,7 @@ impl StudentSampler {
         let (near, far) = square_ends(&numbers[0]);
         let small = IBig::from((&factor * near / most).sqrt());
         let large = IBig::from((&factor * far / least).sqrt());
-        if numbers[0] < IBig::ZERO {
-            (-large - IBig::ONE, -small - IBig::ONE)
-        } else {
-            (small, large)
-        }
+        if numbers[0] < IBig::ZERO { (-large - IBig::ONE, -small - IBig::ONE) } else { (small, large) }
     }
 }
 

@@ -16,7 +16,7 @@ impl Bits for Script {
 }
 
 fn script(words: &[u64]) -> Script {
-    Script(words.to_vec().into_iter())
+    Script(Vec::from(words).into_iter())
 }
 
 /// Whether 0.w₁w₂w₃ (base 2⁶⁴) is below num/den, by an independent big-number library.
@@ -73,7 +73,8 @@ fn dashu_divides_correctly() {
 #[test]
 fn layers_cover_the_density() {
     let table = layers();
-    let height = |n: usize| table.area * (0..n).map(|i| (2f64).powi(24) / f64::from(table.width(i))).sum::<f64>();
+    let height =
+        |n: usize| table.area * (0..n).map(|i| (2f64).powi(24) / f64::from(table.width(i))).sum::<f64>();
     let density = |cells: f64| (-0.5 * (cells * (2f64).powi(-24)).powi(2)).exp();
     assert!(height(LAYERS) >= 1.0 && height(LAYERS) < 1.001);
     for layer in 1..LAYERS {
@@ -89,7 +90,9 @@ fn layers_cover_the_density() {
 #[test]
 fn fixed_point_exponential_is_right() {
     // e^-1 and e^-10 to 40 digits.
-    for (x, digits) in [(1u32, "3678794411714423215955237701614608674458"), (10, "453999297624848515355915155605506102")] {
+    for (x, digits) in
+        [(1u32, "3678794411714423215955237701614608674458"), (10, "453999297624848515355915155605506102")]
+    {
         let decimal = UBig::from_str_radix(digits, 10).unwrap();
         let scaled = (decimal << normal_big::PRECISION) / UBig::from(10u8).pow(40);
         let value = normal_big::exp_neg(&UBig::from(x), &UBig::ONE);
