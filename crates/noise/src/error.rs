@@ -13,6 +13,15 @@ pub enum NoiseError {
 }
 
 impl NoiseError {
+    /// Checks that an error to aim for is a positive number.
+    pub(crate) fn check_error(error: f64) -> Result<(), Self> {
+        if error.is_finite() && error > 0.0 {
+            Ok(())
+        } else {
+            Err(Self::invalid("error", error, "give a finite number above 0"))
+        }
+    }
+
     /// Shorthand for an [`InvalidValue`].
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         InvalidValue::new(field, value, remedy).into()

@@ -67,9 +67,7 @@ impl DiscreteLaplace {
         error: f64,
         confidence: Confidence,
     ) -> Result<Epsilon, NoiseError> {
-        if !(error.is_finite() && error > 0.0) {
-            return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
-        }
+        NoiseError::check_error(error)?;
         let delta = positive_sensitivity(sensitivity)?;
         let error = error.max(0.5);
         let too_big = |scale: f64| Self::tail(error.floor(), scale) > confidence.beta();
@@ -181,6 +179,24 @@ impl DiscreteGaussian {
             guarantee: Guarantee { epsilon, delta },
             noise_multiplier: NoiseMultiplier::new(multiplier)?,
         })
+    }
+
+    /// The ε that keeps the error of one number within `error` at this confidence, for a given δ.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `error` is below 2, which the bound cannot show, or δ = 0.
+    pub fn epsilon_for_error(
+        sensitivity: Sensitivity,
+        delta: Delta,
+        error: f64,
+        confidence: Confidence,
+    ) -> Result<Epsilon, NoiseError> {
+        if !(error.is_finite() && error >= 2.0) {
+            return Err(NoiseError::invalid("error", error, "give a finite number of at least 2"));
+        }
+        // Less by what rounding σ up to 20 bits can add.
+        let sigma = (error.floor() - 1.0) / normal_tail_quantile(confidence.beta() / 2.0) * (1.0 - 4e-6);
+        Ok(Self::with_sigma(sensitivity, Scale::new(sigma)?, delta)?.guarantee.epsilon)
     }
 
     /// The σ.

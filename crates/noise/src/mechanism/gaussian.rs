@@ -115,6 +115,18 @@ impl GridNoise {
     }
 }
 
+/// The ε at δ of the largest σ whose error stays within `error`; 10⁻⁹ covers the grid.
+fn epsilon_for_error(
+    sensitivity: Sensitivity,
+    delta: Delta,
+    error: f64,
+    confidence: Confidence,
+) -> Result<Epsilon, NoiseError> {
+    let sigma = error * (1.0 - 1e-9) / normal_tail_quantile(confidence.beta() / 2.0);
+    let multiplier = NoiseMultiplier::new(div_down(sigma, sensitivity.get() * (1.0 + 1e-9)))?;
+    Ok(gaussian_epsilon_up(multiplier, Delta::new(delta.get() * (1.0 - 1e-9))?)?)
+}
+
 /// Δ/step, plus √dimension when inputs must be rounded: how far apart rounded neighbours can be, in ℓ2.
 fn steps_apart(grid: Grid, sensitivity: Sensitivity, dimension: usize, exact: bool) -> f64 {
     let steps = grid.steps(sensitivity.get());
@@ -173,12 +185,8 @@ impl Gaussian {
         error: f64,
         confidence: Confidence,
     ) -> Result<Epsilon, NoiseError> {
-        if !(error.is_finite() && error > 0.0) {
-            return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
-        }
-        let sigma = error * (1.0 - 1e-9) / normal_tail_quantile(confidence.beta() / 2.0);
-        let multiplier = NoiseMultiplier::new(div_down(sigma, sensitivity.get() * (1.0 + 1e-9)))?;
-        Ok(gaussian_epsilon_up(multiplier, Delta::new(delta.get() * (1.0 - 1e-9))?)?)
+        NoiseError::check_error(error)?;
+        epsilon_for_error(sensitivity, delta, error, confidence)
     }
 
     /// The σ.
@@ -261,6 +269,21 @@ impl IntegerGaussian {
         dimension: usize,
     ) -> Result<Self, NoiseError> {
         Ok(Self(GridNoise::with_sigma(sensitivity, sigma, delta, dimension, true)?))
+    }
+
+    /// The ε that keeps the error of one number within `error` at this confidence, for a given δ.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `error` is not positive or δ = 0.
+    pub fn epsilon_for_error(
+        sensitivity: Sensitivity,
+        delta: Delta,
+        error: f64,
+        confidence: Confidence,
+    ) -> Result<Epsilon, NoiseError> {
+        NoiseError::check_error(error)?;
+        // Rounding to whole numbers hides half a unit.
+        epsilon_for_error(sensitivity, delta, error.floor() + 0.5, confidence)
     }
 
     /// The σ.

@@ -87,9 +87,7 @@ impl Laplace {
         error: f64,
         confidence: Confidence,
     ) -> Result<Epsilon, NoiseError> {
-        if !(error.is_finite() && error > 0.0) {
-            return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
-        }
+        NoiseError::check_error(error)?;
         // The grid step adds less than a relative 2^-44 to the error.
         let usable = error * (1.0 - 1e-12);
         Ok(Epsilon::new(div_up(mul_up(sensitivity.get(), ln_up(1.0 / confidence.beta())), usable))?)

@@ -4,7 +4,7 @@ use super::Mechanism;
 use crate::sampler::{bernoulli, uniform_below};
 use crate::{Entropy, NoiseError};
 use reticent_core::rounding::{div_up, ln_up, mul_up, sub_down};
-use reticent_core::special::clopper_pearson;
+use reticent_core::special::{clopper_pearson, normal_tail_quantile};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Probability};
 
 /// k-ary randomized response: the true category with the keep probability, otherwise one of the
@@ -155,6 +155,11 @@ impl RandomizedResponse {
     /// The largest standard error a share can have with this many respondents.
     pub fn worst_standard_error(&self, respondents: u64) -> f64 {
         0.5 / (respondents as f64).sqrt() / (self.keep - self.stray())
+    }
+
+    /// Half the width of the widest normal-theory interval of a share with this many respondents.
+    pub fn error(&self, respondents: u64, confidence: Confidence) -> f64 {
+        normal_tail_quantile(confidence.beta() / 2.0) * self.worst_standard_error(respondents)
     }
 
     /// The ε for which [`worst_standard_error`](Self::worst_standard_error) is `error`.

@@ -136,9 +136,7 @@ impl Selection {
         best: u64,
         confidence: Confidence,
     ) -> Result<Epsilon, NoiseError> {
-        if !(error.is_finite() && error > 0.0) {
-            return Err(NoiseError::invalid("error", error, "give a finite number above 0"));
-        }
+        NoiseError::check_error(error)?;
         if best == 0 || best > candidates {
             return Err(NoiseError::invalid(
                 "best",

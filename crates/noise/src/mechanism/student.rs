@@ -109,6 +109,23 @@ impl StudentT {
         }
     }
 
+    /// The ε that keeps the error of one coordinate within `error` at this confidence.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `error` is not positive, and as [`new`](Self::new).
+    pub fn epsilon_for_error(
+        sensitivity: Sensitivity,
+        error: f64,
+        confidence: Confidence,
+        degrees_of_freedom: u32,
+        dimension: usize,
+    ) -> Result<Epsilon, NoiseError> {
+        NoiseError::check_error(error)?;
+        // Less by what the grid and the margin of `for_epsilon` can add.
+        let scale = Scale::new(error * (1.0 - 1e-6) / quantile(degrees_of_freedom, confidence))?;
+        Ok(Self::new(sensitivity, scale, degrees_of_freedom, dimension)?.guarantee.epsilon)
+    }
+
     fn epsilon_up(t: f64, degrees_of_freedom: u32, dimension: usize) -> Result<Epsilon, NoiseError> {
         let (nu, d) = (f64::from(degrees_of_freedom), dimension as f64);
         let argument = div_up(t, 2.0 * sqrt_down(nu * d).next_down());
@@ -122,16 +139,23 @@ impl StudentT {
 }
 
 impl Accuracy for StudentT {
-    /// From P(|T| > x) = I_{ν/(ν+x²)}(ν/2, ½).
     fn error(&self, confidence: Confidence) -> f64 {
-        let nu = f64::from(self.degrees_of_freedom);
-        let heavier = |x: f64| beta_inc(nu / 2.0, 0.5, nu / (nu + x * x)) > confidence.beta() * (1.0 - 1e-9);
-        let mut high = 1.0;
-        while heavier(high) && high < 1e150 {
-            high *= 2.0;
-        }
-        mul_up(bisect(0.0, high, heavier) * self.scale_steps as f64 + 1.0, self.grid.step())
+        mul_up(
+            quantile(self.degrees_of_freedom, confidence) * self.scale_steps as f64 + 1.0,
+            self.grid.step(),
+        )
     }
+}
+
+/// The x with P(|T| > x) = I_{ν/(ν+x²)}(ν/2, ½) = 1 − confidence, rounded up.
+fn quantile(degrees_of_freedom: u32, confidence: Confidence) -> f64 {
+    let nu = f64::from(degrees_of_freedom);
+    let heavier = |x: f64| beta_inc(nu / 2.0, 0.5, nu / (nu + x * x)) > confidence.beta() * (1.0 - 1e-9);
+    let mut high = 1.0;
+    while heavier(high) && high < 1e150 {
+        high *= 2.0;
+    }
+    bisect(0.0, high, heavier)
 }
 
 impl Mechanism for StudentT {

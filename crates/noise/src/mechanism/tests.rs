@@ -128,6 +128,13 @@ fn accuracy_goes_both_ways() {
     let e = Gaussian::epsilon_for_error(sensitivity(2.0), delta(1e-6), 5.0, p95).unwrap();
     let error = Gaussian::new(sensitivity(2.0), e, delta(1e-6), 1).unwrap().error(p95);
     assert!(error <= 5.0 * (1.0 + 1e-9) && error > 5.0 * 0.999, "{error}");
+    let e = IntegerGaussian::epsilon_for_error(sensitivity(1.0), delta(1e-6), 7.0, p95).unwrap();
+    assert_eq!(IntegerGaussian::new(sensitivity(1.0), e, delta(1e-6), 1).unwrap().error(p95), 7.0);
+    let e = DiscreteGaussian::epsilon_for_error(sensitivity(1.0), delta(1e-6), 9.0, p95).unwrap();
+    assert_eq!(DiscreteGaussian::new(sensitivity(1.0), e, delta(1e-6)).unwrap().error(p95), 9.0);
+    let e = StudentT::epsilon_for_error(sensitivity(1.0), 3.0, p95, 4, 2).unwrap();
+    let error = StudentT::for_epsilon(sensitivity(1.0), e, 4, 2).unwrap().error(p95);
+    assert!(error <= 3.0 && error > 2.9999, "{error}");
     // Student-t with one degree of freedom is Cauchy: its 97.5 % quantile is tan(0.475π).
     let cauchy = StudentT::new(sensitivity(1.0), Scale::new(1.0).unwrap(), 1, 1).unwrap();
     assert!((cauchy.error(p95) - 12.7062).abs() < 1e-3);
