@@ -21,6 +21,13 @@ struct Approximate {
     error: f64,
 }
 
+impl Approximate {
+    /// Whether the exact value is certainly at most `target`; not-a-number never is.
+    fn is_at_most(&self, target: f64) -> bool {
+        (self.value + self.error).next_up() <= target
+    }
+}
+
 fn gaussian_delta(epsilon: f64, z: f64) -> Approximate {
     let u = f64::EPSILON;
     let (scaled, half) = (epsilon * z, 0.5 / z);
@@ -34,6 +41,11 @@ fn gaussian_delta(epsilon: f64, z: f64) -> Approximate {
         };
     }
     let density = normal_pdf(a);
+    if density == 0.0 {
+        // φ underflows beyond 38 standard deviations: δ is 0 or 1 to more digits than a double has.
+        let value = if a > 0.0 { 0.0 } else { 1.0 };
+        return Approximate { value, error: f64::MIN_POSITIVE };
+    }
     // exp(-a²/2) with a² rounded: relative error a²·u, and a itself is off by u·b.
     let density_error = density * u * (4.0 + 2.0 * a * a + 2.0 * a.abs() * b);
     if a >= 0.0 {
@@ -95,10 +107,7 @@ pub fn gaussian_noise_multiplier_up(epsilon: Epsilon, delta: Delta) -> Result<No
             "give a delta above 0: Gaussian noise has no pure guarantee (use Laplace noise for delta = 0)",
         ));
     }
-    let too_small = |z: f64| {
-        let delta = gaussian_delta(epsilon.get(), z);
-        (delta.value + delta.error).next_up() > target
-    };
+    let too_small = |z: f64| !gaussian_delta(epsilon.get(), z).is_at_most(target);
     let mut high = 1.0;
     while too_small(high) {
         high *= 2.0;
@@ -136,10 +145,7 @@ pub fn gaussian_epsilon_up(noise_multiplier: NoiseMultiplier, delta: Delta) -> R
             "give a delta above 0: Gaussian noise has no pure guarantee",
         ));
     }
-    let too_small = |epsilon: f64| {
-        let delta = gaussian_delta(epsilon, noise_multiplier.get());
-        (delta.value + delta.error).next_up() > target
-    };
+    let too_small = |epsilon: f64| !gaussian_delta(epsilon, noise_multiplier.get()).is_at_most(target);
     if !too_small(0.0) {
         return Epsilon::new(0.0);
     }

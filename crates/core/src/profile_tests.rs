@@ -74,6 +74,16 @@ fn zero_delta_is_refused() {
     assert!(gaussian_epsilon_up(multiplier(1.0), Delta::ZERO).is_err());
 }
 
+#[test]
+fn tiny_noise_is_never_free() {
+    for z in [1e-3, 1e-20, 1e-100, 1e-160, 1e-300, 5e-324] {
+        if let Ok(e) = gaussian_epsilon_up(multiplier(z), Delta::new(1e-5).unwrap()) {
+            assert!(e.get() > 0.4 / z / z || e.get() > 1e290, "z {z}: {e}");
+        }
+        assert_eq!(gaussian_delta_up(epsilon(1.0), multiplier(z)), 1.0);
+    }
+}
+
 proptest! {
     #[test]
     fn profile_is_sane_everywhere(e in 0f64..1e3, log_z in -300f64..300.0) {

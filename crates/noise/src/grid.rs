@@ -81,9 +81,11 @@ impl Grid {
     /// The integer nearest to (point + ½) steps.
     pub fn integer(self, point: i128) -> i128 {
         match self.exponent {
-            e if e >= 0 => point
+            0 => point,
+            e if e > 0 => point
                 .checked_shl(e.unsigned_abs())
                 .filter(|v| v >> e == point)
+                .and_then(|v| v.checked_add(1i128 << (e - 1)))
                 .unwrap_or(point.signum() * i128::MAX),
             e if e <= -127 => 0,
             e => {

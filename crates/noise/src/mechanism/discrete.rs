@@ -1,6 +1,6 @@
 //! Noise on the integers.
 
-use super::{Accuracy, Mechanism, draw_ahead, l1_distance, l2_distance};
+use super::{Accuracy, Mechanism, draw_ahead, integer_l2_distance, l1_distance, positive};
 use crate::sampler::{DiscreteGaussianSampler, DiscreteLaplaceSampler, Dyadic};
 use crate::{Entropy, NoiseError};
 use reticent_core::rounding::{add_up, div_down, div_up, exp_up, mul_up, sqrt_up};
@@ -12,7 +12,7 @@ use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplie
 /// # Guarantee
 /// For inputs whose ℓ1 distance is at most the sensitivity, under whichever neighbouring relation
 /// the sensitivity was taken: pure ε = sensitivity / scale, rounded up. Outputs saturate at the
-/// limits of `i128`.
+/// limits of `i128`, and noise at ±2¹²⁶, which it reaches with probability below e^(−2²⁶).
 ///
 /// # Reference
 /// Ghosh, Roughgarden, Sundararajan, *Universally utility-maximizing privacy mechanisms* (2009);
@@ -94,6 +94,10 @@ impl Accuracy for DiscreteLaplace {
         let beta = confidence.beta();
         // Invert the tail, then settle the integer by the tail itself.
         let guess = (scale * libm::log(2.0 / beta / (1.0 + libm::exp(-1.0 / scale))) - 1.0).ceil().max(0.0);
+        if guess > (1u64 << 40) as f64 {
+            // Beyond the reach of single steps: a relative 1e-12 covers every rounding above.
+            return (guess * (1.0 + 1e-12)).ceil();
+        }
         let mut k = (guess - 2.0).max(0.0);
         while Self::tail(k, scale) > beta && k < guess + 4.0 {
             k += 1.0;
@@ -149,17 +153,18 @@ impl DiscreteGaussian {
     /// [`NoiseError::Invalid`] for ε = 0, δ = 0, or σ outside 2⁻⁶⁰…2¹⁰⁰.
     pub fn new(sensitivity: Sensitivity, epsilon: Epsilon, delta: Delta) -> Result<Self, NoiseError> {
         let target = epsilon.positive()?;
-        if delta.get() == 0.0 {
-            return Err(NoiseError::invalid(
-                "delta",
-                0,
-                "give a delta above 0: Gaussian noise has no pure guarantee",
-            ));
-        }
+        positive(delta)?;
         let too_small = |z: f64| zcdp_epsilon_up(z, delta.get()) > target;
         let mut high = 1.0;
-        while too_small(high) && high < 1e100 {
+        while too_small(high) {
             high *= 2.0;
+            if high > 1e30 {
+                return Err(NoiseError::invalid(
+                    "epsilon",
+                    target,
+                    "give a larger epsilon or delta: no noise within reach gives this one",
+                ));
+            }
         }
         let multiplier = bisect(0.0, high, too_small);
         Self::with_sigma(sensitivity, Scale::new(mul_up(multiplier, sensitivity.get()))?, delta)
@@ -170,6 +175,7 @@ impl DiscreteGaussian {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn with_sigma(sensitivity: Sensitivity, sigma: Scale, delta: Delta) -> Result<Self, NoiseError> {
+        positive(delta)?;
         let sampler = DiscreteGaussianSampler::new(Dyadic::at_least("sigma", sigma.get(), 20)?);
         let multiplier = div_down(sampler.sigma().to_f64_down(), sensitivity.get());
         let epsilon = Epsilon::new(zcdp_epsilon_up(multiplier, delta.get()))?;
@@ -184,18 +190,18 @@ impl DiscreteGaussian {
     /// The ε that keeps the error of one number within `error` at this confidence, for a given δ.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] when `error` is below 2, which the bound cannot show, or δ = 0.
+    /// [`NoiseError::Invalid`] when `error` is below 1, which the bound cannot show, or δ = 0.
     pub fn epsilon_for_error(
         sensitivity: Sensitivity,
         delta: Delta,
         error: f64,
         confidence: Confidence,
     ) -> Result<Epsilon, NoiseError> {
-        if !(error.is_finite() && error >= 2.0) {
-            return Err(NoiseError::invalid("error", error, "give a finite number of at least 2"));
+        if !(error.is_finite() && error >= 1.0) {
+            return Err(NoiseError::invalid("error", error, "give a finite number of at least 1"));
         }
         // Less by what rounding σ up to 20 bits can add.
-        let sigma = (error.floor() - 1.0) / normal_tail_quantile(confidence.beta() / 2.0) * (1.0 - 4e-6);
+        let sigma = error.floor() / normal_tail_quantile(confidence.beta() / 2.0) * (1.0 - 4e-6);
         Ok(Self::with_sigma(sensitivity, Scale::new(sigma)?, delta)?.guarantee.epsilon)
     }
 
@@ -209,28 +215,29 @@ impl DiscreteGaussian {
 fn zcdp_epsilon_up(z: f64, delta: f64) -> f64 {
     let rho = div_up(0.5, z * z * (1.0 - 1e-15));
     let log_delta = libm::log(delta);
+    // In terms of the gap α − 1, so that nothing cancels near α = 1.
     let at =
-        |alpha: f64| rho * alpha + libm::log1p(-1.0 / alpha) - (log_delta + libm::log(alpha)) / (alpha - 1.0);
+        |gap: f64| rho * (1.0 + gap) + libm::log(gap / (1.0 + gap)) - (log_delta + libm::log1p(gap)) / gap;
     // Any order gives a true bound; ternary search in ln(α − 1) finds a good one.
     let (mut low, mut high) = (-20.0f64, 40.0f64);
     for _ in 0..200 {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if at(1.0 + libm::exp(a)) < at(1.0 + libm::exp(b)) {
+        if at(libm::exp(a)) < at(libm::exp(b)) {
             high = b;
         } else {
             low = a;
         }
     }
-    let alpha = 1.0 + libm::exp(low);
-    let size = rho * alpha + 1.0 / (alpha - 1.0) * (log_delta.abs() + libm::log(alpha)) + 1.0;
-    add_up(at(alpha).max(0.0), size * 1e-14)
+    let gap = libm::exp(low);
+    let size = rho * (1.0 + gap) + (log_delta.abs() + libm::log1p(gap)) / gap + low.abs() + 1.0;
+    add_up(at(gap).max(0.0), size * 1e-14)
 }
 
 impl Accuracy for DiscreteGaussian {
-    /// From P(X ≥ m) ≤ P(N(0, σ²) ≥ m − 1) (Canonne, Kamath, Steinke 2020, proposition 25).
+    /// From P(X > k) = P(X ≥ k + 1) ≤ P(N(0, σ²) ≥ k) (Canonne, Kamath, Steinke 2020, proposition 25).
     fn error(&self, confidence: Confidence) -> f64 {
         let sigma = self.sigma() * (1.0 + 1e-12);
-        (sigma * normal_tail_quantile(confidence.beta() / 2.0)).ceil() + 1.0
+        (sigma * normal_tail_quantile(confidence.beta() / 2.0)).ceil()
     }
 }
 
@@ -247,9 +254,7 @@ impl Mechanism for DiscreteGaussian {
     }
 
     fn distance(&self, a: &[i128], b: &[i128]) -> f64 {
-        let gaps: Vec<f64> = a.iter().zip(b).map(|(x, y)| x.abs_diff(*y) as f64).collect();
-        let zeros = std::iter::repeat_n(0.0, a.len().max(b.len()));
-        l2_distance(gaps.into_iter(), zeros, self.sensitivity)
+        integer_l2_distance(a, b, self.sensitivity)
     }
 
     fn draw(&self, input: &[i128], entropy: &mut Entropy) -> Vec<i128> {

@@ -1,4 +1,4 @@
-use super::{Accuracy, Mechanism, draw_ahead, l2_distance};
+use super::{Accuracy, Mechanism, draw_ahead, integer_l2_distance, l2_distance, padded, positive, settle};
 use crate::grid::Grid;
 use crate::sampler::{NORMAL_DISTANCE_LOG2, rounded_normal};
 use crate::{Entropy, NoiseError};
@@ -186,7 +186,8 @@ impl Gaussian {
         confidence: Confidence,
     ) -> Result<Epsilon, NoiseError> {
         NoiseError::check_error(error)?;
-        epsilon_for_error(sensitivity, delta, error, confidence)
+        let first = epsilon_for_error(sensitivity, delta, error, confidence)?;
+        settle(first, error, |e| Ok(Self::new(sensitivity, e, delta, 1)?.error(confidence)))
     }
 
     /// The σ.
@@ -223,11 +224,10 @@ impl Mechanism for Gaussian {
     /// Entries beyond the declared dimension are not released; missing ones count as 0.
     fn draw(&self, input: &[f64], entropy: &mut Entropy) -> Vec<f64> {
         let grid = self.0.grid;
-        let values = input.iter().copied().chain(std::iter::repeat(0.0));
         self.0
             .noise(entropy)
             .into_iter()
-            .zip(values)
+            .zip(padded(input))
             .map(|(noise, value)| grid.value(grid.round(value) + noise, 0.5))
             .collect()
     }
@@ -283,7 +283,8 @@ impl IntegerGaussian {
     ) -> Result<Epsilon, NoiseError> {
         NoiseError::check_error(error)?;
         // Rounding to whole numbers hides half a unit.
-        epsilon_for_error(sensitivity, delta, error.floor() + 0.5, confidence)
+        let first = epsilon_for_error(sensitivity, delta, error.floor() + 0.5, confidence)?;
+        settle(first, error, |e| Ok(Self::new(sensitivity, e, delta, 1)?.error(confidence)))
     }
 
     /// The σ.
@@ -311,21 +312,19 @@ impl Mechanism for IntegerGaussian {
     }
 
     fn distance(&self, a: &[i128], b: &[i128]) -> f64 {
-        if a.len() != self.0.dimension || b.len() != self.0.dimension {
+        if a.len() != self.0.dimension {
             return f64::INFINITY;
         }
-        let gaps: Vec<f64> = a.iter().zip(b).map(|(x, y)| x.abs_diff(*y) as f64).collect();
-        l2_distance(gaps.into_iter(), std::iter::repeat_n(0.0, a.len()), self.0.sensitivity)
+        integer_l2_distance(a, b, self.0.sensitivity)
     }
 
     /// Entries beyond the declared dimension are not released; missing ones count as 0.
     fn draw(&self, input: &[i128], entropy: &mut Entropy) -> Vec<i128> {
         let grid = self.0.grid;
-        let values = input.iter().copied().chain(std::iter::repeat(0));
         self.0
             .noise(entropy)
             .into_iter()
-            .zip(values)
+            .zip(padded(input))
             .map(|(noise, value)| grid.integer(grid.round_integer(value) + noise))
             .collect()
     }
@@ -399,13 +398,7 @@ fn textbook_sigma(
     delta: Delta,
     constant: f64,
 ) -> Result<Scale, NoiseError> {
-    if delta.get() == 0.0 {
-        return Err(NoiseError::invalid(
-            "delta",
-            0,
-            "give a delta above 0: Gaussian noise has no pure guarantee",
-        ));
-    }
-    let root = sqrt_up(mul_up(2.0, ln_up(div_up(constant, delta.get()))));
+    let delta = positive(delta)?;
+    let root = sqrt_up(mul_up(2.0, ln_up(div_up(constant, delta))));
     Ok(Scale::new(div_up(mul_up(sensitivity.get(), root), epsilon))?)
 }

@@ -1,4 +1,4 @@
-use super::{Accuracy, Mechanism, draw_ahead};
+use super::{Accuracy, Mechanism, draw_ahead, padded, settle};
 use crate::entropy::Bits;
 use crate::grid::Grid;
 use crate::sampler::geometric;
@@ -88,9 +88,8 @@ impl Laplace {
         confidence: Confidence,
     ) -> Result<Epsilon, NoiseError> {
         NoiseError::check_error(error)?;
-        // The grid step adds less than a relative 2^-44 to the error.
-        let usable = error * (1.0 - 1e-12);
-        Ok(Epsilon::new(div_up(mul_up(sensitivity.get(), ln_up(1.0 / confidence.beta())), usable))?)
+        let first = Epsilon::new(div_up(mul_up(sensitivity.get(), ln_up(1.0 / confidence.beta())), error))?;
+        settle(first, error, |e| Ok(Self::new(sensitivity, e, 1)?.error(confidence)))
     }
 
     /// The scale b.
@@ -137,10 +136,9 @@ impl Mechanism for Laplace {
             let magnitude = geometric(entropy, self.scale) as i128;
             if entropy.bit() { magnitude } else { -magnitude - 1 }
         });
-        let values = input.iter().copied().chain(std::iter::repeat(0.0));
         noise
             .into_iter()
-            .zip(values)
+            .zip(padded(input))
             .map(|(noise, value)| self.grid.value(self.grid.round(value) + noise, 0.5))
             .collect()
     }

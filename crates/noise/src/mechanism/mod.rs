@@ -20,8 +20,8 @@ pub use selection::{Rule, Selection};
 pub use student::StudentT;
 pub use utility::{RuleErrors, compare_rules};
 
-use crate::Entropy;
-use reticent_core::{Confidence, Event, Guarantee};
+use crate::{Entropy, NoiseError};
+use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee};
 
 /// A released value with what it cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,8 +38,9 @@ pub struct Released<T> {
 ///
 /// # Guarantee
 /// For inputs at [`distance`](Self::distance) at most 1, the outputs satisfy
-/// [`guarantee`](Self::guarantee) and [`event`](Self::event). Drawing never fails and its control
-/// flow depends on the input only through the output.
+/// [`guarantee`](Self::guarantee). They also satisfy [`event`](Self::event), up to the share of δ that
+/// `guarantee` sets aside for the normal sampler (at most 2⁻¹²⁰ a number). Drawing never fails; the
+/// number of draws depends on the input only in a [`Selection`].
 pub trait Mechanism {
     /// What goes in.
     type Input: ?Sized;
@@ -117,6 +118,50 @@ fn l2_distance(
         return f64::INFINITY;
     }
     a.zip(b).map(|(x, y)| ((x - y) / sensitivity).powi(2)).sum::<f64>().sqrt()
+}
+
+/// ℓ2 distance of integer vectors, the gaps taken exactly.
+fn integer_l2_distance(a: &[i128], b: &[i128], sensitivity: f64) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    let gaps = a.iter().zip(b).map(|(x, y)| x.abs_diff(*y) as f64 / sensitivity);
+    gaps.map(|gap| gap * gap).sum::<f64>().sqrt()
+}
+
+/// Values without end: beyond the given ones they are 0.
+fn padded<T: Copy + Default>(values: &[T]) -> impl Iterator<Item = T> {
+    values.iter().copied().chain(std::iter::repeat(T::default()))
+}
+
+/// A δ that Gaussian noise can be calibrated to.
+fn positive(delta: Delta) -> Result<f64, NoiseError> {
+    if delta.get() > 0.0 {
+        Ok(delta.get())
+    } else {
+        Err(NoiseError::invalid("delta", 0, "give a delta above 0: Gaussian noise has no pure guarantee"))
+    }
+}
+
+/// The smallest ε found, from `first` up, whose error keeps to what was asked.
+fn settle(
+    first: Epsilon,
+    wanted: f64,
+    error: impl Fn(Epsilon) -> Result<f64, NoiseError>,
+) -> Result<Epsilon, NoiseError> {
+    let (mut epsilon, mut raise) = (first, 1e-12);
+    while error(epsilon)? > wanted {
+        epsilon = Epsilon::new(first.get() * (1.0 + raise))?;
+        raise *= 2.0;
+        if raise > 1.0 {
+            return Err(NoiseError::invalid(
+                "error",
+                wanted,
+                "give a larger error: the grid of the noise is too coarse for this one",
+            ));
+        }
+    }
+    Ok(epsilon)
 }
 
 #[cfg(test)]

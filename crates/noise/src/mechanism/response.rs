@@ -40,10 +40,11 @@ impl RandomizedResponse {
     /// The largest keep probability that gives ε for k categories: e^ε/(e^ε + k − 1), rounded down.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] for fewer than 2 categories, ε = 0, or ε so large that answers would
-    /// be kept always.
+    /// [`NoiseError::Invalid`] for fewer than 2 categories or ε = 0. An ε beyond what a keep
+    /// probability below 1 can use is not used in full: the claim is what the draw gives.
     pub fn new(epsilon: Epsilon, categories: u64) -> Result<Self, NoiseError> {
         let e = epsilon.positive()?;
+        check_categories(categories)?;
         // 1/(1 + (k − 1)e^{−ε}), stepped down until the claim it makes is within ε.
         let mut keep = 1.0 / (1.0 + (categories as f64 - 1.0) * libm::exp(-e));
         for _ in 0..64 {
@@ -68,13 +69,7 @@ impl RandomizedResponse {
     /// # Errors
     /// [`NoiseError::Invalid`] unless categories ≥ 2 and 1/categories < keep < 1.
     pub fn with_keep_probability(keep: Probability, categories: u64) -> Result<Self, NoiseError> {
-        if !(2..=1 << 32).contains(&categories) {
-            return Err(NoiseError::invalid(
-                "categories",
-                categories,
-                "give at least 2 categories (and at most 2^32)",
-            ));
-        }
+        check_categories(categories)?;
         let keep = keep.get();
         if keep <= 1.0 / categories as f64 || keep >= 1.0 {
             return Err(NoiseError::invalid(
@@ -104,7 +99,9 @@ impl RandomizedResponse {
     /// The share of respondents whose true answer is a category reported `reported` times in `total`.
     ///
     /// The estimate is (reported/total − stray)/(keep − stray). Its interval is the exact
-    /// (Clopper–Pearson) interval of the reported share, mapped the same way.
+    /// (Clopper–Pearson) interval of the reported share, mapped the same way. Respondents with
+    /// different true answers make the count less variable than a binomial one, so the interval also
+    /// holds for the share among these very respondents (Hoeffding 1956), at confidence ½ or more.
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `total` is 0 or below `reported`.
@@ -148,7 +145,7 @@ impl RandomizedResponse {
                 format!("give one count per category ({})", self.categories),
             ));
         }
-        let total = reported.iter().sum();
+        let total = reported.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
         reported.iter().map(|count| self.estimate(*count, total, confidence)).collect()
     }
 
@@ -183,6 +180,13 @@ impl RandomizedResponse {
         let keep = (spread * others + 1.0) / (others + 1.0);
         Ok(Epsilon::new(epsilon_up(keep.next_up(), categories))?)
     }
+}
+
+fn check_categories(categories: u64) -> Result<(), NoiseError> {
+    if (2..=1 << 32).contains(&categories) {
+        return Ok(());
+    }
+    Err(NoiseError::invalid("categories", categories, "give at least 2 categories (and at most 2^32)"))
 }
 
 /// ln(keep·(k − 1)/(1 − keep)), rounded up, not below 0.

@@ -1,4 +1,4 @@
-use super::{Accuracy, Mechanism, draw_ahead, l2_distance, sampler_delta_up};
+use super::{Accuracy, Mechanism, draw_ahead, l2_distance, padded, sampler_delta_up, settle};
 use crate::grid::Grid;
 use crate::sampler::StudentSampler;
 use crate::{Entropy, NoiseError};
@@ -43,16 +43,7 @@ impl StudentT {
         degrees_of_freedom: u32,
         dimension: usize,
     ) -> Result<Self, NoiseError> {
-        if !(1..=1000).contains(&degrees_of_freedom) {
-            return Err(NoiseError::invalid(
-                "degrees_of_freedom",
-                degrees_of_freedom,
-                "give a whole number from 1 to 1000",
-            ));
-        }
-        if dimension == 0 {
-            return Err(NoiseError::invalid("dimension", 0, "give at least 1"));
-        }
+        check_shape(degrees_of_freedom, dimension)?;
         let grid = Grid::for_scale(scale, GRID_BITS)?;
         let steps = grid.steps(scale.get()).ceil();
         let moved = add_up(grid.steps(sensitivity.get()), sqrt_up(dimension as f64));
@@ -90,23 +81,25 @@ impl StudentT {
         degrees_of_freedom: u32,
         dimension: usize,
     ) -> Result<Self, NoiseError> {
-        let d = dimension.max(1) as f64;
+        check_shape(degrees_of_freedom, dimension)?;
+        let d = dimension as f64;
         let nu = f64::from(degrees_of_freedom);
         // Invert the bound, leave a little for the grid, and let `new` state the exact claim.
         let ratio = 2.0 * (nu * d).sqrt() * libm::sinh(epsilon.positive()? / (d * (nu + 1.0)));
         let mut margin = 1.0 + 1e-9 + d.sqrt() * (2f64).powi(-30) * (1.0 + 1.0 / ratio);
-        loop {
-            let built = Self::new(
-                sensitivity,
-                Scale::new(sensitivity.get() / ratio * margin)?,
-                degrees_of_freedom,
-                dimension,
-            )?;
+        for _ in 0..64 {
+            let scale = Scale::new(sensitivity.get() / ratio * margin)?;
+            let built = Self::new(sensitivity, scale, degrees_of_freedom, dimension)?;
             if built.guarantee.epsilon <= epsilon {
                 return Ok(built);
             }
-            margin *= 1.0 + 1e-3;
+            margin *= 1.0 + 1e-9 + (margin - 1.0);
         }
+        Err(NoiseError::invalid(
+            "epsilon",
+            epsilon,
+            "give a larger epsilon or a smaller dimension: the noise does not fit its grid",
+        ))
     }
 
     /// The ε that keeps the error of one coordinate within `error` at this confidence.
@@ -121,15 +114,18 @@ impl StudentT {
         dimension: usize,
     ) -> Result<Epsilon, NoiseError> {
         NoiseError::check_error(error)?;
-        // Less by what the grid and the margin of `for_epsilon` can add.
-        let scale = Scale::new(error * (1.0 - 1e-6) / quantile(degrees_of_freedom, confidence))?;
-        Ok(Self::new(sensitivity, scale, degrees_of_freedom, dimension)?.guarantee.epsilon)
+        check_shape(degrees_of_freedom, dimension)?;
+        let scale = Scale::new(error / quantile(degrees_of_freedom, confidence))?;
+        let first = Self::new(sensitivity, scale, degrees_of_freedom, dimension)?.guarantee.epsilon;
+        settle(first, error, |e| {
+            Ok(Self::for_epsilon(sensitivity, e, degrees_of_freedom, dimension)?.error(confidence))
+        })
     }
 
     fn epsilon_up(t: f64, degrees_of_freedom: u32, dimension: usize) -> Result<Epsilon, NoiseError> {
         let (nu, d) = (f64::from(degrees_of_freedom), dimension as f64);
         let argument = div_up(t, 2.0 * sqrt_down(nu * d).next_down());
-        Ok(Epsilon::new(mul_up(mul_up(d, nu + 1.0), libm::asinh(argument).next_up().next_up()))?)
+        Ok(Epsilon::new(mul_up(mul_up(d, nu + 1.0), libm::asinh(argument) * (1.0 + 4.0 * f64::EPSILON)))?)
     }
 
     /// The scale.
@@ -145,6 +141,20 @@ impl Accuracy for StudentT {
             self.grid.step(),
         )
     }
+}
+
+fn check_shape(degrees_of_freedom: u32, dimension: usize) -> Result<(), NoiseError> {
+    if !(1..=1000).contains(&degrees_of_freedom) {
+        return Err(NoiseError::invalid(
+            "degrees_of_freedom",
+            degrees_of_freedom,
+            "give a whole number from 1 to 1000",
+        ));
+    }
+    if dimension == 0 {
+        return Err(NoiseError::invalid("dimension", 0, "give at least 1"));
+    }
+    Ok(())
 }
 
 /// The x with P(|T| > x) = I_{ν/(ν+x²)}(ν/2, ½) = 1 − confidence, rounded up.
@@ -182,10 +192,9 @@ impl Mechanism for StudentT {
 
     /// Entries beyond the declared dimension are not released; missing ones count as 0.
     fn draw(&self, input: &[f64], entropy: &mut Entropy) -> Vec<f64> {
-        let values = input.iter().copied().chain(std::iter::repeat(0.0));
         draw_ahead(self.dimension, || self.sampler.sample(entropy))
             .into_iter()
-            .zip(values)
+            .zip(padded(input))
             .map(|(noise, value)| self.grid.value(self.grid.round(value).saturating_add(noise), 0.5))
             .collect()
     }

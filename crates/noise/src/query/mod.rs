@@ -69,10 +69,8 @@ impl Terms {
 
     /// The same terms with the error probability of intervals divided by `parts`.
     fn surer(&self, parts: f64) -> Result<Self, NoiseError> {
-        Ok(Self {
-            confidence: Confidence::new(1.0 - div_down(sub_up(1.0, self.confidence.get()), parts))?,
-            ..*self
-        })
+        let confidence = (1.0 - div_down(sub_up(1.0, self.confidence.get()), parts)).next_up();
+        Ok(Self { confidence: Confidence::new(confidence.min(1f64.next_down()))?, ..*self })
     }
 }
 
@@ -81,7 +79,8 @@ impl Terms {
 pub struct Answer<T> {
     /// What may be published.
     pub value: T,
-    /// The truth lies in here with the requested confidence (for each entry by itself).
+    /// The answer without noise, on values clamped to the bounds and rounded to the grid, lies in here with
+    /// the requested confidence (for each entry by itself).
     pub interval: Vec<[f64; 2]>,
     /// What happened, in sequence.
     pub events: Vec<Event>,

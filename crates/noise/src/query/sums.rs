@@ -30,7 +30,7 @@ impl BoundedSum {
     /// [`NoiseError::Invalid`] naming `bounds` unless low < high, both finite.
     pub fn new(low: f64, high: f64, integers: bool) -> Result<Self, NoiseError> {
         let text = || format!("{low},{high}");
-        if !(low.is_finite() && high.is_finite()) {
+        if !(low.is_finite() && high.is_finite() && (high - low).is_finite()) {
             return Err(NoiseError::invalid("bounds", text(), "give two finite numbers"));
         }
         if low >= high {
@@ -91,8 +91,9 @@ fn steps(value: i128) -> Result<u64, NoiseError> {
 /// The sum of a column clamped to public bounds.
 ///
 /// # Guarantee
-/// Under add-remove the sensitivity is the larger of |low| and |high|; under replace-one it is
-/// high − low. Rounding to the grid happens before, so both are exact in grid steps.
+/// Under add-remove the sensitivity is the larger of |low| and |high|; under replace-one the largest of
+/// |low|, |high| and high − low, so that a row may also come in or drop out by a filter. Rounding to
+/// the grid happens before, so both are exact in grid steps.
 ///
 /// # Reference
 /// Dwork, Roth (2014), section 3.3; integer sums answer Casacuberta et al., *Widespread
@@ -107,7 +108,10 @@ pub fn sum(
 ) -> Result<Answer<f64>, NoiseError> {
     let moved = match terms.neighboring {
         Neighboring::AddRemove => gathered.low_point.abs().max(gathered.high_point.abs()),
-        Neighboring::ReplaceOne => gathered.width(),
+        // A row may also begin or cease to count, by a filter or a missing value.
+        Neighboring::ReplaceOne => {
+            gathered.width().max(gathered.low_point.abs()).max(gathered.high_point.abs())
+        }
     };
     let moved = steps(moved)?;
     let noisy = release_integers(source, terms, Reach { l1: moved, l2: moved as f64 }, &[gathered.total])?;

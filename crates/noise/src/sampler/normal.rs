@@ -51,6 +51,12 @@ impl Layers {
     pub(super) fn width(&self, layer: usize) -> u32 {
         self.width[layer]
     }
+
+    /// Cells below this are under the density at every height of the layer.
+    #[cfg(test)]
+    pub(super) fn sure(&self, layer: usize) -> u32 {
+        self.sure[layer]
+    }
 }
 
 /// The table, built once. Widths are rounded outward and sure parts inward by two cells, far more
@@ -61,15 +67,16 @@ pub(super) fn layers() -> &'static Layers {
         let start = f64::from(TAIL_START) * CELL;
         let area = f64::from(BASE_WIDTH) * CELL * libm::exp(-0.5 * start * start) * (1.0 + 1.0 / 65536.0);
         let mut table = Layers { width: [0; LAYERS], sure: [0; LAYERS], floor: [0.0; LAYERS], area };
-        (table.width[0], table.sure[0], table.width[1]) = (BASE_WIDTH, TAIL_START, TAIL_START);
-        let mut height = 1.0 / (f64::from(BASE_WIDTH) * CELL);
-        for layer in 1..LAYERS {
+        (table.width[0], table.width[1]) = (BASE_WIDTH, TAIL_START);
+        let mut height = 0.0;
+        for layer in 0..LAYERS {
             table.floor[layer] = height;
             height += 1.0 / (f64::from(table.width[layer]) * CELL);
             if layer + 1 < LAYERS {
                 let edge = (-2.0 * libm::log(area * height)).sqrt() / CELL;
-                table.width[layer + 1] = edge.ceil() as u32 + 2;
                 table.sure[layer] = edge.floor() as u32 - 2;
+                // Layer 1 is as wide as the tail's start, which its lower edge falls short of by design.
+                table.width[layer + 1] = if layer == 0 { TAIL_START } else { edge.ceil() as u32 + 2 };
             }
         }
         debug_assert!(area * height >= 1.0);
@@ -100,14 +107,16 @@ impl Normal {
 
     #[inline]
     fn attempt<B: Bits>(bits: &mut B, table: &Layers) -> Option<Self> {
-        let word = bits.word();
+        let mut word = bits.word();
         let layer = (word & 255) as usize;
         let width = table.width[layer];
-        // A uniform cell in [−width, width) from the other 56 bits (multiply and reject).
+        // A uniform cell in [−width, width) from the other 56 bits (multiply and reject). The layer is kept
+        // when a cell is redrawn, so that layers stay equally likely.
         let cells = u128::from(2 * width);
-        let product = u128::from(word & !255) * cells;
-        if (product as u64) < (cells as u64) << 8 && below_reject(product as u64, cells as u64) {
-            return None;
+        let mut product = u128::from(word & !255) * cells;
+        while (product as u64) < (cells as u64) << 8 && below_reject(product as u64, cells as u64) {
+            word = bits.word();
+            product = u128::from(word & !255) * cells;
         }
         let cell = (product >> 64) as i32 - width as i32;
         let magnitude = (cell ^ (cell >> 31)) as u32;
@@ -126,7 +135,7 @@ impl Normal {
         magnitude: u32,
         negative: bool,
     ) -> Option<Self> {
-        if layer == 0 {
+        if layer == 0 && magnitude >= TAIL_START {
             return Self::tail(bits, table, negative);
         }
         let (position, height) = (bits.word(), bits.word());
@@ -216,14 +225,21 @@ pub fn normal_cell<B: Bits>(bits: &mut B) -> i32 {
 /// ⌊σ·Z⌋ for a standard normal Z and an integer 1 ≤ σ < 2³⁴.
 #[inline]
 pub fn rounded_normal<B: Bits>(bits: &mut B, sigma: u64) -> i128 {
-    debug_assert!(sigma > 0 && sigma < 1 << 34);
+    assert!(sigma > 0 && sigma < 1 << 34, "sigma must be from 1 to 2^34 - 1");
     const POINT: u32 = CELL_BITS + 64;
     let product = Normal::sample(bits).fixed(bits) * i128::from(sigma);
     let whole = product >> POINT;
     // The draw is known to one unit of 2⁻⁸⁸, so the product to sigma units: is an integer in between?
-    let to_next = (1u128 << POINT) - (product & ((1 << POINT) - 1)) as u128;
-    if to_next > u128::from(sigma) {
-        return whole;
+    let mut to_next = (1u128 << POINT) - (product & ((1 << POINT) - 1)) as u128;
+    loop {
+        // The next integer is `to_next` units away and the value `sigma`·u further on, u uniform in [0, 1).
+        if to_next >= u128::from(sigma) {
+            return whole;
+        }
+        let (needed, gained) = (to_next << 64, u128::from(bits.word()) * u128::from(sigma));
+        if gained >= needed {
+            return whole + 1;
+        }
+        to_next = needed - gained;
     }
-    whole + i128::from(u128::from(bits.word()) * u128::from(sigma) >= to_next << 64)
 }

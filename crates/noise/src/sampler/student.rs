@@ -34,8 +34,10 @@ impl StudentSampler {
         let square_sum: f64 = below.iter().map(|z| (*z as f64 * unit).powi(2)).sum();
         let nu = f64::from(self.degrees_of_freedom);
         let value = self.scale as f64 * (top as f64 * unit) * (nu / square_sum).sqrt();
-        // Each double operation is off by a relative 2⁻⁵³, the sum of ν squares by less than ν of them.
-        let doubt = value.abs() * (nu + 16.0) * f64::EPSILON;
+        // Each double operation is off by a relative 2⁻⁵³, the sum of ν squares by less than ν of them; and the
+        // numbers themselves are known to one unit only.
+        let known = 1.0 / (top as f64).abs().max(1.0) + 2.0 * nu.sqrt() * unit / square_sum.sqrt();
+        let doubt = value.abs() * ((nu + 16.0) * f64::EPSILON + 2.0 * known) + f64::EPSILON;
         let floor = value.floor();
         (doubt < 0.25 && value - floor > doubt && floor + 1.0 - value > doubt).then_some(floor as i128)
     }

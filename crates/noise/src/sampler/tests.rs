@@ -6,17 +6,17 @@ use dashu_int::{IBig, UBig};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 
-/// Hands out given words, then zeros: for steering a sampler into a chosen branch.
-struct Script(std::vec::IntoIter<u64>);
+/// Hands out given words, then random ones: for steering a sampler into a chosen branch.
+struct Script(std::vec::IntoIter<u64>, SeededForTests);
 
 impl Bits for Script {
     fn word(&mut self) -> u64 {
-        self.0.next().unwrap_or(0)
+        self.0.next().unwrap_or_else(|| self.1.word())
     }
 }
 
 fn script(words: &[u64]) -> Script {
-    Script(Vec::from(words).into_iter())
+    Script(Vec::from(words).into_iter(), SeededForTests::new(99))
 }
 
 /// Whether 0.w₁w₂w₃ (base 2⁶⁴) is below num/den, by an independent big-number library.
@@ -81,6 +81,10 @@ fn layers_cover_the_density() {
         // Points as high as this layer and under the density lie within its width.
         assert!(density(f64::from(table.width(layer))) <= height(layer) * (1.0 + 1e-12), "layer {layer}");
     }
+    for layer in 0..LAYERS - 1 {
+        // What is accepted without a look at the height lies under the density.
+        assert!(density(f64::from(table.sure(layer))) >= height(layer + 1) * (1.0 - 1e-12), "layer {layer}");
+    }
     let (r, x0) = (f64::from(super::normal::TAIL_START), f64::from(super::normal::BASE_WIDTH));
     let unit = (2f64).powi(24);
     assert!(x0 / unit >= r / unit + unit / r, "the exponential must dominate the tail");
@@ -137,6 +141,32 @@ fn rounded_normal_resolves_an_integer_inside_the_last_unit() {
         let value = rounded_normal(&mut script(&[first, last, next]), sigma);
         assert_eq!(value, expected, "next word {next}");
     }
+}
+
+#[test]
+fn a_redrawn_cell_keeps_its_layer() {
+    // Layer 77 with the surplus value 0 in the other bits, then a word of layer 3: the cell comes from the
+    // second word, the layer from the first.
+    let table = layers();
+    assert_ne!((1u64 << 56) % u64::from(2 * table.width(77)), 0);
+    let second = 0x8123_4567_89ab_cd03u64;
+    let cell = Normal::sample(&mut script(&[77, second])).cell;
+    let width = u128::from(table.width(77));
+    assert_eq!(i128::from(cell), ((u128::from(second & !255) * 2 * width) >> 64) as i128 - width as i128);
+}
+
+#[test]
+fn layer_zero_is_tested_near_the_tail() {
+    // The last cell before the tail lies partly above the density: its height is drawn.
+    let base = u128::from(2 * super::normal::BASE_WIDTH);
+    let wanted = u128::from(super::normal::BASE_WIDTH + super::normal::TAIL_START - 1);
+    let first = (((wanted << 64) + (1 << 63)) / base) as u64 & !255;
+    // At the very top of the layer the point is rejected, and the next word (layer 128, cell 0) is used.
+    let centre = 0x8000_0001_2345_6780u64;
+    let drawn = Normal::sample(&mut script(&[first, 0, u64::MAX, centre]));
+    assert_eq!(drawn.cell, 0);
+    let drawn = Normal::sample(&mut script(&[first, 0, 0, centre]));
+    assert_eq!(drawn.cell, super::normal::TAIL_START as i32 - 1);
 }
 
 #[test]
