@@ -57,6 +57,7 @@ pub struct Certificate {
     /// The neighbouring relation of every sensitivity and of the claim.
     pub neighboring: Neighboring,
     /// The events, in sequence.
+    #[serde(deserialize_with = "crate::event::validated")]
     pub events: Vec<Event>,
     /// The claim, rounded up.
     #[serde(flatten)]

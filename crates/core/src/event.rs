@@ -3,7 +3,8 @@
 use crate::{
     Delta, Epsilon, InvalidValue, Mu, Neighboring, NoiseMultiplier, Order, Probability, Rho, SamplingRate,
 };
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One thing that touched private data, described by what it costs and nothing else.
 ///
@@ -278,27 +279,20 @@ fn at_most(field: &'static str, value: u64, most: u64, other: &str) -> Result<()
 
 /// Events together with the neighbouring relation their parameters refer to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawEventLog")]
+#[serde(deny_unknown_fields)]
 pub struct EventLog {
     /// The relation under which every sensitivity was taken.
     pub neighboring: Neighboring,
     /// What happened, in sequence.
+    #[serde(deserialize_with = "validated")]
     pub events: Vec<Event>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawEventLog {
-    neighboring: Neighboring,
-    events: Vec<Event>,
-}
-
-impl TryFrom<RawEventLog> for EventLog {
-    type Error = InvalidValue;
-    fn try_from(raw: RawEventLog) -> Result<Self, InvalidValue> {
-        raw.events.iter().try_for_each(Event::validate)?;
-        Ok(Self { neighboring: raw.neighboring, events: raw.events })
-    }
+/// Reads events and refuses those whose fields do not fit together.
+pub(crate) fn validated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Event>, D::Error> {
+    let events = Vec::<Event>::deserialize(deserializer)?;
+    events.iter().try_for_each(Event::validate).map_err(D::Error::custom)?;
+    Ok(events)
 }
 
 #[cfg(test)]

@@ -6,23 +6,26 @@
 //! page through its raw address; nothing else in the crate uses it.
 #![allow(unsafe_code)]
 
-use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
-static SET_UP: Once = Once::new();
+/// Set once `pthread_atfork` is registered and the page was tried. No lock: a fork in the middle of the
+/// set-up leaves nothing to wait for.
+static READY: AtomicBool = AtomicBool::new(false);
 
 /// A number that differs between a process and its forked children.
 #[inline]
 pub(super) fn generation() -> u64 {
     let page = PAGE.load(Ordering::Acquire);
     if page.is_null() {
-        SET_UP.call_once(set_up);
+        if !READY.load(Ordering::Acquire) {
+            set_up();
+        }
     } else {
         // SAFETY: a non-null PAGE points to a mapped, aligned page that is never unmapped.
         let marker = unsafe { &*page };
-        if marker.load(Ordering::Relaxed) == 0 {
+        if marker.load(Ordering::Acquire) == 0 {
             GENERATION.fetch_add(1, Ordering::SeqCst);
             marker.store(1, Ordering::SeqCst);
         }
@@ -35,8 +38,7 @@ extern "C" fn after_fork_in_child() {
     GENERATION.fetch_add(1, Ordering::SeqCst);
 }
 
-#[cold]
-fn set_up() {
+fn watch_forks() {
     #[cfg(unix)]
     {
         // SAFETY: the handler only touches an atomic and lives for the whole program.
@@ -68,4 +70,11 @@ fn set_up() {
         unsafe { (*page).store(1, Ordering::SeqCst) };
         PAGE.store(page, Ordering::Release);
     }
+}
+
+/// Runs more than once only when threads race to it, which costs a page and an extra count each.
+#[cold]
+fn set_up() {
+    watch_forks();
+    READY.store(true, Ordering::Release);
 }

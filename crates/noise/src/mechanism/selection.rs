@@ -25,10 +25,11 @@ pub enum Rule {
 ///
 /// # Guarantee
 /// For score lists of equal length that differ by at most the sensitivity in every entry, under
-/// whichever neighbouring relation the sensitivity was taken: pure ε. With
+/// whichever neighbouring relation the sensitivity was taken: pure ε. Scores enter as integers; real ones
+/// are rounded to a grid by [`points`](Self::points), which the claim pays for. With
 /// [`monotone`](Self::monotone) scores (all move the same way between neighbours) the noise is half
 /// as large for the same ε. [`Rule::Exponential`] moreover has privacy-loss range ε. All comparisons
-/// are exact: no score, however extreme, makes a draw fail or underflow; a score that is not a
+/// are exact: no score, however extreme, makes a draw fail or underflow; a real score that is not a
 /// number counts as 0.
 ///
 /// # Reference
@@ -50,7 +51,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Real scores with a real sensitivity, which are rounded to a grid first.
+    /// For real scores with a real sensitivity; [`points`](Self::points) brings them onto a grid.
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] for ε = 0 or a sensitivity too small for doubles.
@@ -60,7 +61,7 @@ impl Selection {
         Self::build(rule, grid, moved, sensitivity.get(), epsilon, false)
     }
 
-    /// Scores that are whole numbers, with a whole sensitivity: nothing is lost to rounding.
+    /// For scores that are whole numbers, with a whole sensitivity: nothing is lost to rounding.
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] for ε = 0 or sensitivity outside 1…2⁴⁰.
@@ -148,11 +149,15 @@ impl Selection {
         Ok(Epsilon::new(div_up(mul_up(2.0 * sensitivity.get(), logs), error) * (1.0 + 1e-8))?)
     }
 
+    /// Real scores as the integers the draw works on: the nearest points of the grid.
+    pub fn points(&self, scores: &[f64]) -> Vec<i128> {
+        scores.iter().map(|score| self.grid.round(*score)).collect()
+    }
+
     /// The number of grid steps each score lies below the best.
-    fn gaps(&self, scores: &[f64]) -> Vec<u128> {
-        let points: Vec<i128> = scores.iter().map(|score| self.grid.round(*score)).collect();
-        let best = points.iter().copied().max().unwrap_or(0);
-        points.iter().map(|point| best.abs_diff(*point)).collect()
+    fn gaps(scores: &[i128]) -> Vec<u128> {
+        let best = scores.iter().copied().max().unwrap_or(0);
+        scores.iter().map(|score| best.abs_diff(*score)).collect()
     }
 
     /// True with probability e^{−ε·gap/(2Δ)} (e^{−ε·gap/Δ} if monotone).
@@ -197,8 +202,9 @@ impl Selection {
     fn report_noisy_max(&self, gaps: &[u128], entropy: &mut Entropy) -> usize {
         let mut best = (0, i128::MIN);
         for (candidate, gap) in gaps.iter().enumerate() {
-            // Gaps are below 2^102, so the sum cannot overflow; ties go to the first.
-            let noisy = self.laplace.sample(entropy).saturating_sub(*gap as i128);
+            // Saturation happens only beyond 2^126 steps; ties go to the first.
+            let noisy =
+                self.laplace.sample(entropy).saturating_sub(i128::try_from(*gap).unwrap_or(i128::MAX));
             if noisy > best.1 {
                 best = (candidate, noisy);
             }
@@ -221,7 +227,7 @@ fn dyadic_at_most(value: f64) -> Result<Dyadic, NoiseError> {
 }
 
 impl Mechanism for Selection {
-    type Input = [f64];
+    type Input = [i128];
     type Output = usize;
 
     fn event(&self) -> Event {
@@ -236,21 +242,20 @@ impl Mechanism for Selection {
     }
 
     /// The largest change of a score; infinite if lengths differ or monotone scores move both ways.
-    fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
-        let moves: Vec<f64> = a.iter().zip(b).map(|(x, y)| y - x).collect();
-        let both_ways = moves.iter().any(|m| *m > 0.0) && moves.iter().any(|m| *m < 0.0);
-        if a.len() != b.len() || (self.monotone && both_ways) {
+    fn distance(&self, a: &[i128], b: &[i128]) -> f64 {
+        let (up, down) = (a.iter().zip(b).any(|(x, y)| y > x), a.iter().zip(b).any(|(x, y)| y < x));
+        if a.len() != b.len() || (self.monotone && up && down) {
             return f64::INFINITY;
         }
-        moves.iter().fold(0.0, |most: f64, m| most.max(m.abs())) / self.sensitivity
+        a.iter().zip(b).map(|(x, y)| x.abs_diff(*y)).max().unwrap_or(0) as f64 / self.moved as f64
     }
 
     /// The index of the chosen candidate; 0 for an empty list.
-    fn draw(&self, scores: &[f64], entropy: &mut Entropy) -> usize {
+    fn draw(&self, scores: &[i128], entropy: &mut Entropy) -> usize {
         if scores.is_empty() {
             return 0;
         }
-        let gaps = self.gaps(scores);
+        let gaps = Self::gaps(scores);
         match self.rule {
             Rule::Exponential => self.exponential(&gaps, entropy),
             Rule::PermuteAndFlip => self.permute_and_flip(&gaps, entropy),

@@ -28,14 +28,14 @@ pub fn mode(
         return Err(NoiseError::invalid("categories", "none", "declare at least one"));
     }
     let selection = Selection::for_integers(rule, 1, terms.epsilon)?;
-    let scores: Vec<f64> = cells.iter().map(|count| *count as f64).collect();
+    let scores: Vec<i128> = cells.iter().map(|count| i128::from(*count)).collect();
     choose(source, terms, selection, &scores)
 }
 
 /// The price, out of a public list, that sells best to bidders who buy at or below their bid.
 ///
 /// The interval is how much revenue the chosen price may lose against the best one, from 0 up, in
-/// the unit of the prices, at the terms' confidence.
+/// the unit of the prices, at the terms' confidence; prices are rounded to 2⁻³⁸ of the largest.
 ///
 /// # Guarantee
 /// Pure ε. A bidder adds at most the price to its revenue, so the sensitivity is the largest price on
@@ -59,15 +59,12 @@ pub fn best_price(
     let Some(top) = prices.iter().copied().reduce(f64::max) else {
         return Err(NoiseError::invalid("prices", "none", "give at least one"));
     };
-    // Revenue in whole steps of a grid on which the top price is 2²⁴ to 2²⁵: exact for any order of bids.
-    let grid = Grid::for_scale(Scale::new(top)?, 24)?;
+    // Revenue in whole steps of a grid on which the top price is 2³⁸ to 2³⁹: exact for any order of bids.
+    let grid = Grid::for_scale(Scale::new(top)?, 38)?;
     let points: Vec<i128> = prices.iter().map(|p| grid.round(*p).max(1)).collect();
     let reach = points.iter().copied().max().unwrap_or(1) as u64;
-    let scores: Vec<f64> = prices
-        .iter()
-        .zip(&points)
-        .map(|(price, point)| (bids.iter().filter(|bid| *bid >= price).count() as i128 * point) as f64)
-        .collect();
+    let sold = |price: f64| bids.iter().filter(|bid| **bid >= price).count() as i128;
+    let scores: Vec<i128> = prices.iter().zip(&points).map(|(price, point)| sold(*price) * point).collect();
     let mut answer = choose(source, terms, Selection::for_integers(rule, reach, terms.epsilon)?, &scores)?;
     answer.interval = vec![[0.0, answer.interval[0][1] * grid.step()]];
     Ok(answer)
@@ -77,7 +74,7 @@ fn choose(
     source: &mut impl Releaser,
     terms: &Terms,
     selection: Selection,
-    scores: &[f64],
+    scores: &[i128],
 ) -> Result<Answer<usize>, NoiseError> {
     if terms.delta.get() > 0.0 {
         return Err(NoiseError::invalid("delta", terms.delta, "leave delta out: a private choice is pure"));
