@@ -1,0 +1,48 @@
+//! `reticent release`: raw arguments → checked plan → library call → output.
+//!
+//! | file | step |
+//! |---|---|
+//! | `read` | text of flags to numbers, bounds, categories |
+//! | `plan` | arguments to a checked [`plan::Plan`]; opens the file, reads no values |
+//! | `terms` | the part of it about cost: ε, δ, noise, neighbours, confidence |
+//! | `accuracy` | the expected error, and the ε for a wanted error |
+//! | `gather` | one pass over the data: counts, sums, ranks |
+//! | `answer` | the call of the library |
+//! | `render`, `words`, `digits` | text and JSON |
+//! | `survey` | randomize and estimate, the local model |
+
+mod accuracy;
+mod answer;
+mod digits;
+mod gather;
+mod plan;
+mod read;
+mod render;
+mod survey;
+mod terms;
+mod words;
+
+use crate::Output;
+use crate::args::Question;
+use crate::fail::Fail;
+use reticent::noise::Entropy;
+
+/// Answers one question.
+pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
+    let plan = match question {
+        Question::Randomize(arguments) => return survey::randomize(&arguments, progress),
+        Question::Estimate(arguments) => return survey::estimate(&arguments, progress),
+        other => plan::plan(other)?,
+    };
+    let mut entropy = Entropy::new()?;
+    let stdout = if plan.dry_run {
+        render::preview(&plan, &accuracy::expected(&plan, &mut entropy)?)?
+    } else {
+        let (gathered, rows) = gather::gather(&plan, progress)?;
+        render::released(&plan, &answer::answer(&plan, &gathered, rows, &mut entropy)?)?
+    };
+    Ok(Output { stdout, ..Output::default() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! Arguments become a checked plan. The file is opened for its columns; no value is read.
+
+use super::terms::{LEAST_EPSILON, LEAST_QUANTILE_EPSILON, additive, choice};
+use super::{accuracy, read};
+use crate::args::{self, Ask};
+use crate::fail::Fail;
+use reticent::core::Neighboring;
+use reticent::data::{ColumnKind, Predicate, TableFile};
+use reticent::noise::mechanism::Rule;
+use reticent::noise::query::{BoundedSum, Quantile, RankTable, Terms, even_candidates};
+
+/// More candidates than anyone needs; keeps a mistyped number from filling the memory.
+const MOST_CANDIDATES: f64 = 1e6;
+
+/// A release about which nothing is left to check but the data.
+pub(super) struct Plan {
+    pub(super) table: TableFile,
+    pub(super) query: Query,
+    pub(super) terms: Terms,
+    pub(super) filter: Option<Predicate>,
+    /// The error for which ε was chosen, where the user gave that.
+    pub(super) target: Option<f64>,
+    pub(super) json: bool,
+    pub(super) dry_run: bool,
+}
+
+/// What is asked.
+pub(super) enum Query {
+    Count {
+        column: Option<String>,
+    },
+    Sum {
+        column: String,
+        bounds: [f64; 2],
+        integers: bool,
+    },
+    Mean {
+        column: String,
+        bounds: [f64; 2],
+        integers: bool,
+    },
+    Histogram {
+        column: String,
+        cells: Cells,
+    },
+    Quantile {
+        column: String,
+        bounds: [f64; 2],
+        level: f64,
+        quantile: Quantile,
+        candidates: Vec<f64>,
+        integers: bool,
+    },
+    Mode {
+        column: String,
+        categories: Vec<String>,
+        rule: Rule,
+    },
+    Proportion {
+        column: String,
+        value: String,
+    },
+}
+
+/// The cells of a histogram.
+pub(super) enum Cells {
+    Categories(Vec<String>),
+    Bins(Vec<f64>),
+}
+
+impl Query {
+    /// The column asked about.
+    pub(super) fn column(&self) -> Option<&str> {
+        match self {
+            Self::Count { column } => column.as_deref(),
+            Self::Sum { column, .. }
+            | Self::Mean { column, .. }
+            | Self::Histogram { column, .. }
+            | Self::Quantile { column, .. }
+            | Self::Mode { column, .. }
+            | Self::Proportion { column, .. } => Some(column),
+        }
+    }
+}
+
+impl Plan {
+    /// Whether the number of rows asked about is public: under replace-one, without a filter.
+    pub(super) fn rows_are_public(&self) -> bool {
+        self.terms.neighboring == Neighboring::ReplaceOne && self.filter.is_none()
+    }
+}
+
+/// A sum over these bounds with nothing in it.
+pub(super) fn empty_sum([low, high]: [f64; 2], integers: bool) -> Result<BoundedSum, Fail> {
+    BoundedSum::new(low, high, integers).map_err(Fail::noise("--bounds"))
+}
+
+/// Whether the library sums these values as whole numbers, without a finer grid.
+pub(super) fn whole_sums(bounds: [f64; 2], integers: bool) -> bool {
+    integers && bounds.iter().all(|end| end.fract() == 0.0 && end.abs() <= (1u64 << 52) as f64)
+}
+
+/// Checks the arguments of one of the seven questions.
+pub(super) fn plan(question: args::Question) -> Result<Plan, Fail> {
+    match question {
+        args::Question::Count(a) => {
+            let terms = additive(&a.ask, &a.noise, a.error.as_deref())?;
+            finish(a.ask, terms, a.error, |_| Ok(Query::Count { column: a.column }))
+        }
+        args::Question::Sum(a) => {
+            let (terms, n) = (additive(&a.numeric.ask, &a.noise, a.error.as_deref())?, a.numeric);
+            let bounds = read::bounds(&n.bounds)?;
+            finish(n.ask, terms, a.error, |table| {
+                let integers = integers(table, &n.column, n.integers)?;
+                Ok(Query::Sum { column: n.column, bounds, integers })
+            })
+        }
+        args::Question::Mean(a) => {
+            let (terms, n) = (additive(&a.numeric.ask, &a.noise, None)?, a.numeric);
+            let bounds = read::bounds(&n.bounds)?;
+            finish(n.ask, terms, None, |table| {
+                let integers = integers(table, &n.column, n.integers)?;
+                Ok(Query::Mean { column: n.column, bounds, integers })
+            })
+        }
+        args::Question::Histogram(a) => {
+            let terms = additive(&a.ask, &a.noise, None)?;
+            let cells = match (&a.categories, &a.bins) {
+                (Some(list), _) => Cells::Categories(read::names("--categories", list, 1)?),
+                (None, Some(list)) => Cells::Bins(read::edges(list)?),
+                (None, None) => {
+                    return Err(Fail::missing(
+                        "--categories",
+                        "declare what to count, or give --bins for a numeric column",
+                    ));
+                }
+            };
+            finish(a.ask, terms, None, |_| Ok(Query::Histogram { column: a.column, cells }))
+        }
+        args::Question::Quantile(a) => {
+            let (terms, n) = (choice(&a.numeric.ask, &a.choice, LEAST_QUANTILE_EPSILON)?, a.numeric);
+            let bounds = read::bounds(&n.bounds)?;
+            let level = read::number("--quantile", &a.quantile)?;
+            let quantile = Quantile::new(level)?;
+            let count = candidate_count(&a.candidates)?;
+            finish(n.ask, terms, None, |table| {
+                let integers = integers(table, &n.column, n.integers)?;
+                let candidates = even_candidates(bounds[0], bounds[1], count, integers)?;
+                RankTable::new(candidates.clone()).map_err(|_| too_close(&n.bounds))?;
+                Ok(Query::Quantile { column: n.column, bounds, level, quantile, candidates, integers })
+            })
+        }
+        args::Question::Mode(a) => {
+            let terms = choice(&a.ask, &a.choice, LEAST_EPSILON)?;
+            let rule = rule(&a.mechanism)?;
+            let categories = read::names("--categories", &a.categories, 1)?;
+            finish(a.ask, terms, None, |_| Ok(Query::Mode { column: a.column, categories, rule }))
+        }
+        args::Question::Proportion(a) => {
+            let terms = additive(&a.ask, &a.noise, None)?;
+            let value = a.value.trim().to_owned();
+            if value.is_empty() {
+                return Err(Fail::flag("--value", &a.value, "give the value asked about, such as yes"));
+            }
+            finish(a.ask, terms, None, |_| Ok(Query::Proportion { column: a.column, value }))
+        }
+        args::Question::Randomize(_) | args::Question::Estimate(_) => {
+            Err(Fail::new("a survey is not a question about a table"))
+        }
+    }
+}
+
+/// Opens the table, checks columns and the filter, and settles ε where an error was given instead.
+fn finish(
+    ask: Ask,
+    terms: Terms,
+    error: Option<String>,
+    query: impl FnOnce(&TableFile) -> Result<Query, Fail>,
+) -> Result<Plan, Fail> {
+    let filter = ask.filter.as_deref().map(Predicate::parse).transpose().map_err(Fail::data("--where"))?;
+    let target = error.as_deref().map(|text| read::number("--error", text)).transpose()?;
+    let table = TableFile::open(&ask.file)?;
+    let query = query(&table)?;
+    if let Some(column) = query.column() {
+        table.column(column).map_err(Fail::data("--column"))?;
+    }
+    for column in filter.iter().flat_map(Predicate::columns) {
+        table.column(column).map_err(Fail::data("--where"))?;
+    }
+    let mut plan = Plan { table, query, terms, filter, target, json: ask.json, dry_run: ask.dry_run };
+    if let Some(error) = target {
+        let needed = accuracy::epsilon_for(&plan, error)?;
+        plan.terms.epsilon = read::needed_epsilon(error, needed, LEAST_EPSILON)?;
+    }
+    Ok(plan)
+}
+
+fn rule(text: &str) -> Result<Rule, Fail> {
+    match text {
+        "exponential" => Ok(Rule::Exponential),
+        "permute-and-flip" => Ok(Rule::PermuteAndFlip),
+        "report-noisy-max" => Ok(Rule::ReportNoisyMax),
+        _ => Err(Fail::flag(
+            "--mechanism",
+            text,
+            "unknown: give exponential, permute-and-flip or report-noisy-max",
+        )),
+    }
+}
+
+fn candidate_count(text: &str) -> Result<usize, Fail> {
+    let count = read::number("--candidates", text)?;
+    if !(2.0..=MOST_CANDIDATES).contains(&count) || count.fract() != 0.0 {
+        return Err(Fail::flag(
+            "--candidates",
+            text,
+            format!("give a whole number from 2 to {MOST_CANDIDATES}"),
+        ));
+    }
+    Ok(count as usize)
+}
+
+fn too_close(bounds: &str) -> Fail {
+    Fail::flag("--bounds", bounds, "give bounds further apart: no two candidates fit between them")
+}
+
+/// Whether the column holds whole numbers: because the file declares it or the user does, never
+/// because its values look so.
+fn integers(table: &TableFile, column: &str, declared: bool) -> Result<bool, Fail> {
+    let column = table.column(column).map_err(Fail::data("--column"))?;
+    Ok(declared || column.kind == ColumnKind::Integer)
+}

@@ -1,0 +1,217 @@
+//! Output: aligned text for people, one line of JSON for programs.
+
+use super::accuracy::{Expected, Measure};
+use super::answer::{Found, Outcome, public};
+use super::digits;
+use super::plan::Plan;
+use super::words::{Asked, asked, mechanism, title};
+use crate::fail::{Fail, plain};
+use reticent::core::{Certificate, Guarantee, Neighboring};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The longest bar of a histogram.
+const BAR: f64 = 30.0;
+
+/// Any serialisable value as one line.
+pub(super) fn json_line(value: &impl Serialize) -> Result<String, Fail> {
+    let line =
+        serde_json::to_string(value).map_err(|error| Fail::new(format!("cannot write JSON: {error}")))?;
+    Ok(line + "\n")
+}
+
+/// Labels and texts in two columns; control characters in data never reach the terminal.
+pub(super) fn aligned(lines: &[(String, String)]) -> String {
+    let width = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0) + 2;
+    lines.iter().map(|(label, text)| format!("{:width$}{}\n", plain(label), plain(text))).collect()
+}
+
+/// `95 %`.
+pub(super) fn percent(confidence: f64) -> String {
+    // Twelve digits hide that 0.999 · 100 is not quite 99.9.
+    let share: f64 = format!("{:.12}", confidence * 100.0).parse().unwrap_or(confidence * 100.0);
+    format!("{share} %")
+}
+
+/// The lines about cost that every release ends with.
+pub(super) fn cost(certificate: &Certificate, mechanism: String) -> Result<Vec<(String, String)>, Fail> {
+    let Certificate { guarantee, neighboring, unit, public, .. } = certificate;
+    let mut lines = vec![
+        ("privacy spent".to_owned(), format!("{} ({neighboring}, unit: {unit})", spent(guarantee))),
+        ("mechanism".to_owned(), mechanism),
+    ];
+    if !public.is_empty() {
+        lines.push(("taken as public".to_owned(), public.join("; ")));
+    }
+    lines.push(("certificate".to_owned(), json_line(certificate)?.trim_end().to_owned()));
+    Ok(lines)
+}
+
+fn spent(guarantee: &Guarantee) -> String {
+    let epsilon = digits::spent(guarantee.epsilon.get());
+    match guarantee.delta.get() {
+        0.0 => format!("ε = {epsilon}"),
+        delta => format!("ε = {epsilon}, δ = {}", digits::spent(delta)),
+    }
+}
+
+#[derive(Serialize)]
+struct Released<'a> {
+    query: Asked<'a>,
+    value: Value,
+    interval: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shortfall: Option<f64>,
+    confidence: f64,
+    certificate: &'a Certificate,
+}
+
+/// A released answer.
+pub(super) fn released(plan: &Plan, outcome: &Outcome) -> Result<String, Fail> {
+    let Outcome { found, certificate } = outcome;
+    let confidence = plan.terms.confidence.get();
+    if plan.json {
+        let (value, interval, shortfall) = match found {
+            Found::Number { value, interval, whole } => (exact(*value, *whole), pair(interval, *whole), None),
+            Found::Counts { values, intervals, .. } => (
+                values.iter().map(|value| exact(*value, true)).collect(),
+                intervals.iter().map(|interval| pair(interval, true)).collect(),
+                None,
+            ),
+            Found::Choice { label, shortfall } => (json!(label), Value::Null, Some(*shortfall)),
+        };
+        return json_line(&Released {
+            query: asked(plan),
+            value,
+            interval,
+            shortfall,
+            confidence,
+            certificate,
+        });
+    }
+    let level = percent(confidence);
+    let (mut lines, mut table) = (Vec::new(), String::new());
+    match found {
+        Found::Number { value, interval, whole } => {
+            let [value, low, high] = digits::with_interval(*value, *interval, *whole);
+            lines.push((title(plan), format!("{value}  ({level}: {low} to {high})")));
+        }
+        Found::Choice { label, shortfall } => {
+            let rows = digits::error(*shortfall);
+            lines.push((
+                title(plan),
+                format!("{label}  ({level}: at most {rows} rows short of the most common)"),
+            ));
+        }
+        Found::Counts { labels, values, intervals } => {
+            table = format!(
+                "{} (each interval: {level})\n{}",
+                plain(&title(plan)),
+                bars(labels, values, intervals)
+            );
+        }
+    }
+    let mut cost = cost(certificate, mechanism(plan, &certificate.events))?;
+    if let Some(target) = plan.target {
+        cost[0].1.push_str(&format!(", chosen for an error of {}", digits::brief(target)));
+    }
+    lines.extend(cost);
+    Ok(table + &aligned(&lines))
+}
+
+/// The cells of a histogram, with a bar each.
+fn bars(labels: &[String], values: &[f64], intervals: &[[f64; 2]]) -> String {
+    let most = values.iter().copied().fold(1.0, f64::max);
+    let rows: Vec<[String; 4]> = labels
+        .iter()
+        .zip(values)
+        .zip(intervals)
+        .map(|((label, value), interval)| {
+            let [shown, low, high] = digits::with_interval(*value, *interval, true);
+            let bar = "█".repeat((value.max(0.0) / most * BAR).round() as usize);
+            [plain(label), shown, format!("{low} to {high}"), bar]
+        })
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (first, second, third) = (width(0), width(1), width(2));
+    let line = |[label, value, interval, bar]: &[String; 4]| {
+        let text = format!("  {label:first$}  {value:>second$}  ({interval})");
+        let padding = " ".repeat(third.saturating_sub(interval.chars().count()) + 2);
+        format!("{}\n", format!("{text}{padding}{bar}").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+#[derive(Serialize)]
+struct Preview<'a> {
+    query: Asked<'a>,
+    dry_run: bool,
+    error: f64,
+    error_in: &'static str,
+    confidence: f64,
+    neighboring: Neighboring,
+    #[serde(flatten)]
+    guarantee: Guarantee,
+    mechanism: String,
+    public: Vec<String>,
+}
+
+/// What a release would be like.
+pub(super) fn preview(plan: &Plan, expected: &Expected) -> Result<String, Fail> {
+    let guarantee = Guarantee { epsilon: plan.terms.epsilon, delta: plan.terms.delta };
+    let mechanism = mechanism(plan, &[]);
+    if plan.json {
+        let error_in = match expected.of {
+            Measure::Answer => "answer",
+            Measure::PerRow => "answer times number of rows",
+            Measure::Rank => "ranks",
+            Measure::Shortfall => "rows short of the most common",
+        };
+        let (error, confidence) = (expected.error, plan.terms.confidence.get());
+        let (query, neighboring, public) = (asked(plan), plan.terms.neighboring, public(plan));
+        return json_line(&Preview {
+            query,
+            dry_run: true,
+            error,
+            error_in,
+            confidence,
+            neighboring,
+            guarantee,
+            mechanism,
+            public,
+        });
+    }
+    let (error, level) = (digits::error(expected.error), percent(plan.terms.confidence.get()));
+    let error = match expected.of {
+        Measure::Answer => format!("at most {error} at {level}"),
+        Measure::PerRow => {
+            let thousand = digits::error(expected.error / 1000.0);
+            format!("about {error} / number of rows at {level} ({thousand} for 1000 rows)")
+        }
+        Measure::Rank => format!("at most {error} rows from the rank asked for at {level}"),
+        Measure::Shortfall => format!("at most {error} rows short of the most common at {level}"),
+    };
+    let public = public(plan);
+    let mut lines = vec![
+        (title(plan), "not released: dry run, no values read".to_owned()),
+        ("expected error".to_owned(), error),
+        (
+            "privacy to spend".to_owned(),
+            format!("{} ({}, unit: row)", spent(&guarantee), plan.terms.neighboring),
+        ),
+        ("mechanism".to_owned(), mechanism),
+    ];
+    if !public.is_empty() {
+        lines.push(("taken as public".to_owned(), public.join("; ")));
+    }
+    Ok(aligned(&lines))
+}
+
+/// A number for JSON; whole ones without decimals.
+fn exact(value: f64, whole: bool) -> Value {
+    if whole && value.abs() < (1u64 << 53) as f64 { json!(value as i64) } else { json!(value) }
+}
+
+fn pair(interval: &[f64; 2], whole: bool) -> Value {
+    interval.iter().map(|end| exact(*end, whole)).collect()
+}

@@ -1,0 +1,259 @@
+//! Every question, near the known truth. An answer is off by more than 25 times its noise scale with
+//! probability e⁻²⁵, so these tests do not fail by chance.
+
+use crate::{ADULT, SURVEY, json, reticent, stdout};
+use serde_json::Value;
+
+/// Asserts that the answer is close to the truth, and its interval and certificate in order.
+fn near(words: &[&str], truth: f64, most: f64) -> Value {
+    let answer = json(words);
+    let value = answer["value"].as_f64().unwrap();
+    assert!((value - truth).abs() <= most, "{words:?}: {value} is not within {most} of {truth}");
+    let interval: Vec<f64> =
+        answer["interval"].as_array().unwrap().iter().map(|end| end.as_f64().unwrap()).collect();
+    assert!(interval.len() == 2 && interval[0] <= value && value <= interval[1], "{answer}");
+    let names: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["certificate", "confidence", "interval", "query", "value"]);
+    assert_eq!(answer["confidence"], 0.95);
+    certificate(&answer);
+    answer
+}
+
+fn certificate(answer: &Value) {
+    let certificate = &answer["certificate"];
+    assert_eq!(certificate["unit"], "row");
+    assert!(certificate["epsilon"].as_f64().unwrap() > 0.0);
+    assert!(!certificate["events"].as_array().unwrap().is_empty());
+    assert!(certificate["public"].is_array() && certificate["accountant"].is_string());
+}
+
+#[test]
+fn counts() {
+    near(&["count", ADULT, "--epsilon", "1"], 32561.0, 25.0);
+    near(&["count", ADULT, "--epsilon", "1", "--where", "income=>50K"], 7841.0, 25.0);
+    near(&["count", ADULT, "--epsilon", "1", "--column", "workclass"], 30725.0, 25.0);
+    near(&["count", SURVEY, "--epsilon", "1"], 2000.0, 25.0);
+    let answer = near(&["count", ADULT, "--epsilon", "1", "--delta", "1e-6"], 32561.0, 60.0);
+    assert_eq!(answer["certificate"]["delta"], 1e-6);
+    assert!(answer["certificate"]["events"][0]["gaussian"].is_object());
+    let discrete = ["count", ADULT, "--epsilon", "1", "--delta", "1e-6", "--mechanism", "discrete-gaussian"];
+    let answer = near(&discrete, 32561.0, 60.0);
+    assert!(answer["certificate"]["events"][0]["discrete_gaussian"].is_object());
+}
+
+#[test]
+fn sums_and_means() {
+    near(&["sum", ADULT, "--column", "age", "--bounds", "0,100", "--epsilon", "1"], 1_256_257.0, 2500.0);
+    near(&["mean", ADULT, "--column", "age", "--bounds", "17,90", "--epsilon", "1"], 38.5816, 0.12);
+    near(
+        &["mean", ADULT, "--column", "age", "--bounds", "17,90", "--epsilon", "1", "--delta", "1e-6"],
+        38.5816,
+        0.12,
+    );
+    near(&["mean", SURVEY, "--column", "age", "--bounds", "17,90", "--epsilon", "1"], 38.8, 2.0);
+    // Bounds that do not fit clamp, and negative ones are read.
+    near(&["mean", ADULT, "--column", "age", "--bounds", "-5,5", "--epsilon", "1"], 5.0, 0.1);
+    near(&["sum", ADULT, "--column", "age", "--bounds=-5,-1", "--epsilon", "1"], -32561.0, 200.0);
+}
+
+#[test]
+fn replace_one_takes_the_number_of_rows_as_public() {
+    let words = [
+        "mean",
+        ADULT,
+        "--column",
+        "age",
+        "--bounds",
+        "17,90",
+        "--epsilon",
+        "1",
+        "--neighboring",
+        "replace-one",
+    ];
+    let answer = near(&words, 38.5816, 0.12);
+    assert_eq!(answer["certificate"]["neighboring"], "replace-one");
+    let public = answer["certificate"]["public"].as_array().unwrap();
+    assert!(public.contains(&"number of rows 32561".into()), "{public:?}");
+    near(&[&words[..], &["--where", "sex=Male"]].concat(), 39.43, 0.3);
+}
+
+#[test]
+fn a_sum_under_replace_one_hides_a_row_that_leaves_the_filter() {
+    // A row of 90 that no longer matches takes 90 away: the noise is for that, not for 90 - 17.
+    let words = ["sum", ADULT, "--column", "age", "--bounds", "17,90", "--epsilon", "1", "--dry-run"];
+    let error = |more: &[&str]| json(&[&words[..], more].concat())["error"].as_f64().unwrap();
+    assert_eq!(error(&["--neighboring", "replace-one", "--where", "sex=Male"]), error(&[]));
+}
+
+#[test]
+fn histograms() {
+    let answer = json(&[
+        "histogram",
+        ADULT,
+        "--column",
+        "sex",
+        "--categories",
+        "Female, Male,Other",
+        "--epsilon",
+        "1",
+    ]);
+    assert_eq!(answer["query"]["categories"], serde_json::json!(["Female", "Male", "Other"]));
+    for (index, truth) in [10771.0, 21790.0, 0.0].into_iter().enumerate() {
+        assert!((answer["value"][index].as_f64().unwrap() - truth).abs() <= 25.0, "{answer}");
+        let interval = &answer["interval"][index];
+        assert!(interval[0].as_i64().unwrap() <= interval[1].as_i64().unwrap());
+    }
+    certificate(&answer);
+    let answer = json(&["histogram", ADULT, "--column", "age", "--bins", "0,40,200", "--epsilon", "1"]);
+    assert_eq!(answer["query"]["categories"], serde_json::json!(["[0,40)", "[40,200]"]));
+    let (young, old) = (answer["value"][0].as_f64().unwrap(), answer["value"][1].as_f64().unwrap());
+    assert!((young + old - 32561.0).abs() <= 50.0, "{answer}");
+}
+
+#[test]
+fn quantiles() {
+    let words = ["quantile", ADULT, "--column", "age", "--bounds", "0,120", "--epsilon", "1"];
+    near(&words, 37.0, 1.0);
+    near(&[&words[..], &["--quantile", "0.25"]].concat(), 28.0, 1.0);
+    near(&["quantile", SURVEY, "--column", "age", "--bounds", "0,120", "--epsilon", "5"], 38.0, 4.0);
+    let answer = near(&[&words[..], &["--candidates", "5"]].concat(), 30.0, 0.0);
+    assert_eq!(answer["certificate"]["accountant"], "basic composition");
+    assert_eq!(answer["query"]["candidates"], 5);
+}
+
+#[test]
+fn modes() {
+    for rule in ["exponential", "permute-and-flip", "report-noisy-max"] {
+        let list = "Bachelors,HS-grad,Masters";
+        let answer = json(&[
+            "mode",
+            ADULT,
+            "--column",
+            "education",
+            "--categories",
+            list,
+            "--epsilon",
+            "1",
+            "--mechanism",
+            rule,
+        ]);
+        assert_eq!(answer["value"], "HS-grad");
+        assert!(answer["interval"].is_null() && answer["shortfall"].as_f64().unwrap() > 0.0);
+        certificate(&answer);
+    }
+}
+
+#[test]
+fn proportions() {
+    near(
+        &["proportion", ADULT, "--column", "income", "--value", ">50K", "--epsilon", "1"],
+        7841.0 / 32561.0,
+        0.002,
+    );
+    let men = [
+        "proportion",
+        ADULT,
+        "--column",
+        "sex",
+        "--value",
+        "Male",
+        "--epsilon",
+        "1",
+        "--neighboring",
+        "replace-one",
+    ];
+    near(&men, 21790.0 / 32561.0, 0.002);
+}
+
+#[test]
+fn a_wanted_error_sets_epsilon() {
+    for noise in [&[][..], &["--delta", "1e-6"], &["--delta", "1e-6", "--mechanism", "discrete-gaussian"]] {
+        for question in [&["count", ADULT][..], &["sum", ADULT, "--column", "age", "--bounds", "0.5,90"]] {
+            let words = [question, &["--error", "700"], noise].concat();
+            let preview = json(&[&words[..], &["--dry-run"]].concat());
+            let error = preview["error"].as_f64().unwrap();
+            assert!(error <= 700.0 && error > 690.0, "{words:?}: {error}");
+            let spent = json(&words)["certificate"]["epsilon"].as_f64().unwrap();
+            assert!((spent / preview["epsilon"].as_f64().unwrap() - 1.0).abs() < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_reads_no_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, rows: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("x\n{rows}")).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let files = [write("a.csv", "1\n2\n"), write("b.csv", "text\n,\n"), write("c.csv", "")];
+    let flags: [&[&str]; 7] = [
+        &["count"],
+        &["sum", "--column", "x", "--bounds", "0,9"],
+        &["mean", "--column", "x", "--bounds", "0,9"],
+        &["histogram", "--column", "x", "--categories", "1,2"],
+        &["quantile", "--column", "x", "--bounds", "0,9"],
+        &["mode", "--column", "x", "--categories", "1,2"],
+        &["proportion", "--column", "x", "--value", "1"],
+    ];
+    for words in flags {
+        for format in [&[][..], &["--json"]] {
+            let run = |file: &str| stdout(&[words, &[file, "--epsilon", "1", "--dry-run"], format].concat());
+            assert!(files.iter().all(|file| run(file) == run(&files[0])), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn text_for_people_is_plain_and_has_the_parts() {
+    let words = ["mean", ADULT, "--column", "age", "--bounds", "17,90", "--epsilon", "1"];
+    let text = stdout(&words);
+    for (line, label) in
+        text.lines().zip(["mean of age", "privacy spent", "mechanism", "taken as public", "certificate"])
+    {
+        assert!(line.starts_with(label), "{text}");
+    }
+    assert!(
+        text.contains("38.5") && text.contains("(95 %: ") && text.contains("ε = 1 (add-remove, unit: row)")
+    );
+    let text = stdout(&[
+        "histogram",
+        ADULT,
+        "--column",
+        "sex",
+        "--categories",
+        "Female,Male,\u{1b}[31mred",
+        "--epsilon",
+        "1",
+    ]);
+    assert!(text.contains('█') && text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+}
+
+#[test]
+fn help_teaches() {
+    for question in
+        ["count", "sum", "mean", "histogram", "quantile", "mode", "proportion", "randomize", "estimate"]
+    {
+        let text = stdout(&[question, "--help"]);
+        assert!(text.contains(&format!("  reticent release {question} ")), "{text}");
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+    }
+    let output = reticent().arg("--version").output().unwrap();
+    assert!(output.stdout.starts_with(b"reticent 0"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let words = ["release", "count", ADULT, "--epsilon", "1"];
+    let output = reticent().args(words).stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let output = output.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+}
+
+#[test]
+fn noise_of_many_grid_steps_has_an_error() {
+    near(&["sum", SURVEY, "--column", "age", "--bounds", "0,1.5", "--epsilon", "0.005"], 3000.0, 7500.0);
+}
