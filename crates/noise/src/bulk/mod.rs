@@ -5,18 +5,23 @@
 //! is a post-processing of the continuous Gaussian mechanism on the rounded vector.
 #![doc = include_str!("proof.md")]
 
-use crate::entropy::Stream;
+use crate::entropy::{Block, Stream};
 use crate::mechanism::sampler_delta_up;
-use crate::sampler::{CELL_BITS, normal_cell};
+use crate::sampler::{CELL_BITS, normal_cells};
 use crate::{Entropy, NoiseError};
 use reticent_core::rounding::{add_up, div_down, mul_up, sqrt_up};
 use reticent_core::{Delta, Epsilon, Event, NoiseMultiplier, Scale, Sensitivity};
+use zeroize::Zeroize;
 
 /// Below this many numbers a second thread costs more than it saves.
 const THREAD_WORTH: usize = 1 << 15;
 
 /// Values beyond ± this many steps (2¹⁶ σ) are cut off.
 const STEP_LIMIT: f64 = (1u64 << 40) as f64;
+
+/// Adding and subtracting 1.5·2⁵² rounds a number below 2⁵¹ to the nearest integer, ties to even. The
+/// standard library's rounding is a call on processors that are not known to have an instruction for it.
+const ROUNDER: f64 = 3.0 * (1u64 << 51) as f64;
 
 /// Settings that cannot change what is guaranteed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,12 +126,17 @@ impl BulkGaussian {
 }
 
 fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream) {
-    for value in values {
-        let steps = f64::from(if value.is_finite() { *value } else { 0.0 }) * inverse;
-        let whole = steps.clamp(-STEP_LIMIT, STEP_LIMIT).round_ties_even();
-        // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
-        *value = ((whole + f64::from(normal_cell(stream)) + 0.5) * step) as f32;
+    let (mut block, mut cells) = (Block::new(), [0i32; Block::WORDS]);
+    for part in values.chunks_mut(Block::WORDS) {
+        normal_cells(stream, &mut block, &mut cells);
+        for (value, cell) in part.iter_mut().zip(&cells) {
+            let steps = f64::from(if value.is_finite() { *value } else { 0.0 }) * inverse;
+            let whole = (steps.clamp(-STEP_LIMIT, STEP_LIMIT) + ROUNDER) - ROUNDER;
+            // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
+            *value = ((whole + f64::from(*cell) + 0.5) * step) as f32;
+        }
     }
+    cells.zeroize();
 }
 
 #[cfg(test)]

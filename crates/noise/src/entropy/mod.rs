@@ -11,7 +11,7 @@ mod seeded;
 mod stream;
 
 pub use seeded::SeededForTests;
-pub(crate) use stream::Stream;
+pub(crate) use stream::{Block, Stream};
 
 use crate::NoiseError;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -42,7 +42,7 @@ pub trait Bits {
 pub struct Entropy {
     #[allow(clippy::disallowed_types)]
     core: chacha20::ChaCha20Rng,
-    buffer: [u64; BUFFER_WORDS],
+    buffer: [[u8; 8]; BUFFER_WORDS],
     next: usize,
     generation: u64,
     drawn: u64,
@@ -73,7 +73,7 @@ impl Entropy {
         let generation = fork::generation();
         Ok(Self {
             core: keyed(os_key()?),
-            buffer: [0; BUFFER_WORDS],
+            buffer: [[0; 8]; BUFFER_WORDS],
             next: BUFFER_WORDS,
             generation,
             drawn: 0,
@@ -97,14 +97,10 @@ impl Entropy {
 
     #[cold]
     fn refill(&mut self) {
-        let mut bytes = [0u8; 8 * BUFFER_WORDS];
-        self.core.fill_bytes(&mut bytes);
-        for (word, chunk) in self.buffer.iter_mut().zip(bytes.chunks_exact(8)) {
-            let mut eight = [0u8; 8];
-            eight.copy_from_slice(chunk);
-            *word = u64::from_le_bytes(eight);
+        if self.drawn >= RESEED_WORDS {
+            return self.reseed();
         }
-        bytes.zeroize();
+        self.core.fill_bytes(self.buffer.as_flattened_mut());
         self.next = 0;
         self.drawn += BUFFER_WORDS as u64;
     }
@@ -122,14 +118,14 @@ impl Entropy {
 impl Bits for Entropy {
     #[inline]
     fn word(&mut self) -> u64 {
-        if fork::generation() != self.generation || self.drawn >= RESEED_WORDS {
+        if fork::generation() != self.generation {
             self.reseed();
         }
         if self.next == BUFFER_WORDS {
             self.refill();
         }
-        let word = self.buffer[self.next];
-        self.buffer[self.next] = 0;
+        let word = u64::from_le_bytes(self.buffer[self.next]);
+        self.buffer[self.next] = [0; 8];
         self.next += 1;
         word
     }
@@ -137,7 +133,7 @@ impl Bits for Entropy {
 
 impl Drop for Entropy {
     fn drop(&mut self) {
-        self.buffer.zeroize();
+        self.buffer.as_flattened_mut().zeroize();
     }
 }
 

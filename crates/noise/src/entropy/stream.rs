@@ -2,7 +2,38 @@ use super::{Bits, Entropy};
 use chacha20::rand_core::{Rng, SeedableRng};
 use zeroize::Zeroize;
 
-const BUFFER_WORDS: usize = 1024;
+const BUFFER_WORDS: usize = 256;
+
+/// Words drawn together, kept as the keystream's bytes and erased on drop.
+pub(crate) struct Block {
+    words: Box<[[u8; 8]; Self::WORDS]>,
+}
+
+impl Block {
+    pub(crate) const WORDS: usize = 1024;
+
+    pub(crate) fn new() -> Self {
+        Self { words: Box::new([[0; 8]; Self::WORDS]) }
+    }
+
+    /// All words, in order.
+    #[inline]
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        self.words.iter().map(|word| u64::from_le_bytes(*word))
+    }
+
+    /// One word.
+    #[inline]
+    pub(crate) fn word(&self, index: usize) -> u64 {
+        u64::from_le_bytes(self.words[index])
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.words.as_flattened_mut().zeroize();
+    }
+}
 
 /// A short-lived ChaCha12 stream keyed by an [`Entropy`], for filling vectors from worker threads.
 ///
@@ -10,8 +41,7 @@ const BUFFER_WORDS: usize = 1024;
 pub(crate) struct Stream {
     #[allow(clippy::disallowed_types)]
     core: chacha20::ChaCha12Rng,
-    buffer: Box<[u64; BUFFER_WORDS]>,
-    bytes: Box<[u8; 8 * BUFFER_WORDS]>,
+    buffer: [[u8; 8]; BUFFER_WORDS],
     next: usize,
 }
 
@@ -21,22 +51,17 @@ impl Stream {
         let mut key = entropy.key();
         let core = chacha20::ChaCha12Rng::from_seed(key);
         key.zeroize();
-        Self {
-            core,
-            buffer: Box::new([0; BUFFER_WORDS]),
-            bytes: Box::new([0; 8 * BUFFER_WORDS]),
-            next: BUFFER_WORDS,
-        }
+        Self { core, buffer: [[0; 8]; BUFFER_WORDS], next: BUFFER_WORDS }
+    }
+
+    /// Fills a block with fresh words.
+    pub(crate) fn fill(&mut self, block: &mut Block) {
+        self.core.fill_bytes(block.words.as_flattened_mut());
     }
 
     #[cold]
     fn refill(&mut self) {
-        self.core.fill_bytes(&mut self.bytes[..]);
-        for (word, chunk) in self.buffer.iter_mut().zip(self.bytes.chunks_exact(8)) {
-            let mut eight = [0u8; 8];
-            eight.copy_from_slice(chunk);
-            *word = u64::from_le_bytes(eight);
-        }
+        self.core.fill_bytes(self.buffer.as_flattened_mut());
         self.next = 0;
     }
 }
@@ -47,7 +72,7 @@ impl Bits for Stream {
         if self.next == BUFFER_WORDS {
             self.refill();
         }
-        let word = self.buffer[self.next];
+        let word = u64::from_le_bytes(self.buffer[self.next]);
         self.next += 1;
         word
     }
@@ -55,7 +80,6 @@ impl Bits for Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        self.buffer.zeroize();
-        self.bytes.zeroize();
+        self.buffer.as_flattened_mut().zeroize();
     }
 }

@@ -63,8 +63,8 @@ fn words_are_erased_once_drawn() {
     let mut entropy = Entropy::new().unwrap();
     entropy.word();
     entropy.word();
-    assert_eq!(entropy.buffer[..2], [0, 0]);
-    assert!(entropy.buffer[2..].iter().any(|word| *word != 0));
+    assert_eq!(entropy.buffer[..2], [[0; 8]; 2]);
+    assert!(entropy.buffer[2..].iter().any(|word| *word != [0; 8]));
 }
 
 #[test]

@@ -69,6 +69,9 @@ const RUN_LIMIT: u64 = 1 << 14;
 #[inline]
 pub fn bernoulli_exp<B: Bits>(bits: &mut B, num: u128, den: u128) -> bool {
     debug_assert!(den > 0);
+    if num == 0 {
+        return true;
+    }
     if num < den {
         return bernoulli_exp_fraction(bits, num, den);
     }
@@ -87,24 +90,42 @@ pub fn bernoulli_exp<B: Bits>(bits: &mut B, num: u128, den: u128) -> bool {
 #[inline]
 fn bernoulli_exp_fraction<B: Bits>(bits: &mut B, num: u128, den: u128) -> bool {
     if den < 1 << 48 {
-        return odd_stop(|k| bernoulli_narrow(bits, num as u64, den as u64 * k), 1);
+        return odd_stop(|k| bernoulli_narrow(bits, num as u64, den as u64 * k));
     }
     if den < EXP_DEN_LIMIT {
-        return odd_stop(|k| bernoulli(bits, num, den * u128::from(k)), 1);
+        return odd_stop(|k| bernoulli(bits, num, den * u128::from(k)));
     }
     big::bernoulli_exp(bits, &UBig::from(num), &UBig::from(den))
 }
 
-/// True with probability exactly 1/e. The first trial of the run, Bernoulli(1/1), always succeeds.
+/// The first 256 bits of 1/e after the point.
+pub(super) const INVERSE_E: [u64; 4] =
+    [0x5e2d_58d8_b3bc_df1a, 0xbade_c782_9054_f90d, 0xda98_05aa_b56c_7733, 0x3024_b9d0_a507_daed];
+
+/// True with probability exactly 1/e: a uniform real is below it, digit by digit in base 2⁶⁴.
 #[inline]
 pub(super) fn bernoulli_exp_one<B: Bits>(bits: &mut B) -> bool {
-    odd_stop(|k| bernoulli_narrow(bits, 1, k), 2)
+    let word = bits.word();
+    if word == INVERSE_E[0] { exp_one_tie(bits) } else { word < INVERSE_E[0] }
 }
 
-/// Runs trials number `first`, `first` + 1, … to the first failure; whether its number is odd.
+#[cold]
+fn exp_one_tie<B: Bits>(bits: &mut B) -> bool {
+    for index in 1.. {
+        let digit = INVERSE_E.get(index).copied().unwrap_or_else(|| big::inverse_e_digit(index));
+        let word = bits.word();
+        if word != digit {
+            return word < digit;
+        }
+        assert!(index < 64, "the random source is broken: it repeats itself");
+    }
+    unreachable!()
+}
+
+/// Runs trials number 1, 2, … to the first failure; whether its number is odd.
 #[inline]
-fn odd_stop(mut trial: impl FnMut(u64) -> bool, first: u64) -> bool {
-    let mut k = first;
+fn odd_stop(mut trial: impl FnMut(u64) -> bool) -> bool {
+    let mut k = 1;
     while trial(k) {
         k += 1;
         assert!(k < RUN_LIMIT, "the random source is broken: it repeats itself");

@@ -45,6 +45,32 @@ fn bernoulli_exp_unit<B: Bits>(bits: &mut B, num: &UBig, den: &UBig) -> bool {
     k % 2 == 1
 }
 
+/// Digit number `index` of 1/e = 0.D₀D₁… in base 2⁶⁴.
+pub(super) fn inverse_e_digit(index: usize) -> u64 {
+    let wanted = 64 * (index + 1);
+    for guard in (64..).step_by(64) {
+        // Σ (−1)^k / k! in fixed point; each of fewer than `precision` terms is off by less than a unit.
+        let precision = wanted + guard;
+        let (mut positive, mut negative, mut term) = (UBig::ZERO, UBig::ZERO, UBig::ONE << precision);
+        let mut k = 0u64;
+        while term != UBig::ZERO {
+            if k.is_multiple_of(2) {
+                positive += &term
+            } else {
+                negative += &term
+            }
+            k += 1;
+            term /= UBig::from(k);
+        }
+        let (value, error) = (positive - negative, UBig::from(precision));
+        let (low, high) = ((&value - &error) >> guard, (&value + &error) >> guard);
+        if low == high {
+            return u64::try_from(low & UBig::from(u64::MAX)).unwrap_or(0);
+        }
+    }
+    unreachable!()
+}
+
 /// Geometric with ratio e^{−den/num}, i.e. scale num/den, one-sided.
 pub fn geometric<B: Bits>(bits: &mut B, num: &UBig, den: &UBig) -> UBig {
     let start = loop {

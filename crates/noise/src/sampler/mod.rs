@@ -19,6 +19,7 @@ pub use bernoulli::{bernoulli, bernoulli_exp};
 pub use dyadic::Dyadic;
 pub use gaussian::DiscreteGaussianSampler;
 pub use laplace::{DiscreteLaplaceSampler, geometric};
+pub(crate) use normal::normal_cells;
 pub use normal::{CELL_BITS, NORMAL_DISTANCE_LOG2, Normal, normal_cell, rounded_normal};
 pub use student::StudentSampler;
 pub use uniform::uniform_below;

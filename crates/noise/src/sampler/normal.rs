@@ -12,7 +12,7 @@
 //! thrown away. See the proof for the tail and for the precision of the height comparison.
 
 use super::{geometric, normal_big as exact};
-use crate::entropy::Bits;
+use crate::entropy::{Bits, Block, Stream};
 use std::sync::OnceLock;
 
 /// Cells per unit, as a power of two.
@@ -50,6 +50,20 @@ impl Layers {
     /// Half-width of a layer in cells.
     pub(super) fn width(&self, layer: usize) -> u32 {
         self.width[layer]
+    }
+
+    /// The cell that a word gives, and whether that is final. It is for all but the few words that
+    /// [`Normal::attempt_with`] must look at more closely; there is no branch, so that a loop over
+    /// words runs at full speed.
+    #[inline]
+    pub(super) fn cell_at_once(&self, word: u64) -> (i32, bool) {
+        let layer = (word & 255) as usize;
+        let width = self.width[layer];
+        let product = u128::from(word & !255) * u128::from(2 * width);
+        let cell = (product >> 64) as i32 - width as i32;
+        let magnitude = (cell ^ (cell >> 31)) as u32;
+        // Surplus words have a low half below 2·width·2⁸ < 2³⁶.
+        (cell, (magnitude < self.sure[layer]) & (product as u64 >= 1 << 36))
     }
 
     /// Cells below this are under the density at every height of the layer.
@@ -107,7 +121,13 @@ impl Normal {
 
     #[inline]
     fn attempt<B: Bits>(bits: &mut B, table: &Layers) -> Option<Self> {
-        let mut word = bits.word();
+        let word = bits.word();
+        Self::attempt_with(word, bits, table)
+    }
+
+    /// An attempt whose first word is given.
+    #[inline]
+    pub(super) fn attempt_with<B: Bits>(mut word: u64, bits: &mut B, table: &Layers) -> Option<Self> {
         let layer = (word & 255) as usize;
         let width = table.width[layer];
         // A uniform cell in [−width, width) from the other 56 bits (multiply and reject). The layer is kept
@@ -220,6 +240,24 @@ fn clear_order(y: f64, f: f64) -> Option<bool> {
 #[inline]
 pub fn normal_cell<B: Bits>(bits: &mut B) -> i32 {
     Normal::sample(bits).cell
+}
+
+/// Fills `cells` with independent draws of [`normal_cell`]. The block is working space.
+pub(crate) fn normal_cells(stream: &mut Stream, block: &mut Block, cells: &mut [i32; Block::WORDS]) {
+    let table = layers();
+    // Indices of the cells that are not final yet, in the first `count` places.
+    let (mut open, mut count) = ([0u16; Block::WORDS], 0);
+    stream.fill(block);
+    for (index, (cell, word)) in cells.iter_mut().zip(block.words()).enumerate() {
+        let (at_once, is_final) = table.cell_at_once(word);
+        *cell = at_once;
+        open[count % Block::WORDS] = index as u16;
+        count += usize::from(!is_final);
+    }
+    for index in open.into_iter().take(count).map(usize::from) {
+        let normal = Normal::attempt_with(block.word(index), stream, table);
+        cells[index] = normal.unwrap_or_else(|| Normal::sample(stream)).cell;
+    }
 }
 
 /// ⌊σ·Z⌋ for a standard normal Z and an integer 1 ≤ σ < 2³⁴.

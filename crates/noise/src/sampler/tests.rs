@@ -47,6 +47,18 @@ proptest! {
     }
 
     #[test]
+    fn a_cell_at_once_is_what_the_attempt_gives(word in any::<u64>(), shift in 0u32..56) {
+        // Shifted words have a small low half now and then, where a word may be surplus.
+        for word in [word, ((word >> 8) >> shift) << 8 | word & 255] {
+            let (cell, is_final) = layers().cell_at_once(word);
+            if is_final {
+                let attempt = Normal::attempt_with(word, &mut script(&[]), layers());
+                prop_assert_eq!(attempt.map(|normal| normal.cell), Some(cell));
+            }
+        }
+    }
+
+    #[test]
     fn dyadics_bound_from_above(value in 1e-17f64..1e30, bits in 1u32..=53) {
         let dyadic = Dyadic::at_least("scale", value, bits).unwrap();
         let back = dyadic.numerator as f64 * (2f64).powi(-(dyadic.shift as i32));
@@ -179,6 +191,19 @@ fn student_doubles_and_integers_agree() {
             if let Some(floor) = sampler.floor_in_doubles(numbers[0], &numbers[1..]) {
                 assert_eq!(floor, sampler.floor_exactly(&mut bits, numbers[0], &numbers[1..]));
             }
+        }
+    }
+}
+
+#[test]
+fn digits_of_one_over_e() {
+    let digits: Vec<u64> = (0..4).map(super::big::inverse_e_digit).collect();
+    assert_eq!(digits, super::bernoulli::INVERSE_E);
+    for nudge in [-1i64, 1] {
+        for place in 0..6 {
+            let mut words: Vec<u64> = (0..=place).map(super::big::inverse_e_digit).collect();
+            words[place] = words[place].wrapping_add_signed(nudge);
+            assert_eq!(super::bernoulli::bernoulli_exp_one(&mut script(&words)), nudge < 0);
         }
     }
 }

@@ -4,6 +4,9 @@ use crate::entropy::Bits;
 #[inline]
 pub fn uniform_below<B: Bits>(bits: &mut B, n: u64) -> u64 {
     debug_assert!(n > 0);
+    if n == 1 {
+        return 0;
+    }
     loop {
         let product = u128::from(bits.word()) * u128::from(n);
         let low = product as u64;
