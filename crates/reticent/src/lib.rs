@@ -2,10 +2,11 @@
 //! others under one name and draws the map.
 //!
 //! ```text
-//!  core      vocabulary: Epsilon, Delta, Neighboring, Event, Certificate; directed rounding
-//!   ↑   ↑
-//!   │  data  tables in: CSV, Parquet; filters; atomic rewriting
-//!  noise     the entropy source, exact samplers, mechanisms, queries: (value, Event) out
+//!  core            vocabulary: Epsilon, Delta, Neighboring, Event, Certificate; directed rounding
+//!   ↑   ↑   ↑
+//!   │   │  data     tables in: CSV, Parquet; filters; atomic rewriting
+//!   │  accounting   Event in: composition theorems, Rényi and tight accountants; (ε, δ) out
+//!  noise            the entropy source, exact samplers, mechanisms, queries: (value, Event) out
 //! ```
 //!
 //! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them.
@@ -22,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use reticent_accounting as accounting;
 pub use reticent_core as core;
 pub use reticent_data as data;
 pub use reticent_noise as noise;

@@ -1,0 +1,92 @@
+//! From a Rényi curve to (ε, δ).
+
+use crate::AccountingError;
+use reticent_core::{Delta, Epsilon};
+
+/// Orders are searched from 1 + 10⁻⁴ to 10⁷, evenly in ln(α − 1).
+const LOG_RANGE: (f64, f64) = (-9.2, 16.1);
+const COARSE: usize = 96;
+
+/// ε at δ from D_α ≤ divergence: divergence + ln(1 − 1/α) − ln(δα)/(α − 1), not below 0, rounded up.
+///
+/// # Guarantee
+/// (returned, δ) under the relation of the divergence.
+///
+/// # Reference
+/// Canonne, Kamath, Steinke (2020), proposition 12.
+pub fn epsilon_at_order(divergence: f64, order: f64, delta: Delta) -> f64 {
+    let gain = libm::log1p(-1.0 / order);
+    let price = (libm::log(delta.get()) + libm::log(order)) / (order - 1.0);
+    let slack =
+        1e-15 * (divergence + gain.abs() + 4.0 * price.abs() + libm::log(delta.get()).abs() / (order - 1.0));
+    (divergence + gain - price + slack).max(0.0)
+}
+
+/// ε at δ by the older conversion divergence + ln(1/δ)/(α − 1), rounded up.
+///
+/// # Guarantee
+/// (returned, δ) under the relation of the divergence; never below [`epsilon_at_order`].
+///
+/// # Reference
+/// Mironov (2017), proposition 3.
+pub fn epsilon_by_mironov(divergence: f64, order: f64, delta: Delta) -> f64 {
+    let price = -libm::log(delta.get()) / (order - 1.0);
+    divergence + price + 1e-15 * (divergence + 4.0 * price)
+}
+
+/// The least ε over real orders, with the order that gives it.
+///
+/// Every order gives a true bound; a coarse scan and a golden-section search find a good one.
+///
+/// # Guarantee
+/// (returned, δ) under the relation of the curve.
+///
+/// # Reference
+/// As [`epsilon_at_order`].
+///
+/// # Errors
+/// [`AccountingError::Invalid`] when δ = 0 or no order gives a finite ε.
+pub fn epsilon_up(curve: impl Fn(f64) -> f64, delta: Delta) -> Result<(Epsilon, f64), AccountingError> {
+    if delta.get() == 0.0 {
+        return Err(AccountingError::invalid(
+            "delta",
+            0,
+            "give a delta above 0: Rényi bounds convert only to those",
+        ));
+    }
+    let at = |log_gap: f64| {
+        let order = 1.0 + libm::exp(log_gap);
+        let epsilon = epsilon_at_order(curve(order), order, delta);
+        if epsilon.is_nan() { f64::INFINITY } else { epsilon }
+    };
+    let width = (LOG_RANGE.1 - LOG_RANGE.0) / COARSE as f64;
+    let point = |i: usize| LOG_RANGE.0 + width * i as f64;
+    let values: Vec<f64> = (0..=COARSE).map(|i| at(point(i))).collect();
+    let best = (0..=COARSE).min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(0);
+    let (mut low, mut high) = (point(best.saturating_sub(1)), point((best + 1).min(COARSE)));
+    let golden = 0.618_033_988_749_895;
+    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
+    let (mut at_a, mut at_b) = (at(a), at(b));
+    for _ in 0..40 {
+        if at_a < at_b {
+            (high, b, at_b) = (b, a, at_a);
+            a = high - golden * (high - low);
+            at_a = at(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = low + golden * (high - low);
+            at_b = at(b);
+        }
+    }
+    let candidates = [(at_a, a), (at_b, b), (values[best], point(best))];
+    let (epsilon, log_gap) =
+        candidates.into_iter().fold((f64::INFINITY, 0.0), |m, c| if c.0 < m.0 { c } else { m });
+    if !epsilon.is_finite() {
+        return Err(AccountingError::invalid(
+            "delta",
+            delta,
+            "no order gives a finite epsilon: the noise is too small",
+        ));
+    }
+    Ok((Epsilon::new(epsilon)?, 1.0 + libm::exp(log_gap)))
+}

@@ -1,0 +1,346 @@
+//! The Rényi curve of every event.
+
+use super::sampled::{mixture_log_moment, sampled_gaussian_log_moment};
+use super::without_replacement::{GaussianDifferences, Inner, without_replacement_rdp};
+use crate::AccountingError;
+use crate::amplification::subsampled;
+use reticent_core::{Epsilon, Event, Guarantee, Neighboring};
+
+/// An upper bound on D_α as a function of α > 1.
+pub struct Curve(Box<dyn Fn(f64) -> f64 + Send + Sync>);
+
+impl Curve {
+    /// A curve from its function.
+    pub fn new(f: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
+        Self(Box::new(f))
+    }
+
+    /// The bound at an order; infinite where there is none.
+    pub fn at(&self, order: f64) -> f64 {
+        (self.0)(order)
+    }
+}
+
+/// What rounding can add to a logarithm that is divided by α − 1.
+fn divided(log_moment: f64, order: f64) -> f64 {
+    (log_moment.max(0.0) * (1.0 + 1e-14) + 4.0 * f64::EPSILON) / (order - 1.0)
+}
+
+fn log_sum_exp(a: f64, b: f64) -> f64 {
+    let top = a.max(b);
+    top + libm::log1p(libm::exp(a.min(b) - top))
+}
+
+fn gaussian(z: f64) -> Curve {
+    Curve::new(move |order| order / (2.0 * z * z) * (1.0 + 1e-15))
+}
+
+/// D_α of Laplace noise with ε = 1/z.
+fn laplace(z: f64) -> Curve {
+    Curve::new(move |order| {
+        let e = 1.0 / z;
+        let up = libm::log(order / (2.0 * order - 1.0)) + (order - 1.0) * e;
+        let down = libm::log((order - 1.0) / (2.0 * order - 1.0)) - order * e;
+        divided(log_sum_exp(up, down), order).min(e * (1.0 + 1e-15))
+    })
+}
+
+/// D_α of k-ary randomized response between two answers.
+fn response(keep: f64, categories: u64) -> Curve {
+    Curve::new(move |order| {
+        let others = categories as f64 - 1.0;
+        let (kept, stray) = (libm::log(keep), libm::log((1.0 - keep) / others));
+        let swap = log_sum_exp(order * kept + (1.0 - order) * stray, order * stray + (1.0 - order) * kept);
+        let unmoved = libm::log((categories as f64 - 2.0) * libm::exp(stray));
+        let total = if categories > 2 { log_sum_exp(swap, unmoved) } else { swap };
+        divided(total, order).min((kept - stray) * (1.0 + 1e-14))
+    })
+}
+
+/// The tight curve of anything ε-private: binary randomized response.
+fn pure(epsilon: f64) -> Curve {
+    Curve::new(move |order| {
+        // ln(p^α(1−p)^{1−α} + (1−p)^α p^{1−α}) with p = e^ε/(1 + e^ε).
+        let log_p = -libm::log1p(libm::exp(-epsilon));
+        let up = (order - 1.0) * epsilon + log_p;
+        let down = -order * epsilon + log_p;
+        divided(log_sum_exp(up, down), order).min(epsilon)
+    })
+}
+
+/// A selection of range ε: ε²/8-zCDP, and pure.
+fn bounded_range(epsilon: f64) -> Curve {
+    let plain = pure(epsilon);
+    Curve::new(move |order| (order * epsilon * epsilon / 8.0 * (1.0 + 1e-15)).min(plain.at(order)))
+}
+
+/// D_α(shift t) of Student-t noise, worst over how an ℓ2 shift is spread over coordinates.
+fn student(multiplier: f64, degrees_of_freedom: u64) -> Curve {
+    let nu = degrees_of_freedom as f64;
+    Curve::new(move |order| {
+        let whole = 1.0 / multiplier;
+        // Spread over many coordinates each sees a small shift: bound D(s)/s² over shifts up to the whole.
+        let worst = (0..=40)
+            .map(|i| whole * libm::exp(-0.25 * f64::from(i)))
+            .map(|s| student_divergence(s, nu, order) / (s * s))
+            .fold(0.0, f64::max);
+        worst * whole * whole * (1.0 + 0.02)
+    })
+}
+
+/// D_α between Student-t densities at distance s, by quadrature in θ with x = √ν·tan θ.
+fn student_divergence(shift: f64, nu: f64, order: f64) -> f64 {
+    const POINTS: u32 = 4000;
+    let root = nu.sqrt();
+    let half = (nu + 1.0) / 2.0;
+    let step = std::f64::consts::PI / f64::from(POINTS);
+    let (mut mass, mut moment) = (0.0, 0.0);
+    for i in 0..POINTS {
+        let theta = -std::f64::consts::FRAC_PI_2 + (f64::from(i) + 0.5) * step;
+        let x = root * libm::tan(theta);
+        let weight = libm::pow(libm::cos(theta), nu - 1.0);
+        let ratio = half * libm::log((nu + x * x) / (nu + (x - shift) * (x - shift)));
+        mass += weight;
+        moment += weight * libm::expm1(order * ratio);
+    }
+    libm::log1p(moment / mass) / (order - 1.0)
+}
+
+fn unsupported(event: &'static str, why: &str) -> AccountingError {
+    AccountingError::Unsupported { event, accountant: "rdp", why: why.into() }
+}
+
+/// Splits an event into curves with their counts.
+pub(super) fn collect(
+    event: &Event,
+    count: u64,
+    neighboring: Neighboring,
+    parts: &mut Vec<(u64, Curve)>,
+) -> Result<(), AccountingError> {
+    match event {
+        Event::Repeated { count: times, event } => {
+            let total = count.checked_mul(*times).ok_or_else(|| {
+                AccountingError::invalid("count", times, "give fewer repetitions: the total is beyond 2^64")
+            })?;
+            collect(event, total, neighboring, parts)
+        }
+        Event::Composed { events } => events.iter().try_for_each(|e| collect(e, count, neighboring, parts)),
+        Event::Parallel { events } => {
+            let mut inner = Vec::new();
+            for e in events {
+                let mut own = Vec::new();
+                collect(e, 1, neighboring, &mut own)?;
+                inner.push(own);
+            }
+            parts.push((count, parallel(inner, neighboring)));
+            Ok(())
+        }
+        Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
+            // Each record is in one batch an epoch: without amplification this is the event once an epoch.
+            let total = count
+                .checked_mul(*epochs)
+                .ok_or_else(|| AccountingError::invalid("epochs", epochs, "give fewer epochs"))?;
+            collect(event, total, neighboring, parts)
+        }
+        other => {
+            parts.push((count, single(other, neighboring)?));
+            Ok(())
+        }
+    }
+}
+
+/// The largest of the parts' curves; under replace-one the two largest, as a record may change parts.
+fn parallel(inner: Vec<Vec<(u64, Curve)>>, neighboring: Neighboring) -> Curve {
+    Curve::new(move |order| {
+        let mut sums: Vec<f64> =
+            inner.iter().map(|own| own.iter().map(|(n, curve)| *n as f64 * curve.at(order)).sum()).collect();
+        sums.sort_by(|a, b| b.total_cmp(a));
+        let touched = match neighboring {
+            Neighboring::AddRemove => 1,
+            Neighboring::ReplaceOne => 2,
+        };
+        sums.into_iter().take(touched).sum::<f64>() * (1.0 + 1e-14)
+    })
+}
+
+fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    Ok(match event {
+        Event::Gaussian { noise_multiplier } | Event::DiscreteGaussian { noise_multiplier } => {
+            gaussian(noise_multiplier.get())
+        }
+        Event::Laplace { noise_multiplier } => laplace(noise_multiplier.get()),
+        Event::DiscreteLaplace { noise_multiplier } => pure(1.0 / noise_multiplier.get() * (1.0 + 1e-15)),
+        Event::RandomizedResponse { keep_probability, categories } => {
+            response(keep_probability.get(), *categories)
+        }
+        Event::Exponential { epsilon } => bounded_range(epsilon.get()),
+        Event::Pure { epsilon } => pure(epsilon.get()),
+        Event::StudentT { noise_multiplier, degrees_of_freedom } => {
+            student(noise_multiplier.get(), *degrees_of_freedom)
+        }
+        Event::Zcdp { rho } => {
+            let rho = rho.get();
+            Curve::new(move |order| rho * order * (1.0 + 1e-15))
+        }
+        Event::Gdp { mu } => {
+            let mu = mu.get();
+            Curve::new(move |order| order * mu * mu / 2.0 * (1.0 + 1e-15))
+        }
+        Event::Rdp { order: known, epsilon } => {
+            // Divergences grow with the order: one point bounds the orders below it.
+            let (known, epsilon) = (known.get(), epsilon.get());
+            Curve::new(move |order| if order <= known { epsilon } else { f64::INFINITY })
+        }
+        Event::TreeAggregation { noise_multiplier, steps } => {
+            // A record is in one node of each level of the binary tree.
+            let (z, levels) = (noise_multiplier.get(), f64::from(u64::BITS - steps.leading_zeros()));
+            Curve::new(move |order| levels * order / (2.0 * z * z) * (1.0 + 1e-15))
+        }
+        Event::MixtureOfGaussians { sensitivities, probabilities, noise_multiplier } => {
+            let (s, p, z) = (sensitivities.clone(), probabilities.clone(), noise_multiplier.get());
+            Curve::new(move |order| {
+                let (remove, add) =
+                    (mixture_log_moment(&s, &p, z, order), mixture_log_moment(&s, &p, z, 1.0 - order));
+                divided(remove.max(add), order)
+            })
+        }
+        Event::PoissonSampled { rate, event } => sampled(rate.get(), event, neighboring)?,
+        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
+            if neighboring == Neighboring::AddRemove {
+                return Err(unsupported(
+                    "sampled_without_replacement",
+                    "the bound is for replace-one: state the events under that relation",
+                ));
+            }
+            let inner = single(event, neighboring)?;
+            let rate = *batch_size as f64 / *dataset_size as f64;
+            let differences = match **event {
+                Event::Gaussian { noise_multiplier } => {
+                    Some(GaussianDifferences::new(noise_multiplier.get()))
+                }
+                _ => None,
+            };
+            Curve::new(move |order| {
+                let difference = |l| differences.as_ref().map_or(f64::INFINITY, |d| d.log_difference(l));
+                let inner = Inner {
+                    curve: &|j| inner.at(j),
+                    log_difference: differences.is_some().then_some(&difference),
+                };
+                without_replacement_rdp(rate, order, &inner)
+            })
+        }
+        Event::Approximate { .. } => {
+            return Err(unsupported(
+                "approximate",
+                "an (epsilon, delta) claim has no Rényi curve: use optimal composition",
+            ));
+        }
+        Event::TruncatedPoisson { .. } => {
+            return Err(unsupported(
+                "truncated_poisson",
+                "no Rényi bound is known here: use another accountant",
+            ));
+        }
+        Event::RepeatAndSelect { .. } => {
+            return Err(unsupported(
+                "repeat_and_select",
+                "no Rényi bound is implemented: use another accountant",
+            ));
+        }
+        Event::Repeated { .. }
+        | Event::Composed { .. }
+        | Event::Parallel { .. }
+        | Event::Shuffled { .. }
+        | Event::BallsInBins { .. } => {
+            let mut parts = Vec::new();
+            collect(event, 1, neighboring, &mut parts)?;
+            Curve::new(move |order| {
+                parts.iter().map(|(n, curve)| *n as f64 * curve.at(order)).sum::<f64>() * (1.0 + 1e-14)
+            })
+        }
+    })
+}
+
+/// An event on a Poisson sample: exact for Gaussian noise, through ε′ = ln(1 + q(e^ε − 1)) for pure events.
+fn sampled(rate: f64, event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    if neighboring == Neighboring::ReplaceOne {
+        return Err(unsupported(
+            "poisson_sampled",
+            "the bound is for add-remove: state the events under that relation",
+        ));
+    }
+    let pure_epsilon = match event {
+        Event::Gaussian { noise_multiplier } => {
+            let z = noise_multiplier.get();
+            return Ok(Curve::new(move |order| divided(sampled_gaussian_log_moment(rate, z, order), order)));
+        }
+        Event::Gdp { mu } => {
+            let z = 1.0 / mu.get();
+            return Ok(Curve::new(move |order| divided(sampled_gaussian_log_moment(rate, z, order), order)));
+        }
+        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
+            1.0 / noise_multiplier.get()
+        }
+        Event::Exponential { epsilon } | Event::Pure { epsilon } => epsilon.get(),
+        _ => {
+            return Err(unsupported("poisson_sampled", "only Gaussian and pure events are supported inside"));
+        }
+    };
+    let inner = Guarantee::pure(Epsilon::new(pure_epsilon * (1.0 + 1e-15))?);
+    let outer = subsampled(inner, reticent_core::SamplingRate::new(rate)?)?;
+    Ok(pure(outer.epsilon.get()))
+}
+
+/// D₁, the Kullback–Leibler divergence, where it has a closed form.
+///
+/// # Guarantee
+/// Between neighbouring data, in the worse direction; rounded up.
+///
+/// # Reference
+/// Mironov (2017), table II.
+///
+/// # Errors
+/// [`AccountingError::Unsupported`] for other events.
+pub fn kullback_leibler(event: &Event) -> Result<f64, AccountingError> {
+    let up = |v: f64| v * (1.0 + 1e-14);
+    Ok(match event {
+        Event::Gaussian { noise_multiplier } => up(0.5 / noise_multiplier.get().powi(2)),
+        Event::Laplace { noise_multiplier } => {
+            let e = 1.0 / noise_multiplier.get();
+            up(e + libm::expm1(-e)) + f64::EPSILON * e
+        }
+        Event::RandomizedResponse { keep_probability, categories } => {
+            let (keep, stray) =
+                (keep_probability.get(), (1.0 - keep_probability.get()) / (*categories as f64 - 1.0));
+            up((keep - stray) * libm::log(keep / stray))
+        }
+        Event::Pure { epsilon } => up(epsilon.get() * libm::tanh(epsilon.get() / 2.0)),
+        _ => return Err(unsupported("event", "its Kullback-Leibler divergence has no closed form here")),
+    })
+}
+
+/// D_∞, the largest privacy loss, where it is finite.
+///
+/// # Guarantee
+/// Between neighbouring data, in both directions; rounded up.
+///
+/// # Reference
+/// Mironov (2017), table II.
+///
+/// # Errors
+/// [`AccountingError::Unsupported`] for other events.
+pub fn largest_loss(event: &Event) -> Result<f64, AccountingError> {
+    let up = |v: f64| v * (1.0 + 1e-14);
+    Ok(match event {
+        Event::Gaussian { .. } | Event::DiscreteGaussian { .. } => f64::INFINITY,
+        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
+            up(1.0 / noise_multiplier.get())
+        }
+        Event::RandomizedResponse { keep_probability, categories } => {
+            let keep = keep_probability.get();
+            up(libm::log(keep * (*categories as f64 - 1.0) / (1.0 - keep)))
+        }
+        Event::Pure { epsilon } | Event::Exponential { epsilon } => epsilon.get(),
+        _ => return Err(unsupported("event", "its largest loss has no closed form here")),
+    })
+}

@@ -1,0 +1,80 @@
+//! Rényi differential privacy: one curve per event, composed in one place.
+//!
+//! A curve maps an order α > 1 to an upper bound on the Rényi divergence D_α between the outputs on
+//! neighbouring data, in both directions. Curves of independent or adaptively chosen events add up.
+
+mod convert;
+mod curve;
+mod outcome;
+mod sampled;
+mod without_replacement;
+
+pub use convert::{epsilon_at_order, epsilon_by_mironov, epsilon_up};
+pub use curve::{Curve, kullback_leibler, largest_loss};
+pub use outcome::{OutcomeRange, bad_outcome, bayes_factor};
+pub use sampled::{mixture_log_moment, sampled_gaussian_log_moment};
+pub use without_replacement::{Inner, without_replacement_rdp};
+
+use crate::AccountingError;
+use reticent_core::rounding::{add_up, mul_up};
+use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
+
+/// Events as they add up, as a sum of Rényi curves.
+///
+/// # Guarantee
+/// The bound holds for the sequence of all composed events, each chosen with knowledge of earlier
+/// outputs if need be, under the neighbouring relation given at the start. Rounded up.
+///
+/// # Reference
+/// Mironov, *Rényi Differential Privacy* (2017), proposition 1.
+pub struct RdpAccountant {
+    neighboring: Neighboring,
+    parts: Vec<(u64, Curve)>,
+}
+
+impl RdpAccountant {
+    /// An account with nothing in it.
+    pub fn new(neighboring: Neighboring) -> Self {
+        Self { neighboring, parts: Vec::new() }
+    }
+
+    /// An account of everything in a log.
+    ///
+    /// # Errors
+    /// [`AccountingError::Unsupported`] naming the first event without a Rényi bound.
+    pub fn of_log(log: &EventLog) -> Result<Self, AccountingError> {
+        let mut account = Self::new(log.neighboring);
+        for event in &log.events {
+            account.compose(event, 1)?;
+        }
+        Ok(account)
+    }
+
+    /// Adds `count` uses of an event. Nothing is added when it is not supported.
+    ///
+    /// # Errors
+    /// [`AccountingError::Unsupported`] when the event has no Rényi bound here.
+    pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
+        event.validate()?;
+        let mut parts = Vec::new();
+        curve::collect(event, count, self.neighboring, &mut parts)?;
+        self.parts.extend(parts);
+        Ok(())
+    }
+
+    /// D_α of everything so far, rounded up.
+    pub fn divergence_up(&self, order: f64) -> f64 {
+        self.parts.iter().fold(0.0, |sum, (count, curve)| add_up(sum, mul_up(*count as f64, curve.at(order))))
+    }
+
+    /// The ε at δ by the tight conversion at the best real order, rounded up.
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] when δ = 0 or no order gives a finite ε.
+    pub fn epsilon_up(&self, delta: Delta) -> Result<Epsilon, AccountingError> {
+        epsilon_up(|order| self.divergence_up(order), delta).map(|(epsilon, _)| epsilon)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! What a Rényi bound says about probabilities.
+
+use crate::AccountingError;
+use reticent_core::{Epsilon, Order, Probability};
+
+/// Where the probability of an outcome may lie on neighbouring data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OutcomeRange {
+    /// Rounded down.
+    pub lower: f64,
+    /// Rounded up.
+    pub upper: f64,
+}
+
+/// The probability of a bad outcome without a person's record, when it is `probability` with it.
+///
+/// upper = (e^ε p)^{(α−1)/α}; lower = e^{−ε} p^{α/(α−1)}.
+///
+/// # Guarantee
+/// For D_α ≤ ε in both directions, under its neighbouring relation.
+///
+/// # Reference
+/// Mironov (2017), proposition 10 (probability preservation).
+///
+/// # Errors
+/// [`AccountingError::Invalid`] when the order is 1.
+pub fn bad_outcome(
+    order: Order,
+    epsilon: Epsilon,
+    probability: Probability,
+) -> Result<OutcomeRange, AccountingError> {
+    let (a, e, p) = (order.get(), epsilon.get(), probability.get());
+    if a == 1.0 {
+        return Err(AccountingError::invalid("order", a, "give an order above 1"));
+    }
+    if p == 0.0 {
+        return Ok(OutcomeRange { lower: 0.0, upper: 0.0 });
+    }
+    let upper = libm::exp((e + libm::log(p)) * (a - 1.0) / a) * (1.0 + 1e-13);
+    let lower = libm::exp(-e + libm::log(p) * a / (a - 1.0)) * (1.0 - 1e-13);
+    Ok(OutcomeRange { lower, upper: upper.min(1.0) })
+}
+
+/// The factor by which the odds between two data sets may move after an output, on average over
+/// outputs: E[R^{α−1}] ≤ e^{(α−1)ε}, so R ≤ e^{ε + ln(1/β)/(α−1)} except with probability β.
+///
+/// # Guarantee
+/// For D_α ≤ ε, under its neighbouring relation; rounded up.
+///
+/// # Reference
+/// Mironov (2017), section VII (Bayes factor), with Markov's inequality.
+///
+/// # Errors
+/// [`AccountingError::Invalid`] when the order is 1 or β = 0.
+pub fn bayes_factor(order: Order, epsilon: Epsilon, beta: Probability) -> Result<f64, AccountingError> {
+    if order.get() == 1.0 {
+        return Err(AccountingError::invalid("order", 1, "give an order above 1"));
+    }
+    if beta.get() == 0.0 {
+        return Err(AccountingError::invalid("beta", 0, "give a probability above 0"));
+    }
+    Ok(libm::exp(epsilon.get() - libm::log(beta.get()) / (order.get() - 1.0)) * (1.0 + 1e-13))
+}

@@ -1,0 +1,165 @@
+//! δ(ε) as an integral along a vertical line, with bounds on everything left out.
+
+use super::complex::Complex;
+use super::loss::{Decay, Loss};
+
+/// A sum of independent privacy losses in one direction.
+pub(super) struct Sum {
+    pub(super) parts: Vec<(f64, Loss)>,
+}
+
+/// The integrand's cumulants along one line, ready for any ε near the one it was laid for.
+pub(super) struct Contour {
+    c: f64,
+    h: f64,
+    values: Vec<Complex>,
+    /// Bound on the error of every K.
+    error: f64,
+    /// ∫ e^{−decay(y)}/y² dy beyond the last point.
+    tail: f64,
+    /// Bound on ln of the aliases above, relative to e^{K(c) − cε}.
+    log_alias_above: f64,
+}
+
+/// An estimate with certified ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bounds {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+/// Aliases above ε are brought below e to this power, relative to the saddle's height.
+const ALIAS_GOAL: f64 = -30.0;
+
+/// Points of the trapezoid rule at most.
+const MOST_STEPS: usize = 4096;
+
+impl Sum {
+    pub(super) fn cumulant(&self, c: f64) -> f64 {
+        self.parts.iter().map(|(count, loss)| count * loss.cumulant(c)).sum()
+    }
+
+    fn slope_and_curvature(&self, c: f64) -> Option<(f64, f64)> {
+        self.parts.iter().try_fold((0.0, 0.0), |(slope, curvature), (count, loss)| {
+            let (s, k) = loss.slope_and_curvature(c)?;
+            Some((slope + count * s, curvature + count * k))
+        })
+    }
+
+    /// The c that makes e^{K(c) − cε}/(c(1 + c)) least, roughly: any c is valid, this one keeps the
+    /// integrand smooth. The exponent is convex, so Newton's method in ln c, kept in a shrinking bracket.
+    pub(super) fn saddle(&self, epsilon: f64) -> f64 {
+        let (mut low, mut high) = (-14.0f64, 16.0f64);
+        let mut log_c = 1.0f64;
+        for _ in 0..60 {
+            let c = libm::exp(log_c);
+            let Some((slope, curvature)) = self.slope_and_curvature(c) else {
+                high = log_c;
+                log_c = 0.5 * (low + high);
+                continue;
+            };
+            let force = slope - epsilon - 1.0 / c - 1.0 / (1.0 + c);
+            if force > 0.0 {
+                high = log_c;
+            } else {
+                low = log_c;
+            }
+            let stiffness = curvature + 1.0 / (c * c) + 1.0 / ((1.0 + c) * (1.0 + c));
+            let next = log_c + libm::log1p((-force / stiffness / c).max(-0.9)).clamp(-3.0, 3.0);
+            let next = if next > low && next < high { next } else { 0.5 * (low + high) };
+            if (next - log_c).abs() < 0.01 || high - low < 0.01 {
+                return libm::exp(next);
+            }
+            log_c = next;
+        }
+        libm::exp(log_c)
+    }
+
+    /// Lays a contour through c, fine enough for δ at ε.
+    pub(super) fn contour(&self, c: f64, epsilon: f64) -> Option<Contour> {
+        let two_pi = 2.0 * std::f64::consts::PI;
+        let at_c = self.cumulant(c);
+        let (_, curvature) = self.slope_and_curvature(c)?;
+        let spread = curvature.max(1e-12).sqrt();
+        // ln δ by the saddle's height and width.
+        let log_delta = (at_c - c * epsilon - libm::log(c * (1.0 + c) * (1.0 + spread))).min(0.0);
+        // Aliases lie 2π/h away. Those below are discounted by e^{−2πc/h}; those above are bounded by Chernoff at
+        // a few larger c, and h shrinks until they do not matter.
+        let ahead: Vec<(f64, f64)> = [0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0]
+            .map(|f| 9.0 * f / spread)
+            .map(|step| (step, self.cumulant(c + step) - at_c - step * epsilon))
+            .to_vec();
+        let alias_above =
+            |h: f64| ahead.iter().map(|(step, rise)| rise - step * two_pi / h).fold(f64::INFINITY, f64::min);
+        let mut h = (two_pi / (9.0 * spread)).min(two_pi * c / (25.0 - log_delta));
+        while alias_above(h) > ALIAS_GOAL && h * spread > 1e-3 {
+            h *= 0.8;
+        }
+        let log_alias_above = alias_above(h);
+        let decays: Vec<(f64, Decay)> =
+            self.parts.iter().map(|(count, loss)| (*count, loss.decay(c))).collect();
+        let decay = |y: f64| decays.iter().map(|(count, decay)| count * decay.at(y)).sum::<f64>();
+        // Enough points that what is beyond them is far below the saddle's own contribution.
+        let mut count = 8usize;
+        let goal = 1e-9 / (c * (1.0 + c) * spread.max(1e-12));
+        while count < MOST_STEPS && tail_beyond(h * count as f64, &decay) > goal {
+            count = count * 5 / 4 + 1;
+        }
+        let mut values = vec![Complex::new(0.0, 0.0); count];
+        let mut error = 0.0;
+        for (times, loss) in &self.parts {
+            let line = loss.line(c, h, count)?;
+            for (value, part) in values.iter_mut().zip(&line.values) {
+                *value = *value + *part * *times;
+            }
+            error += times * line.error;
+        }
+        let tail = tail_beyond(h * (count as f64 - 0.5), &decay);
+        Some(Contour { c, h, values, error: error + at_c.abs() * 4.0 * f64::EPSILON, tail, log_alias_above })
+    }
+}
+
+/// ∫_Y^∞ e^{−decay(y)}/y² dy for a decay that does not fall, from above.
+fn tail_beyond(from: f64, decay: &dyn Fn(f64) -> f64) -> f64 {
+    let (mut y, mut total) = (from, 0.0);
+    for _ in 0..80 {
+        let weight = libm::exp(-decay(y));
+        if weight < 1e-40 {
+            return total + weight / y;
+        }
+        total += weight * (1.0 / y - 1.0 / (1.5 * y));
+        y *= 1.5;
+    }
+    total + libm::exp(-decay(y)) / y
+}
+
+impl Contour {
+    /// δ at ε, from both sides.
+    pub(super) fn delta(&self, epsilon: f64) -> Bounds {
+        let at_c = self.values[0].re;
+        let base = at_c - self.c * epsilon;
+        let (mut sum, mut size) = (0.0, 0.0);
+        for (k, value) in self.values.iter().enumerate() {
+            let z = Complex::new(self.c, self.h * k as f64);
+            let term =
+                (*value - z * epsilon - Complex::new(base, 0.0)).exp() / (z * (z + Complex::new(1.0, 0.0)));
+            let weight = if k == 0 { 0.5 } else { 1.0 };
+            sum += weight * term.re;
+            size += weight * term.abs();
+        }
+        let scale = libm::exp(base) / std::f64::consts::PI;
+        let rounding =
+            size * self.h * (2.0 * self.error + (self.c * epsilon).abs() * 4.0 * f64::EPSILON + 1e-14);
+        let value = scale * self.h * sum;
+        let slack = scale * (rounding + self.tail);
+        // Aliases only add. Below ε they are at most 1 each, discounted; above, Chernoff's bound.
+        let discount = libm::exp(-2.0 * std::f64::consts::PI * self.c / self.h);
+        let below = discount / (1.0 - discount);
+        let above = if self.log_alias_above < -0.7 {
+            2.0 * libm::exp(base + self.log_alias_above)
+        } else {
+            f64::INFINITY
+        };
+        Bounds { lower: (value - slack - below - above).max(0.0), upper: (value + slack).clamp(0.0, 1.0) }
+    }
+}

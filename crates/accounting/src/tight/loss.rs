@@ -1,0 +1,286 @@
+//! The privacy loss of one event in one direction: its cumulant function on a vertical line, and how
+//! fast its characteristic function dies out.
+
+use super::complex::Complex;
+
+/// Which way neighbours differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// The first data set has the record, the second has not.
+    Remove,
+    /// The first data set lacks the record.
+    Add,
+}
+
+/// A privacy loss L = ln dP/dQ under P for which K(z) = ln E[e^{zL}] can be computed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Loss {
+    /// Gaussian noise of multiplier z.
+    Gaussian(f64),
+    /// Laplace noise with this ε.
+    Laplace(f64),
+    /// Two answers with loss ±ε and, between them, a share of answers without loss.
+    Response {
+        /// The size of the loss.
+        epsilon: f64,
+        /// Probability of loss +ε.
+        plus: f64,
+        /// Probability of loss −ε.
+        minus: f64,
+    },
+    /// Σ pᵢ N(sᵢ, σ²) against N(0, σ²), in one direction.
+    Mixture {
+        /// The shifts, not negative.
+        shifts: Vec<f64>,
+        /// Their probabilities.
+        weights: Vec<f64>,
+        /// The noise multiplier.
+        sigma: f64,
+        /// Which of the two is P.
+        direction: Direction,
+    },
+}
+
+/// K on a line: values at c + ikh for k = 0, 1, …, with a bound on their error.
+pub(super) struct Line {
+    pub(super) values: Vec<Complex>,
+    pub(super) error: f64,
+}
+
+/// Parts of a distribution that are uniform over an interval of at least this width.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Uniform {
+    width: f64,
+    mass: f64,
+}
+
+/// How the tilted characteristic function φ(y) dies out: |φ(y)| ≤ e^{−decay(y)}.
+#[derive(Debug, Clone)]
+pub(super) enum Decay {
+    /// Exactly e^{−y²·half}.
+    Gaussian(f64),
+    /// From uniform parts at several scales; see the proof.
+    Layers(Vec<Uniform>),
+}
+
+impl Decay {
+    /// A lower bound on −ln|φ(y)|, not decreasing in y.
+    pub(super) fn at(&self, y: f64) -> f64 {
+        match self {
+            Self::Gaussian(half) => half * y * y,
+            Self::Layers(layers) => layers
+                .iter()
+                .map(|part| 0.158 * part.mass * (y * part.width / 2.0).min(1.0).powi(2))
+                .fold(0.0, f64::max),
+        }
+    }
+}
+
+/// The sums below reach this many standard deviations beyond every mode.
+const TAILS: f64 = 12.5;
+
+/// More points than this are refused.
+const MOST_POINTS: f64 = 300_000.0;
+
+/// A tilted mixture on a grid: where L is and how much weight is there.
+struct Tilted {
+    losses: Vec<f64>,
+    weights: Vec<f64>,
+    /// dL/dx at every point.
+    slopes: Vec<f64>,
+    step: f64,
+    log_scale: f64,
+}
+
+impl Loss {
+    /// K(c) for c > 0; infinite where the quadrature would be too long.
+    pub(super) fn cumulant(&self, c: f64) -> f64 {
+        self.line(c, 1.0, 1).map_or(f64::INFINITY, |line| line.values[0].re)
+    }
+
+    /// K′(c) and K″(c): mean and variance of the loss under the law tilted by c.
+    pub(super) fn slope_and_curvature(&self, c: f64) -> Option<(f64, f64)> {
+        match self {
+            Self::Gaussian(sigma) => Some(((c + 0.5) / (sigma * sigma), 1.0 / (sigma * sigma))),
+            Self::Mixture { .. } => {
+                let tilted = self.tilted(c, 0.0)?;
+                let total: f64 = tilted.weights.iter().sum();
+                let mean = tilted.weights.iter().zip(&tilted.losses).map(|(w, l)| w * l).sum::<f64>() / total;
+                let spread = |l: &f64| (l - mean) * (l - mean);
+                let variance =
+                    tilted.weights.iter().zip(&tilted.losses).map(|(w, l)| w * spread(l)).sum::<f64>()
+                        / total;
+                Some((mean, variance))
+            }
+            Self::Laplace(_) | Self::Response { .. } => {
+                let gap = 1e-3 * c.min(1.0);
+                let (below, at, above) = (self.cumulant(c - gap), self.cumulant(c), self.cumulant(c + gap));
+                Some(((above - below) / (2.0 * gap), ((above - 2.0 * at + below) / (gap * gap)).max(0.0)))
+            }
+        }
+    }
+
+    /// K at c + ikh, k < count.
+    pub(super) fn line(&self, c: f64, h: f64, count: usize) -> Option<Line> {
+        let closed = |f: &dyn Fn(Complex) -> Complex| Line {
+            values: (0..count).map(|k| f(Complex::new(c, h * k as f64))).collect(),
+            error: 1e-14,
+        };
+        match self {
+            Self::Gaussian(sigma) => {
+                let values: Vec<Complex> = (0..count)
+                    .map(|k| Complex::new(c, h * k as f64))
+                    .map(|z| z * (z + Complex::new(1.0, 0.0)) * (0.5 / (sigma * sigma)))
+                    .collect();
+                let error = values.iter().map(|v| v.abs()).fold(0.0, f64::max) * 4.0 * f64::EPSILON;
+                Some(Line { values, error })
+            }
+            Self::Laplace(epsilon) => Some(closed(&|z| {
+                let one = Complex::new(1.0, 0.0);
+                let below = one + z * 2.0;
+                // (1+z)/(1+2z)·e^{zε} + z/(1+2z)·e^{−(1+z)ε}, with e^{zε} taken out.
+                let rest = (one + z) / below + z / below * ((one + z * 2.0) * -*epsilon).exp();
+                z * *epsilon + rest.ln()
+            })),
+            Self::Response { epsilon, plus, minus } => Some(closed(&|z| {
+                let unmoved = (1.0 - plus - minus).max(0.0);
+                let rest = Complex::new(*plus, 0.0)
+                    + (z * (-2.0 * epsilon)).exp() * *minus
+                    + (z * -*epsilon).exp() * unmoved;
+                z * *epsilon + rest.ln()
+            })),
+            Self::Mixture { .. } => self.mixture_line(c, h, count),
+        }
+    }
+
+    fn mixture_line(&self, c: f64, h: f64, count: usize) -> Option<Line> {
+        let tilted = self.tilted(c, h * count as f64)?;
+        let turns: Vec<Complex> = tilted.losses.iter().map(|l| Complex::unit(h * l)).collect();
+        let mut phases = vec![Complex::new(1.0, 0.0); turns.len()];
+        let mut values = Vec::with_capacity(count);
+        for k in 0..count {
+            if k % 32 == 0 {
+                // Rotation by products loses a digit in a thousand steps: start afresh now and then.
+                for (phase, loss) in phases.iter_mut().zip(&tilted.losses) {
+                    *phase = Complex::unit(h * k as f64 * loss);
+                }
+            }
+            let mut sum = Complex::new(0.0, 0.0);
+            for (phase, weight) in phases.iter_mut().zip(&tilted.weights) {
+                sum = sum + *phase * *weight;
+            }
+            for (phase, turn) in phases.iter_mut().zip(&turns) {
+                *phase = *phase * *turn;
+            }
+            values.push(sum.ln() + Complex::new(tilted.log_scale, 0.0));
+        }
+        // Summation of positive weights, the rotations, and the quadrature.
+        let error = (tilted.losses.len() as f64 + 64.0) * f64::EPSILON + 1e-15;
+        Some(Line { values, error })
+    }
+
+    /// The mixture's points with weights proportional to the tilted law, fine enough for |y| ≤ reach.
+    fn tilted(&self, c: f64, reach: f64) -> Option<Tilted> {
+        let Self::Mixture { shifts, weights, sigma, direction } = self else { return None };
+        let largest = shifts.iter().copied().fold(0.0, f64::max);
+        let power = match direction {
+            Direction::Remove => 1.0 + c,
+            Direction::Add => -c,
+        };
+        // Strip half-width a with phase θ = a·largest/σ² ≤ 1: the error e^{a²/2σ² + reach·θ + 0.62c − 2πa/h} is
+        // brought below e^{−38}.
+        let strip = (sigma * sigma / largest).min(6.0 * sigma);
+        let phase = strip * largest / (sigma * sigma);
+        let exponent = 38.0 + 0.5 * (strip / sigma).powi(2) + reach * phase + 0.62 * c;
+        let step = 2.0 * std::f64::consts::PI * strip / exponent;
+        let from = power.min(0.0) * largest - TAILS * sigma;
+        let to = power.max(1.0) * largest + TAILS * sigma;
+        let points = ((to - from) / step).ceil();
+        if points > MOST_POINTS {
+            return None;
+        }
+        let sign = if *direction == Direction::Remove { 1.0 } else { -1.0 };
+        let scale = 1.0 / (2.0 * sigma * sigma);
+        let count = points as usize + 1;
+        let (mut losses, mut logs, mut slopes) =
+            (Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count));
+        for i in 0..count {
+            let x = from + step * i as f64;
+            let (mut rise, mut weighted, mut total) = (0.0, 0.0, 0.0);
+            // Everything relative to the largest exponent, so that nothing overflows.
+            let top = (largest * (2.0 * x - largest) * scale).max(0.0);
+            for (s, p) in shifts.iter().zip(weights) {
+                let exponent = s * (2.0 * x - s) * scale;
+                let part = p * libm::exp(exponent - top);
+                rise += p * libm::expm1(exponent.min(700.0));
+                total += part;
+                weighted += part * s;
+            }
+            let log_ratio = if top < 30.0 { libm::log1p(rise) } else { top + libm::log(total) };
+            losses.push(sign * log_ratio);
+            logs.push(power * log_ratio - x * x * scale);
+            slopes.push(weighted / total / (sigma * sigma));
+        }
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = logs.iter().map(|l| libm::exp(l - top)).collect();
+        let log_scale = top + libm::log(step / (sigma * (2.0 * std::f64::consts::PI).sqrt()));
+        Some(Tilted { losses, weights, slopes, step, log_scale })
+    }
+
+    /// How the characteristic function dies out under the law tilted by c.
+    pub(super) fn decay(&self, c: f64) -> Decay {
+        match self {
+            Self::Gaussian(sigma) => Decay::Gaussian(0.5 / (sigma * sigma)),
+            Self::Response { .. } => Decay::Layers(Vec::new()),
+            Self::Laplace(epsilon) => Decay::Layers(laplace_layers(*epsilon, c)),
+            Self::Mixture { .. } => Decay::Layers(self.tilted(c, 0.0).map_or(Vec::new(), |t| t.layers())),
+        }
+    }
+}
+
+impl Tilted {
+    /// For a range of widths: the interval of losses is cut into pieces of at least that width, and on
+    /// each piece the density is at least its smallest value.
+    fn layers(&self) -> Vec<Uniform> {
+        let total: f64 = self.weights.iter().sum();
+        let density: Vec<f64> =
+            self.weights.iter().zip(&self.slopes).map(|(w, s)| w / (total * self.step * s)).collect();
+        let span = (self.losses[self.losses.len() - 1] - self.losses[0]).abs();
+        (0..60)
+            .map(|i| span * libm::exp(-0.35 * f64::from(i)))
+            .map(|width| self.pieces(width, &density))
+            .filter(|part| part.mass > 0.0)
+            .collect()
+    }
+
+    fn pieces(&self, width: f64, density: &[f64]) -> Uniform {
+        let (mut mass, mut start, mut least) = (0.0, 0, f64::INFINITY);
+        for (i, (loss, here)) in self.losses.iter().zip(density).enumerate() {
+            least = least.min(*here);
+            let reached = (loss - self.losses[start]).abs();
+            if reached >= width {
+                // A tenth less, for the density between points.
+                mass += 0.9 * reached * least;
+                (start, least) = (i, *here);
+            }
+        }
+        Uniform { width, mass: mass.min(1.0) }
+    }
+}
+
+/// The continuous part of a tilted Laplace loss has density e^{(c + ½)L − ε/2}/(4M) on (−ε, ε).
+fn laplace_layers(epsilon: f64, c: f64) -> Vec<Uniform> {
+    let loss = Loss::Laplace(epsilon);
+    let log_moment = loss.cumulant(c);
+    (0..30)
+        .map(|i| {
+            let width = 2.0 * epsilon * libm::exp(-0.35 * f64::from(i));
+            let pieces = (2.0 * epsilon / width).floor() as u32;
+            let mass: f64 = (0..pieces)
+                .map(|p| -epsilon + width * f64::from(p))
+                .map(|low| width * 0.25 * libm::exp((c + 0.5) * low - 0.5 * epsilon - log_moment))
+                .sum();
+            Uniform { width, mass: (mass * 0.999).min(1.0) }
+        })
+        .collect()
+}
