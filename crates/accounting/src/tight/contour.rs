@@ -31,6 +31,11 @@ pub(super) struct Bounds {
 /// Aliases above ε are brought below e to this power, relative to the saddle's height.
 const ALIAS_GOAL: f64 = -30.0;
 
+/// What is left out is brought below this, relative to the saddle's own contribution.
+const TAIL_GOAL: f64 = 1e-9;
+
+const TWO_PI: f64 = 2.0 * std::f64::consts::PI;
+
 /// Points of the trapezoid rule at most.
 const MOST_STEPS: usize = 4096;
 
@@ -75,36 +80,52 @@ impl Sum {
         libm::exp(log_c)
     }
 
-    /// Lays a contour through c, fine enough for δ at ε.
+    /// A few points through c: enough for an estimate of δ near ε, without any claim.
+    pub(super) fn short_contour(&self, c: f64, epsilon: f64) -> Option<Contour> {
+        let start = self.start(c, epsilon)?;
+        self.lay(c, start.h, 48)
+    }
+
+    /// Lays a contour through c, fine and long enough for certified bounds on δ near ε.
     pub(super) fn contour(&self, c: f64, epsilon: f64) -> Option<Contour> {
-        let two_pi = 2.0 * std::f64::consts::PI;
-        let at_c = self.cumulant(c);
-        let (_, curvature) = self.slope_and_curvature(c)?;
-        let spread = curvature.max(1e-12).sqrt();
-        // ln δ by the saddle's height and width.
-        let log_delta = (at_c - c * epsilon - libm::log(c * (1.0 + c) * (1.0 + spread))).min(0.0);
-        // Aliases lie 2π/h away. Those below are discounted by e^{−2πc/h}; those above are bounded by Chernoff at
-        // a few larger c, and h shrinks until they do not matter.
+        let Start { at_c, spread, mut h } = self.start(c, epsilon)?;
+        // Aliases above are bounded by Chernoff at a few larger c, and h shrinks until they do not matter.
         let ahead: Vec<(f64, f64)> = [0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0]
             .map(|f| 9.0 * f / spread)
             .map(|step| (step, self.cumulant(c + step) - at_c - step * epsilon))
             .to_vec();
         let alias_above =
-            |h: f64| ahead.iter().map(|(step, rise)| rise - step * two_pi / h).fold(f64::INFINITY, f64::min);
-        let mut h = (two_pi / (9.0 * spread)).min(two_pi * c / (25.0 - log_delta));
+            |h: f64| ahead.iter().map(|(step, rise)| rise - step * TWO_PI / h).fold(f64::INFINITY, f64::min);
         while alias_above(h) > ALIAS_GOAL && h * spread > 1e-3 {
             h *= 0.8;
         }
-        let log_alias_above = alias_above(h);
         let decays: Vec<(f64, Decay)> =
             self.parts.iter().map(|(count, loss)| (*count, loss.decay(c))).collect();
         let decay = |y: f64| decays.iter().map(|(count, decay)| count * decay.at(y)).sum::<f64>();
-        // Enough points that what is beyond them is far below the saddle's own contribution.
+        // What is left out after `count` points: the sum from there on lies below the integral from one before.
+        let left_out = |count: usize| tail_beyond(h * (count as f64 - 1.0), &decay);
+        let goal = TAIL_GOAL / (c * (1.0 + c) * spread);
         let mut count = 8usize;
-        let goal = 1e-9 / (c * (1.0 + c) * spread.max(1e-12));
-        while count < MOST_STEPS && tail_beyond(h * count as f64, &decay) > goal {
+        while count < MOST_STEPS && left_out(count) > goal {
             count = count * 5 / 4 + 1;
         }
+        let contour = self.lay(c, h, count)?;
+        Some(Contour { tail: left_out(count), log_alias_above: alias_above(h), ..contour })
+    }
+
+    /// The step that the saddle's width and the aliases below ask for.
+    fn start(&self, c: f64, epsilon: f64) -> Option<Start> {
+        let at_c = self.cumulant(c);
+        let (_, curvature) = self.slope_and_curvature(c)?;
+        let spread = curvature.max(1e-12).sqrt();
+        // ln δ by the saddle's height and width.
+        let log_delta = (at_c - c * epsilon - libm::log(c * (1.0 + c) * (1.0 + spread))).min(0.0);
+        // Aliases lie 2π/h away; those below are discounted by e^{−2πc/h}.
+        Some(Start { at_c, spread, h: (TWO_PI / (9.0 * spread)).min(TWO_PI * c / (25.0 - log_delta)) })
+    }
+
+    /// Cumulants at `count` points; nothing is known yet of what lies beyond them.
+    fn lay(&self, c: f64, h: f64, count: usize) -> Option<Contour> {
         let mut values = vec![Complex::new(0.0, 0.0); count];
         let mut error = 0.0;
         for (times, loss) in &self.parts {
@@ -114,9 +135,16 @@ impl Sum {
             }
             error += times * line.error;
         }
-        let tail = tail_beyond(h * (count as f64 - 0.5), &decay);
-        Some(Contour { c, h, values, error: error + at_c.abs() * 4.0 * f64::EPSILON, tail, log_alias_above })
+        error += values[0].re.abs() * 4.0 * f64::EPSILON;
+        Some(Contour { c, h, values, error, tail: f64::INFINITY, log_alias_above: f64::INFINITY })
     }
+}
+
+/// Where a contour begins: K(c), the standard deviation of the tilted loss, and a step.
+struct Start {
+    at_c: f64,
+    spread: f64,
+    h: f64,
 }
 
 /// ∫_Y^∞ e^{−decay(y)}/y² dy for a decay that does not fall, from above.
@@ -134,10 +162,9 @@ fn tail_beyond(from: f64, decay: &dyn Fn(f64) -> f64) -> f64 {
 }
 
 impl Contour {
-    /// δ at ε, from both sides.
-    pub(super) fn delta(&self, epsilon: f64) -> Bounds {
-        let at_c = self.values[0].re;
-        let base = at_c - self.c * epsilon;
+    /// The trapezoid sum over e^{K(c) − cε}/π, and the sum of its terms' sizes.
+    fn sums(&self, epsilon: f64) -> (f64, f64) {
+        let base = self.values[0].re - self.c * epsilon;
         let (mut sum, mut size) = (0.0, 0.0);
         for (k, value) in self.values.iter().enumerate() {
             let z = Complex::new(self.c, self.h * k as f64);
@@ -147,10 +174,22 @@ impl Contour {
             sum += weight * term.re;
             size += weight * term.abs();
         }
+        (sum * self.h, size * self.h)
+    }
+
+    /// δ at ε by the sum alone.
+    pub(super) fn estimate(&self, epsilon: f64) -> f64 {
+        libm::exp(self.values[0].re - self.c * epsilon) / std::f64::consts::PI * self.sums(epsilon).0
+    }
+
+    /// δ at ε, from both sides.
+    pub(super) fn delta(&self, epsilon: f64) -> Bounds {
+        let base = self.values[0].re - self.c * epsilon;
+        let (sum, size) = self.sums(epsilon);
         let scale = libm::exp(base) / std::f64::consts::PI;
         let rounding =
             size * self.h * (2.0 * self.error + (self.c * epsilon).abs() * 4.0 * f64::EPSILON + 1e-14);
-        let value = scale * self.h * sum;
+        let value = scale * sum;
         let slack = scale * (rounding + self.tail);
         // Aliases only add. Below ε they are at most 1 each, discounted; above, Chernoff's bound.
         let discount = libm::exp(-2.0 * std::f64::consts::PI * self.c / self.h);

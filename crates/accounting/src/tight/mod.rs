@@ -174,8 +174,17 @@ fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
 fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, AccountingError> {
-    // A first contour far out, then again through the ε it finds.
+    // Estimates by a short contour settle where the certified one is to be laid.
     let mut guess = first_guess(sum, delta_low);
+    for _ in 0..8 {
+        let Some(contour) = sum.short_contour(sum.saddle(guess), guess) else { break };
+        let next = crossing(guess, |e| contour.estimate(e) > delta_low).max(1e-9);
+        let settled = (next - guess).abs() <= 1e-3 * guess;
+        guess = next;
+        if settled {
+            break;
+        }
+    }
     for _ in 0..12 {
         let contour = laid(sum, guess)?;
         let upper = crossing(guess, |e| contour.delta(e).upper > delta_low);
