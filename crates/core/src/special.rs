@@ -84,11 +84,15 @@ pub fn beta_inc(a: f64, b: f64, x: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - beta_inc(b, a, 1.0 - x);
+    // The fraction converges fast below the mean; above it the other tail is taken.
+    if x > (a + 1.0) / (a + b + 2.0) { 1.0 - beta_lower(b, a, 1.0 - x) } else { beta_lower(a, b, x) }
+}
+
+fn beta_lower(a: f64, b: f64, x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
     }
-    let front = beta_density_times(a, b, x) / a;
-    (front * beta_fraction(a, b, x)).clamp(0.0, 1.0)
+    (beta_density_times(a, b, x) / a * beta_fraction(a, b, x)).clamp(0.0, 1.0)
 }
 
 /// x^a (1−x)^b / B(a, b), by Loader's saddle-point form: no large terms cancel.

@@ -133,7 +133,8 @@ fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream
             let steps = f64::from(if value.is_finite() { *value } else { 0.0 }) * inverse;
             let whole = (steps.clamp(-STEP_LIMIT, STEP_LIMIT) + ROUNDER) - ROUNDER;
             // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
-            *value = ((whole + f64::from(*cell) + 0.5) * step) as f32;
+            let noisy = (whole + f64::from(*cell) + 0.5) * step;
+            *value = noisy.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
         }
     }
     cells.zeroize();

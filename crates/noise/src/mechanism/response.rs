@@ -1,11 +1,13 @@
 //! Randomized response: every respondent randomises their own answer.
 
 use super::Mechanism;
-use crate::sampler::{bernoulli, uniform_below};
+use crate::entropy::Bits;
+use crate::sampler::uniform_below;
 use crate::{Entropy, NoiseError};
 use reticent_core::rounding::{div_up, ln_up, mul_up, sub_down};
 use reticent_core::special::{clopper_pearson, normal_tail_quantile};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Probability};
+use std::hint::black_box;
 
 /// k-ary randomized response: the true category with the keep probability, otherwise one of the
 /// others, uniformly.
@@ -219,23 +221,26 @@ impl Mechanism for RandomizedResponse {
     }
 
     /// The reported category, counted from 0; one that does not exist counts as the last.
+    ///
+    /// Both outcomes are formed and one is masked out, so that time does not tell which was taken.
     fn draw(&self, category: &u64, entropy: &mut Entropy) -> u64 {
         let category = (*category).min(self.categories - 1);
-        let (kept, other) = (self.keeps(entropy), uniform_below(entropy, self.categories - 1));
-        match (kept, other >= category) {
-            (true, _) => category,
-            (false, true) => other + 1,
-            (false, false) => other,
-        }
+        let other = uniform_below(entropy, self.categories - 1);
+        let other = other + u64::from(other >= category);
+        // Out of the optimiser's sight, which would branch on it.
+        let kept = black_box(u64::from(self.keeps(entropy)).wrapping_neg());
+        black_box((category & kept) | (other & !kept))
     }
 }
 
 impl RandomizedResponse {
-    /// True with probability exactly `keep`, a double between 2⁻³³ and 1.
+    /// True with probability exactly `keep`, a double between 2⁻³³ and 1: a whole number of at most 86 bits,
+    /// uniform, is below the numerator.
     fn keeps(&self, entropy: &mut Entropy) -> bool {
         let bits = self.keep.to_bits();
         let mantissa = (bits & ((1 << 52) - 1)) | (1 << 52);
         let shift = 1075 - (bits >> 52);
-        bernoulli(entropy, u128::from(mantissa), 1u128 << shift)
+        let uniform = ((u128::from(entropy.word()) << 64) | u128::from(entropy.word())) >> (128 - shift);
+        uniform < u128::from(mantissa)
     }
 }
