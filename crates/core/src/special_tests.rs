@@ -56,6 +56,13 @@ fn incomplete_beta_matches() {
 }
 
 #[test]
+fn incomplete_beta_ends_at_the_turning_point() {
+    // One ulp above (a + 1)/(a + b + 2), where both tails round to the far side of their mean.
+    let value = beta_inc(3.639_060_670_703_775_4, 59.981_786_977_316_645, 0.070_694_921_461_346_32);
+    assert!(value > 0.6 && value < 0.8, "{value}");
+}
+
+#[test]
 fn clopper_pearson_matches_from_outside() {
     for &(k, n, alpha, low, high) in CLOPPER_PEARSON {
         let (lower, upper) = clopper_pearson(k, n, alpha);
