@@ -1,7 +1,7 @@
 //! Gaussian noise for gradients: vectors of 10⁵ to 10⁹ floats.
 //!
 //! A vector is scaled so that σ is exactly 2²⁴ steps, rounded to whole steps, and given
-//! [`normal_cell`] noise in integers; only the finished integer becomes a float again. So the output
+//! [`normal_cell`](crate::sampler::normal_cell) noise in integers; only the finished integer becomes a float again. So the output
 //! is a post-processing of the continuous Gaussian mechanism on the rounded vector.
 #![doc = include_str!("proof.md")]
 
