@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `noise_multiplier` | z | σ / ℓ2 sensitivity |
 //! | | a, b | εz − 1/(2z), εz + 1/(2z) |
-//! | [`mills`](crate::special::mills) | M(t) | (1 − Φ(t)) / φ(t) |
+//! | [`mills`] | M(t) | (1 − Φ(t)) / φ(t) |
 //!
 //! The exact profile is δ(ε) = Φ(−a) − e^ε Φ(−b). Because e^ε φ(b) = φ(a), it also equals
 //! φ(a)·(M(a) − M(b)), a form that keeps its relative accuracy when δ is tiny. The derivatives of
