@@ -11,10 +11,14 @@ use crate::sampler::{CELL_BITS, normal_cells};
 use crate::{Entropy, NoiseError};
 use reticent_core::rounding::{add_up, div_down, mul_up, sqrt_up};
 use reticent_core::{Delta, Epsilon, Event, NoiseMultiplier, Scale, Sensitivity};
+use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
 /// Below this many numbers a second thread costs more than it saves.
 const THREAD_WORTH: usize = 1 << 15;
+
+/// Numbers a thread takes at a time.
+const PIECE: usize = 1 << 14;
 
 /// Values beyond ± this many steps (2¹⁶ σ) are cut off.
 const STEP_LIMIT: f64 = (1u64 << 40) as f64;
@@ -59,11 +63,12 @@ impl BulkGaussian {
     /// Noise of standard deviation σ for vectors of `length` numbers.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] when σ is so small or large that its step is no ordinary double.
+    /// [`NoiseError::Invalid`] when σ is outside 10⁻²⁵⁰…10³³, beyond which steps or outputs are no ordinary numbers.
     pub fn new(sensitivity: Sensitivity, sigma: Scale, length: usize) -> Result<Self, NoiseError> {
         let sigma = sigma.get();
-        if !(1e-250..=1e250).contains(&sigma) {
-            return Err(NoiseError::invalid("sigma", sigma, "give a number from 1e-250 to 1e250"));
+        // Cut-off values with noise stay below 65 600 σ, so that every output is a finite f32.
+        if !(1e-250..=1e33).contains(&sigma) {
+            return Err(NoiseError::invalid("sigma", sigma, "give a number from 1e-250 to 1e33"));
         }
         let step = sigma / (1u64 << CELL_BITS) as f64;
         // Rounding moves each of two vectors by half a step a coordinate; the division that finds the
@@ -109,17 +114,21 @@ impl BulkGaussian {
             ));
         }
         let threads = effort.threads.clamp(1, values.len().div_ceil(THREAD_WORTH).max(1));
-        let share = values.len().div_ceil(threads).max(1);
         let (step, inverse) = (self.step, 1.0 / self.step);
-        if threads == 1 {
-            add_noise_to(values, step, inverse, &mut Stream::new(entropy));
-            return Ok(self.event());
-        }
-        std::thread::scope(|scope| {
-            for part in values.chunks_mut(share) {
-                let mut stream = Stream::new(entropy);
-                scope.spawn(move || add_noise_to(part, step, inverse, &mut stream));
+        // Pieces are handed out as threads come for them, so that none waits for a slower one.
+        let pieces = Mutex::new(values.chunks_mut(PIECE));
+        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = |mut stream: Stream| {
+            while let Some(piece) = next() {
+                add_noise_to(piece, step, inverse, &mut stream);
             }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                let stream = Stream::new(entropy);
+                scope.spawn(|| work(stream));
+            }
+            work(Stream::new(entropy));
         });
         Ok(self.event())
     }
@@ -133,8 +142,7 @@ fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream
             let steps = f64::from(if value.is_finite() { *value } else { 0.0 }) * inverse;
             let whole = (steps.clamp(-STEP_LIMIT, STEP_LIMIT) + ROUNDER) - ROUNDER;
             // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
-            let noisy = (whole + f64::from(*cell) + 0.5) * step;
-            *value = noisy.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
+            *value = ((whole + f64::from(*cell) + 0.5) * step) as f32;
         }
     }
     cells.zeroize();
