@@ -2,7 +2,7 @@
 //!
 //! [`Entropy`] is a ChaCha20 generator keyed by the operating system. It cannot be cloned, printed,
 //! serialised or sent to another thread; it is rekeyed when the process has forked and after every
-//! [`RESEED_WORDS`] words, words are erased as they are handed out, and the key is erased on drop.
+//! [`RESEED_WORDS`] words, its buffer forgets words as they are handed out, and key and buffers are erased on drop.
 //!
 //! [`SeededForTests`] is a different type: samplers accept it through [`Bits`], mechanisms do not.
 
