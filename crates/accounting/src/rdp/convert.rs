@@ -15,7 +15,7 @@ const COARSE: usize = 96;
 /// # Reference
 /// Canonne, Kamath, Steinke (2020), proposition 12.
 pub fn epsilon_at_order(divergence: f64, order: f64, delta: Delta) -> f64 {
-    let gain = libm::log1p(-1.0 / order);
+    let gain = libm::log((order - 1.0) / order);
     let price = (libm::log(delta.get()) + libm::log(order)) / (order - 1.0);
     let slack =
         1e-15 * (divergence + gain.abs() + 4.0 * price.abs() + libm::log(delta.get()).abs() / (order - 1.0));
