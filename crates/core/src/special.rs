@@ -107,7 +107,7 @@ fn beta_density_times(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// ln Γ(n + 1) − (n + ½) ln n + n − ½ ln 2π.
-fn stirling_error(n: f64) -> f64 {
+pub fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         return lgamma(n + 1.0) - (n + 0.5) * log(n) + n - 0.5 * log(2.0 * PI);
     }
@@ -116,7 +116,7 @@ fn stirling_error(n: f64) -> f64 {
 }
 
 /// k ln(k/m) + m − k, accurately when k is close to m.
-fn deviance(k: f64, m: f64) -> f64 {
+pub fn deviance(k: f64, m: f64) -> f64 {
     let v = (k - m) / (k + m);
     if v.abs() >= 0.1 {
         return k * log(k / m) + m - k;

@@ -6,8 +6,8 @@
 //! | [`binomial`] | exact, two-sided |
 //! | [`ks`] | an upper bound for every sample size (Dvoretzky–Kiefer–Wolfowitz with Massart's constant) |
 
-use libm::{exp, lgamma, log, sqrt};
-use reticent_core::special::beta_inc;
+use libm::{exp, sqrt};
+use reticent_core::special::{beta_inc, deviance, stirling_error};
 use std::f64::consts::PI;
 
 /// Neighbouring cells are merged until each expects at least this many draws.
@@ -159,28 +159,10 @@ pub fn gamma_upper(a: f64, x: f64) -> f64 {
     (front * a * h).clamp(0.0, 1.0)
 }
 
-/// ln Γ(n + 1) − (n + ½) ln n + n − ½ ln 2π.
-fn stirling_error(n: f64) -> f64 {
-    if n < 16.0 {
-        return lgamma(n + 1.0) - (n + 0.5) * log(n) + n - 0.5 * log(2.0 * PI);
-    }
-    let s = 1.0 / (n * n);
-    (1.0 / 12.0 - s * (1.0 / 360.0 - s * (1.0 / 1260.0 - s * (1.0 / 1680.0 - s / 1188.0)))) / n
-}
-
-/// k ln(k/m) + m − k, accurately when k is close to m.
-fn deviance(k: f64, m: f64) -> f64 {
-    let v = (k - m) / (k + m);
-    if v.abs() >= 0.1 {
-        return k * log(k / m) + m - k;
-    }
-    let series = (1..12).rev().fold(0.0, |sum, j| (sum + 1.0 / f64::from(2 * j + 1)) * v * v);
-    (k - m) * v + 2.0 * k * v * series
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use libm::{lgamma, log};
 
     /// Q(k, x) = e^{−x} Σ_{i<k} xⁱ/i! for a whole k.
     fn poisson_sum(k: u32, x: f64) -> f64 {

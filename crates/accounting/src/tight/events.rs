@@ -69,10 +69,6 @@ impl Found {
             Event::Composed { events } => {
                 return events.iter().try_for_each(|e| self.collect(e, count, neighboring));
             }
-            Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
-                // Without amplification: each record is in one batch an epoch.
-                return self.collect(event, times(*epochs, "epochs")?, neighboring);
-            }
             Event::Gaussian { noise_multiplier } => Pair::Same(Loss::Gaussian(noise_multiplier.get())),
             Event::Gdp { mu } if mu.get() == 0.0 => return Ok(()),
             Event::Gdp { mu } => Pair::Same(Loss::Gaussian(1.0 / mu.get())),
@@ -123,6 +119,15 @@ impl Found {
                     ));
                 }
             },
+            Event::Shuffled { .. } => {
+                return Err(unsupported("shuffled", "only an upper bound is known: use the rdp accountant"));
+            }
+            Event::BallsInBins { .. } => {
+                return Err(unsupported(
+                    "balls_in_bins",
+                    "only an upper bound is known: use the rdp accountant",
+                ));
+            }
             Event::DiscreteGaussian { .. } => {
                 return Err(unsupported("discrete_gaussian", "use the rdp accountant"));
             }

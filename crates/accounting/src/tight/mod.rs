@@ -15,7 +15,7 @@ use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
 /// A number known from both sides; the upper end is what may be claimed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bracket {
-    /// Never above the truth.
+    /// Never above the truth for the worst mechanisms the events allow.
     pub lower: f64,
     /// Never below the truth.
     pub upper: f64,
@@ -27,8 +27,10 @@ pub struct Bracket {
 ///
 /// # Guarantee
 /// For the sequence of all composed events under the relation given at the start: the upper ends of
-/// [`delta`](Self::delta) and [`epsilon`](Self::epsilon) are true claims, the lower ends show that no
-/// much smaller claim is. Both directions of the relation are kept apart to the end.
+/// [`delta`](Self::delta) and [`epsilon`](Self::epsilon) are true claims. The lower ends show that no much
+/// smaller claim follows from the events: they are those of the worst mechanisms the events allow, so a
+/// `pure`, `approximate`, `exponential` or `discrete_laplace` mechanism of a better kind may lose less. Both
+/// directions of the relation are kept apart to the end.
 ///
 /// # Reference
 /// Alghamdi et al., *The Saddle-Point Method in Differential Privacy* (2023), for the integral; the

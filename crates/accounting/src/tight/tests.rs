@@ -122,6 +122,8 @@ fn what_cannot_be_certified_says_so() {
         Event::RandomizedResponse { keep_probability: Probability::new(0.75).unwrap(), categories: 2 };
     let message = account(&[response]).epsilon(Delta::new(1e-5).unwrap()).unwrap_err().to_string();
     assert!(message.contains("rdp accountant"), "{message}");
+    let shuffled = Event::Shuffled { steps_per_epoch: 10, epochs: 1, event: Box::new(gaussian(1.0)) };
+    assert!(TightAccountant::new(Neighboring::AddRemove).compose(&shuffled, 1).is_err());
     let mut replace = TightAccountant::new(Neighboring::ReplaceOne);
     assert!(replace.compose(&sgm(0.01, 1.0, 10), 1).is_err());
     assert!(account(&[gaussian(1.0)]).epsilon(Delta::ZERO).is_err());
