@@ -9,10 +9,16 @@
 //! | [`group`] | group privacy |
 //! | [`rdp`] | Rényi curves of events, conversion to (ε, δ), bad outcomes |
 //! | [`moments`] | the moments accountant, for comparison |
+//! | [`tight`] | the distribution of the privacy loss, certified from both sides |
+//! | [`account`] | one accountant over all of these: compose, ask, budget left |
+//! | [`calibrate`] | the noise, steps or sampling rate for a budget |
+//! | [`tradeoff`] | what an attacker can achieve |
 //!
 //! Everything here knows nothing of data, tensors or files.
 
+pub mod account;
 pub mod amplification;
+pub mod calibrate;
 pub mod composition;
 mod error;
 pub mod group;
@@ -20,7 +26,9 @@ pub mod moments;
 pub mod optimal;
 pub mod rdp;
 pub mod tight;
+pub mod tradeoff;
 
+pub use account::{Accountant, Answer, Method, Standing};
 pub use error::AccountingError;
 
 #[cfg(test)]

@@ -54,10 +54,37 @@ pub fn epsilon_up(curve: impl Fn(f64) -> f64, delta: Delta) -> Result<(Epsilon, 
             "give a delta above 0: Rényi bounds convert only to those",
         ));
     }
+    let (epsilon, order) = least_over_orders(|order| epsilon_at_order(curve(order), order, delta));
+    if !epsilon.is_finite() {
+        return Err(AccountingError::invalid(
+            "delta",
+            delta,
+            "no order gives a finite epsilon: the noise is too small",
+        ));
+    }
+    Ok((Epsilon::new(epsilon)?, order))
+}
+
+/// δ at ε from D_α ≤ divergence: e^{(α−1)(divergence − ε)}·(1 − 1/α)^{α−1}/α, at most 1, rounded up.
+///
+/// # Guarantee
+/// (ε, returned) under the relation of the divergence.
+///
+/// # Reference
+/// As [`epsilon_at_order`], solved for δ.
+pub fn delta_at_order(divergence: f64, order: f64, epsilon: Epsilon) -> f64 {
+    let gap = order - 1.0;
+    let log = gap * (divergence - epsilon.get() + libm::log(gap / order)) - libm::log(order);
+    let slack =
+        4e-15 * (gap * (divergence + epsilon.get() + libm::log(gap / order).abs()) + libm::log(order) + 1.0);
+    libm::exp((log + slack).min(0.0))
+}
+
+/// The least value over orders that a coarse scan and a golden-section search find, and its order.
+pub(super) fn least_over_orders(value: impl Fn(f64) -> f64) -> (f64, f64) {
     let at = |log_gap: f64| {
-        let order = 1.0 + libm::exp(log_gap);
-        let epsilon = epsilon_at_order(curve(order), order, delta);
-        if epsilon.is_nan() { f64::INFINITY } else { epsilon }
+        let value = value(1.0 + libm::exp(log_gap));
+        if value.is_nan() { f64::INFINITY } else { value }
     };
     let width = (LOG_RANGE.1 - LOG_RANGE.0) / COARSE as f64;
     let point = |i: usize| LOG_RANGE.0 + width * i as f64;
@@ -79,14 +106,7 @@ pub fn epsilon_up(curve: impl Fn(f64) -> f64, delta: Delta) -> Result<(Epsilon, 
         }
     }
     let candidates = [(at_a, a), (at_b, b), (values[best], point(best))];
-    let (epsilon, log_gap) =
+    let (least, log_gap) =
         candidates.into_iter().fold((f64::INFINITY, 0.0), |m, c| if c.0 < m.0 { c } else { m });
-    if !epsilon.is_finite() {
-        return Err(AccountingError::invalid(
-            "delta",
-            delta,
-            "no order gives a finite epsilon: the noise is too small",
-        ));
-    }
-    Ok((Epsilon::new(epsilon)?, 1.0 + libm::exp(log_gap)))
+    (least, 1.0 + libm::exp(log_gap))
 }

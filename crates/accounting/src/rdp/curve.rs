@@ -1,6 +1,10 @@
 //! The Rényi curve of every event.
 
+use super::balls::BallsInBins;
 use super::sampled::{mixture_log_moment, sampled_gaussian_log_moment};
+use super::selection::repeat_and_select;
+use super::student::student_t_rdp;
+use super::truncated::TruncatedPoisson;
 use super::without_replacement::{GaussianDifferences, Inner, without_replacement_rdp};
 use crate::AccountingError;
 use crate::amplification::subsampled;
@@ -74,18 +78,18 @@ fn bounded_range(epsilon: f64) -> Curve {
     Curve::new(move |order| (order * epsilon * epsilon / 8.0 * (1.0 + 1e-15)).min(plain.at(order)))
 }
 
-fn unsupported(event: &'static str, why: &str) -> AccountingError {
+pub(super) fn unsupported(event: &'static str, why: &str) -> AccountingError {
     AccountingError::Unsupported { event, accountant: "rdp", why: why.into() }
 }
 
 /// Splits an event into curves with their counts.
 pub(super) fn collect(
-    event: &Event,
+    whole: &Event,
     count: u64,
     neighboring: Neighboring,
     parts: &mut Vec<(u64, Curve)>,
 ) -> Result<(), AccountingError> {
-    match event {
+    match whole {
         Event::Repeated { count: times, event } => {
             let total = count.checked_mul(*times).ok_or_else(|| {
                 AccountingError::invalid("count", times, "give fewer repetitions: the total is beyond 2^64")
@@ -104,10 +108,17 @@ pub(super) fn collect(
             Ok(())
         }
         Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
-            // Each record is in one batch an epoch: without amplification this is the event once an epoch.
             let total = count
                 .checked_mul(*epochs)
                 .ok_or_else(|| AccountingError::invalid("epochs", epochs, "give fewer epochs"))?;
+            if let (Event::BallsInBins { bins, .. }, Event::Gaussian { noise_multiplier }) = (whole, &**event)
+                && neighboring == Neighboring::AddRemove
+            {
+                let epoch = BallsInBins::new(*bins, noise_multiplier.get());
+                parts.push((total, Curve::new(move |order| epoch.rdp(order))));
+                return Ok(());
+            }
+            // Each record is in one batch an epoch: without amplification this is the event once an epoch.
             collect(event, total, neighboring, parts)
         }
         other => {
@@ -143,11 +154,9 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
         }
         Event::Exponential { epsilon } => bounded_range(epsilon.get()),
         Event::Pure { epsilon } => pure(epsilon.get()),
-        Event::StudentT { .. } => {
-            return Err(unsupported(
-                "student_t",
-                "no certified Rényi curve is known here: use the pure epsilon its mechanism states",
-            ));
+        Event::StudentT { noise_multiplier, degrees_of_freedom } => {
+            let (z, freedom) = (noise_multiplier.get(), *degrees_of_freedom);
+            Curve::new(move |order| student_t_rdp(z, freedom, order))
         }
         Event::Zcdp { rho } => {
             let rho = rho.get();
@@ -206,17 +215,11 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
                 "an (epsilon, delta) claim has no Rényi curve: use optimal composition",
             ));
         }
-        Event::TruncatedPoisson { .. } => {
-            return Err(unsupported(
-                "truncated_poisson",
-                "no Rényi bound is known here: use another accountant",
-            ));
+        Event::TruncatedPoisson { dataset_size, rate, max_batch, event } => {
+            truncated(*dataset_size, rate.get(), *max_batch, event, neighboring)?
         }
-        Event::RepeatAndSelect { .. } => {
-            return Err(unsupported(
-                "repeat_and_select",
-                "no Rényi bound is implemented: use another accountant",
-            ));
+        Event::RepeatAndSelect { mean, shape, event } => {
+            repeat_and_select(single(event, neighboring)?, *mean, *shape)
         }
         Event::Repeated { .. }
         | Event::Composed { .. }
@@ -262,56 +265,26 @@ fn sampled(rate: f64, event: &Event, neighboring: Neighboring) -> Result<Curve, 
     Ok(pure(outer.epsilon.get()))
 }
 
-/// D₁, the Kullback–Leibler divergence, where it has a closed form.
-///
-/// # Guarantee
-/// Between neighbouring data, in the worse direction; rounded up.
-///
-/// # Reference
-/// Mironov (2017), table II.
-///
-/// # Errors
-/// [`AccountingError::Unsupported`] for other events.
-pub fn kullback_leibler(event: &Event) -> Result<f64, AccountingError> {
-    let up = |v: f64| v * (1.0 + 1e-14);
-    Ok(match event {
-        Event::Gaussian { noise_multiplier } => up(0.5 / noise_multiplier.get().powi(2)),
-        Event::Laplace { noise_multiplier } => {
-            let e = 1.0 / noise_multiplier.get();
-            up(e + libm::expm1(-e)) + f64::EPSILON * e
-        }
-        Event::RandomizedResponse { keep_probability, categories } => {
-            let (keep, stray) =
-                (keep_probability.get(), (1.0 - keep_probability.get()) / (*categories as f64 - 1.0));
-            up((keep - stray) * libm::log(keep / stray))
-        }
-        Event::Pure { epsilon } => up(epsilon.get() * libm::tanh(epsilon.get() / 2.0)),
-        _ => return Err(unsupported("event", "its Kullback-Leibler divergence has no closed form here")),
-    })
-}
-
-/// D_∞, the largest privacy loss, where it is finite.
-///
-/// # Guarantee
-/// Between neighbouring data, in both directions; rounded up.
-///
-/// # Reference
-/// Mironov (2017), table II.
-///
-/// # Errors
-/// [`AccountingError::Unsupported`] for other events.
-pub fn largest_loss(event: &Event) -> Result<f64, AccountingError> {
-    let up = |v: f64| v * (1.0 + 1e-14);
-    Ok(match event {
-        Event::Gaussian { .. } | Event::DiscreteGaussian { .. } => f64::INFINITY,
-        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
-            up(1.0 / noise_multiplier.get())
-        }
-        Event::RandomizedResponse { keep_probability, categories } => {
-            let keep = keep_probability.get();
-            up(libm::log(keep * (*categories as f64 - 1.0) / (1.0 - keep)))
-        }
-        Event::Pure { epsilon } | Event::Exponential { epsilon } => epsilon.get(),
-        _ => return Err(unsupported("event", "its largest loss has no closed form here")),
-    })
+/// A Gaussian on a Poisson sample that is cut to a largest batch.
+fn truncated(
+    dataset_size: u64,
+    rate: f64,
+    max_batch: u64,
+    event: &Event,
+    neighboring: Neighboring,
+) -> Result<Curve, AccountingError> {
+    if neighboring == Neighboring::ReplaceOne {
+        return Err(unsupported(
+            "truncated_poisson",
+            "the bound is for add-remove: state the events under that relation",
+        ));
+    }
+    let Event::Gaussian { noise_multiplier } = event else {
+        return Err(unsupported(
+            "truncated_poisson",
+            "only Gaussian noise is supported inside: state a gaussian event, or poisson_sampled without a cap",
+        ));
+    };
+    let sampler = TruncatedPoisson::new(dataset_size, rate, max_batch, noise_multiplier.get());
+    Ok(Curve::new(move |order| divided(sampler.log_moment(order), order)))
 }

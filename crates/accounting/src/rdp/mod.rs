@@ -2,17 +2,31 @@
 //!
 //! A curve maps an order α > 1 to an upper bound on the Rényi divergence D_α between the outputs on
 //! neighbouring data, in both directions. Curves of independent or adaptively chosen events add up.
+#![doc = include_str!("proof.md")]
 
+mod balls;
+mod balls_add;
+mod binomial;
 mod convert;
 mod curve;
+mod ends;
 mod outcome;
 mod sampled;
+mod selection;
+mod student;
+mod truncated;
 mod without_replacement;
 
-pub use convert::{epsilon_at_order, epsilon_by_mironov, epsilon_up};
-pub use curve::{Curve, kullback_leibler, largest_loss};
+pub use balls::BallsInBins;
+pub use binomial::binomial_tail_up;
+pub use convert::{delta_at_order, epsilon_at_order, epsilon_by_mironov, epsilon_up};
+pub use curve::Curve;
+pub use ends::{kullback_leibler, largest_loss};
 pub use outcome::{OutcomeRange, bad_outcome, bayes_factor};
 pub use sampled::{mixture_log_moment, sampled_gaussian_log_moment};
+pub use selection::repeat_and_select;
+pub use student::student_t_rdp;
+pub use truncated::TruncatedPoisson;
 pub use without_replacement::{Inner, without_replacement_rdp};
 
 use crate::AccountingError;
@@ -74,7 +88,15 @@ impl RdpAccountant {
     pub fn epsilon_up(&self, delta: Delta) -> Result<Epsilon, AccountingError> {
         epsilon_up(|order| self.divergence_up(order), delta).map(|(epsilon, _)| epsilon)
     }
+
+    /// The δ at ε by the tight conversion at the best real order, rounded up; 1 where there is none.
+    pub fn delta_up(&self, epsilon: Epsilon) -> f64 {
+        let at = |order: f64| delta_at_order(self.divergence_up(order), order, epsilon);
+        convert::least_over_orders(at).0.min(1.0)
+    }
 }
 
+#[cfg(test)]
+mod sampler_tests;
 #[cfg(test)]
 mod tests;

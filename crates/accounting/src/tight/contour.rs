@@ -4,6 +4,7 @@ use super::complex::Complex;
 use super::loss::{Decay, Loss};
 
 /// A sum of independent privacy losses in one direction.
+#[derive(Default)]
 pub(super) struct Sum {
     pub(super) parts: Vec<(f64, Loss)>,
 }
@@ -40,6 +41,30 @@ const TWO_PI: f64 = 2.0 * std::f64::consts::PI;
 const MOST_STEPS: usize = 4096;
 
 impl Sum {
+    /// Adds so many uses of a loss. Gaussian losses are one Gaussian loss; equal ones are counted together.
+    pub(super) fn push(&mut self, times: f64, loss: Loss) {
+        if let Loss::Gaussian(sigma) = loss {
+            let known = self.parts.iter_mut().find_map(|(count, known)| match known {
+                Loss::Gaussian(other) => Some((count, other)),
+                _ => None,
+            });
+            match known {
+                Some((count, other)) if *other == sigma => *count += times,
+                Some((count, other)) => {
+                    // 1/σ² adds up.
+                    let precision = *count / (*other * *other) + times / (sigma * sigma);
+                    (*count, *other) = (1.0, 1.0 / precision.sqrt());
+                }
+                None => self.parts.push((times, loss)),
+            }
+            return;
+        }
+        match self.parts.iter_mut().find(|(_, known)| *known == loss) {
+            Some((total, _)) => *total += times,
+            None => self.parts.push((times, loss)),
+        }
+    }
+
     pub(super) fn cumulant(&self, c: f64) -> f64 {
         self.parts.iter().map(|(count, loss)| count * loss.cumulant(c)).sum()
     }
@@ -108,6 +133,10 @@ impl Sum {
         let mut count = 8usize;
         while count < MOST_STEPS && left_out(count) > goal {
             count = count * 5 / 4 + 1;
+        }
+        if left_out(count) > 1e5 * goal && self.parts.iter().any(|(_, loss)| loss.is_costly()) {
+            // Too slow a decay for a bracket that is worth its time.
+            return None;
         }
         let contour = self.lay(c, h, count)?;
         Some(Contour { tail: left_out(count), log_alias_above: alias_above(h), ..contour })

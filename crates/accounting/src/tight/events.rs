@@ -1,25 +1,41 @@
 //! From events to privacy losses.
 
 use super::loss::{Direction, Loss};
+use super::shuffle::Shuffle;
+use super::tails::Atoms;
 use crate::AccountingError;
 use reticent_core::{Event, Neighboring};
 
+/// Which end of the truth is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Losses that are never less than those of any mechanism the event allows.
+    Ceiling,
+    /// Losses of a mechanism that the event allows; nothing where none is known.
+    Floor,
+}
+
 /// What a list of events consists of.
-#[derive(Default)]
 pub(super) struct Found {
+    neighboring: Neighboring,
+    end: End,
     parts: Vec<(f64, Pair)>,
     /// ln of the probability that nothing is revealed outright.
     pub(super) log_kept: f64,
+    /// Shuffled epochs, for the floor.
+    pub(super) shuffled: Vec<Shuffle>,
 }
 
-/// A loss that is the same both ways, or a mixture that is not.
+/// A loss that is the same both ways, or one that is not.
 enum Pair {
     Same(Loss),
     Mixture { shifts: Vec<f64>, weights: Vec<f64>, sigma: f64 },
+    Sampled { rate: f64, inner: Loss },
+    Truncated { spilled: f64, rate: f64, spilled_rate: f64, sigma: f64 },
 }
 
 fn unsupported(event: &'static str, why: &str) -> AccountingError {
-    AccountingError::Unsupported { event, accountant: "tight", why: why.into() }
+    AccountingError::Unsupported { event, accountant: "pld", why: why.into() }
 }
 
 /// The worst ε-private pair.
@@ -28,32 +44,42 @@ fn pure(epsilon: f64) -> Loss {
     Loss::Response { epsilon, plus: 1.0 - minus, minus }
 }
 
+fn mixture(shifts: Vec<f64>, weights: Vec<f64>, sigma: f64, direction: Direction) -> Loss {
+    Loss::Mixture { shifts, weights, sigma, direction }
+}
+
+impl Pair {
+    fn loss(&self, direction: Direction) -> Loss {
+        match self {
+            Self::Same(loss) => loss.clone(),
+            Self::Mixture { shifts, weights, sigma } => {
+                mixture(shifts.clone(), weights.clone(), *sigma, direction)
+            }
+            Self::Sampled { rate, inner } => {
+                Loss::Sampled { rate: *rate, inner: Box::new(inner.clone()), direction }
+            }
+            Self::Truncated { spilled, rate, spilled_rate, sigma } => Loss::Blend(vec![
+                (1.0 - spilled, mixture(vec![0.0, 1.0], vec![1.0 - rate, *rate], *sigma, direction)),
+                (
+                    *spilled,
+                    mixture(vec![0.0, 2.0], vec![1.0 - spilled_rate, *spilled_rate], *sigma, direction),
+                ),
+            ]),
+        }
+    }
+}
+
 impl Found {
-    /// The losses in one direction.
-    pub(super) fn losses(&self, direction: Direction) -> Vec<(f64, Loss)> {
-        self.parts
-            .iter()
-            .map(|(count, pair)| {
-                let loss = match pair {
-                    Pair::Same(loss) => loss.clone(),
-                    Pair::Mixture { shifts, weights, sigma } => Loss::Mixture {
-                        shifts: shifts.clone(),
-                        weights: weights.clone(),
-                        sigma: *sigma,
-                        direction,
-                    },
-                };
-                (*count, loss)
-            })
-            .collect()
+    pub(super) fn new(neighboring: Neighboring, end: End) -> Self {
+        Self { neighboring, end, parts: Vec::new(), log_kept: 0.0, shuffled: Vec::new() }
     }
 
-    pub(super) fn collect(
-        &mut self,
-        event: &Event,
-        count: u64,
-        neighboring: Neighboring,
-    ) -> Result<(), AccountingError> {
+    /// The losses in one direction.
+    pub(super) fn losses(&self, direction: Direction) -> impl Iterator<Item = (f64, Loss)> {
+        self.parts.iter().map(move |(count, pair)| (*count, pair.loss(direction)))
+    }
+
+    pub(super) fn collect(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         let times = |n: u64, field: &'static str| {
             count
                 .checked_mul(n)
@@ -62,100 +88,220 @@ impl Found {
         if count == 0 {
             return Ok(());
         }
+        let floor = self.end == End::Floor;
         let pair = match event {
-            Event::Repeated { count: n, event } => {
-                return self.collect(event, times(*n, "count")?, neighboring);
+            Event::Repeated { count: n, event } => return self.collect(event, times(*n, "count")?),
+            Event::Composed { events } => return events.iter().try_for_each(|e| self.collect(e, count)),
+            Event::Shuffled { steps_per_epoch, epochs, event } if floor => {
+                if let (Event::Gaussian { noise_multiplier }, 1..) = (&**event, *epochs) {
+                    let (steps, sigma) = (*steps_per_epoch as f64, noise_multiplier.get());
+                    self.shuffled.push(Shuffle { steps, sigma });
+                }
+                return Ok(());
             }
-            Event::Composed { events } => {
-                return events.iter().try_for_each(|e| self.collect(e, count, neighboring));
+            Event::BallsInBins { .. } | Event::TruncatedPoisson { .. } if floor => return Ok(()),
+            Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
+                // Each record is in one batch an epoch: without amplification this is the event once an epoch.
+                return self.collect(event, times(*epochs, "epochs")?);
             }
-            Event::Gaussian { noise_multiplier } => Pair::Same(Loss::Gaussian(noise_multiplier.get())),
-            Event::Gdp { mu } if mu.get() == 0.0 => return Ok(()),
-            Event::Gdp { mu } => Pair::Same(Loss::Gaussian(1.0 / mu.get())),
-            Event::Laplace { noise_multiplier } => Pair::Same(Loss::Laplace(1.0 / noise_multiplier.get())),
-            Event::DiscreteLaplace { noise_multiplier } => Pair::Same(pure(1.0 / noise_multiplier.get())),
-            Event::Pure { epsilon } | Event::Exponential { epsilon } => Pair::Same(pure(epsilon.get())),
-            Event::RandomizedResponse { keep_probability, categories } => {
-                let keep = keep_probability.get();
-                let stray = (1.0 - keep) / (*categories as f64 - 1.0);
-                Pair::Same(Loss::Response { epsilon: libm::log(keep / stray), plus: keep, minus: stray })
+            Event::TreeAggregation { noise_multiplier, steps } => {
+                // A record is in one node of each level.
+                let levels = u64::from(u64::BITS - steps.leading_zeros());
+                let node = Event::Gaussian { noise_multiplier: *noise_multiplier };
+                return self.collect(&node, times(levels, "steps")?);
             }
             Event::Approximate { epsilon, delta } => {
                 self.log_kept += count as f64 * libm::log1p(-delta.get());
                 Pair::Same(pure(epsilon.get()))
             }
-            Event::TreeAggregation { noise_multiplier, steps } => {
-                // A record is in one node of each level.
-                let levels = u64::from(u64::BITS - steps.leading_zeros());
-                self.parts.push((
-                    times(levels, "steps")? as f64,
-                    Pair::Same(Loss::Gaussian(noise_multiplier.get())),
-                ));
+            Event::MixtureOfGaussians { sensitivities, probabilities, noise_multiplier } => {
+                // The probabilities are known to about 1e-9: made to add up exactly.
+                let total: f64 = probabilities.iter().sum();
+                let mut shifts = Vec::new();
+                let mut weights = Vec::new();
+                for (s, p) in sensitivities.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
+                    shifts.push(*s);
+                    weights.push(p / total);
+                }
+                if shifts.iter().all(|s| *s == 0.0) {
+                    return Ok(());
+                }
+                Pair::Mixture { shifts, weights, sigma: noise_multiplier.get() }
+            }
+            Event::PoissonSampled { rate, event } if rate.get() == 1.0 => return self.collect(event, count),
+            Event::PoissonSampled { rate, .. } if rate.get() == 0.0 => return Ok(()),
+            Event::PoissonSampled { rate, event } => {
+                match self.sampled(rate.get(), event, "poisson_sampled")? {
+                    Some(pair) => pair,
+                    None => return Ok(()),
+                }
+            }
+            Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
+                match (self.neighboring, batch_size) {
+                    (_, 0) => return Ok(()),
+                    (Neighboring::AddRemove, _) => {
+                        return Err(unsupported(
+                            "sampled_without_replacement",
+                            "the bound is for replace-one: state the events under that relation",
+                        ));
+                    }
+                    (_, batch) if batch == dataset_size => return self.collect(event, count),
+                    _ => {
+                        let rate = *batch_size as f64 / *dataset_size as f64;
+                        match self.sampled(rate, event, "sampled_without_replacement")? {
+                            Some(pair) => pair,
+                            None => return Ok(()),
+                        }
+                    }
+                }
+            }
+            Event::TruncatedPoisson { dataset_size, rate, max_batch, event } => {
+                match (&**event, self.neighboring) {
+                    (Event::Gaussian { noise_multiplier }, Neighboring::AddRemove) if rate.get() < 1.0 => {
+                        let (q, most) = (rate.get(), *max_batch as f64);
+                        Pair::Truncated {
+                            spilled: binomial_tail_up(*dataset_size, q, *max_batch),
+                            rate: q,
+                            spilled_rate: q * most / (most + 1.0),
+                            sigma: noise_multiplier.get(),
+                        }
+                    }
+                    _ => {
+                        return Err(unsupported(
+                            "truncated_poisson",
+                            "the bound is for Gaussian noise, a rate below 1 and add-remove",
+                        ));
+                    }
+                }
+            }
+            Event::Parallel { events } => match self.parallel(events)? {
+                None => return Ok(()),
+                Some(losses) => {
+                    self.parts.extend(losses.into_iter().map(|loss| (count as f64, Pair::Same(loss))));
+                    return Ok(());
+                }
+            },
+            Event::Exponential { epsilon } if floor => {
+                // Two candidates: randomized response of half the range.
+                Pair::Same(pure(0.5 * epsilon.get()))
+            }
+            Event::Zcdp { rho } if floor && rho.get() > 0.0 => {
+                Pair::Same(Loss::Gaussian(1.0 / (2.0 * rho.get()).sqrt()))
+            }
+            Event::Zcdp { .. }
+            | Event::Rdp { .. }
+            | Event::StudentT { .. }
+            | Event::RepeatAndSelect { .. }
+                if floor =>
+            {
                 return Ok(());
             }
-            Event::MixtureOfGaussians { sensitivities, probabilities, noise_multiplier } => Pair::Mixture {
-                shifts: sensitivities.clone(),
-                weights: probabilities.clone(),
-                sigma: noise_multiplier.get(),
+            simple => match self.simple(simple)? {
+                Some(loss) => Pair::Same(loss),
+                None => return Ok(()),
             },
-            Event::PoissonSampled { rate, event } => match (&**event, neighboring) {
-                (_, Neighboring::ReplaceOne) => {
-                    return Err(unsupported(
-                        "poisson_sampled",
-                        "the loss is known for add-remove: state the events under that relation",
-                    ));
-                }
-                (inner, _) if rate.get() == 1.0 => return self.collect(inner, count, neighboring),
-                (_, _) if rate.get() == 0.0 => return Ok(()),
-                (Event::Gaussian { noise_multiplier }, _) => Pair::Mixture {
-                    shifts: vec![0.0, 1.0],
-                    weights: vec![1.0 - rate.get(), rate.get()],
-                    sigma: noise_multiplier.get(),
-                },
-                _ => {
-                    return Err(unsupported(
-                        "poisson_sampled",
-                        "the loss is known for Gaussian noise only: use the rdp accountant",
-                    ));
-                }
-            },
-            Event::Shuffled { .. } => {
-                return Err(unsupported("shuffled", "only an upper bound is known: use the rdp accountant"));
-            }
-            Event::BallsInBins { .. } => {
-                return Err(unsupported(
-                    "balls_in_bins",
-                    "only an upper bound is known: use the rdp accountant",
-                ));
-            }
-            Event::DiscreteGaussian { .. } => {
-                return Err(unsupported("discrete_gaussian", "use the rdp accountant"));
-            }
-            Event::StudentT { .. } => return Err(unsupported("student_t", "use the rdp accountant")),
-            Event::Zcdp { .. } => {
-                return Err(unsupported(
-                    "zcdp",
-                    "a zCDP claim has no loss distribution: use the rdp accountant",
-                ));
-            }
-            Event::Rdp { .. } => {
-                return Err(unsupported(
-                    "rdp",
-                    "a Rényi claim has no loss distribution: use the rdp accountant",
-                ));
-            }
-            Event::SampledWithoutReplacement { .. } => {
-                return Err(unsupported("sampled_without_replacement", "use the rdp accountant"));
-            }
-            Event::TruncatedPoisson { .. } => {
-                return Err(unsupported("truncated_poisson", "no bound is implemented"));
-            }
-            Event::RepeatAndSelect { .. } => {
-                return Err(unsupported("repeat_and_select", "no bound is implemented"));
-            }
-            Event::Parallel { .. } => return Err(unsupported("parallel", "use the rdp accountant")),
         };
         self.parts.push((count as f64, pair));
         Ok(())
     }
+
+    /// The loss of an event without a sampler; none where there is no loss at all.
+    fn simple(&self, event: &Event) -> Result<Option<Loss>, AccountingError> {
+        let loss = match event {
+            Event::Gaussian { noise_multiplier } => Loss::Gaussian(noise_multiplier.get()),
+            Event::Gdp { mu } if mu.get() > 0.0 => Loss::Gaussian(1.0 / mu.get()),
+            Event::Gdp { .. } => return Ok(None),
+            Event::Laplace { noise_multiplier } => Loss::Laplace(1.0 / noise_multiplier.get()),
+            Event::DiscreteLaplace { noise_multiplier } => pure(1.0 / noise_multiplier.get()),
+            Event::Pure { epsilon } | Event::Exponential { epsilon } => pure(epsilon.get()),
+            Event::RandomizedResponse { keep_probability, categories } => {
+                let keep = keep_probability.get();
+                let stray = (1.0 - keep) / (*categories as f64 - 1.0);
+                Loss::Response { epsilon: libm::log(keep / stray), plus: keep, minus: stray }
+            }
+            Event::DiscreteGaussian { noise_multiplier } => Atoms::discrete_gaussian(noise_multiplier.get())
+                .map(Loss::Atoms)
+                .ok_or_else(|| unsupported("discrete_gaussian", "so much noise has too many atoms"))?,
+            Event::StudentT { .. } => return Err(unsupported("student_t", "its loss is not known here")),
+            Event::Zcdp { .. } => return Err(unsupported("zcdp", "a zCDP claim has no loss distribution")),
+            Event::Rdp { .. } => return Err(unsupported("rdp", "a Rényi claim has no loss distribution")),
+            Event::RepeatAndSelect { .. } => {
+                return Err(unsupported("repeat_and_select", "only a Rényi bound is known"));
+            }
+            _ => return Err(unsupported("this event", "it is not known inside a sampler or beside others")),
+        };
+        if let Loss::Response { epsilon, .. } | Loss::Laplace(epsilon) = loss
+            && epsilon == 0.0
+        {
+            return Ok(None);
+        }
+        Ok(Some(loss))
+    }
+
+    /// An event on a random part of the data.
+    fn sampled(
+        &self,
+        rate: f64,
+        event: &Event,
+        sampler: &'static str,
+    ) -> Result<Option<Pair>, AccountingError> {
+        let inner = self.simple(event).map_err(|_| {
+            unsupported(sampler, "the loss of what is run on the sample is not known: use rdp")
+        })?;
+        let Some(inner) = inner else { return Ok(None) };
+        Ok(Some(match (self.neighboring, inner, self.end) {
+            // One way of replacing a record: it has no effect before, its full effect after.
+            (Neighboring::AddRemove, Loss::Gaussian(sigma), _)
+            | (Neighboring::ReplaceOne, Loss::Gaussian(sigma), End::Floor) => {
+                Pair::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - rate, rate], sigma }
+            }
+            (Neighboring::ReplaceOne, inner, End::Ceiling) => {
+                Pair::Same(Loss::Swapped { rate, inner: Box::new(inner) })
+            }
+            (_, inner, _) => Pair::Sampled { rate, inner },
+        }))
+    }
+
+    /// Events on disjoint parts: a record is in one of them, and under replace-one may move to another. Known
+    /// where the events are of one kind, so that the worst is the one with the least noise.
+    fn parallel(&self, events: &[Event]) -> Result<Option<Vec<Loss>>, AccountingError> {
+        let mut losses = Vec::new();
+        for event in events {
+            losses.extend(
+                self.simple(event)
+                    .map_err(|_| unsupported("parallel", "its parts must be simple events: use rdp"))?,
+            );
+        }
+        let kind = |loss: &Loss| match loss {
+            Loss::Gaussian(sigma) => Some((0, -sigma)),
+            Loss::Laplace(epsilon) => Some((1, *epsilon)),
+            Loss::Response { epsilon, plus, minus } if (plus + minus - 1.0).abs() < 1e-15 => {
+                Some((2, *epsilon))
+            }
+            _ => None,
+        };
+        let kinds: Option<Vec<(i32, f64)>> = losses.iter().map(kind).collect();
+        let alike = kinds.is_some_and(|kinds| kinds.windows(2).all(|pair| pair[0].0 == pair[1].0));
+        if !alike {
+            return Err(unsupported("parallel", "its parts must be events of one kind: use rdp"));
+        }
+        let strength = |loss: &Loss| kind(loss).map_or(0.0, |(_, strength)| strength);
+        losses.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+        losses.truncate(match self.neighboring {
+            Neighboring::AddRemove => 1,
+            Neighboring::ReplaceOne => 2,
+        });
+        Ok(Some(losses))
+    }
+}
+
+fn binomial_tail_up(trials: u64, rate: f64, at_least: u64) -> f64 {
+    if at_least == 0 {
+        return 1.0;
+    }
+    if at_least > trials {
+        return 0.0;
+    }
+    (reticent_core::special::beta_inc(at_least as f64, (trials - at_least) as f64 + 1.0, rate) * (1.0 + 1e-9))
+        .min(1.0)
 }

@@ -2,6 +2,7 @@
 //! fast its characteristic function dies out.
 
 use super::complex::Complex;
+use super::tails::Atoms;
 
 /// Which way neighbours differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,26 @@ pub enum Loss {
         /// Which of the two is P.
         direction: Direction,
     },
+    /// A discrete law.
+    Atoms(Atoms),
+    /// (1 − rate)·Q + rate·P against Q, for an inner loss that is the same both ways.
+    Sampled {
+        /// The probability of being in the sample.
+        rate: f64,
+        /// The loss of what is run on the sample.
+        inner: Box<Loss>,
+        /// Which of the two is P.
+        direction: Direction,
+    },
+    /// The worst of sampling in either direction at every ε: what replacing a record costs.
+    Swapped {
+        /// The probability of being in the sample.
+        rate: f64,
+        /// The loss of what is run on the sample; the same both ways.
+        inner: Box<Loss>,
+    },
+    /// One of several losses, which one being revealed.
+    Blend(Vec<(f64, Loss)>),
 }
 
 /// K on a line: values at c + ikh for k = 0, 1, …, with a bound on their error.
@@ -98,6 +119,11 @@ impl Loss {
         self.line(c, 1.0, 1).map_or(f64::INFINITY, |line| line.values[0].re)
     }
 
+    /// Whether every point of a contour takes a quadrature.
+    pub(super) fn is_costly(&self) -> bool {
+        matches!(self, Self::Mixture { .. } | Self::Blend(_))
+    }
+
     /// K′(c) and K″(c): mean and variance of the loss under the law tilted by c.
     pub(super) fn slope_and_curvature(&self, c: f64) -> Option<(f64, f64)> {
         match self {
@@ -112,7 +138,8 @@ impl Loss {
                         / total;
                 Some((mean, variance))
             }
-            Self::Laplace(_) | Self::Response { .. } => {
+            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
+            Self::Laplace(_) | Self::Response { .. } | Self::Blend(_) => {
                 let gap = 1e-3 * c.min(1.0);
                 let (below, at, above) = (self.cumulant(c - gap), self.cumulant(c), self.cumulant(c + gap));
                 Some(((above - below) / (2.0 * gap), ((above - 2.0 * at + below) / (gap * gap)).max(0.0)))
@@ -150,6 +177,11 @@ impl Loss {
                 z * *epsilon + rest.ln()
             })),
             Self::Mixture { .. } => self.mixture_line(c, h, count),
+            Self::Blend(parts) => {
+                let lines: Option<Vec<Line>> = parts.iter().map(|(_, loss)| loss.line(c, h, count)).collect();
+                Some(blended(parts, &lines?, count))
+            }
+            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
         }
     }
 
@@ -234,8 +266,36 @@ impl Loss {
             Self::Response { .. } => Decay::Layers(Vec::new()),
             Self::Laplace(epsilon) => Decay::Layers(laplace_layers(*epsilon, c)),
             Self::Mixture { .. } => Decay::Layers(self.tilted(c, 0.0).map_or(Vec::new(), |t| t.layers())),
+            Self::Blend(parts) => {
+                // |φ| ≤ 1 − share·(1 − |φ₁|) for the share of the first part under the tilted law.
+                let Some((weight, first)) = parts.first() else { return Decay::Layers(Vec::new()) };
+                let share = weight * libm::exp(first.cumulant(c) - self.cumulant(c)) * (1.0 - 1e-9);
+                match first.decay(c) {
+                    Decay::Layers(layers) => Decay::Layers(
+                        layers.into_iter().map(|l| Uniform { mass: l.mass * share, ..l }).collect(),
+                    ),
+                    Decay::Gaussian(_) => Decay::Layers(Vec::new()),
+                }
+            }
+            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => Decay::Layers(Vec::new()),
         }
     }
+}
+
+/// ln Σ wᵢ e^{Kᵢ} along a line.
+fn blended(parts: &[(f64, Loss)], lines: &[Line], count: usize) -> Line {
+    let top = lines.iter().map(|line| line.values[0].re).fold(f64::NEG_INFINITY, f64::max);
+    let mut values = Vec::with_capacity(count);
+    for k in 0..count {
+        let mut sum = Complex::new(0.0, 0.0);
+        for ((weight, _), line) in parts.iter().zip(lines) {
+            sum = sum + (line.values[k] - Complex::new(top, 0.0)).exp() * *weight;
+        }
+        values.push(sum.ln() + Complex::new(top, 0.0));
+    }
+    let error =
+        lines.iter().map(|line| line.error).fold(0.0, f64::max) + top.abs() * 4.0 * f64::EPSILON + 1e-15;
+    Line { values, error }
 }
 
 impl Tilted {

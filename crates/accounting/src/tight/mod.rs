@@ -4,13 +4,20 @@
 mod complex;
 mod contour;
 mod events;
+mod exact;
+mod grid;
 mod loss;
+mod shuffle;
+mod tails;
 
 pub use loss::{Direction, Loss};
 
 use crate::AccountingError;
 use contour::{Bounds, Contour, Sum};
+use events::{End, Found};
+use grid::Near;
 use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
+use shuffle::Shuffle;
 
 /// A number known from both sides; the upper end is what may be claimed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,30 +30,39 @@ pub struct Bracket {
     pub direction: Direction,
 }
 
-/// Events as they add up, by the exact distribution of their privacy loss.
+/// Events as they add up, by the distribution of their privacy loss.
 ///
 /// # Guarantee
 /// For the sequence of all composed events under the relation given at the start: the upper ends of
-/// [`delta`](Self::delta) and [`epsilon`](Self::epsilon) are true claims. The lower ends show that no much
-/// smaller claim follows from the events: they are those of the worst mechanisms the events allow, so a
-/// `pure`, `approximate`, `exponential` or `discrete_laplace` mechanism of a better kind may lose less. Both
-/// directions of the relation are kept apart to the end.
+/// [`delta`](Self::delta) and [`epsilon`](Self::epsilon) are true claims. The lower ends are those of
+/// mechanisms that the events allow, so no claim below them follows from the events; a mechanism of a better
+/// kind (a `pure` one that is no randomized response, say) may still lose less. Both directions of the relation
+/// are kept apart to the end.
 ///
 /// # Reference
-/// Alghamdi et al., *The Saddle-Point Method in Differential Privacy* (2023), for the integral; the
-/// bounds are derived in the proof.
+/// Alghamdi et al., *The Saddle-Point Method in Differential Privacy* (2023), for the integral; Doroshenko et
+/// al., *Connect the dots* (2022), for the grid; the bounds are derived in the proof.
 pub struct TightAccountant {
     neighboring: Neighboring,
+    ceiling: Side,
+    floor: Side,
+}
+
+/// One list of losses: the worst the events allow, or one they certainly allow.
+#[derive(Default)]
+struct Side {
     remove: Sum,
     add: Sum,
-    /// Probability that everything is revealed, e.g. the δ of (ε, δ) events.
+    /// ln of the probability that nothing is revealed outright, e.g. by the δ of (ε, δ) events.
     log_kept: f64,
+    /// Shuffled epochs, of which only one event of the total is known.
+    shuffled: Vec<Shuffle>,
 }
 
 impl TightAccountant {
     /// An account with nothing in it.
     pub fn new(neighboring: Neighboring) -> Self {
-        Self { neighboring, remove: Sum { parts: Vec::new() }, add: Sum { parts: Vec::new() }, log_kept: 0.0 }
+        Self { neighboring, ceiling: Side::default(), floor: Side::default() }
     }
 
     /// An account of everything in a log.
@@ -61,35 +77,90 @@ impl TightAccountant {
         Ok(account)
     }
 
-    /// Adds `count` uses of an event. Nothing is added when it is not supported.
+    /// Adds `count` uses of an event. Where it has no known loss the account is from then on good for its floor
+    /// only.
     ///
     /// # Errors
     /// [`AccountingError::Unsupported`] when the event's loss distribution is not known.
     pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         event.validate()?;
-        let mut found = events::Found::default();
-        found.collect(event, count, self.neighboring)?;
-        for (direction, sum) in [(Direction::Remove, &mut self.remove), (Direction::Add, &mut self.add)] {
-            for (times, loss) in found.losses(direction) {
-                match sum.parts.iter_mut().find(|(_, known)| *known == loss) {
-                    Some((total, _)) => *total += times,
-                    None => sum.parts.push((times, loss)),
-                }
-            }
+        let mut ceiling = Found::new(self.neighboring, End::Ceiling);
+        let known = ceiling.collect(event, count);
+        let mut floor = Found::new(self.neighboring, End::Floor);
+        if floor.collect(event, count).is_ok() {
+            self.floor.extend(&floor);
         }
-        self.log_kept += found.log_kept;
+        known?;
+        self.ceiling.extend(&ceiling);
         Ok(())
     }
 
     /// δ at ε.
     ///
     /// # Errors
-    /// [`AccountingError::Unsupported`] when the bracket cannot be certified, e.g. for a few steps only.
+    /// [`AccountingError::Unsupported`] when no bracket can be certified.
     pub fn delta(&self, epsilon: Epsilon) -> Result<Bracket, AccountingError> {
-        let inner = self.worst(
-            |sum| delta_of(sum, epsilon.get()),
-            |sum, known| chernoff(sum, epsilon.get()) < known.lower,
-        )?;
+        let bracket = self.ceiling.delta(epsilon.get())?;
+        let lower = if self.is_exact() { bracket.lower } else { self.floor_delta(epsilon) };
+        Ok(Bracket { lower: lower.min(bracket.upper), ..bracket })
+    }
+
+    /// δ at ε in one direction, from above.
+    ///
+    /// # Errors
+    /// [`AccountingError::Unsupported`] when no bracket can be certified.
+    pub fn delta_one_way(&self, epsilon: Epsilon, direction: Direction) -> Result<f64, AccountingError> {
+        self.ceiling.delta_one_way(epsilon.get(), direction)
+    }
+
+    /// A δ that mechanisms the events allow certainly lose at ε.
+    pub fn floor_delta(&self, epsilon: Epsilon) -> f64 {
+        let floor = self.floor.delta(epsilon.get()).map_or(0.0, |floor| floor.lower);
+        self.floor.shuffled.iter().map(|one| one.delta_down(epsilon.get())).fold(floor, f64::max)
+    }
+
+    /// An ε that mechanisms the events allow certainly lose at δ.
+    pub fn floor_epsilon(&self, delta: Delta) -> f64 {
+        let floor = self.floor.epsilon(delta.get()).map_or(0.0, |floor| floor.lower);
+        self.floor.shuffled.iter().map(|one| one.epsilon_down(delta.get())).fold(floor, f64::max)
+    }
+
+    /// ε at δ.
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] when δ = 0 or below what the events reveal outright;
+    /// [`AccountingError::Unsupported`] when no bracket can be certified.
+    pub fn epsilon(&self, delta: Delta) -> Result<Bracket, AccountingError> {
+        if delta.get() == 0.0 {
+            return Err(AccountingError::invalid("delta", 0, "give a delta above 0"));
+        }
+        let bracket = self.ceiling.epsilon(delta.get())?;
+        let lower = if self.is_exact() { bracket.lower } else { self.floor_epsilon(delta) };
+        Ok(Bracket { lower: lower.min(bracket.upper), ..bracket })
+    }
+
+    /// Whether the worst that the events allow is known to be among them.
+    fn is_exact(&self) -> bool {
+        self.floor.shuffled.is_empty()
+            && self.ceiling.remove.parts == self.floor.remove.parts
+            && self.ceiling.add.parts == self.floor.add.parts
+    }
+}
+
+impl Side {
+    fn extend(&mut self, found: &Found) {
+        for (direction, sum) in [(Direction::Remove, &mut self.remove), (Direction::Add, &mut self.add)] {
+            for (times, loss) in found.losses(direction) {
+                sum.push(times, loss);
+            }
+        }
+        self.log_kept += found.log_kept;
+        self.shuffled.extend(&found.shuffled);
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Bracket, AccountingError> {
+        let inner =
+            self.worst(|sum| delta_of(sum, epsilon), |sum, known| chernoff(sum, epsilon) < known.lower)?;
         Ok(Bracket {
             lower: self.with_kept(inner.lower, -1e-14),
             upper: self.with_kept(inner.upper, 1e-14),
@@ -97,28 +168,27 @@ impl TightAccountant {
         })
     }
 
-    /// ε at δ.
-    ///
-    /// # Errors
-    /// [`AccountingError::Invalid`] when δ = 0 or below what the events reveal outright;
-    /// [`AccountingError::Unsupported`] when the bracket cannot be certified.
-    pub fn epsilon(&self, delta: Delta) -> Result<Bracket, AccountingError> {
-        if delta.get() == 0.0 {
-            return Err(AccountingError::invalid("delta", 0, "give a delta above 0"));
-        }
+    fn delta_one_way(&self, epsilon: f64, direction: Direction) -> Result<f64, AccountingError> {
+        let sum = if direction == Direction::Remove { &self.remove } else { &self.add };
+        let inner = if sum.parts.is_empty() { 0.0 } else { delta_of(sum, epsilon)?.upper };
+        Ok(self.with_kept(inner, 1e-14))
+    }
+
+    fn epsilon(&self, delta: f64) -> Result<Bracket, AccountingError> {
         // 1 − kept·(1 − inner) = δ
         let kept = libm::exp(self.log_kept);
-        let inner = (delta.get() + libm::expm1(self.log_kept)) / kept;
-        if inner <= 0.0 {
+        let inner = (delta + libm::expm1(self.log_kept)) / kept;
+        let doubt = 1e-13 + 4.0 * f64::EPSILON * delta / inner.max(f64::MIN_POSITIVE);
+        if inner <= 0.0 || doubt > 0.1 {
             return Err(AccountingError::invalid(
                 "delta",
                 delta,
-                "give a larger delta: the events' own deltas already add up to more",
+                "give a larger delta: the events' own deltas already add up to as much",
             ));
         }
         self.worst(
-            |sum| epsilon_of(sum, inner * (1.0 - 1e-13), inner * (1.0 + 1e-13)),
-            |sum, known| chernoff(sum, known.lower) < inner * (1.0 - 1e-9),
+            |sum| epsilon_of(sum, inner * (1.0 - doubt), inner * (1.0 + doubt)),
+            |sum, known| chernoff(sum, known.lower) < inner * (1.0 - 1e-9 - doubt),
         )
     }
 
@@ -129,7 +199,7 @@ impl TightAccountant {
         lesser: impl Fn(&Sum, &Bracket) -> bool,
     ) -> Result<Bracket, AccountingError> {
         if self.remove.parts.is_empty() {
-            return Err(uncertified("nothing was composed that has a loss"));
+            return Ok(Bracket { lower: 0.0, upper: 0.0, direction: Direction::Remove });
         }
         let first = bracket(&self.remove)?;
         let first = Bracket { lower: first.lower, upper: first.upper, direction: Direction::Remove };
@@ -150,36 +220,68 @@ impl TightAccountant {
 }
 
 fn uncertified(why: &str) -> AccountingError {
-    AccountingError::Unsupported { event: "this list of events", accountant: "tight", why: why.into() }
+    AccountingError::Unsupported { event: "this list of events", accountant: "pld", why: why.into() }
 }
 
-/// A bracket wider than this, relative, is not called an answer.
-const WIDEST: f64 = 1e-3;
+/// A contour's bracket wider than this, relative, is compared with the grid's.
+const WIDE: f64 = 1e-4;
 
-fn laid(sum: &Sum, epsilon: f64) -> Result<Contour, AccountingError> {
-    let c = sum.saddle(epsilon);
-    sum.contour(c, epsilon)
-        .ok_or_else(|| uncertified("its quadrature would take too many points: use the rdp accountant"))
-}
-
-fn too_wide() -> AccountingError {
-    uncertified("its loss has atoms, or too few steps, for a certified integral: use the rdp accountant")
+/// The narrower of the contour's bracket and the grid's; the grid is not asked where the contour does.
+fn narrower(
+    contour: Option<Bounds>,
+    grid: impl FnOnce() -> Option<Bounds>,
+) -> Result<Bounds, AccountingError> {
+    let width = |bounds: &Bounds| bounds.upper - bounds.lower;
+    match contour {
+        Some(bounds) if is_narrow(&bounds, WIDE) => Ok(bounds),
+        contour => contour
+            .into_iter()
+            .chain(grid())
+            .min_by(|a, b| width(a).total_cmp(&width(b)))
+            .ok_or_else(|| uncertified("it would take too many points: use the rdp accountant")),
+    }
 }
 
 fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
-    let bounds = laid(sum, epsilon)?.delta(epsilon);
-    if bounds.upper - bounds.lower > WIDEST * bounds.upper {
-        return Err(too_wide());
-    }
-    Ok(bounds)
+    let exact = sum.exact().map(|exact| exact.delta(epsilon)).filter(|bounds| is_narrow(bounds, 1e-6));
+    let first = exact.or_else(|| Some(sum.contour(sum.saddle(epsilon), epsilon)?.delta(epsilon)));
+    narrower(first, || Some(sum.grid(Near { epsilon: Some(epsilon), delta: None })?.delta(epsilon)))
 }
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
 fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, AccountingError> {
+    let exact = sum
+        .exact()
+        .and_then(|exact| ends(&|e| exact.delta(e), delta_low, delta_high))
+        .filter(|bounds| is_narrow(bounds, 1e-6));
+    let first = exact.or_else(|| epsilon_by_contour(sum, delta_low, delta_high));
+    narrower(first, || epsilon_by_grid(sum, delta_low, delta_high))
+}
+
+fn is_narrow(bounds: &Bounds, width: f64) -> bool {
+    bounds.upper - bounds.lower <= width * bounds.upper + 1e-12
+}
+
+/// The ends of ε where δ is known for every ε.
+fn ends(delta: &dyn Fn(f64) -> Bounds, delta_low: f64, delta_high: f64) -> Option<Bounds> {
+    let mut high = 1.0;
+    while delta(high).upper > delta_low {
+        high *= 2.0;
+        if high > 1e12 {
+            return None;
+        }
+    }
+    let end = |above: &dyn Fn(f64) -> bool| if above(0.0) { bisect_up(0.0, high, above) } else { 0.0 };
+    let upper = end(&|e| delta(e).upper > delta_low);
+    let lower = end(&|e| delta(e).lower >= delta_high) * (1.0 - 1e-12);
+    Some(Bounds { lower: lower.min(upper), upper: upper.next_up() })
+}
+
+fn epsilon_by_contour(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds> {
     // Estimates by a short contour settle where the certified one is to be laid.
     let mut guess = first_guess(sum, delta_low);
     for _ in 0..8 {
-        let Some(contour) = sum.short_contour(sum.saddle(guess), guess) else { break };
+        let contour = sum.short_contour(sum.saddle(guess), guess)?;
         let next = crossing(guess, |e| contour.estimate(e) > delta_low).max(1e-9);
         let settled = (next - guess).abs() <= 1e-3 * guess;
         guess = next;
@@ -188,20 +290,59 @@ fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, Acco
         }
     }
     for _ in 0..12 {
-        let contour = laid(sum, guess)?;
+        let contour: Contour = sum.contour(sum.saddle(guess), guess)?;
         let upper = crossing(guess, |e| contour.delta(e).upper > delta_low);
         if (upper - guess).abs() <= 0.02 * guess.abs() + 1e-9 {
             let lower = crossing(upper, |e| contour.delta(e).lower >= delta_high);
-            let (lower, upper) = (lower.next_down().max(0.0), upper.next_up());
-            // A relative 1e-12 is what bisection itself leaves near ε = 0.
-            if upper - lower > WIDEST * upper + 1e-12 {
-                return Err(too_wide());
-            }
-            return Ok(Bounds { lower, upper });
+            return Some(Bounds { lower: lower.next_down().max(0.0), upper: upper.next_up() });
         }
         guess = upper.max(1e-9);
     }
-    Err(uncertified("the search for epsilon did not settle"))
+    None
+}
+
+fn epsilon_by_grid(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds> {
+    let mut near = Near { epsilon: None, delta: Some(delta_low) };
+    for round in 0..12 {
+        let grid = sum.grid(near)?;
+        let (low, high) = grid.range();
+        let low = low.max(0.0);
+        if grid.delta(high).upper > delta_low {
+            near.epsilon = Some(high);
+            continue;
+        }
+        if low > 0.0 && grid.delta(low).upper <= delta_low {
+            near.epsilon = Some(low);
+            continue;
+        }
+        let above = |e: f64| grid.delta(e).upper > delta_low;
+        let upper = if above(low) { bisect_up(low, high, &above) } else { low };
+        if round == 0 {
+            // Tilt once more, now to the right place.
+            near.epsilon = Some(upper);
+            continue;
+        }
+        let lower = crossing(upper, |e| grid.delta(e).lower >= delta_high) * (1.0 - 1e-12);
+        return Some(Bounds { lower: lower.min(upper), upper: upper.next_up() });
+    }
+    None
+}
+
+/// The upper end of bisection to a relative 1e-13.
+fn bisect_up(low: f64, high: f64, above: &dyn Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (low, high);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if high - low <= 1e-13 * high || middle <= low || middle >= high {
+            break;
+        }
+        if above(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
 }
 
 /// δ(ε) ≤ e^{K(c) − cε} for every c: the least over a few.

@@ -128,3 +128,104 @@ fn what_cannot_be_certified_says_so() {
     assert!(replace.compose(&sgm(0.01, 1.0, 10), 1).is_err());
     assert!(account(&[gaussian(1.0)]).epsilon(Delta::ZERO).is_err());
 }
+#[test]
+fn scratch() {
+    use std::time::Instant;
+    let z = |v| NoiseMultiplier::new(v).unwrap();
+    let rep = |count, event: Event| Event::Repeated { count, event: Box::new(event) };
+    let lap = |v| Event::Laplace { noise_multiplier: z(v) };
+    let rr =
+        |p, c| Event::RandomizedResponse { keep_probability: Probability::new(p).unwrap(), categories: c };
+    let samp = |q, e| Event::PoissonSampled { rate: SamplingRate::new(q).unwrap(), event: Box::new(e) };
+    let pure = |e| Event::Pure { epsilon: Epsilon::new(e).unwrap() };
+    let show = |name: &str, b: Result<Bracket, crate::AccountingError>, t: Instant| match b {
+        Ok(b) => println!(
+            "{name}: {:.12} .. {:.12} rel {:.2e} {:?} {:?}",
+            b.lower,
+            b.upper,
+            (b.upper - b.lower) / b.upper,
+            b.direction,
+            t.elapsed()
+        ),
+        Err(e) => println!("{name}: {e} {:?}", t.elapsed()),
+    };
+    let d = |v| Delta::new(v).unwrap();
+    let e = |v| Epsilon::new(v).unwrap();
+    let go = |name: &str, ev: &[Event], delta: f64| {
+        let t = Instant::now();
+        show(name, account(ev).epsilon(d(delta)), t);
+    };
+    let god = |name: &str, ev: &[Event], eps: f64| {
+        let t = Instant::now();
+        show(name, account(ev).delta(e(eps)), t);
+    };
+    god("laplace delta .14706625977910925", &[rep(3, lap(2.0))], 0.5);
+    go("laplace eps .6508469202090055", &[rep(4, lap(5.0))], 0.01);
+    go("kary 16.094269167133152", &[rep(10, rr(0.625, 4))], 1e-6);
+    go("kary100 128.5", &[rep(100, rr(0.625, 4))], 1e-6);
+    go("kov 4.7745675881079865", &[rep(100, pure(0.1))], 1e-6);
+    go("mv .5939508739183106", &[pure(0.1), pure(0.2), pure(0.3)], 1e-3);
+    god("dgauss .05400722369415442", &[Event::DiscreteGaussian { noise_multiplier: z(2.0) }], 0.5);
+    go("expo kov 6.8839", &[rep(50, Event::Exponential { epsilon: e(0.2) })], 1e-6);
+    for t in [1, 2, 5, 20] {
+        go(&format!("sgm T={t}"), &[sgm(0.01, 1.0, t)], 1e-5);
+    }
+    for t in [1, 2, 5, 20] {
+        go(&format!("sgm .1 .7 T={t}"), &[sgm(0.1, 0.7, t)], 1e-5);
+    }
+    go("samplap T=1", &[samp(0.01, lap(1.0))], 1e-5);
+    go("samplap T=1000", &[rep(1000, samp(0.01, lap(1.0)))], 1e-5);
+    go("samplap T=1e6", &[rep(1_000_000, samp(0.01, lap(1.0)))], 1e-5);
+    go("laplace T=1e4", &[rep(10_000, lap(100.0))], 1e-5);
+    go("laplace T=1e4 d-20", &[rep(10_000, lap(100.0))], 1e-20);
+    go("rr T=1e9", &[rep(1_000_000_000, pure(1e-4))], 1e-5);
+    go("rr T=1e12", &[rep(1_000_000_000_000, pure(1e-6))], 1e-5);
+    go("many pure", &[rep(1000, pure(0.01)), rep(300, pure(0.02)), rep(10, pure(0.5))], 1e-5);
+    go(
+        "trunc",
+        &[rep(
+            1000,
+            Event::TruncatedPoisson {
+                dataset_size: 20000,
+                rate: SamplingRate::new(0.01).unwrap(),
+                max_batch: 240,
+                event: Box::new(gaussian(1.4)),
+            },
+        )],
+        1e-5,
+    );
+    go("pois same", &[sgm(0.01, 1.4, 1000)], 1e-5);
+    let mut w = TightAccountant::new(Neighboring::ReplaceOne);
+    w.compose(
+        &Event::SampledWithoutReplacement {
+            dataset_size: 10000,
+            batch_size: 100,
+            event: Box::new(gaussian(5.0)),
+        },
+        1000,
+    )
+    .unwrap();
+    let t = Instant::now();
+    show("wor .211", w.epsilon(d(1e-5)), t);
+    let t = Instant::now();
+    show("sgm d 10k", account(&[sgm(0.01, 1.0, 10000)]).delta(e(6.0)), t);
+    for direction in [Direction::Remove, Direction::Add] {
+        let mut s = Sum::default();
+        s.push(
+            10000.0,
+            Loss::Mixture { shifts: vec![0.0, 1.0], weights: vec![0.99, 0.01], sigma: 1.0, direction },
+        );
+        let t = Instant::now();
+        let b = epsilon_by_grid(&s, 1e-5, 1e-5).unwrap();
+        println!("grid sgm {direction:?} {} {} {:?}", b.lower, b.upper, t.elapsed());
+        let b = epsilon_by_grid(&s, 1e-30, 1e-30).unwrap();
+        let c = epsilon_by_contour(&s, 1e-30, 1e-30).unwrap();
+        println!("grid sgm 1e-30 {direction:?} {} {} vs {} {}", b.lower, b.upper, c.lower, c.upper);
+    }
+    go("hetero", &[rep(20, gaussian(10.0)), sgm(0.01, 1.0, 1000), rep(5, lap(20.0))], 1e-6);
+    go(
+        "shuffled",
+        &[Event::Shuffled { steps_per_epoch: 10000, epochs: 1, event: Box::new(gaussian(0.4)) }],
+        0.24,
+    );
+}

@@ -1,0 +1,465 @@
+//! One accountant over all events and all theorems: compose, then ask.
+//!
+//! ```
+//! use reticent_accounting::{Accountant, Method};
+//! use reticent_core::{Delta, Event, Neighboring, NoiseMultiplier, SamplingRate};
+//!
+//! let step = Event::PoissonSampled {
+//!     rate: SamplingRate::new(0.01)?,
+//!     event: Box::new(Event::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0)? }),
+//! };
+//! let mut accountant = Accountant::new(Neighboring::AddRemove, Method::Pld);
+//! accountant.compose(&step, 10_000)?;
+//! let epsilon = accountant.epsilon(Delta::new(1e-5)?)?;
+//! assert!(epsilon.lower <= 6.187713 && epsilon.upper >= 6.187712);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod claims;
+mod tally;
+
+pub use tally::Tally;
+
+use crate::AccountingError;
+use crate::rdp::{RdpAccountant, epsilon_by_mironov};
+use crate::tight::{Direction, TightAccountant};
+use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring};
+use std::fmt;
+use std::str::FromStr;
+
+/// The theorem that adds events up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Distributions of the privacy loss, certified from both sides; where an event has none, the Rényi bound.
+    Pld,
+    /// Rényi divergences at the best real order.
+    Rdp,
+    /// The moments accountant of Abadi et al.: 32 integer moments and the older conversion.
+    Moments,
+    /// Optimal composition of the events' own (ε, δ).
+    Optimal,
+    /// Advanced composition of the events' own (ε, δ).
+    Advanced,
+    /// Sums of the events' own (ε, δ).
+    Basic,
+}
+
+impl Method {
+    /// All of them, from the tightest to the loosest.
+    pub const ALL: [Self; 6] =
+        [Self::Pld, Self::Rdp, Self::Moments, Self::Optimal, Self::Advanced, Self::Basic];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pld => "pld",
+            Self::Rdp => "rdp",
+            Self::Moments => "moments",
+            Self::Optimal => "optimal",
+            Self::Advanced => "advanced",
+            Self::Basic => "basic",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = InvalidValue;
+
+    fn from_str(name: &str) -> Result<Self, InvalidValue> {
+        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
+            InvalidValue::new("accountant", name, "give pld, rdp, moments, optimal, advanced or basic")
+        })
+    }
+}
+
+/// A number known from both sides; the upper end is what may be claimed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// No smaller claim follows from the events: mechanisms they allow lose at least this. 0 where nothing is known.
+    pub lower: f64,
+    /// The claim, rounded up.
+    pub upper: f64,
+    /// The direction that decides; remove where both are alike or the method does not tell them apart.
+    pub direction: Direction,
+    /// The method that gave the upper end.
+    pub method: Method,
+}
+
+/// What is spent and left of a budget.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// ε spent at the budget's δ, rounded up.
+    pub spent: Epsilon,
+    /// What is left of the budget's ε, rounded down; not below 0.
+    pub left: f64,
+}
+
+/// Events as they add up, by one method.
+///
+/// # Guarantee
+/// The upper ends of [`epsilon`](Self::epsilon) and [`delta`](Self::delta) hold for the sequence of all
+/// composed events under the relation given at the start, also when an event's input depends on earlier outputs,
+/// as long as the list of events itself does not. A list that is cut short by looking at outputs is covered, as
+/// [`fits`](Self::fits) is asked before each event, by the Rényi method (Feldman, Zrnic 2021).
+///
+/// # Reference
+/// Each method's own module.
+#[derive(Debug, Clone)]
+pub struct Accountant {
+    neighboring: Neighboring,
+    method: Method,
+    tally: Tally,
+}
+
+impl Accountant {
+    /// An account with nothing in it.
+    pub fn new(neighboring: Neighboring, method: Method) -> Self {
+        Self { neighboring, method, tally: Tally::default() }
+    }
+
+    /// An account of everything in a log.
+    ///
+    /// # Errors
+    /// As [`compose`](Self::compose).
+    pub fn of_log(log: &EventLog, method: Method) -> Result<Self, AccountingError> {
+        let mut account = Self::new(log.neighboring, method);
+        log.events.iter().try_for_each(|event| account.compose(event, 1))?;
+        Ok(account)
+    }
+
+    /// Adds `count` uses of an event; nothing when it fails.
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] when the event's fields do not fit together or the total count overflows.
+    pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
+        event.validate()?;
+        self.tally.add(event, count)
+    }
+
+    /// The neighbouring relation.
+    pub fn neighboring(&self) -> Neighboring {
+        self.neighboring
+    }
+
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The same events by another method.
+    pub fn by(&self, method: Method) -> Self {
+        Self { method, ..self.clone() }
+    }
+
+    /// What was composed: simple events with their numbers.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// ε at δ.
+    ///
+    /// # Guarantee
+    /// (upper, δ) is true; see [`Answer::lower`] for the other side.
+    ///
+    /// # Reference
+    /// Each method's own module.
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] when δ = 0 or below what the events reveal outright,
+    /// [`AccountingError::Unsupported`] when the method has no bound for an event.
+    pub fn epsilon(&self, delta: Delta) -> Result<Answer, AccountingError> {
+        if delta.get() == 0.0 {
+            return Err(AccountingError::invalid("delta", 0, "give a delta above 0 and below 1, e.g. 1e-6"));
+        }
+        let tally = self.tally.bounded()?;
+        let tight = Tight::new(&tally, self.neighboring)?;
+        let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
+        let found = match self.method {
+            Method::Pld => {
+                let exact = tight.ceiling(|t| t.epsilon(delta));
+                let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(delta);
+                best(exact, renyi)?
+            }
+            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(delta)?, Method::Rdp),
+            Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(delta)?, Method::Moments),
+            Method::Basic | Method::Advanced | Method::Optimal => {
+                answer(claims::epsilon(&tally, self.neighboring, self.method, delta)?, self.method)
+            }
+        };
+        let floor = if found.lower > 0.0 { found.lower } else { tight.account.floor_epsilon(delta) };
+        Ok(Answer { lower: floor.min(found.upper), ..found })
+    }
+
+    /// δ at ε.
+    ///
+    /// # Guarantee
+    /// (ε, upper) is true; see [`Answer::lower`] for the other side.
+    ///
+    /// # Reference
+    /// Each method's own module.
+    ///
+    /// # Errors
+    /// [`AccountingError::Unsupported`] when the method has no bound for an event.
+    pub fn delta(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
+        let tally = self.tally.bounded()?;
+        let tight = Tight::new(&tally, self.neighboring)?;
+        let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
+        let found = match self.method {
+            Method::Pld => {
+                let exact = tight.ceiling(|t| t.delta(epsilon));
+                let renyi = || Renyi::new(&tally, self.neighboring)?.delta(epsilon);
+                best(exact, renyi)?
+            }
+            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
+            Method::Moments => {
+                answer(Renyi::new(&tally, self.neighboring)?.moments_delta(epsilon), Method::Moments)
+            }
+            Method::Basic | Method::Advanced | Method::Optimal => {
+                answer(claims::delta(&tally, self.neighboring, self.method, epsilon)?, self.method)
+            }
+        };
+        let floor = if found.lower > 0.0 { found.lower } else { tight.account.floor_delta(epsilon) };
+        Ok(Answer { lower: floor.min(found.upper), ..found })
+    }
+
+    /// Whether the events stay within (ε, δ).
+    ///
+    /// # Guarantee
+    /// `true` only when the claim is true.
+    ///
+    /// # Reference
+    /// As [`epsilon`](Self::epsilon).
+    ///
+    /// # Errors
+    /// As [`epsilon`](Self::epsilon).
+    pub fn meets(&self, budget: Guarantee) -> Result<bool, AccountingError> {
+        Ok(match self.method {
+            Method::Pld | Method::Rdp | Method::Moments => {
+                self.delta(budget.epsilon)?.upper <= budget.delta.get()
+            }
+            Method::Optimal | Method::Advanced | Method::Basic => {
+                self.epsilon(budget.delta)?.upper <= budget.epsilon.get()
+            }
+        })
+    }
+
+    /// Whether `count` more uses of an event would stay within the budget. Nothing is composed.
+    ///
+    /// # Guarantee
+    /// As [`meets`](Self::meets).
+    ///
+    /// # Reference
+    /// As [`epsilon`](Self::epsilon).
+    ///
+    /// # Errors
+    /// As [`compose`](Self::compose) and [`epsilon`](Self::epsilon).
+    pub fn fits(&self, event: &Event, count: u64, budget: Guarantee) -> Result<bool, AccountingError> {
+        let mut after = self.clone();
+        after.compose(event, count)?;
+        after.meets(budget)
+    }
+
+    /// What is spent and what is left of a budget.
+    ///
+    /// # Guarantee
+    /// The spent ε is rounded up, what is left down.
+    ///
+    /// # Reference
+    /// As [`epsilon`](Self::epsilon).
+    ///
+    /// # Errors
+    /// As [`epsilon`](Self::epsilon).
+    pub fn standing(&self, budget: Guarantee) -> Result<Standing, AccountingError> {
+        let spent = Epsilon::new(self.epsilon(budget.delta)?.upper)?;
+        Ok(Standing { spent, left: (budget.epsilon.get() - spent.get()).next_down().max(0.0) })
+    }
+
+    /// The largest number of further uses of an event that stay within the budget.
+    ///
+    /// # Guarantee
+    /// As [`meets`](Self::meets), for the returned number of uses.
+    ///
+    /// # Reference
+    /// As [`epsilon`](Self::epsilon).
+    ///
+    /// # Errors
+    /// As [`fits`](Self::fits).
+    pub fn uses_left(&self, event: &Event, budget: Guarantee) -> Result<u64, AccountingError> {
+        crate::calibrate::largest_count(|count| self.fits(event, count, budget))
+    }
+
+    /// δ at ε in one direction by the distribution of the loss, from above.
+    pub(crate) fn delta_one_way(
+        &self,
+        epsilon: Epsilon,
+        direction: Direction,
+    ) -> Result<f64, AccountingError> {
+        let tight = Tight::new(&self.tally.bounded()?, self.neighboring)?;
+        tight.account.delta_one_way(epsilon, direction).or_else(|_| Ok(self.delta(epsilon)?.upper))
+    }
+
+    /// D_α of everything so far at an order above 1, rounded up.
+    ///
+    /// # Guarantee
+    /// An upper bound on the Rényi divergence in both directions; infinite where none is known.
+    ///
+    /// # Reference
+    /// Mironov (2017).
+    ///
+    /// # Errors
+    /// [`AccountingError::Unsupported`] when an event has no Rényi bound.
+    pub fn divergence(&self, order: f64) -> Result<f64, AccountingError> {
+        let mut account = RdpAccountant::new(self.neighboring);
+        for (count, event) in self.tally.parts() {
+            account.compose(event, *count)?;
+        }
+        Ok(account.divergence_up(order))
+    }
+}
+
+/// The exact answer, or the Rényi one where that is smaller or the only one.
+fn best(
+    exact: Result<crate::tight::Bracket, AccountingError>,
+    renyi: impl FnOnce() -> Result<f64, AccountingError>,
+) -> Result<Answer, AccountingError> {
+    let exact = exact.map(|bracket| Answer {
+        lower: bracket.lower,
+        upper: bracket.upper,
+        direction: bracket.direction,
+        method: Method::Pld,
+    });
+    match exact {
+        Ok(found) if found.upper - found.lower <= 1e-3 * found.upper + 1e-12 => Ok(found),
+        Ok(found) => Ok(match renyi() {
+            Ok(upper) if upper < found.upper => {
+                Answer { upper, lower: found.lower.min(upper), method: Method::Rdp, ..found }
+            }
+            _ => found,
+        }),
+        Err(AccountingError::Invalid(invalid)) => Err(invalid.into()),
+        Err(unsupported) => match renyi() {
+            Ok(upper) => Ok(Answer { lower: 0.0, upper, direction: Direction::Remove, method: Method::Rdp }),
+            Err(AccountingError::Invalid(invalid)) => Err(invalid.into()),
+            Err(_) => Err(unsupported),
+        },
+    }
+}
+
+/// The loss distributions: all of them, or the error of the first event that has none.
+struct Tight {
+    account: TightAccountant,
+    refused: Option<AccountingError>,
+}
+
+impl Tight {
+    fn new(tally: &Tally, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let (mut account, mut refused) = (TightAccountant::new(neighboring), None);
+        for (count, event) in tally.parts() {
+            match account.compose(event, *count) {
+                Ok(()) => {}
+                Err(AccountingError::Invalid(invalid)) => return Err(invalid.into()),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        Ok(Self { account, refused })
+    }
+
+    fn ceiling<T>(
+        &self,
+        ask: impl FnOnce(&TightAccountant) -> Result<T, AccountingError>,
+    ) -> Result<T, AccountingError> {
+        match &self.refused {
+            Some(error) => Err(error.clone()),
+            None => ask(&self.account),
+        }
+    }
+}
+
+/// Rényi curves, with what (ε, δ) events reveal outright kept apart.
+struct Renyi {
+    account: RdpAccountant,
+    /// ln of the probability that nothing is revealed outright.
+    log_kept: f64,
+}
+
+impl Renyi {
+    fn new(tally: &Tally, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let (mut account, mut log_kept) = (RdpAccountant::new(neighboring), 0.0);
+        for (count, event) in tally.parts() {
+            match event {
+                // Reveals everything with probability δ and is pure otherwise.
+                Event::Approximate { epsilon, delta } => {
+                    log_kept += *count as f64 * libm::log1p(-delta.get());
+                    account.compose(&Event::Pure { epsilon: *epsilon }, *count)?;
+                }
+                other => account.compose(other, *count)?,
+            }
+        }
+        Ok(Self { account, log_kept: log_kept * (1.0 + 1e-14) })
+    }
+
+    /// The δ left for the rest, rounded down.
+    fn left(&self, delta: Delta) -> Result<Delta, AccountingError> {
+        if self.log_kept == 0.0 {
+            return Ok(delta);
+        }
+        let left = (delta.get() + libm::expm1(self.log_kept) - 4.0 * f64::EPSILON * delta.get())
+            / libm::exp(self.log_kept);
+        if left <= 0.0 {
+            return Err(AccountingError::invalid(
+                "delta",
+                delta,
+                "give a larger delta: the events' own deltas already add up to as much",
+            ));
+        }
+        Ok(Delta::new(left.min(1.0f64.next_down()))?)
+    }
+
+    fn with_kept(&self, delta: f64) -> f64 {
+        if self.log_kept == 0.0 {
+            return delta.min(1.0);
+        }
+        ((-libm::expm1(self.log_kept) + libm::exp(self.log_kept) * delta) * (1.0 + 1e-14)).min(1.0)
+    }
+
+    fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {
+        Ok(self.account.epsilon_up(self.left(delta)?)?.get())
+    }
+
+    fn delta(&self, epsilon: Epsilon) -> Result<f64, AccountingError> {
+        Ok(self.with_kept(self.account.delta_up(epsilon)))
+    }
+
+    /// Moments λ = 1, …, 32 with the tail bound of the paper.
+    fn moments(&self, delta: Delta) -> Result<f64, AccountingError> {
+        let left = self.left(delta)?;
+        let best = (1..=crate::moments::LARGEST_MOMENT)
+            .map(|lambda| f64::from(lambda) + 1.0)
+            .map(|order| epsilon_by_mironov(self.account.divergence_up(order), order, left))
+            .fold(f64::INFINITY, f64::min);
+        if !best.is_finite() {
+            return Err(AccountingError::invalid(
+                "delta",
+                delta,
+                "every moment is infinite: more noise is needed",
+            ));
+        }
+        Ok(best)
+    }
+
+    fn moments_delta(&self, epsilon: Epsilon) -> f64 {
+        let best = (1..=crate::moments::LARGEST_MOMENT)
+            .map(|lambda| f64::from(lambda))
+            .map(|lambda| lambda * (self.account.divergence_up(lambda + 1.0) - epsilon.get()))
+            .map(|log| libm::exp(log + 1e-14 * log.abs()) * (1.0 + 1e-15))
+            .filter(|delta| !delta.is_nan())
+            .fold(1.0, f64::min);
+        self.with_kept(best)
+    }
+}
