@@ -17,6 +17,9 @@ use reticent_core::{Delta, Epsilon, Guarantee, SamplingRate};
 /// # Errors
 /// None but those of the checked types.
 pub fn subsampled(inner: Guarantee, rate: SamplingRate) -> Result<Guarantee, AccountingError> {
+    if rate.get() == 0.0 {
+        return Ok(Guarantee::pure(Epsilon::new(0.0)?));
+    }
     let grown = mul_up(rate.get(), exp_m1_up(inner.epsilon.get()));
     // e^ε overflows long before ln(1 + q(e^ε − 1)) does: it is never above ε.
     let epsilon = ln_1p_up(grown).min(inner.epsilon.get());

@@ -25,15 +25,15 @@ pub fn noise_multiplier(
     budget: Guarantee,
     plan: impl Fn(f64) -> Result<Accountant, AccountingError>,
 ) -> Result<f64, AccountingError> {
-    let enough = |log: f64| plan(libm::exp(log))?.meets(budget);
-    let (low, high) = bracket(0.0, (-9.0, 20.8), &enough)?.ok_or_else(|| {
+    let excess = |log: f64| plan(libm::exp(log))?.excess(budget);
+    let log = least(0.0, (-9.0, 20.8), &excess)?.ok_or_else(|| {
         AccountingError::invalid(
             "epsilon",
             budget.epsilon,
             "give a larger epsilon or delta, or fewer steps: no noise multiplier up to 1e9 is enough",
         )
     })?;
-    Ok(libm::exp(bisect(low, high, &enough)?))
+    Ok(libm::exp(log))
 }
 
 /// The largest sampling rate, to a relative 10⁻⁶, with which the account that `plan` returns stays within the
@@ -54,15 +54,15 @@ pub fn sampling_rate(
     if plan(1.0)?.meets(budget)? {
         return Ok(1.0);
     }
-    let enough = |negated: f64| plan(libm::exp(-negated))?.meets(budget);
-    let (low, high) = bracket(4.0, (0.0, 27.6), &enough)?.ok_or_else(|| {
+    let excess = |negated: f64| plan(libm::exp(-negated))?.excess(budget);
+    let negated = least(4.0, (0.0, 27.6), &excess)?.ok_or_else(|| {
         AccountingError::invalid(
             "epsilon",
             budget.epsilon,
             "give a larger epsilon or delta, or more noise: no sampling rate down to 1e-12 is small enough",
         )
     })?;
-    Ok(libm::exp(-bisect(low, high, &enough)?))
+    Ok(libm::exp(-negated))
 }
 
 /// The largest number of steps with which the account that `plan` returns stays within the budget.
@@ -93,17 +93,20 @@ pub fn steps(
 pub(crate) fn largest_count(
     fits: impl Fn(u64) -> Result<bool, AccountingError>,
 ) -> Result<u64, AccountingError> {
-    let (mut low, mut high) = (0, 1);
+    // Most plans have hundreds of steps or more, and those are the quick ones to account for.
+    let (mut low, mut high) = (0, 1024);
     while fits(high)? {
         if high >= MOST_STEPS {
             return Ok(high);
         }
-        (low, high) = (high, high * 4);
+        (low, high) = (high, high * 8);
     }
     while high - low > 1 {
         // Counts grow by factors: the middle in between is geometric while the bracket is wide.
-        let middle = if high > 2 * low + 2 {
-            (libm::sqrt(low.max(1) as f64 * high as f64) as u64).clamp(low + 1, high - 1)
+        let middle = if low > 0 && high > 2 * low + 2 {
+            (libm::sqrt(low as f64 * high as f64) as u64).clamp(low + 1, high - 1)
+        } else if low == 0 && high > 16 {
+            high / 8
         } else {
             low + (high - low) / 2
         };
@@ -116,45 +119,46 @@ pub(crate) fn largest_count(
     Ok(low)
 }
 
-type Enough<'a> = &'a dyn Fn(f64) -> Result<bool, AccountingError>;
+type Excess<'a> = &'a dyn Fn(f64) -> Result<f64, AccountingError>;
 
-/// A point where it is not enough and one above it where it is, around `start`; none when the upper limit is not.
-fn bracket(
-    start: f64,
-    limits: (f64, f64),
-    enough: Enough<'_>,
-) -> Result<Option<(f64, f64)>, AccountingError> {
-    let (mut low, mut high, mut width) = (start, start, 0.25);
-    if enough(start)? {
-        while low > limits.0 {
-            (high, low) = (low, (low - width).max(limits.0));
-            if !enough(low)? {
-                return Ok(Some((low, high)));
+/// The least point, to the tolerance, at which a decreasing excess is not above 0; none when there is none.
+fn least(start: f64, limits: (f64, f64), excess: Excess<'_>) -> Result<Option<f64>, AccountingError> {
+    // Two points with the root in between.
+    let (mut low, mut width) = ((start, excess(start)?), 0.25);
+    let mut high = low;
+    if low.1 > 0.0 {
+        while high.1 > 0.0 {
+            if high.0 >= limits.1 {
+                return Ok(None);
             }
-            width *= 1.6;
+            low = high;
+            let next = (high.0 + width).min(limits.1);
+            (high, width) = ((next, excess(next)?), 1.6 * width);
         }
-        return Ok(Some((limits.0, limits.0)));
-    }
-    while high < limits.1 {
-        (low, high) = (high, (high + width).min(limits.1));
-        if enough(high)? {
-            return Ok(Some((low, high)));
+    } else {
+        while low.1 <= 0.0 {
+            if low.0 <= limits.0 {
+                return Ok(Some(limits.0));
+            }
+            high = low;
+            let next = (low.0 - width).max(limits.0);
+            (low, width) = ((next, excess(next)?), 1.6 * width);
         }
-        width *= 1.6;
     }
-    Ok(None)
-}
-
-/// The upper end of a bracket as narrow as the tolerance.
-fn bisect(low: f64, high: f64, enough: Enough<'_>) -> Result<f64, AccountingError> {
-    let (mut low, mut high) = (low, high);
-    while high - low > TOLERANCE {
-        let middle = 0.5 * (low + high);
-        if enough(middle)? {
-            high = middle;
+    // Where the straight line between them crosses 0, a little to either side of it in turn; halves now and then.
+    let mut round = 0;
+    while high.0 - low.0 > TOLERANCE {
+        let line = low.0 + (high.0 - low.0) * low.1 / (low.1 - high.1);
+        let aside = if round % 2 == 0 { 0.3 * TOLERANCE } else { -0.3 * TOLERANCE };
+        let middle = if round % 4 == 3 { 0.5 * (low.0 + high.0) } else { line + aside };
+        let middle = if middle > low.0 && middle < high.0 { middle } else { 0.5 * (low.0 + high.0) };
+        let here = (middle, excess(middle)?);
+        if here.1 > 0.0 {
+            low = here;
         } else {
-            low = middle;
+            high = here;
         }
+        round += 1;
     }
-    Ok(high)
+    Ok(Some(high.0))
 }

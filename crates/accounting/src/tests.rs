@@ -114,3 +114,35 @@ fn moments_accountant_reproduces_figure_two() {
     .unwrap();
     within(value.get(), 0.468_405_290_776_603_8 * (1.0 - 1e-9), 0.468_405_290_776_603_8 * (1.0 + 1e-6));
 }
+
+#[test]
+fn optimal_composition_at_its_ends() {
+    let pure = |e: f64| Guarantee::pure(Epsilon::new(e).unwrap());
+    // The total is one rounding away from 13ε: the largest loss is above it.
+    let one = pure(0.077_803_002_046_084_62);
+    let up = optimal::equal_delta_up(one, 13, Epsilon::new(1.011_439_026_599_1).unwrap());
+    assert!(up >= 5.56e-21, "{up:e}");
+    let tiny = Delta::new(1e-14).unwrap();
+    let two = optimal::unequal_epsilon_up(&[pure(1.0), pure(1.0)], tiny).unwrap().get();
+    assert!(two <= 2.0 && two > 1.999_999, "{two}");
+    assert!(optimal::unequal_epsilon_up(&[pure(1e-312)], Delta::new(1e-314).unwrap()).is_ok());
+    for count in [1_000_000_000_000, u64::MAX] {
+        let total = optimal::equal_epsilon_up(pure(1e-6), count, Delta::new(1e-6).unwrap()).unwrap().get();
+        let k = count as f64;
+        // √(2k ln(1/δ))·ε + kε²/2 is larger, the deviation that happens with probability 10⁻⁶ smaller.
+        assert!(total < 1e-6 * (2.0 * k * 13.82).sqrt() + k * 0.5e-12 * 1.01 + 1.0, "{total}");
+        assert!(total > 1e-6 * 4.0 * k.sqrt(), "{total}");
+    }
+}
+
+#[test]
+fn groups_of_every_size() {
+    let (order, epsilon) = (Order::new(4.0).unwrap(), Epsilon::new(1.0).unwrap());
+    assert!(group::renyi(order, epsilon, 1 << 63).is_err());
+    assert!(group::renyi(order, epsilon, 3).is_err());
+    let nothing = amplification::subsampled(
+        Guarantee::pure(Epsilon::new(1000.0).unwrap()),
+        SamplingRate::new(0.0).unwrap(),
+    );
+    assert_eq!(nothing.unwrap().epsilon.get(), 0.0);
+}

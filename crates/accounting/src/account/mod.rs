@@ -18,6 +18,7 @@
 mod claims;
 mod tally;
 
+use tally::Side;
 pub use tally::Tally;
 
 use crate::AccountingError;
@@ -177,12 +178,11 @@ impl Accountant {
         if delta.get() == 0.0 {
             return Err(AccountingError::invalid("delta", 0, "give a delta above 0 and below 1, e.g. 1e-6"));
         }
-        let tally = self.tally.bounded()?;
-        let tight = Tight::new(&tally, self.neighboring)?;
+        let tally = self.tally.bounded(Side::Worse)?;
         let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
         let found = match self.method {
             Method::Pld => {
-                let exact = tight.ceiling(|t| t.epsilon(delta));
+                let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.epsilon(delta));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(delta);
                 best(exact, renyi)?
             }
@@ -192,7 +192,11 @@ impl Accountant {
                 answer(claims::epsilon(&tally, self.neighboring, self.method, delta)?, self.method)
             }
         };
-        let floor = if found.lower > 0.0 { found.lower } else { tight.account.floor_epsilon(delta) };
+        let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
+        let floor = match known {
+            Some(lower) => lower,
+            None => self.floor()?.floor_epsilon(delta),
+        };
         Ok(Answer { lower: floor.min(found.upper), ..found })
     }
 
@@ -207,12 +211,22 @@ impl Accountant {
     /// # Errors
     /// [`AccountingError::Unsupported`] when the method has no bound for an event.
     pub fn delta(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
-        let tally = self.tally.bounded()?;
-        let tight = Tight::new(&tally, self.neighboring)?;
+        let found = self.delta_up(epsilon)?;
+        let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
+        let floor = match known {
+            Some(lower) => lower,
+            None => self.floor()?.floor_delta(epsilon),
+        };
+        Ok(Answer { lower: floor.min(found.upper), ..found })
+    }
+
+    /// δ at ε with a lower end only where it comes for free.
+    fn delta_up(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
+        let tally = self.tally.bounded(Side::Worse)?;
         let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
         let found = match self.method {
             Method::Pld => {
-                let exact = tight.ceiling(|t| t.delta(epsilon));
+                let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.delta(epsilon));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.delta(epsilon);
                 best(exact, renyi)?
             }
@@ -224,8 +238,12 @@ impl Accountant {
                 answer(claims::delta(&tally, self.neighboring, self.method, epsilon)?, self.method)
             }
         };
-        let floor = if found.lower > 0.0 { found.lower } else { tight.account.floor_delta(epsilon) };
-        Ok(Answer { lower: floor.min(found.upper), ..found })
+        Ok(found)
+    }
+
+    /// The account whose floor is below the truth: of the same events, or of slightly better ones.
+    fn floor(&self) -> Result<TightAccountant, AccountingError> {
+        Ok(Tight::new(&self.tally.bounded(Side::Better)?, self.neighboring)?.account)
     }
 
     /// Whether the events stay within (ε, δ).
@@ -239,14 +257,23 @@ impl Accountant {
     /// # Errors
     /// As [`epsilon`](Self::epsilon).
     pub fn meets(&self, budget: Guarantee) -> Result<bool, AccountingError> {
-        Ok(match self.method {
+        Ok(self.excess(budget)? <= 0.0)
+    }
+
+    /// ln of what is spent over what is allowed: of δ where the method gives it at once, of ε otherwise.
+    pub(crate) fn excess(&self, budget: Guarantee) -> Result<f64, AccountingError> {
+        let (spent, allowed) = match self.method {
             Method::Pld | Method::Rdp | Method::Moments => {
-                self.delta(budget.epsilon)?.upper <= budget.delta.get()
+                (self.delta_up(budget.epsilon)?.upper, budget.delta.get())
             }
             Method::Optimal | Method::Advanced | Method::Basic => {
-                self.epsilon(budget.delta)?.upper <= budget.epsilon.get()
+                (self.epsilon(budget.delta)?.upper, budget.epsilon.get())
             }
-        })
+        };
+        if spent <= allowed {
+            return Ok(libm::log(spent / allowed).clamp(-700.0, 0.0));
+        }
+        Ok(libm::log(spent / allowed).clamp(f64::MIN_POSITIVE, 700.0))
     }
 
     /// Whether `count` more uses of an event would stay within the budget. Nothing is composed.
@@ -300,7 +327,7 @@ impl Accountant {
         epsilon: Epsilon,
         direction: Direction,
     ) -> Result<f64, AccountingError> {
-        let tight = Tight::new(&self.tally.bounded()?, self.neighboring)?;
+        let tight = Tight::new(&self.tally.bounded(Side::Worse)?, self.neighboring)?;
         tight.account.delta_one_way(epsilon, direction).or_else(|_| Ok(self.delta(epsilon)?.upper))
     }
 
@@ -455,7 +482,7 @@ impl Renyi {
 
     fn moments_delta(&self, epsilon: Epsilon) -> f64 {
         let best = (1..=crate::moments::LARGEST_MOMENT)
-            .map(|lambda| f64::from(lambda))
+            .map(f64::from)
             .map(|lambda| lambda * (self.account.divergence_up(lambda + 1.0) - epsilon.get()))
             .map(|log| libm::exp(log + 1e-14 * log.abs()) * (1.0 + 1e-15))
             .filter(|delta| !delta.is_nan())
@@ -463,3 +490,6 @@ impl Renyi {
         self.with_kept(best)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use reticent_core::{Epsilon, Event, NoiseMultiplier, SamplingRate};
 use std::collections::HashMap;
 
 /// More different events than this are brought together into fewer, slightly worse ones.
-const MOST_KINDS: usize = 48;
+const MOST_KINDS: usize = 32;
 
 /// Simple events with how often each was used.
 #[derive(Debug, Clone, Default)]
@@ -47,40 +47,46 @@ impl Tally {
         &self.parts
     }
 
-    /// The same or slightly worse events, of few kinds.
-    pub(super) fn bounded(&self) -> Result<Self, AccountingError> {
-        if self.parts.len() <= MOST_KINDS {
+    /// Whether there are few enough kinds of events to account for each on its own.
+    pub(super) fn is_short(&self) -> bool {
+        self.parts.len() <= MOST_KINDS
+    }
+
+    /// The same events, or slightly worse (better) ones of few kinds.
+    pub(super) fn bounded(&self, side: Side) -> Result<Self, AccountingError> {
+        if self.is_short() {
             return Ok(self.clone());
         }
-        // Gaussian noise is one Gaussian event whatever its parts; others are rounded to the worse side of a
-        // geometric grid that grows coarser until few kinds are left.
-        let mut ratio: f64 = 1.000_01;
+        // Gaussian noise is one Gaussian event whatever its parts; others are rounded to one side of a geometric
+        // grid that grows coarser until few kinds are left.
+        let mut ratio: f64 = 1.000_5;
         loop {
             let mut tally = Self::default();
             let mut precision = 0.0;
             for (count, event) in &self.parts {
+                if !tally.is_short() {
+                    break;
+                }
                 match event {
                     Event::Gaussian { noise_multiplier } => {
                         precision += *count as f64 / (noise_multiplier.get() * noise_multiplier.get());
                     }
-                    other => tally.add(&coarser(other, ratio)?, *count)?,
+                    other => tally.add(&coarser(other, ratio, side)?, *count)?,
                 }
             }
             if precision > 0.0 {
-                let noise = 1.0 / (precision * (1.0 + 1e-9)).sqrt();
+                let margin = if side == Side::Worse { 1e-9 } else { -1e-9 };
+                let noise = 1.0 / (precision * (1.0 + margin)).sqrt();
                 tally.add(&Event::Gaussian { noise_multiplier: NoiseMultiplier::new(noise)? }, 1)?;
             }
-            if tally.parts.len() <= MOST_KINDS {
+            if tally.is_short() {
                 return Ok(tally);
             }
             if ratio > 1.3 {
                 return Err(AccountingError::Unsupported {
                     event: "this list of events",
                     accountant: "every method",
-                    why: format!(
-                        "it has {} kinds of events that cannot be brought together: split it",
-                        tally.parts.len()
-                    ),
+                    why: "it has too many different events that cannot be brought together: split it".into(),
                 });
             }
             ratio = 1.0 + (ratio - 1.0) * 2.0;
@@ -110,28 +116,41 @@ fn take_apart<'a>(
     }
 }
 
-/// An event that is no better, with parameters on a geometric grid.
-fn coarser(event: &Event, ratio: f64) -> Result<Event, AccountingError> {
+/// On which side of the given events the rounded ones must lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// They lose no less.
+    Worse,
+    /// They lose no more.
+    Better,
+}
+
+/// An event that is no better (no worse), with parameters on a geometric grid.
+fn coarser(event: &Event, ratio: f64, side: Side) -> Result<Event, AccountingError> {
     let step = libm::log(ratio);
     let down =
         |x: f64| (libm::exp((libm::log(x) / step).floor() * step) * (1.0 - 1e-12)).max(f64::MIN_POSITIVE);
-    let up =
-        |x: f64| if x == 0.0 { 0.0 } else { libm::exp((libm::log(x) / step).ceil() * step) * (1.0 + 1e-12) };
-    let noise = |z: &NoiseMultiplier| NoiseMultiplier::new(down(z.get()));
+    let up = |x: f64| libm::exp((libm::log(x) / step).ceil() * step) * (1.0 + 1e-12);
+    let (less, more): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64) =
+        if side == Side::Worse { (&down, &up) } else { (&up, &down) };
+    let noise = |z: &NoiseMultiplier| NoiseMultiplier::new(less(z.get()));
+    let cost = |epsilon: &Epsilon| {
+        if epsilon.get() == 0.0 { Ok(*epsilon) } else { Epsilon::new(more(epsilon.get())) }
+    };
     Ok(match event {
         Event::Laplace { noise_multiplier } => Event::Laplace { noise_multiplier: noise(noise_multiplier)? },
         Event::DiscreteLaplace { noise_multiplier } => {
             Event::DiscreteLaplace { noise_multiplier: noise(noise_multiplier)? }
         }
-        Event::Pure { epsilon } => Event::Pure { epsilon: Epsilon::new(up(epsilon.get()))? },
-        Event::Exponential { epsilon } => Event::Exponential { epsilon: Epsilon::new(up(epsilon.get()))? },
-        Event::PoissonSampled { rate, event } => Event::PoissonSampled {
-            rate: SamplingRate::new(up(rate.get()).min(1.0))?,
+        Event::Pure { epsilon } => Event::Pure { epsilon: cost(epsilon)? },
+        Event::Exponential { epsilon } => Event::Exponential { epsilon: cost(epsilon)? },
+        Event::PoissonSampled { rate, event } if rate.get() > 0.0 => Event::PoissonSampled {
+            rate: SamplingRate::new(more(rate.get()).min(1.0))?,
             event: Box::new(match &**event {
                 Event::Gaussian { noise_multiplier } => {
                     Event::Gaussian { noise_multiplier: noise(noise_multiplier)? }
                 }
-                other => coarser(other, ratio)?,
+                other => coarser(other, ratio, side)?,
             }),
         },
         other => other.clone(),

@@ -5,8 +5,8 @@ use super::balls_add::AddDirection;
 /// Whole orders up to this are worked out; above them there is no amplification.
 const MOST_ORDERS: f64 = 512.0;
 
-/// Below this noise multiplier the moments leave the range of doubles, and nothing is amplified.
-const LEAST_SIGMA: f64 = 0.2;
+/// Noise multipliers outside this range leave the range of doubles, and nothing is amplified.
+const SIGMAS: std::ops::RangeInclusive<f64> = 0.2..=1e6;
 
 /// One epoch of balls in bins with Gaussian noise of multiplier σ on each of T batches.
 ///
@@ -27,7 +27,7 @@ pub struct BallsInBins {
 impl BallsInBins {
     /// Works out the moments of all whole orders that are amplified noticeably.
     pub fn new(bins: u64, sigma: f64) -> Self {
-        if bins < 2 || sigma < LEAST_SIGMA {
+        if bins < 2 || !SIGMAS.contains(&sigma) {
             return Self { sigma, log_moments: Vec::new() };
         }
         let (t, w) = (bins as f64, 1.0 / (sigma * sigma));

@@ -1,7 +1,7 @@
 //! The add direction of balls in bins: E[R^{−β}], R the mean of T independent likelihood ratios r.
 //!
-//! E[R^{−β}] = 1 + E[e^{N(s)} − 1] over s ~ Gamma(β), with N(s) = s + T·ln E[e^{−sr/T}]. N is worked out once on a grid
-//! of ln s; each cell's integral is bounded from above by the lesser of two bounds, as the proof says.
+//! E[R^{−β}] = 1 + E[e^{N(s)} − 1] over s ~ Gamma(β), with N(s) = s + T·ln E[e^{−sr/T}]. N is worked out once
+//! on a grid of ln s; each cell's integral is bounded by the lesser of two bounds, as the proof says.
 
 /// Distance of grid points in ln s.
 const STEP: f64 = 0.02;
@@ -50,7 +50,7 @@ impl AddDirection {
         let (Some(first), [.., before, last]) = (p.first(), p.as_slice()) else { return f64::INFINITY };
         // ln of the whole integrand s^β·E[e^{−sr/T}]^T, which is concave in ln s.
         let level = |p: &Point| beta * p.log_s + (p.gain - p.s);
-        // The bound by the chord on the left, continued, and by the chord on the right.
+        // How much it rises at most from one point to the next.
         let rise = |a: &Point, b: &Point| level(b) - level(a) + 2.0 * (a.slack + b.slack);
         let fall = rise(before, last);
         if fall >= 0.0 {
@@ -74,8 +74,8 @@ impl AddDirection {
     }
 }
 
-/// ln of the mean over a cell of (e^{N} − 1)·s^β·e^{−s}: the concave exponent βy − e^y is below its tangent at
-/// the middle, the convex e^N − 1 below its chord.
+/// ln of the mean over a cell of (e^{N} − 1)·s^β·e^{−s}: the concave exponent βy − e^y is below its tangent
+/// at the middle, the convex e^N − 1 below its chord.
 fn tangent_and_chord(beta: f64, low: &Point, high: &Point) -> f64 {
     let middle = 0.5 * (low.log_s + high.log_s);
     let s = libm::exp(middle);

@@ -15,11 +15,14 @@ const COARSE: usize = 96;
 /// # Reference
 /// Canonne, Kamath, Steinke (2020), proposition 12.
 pub fn epsilon_at_order(divergence: f64, order: f64, delta: Delta) -> f64 {
-    let gain = libm::log((order - 1.0) / order);
+    if order.is_nan() || order <= 1.0 || divergence.is_nan() {
+        return f64::INFINITY;
+    }
+    let gain = libm::log1p(-1.0 / order);
     let price = (libm::log(delta.get()) + libm::log(order)) / (order - 1.0);
     let slack =
         1e-15 * (divergence + gain.abs() + 4.0 * price.abs() + libm::log(delta.get()).abs() / (order - 1.0));
-    (divergence + gain - price + slack).max(0.0)
+    (divergence + gain - price + slack + f64::EPSILON).max(0.0)
 }
 
 /// ε at δ by the older conversion divergence + ln(1/δ)/(α − 1), rounded up.
@@ -30,6 +33,9 @@ pub fn epsilon_at_order(divergence: f64, order: f64, delta: Delta) -> f64 {
 /// # Reference
 /// Mironov (2017), proposition 3.
 pub fn epsilon_by_mironov(divergence: f64, order: f64, delta: Delta) -> f64 {
+    if order.is_nan() || order <= 1.0 || divergence.is_nan() {
+        return f64::INFINITY;
+    }
     let price = -libm::log(delta.get()) / (order - 1.0);
     divergence + price + 1e-15 * (divergence + 4.0 * price)
 }
@@ -73,6 +79,9 @@ pub fn epsilon_up(curve: impl Fn(f64) -> f64, delta: Delta) -> Result<(Epsilon, 
 /// # Reference
 /// As [`epsilon_at_order`], solved for δ.
 pub fn delta_at_order(divergence: f64, order: f64, epsilon: Epsilon) -> f64 {
+    if order.is_nan() || order <= 1.0 || divergence.is_nan() {
+        return 1.0;
+    }
     let gap = order - 1.0;
     let log = gap * (divergence - epsilon.get() + libm::log(gap / order)) - libm::log(order);
     let slack =
@@ -88,8 +97,15 @@ pub(super) fn least_over_orders(value: impl Fn(f64) -> f64) -> (f64, f64) {
     };
     let width = (LOG_RANGE.1 - LOG_RANGE.0) / COARSE as f64;
     let point = |i: usize| LOG_RANGE.0 + width * i as f64;
-    let values: Vec<f64> = (0..=COARSE).map(|i| at(point(i))).collect();
-    let best = (0..=COARSE).min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(0);
+    // Upwards in the order, until it has long been getting worse: the largest orders cost the most.
+    let (mut values, mut best) = (Vec::with_capacity(COARSE + 1), 0);
+    while values.len() <= COARSE && (values.len() < best + 24 || values[best] == f64::INFINITY) {
+        values.push(at(point(values.len())));
+        let last = values.len() - 1;
+        if values[last] < values[best] {
+            best = last;
+        }
+    }
     let (mut low, mut high) = (point(best.saturating_sub(1)), point((best + 1).min(COARSE)));
     let golden = 0.618_033_988_749_895;
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));

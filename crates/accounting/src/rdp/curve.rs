@@ -27,6 +27,9 @@ impl Curve {
 
 /// What rounding can add to a logarithm that is divided by α − 1.
 fn divided(log_moment: f64, order: f64) -> f64 {
+    if log_moment.is_nan() {
+        return f64::INFINITY;
+    }
     (log_moment.max(0.0) * (1.0 + 1e-14) + 4.0 * f64::EPSILON) / (order - 1.0)
 }
 
@@ -54,11 +57,21 @@ fn response(keep: f64, categories: u64) -> Curve {
     Curve::new(move |order| {
         let others = categories as f64 - 1.0;
         let (kept, stray) = (libm::log(keep), libm::log((1.0 - keep) / others));
+        let largest = response_loss(keep, categories);
         let swap = log_sum_exp(order * kept + (1.0 - order) * stray, order * stray + (1.0 - order) * kept);
         let unmoved = libm::log((categories as f64 - 2.0) * libm::exp(stray));
         let total = if categories > 2 { log_sum_exp(swap, unmoved) } else { swap };
-        divided(total, order).min((kept - stray) * (1.0 + 1e-14))
+        divided(total, order).min(largest)
     })
+}
+
+/// ln(keep/stray) without cancellation where the two are close, rounded up.
+pub(super) fn response_loss(keep: f64, categories: u64) -> f64 {
+    let k = categories as f64;
+    let stray = (1.0 - keep) / (k - 1.0);
+    // keep − stray = (k·keep − 1)/(k − 1), with one rounding.
+    let gap = libm::fma(k, keep, -1.0).max(0.0) / (k - 1.0);
+    libm::log1p(gap / stray) * (1.0 + 1e-14) + f64::EPSILON * gap
 }
 
 /// The tight curve of anything ε-private: binary randomized response.
@@ -90,6 +103,7 @@ pub(super) fn collect(
     parts: &mut Vec<(u64, Curve)>,
 ) -> Result<(), AccountingError> {
     match whole {
+        _ if count == 0 => Ok(()),
         Event::Repeated { count: times, event } => {
             let total = count.checked_mul(*times).ok_or_else(|| {
                 AccountingError::invalid("count", times, "give fewer repetitions: the total is beyond 2^64")
@@ -181,7 +195,7 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
             Curve::new(move |order| {
                 let (remove, add) =
                     (mixture_log_moment(&s, &p, z, order), mixture_log_moment(&s, &p, z, 1.0 - order));
-                divided(remove.max(add), order)
+                divided(if remove.is_nan() { remove } else { add.max(remove) }, order)
             })
         }
         Event::PoissonSampled { rate, event } => sampled(rate.get(), event, neighboring)?,
@@ -190,6 +204,12 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
                 return Err(unsupported(
                     "sampled_without_replacement",
                     "the bound is for replace-one: state the events under that relation",
+                ));
+            }
+            if matches!(**event, Event::SampledWithoutReplacement { .. } | Event::RepeatAndSelect { .. }) {
+                return Err(unsupported(
+                    "sampled_without_replacement",
+                    "a sampler inside a sampler is not supported: state what is run on the batch",
                 ));
             }
             let inner = single(event, neighboring)?;
@@ -282,7 +302,7 @@ fn truncated(
     let Event::Gaussian { noise_multiplier } = event else {
         return Err(unsupported(
             "truncated_poisson",
-            "only Gaussian noise is supported inside: state a gaussian event, or poisson_sampled without a cap",
+            "only a gaussian event is supported inside: state that, or poisson_sampled without a cap",
         ));
     };
     let sampler = TruncatedPoisson::new(dataset_size, rate, max_batch, noise_multiplier.get());

@@ -1,6 +1,6 @@
 //! The two ends of a Rényi curve: D₁ and D_∞.
 
-use super::curve::unsupported;
+use super::curve::{response_loss, unsupported};
 use super::student::student_t_rdp;
 use crate::AccountingError;
 use reticent_core::Event;
@@ -28,9 +28,9 @@ pub fn kullback_leibler(event: &Event) -> Result<f64, AccountingError> {
             up(e + libm::expm1(-e)) + f64::EPSILON * e
         }
         Event::RandomizedResponse { keep_probability, categories } => {
-            let (keep, stray) =
-                (keep_probability.get(), (1.0 - keep_probability.get()) / (*categories as f64 - 1.0));
-            up((keep - stray) * libm::log(keep / stray))
+            let (keep, k) = (keep_probability.get(), *categories as f64);
+            let gap = libm::fma(k, keep, -1.0).max(0.0) / (k - 1.0);
+            up(gap * response_loss(keep, *categories))
         }
         Event::DiscreteLaplace { noise_multiplier } => pure(1.0 / noise_multiplier.get()),
         Event::Pure { epsilon } => pure(epsilon.get()),
@@ -75,8 +75,7 @@ pub fn largest_loss(event: &Event) -> Result<f64, AccountingError> {
             up(1.0 / noise_multiplier.get())
         }
         Event::RandomizedResponse { keep_probability, categories } => {
-            let keep = keep_probability.get();
-            up(libm::log(keep * (*categories as f64 - 1.0) / (1.0 - keep)))
+            response_loss(keep_probability.get(), *categories)
         }
         Event::Pure { epsilon } | Event::Exponential { epsilon } => epsilon.get(),
         Event::RepeatAndSelect { mean, shape, event } => {

@@ -36,9 +36,11 @@ pub fn bad_outcome(
     if p == 0.0 {
         return Ok(OutcomeRange { lower: 0.0, upper: 0.0 });
     }
-    let upper = libm::exp((e + libm::log(p)) * (a - 1.0) / a) * (1.0 + 1e-13);
-    let lower = libm::exp(-e + libm::log(p) * a / (a - 1.0)) * (1.0 - 1e-13);
-    Ok(OutcomeRange { lower, upper: upper.min(1.0) })
+    let (rise, fall) = ((e + libm::log(p)) * (a - 1.0) / a, -e + libm::log(p) * a / (a - 1.0));
+    let slack = |exponent: f64| 1e-15 * (8.0 + 4.0 * exponent.abs() + 4.0 * e);
+    let upper = libm::exp(rise) * (1.0 + slack(rise)) + f64::MIN_POSITIVE;
+    let lower = libm::exp(fall) * (1.0 - slack(fall)) - f64::MIN_POSITIVE;
+    Ok(OutcomeRange { lower: lower.max(0.0), upper: upper.min(1.0) })
 }
 
 /// The factor by which the odds between two data sets may move after an output, on average over

@@ -48,7 +48,9 @@ pub fn sampled_gaussian_log_moment(rate: f64, sigma: f64, order: f64) -> f64 {
 /// # Reference
 /// As [`sampled_gaussian_log_moment`].
 pub fn mixture_log_moment(sensitivities: &[f64], probabilities: &[f64], sigma: f64, power: f64) -> f64 {
-    let largest = sensitivities.iter().copied().fold(0.0, f64::max);
+    let parts: Vec<(f64, f64)> =
+        sensitivities.iter().copied().zip(probabilities.iter().copied()).filter(|(_, p)| *p > 0.0).collect();
+    let largest = parts.iter().map(|(s, _)| *s).fold(0.0, f64::max);
     if largest == 0.0 {
         return 0.0;
     }
@@ -56,19 +58,29 @@ pub fn mixture_log_moment(sensitivities: &[f64], probabilities: &[f64], sigma: f
     let step = (sigma / 8.0).min(0.4 * scale);
     let (from, to) = (power.min(0.0) * largest - TAILS * sigma, power.max(1.0) * largest + TAILS * sigma);
     let points = ((to - from) / step).ceil();
-    if points > MOST_POINTS {
+    if points.is_nan() || points > MOST_POINTS {
         return f64::INFINITY;
     }
+    // The probabilities are known to about 1e-9: made to add up exactly.
+    let total: f64 = parts.iter().map(|(_, p)| p).sum();
     // Excess of r^α over 1 + α(r − 1): positive, and E[r − 1] = 0, so nothing cancels in the sum.
     let mut logs = Vec::with_capacity(points as usize + 1);
     for i in 0..=points as u64 {
         let x = from + step * i as f64;
-        let rise: f64 = sensitivities
-            .iter()
-            .zip(probabilities)
-            .map(|(s, p)| p * libm::expm1(s * (2.0 * x - s) / (2.0 * sigma * sigma)))
-            .sum();
-        logs.push(log_excess(rise, power) - 0.5 * (x / sigma) * (x / sigma));
+        let exponent = |s: f64| s * (2.0 * x - s) / (2.0 * sigma * sigma);
+        let top = parts.iter().map(|(s, _)| exponent(*s)).fold(f64::NEG_INFINITY, f64::max);
+        let rise = parts.iter().map(|(s, p)| p / total * libm::expm1(exponent(*s).min(30.0))).sum::<f64>();
+        // ln r, relative to the largest exponent where r is not close to 1.
+        let excess = if top < 30.0 && rise > -0.5 {
+            log_excess(rise, power)
+        } else {
+            let scaled: f64 = parts.iter().map(|(s, p)| p / total * libm::exp(exponent(*s) - top)).sum();
+            log_excess_far(top + libm::log(scaled), power)
+        };
+        logs.push(excess - 0.5 * (x / sigma) * (x / sigma));
+    }
+    if logs.iter().any(|log| log.is_nan()) {
+        return f64::INFINITY;
     }
     let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logs.iter().map(|l| libm::exp(l - top)).sum();
@@ -81,6 +93,20 @@ pub fn mixture_log_moment(sensitivities: &[f64], probabilities: &[f64], sigma: f
         libm::log1p(libm::exp(log_excess))
     };
     value * (1.0 + 1e-11) + (value.min(1.0)) * 1e-12 * size
+}
+
+/// ln(r^α − 1 − α(r − 1)) from ln r, for r away from 1; where it is large, from above.
+fn log_excess_far(log_ratio: f64, power: f64) -> f64 {
+    let log_power = power * log_ratio;
+    if log_power > 30.0 {
+        // α(r − 1) is positive for large r and α > 1, and for small r and α < 0: at most r^α.
+        return log_power;
+    }
+    if power < 0.0 && log_ratio > 30.0 {
+        return log_ratio + libm::log(-power);
+    }
+    let rise = libm::expm1(log_ratio);
+    libm::log((libm::expm1(log_power) - power * rise).max(f64::MIN_POSITIVE))
 }
 
 /// ln((1 + y)^α − 1 − αy) for y > −1 and α outside [0, 1], where it is convex; −∞ when y = 0.
@@ -98,5 +124,7 @@ fn log_excess(y: f64, power: f64) -> f64 {
     if log_power > 30.0 {
         return log_power + libm::log1p(-(1.0 + power * y) * libm::exp(-log_power));
     }
-    libm::log((libm::expm1(log_power) - power * y).max(f64::MIN_POSITIVE))
+    // What cancellation may have taken is given back.
+    let (grown, linear) = (libm::expm1(log_power), power * y);
+    libm::log((grown - linear + 4.0 * f64::EPSILON * (grown.abs() + linear.abs())).max(f64::MIN_POSITIVE))
 }

@@ -15,7 +15,7 @@
 pub fn student_t_rdp(noise_multiplier: f64, degrees_of_freedom: u64, order: f64) -> f64 {
     let nu = degrees_of_freedom as f64;
     let square = 1.0 / (noise_multiplier * noise_multiplier);
-    let rho = 0.5 * square * ((nu + 1.0) / (nu + 3.0));
+    let rho = (0.5 * square * ((nu + 1.0) / (nu + 3.0))).max(f64::MIN_POSITIVE);
     if square * (1.0 + 1e-14) <= nu {
         return order * rho * (1.0 + 1e-14);
     }

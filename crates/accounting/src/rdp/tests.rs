@@ -205,3 +205,81 @@ fn closed_forms_at_the_ends() {
     assert!((near_one - kullback_leibler(&laplace).unwrap()).abs() < 1e-6);
     assert!((divergence(&laplace, Neighboring::AddRemove, 1e6) - 0.5).abs() < 1e-5);
 }
+
+fn mixture(sensitivities: &[f64], probabilities: &[f64], z: f64) -> Event {
+    Event::MixtureOfGaussians {
+        sensitivities: sensitivities.to_vec(),
+        probabilities: probabilities.to_vec(),
+        noise_multiplier: NoiseMultiplier::new(z).unwrap(),
+    }
+}
+
+fn epsilon(event: &Event, count: u64, delta: f64) -> f64 {
+    let mut account = RdpAccountant::new(Neighboring::AddRemove);
+    account.compose(event, count).unwrap();
+    account.epsilon_up(Delta::new(delta).unwrap()).unwrap().get()
+}
+
+/// Whatever overflows is a large divergence, never a small one.
+#[test]
+fn mixtures_far_from_their_mean_stay_large() {
+    // Exact values: 9.0 for the first, certified lower ends of the loss distributions for the others.
+    assert!(epsilon(&mixture(&[1.0, 2.0], &[0.5, 0.5], 1.0), 1, 1e-5) > 9.0);
+    assert!(epsilon(&mixture(&[1.0, 2.0], &[0.5, 0.5], 1.0), 100, 1e-5) > 186.86);
+    assert!(epsilon(&mixture(&[0.0, 1.0], &[0.99, 0.01], 0.5), 100, 1e-5) > 6.47);
+    assert!(epsilon(&mixture(&[0.0, 1.0], &[0.5, 0.5], 1.0), 10, 1e-5) > 10.458);
+    assert!(epsilon(&mixture(&[0.0, 40.0], &[0.5, 0.5], 1.0), 10_000, 0.1) > 4.03e6);
+    let curve = |order: f64| {
+        let mut account = RdpAccountant::new(Neighboring::AddRemove);
+        account.compose(&mixture(&[0.0, 1.0], &[0.99, 0.01], 0.5), 1).unwrap();
+        account.divergence_up(order)
+    };
+    assert!(curve(200.0) >= curve(150.0) && curve(150.0) > 295.0);
+}
+
+#[test]
+fn what_is_not_a_number_is_never_a_small_cost() {
+    let gaussian = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(0.1).unwrap() };
+    let alone = epsilon(&gaussian, 1, 1e-5);
+    let nothing = |event: Event| Event::Repeated { count: 0, event: Box::new(event) };
+    let point = Event::Rdp { order: Order::new(2.0).unwrap(), epsilon: Epsilon::new(1.0).unwrap() };
+    let with = |event: Event| Event::Composed { events: vec![gaussian.clone(), event] };
+    assert_eq!(epsilon(&with(nothing(point.clone())), 1, 1e-5), alone);
+    let unused = Event::Shuffled { steps_per_epoch: 3, epochs: 0, event: Box::new(point) };
+    assert_eq!(epsilon(&with(unused), 1, 1e-5), alone);
+    let delta = Delta::new(1e-5).unwrap();
+    for (divergence, order) in [(5.0, 1.0), (5.0, 0.5), (f64::NAN, 2.0), (1.0, f64::NAN)] {
+        assert_eq!(epsilon_at_order(divergence, order, delta), f64::INFINITY);
+        assert_eq!(epsilon_by_mironov(divergence, order, delta), f64::INFINITY);
+        assert_eq!(delta_at_order(divergence, order, Epsilon::new(1.0).unwrap()), 1.0);
+    }
+}
+
+#[test]
+fn randomized_response_close_to_uniform_rounds_up() {
+    let event = |keep, categories| Event::RandomizedResponse {
+        keep_probability: Probability::new(keep).unwrap(),
+        categories,
+    };
+    // ln(keep/stray) in 40 digits of the doubles given.
+    let loss = largest_loss(&event(0.250_000_000_000_012_9, 4)).unwrap();
+    assert!(loss >= 6.868_5e-14 && loss < 6.869e-14, "{loss:e}");
+    assert!(largest_loss(&event(1.0 / 3.0, 3)).unwrap() >= 0.0);
+    let mut account = RdpAccountant::new(Neighboring::AddRemove);
+    account.compose(&event(1.0 / 3.0, 3), 1).unwrap();
+    assert!(account.divergence_up(1e6) >= 0.0);
+}
+
+#[test]
+fn tiny_noise_without_replacement_ends() {
+    for z in [0.02, 1e-3, 1e-8, 1e-160] {
+        let batch = Event::SampledWithoutReplacement {
+            dataset_size: 1000,
+            batch_size: 10,
+            event: Box::new(Event::Gaussian { noise_multiplier: NoiseMultiplier::new(z).unwrap() }),
+        };
+        let mut account = RdpAccountant::new(Neighboring::ReplaceOne);
+        account.compose(&batch, 1).unwrap();
+        assert!(account.divergence_up(4.0) > 1.0);
+    }
+}

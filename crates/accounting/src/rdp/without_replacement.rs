@@ -5,6 +5,9 @@ use std::sync::Mutex;
 /// Orders above this are not worth their sum.
 const MOST_TERMS: u64 = 512;
 
+/// Sums of more points than this are not worth their time.
+const MOST_POINTS: f64 = 20_000.0;
+
 /// What the bound needs of the mechanism that is run on a batch, under replace-one.
 pub struct Inner<'a> {
     /// ε(j), its Rényi curve.
@@ -79,7 +82,11 @@ impl GaussianDifferences {
 fn even_difference(sigma: f64, l: f64) -> f64 {
     let step = (sigma / 8.0).min(0.4 * sigma * sigma);
     let (from, to) = (-13.0 * sigma, l + 13.0 * sigma);
-    let points = ((to - from) / step).ceil() as u64;
+    let points = ((to - from) / step).ceil();
+    if points.is_nan() || points > MOST_POINTS {
+        return f64::INFINITY;
+    }
+    let points = points as u64;
     let logs: Vec<f64> = (0..=points)
         .map(|i| {
             let x = from + step * i as f64;

@@ -4,7 +4,7 @@ use super::complex::Complex;
 use super::loss::{Decay, Loss};
 
 /// A sum of independent privacy losses in one direction.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Sum {
     pub(super) parts: Vec<(f64, Loss)>,
 }
@@ -14,12 +14,12 @@ pub(super) struct Contour {
     c: f64,
     h: f64,
     values: Vec<Complex>,
-    /// Bound on the error of every K.
-    error: f64,
+    /// Bounds on the errors of K.
+    errors: Vec<f64>,
     /// ∫ e^{−decay(y)}/y² dy beyond the last point.
     tail: f64,
-    /// Bound on ln of the aliases above, relative to e^{K(c) − cε}.
-    log_alias_above: f64,
+    /// Steps s ahead of c with K(c + s) − K(c), for Chernoff's bound on the aliases above.
+    ahead: Vec<(f64, f64)>,
 }
 
 /// An estimate with certified ends.
@@ -117,11 +117,9 @@ impl Sum {
         // Aliases above are bounded by Chernoff at a few larger c, and h shrinks until they do not matter.
         let ahead: Vec<(f64, f64)> = [0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0]
             .map(|f| 9.0 * f / spread)
-            .map(|step| (step, self.cumulant(c + step) - at_c - step * epsilon))
+            .map(|step| (step, self.cumulant(c + step) - at_c))
             .to_vec();
-        let alias_above =
-            |h: f64| ahead.iter().map(|(step, rise)| rise - step * TWO_PI / h).fold(f64::INFINITY, f64::min);
-        while alias_above(h) > ALIAS_GOAL && h * spread > 1e-3 {
+        while log_alias_above(&ahead, h, epsilon) > ALIAS_GOAL && h * spread > 1e-3 {
             h *= 0.8;
         }
         let decays: Vec<(f64, Decay)> =
@@ -139,7 +137,7 @@ impl Sum {
             return None;
         }
         let contour = self.lay(c, h, count)?;
-        Some(Contour { tail: left_out(count), log_alias_above: alias_above(h), ..contour })
+        Some(Contour { tail: left_out(count), ahead, ..contour })
     }
 
     /// The step that the saddle's width and the aliases below ask for.
@@ -156,17 +154,26 @@ impl Sum {
     /// Cumulants at `count` points; nothing is known yet of what lies beyond them.
     fn lay(&self, c: f64, h: f64, count: usize) -> Option<Contour> {
         let mut values = vec![Complex::new(0.0, 0.0); count];
-        let mut error = 0.0;
+        let mut errors = vec![0.0; count];
         for (times, loss) in &self.parts {
             let line = loss.line(c, h, count)?;
-            for (value, part) in values.iter_mut().zip(&line.values) {
-                *value = *value + *part * *times;
+            for k in 0..count {
+                values[k] = values[k] + line.values[k] * *times;
+                errors[k] += times * (line.errors[k] + line.values[k].abs() * 2.0 * f64::EPSILON);
             }
-            error += times * line.error;
         }
-        error += values[0].re.abs() * 4.0 * f64::EPSILON;
-        Some(Contour { c, h, values, error, tail: f64::INFINITY, log_alias_above: f64::INFINITY })
+        Some(Contour { c, h, values, errors, tail: f64::INFINITY, ahead: Vec::new() })
     }
+}
+
+/// ln of a bound on half of the aliases above ε, relative to e^{K(c) − cε}: term m is at most
+/// e^{K(c + s) − K(c) − s(ε + 2πm/h)}, at least halved from one to the next.
+fn log_alias_above(ahead: &[(f64, f64)], h: f64, epsilon: f64) -> f64 {
+    ahead
+        .iter()
+        .filter(|(step, _)| step * TWO_PI / h > 0.7)
+        .map(|(step, rise)| rise - step * (epsilon + TWO_PI / h))
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// Where a contour begins: K(c), the standard deviation of the tilted loss, and a step.
@@ -191,43 +198,57 @@ fn tail_beyond(from: f64, decay: &dyn Fn(f64) -> f64) -> f64 {
 }
 
 impl Contour {
-    /// The trapezoid sum over e^{K(c) − cε}/π, and the sum of its terms' sizes.
+    /// The trapezoid sum over e^{K(c) − cε}/π, and what rounding may have done to it.
     fn sums(&self, epsilon: f64) -> (f64, f64) {
         let base = self.values[0].re - self.c * epsilon;
-        let (mut sum, mut size) = (0.0, 0.0);
+        let (mut sum, mut doubt) = (0.0, 0.0);
+        let common =
+            self.errors[0] + (self.values[0].re.abs() + self.c * epsilon) * 4.0 * f64::EPSILON + 1e-14;
         for (k, value) in self.values.iter().enumerate() {
             let z = Complex::new(self.c, self.h * k as f64);
             let term =
                 (*value - z * epsilon - Complex::new(base, 0.0)).exp() / (z * (z + Complex::new(1.0, 0.0)));
             let weight = if k == 0 { 0.5 } else { 1.0 };
+            // |e^{a} − e^{a+d}| ≤ |e^a|·(e^{|d|} − 1).
+            let error = common + self.errors[k] + (value.abs() + z.abs() * epsilon) * 4.0 * f64::EPSILON;
             sum += weight * term.re;
-            size += weight * term.abs();
+            doubt += weight * term.abs() * libm::expm1(error.min(700.0));
         }
-        (sum * self.h, size * self.h)
+        (sum * self.h, doubt * self.h)
     }
 
-    /// δ at ε by the sum alone.
-    pub(super) fn estimate(&self, epsilon: f64) -> f64 {
-        libm::exp(self.values[0].re - self.c * epsilon) / std::f64::consts::PI * self.sums(epsilon).0
+    /// ln δ at ε by the sum alone, and its derivative.
+    pub(super) fn estimate(&self, epsilon: f64) -> (f64, f64) {
+        let base = self.values[0].re - self.c * epsilon;
+        let (mut sum, mut slope) = (0.0, 0.0);
+        for (k, value) in self.values.iter().enumerate() {
+            let z = Complex::new(self.c, self.h * k as f64);
+            let term = (*value - z * epsilon - Complex::new(base, 0.0)).exp() / (z + Complex::new(1.0, 0.0));
+            let weight = if k == 0 { 0.5 } else { 1.0 };
+            sum += weight * (term / z).re;
+            slope -= weight * term.re;
+        }
+        (base + libm::log(sum * self.h / std::f64::consts::PI), slope / sum)
     }
 
     /// δ at ε, from both sides.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         let base = self.values[0].re - self.c * epsilon;
-        let (sum, size) = self.sums(epsilon);
+        let (sum, rounding) = self.sums(epsilon);
         let scale = libm::exp(base) / std::f64::consts::PI;
-        let rounding =
-            size * self.h * (2.0 * self.error + (self.c * epsilon).abs() * 4.0 * f64::EPSILON + 1e-14);
         let value = scale * sum;
-        let slack = scale * (rounding + self.tail);
+        let slack = scale * (rounding + self.tail) + f64::MIN_POSITIVE;
+        if !(value + slack).is_finite() {
+            return Bounds { lower: 0.0, upper: 1.0 };
+        }
         // Aliases only add. Below ε they are at most 1 each, discounted; above, Chernoff's bound.
         let discount = libm::exp(-2.0 * std::f64::consts::PI * self.c / self.h);
         let below = discount / (1.0 - discount);
-        let above = if self.log_alias_above < -0.7 {
-            2.0 * libm::exp(base + self.log_alias_above)
-        } else {
-            f64::INFINITY
-        };
-        Bounds { lower: (value - slack - below - above).max(0.0), upper: (value + slack).clamp(0.0, 1.0) }
+        let above = 2.0 * libm::exp(base + log_alias_above(&self.ahead, self.h, epsilon));
+        let lower = value - slack - below - above;
+        Bounds {
+            lower: if lower > 0.0 { lower.min(1.0) } else { 0.0 },
+            upper: (value + slack).clamp(0.0, 1.0),
+        }
     }
 }

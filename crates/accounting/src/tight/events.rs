@@ -4,6 +4,7 @@ use super::loss::{Direction, Loss};
 use super::shuffle::Shuffle;
 use super::tails::Atoms;
 use crate::AccountingError;
+use crate::rdp::binomial_tail_up;
 use reticent_core::{Event, Neighboring};
 
 /// Which end of the truth is asked for.
@@ -293,15 +294,4 @@ impl Found {
         });
         Ok(Some(losses))
     }
-}
-
-fn binomial_tail_up(trials: u64, rate: f64, at_least: u64) -> f64 {
-    if at_least == 0 {
-        return 1.0;
-    }
-    if at_least > trials {
-        return 0.0;
-    }
-    (reticent_core::special::beta_inc(at_least as f64, (trials - at_least) as f64 + 1.0, rate) * (1.0 + 1e-9))
-        .min(1.0)
 }

@@ -8,11 +8,11 @@ use super::loss::Loss;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex64;
 
-/// Points of the transform at most: 2^21, 32 MiB of them.
-const MOST_POINTS: f64 = 2_097_152.0;
+/// Points of the transform at most: 2^20, 16 MiB of them.
+const MOST_POINTS: f64 = 1_048_576.0;
 
 /// Points of one event's own law at most.
-const MOST_CELLS: f64 = 4_000_000.0;
+const MOST_CELLS: f64 = 2_000_000.0;
 
 /// What is cut off the ends of one law, relative to δ, all uses together.
 const CUT: f64 = 1e-9;
@@ -46,16 +46,19 @@ struct Laws {
     drift: f64,
 }
 
-/// The least t with P(L > t) ≤ share, or the largest with P(L ≤ t) ≤ share, from outside.
-fn end(loss: &Loss, share: f64, above: bool) -> f64 {
+/// The least t with P(L > t) ≤ share, or the largest with P(L ≤ t) ≤ share, from outside; none beyond 10⁹.
+fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
     let sign = if above { 1.0 } else { -1.0 };
     let outside = |reach: f64| {
         let tails = loss.tails(sign * reach);
         (if above { tails.p_above } else { tails.p_below }) <= share
     };
     let mut reach = 1e-9;
-    while reach < 1e9 && (!outside(reach) || outside(-reach)) {
+    while !outside(reach) || outside(-reach) {
         reach *= 2.0;
+        if reach > 1e9 {
+            return None;
+        }
     }
     let (mut low, mut high) = (-reach, reach);
     for _ in 0..50 {
@@ -66,7 +69,7 @@ fn end(loss: &Loss, share: f64, above: bool) -> f64 {
             low = middle;
         }
     }
-    sign * high
+    Some(sign * high)
 }
 
 impl Law {
@@ -177,7 +180,7 @@ impl Laws {
                 Law::on_points(loss, step)?
             } else {
                 moved += count;
-                Law::new(loss, step, end(loss, share, false), end(loss, share, true))?
+                Law::new(loss, step, end(loss, share, false)?, end(loss, share, true)?)?
             };
             let reach =
                 step * (law.first.unsigned_abs() as f64).max((law.first + law.masses.len() as i64) as f64);
@@ -238,6 +241,55 @@ fn is_whole(ratio: f64) -> bool {
     ratio >= 0.5 && (ratio - ratio.round()).abs() <= 1e-12 * ratio
 }
 
+/// What is known of the tilted law before it is worked out.
+struct Tilt {
+    log_moment: f64,
+    mean: f64,
+    spread: f64,
+    step: f64,
+    /// s with K(λ + s) − K(λ) and K(λ − s) − K(λ).
+    rises: Vec<(f64, f64, f64)>,
+}
+
+impl Tilt {
+    fn new(laws: &Laws, lambda: f64) -> Self {
+        let (log_moment, mean, variance) = laws.tilted(lambda);
+        let spread = variance.sqrt();
+        let rises = [0.05, 0.15, 0.4, 1.0, 2.5, 6.0]
+            .iter()
+            .map(|f| f / spread.max(laws.step))
+            .map(|s| (s, laws.tilted(lambda + s).0 - log_moment, laws.tilted(lambda - s).0 - log_moment))
+            .collect();
+        Self { log_moment, mean, spread, step: laws.step, rises }
+    }
+
+    /// ln P(S > at) ≤ K(λ + s) − K(λ) − s·at under the tilted law.
+    fn log_above(&self, at: f64) -> f64 {
+        self.rises.iter().map(|(s, up, _)| up - s * at).fold(0.0, f64::min)
+    }
+
+    /// ln P(S < at) ≤ K(λ − s) − K(λ) + s·at.
+    fn log_below(&self, at: f64) -> f64 {
+        self.rises.iter().map(|(s, _, down)| down + s * at).fold(0.0, f64::min)
+    }
+
+    /// Where nearly all of the tilted law and ε lie.
+    fn window(&self, epsilon: f64) -> (f64, f64) {
+        let far = 1e3 * (self.spread + self.step);
+        let reach = |outside: &dyn Fn(f64) -> bool| {
+            let mut reach = 4.0 * (self.spread + self.step);
+            while !outside(reach) && reach < far {
+                reach *= 1.1;
+            }
+            reach
+        };
+        let (low, high) = (epsilon.min(self.mean), epsilon.max(self.mean));
+        let up = reach(&|d| self.log_above(high + d) <= -34.0);
+        let down = reach(&|d| self.log_below(low - d) <= -34.0);
+        (low - down, high + up)
+    }
+}
+
 /// The tilted law of the total loss, ready for any ε near the one it was made for.
 pub(super) struct Grid {
     step: f64,
@@ -269,24 +321,28 @@ impl Sum {
     /// The law of the total around an ε, a δ or both. None when it would take too many points.
     pub(super) fn grid(&self, near: Near) -> Option<Grid> {
         // A coarse law settles where to tilt.
-        let widths = || self.parts.iter().map(|(_, loss)| end(loss, 1e-12, true) - end(loss, 1e-12, false));
-        let (widest, narrowest) = (widths().fold(0.0, f64::max), widths().fold(f64::INFINITY, f64::min));
+        let width = |loss: &Loss| Some(end(loss, 1e-12, true)? - end(loss, 1e-12, false)?);
+        let widths = self.parts.iter().map(|(_, loss)| width(loss)).collect::<Option<Vec<f64>>>()?;
+        let widest = widths.iter().copied().fold(0.0, f64::max);
+        let narrowest = widths.iter().copied().fold(f64::INFINITY, f64::min);
         let coarse_step = self.aligned((widest / 2000.0).min(narrowest / 20.0).max(widest / 200_000.0));
         let coarse = Laws::new(self, coarse_step, near.delta.unwrap_or(1e-12))?;
         let epsilon = near.epsilon.or_else(|| near.delta.map(|delta| coarse.chernoff_epsilon(delta)))?;
         let lambda = coarse.saddle(epsilon);
-        let (log, _, variance) = coarse.tilted(lambda);
-        let spread = variance.sqrt();
+        let tilt = Tilt::new(&coarse, lambda);
         let delta = near.delta.unwrap_or_else(|| {
-            let width = libm::log((1.0 + lambda) * (1.0 + lambda * spread));
-            libm::exp((log - lambda * epsilon - width).min(-1.0))
+            let width = libm::log((1.0 + lambda) * (1.0 + lambda * tilt.spread));
+            libm::exp((tilt.log_moment - lambda * epsilon - width).min(-1.0))
         });
-        // A relative width on ε, or on δ where that is asked for.
-        let tolerance = if near.delta.is_some() { epsilon.max(1e-4) } else { 1.0 / lambda };
-        self.laid(
-            Aim { epsilon, delta: delta.max(1e-290), tolerance: WIDTH * tolerance, lambda, spread },
-            coarse.moved,
-        )
+        // A relative width on ε, or on δ where that is asked for. The gap between law and grid law is about
+        // 4·uses·step²·(1 + λ): see the proof.
+        let width = if near.rough { 400.0 * WIDTH } else { WIDTH };
+        let tolerance = width * if near.delta.is_some() { epsilon.max(1e-4) } else { 1.0 / lambda };
+        let goal = (tolerance / (4.0 * coarse.moved.max(1.0) * (1.0 + lambda))).sqrt();
+        let (low, high) = tilt.window(epsilon);
+        let floor = 1.05 * (high - low) / MOST_POINTS;
+        let step = self.lattice(floor).unwrap_or_else(|| self.aligned(goal.max(floor)));
+        Grid::new(&Laws::new(self, step, delta.max(1e-290))?, epsilon, lambda)
     }
 
     /// The step itself, or the next smaller one of which the atoms' spacing is a multiple.
@@ -307,29 +363,11 @@ impl Sum {
         (1..=64).map(|k| least / f64::from(k)).find(|base| spacings().all(|s| is_whole(s / base)))
     }
 
-    fn laid(&self, aim: Aim, moved: f64) -> Option<Grid> {
-        // The gap between law and grid law is about 4·uses·step²·(1 + λ): see the proof.
-        let window = 22.0 * aim.spread.max(1e-12);
-        let goal = (aim.tolerance / (4.0 * moved.max(1.0) * (1.0 + aim.lambda))).sqrt();
-        let floor = window / MOST_POINTS;
+    /// Where the atoms lie when nothing else does and the grid may be as coarse as they are.
+    fn lattice(&self, floor: f64) -> Option<f64> {
         let discrete = self.parts.iter().all(|(_, loss)| loss.is_discrete());
-        let step = match self.spacing() {
-            // Every point of the total is on the grid: nothing is moved.
-            Some(spacing) if discrete && spacing >= floor => spacing,
-            _ => self.aligned(goal.max(floor)),
-        };
-        let laws = Laws::new(self, step, aim.delta)?;
-        Grid::new(&laws, aim.epsilon, aim.lambda)
+        self.spacing().filter(|spacing| discrete && *spacing >= floor)
     }
-}
-
-/// Where a grid is to be laid and how fine.
-struct Aim {
-    epsilon: f64,
-    delta: f64,
-    tolerance: f64,
-    lambda: f64,
-    spread: f64,
 }
 
 /// What a grid is wanted for: at least one of the two.
@@ -337,35 +375,23 @@ struct Aim {
 pub(super) struct Near {
     pub(super) epsilon: Option<f64>,
     pub(super) delta: Option<f64>,
+    /// Whether a rough answer will do.
+    pub(super) rough: bool,
 }
 
 impl Grid {
     fn new(laws: &Laws, epsilon: f64, lambda: f64) -> Option<Self> {
         let step = laws.step;
-        let (log_moment, mean, variance) = laws.tilted(lambda);
-        let spread = variance.sqrt();
-        // Chernoff for the tilted law: ln P(S > mean + d) ≤ K(λ + s) − K(λ) − s(mean + d), and likewise below.
-        let rises: Vec<(f64, f64, f64)> = [0.05, 0.15, 0.4, 1.0, 2.5, 6.0]
-            .iter()
-            .map(|f| f / spread.max(step))
-            .map(|s| (s, laws.tilted(lambda + s).0 - log_moment, laws.tilted(lambda - s).0 - log_moment))
-            .collect();
-        let log_above = |at: f64| rises.iter().map(|(s, up, _)| up - s * at).fold(0.0, f64::min);
-        let log_below = |at: f64| rises.iter().map(|(s, _, down)| down + s * at).fold(0.0, f64::min);
-        let mut half = 8.0 * spread + 8.0 * step;
-        let (low, high) = (epsilon.min(mean), epsilon.max(mean));
-        while (log_above(high + half) > -34.0 || log_below(low - half) > -34.0)
-            && half < 1e3 * (spread + step)
-        {
-            half *= 1.15;
-        }
-        let points = ((high - low + 2.0 * half) / step).ceil() + 2.0;
+        let tilt = Tilt::new(laws, lambda);
+        let (low, high) = tilt.window(epsilon);
+        let points = ((high - low) / step).ceil() + 2.0;
         if points > MOST_POINTS {
             return None;
         }
         let length = (points as usize).next_power_of_two().max(16);
         let first = ((0.5 * (low + high)) / step).floor() as i64 - (length / 2) as i64;
         let (bottom, top) = (first as f64 * step, (first + length as i64 - 1) as f64 * step);
+        let log_moment = tilt.log_moment;
 
         let mut planner = FftPlanner::<f64>::new();
         let (forward, back) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
@@ -423,8 +449,8 @@ impl Grid {
             log_moment,
             error,
             doubt,
-            wrapped: libm::exp(log_below(bottom)) + libm::exp(log_above(top)),
-            log_beyond: log_moment - lambda * top + log_above(top),
+            wrapped: libm::exp(tilt.log_below(bottom)) + libm::exp(tilt.log_above(top)),
+            log_beyond: log_moment - lambda * top + tilt.log_above(top),
             revealed: laws.parts.iter().map(|(count, law)| count * law.revealed).sum(),
             raised: laws.parts.iter().map(|(count, law)| count * law.raised).sum(),
             moved: laws.moved,
@@ -467,7 +493,10 @@ impl Grid {
             - self.gap(late)
             - self.revealed
             - self.raised;
-        Bounds { lower: lower.max(0.0), upper: upper.clamp(0.0, 1.0) }
+        if upper.is_nan() || lower.is_nan() {
+            return Bounds { lower: 0.0, upper: 1.0 };
+        }
+        Bounds { lower: lower.clamp(0.0, 1.0), upper: (upper + f64::MIN_POSITIVE).clamp(0.0, 1.0) }
     }
 
     /// How much worse than the truth the grid law may be at ε.

@@ -62,10 +62,10 @@ pub enum Loss {
     Blend(Vec<(f64, Loss)>),
 }
 
-/// K on a line: values at c + ikh for k = 0, 1, …, with a bound on their error.
+/// K on a line: values at c + ikh for k = 0, 1, …, with a bound on the error of each.
 pub(super) struct Line {
     pub(super) values: Vec<Complex>,
-    pub(super) error: f64,
+    pub(super) errors: Vec<f64>,
 }
 
 /// Parts of a distribution that are uniform over an interval of at least this width.
@@ -100,8 +100,9 @@ impl Decay {
 /// The sums below reach this many standard deviations beyond every mode.
 const TAILS: f64 = 12.5;
 
-/// More points than this are refused.
-const MOST_POINTS: f64 = 300_000.0;
+/// Quadratures of more points than this are refused, and lines of more than so many terms.
+const MOST_POINTS: f64 = 40_000.0;
+const MOST_TERMS: f64 = 1e8;
 
 /// A tilted mixture on a grid: where L is and how much weight is there.
 struct Tilted {
@@ -110,6 +111,7 @@ struct Tilted {
     /// dL/dx at every point.
     slopes: Vec<f64>,
     step: f64,
+    dip: f64,
     log_scale: f64,
 }
 
@@ -149,9 +151,17 @@ impl Loss {
 
     /// K at c + ikh, k < count.
     pub(super) fn line(&self, c: f64, h: f64, count: usize) -> Option<Line> {
-        let closed = |f: &dyn Fn(Complex) -> Complex| Line {
-            values: (0..count).map(|k| f(Complex::new(c, h * k as f64))).collect(),
-            error: 1e-14,
+        // e^{zε}·rest with |rest| ≤ 1: the error of its logarithm grows as the rest vanishes.
+        let closed = |epsilon: f64, rest: &dyn Fn(Complex) -> Complex| {
+            let points = (0..count).map(|k| Complex::new(c, h * k as f64)).map(|z| (z, rest(z)));
+            let (values, errors) = points
+                .map(|(z, rest)| {
+                    let shift = z * epsilon;
+                    let error = 1e-15 * (4.0 + shift.abs() + z.abs() * epsilon) / rest.abs();
+                    (shift + rest.ln(), error)
+                })
+                .unzip();
+            Line { values, errors }
         };
         match self {
             Self::Gaussian(sigma) => {
@@ -159,22 +169,20 @@ impl Loss {
                     .map(|k| Complex::new(c, h * k as f64))
                     .map(|z| z * (z + Complex::new(1.0, 0.0)) * (0.5 / (sigma * sigma)))
                     .collect();
-                let error = values.iter().map(|v| v.abs()).fold(0.0, f64::max) * 4.0 * f64::EPSILON;
-                Some(Line { values, error })
+                let errors = values.iter().map(|v| v.abs() * 4.0 * f64::EPSILON).collect();
+                Some(Line { values, errors })
             }
-            Self::Laplace(epsilon) => Some(closed(&|z| {
+            Self::Laplace(epsilon) => Some(closed(*epsilon, &|z| {
                 let one = Complex::new(1.0, 0.0);
                 let below = one + z * 2.0;
                 // (1+z)/(1+2z)·e^{zε} + z/(1+2z)·e^{−(1+z)ε}, with e^{zε} taken out.
-                let rest = (one + z) / below + z / below * ((one + z * 2.0) * -*epsilon).exp();
-                z * *epsilon + rest.ln()
+                (one + z) / below + z / below * ((one + z * 2.0) * -*epsilon).exp()
             })),
-            Self::Response { epsilon, plus, minus } => Some(closed(&|z| {
+            Self::Response { epsilon, plus, minus } => Some(closed(*epsilon, &|z| {
                 let unmoved = (1.0 - plus - minus).max(0.0);
-                let rest = Complex::new(*plus, 0.0)
+                Complex::new(*plus, 0.0)
                     + (z * (-2.0 * epsilon)).exp() * *minus
-                    + (z * -*epsilon).exp() * unmoved;
-                z * *epsilon + rest.ln()
+                    + (z * -*epsilon).exp() * unmoved
             })),
             Self::Mixture { .. } => self.mixture_line(c, h, count),
             Self::Blend(parts) => {
@@ -187,6 +195,9 @@ impl Loss {
 
     fn mixture_line(&self, c: f64, h: f64, count: usize) -> Option<Line> {
         let tilted = self.tilted(c, h * count as f64)?;
+        if tilted.losses.len() as f64 * count as f64 > MOST_TERMS {
+            return None;
+        }
         let turns: Vec<Complex> = tilted.losses.iter().map(|l| Complex::unit(h * l)).collect();
         let mut phases = vec![Complex::new(1.0, 0.0); turns.len()];
         let mut values = Vec::with_capacity(count);
@@ -206,9 +217,10 @@ impl Loss {
             }
             values.push(sum.ln() + Complex::new(tilted.log_scale, 0.0));
         }
-        // Summation of positive weights, the rotations, and the quadrature.
+        // Summation of the weights, the rotations, and the quadrature, all relative to the sum of the weights.
         let error = (tilted.losses.len() as f64 + 64.0) * f64::EPSILON + 1e-15;
-        Some(Line { values, error })
+        let errors = values.iter().map(|v| error * libm::exp(values[0].re - v.re)).collect();
+        Some(Line { values, errors })
     }
 
     /// The mixture's points with weights proportional to the tilted law, fine enough for |y| ≤ reach.
@@ -219,16 +231,18 @@ impl Loss {
             Direction::Remove => 1.0 + c,
             Direction::Add => -c,
         };
-        // Strip half-width a with phase θ = a·largest/σ² ≤ 1: the error e^{a²/2σ² + reach·θ + 0.62c − 2πa/h} is
-        // brought below e^{−38}.
+        // Strip half-width a with phase θ = a·largest/σ² ≤ 1: the error e^{a²/2σ² + reach·θ − 2πa/h}, with 0.62c more in
+        // the exponent the other way round, is brought below e^{−38}.
         let strip = (sigma * sigma / largest).min(6.0 * sigma);
         let phase = strip * largest / (sigma * sigma);
-        let exponent = 38.0 + 0.5 * (strip / sigma).powi(2) + reach * phase + 0.62 * c;
+        let negative = if *direction == Direction::Add { 0.62 * c } else { 0.0 };
+        let exponent = 38.0 + 0.5 * (strip / sigma).powi(2) + reach * phase + negative;
         let step = 2.0 * std::f64::consts::PI * strip / exponent;
         let from = power.min(0.0) * largest - TAILS * sigma;
         let to = power.max(1.0) * largest + TAILS * sigma;
         let points = ((to - from) / step).ceil();
-        if points > MOST_POINTS {
+        let most = if reach == 0.0 { MOST_POINTS } else { 10.0 * MOST_POINTS };
+        if points.is_nan() || points > most {
             return None;
         }
         let sign = if *direction == Direction::Remove { 1.0 } else { -1.0 };
@@ -240,15 +254,16 @@ impl Loss {
             let x = from + step * i as f64;
             let (mut rise, mut weighted, mut total) = (0.0, 0.0, 0.0);
             // Everything relative to the largest exponent, so that nothing overflows.
-            let top = (largest * (2.0 * x - largest) * scale).max(0.0);
+            let exponent = |s: f64| s * (2.0 * x - s) * scale;
+            let top = shifts.iter().map(|s| exponent(*s)).fold(f64::NEG_INFINITY, f64::max);
             for (s, p) in shifts.iter().zip(weights) {
-                let exponent = s * (2.0 * x - s) * scale;
-                let part = p * libm::exp(exponent - top);
-                rise += p * libm::expm1(exponent.min(700.0));
+                let part = p * libm::exp(exponent(*s) - top);
+                rise += p * libm::expm1(exponent(*s).min(30.0));
                 total += part;
                 weighted += part * s;
             }
-            let log_ratio = if top < 30.0 { libm::log1p(rise) } else { top + libm::log(total) };
+            let small = top < 30.0 && rise > -0.5;
+            let log_ratio = if small { libm::log1p(rise) } else { top + libm::log(total) };
             losses.push(sign * log_ratio);
             logs.push(power * log_ratio - x * x * scale);
             slopes.push(weighted / total / (sigma * sigma));
@@ -256,7 +271,9 @@ impl Loss {
         let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = logs.iter().map(|l| libm::exp(l - top)).collect();
         let log_scale = top + libm::log(step / (sigma * (2.0 * std::f64::consts::PI).sqrt()));
-        Some(Tilted { losses, weights, slopes, step, log_scale })
+        // The density between two points is at least this share of the lesser one: see the proof.
+        let dip = libm::exp(-(c + 6.0) * (step * largest / (sigma * sigma)).powi(2) / 32.0);
+        Some(Tilted { losses, weights, slopes, step, dip, log_scale })
     }
 
     /// How the characteristic function dies out under the law tilted by c.
@@ -285,17 +302,18 @@ impl Loss {
 /// ln Σ wᵢ e^{Kᵢ} along a line.
 fn blended(parts: &[(f64, Loss)], lines: &[Line], count: usize) -> Line {
     let top = lines.iter().map(|line| line.values[0].re).fold(f64::NEG_INFINITY, f64::max);
-    let mut values = Vec::with_capacity(count);
+    let (mut values, mut errors) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for k in 0..count {
-        let mut sum = Complex::new(0.0, 0.0);
+        let (mut sum, mut error) = (Complex::new(0.0, 0.0), 0.0);
         for ((weight, _), line) in parts.iter().zip(lines) {
-            sum = sum + (line.values[k] - Complex::new(top, 0.0)).exp() * *weight;
+            let term = (line.values[k] - Complex::new(top, 0.0)).exp() * *weight;
+            sum = sum + term;
+            error += term.abs() * (line.errors[k] + (line.values[k].abs() + top.abs()) * 4.0 * f64::EPSILON);
         }
         values.push(sum.ln() + Complex::new(top, 0.0));
+        errors.push((error + 1e-15) / sum.abs() + top.abs() * 4.0 * f64::EPSILON);
     }
-    let error =
-        lines.iter().map(|line| line.error).fold(0.0, f64::max) + top.abs() * 4.0 * f64::EPSILON + 1e-15;
-    Line { values, error }
+    Line { values, errors }
 }
 
 impl Tilted {
@@ -319,8 +337,7 @@ impl Tilted {
             least = least.min(*here);
             let reached = (loss - self.losses[start]).abs();
             if reached >= width {
-                // A tenth less, for the density between points.
-                mass += 0.9 * reached * least;
+                mass += 0.99 * self.dip * reached * least;
                 (start, least) = (i, *here);
             }
         }

@@ -30,6 +30,12 @@ pub struct Bracket {
     pub direction: Direction,
 }
 
+/// A larger ε is not worth its digits.
+const LARGEST_EPSILON: f64 = 1e12;
+
+/// A smaller δ is beyond double precision.
+const SMALLEST_DELTA: f64 = 1e-290;
+
 /// Events as they add up, by the distribution of their privacy loss.
 ///
 /// # Guarantee
@@ -42,6 +48,7 @@ pub struct Bracket {
 /// # Reference
 /// Alghamdi et al., *The Saddle-Point Method in Differential Privacy* (2023), for the integral; Doroshenko et
 /// al., *Connect the dots* (2022), for the grid; the bounds are derived in the proof.
+#[derive(Clone)]
 pub struct TightAccountant {
     neighboring: Neighboring,
     ceiling: Side,
@@ -49,12 +56,14 @@ pub struct TightAccountant {
 }
 
 /// One list of losses: the worst the events allow, or one they certainly allow.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Side {
     remove: Sum,
     add: Sum,
     /// ln of the probability that nothing is revealed outright, e.g. by the δ of (ε, δ) events.
     log_kept: f64,
+    /// What rounding may have done to it.
+    kept_error: f64,
     /// Shuffled epochs, of which only one event of the total is known.
     shuffled: Vec<Shuffle>,
 }
@@ -101,6 +110,9 @@ impl TightAccountant {
     /// [`AccountingError::Unsupported`] when no bracket can be certified.
     pub fn delta(&self, epsilon: Epsilon) -> Result<Bracket, AccountingError> {
         let bracket = self.ceiling.delta(epsilon.get())?;
+        if bracket.upper.is_nan() {
+            return Err(uncertified("the noise is too small"));
+        }
         let lower = if self.is_exact() { bracket.lower } else { self.floor_delta(epsilon) };
         Ok(Bracket { lower: lower.min(bracket.upper), ..bracket })
     }
@@ -131,10 +143,13 @@ impl TightAccountant {
     /// [`AccountingError::Invalid`] when δ = 0 or below what the events reveal outright;
     /// [`AccountingError::Unsupported`] when no bracket can be certified.
     pub fn epsilon(&self, delta: Delta) -> Result<Bracket, AccountingError> {
-        if delta.get() == 0.0 {
-            return Err(AccountingError::invalid("delta", 0, "give a delta above 0"));
+        if delta.get() < SMALLEST_DELTA {
+            return Err(AccountingError::invalid("delta", delta, "give a delta of at least 1e-290"));
         }
         let bracket = self.ceiling.epsilon(delta.get())?;
+        if !bracket.upper.is_finite() || bracket.upper > LARGEST_EPSILON {
+            return Err(uncertified("epsilon is beyond 1e12: the noise is too small"));
+        }
         let lower = if self.is_exact() { bracket.lower } else { self.floor_epsilon(delta) };
         Ok(Bracket { lower: lower.min(bracket.upper), ..bracket })
     }
@@ -155,6 +170,7 @@ impl Side {
             }
         }
         self.log_kept += found.log_kept;
+        self.kept_error += 4.0 * f64::EPSILON * (found.log_kept + self.log_kept).abs();
         self.shuffled.extend(&found.shuffled);
     }
 
@@ -162,8 +178,8 @@ impl Side {
         let inner =
             self.worst(|sum| delta_of(sum, epsilon), |sum, known| chernoff(sum, epsilon) < known.lower)?;
         Ok(Bracket {
-            lower: self.with_kept(inner.lower, -1e-14),
-            upper: self.with_kept(inner.upper, 1e-14),
+            lower: self.with_kept(inner.lower, -1.0),
+            upper: self.with_kept(inner.upper, 1.0),
             direction: inner.direction,
         })
     }
@@ -171,14 +187,15 @@ impl Side {
     fn delta_one_way(&self, epsilon: f64, direction: Direction) -> Result<f64, AccountingError> {
         let sum = if direction == Direction::Remove { &self.remove } else { &self.add };
         let inner = if sum.parts.is_empty() { 0.0 } else { delta_of(sum, epsilon)?.upper };
-        Ok(self.with_kept(inner, 1e-14))
+        Ok(self.with_kept(inner, 1.0))
     }
 
     fn epsilon(&self, delta: f64) -> Result<Bracket, AccountingError> {
         // 1 − kept·(1 − inner) = δ
         let kept = libm::exp(self.log_kept);
         let inner = (delta + libm::expm1(self.log_kept)) / kept;
-        let doubt = 1e-13 + 4.0 * f64::EPSILON * delta / inner.max(f64::MIN_POSITIVE);
+        let error = self.kept_error + 4.0 * f64::EPSILON * delta;
+        let doubt = 1e-13 + error / inner.max(f64::MIN_POSITIVE);
         if inner <= 0.0 || doubt > 0.1 {
             return Err(AccountingError::invalid(
                 "delta",
@@ -207,6 +224,9 @@ impl Side {
             return Ok(first);
         }
         let second = bracket(&self.add)?;
+        if !(first.upper.is_finite() && second.upper.is_finite()) {
+            return Err(uncertified("the noise is too small"));
+        }
         let direction = if second.upper > first.upper { Direction::Add } else { Direction::Remove };
         Ok(Bracket { lower: first.lower.max(second.lower), upper: first.upper.max(second.upper), direction })
     }
@@ -215,7 +235,8 @@ impl Side {
         if self.log_kept == 0.0 {
             return inner;
         }
-        ((-libm::expm1(self.log_kept) + libm::exp(self.log_kept) * inner) * (1.0 + side)).clamp(0.0, 1.0)
+        let total = -libm::expm1(self.log_kept) + libm::exp(self.log_kept) * inner;
+        (total + side * (self.kept_error + 1e-14 * total)).clamp(0.0, 1.0)
     }
 }
 
@@ -245,7 +266,7 @@ fn narrower(
 fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
     let exact = sum.exact().map(|exact| exact.delta(epsilon)).filter(|bounds| is_narrow(bounds, 1e-6));
     let first = exact.or_else(|| Some(sum.contour(sum.saddle(epsilon), epsilon)?.delta(epsilon)));
-    narrower(first, || Some(sum.grid(Near { epsilon: Some(epsilon), delta: None })?.delta(epsilon)))
+    narrower(first, || Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon)))
 }
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
@@ -278,12 +299,16 @@ fn ends(delta: &dyn Fn(f64) -> Bounds, delta_low: f64, delta_high: f64) -> Optio
 }
 
 fn epsilon_by_contour(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds> {
-    // Estimates by a short contour settle where the certified one is to be laid.
-    let mut guess = first_guess(sum, delta_low);
-    for _ in 0..8 {
-        let contour = sum.short_contour(sum.saddle(guess), guess)?;
-        let next = crossing(guess, |e| contour.estimate(e) > delta_low).max(1e-9);
-        let settled = (next - guess).abs() <= 1e-3 * guess;
+    // Newton's method on the estimate of a short contour settles where the certified one is to be laid.
+    let (mut guess, goal) = (first_guess(sum, delta_low), libm::log(delta_low));
+    for _ in 0..12 {
+        let (log_delta, slope) = sum.short_contour(sum.saddle(guess), guess)?.estimate(guess);
+        let step = (goal - log_delta) / slope;
+        if !step.is_finite() {
+            break;
+        }
+        let next = (guess + step).clamp(0.3 * guess, 2.0 * guess + 1e-6).max(1e-9);
+        let settled = (next - guess).abs() <= 1e-4 * guess;
         guess = next;
         if settled {
             break;
@@ -291,9 +316,9 @@ fn epsilon_by_contour(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Boun
     }
     for _ in 0..12 {
         let contour: Contour = sum.contour(sum.saddle(guess), guess)?;
-        let upper = crossing(guess, |e| contour.delta(e).upper > delta_low);
+        let upper = solve(guess, delta_low, Round::Up, &|e| contour.delta(e).upper);
         if (upper - guess).abs() <= 0.02 * guess.abs() + 1e-9 {
-            let lower = crossing(upper, |e| contour.delta(e).lower >= delta_high);
+            let lower = solve(upper, delta_high, Round::Down, &|e| contour.delta(e).lower);
             return Some(Bounds { lower: lower.next_down().max(0.0), upper: upper.next_up() });
         }
         guess = upper.max(1e-9);
@@ -302,8 +327,9 @@ fn epsilon_by_contour(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Boun
 }
 
 fn epsilon_by_grid(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds> {
-    let mut near = Near { epsilon: None, delta: Some(delta_low) };
-    for round in 0..12 {
+    // First a rough grid, to see where to tilt.
+    let mut near = Near { epsilon: None, delta: Some(delta_low), rough: true };
+    for _ in 0..12 {
         let grid = sum.grid(near)?;
         let (low, high) = grid.range();
         let low = low.max(0.0);
@@ -317,9 +343,8 @@ fn epsilon_by_grid(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds>
         }
         let above = |e: f64| grid.delta(e).upper > delta_low;
         let upper = if above(low) { bisect_up(low, high, &above) } else { low };
-        if round == 0 {
-            // Tilt once more, now to the right place.
-            near.epsilon = Some(upper);
+        if near.rough {
+            near = Near { epsilon: Some(upper), rough: false, ..near };
             continue;
         }
         let lower = crossing(upper, |e| grid.delta(e).lower >= delta_high) * (1.0 - 1e-12);
@@ -345,38 +370,79 @@ fn bisect_up(low: f64, high: f64, above: &dyn Fn(f64) -> bool) -> f64 {
     high
 }
 
-/// δ(ε) ≤ e^{K(c) − cε} for every c: the least over a few.
+/// δ(ε) ≤ e^{K(c) − cε}·c^c/(1 + c)^{1+c} for every c: here one near the best.
 fn chernoff(sum: &Sum, epsilon: f64) -> f64 {
-    (-4..14)
-        .map(|i| libm::exp(0.5 * f64::from(i)))
-        .map(|c| sum.cumulant(c) - c * epsilon)
-        .filter(|exponent| !exponent.is_nan())
-        .fold(0.0, |least: f64, exponent| least.min(exponent))
-        .exp()
-        * (1.0 + 1e-9)
+    let c = sum.saddle(epsilon);
+    let exponent = sum.cumulant(c) - c * epsilon - libm::log1p(c) - c * libm::log1p(1.0 / c);
+    if exponent.is_nan() { 1.0 } else { libm::exp(exponent.min(0.0)) * (1.0 + 1e-9) }
 }
 
-/// The least ε for which Chernoff's bound is δ: a start from above.
+/// The least ε for which Chernoff's bound is δ, roughly: a start from above.
 fn first_guess(sum: &Sum, delta: f64) -> f64 {
     let at = |log_c: f64| {
         let c = libm::exp(log_c);
-        let epsilon = (sum.cumulant(c) - libm::log(delta)) / c;
+        let epsilon = (sum.cumulant(c) - libm::log(delta) - libm::log1p(c)) / c - libm::log1p(1.0 / c);
         if epsilon.is_finite() { epsilon } else { f64::INFINITY }
     };
-    // Convex in shape: thirds are thrown away until the rest does not matter.
-    let (mut low, mut high) = (-9.0, 14.0);
-    while high - low > 0.5 {
-        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if at(a) <= at(b) {
-            high = b;
+    // One valley: downhill by steps that shrink when they overshoot.
+    let (mut here, mut step) = (1.0, 1.0);
+    let mut value = at(here);
+    while f64::abs(step) > 0.2 && f64::abs(here) < 18.0 {
+        let next = at(here + step);
+        if next < value {
+            (here, value) = (here + step, next);
         } else {
-            low = a;
+            step *= -0.4;
         }
     }
-    at(0.5 * (low + high)).clamp(1e-9, 1e12)
+    value.clamp(1e-9, 10.0 * LARGEST_EPSILON)
 }
 
-/// The end of the interval around `near` on which `above` holds, from the right.
+/// The side on which a solution must lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Round {
+    /// value(ε) ≤ target.
+    Up,
+    /// value(ε) ≥ target, or ε = 0.
+    Down,
+}
+
+/// An ε at which a decreasing function passes the target, on the stated side of it.
+fn solve(near: f64, target: f64, side: Round, value: &dyn Fn(f64) -> f64) -> f64 {
+    // Whatever is not a number is not small enough.
+    let beyond = |e: f64| {
+        let value = value(e);
+        if side == Round::Up { value.is_nan() || value > target } else { value >= target }
+    };
+    // The secant in ln value, which is nearly straight.
+    let height = |e: f64| libm::log(value(e) / target);
+    let (mut a, mut b) = (near, near * (1.0 + 1e-7) + 1e-12);
+    let (mut at_a, mut at_b) = (height(a), height(b));
+    for _ in 0..12 {
+        let next = b - at_b * (b - a) / (at_b - at_a);
+        if !next.is_finite() || next < 0.0 || (next - near).abs() > 0.5 * near + 1e-6 {
+            return crossing(near, beyond);
+        }
+        (a, at_a) = (b, at_b);
+        b = next;
+        if (b - a).abs() <= 1e-14 * b {
+            break;
+        }
+        at_b = height(b);
+    }
+    // Step to the stated side.
+    let mut width = 1e-14 * b + 1e-300;
+    while if side == Round::Up { beyond(b) } else { b > 0.0 && !beyond(b) } {
+        if width > 1e-3 * near {
+            return crossing(near, beyond);
+        }
+        b = if side == Round::Up { b + width } else { (b - width).max(0.0) };
+        width *= 4.0;
+    }
+    b
+}
+
+/// The end of the interval on which `above` holds, from the right, searched from `near` by bisection.
 fn crossing(near: f64, above: impl Fn(f64) -> bool) -> f64 {
     let mut width = 1e-3 * near.abs() + 1e-9;
     let (mut low, mut high) = (near, near);
@@ -396,18 +462,7 @@ fn crossing(near: f64, above: impl Fn(f64) -> bool) -> f64 {
             return 0.0;
         }
     }
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if above(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
+    bisect_up(low, high, &above)
 }
 
 #[cfg(test)]

@@ -117,115 +117,208 @@ fn approximate_claims_add_their_deltas() {
 }
 
 #[test]
-fn what_cannot_be_certified_says_so() {
-    let response =
-        Event::RandomizedResponse { keep_probability: Probability::new(0.75).unwrap(), categories: 2 };
-    let message = account(&[response]).epsilon(Delta::new(1e-5).unwrap()).unwrap_err().to_string();
-    assert!(message.contains("rdp accountant"), "{message}");
-    let shuffled = Event::Shuffled { steps_per_epoch: 10, epochs: 1, event: Box::new(gaussian(1.0)) };
-    assert!(TightAccountant::new(Neighboring::AddRemove).compose(&shuffled, 1).is_err());
-    let mut replace = TightAccountant::new(Neighboring::ReplaceOne);
-    assert!(replace.compose(&sgm(0.01, 1.0, 10), 1).is_err());
-    assert!(account(&[gaussian(1.0)]).epsilon(Delta::ZERO).is_err());
-}
-#[test]
-fn scratch() {
-    use std::time::Instant;
+fn one_use_and_listed_outcomes_are_exact() {
     let z = |v| NoiseMultiplier::new(v).unwrap();
-    let rep = |count, event: Event| Event::Repeated { count, event: Box::new(event) };
-    let lap = |v| Event::Laplace { noise_multiplier: z(v) };
-    let rr =
-        |p, c| Event::RandomizedResponse { keep_probability: Probability::new(p).unwrap(), categories: c };
-    let samp = |q, e| Event::PoissonSampled { rate: SamplingRate::new(q).unwrap(), event: Box::new(e) };
+    let repeated = |count, event: Event| Event::Repeated { count, event: Box::new(event) };
     let pure = |e| Event::Pure { epsilon: Epsilon::new(e).unwrap() };
-    let show = |name: &str, b: Result<Bracket, crate::AccountingError>, t: Instant| match b {
-        Ok(b) => println!(
-            "{name}: {:.12} .. {:.12} rel {:.2e} {:?} {:?}",
-            b.lower,
-            b.upper,
-            (b.upper - b.lower) / b.upper,
-            b.direction,
-            t.elapsed()
-        ),
-        Err(e) => println!("{name}: {e} {:?}", t.elapsed()),
+    let response = |keep, categories| Event::RandomizedResponse {
+        keep_probability: Probability::new(keep).unwrap(),
+        categories,
     };
-    let d = |v| Delta::new(v).unwrap();
-    let e = |v| Epsilon::new(v).unwrap();
-    let go = |name: &str, ev: &[Event], delta: f64| {
-        let t = Instant::now();
-        show(name, account(ev).epsilon(d(delta)), t);
+    // Trinomial, binomial and subset sums in 40-digit arithmetic.
+    holds(epsilon_of(&[repeated(10, response(0.625, 4))], 1e-6), 16.094_269_167_133_152, 1e-13);
+    holds(epsilon_of(&[repeated(100, pure(0.1))], 1e-6), 4.774_567_588_107_986_5, 1e-13);
+    holds(epsilon_of(&[pure(0.1), pure(0.2), pure(0.3)], 1e-3), 0.593_950_873_918_310_6, 1e-13);
+    let discrete = account(&[Event::DiscreteGaussian { noise_multiplier: z(2.0) }]);
+    holds(discrete.delta(Epsilon::new(0.5).unwrap()).unwrap(), 0.054_007_223_694_154_42, 1e-13);
+    // One use of a sampled Gaussian: Φ differences.
+    let single = account(&[sgm(0.01, 1.0, 1)]).delta(Epsilon::new(0.2).unwrap()).unwrap();
+    let x = 0.5 + libm::log((libm::exp(0.2) - 0.99) / 0.01);
+    let tail = reticent_core::special::normal_tail;
+    holds(single, 0.99 * tail(x) + 0.01 * tail(x - 1.0) - libm::exp(0.2) * tail(x), 1e-9);
+}
+
+#[test]
+fn laplace_noise_on_the_grid() {
+    let laplace = |scale, count| Event::Repeated {
+        count,
+        event: Box::new(Event::Laplace { noise_multiplier: NoiseMultiplier::new(scale).unwrap() }),
     };
-    let god = |name: &str, ev: &[Event], eps: f64| {
-        let t = Instant::now();
-        show(name, account(ev).delta(e(eps)), t);
-    };
-    god("laplace delta .14706625977910925", &[rep(3, lap(2.0))], 0.5);
-    go("laplace eps .6508469202090055", &[rep(4, lap(5.0))], 0.01);
-    go("kary 16.094269167133152", &[rep(10, rr(0.625, 4))], 1e-6);
-    go("kary100 128.5", &[rep(100, rr(0.625, 4))], 1e-6);
-    go("kov 4.7745675881079865", &[rep(100, pure(0.1))], 1e-6);
-    go("mv .5939508739183106", &[pure(0.1), pure(0.2), pure(0.3)], 1e-3);
-    god("dgauss .05400722369415442", &[Event::DiscreteGaussian { noise_multiplier: z(2.0) }], 0.5);
-    go("expo kov 6.8839", &[rep(50, Event::Exponential { epsilon: e(0.2) })], 1e-6);
-    for t in [1, 2, 5, 20] {
-        go(&format!("sgm T={t}"), &[sgm(0.01, 1.0, t)], 1e-5);
-    }
-    for t in [1, 2, 5, 20] {
-        go(&format!("sgm .1 .7 T={t}"), &[sgm(0.1, 0.7, t)], 1e-5);
-    }
-    go("samplap T=1", &[samp(0.01, lap(1.0))], 1e-5);
-    go("samplap T=1000", &[rep(1000, samp(0.01, lap(1.0)))], 1e-5);
-    go("samplap T=1e6", &[rep(1_000_000, samp(0.01, lap(1.0)))], 1e-5);
-    go("laplace T=1e4", &[rep(10_000, lap(100.0))], 1e-5);
-    go("laplace T=1e4 d-20", &[rep(10_000, lap(100.0))], 1e-20);
-    go("rr T=1e9", &[rep(1_000_000_000, pure(1e-4))], 1e-5);
-    go("rr T=1e12", &[rep(1_000_000_000_000, pure(1e-6))], 1e-5);
-    go("many pure", &[rep(1000, pure(0.01)), rep(300, pure(0.02)), rep(10, pure(0.5))], 1e-5);
-    go(
-        "trunc",
-        &[rep(
-            1000,
-            Event::TruncatedPoisson {
-                dataset_size: 20000,
-                rate: SamplingRate::new(0.01).unwrap(),
-                max_batch: 240,
-                event: Box::new(gaussian(1.4)),
-            },
-        )],
-        1e-5,
+    // Mixtures of atoms and Irwin–Hall pieces, exactly.
+    let delta = account(&[laplace(2.0, 3)]).delta(Epsilon::new(0.5).unwrap()).unwrap();
+    assert!(delta.lower <= 0.147_066_259_779_109_25 && delta.upper >= 0.147_066_259_779_109_25, "{delta:?}");
+    assert!(delta.upper <= 0.147_066_259_779_109_25 * 1.0001, "{delta:?}");
+    let epsilon = epsilon_of(&[laplace(5.0, 4)], 0.01);
+    assert!(
+        epsilon.lower <= 0.650_846_920_209_005_5 && epsilon.upper >= 0.650_846_920_209_005_5,
+        "{epsilon:?}"
     );
-    go("pois same", &[sgm(0.01, 1.4, 1000)], 1e-5);
-    let mut w = TightAccountant::new(Neighboring::ReplaceOne);
-    w.compose(
-        &Event::SampledWithoutReplacement {
-            dataset_size: 10000,
-            batch_size: 100,
-            event: Box::new(gaussian(5.0)),
-        },
-        1000,
-    )
-    .unwrap();
-    let t = Instant::now();
-    show("wor .211", w.epsilon(d(1e-5)), t);
-    let t = Instant::now();
-    show("sgm d 10k", account(&[sgm(0.01, 1.0, 10000)]).delta(e(6.0)), t);
-    for direction in [Direction::Remove, Direction::Add] {
-        let mut s = Sum::default();
-        s.push(
-            10000.0,
-            Loss::Mixture { shifts: vec![0.0, 1.0], weights: vec![0.99, 0.01], sigma: 1.0, direction },
-        );
-        let t = Instant::now();
-        let b = epsilon_by_grid(&s, 1e-5, 1e-5).unwrap();
-        println!("grid sgm {direction:?} {} {} {:?}", b.lower, b.upper, t.elapsed());
-        let b = epsilon_by_grid(&s, 1e-30, 1e-30).unwrap();
-        let c = epsilon_by_contour(&s, 1e-30, 1e-30).unwrap();
-        println!("grid sgm 1e-30 {direction:?} {} {} vs {} {}", b.lower, b.upper, c.lower, c.upper);
+    assert!(epsilon.upper - epsilon.lower < 1e-4 * epsilon.upper, "{epsilon:?}");
+}
+
+/// The two ways to the same number, which share nothing but the losses.
+#[test]
+fn grid_and_contour_agree() {
+    for (q, sigma, count, delta) in
+        [(0.02, 1.5, 200.0, 1e-5), (0.1, 3.0, 500.0, 1e-12), (0.3, 0.9, 400.0, 1e-20)]
+    {
+        for direction in [Direction::Remove, Direction::Add] {
+            let mut sum = Sum::default();
+            sum.push(
+                count,
+                Loss::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - q, q], sigma, direction },
+            );
+            let contour = epsilon_by_contour(&sum, delta, delta).unwrap();
+            let grid = epsilon_by_grid(&sum, delta, delta).unwrap();
+            assert!(grid.lower <= contour.upper && contour.lower <= grid.upper, "{grid:?} {contour:?}");
+            assert!(grid.upper - grid.lower <= 5e-4 * grid.upper, "{grid:?} {contour:?}");
+        }
     }
-    go("hetero", &[rep(20, gaussian(10.0)), sgm(0.01, 1.0, 1000), rep(5, lap(20.0))], 1e-6);
-    go(
-        "shuffled",
-        &[Event::Shuffled { steps_per_epoch: 10000, epochs: 1, event: Box::new(gaussian(0.4)) }],
-        0.24,
+}
+
+#[test]
+fn few_steps_have_narrow_brackets() {
+    for steps in [2, 3, 10] {
+        let bracket = epsilon_of(&[sgm(0.1, 0.7, steps)], 1e-5);
+        assert!(bracket.upper - bracket.lower <= 1e-4 * bracket.upper, "{bracket:?}");
+    }
+}
+
+#[test]
+fn sampled_laplace_lies_between_its_bounds() {
+    let laplace = Event::Laplace { noise_multiplier: NoiseMultiplier::new(1.0).unwrap() };
+    let sampled =
+        Event::PoissonSampled { rate: SamplingRate::new(0.01).unwrap(), event: Box::new(laplace.clone()) };
+    let many = |event: &Event| Event::Repeated { count: 1000, event: Box::new(event.clone()) };
+    let bracket = epsilon_of(&[many(&sampled)], 1e-5);
+    // Amplified pure claims, optimally composed, are worse; a tenth of the rate is better.
+    let amplified = libm::log1p(0.01 * libm::expm1(1.0));
+    let pure = Event::Pure { epsilon: Epsilon::new(amplified).unwrap() };
+    assert!(bracket.upper < epsilon_of(&[many(&pure)], 1e-5).lower);
+    let rarer = Event::PoissonSampled { rate: SamplingRate::new(0.001).unwrap(), event: Box::new(laplace) };
+    assert!(bracket.lower > epsilon_of(&[many(&rarer)], 1e-5).upper);
+    assert!(bracket.upper - bracket.lower <= 1e-4 * bracket.upper, "{bracket:?}");
+}
+
+#[test]
+fn replacing_a_record_costs_more_than_sampling_alone() {
+    let batch = Event::SampledWithoutReplacement {
+        dataset_size: 10_000,
+        batch_size: 100,
+        event: Box::new(gaussian(5.0)),
+    };
+    let mut account = TightAccountant::new(Neighboring::ReplaceOne);
+    account.compose(&batch, 1000).unwrap();
+    let bracket = account.epsilon(Delta::new(1e-5).unwrap()).unwrap();
+    // Poisson sampling with the same noise is a lower bound; the Rényi bound without replacement an upper one.
+    assert!(bracket.lower > 0.211 && bracket.lower < 0.212, "{bracket:?}");
+    assert!(bracket.upper < 0.23 && bracket.upper > bracket.lower, "{bracket:?}");
+}
+
+#[test]
+fn shuffled_batches_are_never_charged_as_sampled() {
+    let shuffled = Event::Shuffled { steps_per_epoch: 10_000, epochs: 1, event: Box::new(gaussian(0.4)) };
+    let bracket = account(&[shuffled]).delta(Epsilon::new(4.0).unwrap()).unwrap();
+    assert!(
+        bracket.lower >= 0.226_055 && bracket.upper >= 0.243_819 && bracket.upper < 0.243_821,
+        "{bracket:?}"
     );
+    let poisson = account(&[sgm(1e-4, 0.4, 10_000)]).delta(Epsilon::new(4.0).unwrap()).unwrap();
+    // A contour of 8000 points in steps of 0.05.
+    let exact = 1.168_318_004e-5;
+    assert!(poisson.lower <= exact && exact <= poisson.upper && poisson.upper < 1.05 * exact, "{poisson:?}");
+}
+
+#[test]
+fn truncated_batches_cost_a_little_more() {
+    let truncated = |max_batch| {
+        let event = Event::TruncatedPoisson {
+            dataset_size: 20_000,
+            rate: SamplingRate::new(0.01).unwrap(),
+            max_batch,
+            event: Box::new(gaussian(1.4)),
+        };
+        epsilon_of(&[Event::Repeated { count: 1000, event: Box::new(event) }], 1e-5)
+    };
+    let poisson = epsilon_of(&[sgm(0.01, 1.4, 1000)], 1e-5);
+    // Hardly ever full: hardly more than Poisson. Always full: nothing but a bound for twice the sensitivity.
+    assert!(truncated(400).upper >= poisson.lower && truncated(400).upper <= poisson.upper * 1.000_1);
+    assert!(truncated(240).upper > poisson.upper && truncated(240).upper < 1.5);
+    assert!(truncated(100).upper <= epsilon_of(&[sgm(0.01, 0.7, 1000)], 1e-5).upper);
+}
+
+#[test]
+fn what_has_no_loss_distribution_says_so() {
+    let message = |event: Event| {
+        TightAccountant::new(Neighboring::AddRemove).compose(&event, 1).unwrap_err().to_string()
+    };
+    assert!(message(Event::Zcdp { rho: reticent_core::Rho::new(0.1).unwrap() }).contains("zcdp"));
+    let batch =
+        Event::SampledWithoutReplacement { dataset_size: 10, batch_size: 2, event: Box::new(gaussian(1.0)) };
+    assert!(message(batch).contains("replace-one"));
+    assert!(account(&[gaussian(1.0)]).epsilon(Delta::ZERO).is_err());
+    assert_eq!(account(&[]).epsilon(Delta::new(1e-5).unwrap()).unwrap().upper, 0.0);
+}
+
+#[test]
+fn tiny_noise_is_never_a_small_cost() {
+    for z in [1e-7, 1e-15, 1e-50, 1e-300] {
+        match account(&[gaussian(z)]).epsilon(Delta::new(1e-5).unwrap()) {
+            Ok(bracket) => assert!(bracket.upper >= 0.5 / (z * z), "{z} {bracket:?}"),
+            Err(error) => assert!(error.to_string().contains("noise"), "{error}"),
+        }
+        let delta = account(&[gaussian(z), sgm(0.5, 1.0, 10)]).delta(Epsilon::new(1.0).unwrap());
+        assert!(delta.map_or(true, |bracket| bracket.upper >= 0.999_999), "{z}");
+    }
+}
+
+/// Rounding grows with the number of steps and must stay inside the bracket.
+#[test]
+fn brackets_of_very_many_steps_hold_the_truth() {
+    // δ at these ε is below (above) the target by long-double contours.
+    let upper = epsilon_of(&[sgm(0.01, 2.0, 100_000_000_000)], 1e-5).upper;
+    assert!(upper > 1_422_957.038_056, "{upper}");
+    let lower = epsilon_of(&[sgm(0.000_1, 1.0, 1_000_000_000_000)], 1e-5).lower;
+    assert!(lower < 9147.181, "{lower}");
+    let whole =
+        account(&[sgm(0.055_190_623, 7.727_400_9, 6_948_508)]).delta(Epsilon::new(0.0).unwrap()).unwrap();
+    assert!(whole.lower <= whole.upper && whole.upper <= 1.0, "{whole:?}");
+}
+
+/// A component that hardly ever happens changes hardly anything.
+#[test]
+fn far_components_do_not_hide_near_ones() {
+    let mixture = |sensitivities: &[f64], probabilities: &[f64]| Event::MixtureOfGaussians {
+        sensitivities: sensitivities.to_vec(),
+        probabilities: probabilities.to_vec(),
+        noise_multiplier: NoiseMultiplier::new(1.0).unwrap(),
+    };
+    let delta = |event: Event| account(&[event, gaussian(0.1)]).delta(Epsilon::new(785.14).unwrap()).unwrap();
+    let with = delta(mixture(&[0.0, 31.0, 77.6], &[0.5, 0.5, 1e-320]));
+    let without = delta(mixture(&[0.0, 31.0], &[0.5, 0.5]));
+    assert!(
+        with.upper >= without.lower * (1.0 - 1e-9) && with.lower <= without.upper,
+        "{with:?} {without:?}"
+    );
+}
+
+#[test]
+fn claims_whose_deltas_nearly_use_up_the_total() {
+    let claim = |delta: f64| Event::Approximate {
+        epsilon: Epsilon::new(0.0).unwrap(),
+        delta: Delta::new(delta).unwrap(),
+    };
+    let steps = sgm(0.01, 1.0, 1000);
+    let near = Event::Repeated { count: 3, event: Box::new(claim(3.333_344_444_505_840_2e-6)) };
+    if let Ok(bracket) = account(&[steps.clone(), near.clone()]).epsilon(Delta::new(1e-5).unwrap()) {
+        let back = account(&[steps.clone(), near]).delta(Epsilon::new(bracket.upper).unwrap()).unwrap();
+        assert!(back.lower <= 1e-5, "{bracket:?} {back:?}");
+    }
+    let mut many = account(&[steps]);
+    for _ in 0..100_000 {
+        many.compose(&claim(3e-9), 1).unwrap();
+    }
+    let bracket = many.delta(Epsilon::new(4.0).unwrap()).unwrap();
+    let exact = 2.999_550_054_845_148_82e-4;
+    assert!(bracket.lower <= exact && exact <= bracket.upper, "{bracket:?}");
 }

@@ -1,0 +1,133 @@
+use super::*;
+use crate::{calibrate, moments, tradeoff};
+use reticent_core::{Mu, NoiseMultiplier, Probability, Rho, SamplingRate};
+
+fn gaussian(z: f64) -> Event {
+    Event::Gaussian { noise_multiplier: NoiseMultiplier::new(z).unwrap() }
+}
+fn sampled(q: f64, z: f64) -> Event {
+    Event::PoissonSampled { rate: SamplingRate::new(q).unwrap(), event: Box::new(gaussian(z)) }
+}
+fn account(method: Method, list: &[(u64, Event)]) -> Accountant {
+    let mut account = Accountant::new(Neighboring::AddRemove, method);
+    for (count, event) in list {
+        account.compose(event, *count).unwrap();
+    }
+    account
+}
+fn delta(value: f64) -> Delta {
+    Delta::new(value).unwrap()
+}
+fn budget(epsilon: f64, delta: f64) -> Guarantee {
+    Guarantee { epsilon: Epsilon::new(epsilon).unwrap(), delta: Delta::new(delta).unwrap() }
+}
+fn upper(method: Method, list: &[(u64, Event)], at: f64) -> f64 {
+    account(method, list).epsilon(delta(at)).unwrap().upper
+}
+
+#[test]
+fn the_figure_of_the_moments_accountant() {
+    let list = [(1000, sampled(0.01, 4.0))];
+    let near = |value: f64, exact: f64| assert!((value / exact - 1.0).abs() < 1e-6, "{value} {exact}");
+    near(upper(Method::Moments, &list, 1e-5), 0.468_405_290_776_603_8);
+    near(upper(Method::Pld, &list, 1e-5), 0.272_136_057_415_901_63);
+    let published = moments::strong_composition_as_published(
+        SamplingRate::new(0.01).unwrap(),
+        NoiseMultiplier::new(4.0).unwrap(),
+        1000,
+        delta(1e-5),
+    );
+    near(published.unwrap(), 2.305_630_901_534_098_3);
+    // The bound that really follows is larger.
+    assert!(upper(Method::Advanced, &list, 1e-5) > 3.0);
+}
+
+#[test]
+fn methods_in_order_of_tightness() {
+    for list in [
+        vec![(1000, sampled(0.01, 2.0))],
+        vec![(100, Event::Pure { epsilon: Epsilon::new(0.05).unwrap() })],
+        vec![
+            (20, gaussian(8.0)),
+            (10, Event::Laplace { noise_multiplier: NoiseMultiplier::new(30.0).unwrap() }),
+        ],
+    ] {
+        let of = |method| upper(method, &list, 1e-6);
+        assert!(of(Method::Pld) <= of(Method::Rdp) && of(Method::Rdp) <= of(Method::Moments));
+        assert!(of(Method::Pld) <= of(Method::Optimal) && of(Method::Optimal) <= of(Method::Advanced));
+        assert!(of(Method::Advanced) <= of(Method::Basic) * (1.0 + 1e-9));
+    }
+}
+
+#[test]
+fn events_without_a_loss_distribution_fall_back() {
+    let rho = [(1, Event::Zcdp { rho: Rho::new(0.1).unwrap() })];
+    let answer = account(Method::Pld, &rho).epsilon(delta(1e-6)).unwrap();
+    assert_eq!(answer.method, Method::Rdp);
+    assert!((answer.upper - 2.141_938_928).abs() < 1e-6 && (answer.lower - 1.994_526_9).abs() < 1e-6);
+    // Bounded range beats what purity alone gives.
+    let selections = [(50, Event::Exponential { epsilon: Epsilon::new(0.2).unwrap() })];
+    let answer = account(Method::Pld, &selections).epsilon(delta(1e-6)).unwrap();
+    assert!((answer.upper - 3.542_291_3).abs() < 1e-5 && (answer.lower - 3.172_902_7).abs() < 1e-6);
+}
+
+#[test]
+fn calibration_meets_its_target_and_not_much_more() {
+    let plan = |q: f64, z: f64, n: u64| {
+        let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+        account.compose(&sampled(q, z), n)?;
+        Ok(account)
+    };
+    let sigma = calibrate::noise_multiplier(budget(1.0, 1e-5), |z| plan(0.01, z, 1000)).unwrap();
+    assert!(sigma >= 1.414_619_406_5 && sigma <= 1.414_619_4 * 1.000_01, "{sigma}");
+    assert_eq!(calibrate::steps(budget(2.0, 1e-5), |n| plan(0.01, 1.0, n)).unwrap(), 1202);
+    let rate = calibrate::sampling_rate(budget(2.0, 1e-5), |q| plan(q, 1.0, 1000)).unwrap();
+    assert!(plan(rate, 1.0, 1000).unwrap().meets(budget(2.0, 1e-5)).unwrap());
+    assert!(!plan(rate * 1.001, 1.0, 1000).unwrap().meets(budget(2.0, 1e-5)).unwrap());
+    assert!(calibrate::steps(budget(0.01, 1e-9), |n| plan(0.5, 0.5, n)).is_err());
+}
+
+#[test]
+fn a_budget_is_kept() {
+    let spent = account(Method::Pld, &[(500, sampled(0.01, 1.0))]);
+    let step = sampled(0.01, 1.0);
+    let limit = budget(2.0, 1e-5);
+    assert!(spent.fits(&step, 702, limit).unwrap() && !spent.fits(&step, 703, limit).unwrap());
+    assert_eq!(spent.uses_left(&step, limit).unwrap(), 702);
+    let standing = spent.standing(limit).unwrap();
+    assert!(standing.spent.get() + standing.left <= 2.0 && standing.left > 0.0, "{standing:?}");
+}
+
+#[test]
+fn trade_offs_of_gaussian_noise() {
+    for (z, fpr) in [(1.0, 0.03), (0.5, 0.2), (4.0, 0.001)] {
+        let fpr = Probability::new(fpr).unwrap();
+        let floor = tradeoff::false_negative_rate(&account(Method::Pld, &[(1, gaussian(z))]), fpr).unwrap();
+        let exact = tradeoff::gaussian(Mu::new(1.0 / z).unwrap(), fpr);
+        assert!(floor <= exact && floor >= exact - 1e-6, "{floor} {exact}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_different_events() {
+    let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    for i in 0..100_000 {
+        account.compose(&sampled(0.001 + 1e-8 * f64::from(i), 1.0 + 1e-6 * f64::from(i)), 1).unwrap();
+    }
+    let answer = account.epsilon(delta(1e-5)).unwrap();
+    assert!(answer.lower < 2.4446 && answer.upper > 2.4445, "{answer:?}");
+    assert!(answer.upper < 1.1 * answer.lower, "{answer:?}");
+}
+
+#[test]
+fn counting_does_not_depend_on_how_it_is_written() {
+    let once = account(Method::Pld, &[(3000, sampled(0.02, 1.5))]).epsilon(delta(1e-6)).unwrap();
+    let inner = Event::Repeated { count: 100, event: Box::new(sampled(0.02, 1.5)) };
+    let nested = Event::Composed {
+        events: vec![Event::Repeated { count: 10, event: Box::new(inner.clone()) }, inner],
+    };
+    let split = account(Method::Pld, &[(2, nested), (800, sampled(0.02, 1.5))]).epsilon(delta(1e-6)).unwrap();
+    assert_eq!(once, split);
+    let huge = Event::Repeated { count: u64::MAX, event: Box::new(gaussian(1.0)) };
+    assert!(Accountant::new(Neighboring::AddRemove, Method::Pld).compose(&huge, 2).is_err());
+}
