@@ -32,7 +32,7 @@ enum Pair {
     Same(Loss),
     Mixture { shifts: Vec<f64>, weights: Vec<f64>, sigma: f64 },
     Sampled { rate: f64, inner: Loss },
-    Truncated { spilled: f64, rate: f64, spilled_rate: f64, sigma: f64 },
+    Truncated { spilled: f64, rate: f64, sigma: f64 },
 }
 
 fn unsupported(event: &'static str, why: &str) -> AccountingError {
@@ -59,12 +59,9 @@ impl Pair {
             Self::Sampled { rate, inner } => {
                 Loss::Sampled { rate: *rate, inner: Box::new(inner.clone()), direction }
             }
-            Self::Truncated { spilled, rate, spilled_rate, sigma } => Loss::Blend(vec![
+            Self::Truncated { spilled, rate, sigma } => Loss::Blend(vec![
                 (1.0 - spilled, mixture(vec![0.0, 1.0], vec![1.0 - rate, *rate], *sigma, direction)),
-                (
-                    *spilled,
-                    mixture(vec![0.0, 2.0], vec![1.0 - spilled_rate, *spilled_rate], *sigma, direction),
-                ),
+                (*spilled, mixture(vec![0.0, 2.0], vec![1.0 - rate, *rate], *sigma, direction)),
             ]),
         }
     }
@@ -159,11 +156,10 @@ impl Found {
             Event::TruncatedPoisson { dataset_size, rate, max_batch, event } => {
                 match (&**event, self.neighboring) {
                     (Event::Gaussian { noise_multiplier }, Neighboring::AddRemove) if rate.get() < 1.0 => {
-                        let (q, most) = (rate.get(), *max_batch as f64);
+                        let q = rate.get();
                         Pair::Truncated {
                             spilled: binomial_tail_up(*dataset_size, q, *max_batch),
                             rate: q,
-                            spilled_rate: q * most / (most + 1.0),
                             sigma: noise_multiplier.get(),
                         }
                     }
