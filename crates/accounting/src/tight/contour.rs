@@ -22,6 +22,17 @@ pub(super) struct Contour {
     ahead: Vec<(f64, f64)>,
 }
 
+/// Where a contour crosses the real line, how far above the saddle, and the step it would start with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    c: f64,
+    excess: f64,
+    h: f64,
+}
+
+/// What rounding may become, relative, through terms that cancel.
+const MOST_CANCELLED: f64 = 6e-6;
+
 /// An estimate with certified ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bounds {
@@ -105,21 +116,48 @@ impl Sum {
         libm::exp(log_c)
     }
 
+    /// Where to cross the real line for an ε: the saddle, or to its left where the integrand is wider.
+    ///
+    /// Far out, a tilted law may be a rare large loss on top of many small ones; its transform then dies out
+    /// slowly. To the left of the saddle the rare ones do not show, at the price of terms that cancel.
+    pub(super) fn place(&self, epsilon: f64) -> Option<Place> {
+        let saddle = self.saddle(epsilon);
+        let start = self.start(saddle, epsilon, 0.0)?;
+        let height = start.at_c - saddle * epsilon;
+        // Every use brings an error of about 2·10⁻¹³, which cancellation multiplies by e^excess.
+        let uses: f64 = self.parts.iter().map(|(count, _)| count).sum();
+        let most = libm::log(MOST_CANCELLED / (2e-13 * uses.max(1.0))).min(12.0);
+        let mut best = Place { c: saddle, excess: 0.0, h: start.h };
+        let mut c = saddle;
+        for _ in 0..8 {
+            c *= 0.85;
+            let excess = self.cumulant(c) - c * epsilon - height;
+            let Some(start) = self.start(c, epsilon, excess.max(0.0)) else { break };
+            if excess > most || start.h < 0.5 * best.h {
+                break;
+            }
+            if start.h > 1.3 * best.h {
+                best = Place { c, excess: excess.max(0.0), h: start.h };
+            }
+        }
+        Some(best)
+    }
+
     /// A few points through c: enough for an estimate of δ near ε, without any claim.
-    pub(super) fn short_contour(&self, c: f64, epsilon: f64) -> Option<Contour> {
-        let start = self.start(c, epsilon)?;
-        self.lay(c, start.h, 48)
+    pub(super) fn short_contour(&self, place: Place) -> Option<Contour> {
+        self.lay(place.c, place.h, 48)
     }
 
     /// Lays a contour through c, fine and long enough for certified bounds on δ near ε.
-    pub(super) fn contour(&self, c: f64, epsilon: f64) -> Option<Contour> {
-        let Start { at_c, spread, mut h } = self.start(c, epsilon)?;
+    pub(super) fn contour(&self, place: Place, epsilon: f64) -> Option<Contour> {
+        let c = place.c;
+        let Start { at_c, spread, mut h } = self.start(c, epsilon, place.excess)?;
         // Aliases above are bounded by Chernoff at a few larger c, and h shrinks until they do not matter.
         let ahead: Vec<(f64, f64)> = [0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0]
             .map(|f| 9.0 * f / spread)
             .map(|step| (step, self.cumulant(c + step) - at_c))
             .to_vec();
-        while log_alias_above(&ahead, h, epsilon) > ALIAS_GOAL && h * spread > 1e-3 {
+        while log_alias_above(&ahead, h, epsilon) > ALIAS_GOAL - place.excess && h * spread > 1e-3 {
             h *= 0.8;
         }
         let decays: Vec<(f64, Decay)> =
@@ -127,7 +165,7 @@ impl Sum {
         let decay = |y: f64| decays.iter().map(|(count, decay)| count * decay.at(y)).sum::<f64>();
         // What is left out after `count` points: the sum from there on lies below the integral from one before.
         let left_out = |count: usize| tail_beyond(h * (count as f64 - 1.0), &decay);
-        let goal = TAIL_GOAL / (c * (1.0 + c) * spread);
+        let goal = TAIL_GOAL * libm::exp(-place.excess) / (c * (1.0 + c) * spread);
         let mut count = 8usize;
         while count < MOST_STEPS && left_out(count) > goal {
             count = count * 5 / 4 + 1;
@@ -140,13 +178,13 @@ impl Sum {
         Some(Contour { tail: left_out(count), ahead, ..contour })
     }
 
-    /// The step that the saddle's width and the aliases below ask for.
-    fn start(&self, c: f64, epsilon: f64) -> Option<Start> {
+    /// The step that the integrand's width and the aliases below ask for, e^excess above the saddle's height.
+    fn start(&self, c: f64, epsilon: f64, excess: f64) -> Option<Start> {
         let at_c = self.cumulant(c);
         let (_, curvature) = self.slope_and_curvature(c)?;
         let spread = curvature.max(1e-12).sqrt();
         // ln δ by the saddle's height and width.
-        let log_delta = (at_c - c * epsilon - libm::log(c * (1.0 + c) * (1.0 + spread))).min(0.0);
+        let log_delta = (at_c - c * epsilon - excess - libm::log(c * (1.0 + c) * (1.0 + spread))).min(0.0);
         // Aliases lie 2π/h away; those below are discounted by e^{−2πc/h}.
         Some(Start { at_c, spread, h: (TWO_PI / (9.0 * spread)).min(TWO_PI * c / (25.0 - log_delta)) })
     }

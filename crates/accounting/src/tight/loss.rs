@@ -91,9 +91,21 @@ impl Decay {
             Self::Gaussian(half) => half * y * y,
             Self::Layers(layers) => layers
                 .iter()
-                .map(|part| 0.158 * part.mass * (y * part.width / 2.0).min(1.0).powi(2))
+                .map(|part| -libm::log1p(-part.mass * (1.0 - largest_sinc(y * part.width / 2.0))))
                 .fold(0.0, f64::max),
         }
+    }
+}
+
+/// At least |sin s/s| for every s ≥ t: sin t/t until the first side lobe takes over, then the lobe, then 1/t.
+fn largest_sinc(t: f64) -> f64 {
+    const LOBE: f64 = 0.217_24;
+    if t < 1e-4 {
+        1.0 - t * t / 6.000_1
+    } else if t < 2.7 {
+        (libm::sin(t) / t).max(LOBE)
+    } else {
+        LOBE.min(1.0 / t)
     }
 }
 
@@ -341,7 +353,7 @@ impl Tilted {
                 (start, least) = (i, *here);
             }
         }
-        Uniform { width, mass: mass.min(1.0) }
+        Uniform { width, mass: mass.min(0.999_999) }
     }
 }
 
@@ -357,7 +369,7 @@ fn laplace_layers(epsilon: f64, c: f64) -> Vec<Uniform> {
                 .map(|p| -epsilon + width * f64::from(p))
                 .map(|low| width * 0.25 * libm::exp((c + 0.5) * low - 0.5 * epsilon - log_moment))
                 .sum();
-            Uniform { width, mass: (mass * 0.999).min(1.0) }
+            Uniform { width, mass: (mass * 0.999).min(0.999_999) }
         })
         .collect()
 }

@@ -265,7 +265,7 @@ fn narrower(
 
 fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
     let exact = sum.exact().map(|exact| exact.delta(epsilon)).filter(|bounds| is_narrow(bounds, 1e-6));
-    let first = exact.or_else(|| Some(sum.contour(sum.saddle(epsilon), epsilon)?.delta(epsilon)));
+    let first = exact.or_else(|| Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon)));
     narrower(first, || Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon)))
 }
 
@@ -302,7 +302,7 @@ fn epsilon_by_contour(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Boun
     // Newton's method on the estimate of a short contour settles where the certified one is to be laid.
     let (mut guess, goal) = (first_guess(sum, delta_low), libm::log(delta_low));
     for _ in 0..12 {
-        let (log_delta, slope) = sum.short_contour(sum.saddle(guess), guess)?.estimate(guess);
+        let (log_delta, slope) = sum.short_contour(sum.place(guess)?)?.estimate(guess);
         let step = (goal - log_delta) / slope;
         if !step.is_finite() {
             break;
@@ -315,7 +315,7 @@ fn epsilon_by_contour(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Boun
         }
     }
     for _ in 0..12 {
-        let contour: Contour = sum.contour(sum.saddle(guess), guess)?;
+        let contour: Contour = sum.contour(sum.place(guess)?, guess)?;
         let upper = solve(guess, delta_low, Round::Up, &|e| contour.delta(e).upper);
         if (upper - guess).abs() <= 0.02 * guess.abs() + 1e-9 {
             let lower = solve(upper, delta_high, Round::Down, &|e| contour.delta(e).lower);
