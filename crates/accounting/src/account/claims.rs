@@ -6,6 +6,7 @@
 use super::{Method, Tally};
 use crate::AccountingError;
 use crate::amplification::subsampled;
+use crate::composition::parallel;
 use crate::rdp::RdpAccountant;
 use crate::tight::TightAccountant;
 use reticent_core::profile::gaussian_epsilon_up;
@@ -27,12 +28,12 @@ pub(super) fn epsilon(
         (Method::Optimal, _) => &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
         _ => &[0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0],
     };
-    let given = tally.parts().iter().fold(0.0, |sum, (n, event)| match event {
-        Event::Approximate { delta, .. } => add_up(sum, mul_up(*n as f64, delta.get())),
-        _ => sum,
-    });
+    let mut given = 0.0;
+    for (n, event) in tally.parts().iter().filter(|(_, event)| !needs_delta(event)) {
+        given = add_up(given, mul_up(*n as f64, own(event, neighboring, 0.0)?.delta.get()));
+    }
     let free = (delta.get() - given) * (1.0 - 1e-12);
-    if free <= 0.0 && given > 0.0 {
+    if free < 0.0 || (free == 0.0 && needy > 0) {
         return Err(AccountingError::invalid(
             "delta",
             delta,
@@ -104,6 +105,7 @@ fn needs_delta(event: &Event) -> bool {
         Event::PoissonSampled { event, .. } | Event::SampledWithoutReplacement { event, .. } => {
             needs_delta(event)
         }
+        Event::Parallel { events } => events.iter().any(needs_delta),
         _ => true,
     }
 }
@@ -124,6 +126,12 @@ fn own(event: &Event, neighboring: Neighboring, delta: f64) -> Result<Guarantee,
         Event::Gaussian { noise_multiplier } => {
             let delta = Delta::new(delta)?;
             Ok(Guarantee { epsilon: gaussian_epsilon_up(*noise_multiplier, delta)?, delta })
+        }
+        Event::Parallel { events } => {
+            // Under replace-one the two largest deltas are added up.
+            let share = if neighboring == Neighboring::ReplaceOne { 0.5 * delta } else { delta };
+            let parts = events.iter().map(|e| own(e, neighboring, share));
+            parallel(&parts.collect::<Result<Vec<Guarantee>, AccountingError>>()?, neighboring)
         }
         Event::PoissonSampled { rate, event } if neighboring == Neighboring::AddRemove => {
             amplified(event, *rate, neighboring, delta)

@@ -23,7 +23,7 @@ pub use tally::Tally;
 
 use crate::AccountingError;
 use crate::rdp::{RdpAccountant, epsilon_by_mironov};
-use crate::tight::{Direction, TightAccountant};
+use crate::tight::{Bracket, Direction, TightAccountant};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring};
 use std::fmt;
 use std::str::FromStr;
@@ -184,7 +184,8 @@ impl Accountant {
             Method::Pld => {
                 let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.epsilon(delta));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(delta);
-                best(exact, renyi)?
+                let claims = || claims::epsilon(&tally, self.neighboring, Method::Optimal, delta);
+                best(exact, renyi, claims)?
             }
             Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(delta)?, Method::Rdp),
             Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(delta)?, Method::Moments),
@@ -228,7 +229,8 @@ impl Accountant {
             Method::Pld => {
                 let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.delta(epsilon));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.delta(epsilon);
-                best(exact, renyi)?
+                let claims = || claims::delta(&tally, self.neighboring, Method::Optimal, epsilon);
+                best(exact, renyi, claims)?
             }
             Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
             Method::Moments => {
@@ -350,31 +352,38 @@ impl Accountant {
     }
 }
 
-/// The exact answer, or the Rényi one where that is smaller or the only one.
+/// The exact answer, or the Rényi one where that is smaller or the only one, or what the events' own claims add up to.
 fn best(
     exact: Result<crate::tight::Bracket, AccountingError>,
     renyi: impl FnOnce() -> Result<f64, AccountingError>,
+    claims: impl FnOnce() -> Result<f64, AccountingError>,
 ) -> Result<Answer, AccountingError> {
-    let exact = exact.map(|bracket| Answer {
-        lower: bracket.lower,
-        upper: bracket.upper,
-        direction: bracket.direction,
-        method: Method::Pld,
-    });
-    match exact {
-        Ok(found) if found.upper - found.lower <= 1e-3 * found.upper + 1e-12 => Ok(found),
-        Ok(found) => Ok(match renyi() {
-            Ok(upper) if upper < found.upper => {
-                Answer { upper, lower: found.lower.min(upper), method: Method::Rdp, ..found }
+    let looser = |upper, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
+    let unsupported = match exact {
+        Ok(Bracket { lower, upper, direction }) => {
+            let found = Answer { lower, upper, direction, method: Method::Pld };
+            if upper - lower <= 1e-3 * upper + 1e-12 {
+                return Ok(found);
             }
-            _ => found,
-        }),
+            return Ok(match renyi() {
+                Ok(less) if less < upper => {
+                    Answer { upper: less, lower: lower.min(less), method: Method::Rdp, ..found }
+                }
+                _ => found,
+            });
+        }
+        Err(AccountingError::Invalid(invalid)) => return Err(invalid.into()),
+        Err(unsupported) => unsupported,
+    };
+    match renyi() {
+        Ok(upper) => return Ok(looser(upper, Method::Rdp)),
+        Err(AccountingError::Invalid(invalid)) => return Err(invalid.into()),
+        Err(_) => {}
+    }
+    match claims() {
+        Ok(upper) => Ok(looser(upper, Method::Optimal)),
         Err(AccountingError::Invalid(invalid)) => Err(invalid.into()),
-        Err(unsupported) => match renyi() {
-            Ok(upper) => Ok(Answer { lower: 0.0, upper, direction: Direction::Remove, method: Method::Rdp }),
-            Err(AccountingError::Invalid(invalid)) => Err(invalid.into()),
-            Err(_) => Err(unsupported),
-        },
+        Err(_) => Err(unsupported),
     }
 }
 

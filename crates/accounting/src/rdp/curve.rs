@@ -33,6 +33,14 @@ fn divided(log_moment: f64, order: f64) -> f64 {
     (log_moment.max(0.0) * (1.0 + 1e-14) + 4.0 * f64::EPSILON) / (order - 1.0)
 }
 
+/// The same for a logarithm that is small to a relative error only.
+fn divided_finely(log_moment: f64, order: f64) -> f64 {
+    if log_moment.is_nan() {
+        return f64::INFINITY;
+    }
+    log_moment.max(0.0) * (1.0 + 1e-14) / (order - 1.0)
+}
+
 fn log_sum_exp(a: f64, b: f64) -> f64 {
     let top = a.max(b);
     top + libm::log1p(libm::exp(a.min(b) - top))
@@ -195,7 +203,7 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
             Curve::new(move |order| {
                 let (remove, add) =
                     (mixture_log_moment(&s, &p, z, order), mixture_log_moment(&s, &p, z, 1.0 - order));
-                divided(if remove.is_nan() { remove } else { add.max(remove) }, order)
+                divided_finely(if remove.is_nan() { remove } else { add.max(remove) }, order)
             })
         }
         Event::PoissonSampled { rate, event } => sampled(rate.get(), event, neighboring)?,
@@ -266,11 +274,15 @@ fn sampled(rate: f64, event: &Event, neighboring: Neighboring) -> Result<Curve, 
     let pure_epsilon = match event {
         Event::Gaussian { noise_multiplier } => {
             let z = noise_multiplier.get();
-            return Ok(Curve::new(move |order| divided(sampled_gaussian_log_moment(rate, z, order), order)));
+            return Ok(Curve::new(move |order| {
+                divided_finely(sampled_gaussian_log_moment(rate, z, order), order)
+            }));
         }
         Event::Gdp { mu } => {
             let z = 1.0 / mu.get();
-            return Ok(Curve::new(move |order| divided(sampled_gaussian_log_moment(rate, z, order), order)));
+            return Ok(Curve::new(move |order| {
+                divided_finely(sampled_gaussian_log_moment(rate, z, order), order)
+            }));
         }
         Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
             1.0 / noise_multiplier.get()
