@@ -115,7 +115,7 @@ fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event
             Event::DiscreteLaplace { noise_multiplier: less(noise_multiplier)? }
         }
         // Only its Rényi curve is known for larger moves: that of ρ = 1/2z².
-        Event::DiscreteGaussian { noise_multiplier } => {
+        Event::DiscreteGaussian { noise_multiplier, .. } => {
             let z = noise_multiplier.get() / k;
             Event::Zcdp { rho: Rho::new((0.5 / (z * z)) * (1.0 + 1e-14))? }
         }
@@ -168,8 +168,7 @@ fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event
     })
 }
 
-/// How many of `size` are in a Poisson sample: the numbers with their probabilities. What lies beyond a
-/// probability of 10⁻³⁰⁰ is counted with the largest number kept.
+/// How many of `size` are in a Poisson sample: the numbers with their probabilities.
 fn binomial(size: u64, rate: f64) -> (Vec<f64>, Vec<f64>) {
     let k = size as f64;
     let log = |j: f64| {

@@ -1,5 +1,6 @@
 //! What an attacker can achieve: the trade-off between false alarms and misses.
 
+use crate::account::Profile;
 use crate::tight::Direction;
 use crate::{Accountant, AccountingError};
 use reticent_core::special::{normal_cdf, normal_tail_quantile};
@@ -19,12 +20,13 @@ use reticent_core::{Epsilon, Mu, NoiseMultiplier, Probability, SamplingRate};
 /// # Errors
 /// As [`Accountant::delta`].
 pub fn false_negative_rate(accountant: &Accountant, fpr: Probability) -> Result<f64, AccountingError> {
-    let remove = one_way(accountant, fpr.get(), Direction::Remove)?;
-    Ok(remove.min(one_way(accountant, fpr.get(), Direction::Add)?))
+    let profile = accountant.profile()?;
+    let remove = one_way(&profile, fpr.get(), Direction::Remove)?;
+    Ok(remove.min(one_way(&profile, fpr.get(), Direction::Add)?))
 }
 
 /// The floor when the null hypothesis is the second data set of the direction.
-fn one_way(accountant: &Accountant, fpr: f64, direction: Direction) -> Result<f64, AccountingError> {
+fn one_way(profile: &Profile, fpr: f64, direction: Direction) -> Result<f64, AccountingError> {
     let back = match direction {
         Direction::Remove => Direction::Add,
         Direction::Add => Direction::Remove,
@@ -33,9 +35,9 @@ fn one_way(accountant: &Accountant, fpr: f64, direction: Direction) -> Result<f6
     let floor = |epsilon: f64| -> Result<f64, AccountingError> {
         let size = Epsilon::new(epsilon.abs())?;
         let value = if epsilon >= 0.0 {
-            1.0 - accountant.delta_one_way(size, direction)? - libm::exp(epsilon) * fpr
+            1.0 - profile.delta(size, direction)? - libm::exp(epsilon) * fpr
         } else {
-            libm::exp(epsilon) * (1.0 - accountant.delta_one_way(size, back)? - fpr)
+            libm::exp(epsilon) * (1.0 - profile.delta(size, back)? - fpr)
         };
         Ok(value - 4.0 * f64::EPSILON)
     };

@@ -2,6 +2,7 @@
 
 use crate::{
     Delta, Epsilon, InvalidValue, Mu, Neighboring, NoiseMultiplier, Order, Probability, Rho, SamplingRate,
+    Sensitivity,
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -40,6 +41,9 @@ pub enum Event {
     DiscreteGaussian {
         /// σ / ℓ2 sensitivity.
         noise_multiplier: NoiseMultiplier,
+        /// The ℓ2 sensitivity of the integers, 1 when it is not given: then one of them moves by one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sensitivity: Option<Sensitivity>,
     },
     /// Discrete Laplace (two-sided geometric) noise on the integers.
     DiscreteLaplace {
@@ -82,7 +86,8 @@ pub enum Event {
         /// The μ.
         mu: Mu,
     },
-    /// An event run on a Poisson sample.
+    /// An event run on a Poisson sample. Under replace-one, leaving a record out must move the input no further than
+    /// replacing it, as for a clipped sum.
     PoissonSampled {
         /// Probability of each record to be in the sample.
         rate: SamplingRate,
@@ -116,7 +121,8 @@ pub enum Event {
         /// What is run on the sample.
         event: Box<Event>,
     },
-    /// Fixed batches over a shuffled data set.
+    /// Fixed batches over a shuffled data set. A record that is removed leaves its place empty: the other batches stay as
+    /// they are.
     Shuffled {
         /// Batches per epoch.
         steps_per_epoch: u64,

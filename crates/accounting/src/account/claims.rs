@@ -7,164 +7,207 @@ use super::{Method, Tally};
 use crate::AccountingError;
 use crate::amplification::subsampled;
 use crate::composition::parallel;
-use crate::rdp::RdpAccountant;
+use crate::rdp::{RdpAccountant, epsilon_at_order, response_loss};
 use crate::tight::TightAccountant;
 use reticent_core::profile::gaussian_epsilon_up;
 use reticent_core::rounding::{add_up, exp_m1_up, ln_down, mul_up, sqrt_up};
-use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, SamplingRate};
+use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate};
 
-/// The ε at a total δ.
-pub(super) fn epsilon(
-    tally: &Tally,
+/// Claims of a list of events, ready for any δ.
+pub(super) struct Claims {
     neighboring: Neighboring,
     method: Method,
-    delta: Delta,
-) -> Result<f64, AccountingError> {
-    let needy: u64 = tally.parts().iter().filter(|(_, e)| needs_delta(e)).map(|(n, _)| n).sum();
-    // Shares of δ that go to the events themselves; the rest is what the theorem needs.
-    let shares: &[f64] = match (method, needy) {
-        (_, 0) => &[0.0],
-        (Method::Basic, _) => &[1.0],
-        (Method::Optimal, _) => &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
-        _ => &[0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0],
-    };
-    let mut given = 0.0;
-    for (n, event) in tally.parts().iter().filter(|(_, event)| !needs_delta(event)) {
-        given = add_up(given, mul_up(*n as f64, own(event, neighboring, 0.0)?.delta.get()));
-    }
-    let free = (delta.get() - given) * (1.0 - 1e-12);
-    if free < 0.0 || (free == 0.0 && needy > 0) {
-        return Err(AccountingError::invalid(
-            "delta",
-            delta,
-            "give a larger delta: the events' own deltas already add up to as much",
-        ));
-    }
-    let mut best: Result<f64, AccountingError> =
-        Err(AccountingError::invalid("delta", delta, "no finite epsilon follows: use the pld accountant"));
-    for share in shares {
-        let each = if needy == 0 { 0.0 } else { free * share / needy as f64 };
-        let mut claims = Vec::new();
+    parts: Vec<(u64, Own)>,
+    /// Uses that have a different ε for every δ.
+    needy: f64,
+    /// What the others' own δ add up to.
+    given: f64,
+}
+
+impl Claims {
+    pub(super) fn new(
+        tally: &Tally,
+        neighboring: Neighboring,
+        method: Method,
+    ) -> Result<Self, AccountingError> {
+        let (mut parts, mut needy, mut given) = (Vec::new(), 0.0, 0.0);
         for (count, event) in tally.parts() {
-            claims.push((*count, own(event, neighboring, each)?));
+            let own = Own::new(event, neighboring)?;
+            if own.needs_delta() {
+                needy = add_up(needy, *count as f64);
+            } else {
+                given = add_up(given, mul_up(*count as f64, own.at(0.0, neighboring)?.delta.get()));
+            }
+            parts.push((*count, own));
         }
-        let slack = free * (1.0 - share);
-        let total = match method {
-            Method::Basic => basic(&claims),
-            Method::Advanced => advanced(&claims, slack).min(basic(&claims)),
-            _ => optimal(&claims, neighboring, delta)?,
+        Ok(Self { neighboring, method, parts, needy, given })
+    }
+
+    /// The ε at a total δ.
+    pub(super) fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {
+        // Shares of δ that go to the events themselves; the rest is what the theorem needs.
+        let shares: &[f64] = match self.method {
+            _ if self.needy == 0.0 => &[0.0],
+            Method::Basic => &[1.0],
+            Method::Optimal => &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
+            _ => &[0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0],
         };
-        if total.is_finite() && best.as_ref().map_or(true, |known| total < *known) {
-            best = Ok(total);
+        let free = (delta.get() - self.given) * (1.0 - 1e-12);
+        if free < 0.0 || (free == 0.0 && self.needy > 0.0) {
+            return Err(AccountingError::invalid(
+                "delta",
+                delta,
+                "give a larger delta: the events' own deltas already add up to as much",
+            ));
         }
+        let mut best = f64::INFINITY;
+        for share in shares {
+            let each = if self.needy == 0.0 { 0.0 } else { free * share / self.needy };
+            let mut claims = Vec::with_capacity(self.parts.len());
+            for (count, own) in &self.parts {
+                claims.push((*count, own.at(each, self.neighboring)?));
+            }
+            let total = match self.method {
+                Method::Basic => basic(&claims),
+                Method::Advanced => advanced(&claims, free * (1.0 - share)).min(basic(&claims)),
+                _ => optimal(&claims, self.neighboring, delta)?,
+            };
+            best = best.min(total);
+        }
+        if !best.is_finite() {
+            return Err(AccountingError::invalid(
+                "delta",
+                delta,
+                "no finite epsilon follows: use the pld accountant",
+            ));
+        }
+        Ok(best)
     }
-    best
-}
 
-/// The least δ whose ε is within the one given.
-pub(super) fn delta(
-    tally: &Tally,
-    neighboring: Neighboring,
-    method: Method,
-    target: Epsilon,
-) -> Result<f64, AccountingError> {
-    let within = |log: f64| -> Result<bool, AccountingError> {
-        match epsilon(tally, neighboring, method, Delta::new(libm::exp(log))?) {
-            Ok(epsilon) => Ok(epsilon <= target.get()),
-            Err(AccountingError::Invalid(_)) => Ok(false),
-            Err(error) => Err(error),
+    /// The least δ whose ε is within the one given.
+    pub(super) fn delta(&self, target: Epsilon) -> Result<f64, AccountingError> {
+        let within = |log: f64| -> Result<bool, AccountingError> {
+            match self.epsilon(Delta::new(libm::exp(log))?) {
+                Ok(epsilon) => Ok(epsilon <= target.get()),
+                Err(AccountingError::Invalid(_)) => Ok(false),
+                Err(error) => Err(error),
+            }
+        };
+        let (mut low, mut high) = (-660.0, -1e-9);
+        if within(low)? {
+            return Ok(libm::exp(low));
         }
-    };
-    let (mut low, mut high) = (-690.0, -1e-9);
-    if within(low)? {
-        return Ok(libm::exp(low));
-    }
-    if !within(high)? {
-        return Ok(1.0);
-    }
-    for _ in 0..40 {
-        let middle = 0.5 * (low + high);
-        if within(middle)? {
-            high = middle;
-        } else {
-            low = middle;
+        if !within(high)? {
+            return Ok(1.0);
         }
-    }
-    Ok(libm::exp(high) * (1.0 + 1e-12))
-}
-
-/// Whether the event has a different ε for every δ.
-fn needs_delta(event: &Event) -> bool {
-    match event {
-        Event::Laplace { .. }
-        | Event::RandomizedResponse { .. }
-        | Event::Exponential { .. }
-        | Event::DiscreteLaplace { .. }
-        | Event::Pure { .. }
-        | Event::Approximate { .. } => false,
-        Event::PoissonSampled { event, .. } | Event::SampledWithoutReplacement { event, .. } => {
-            needs_delta(event)
+        while high - low > 1e-9 * low.abs() + 1e-9 {
+            let middle = 0.5 * (low + high);
+            if within(middle)? {
+                high = middle;
+            } else {
+                low = middle;
+            }
         }
-        Event::Parallel { events } => events.iter().any(needs_delta),
-        _ => true,
-    }
-}
-
-/// The event's own claim, at a δ of its own where it needs one.
-fn own(event: &Event, neighboring: Neighboring, delta: f64) -> Result<Guarantee, AccountingError> {
-    let pure = |epsilon: f64| Ok(Guarantee::pure(Epsilon::new(epsilon)?));
-    match event {
-        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
-            pure((1.0 / noise_multiplier.get()).next_up())
-        }
-        Event::RandomizedResponse { keep_probability, categories } => {
-            let keep = keep_probability.get();
-            pure(libm::log(keep * (*categories as f64 - 1.0) / (1.0 - keep)).max(0.0) * (1.0 + 1e-14))
-        }
-        Event::Exponential { epsilon } | Event::Pure { epsilon } => Ok(Guarantee::pure(*epsilon)),
-        Event::Approximate { epsilon, delta } => Ok(Guarantee { epsilon: *epsilon, delta: *delta }),
-        Event::Gaussian { noise_multiplier } => {
-            let delta = Delta::new(delta)?;
-            Ok(Guarantee { epsilon: gaussian_epsilon_up(*noise_multiplier, delta)?, delta })
-        }
-        Event::Parallel { events } => {
-            // Under replace-one the two largest deltas are added up.
-            let share = if neighboring == Neighboring::ReplaceOne { 0.5 * delta } else { delta };
-            let parts = events.iter().map(|e| own(e, neighboring, share));
-            parallel(&parts.collect::<Result<Vec<Guarantee>, AccountingError>>()?, neighboring)
-        }
-        Event::PoissonSampled { rate, event } if neighboring == Neighboring::AddRemove => {
-            amplified(event, *rate, neighboring, delta)
-        }
-        Event::SampledWithoutReplacement { dataset_size, batch_size, event }
-            if neighboring == Neighboring::ReplaceOne =>
-        {
-            let rate = SamplingRate::new(*batch_size as f64 / *dataset_size as f64)?;
-            amplified(event, rate, neighboring, delta)
-        }
-        other => {
-            // Whatever has a Rényi curve has a claim at every δ.
-            let mut account = RdpAccountant::new(neighboring);
-            account.compose(other, 1)?;
-            let delta = Delta::new(delta)?;
-            Ok(Guarantee { epsilon: account.epsilon_up(delta)?, delta })
-        }
+        Ok(libm::exp(high) * (1.0 + 1e-12))
     }
 }
 
-/// ln(1 + q(e^ε − 1)) and qδ, so that the amplified δ is the one given.
-fn amplified(
-    event: &Event,
-    rate: SamplingRate,
-    neighboring: Neighboring,
-    delta: f64,
-) -> Result<Guarantee, AccountingError> {
-    if rate.get() == 0.0 {
-        return Ok(Guarantee::pure(Epsilon::new(0.0)?));
+/// One event's own claim.
+enum Own {
+    Fixed(Guarantee),
+    Gaussian(NoiseMultiplier),
+    /// ln(1 + q(e^ε − 1)) and qδ of what is inside.
+    Amplified(SamplingRate, Box<Own>),
+    Parallel(Vec<Own>),
+    /// Orders with Rényi divergences.
+    Curve(Vec<(f64, f64)>),
+}
+
+impl Own {
+    fn new(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let pure = |epsilon: f64| Ok(Self::Fixed(Guarantee::pure(Epsilon::new(epsilon)?)));
+        let amplified = |rate: SamplingRate, event: &Event| {
+            if rate.get() == 0.0 {
+                return pure(0.0);
+            }
+            Ok(Self::Amplified(rate, Box::new(Self::new(event, neighboring)?)))
+        };
+        match event {
+            Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
+                pure((1.0 / noise_multiplier.get()).next_up())
+            }
+            Event::RandomizedResponse { keep_probability, categories } => {
+                pure(response_loss(keep_probability.get(), *categories))
+            }
+            Event::Exponential { epsilon } | Event::Pure { epsilon } => {
+                Ok(Self::Fixed(Guarantee::pure(*epsilon)))
+            }
+            Event::Approximate { epsilon, delta } => {
+                Ok(Self::Fixed(Guarantee { epsilon: *epsilon, delta: *delta }))
+            }
+            Event::Gaussian { noise_multiplier } => Ok(Self::Gaussian(*noise_multiplier)),
+            Event::PoissonSampled { rate, event } if neighboring == Neighboring::AddRemove => {
+                amplified(*rate, event)
+            }
+            Event::SampledWithoutReplacement { dataset_size, batch_size, event }
+                if neighboring == Neighboring::ReplaceOne =>
+            {
+                amplified(SamplingRate::new(*batch_size as f64 / *dataset_size as f64)?, event)
+            }
+            Event::Parallel { events } => {
+                let parts = events.iter().map(|event| Self::new(event, neighboring));
+                Ok(Self::Parallel(parts.collect::<Result<_, AccountingError>>()?))
+            }
+            other => {
+                // Whatever has a Rényi curve has a claim at every δ.
+                let mut account = RdpAccountant::new(neighboring);
+                account.compose(other, 1)?;
+                Ok(Self::Curve(account.table()))
+            }
+        }
     }
-    let inner = own(event, neighboring, (delta / rate.get()).min(0.5))?;
-    let outer = subsampled(inner, rate)?;
-    Ok(Guarantee { epsilon: outer.epsilon, delta: Delta::new(outer.delta.get().max(delta))? })
+
+    /// Whether the event has a different ε for every δ.
+    fn needs_delta(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Gaussian(_) | Self::Curve(_) => true,
+            Self::Amplified(_, inner) => inner.needs_delta(),
+            Self::Parallel(parts) => parts.iter().any(Self::needs_delta),
+        }
+    }
+
+    /// The claim, at a δ of its own where it needs one.
+    fn at(&self, delta: f64, neighboring: Neighboring) -> Result<Guarantee, AccountingError> {
+        match self {
+            Self::Fixed(claim) => Ok(*claim),
+            Self::Gaussian(noise) => {
+                let delta = Delta::new(delta)?;
+                Ok(Guarantee { epsilon: gaussian_epsilon_up(*noise, delta)?, delta })
+            }
+            Self::Amplified(rate, inner) => {
+                // So that the amplified δ is the one given, where it is for the event to choose.
+                let outer = subsampled(inner.at((delta / rate.get()).min(0.5), neighboring)?, *rate)?;
+                let spent =
+                    if inner.needs_delta() { outer.delta.get().max(delta) } else { outer.delta.get() };
+                Ok(Guarantee { epsilon: outer.epsilon, delta: Delta::new(spent)? })
+            }
+            Self::Parallel(parts) => {
+                // Under replace-one the two largest deltas are added up.
+                let share = if neighboring == Neighboring::ReplaceOne { 0.5 * delta } else { delta };
+                let claims = parts.iter().map(|part| part.at(share, neighboring));
+                parallel(&claims.collect::<Result<Vec<Guarantee>, AccountingError>>()?, neighboring)
+            }
+            Self::Curve(table) => {
+                let delta = Delta::new(delta)?;
+                let least = table
+                    .iter()
+                    .map(|(order, divergence)| epsilon_at_order(*divergence, *order, delta))
+                    .fold(f64::INFINITY, f64::min);
+                Ok(Guarantee { epsilon: Epsilon::new(least.min(f64::MAX))?, delta })
+            }
+        }
+    }
 }
 
 fn basic(claims: &[(u64, Guarantee)]) -> f64 {

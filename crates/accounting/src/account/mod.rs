@@ -18,11 +18,13 @@
 mod claims;
 mod tally;
 
+use claims::Claims;
+
 use tally::Side;
 pub use tally::Tally;
 
 use crate::AccountingError;
-use crate::rdp::{RdpAccountant, epsilon_by_mironov};
+use crate::rdp::{RdpAccountant, delta_at_order, epsilon_by_mironov};
 use crate::tight::{Bracket, Direction, TightAccountant};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring};
 use std::fmt;
@@ -184,13 +186,13 @@ impl Accountant {
             Method::Pld => {
                 let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.epsilon(delta));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(delta);
-                let claims = || claims::epsilon(&tally, self.neighboring, Method::Optimal, delta);
+                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(delta);
                 best(exact, renyi, claims)?
             }
             Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(delta)?, Method::Rdp),
             Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(delta)?, Method::Moments),
             Method::Basic | Method::Advanced | Method::Optimal => {
-                answer(claims::epsilon(&tally, self.neighboring, self.method, delta)?, self.method)
+                answer(Claims::new(&tally, self.neighboring, self.method)?.epsilon(delta)?, self.method)
             }
         };
         let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
@@ -229,7 +231,7 @@ impl Accountant {
             Method::Pld => {
                 let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.delta(epsilon));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.delta(epsilon);
-                let claims = || claims::delta(&tally, self.neighboring, Method::Optimal, epsilon);
+                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.delta(epsilon);
                 best(exact, renyi, claims)?
             }
             Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
@@ -237,7 +239,7 @@ impl Accountant {
                 answer(Renyi::new(&tally, self.neighboring)?.moments_delta(epsilon), Method::Moments)
             }
             Method::Basic | Method::Advanced | Method::Optimal => {
-                answer(claims::delta(&tally, self.neighboring, self.method, epsilon)?, self.method)
+                answer(Claims::new(&tally, self.neighboring, self.method)?.delta(epsilon)?, self.method)
             }
         };
         Ok(found)
@@ -323,14 +325,16 @@ impl Accountant {
         crate::calibrate::largest_count(|count| self.fits(event, count, budget))
     }
 
-    /// δ at ε in one direction by the distribution of the loss, from above.
-    pub(crate) fn delta_one_way(
-        &self,
-        epsilon: Epsilon,
-        direction: Direction,
-    ) -> Result<f64, AccountingError> {
-        let tight = Tight::new(&self.tally.bounded(Side::Worse)?, self.neighboring)?;
-        tight.account.delta_one_way(epsilon, direction).or_else(|_| Ok(self.delta(epsilon)?.upper))
+    /// The account, ready for many questions about δ in one direction.
+    pub(crate) fn profile(&self) -> Result<Profile, AccountingError> {
+        let tally = self.tally.bounded(Side::Worse)?;
+        let tight = Tight::new(&tally, self.neighboring)?;
+        let known = tight.ceiling(|account| account.delta_one_way(Epsilon::new(1.0)?, Direction::Remove));
+        if known.is_ok() {
+            return Ok(Profile::Tight(tight.account));
+        }
+        let renyi = Renyi::new(&tally, self.neighboring)?;
+        Ok(Profile::Renyi { table: renyi.account.table(), renyi })
     }
 
     /// D_α of everything so far at an order above 1, rounded up.
@@ -387,6 +391,32 @@ fn best(
     }
 }
 
+/// δ as a function of ε and the direction.
+pub(crate) enum Profile {
+    /// By the distributions of the loss.
+    Tight(TightAccountant),
+    /// By the Rényi curve at a list of orders, the same both ways.
+    Renyi {
+        /// Orders with divergences.
+        table: Vec<(f64, f64)>,
+        /// What the events reveal outright.
+        renyi: Renyi,
+    },
+}
+
+impl Profile {
+    /// δ at ε in one direction, from above.
+    pub(crate) fn delta(&self, epsilon: Epsilon, direction: Direction) -> Result<f64, AccountingError> {
+        match self {
+            Self::Tight(account) => account.delta_one_way(epsilon, direction),
+            Self::Renyi { table, renyi } => {
+                let at = |(order, divergence): &(f64, f64)| delta_at_order(*divergence, *order, epsilon);
+                Ok(renyi.with_kept(table.iter().map(at).fold(1.0, f64::min)))
+            }
+        }
+    }
+}
+
 /// The loss distributions: all of them, or the error of the first event that has none.
 struct Tight {
     account: TightAccountant,
@@ -418,7 +448,7 @@ impl Tight {
 }
 
 /// Rényi curves, with what (ε, δ) events reveal outright kept apart.
-struct Renyi {
+pub(crate) struct Renyi {
     account: RdpAccountant,
     /// ln of the probability that nothing is revealed outright.
     log_kept: f64,

@@ -131,3 +131,55 @@ fn counting_does_not_depend_on_how_it_is_written() {
     let huge = Event::Repeated { count: u64::MAX, event: Box::new(gaussian(1.0)) };
     assert!(Accountant::new(Neighboring::AddRemove, Method::Pld).compose(&huge, 2).is_err());
 }
+
+/// No event is left out because one method does not know it.
+#[test]
+fn nothing_is_ignored() {
+    let fpr = Probability::new(0.05).unwrap();
+    let rho = Event::Zcdp { rho: Rho::new(10.0).unwrap() };
+    let fnr = tradeoff::false_negative_rate(&account(Method::Pld, &[(1, rho)]), fpr).unwrap();
+    assert!(fnr < 0.01, "{fnr}");
+    // The δ of a sampled claim is charged.
+    let claim = Event::Approximate { epsilon: Epsilon::new(1.0).unwrap(), delta: delta(0.1) };
+    let sampled = Event::PoissonSampled { rate: SamplingRate::new(0.5).unwrap(), event: Box::new(claim) };
+    for method in [Method::Basic, Method::Advanced, Method::Optimal] {
+        assert!(account(method, &[(1, sampled.clone())]).epsilon(delta(1e-6)).is_err());
+        let spent = account(method, &[(1, sampled.clone())]).delta(Epsilon::new(1.0).unwrap()).unwrap();
+        assert!(spent.upper >= 0.05, "{spent:?}");
+    }
+    // Integers that move further than by one are not the tabulated law.
+    let wide = Event::DiscreteGaussian {
+        noise_multiplier: NoiseMultiplier::new(0.3).unwrap(),
+        sensitivity: Some(reticent_core::Sensitivity::new(10.0).unwrap()),
+    };
+    let answer = account(Method::Pld, &[(1, wide)]).delta(Epsilon::new(6.0).unwrap()).unwrap();
+    assert!(answer.upper >= 0.3452, "{answer:?}");
+}
+
+#[test]
+fn disjoint_parts_cost_what_the_worst_costs() {
+    let pure = Event::Pure { epsilon: Epsilon::new(1.0).unwrap() };
+    let claim = Event::Approximate { epsilon: Epsilon::new(0.5).unwrap(), delta: delta(1e-6) };
+    let parallel = [(1, Event::Parallel { events: vec![pure, claim] })];
+    for method in [Method::Pld, Method::Optimal, Method::Basic] {
+        let answer = account(method, &parallel).epsilon(delta(1e-6)).unwrap();
+        assert!((answer.upper - 1.0).abs() < 1e-9, "{method} {answer:?}");
+    }
+}
+
+#[test]
+fn a_small_batch_is_no_better_than_an_uncut_one() {
+    // One record: nothing is ever cut.
+    for (q, z, epsilon, truth) in
+        [(0.9, 0.5, 0.0, 0.614_42), (0.5, 0.5, 0.0, 0.341_34), (0.5, 1.0, 0.1, 0.162_53)]
+    {
+        let event = Event::TruncatedPoisson {
+            dataset_size: 1,
+            rate: SamplingRate::new(q).unwrap(),
+            max_batch: 1,
+            event: Box::new(gaussian(z)),
+        };
+        let answer = account(Method::Pld, &[(1, event)]).delta(Epsilon::new(epsilon).unwrap()).unwrap();
+        assert!(answer.upper >= truth - 1e-5, "{answer:?}");
+    }
+}

@@ -89,6 +89,11 @@ pub fn delta_at_order(divergence: f64, order: f64, epsilon: Epsilon) -> f64 {
     libm::exp((log + slack).min(0.0))
 }
 
+/// Orders from 1.01 to 10⁵, evenly in ln(α − 1).
+pub(super) fn orders() -> impl Iterator<Item = f64> {
+    (0..=160).map(|i| 1.0 + libm::exp(-4.6 + 0.1 * f64::from(i)))
+}
+
 /// The least value over orders that a coarse scan and a golden-section search find, and its order.
 pub(super) fn least_over_orders(value: impl Fn(f64) -> f64) -> (f64, f64) {
     let at = |log_gap: f64| {

@@ -74,7 +74,7 @@ fn response(keep: f64, categories: u64) -> Curve {
 }
 
 /// ln(keep/stray) without cancellation where the two are close, rounded up.
-pub(super) fn response_loss(keep: f64, categories: u64) -> f64 {
+pub(crate) fn response_loss(keep: f64, categories: u64) -> f64 {
     let k = categories as f64;
     let stray = (1.0 - keep) / (k - 1.0);
     // keep − stray = (k·keep − 1)/(k − 1), with one rounding.
@@ -166,7 +166,7 @@ fn parallel(inner: Vec<Vec<(u64, Curve)>>, neighboring: Neighboring) -> Curve {
 
 fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingError> {
     Ok(match event {
-        Event::Gaussian { noise_multiplier } | Event::DiscreteGaussian { noise_multiplier } => {
+        Event::Gaussian { noise_multiplier } | Event::DiscreteGaussian { noise_multiplier, .. } => {
             gaussian(noise_multiplier.get())
         }
         Event::Laplace { noise_multiplier } => laplace(noise_multiplier.get()),
@@ -197,6 +197,12 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
             // A record is in one node of each level of the binary tree.
             let (z, levels) = (noise_multiplier.get(), f64::from(u64::BITS - steps.leading_zeros()));
             Curve::new(move |order| levels * order / (2.0 * z * z) * (1.0 + 1e-15))
+        }
+        Event::MixtureOfGaussians { .. } if neighboring == Neighboring::ReplaceOne => {
+            return Err(unsupported(
+                "mixture_of_gaussians",
+                "the bound is for add-remove: state the events under that relation",
+            ));
         }
         Event::MixtureOfGaussians { sensitivities, probabilities, noise_multiplier } => {
             let (s, p, z) = (sensitivities.clone(), probabilities.clone(), noise_multiplier.get());
@@ -245,6 +251,12 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
         }
         Event::TruncatedPoisson { dataset_size, rate, max_batch, event } => {
             truncated(*dataset_size, rate.get(), *max_batch, event, neighboring)?
+        }
+        Event::RepeatAndSelect { event, .. } if matches!(**event, Event::RepeatAndSelect { .. }) => {
+            return Err(unsupported(
+                "repeat_and_select",
+                "a selection inside a selection is not supported: state the inner one's own claim",
+            ));
         }
         Event::RepeatAndSelect { mean, shape, event } => {
             repeat_and_select(single(event, neighboring)?, *mean, *shape)

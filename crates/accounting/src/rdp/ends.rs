@@ -20,7 +20,7 @@ pub fn kullback_leibler(event: &Event) -> Result<f64, AccountingError> {
     let up = |v: f64| v * (1.0 + 1e-14);
     let pure = |e: f64| up(e * libm::tanh(e / 2.0));
     Ok(match event {
-        Event::Gaussian { noise_multiplier } | Event::DiscreteGaussian { noise_multiplier } => {
+        Event::Gaussian { noise_multiplier } | Event::DiscreteGaussian { noise_multiplier, .. } => {
             up(0.5 / noise_multiplier.get().powi(2))
         }
         Event::Laplace { noise_multiplier } => {

@@ -21,6 +21,7 @@ pub use balls::BallsInBins;
 pub use binomial::binomial_tail_up;
 pub use convert::{delta_at_order, epsilon_at_order, epsilon_by_mironov, epsilon_up};
 pub use curve::Curve;
+pub(crate) use curve::response_loss;
 pub use ends::{kullback_leibler, largest_loss};
 pub use outcome::{OutcomeRange, bad_outcome, bayes_factor};
 pub use sampled::{mixture_log_moment, sampled_gaussian_log_moment};
@@ -74,6 +75,11 @@ impl RdpAccountant {
         curve::collect(event, count, self.neighboring, &mut parts)?;
         self.parts.extend(parts);
         Ok(())
+    }
+
+    /// The curve at a fixed list of orders, for many questions about one account.
+    pub(crate) fn table(&self) -> Vec<(f64, f64)> {
+        convert::orders().map(|order| (order, self.divergence_up(order))).collect()
     }
 
     /// D_α of everything so far, rounded up.

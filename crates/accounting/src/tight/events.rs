@@ -4,7 +4,7 @@ use super::loss::{Direction, Loss};
 use super::shuffle::Shuffle;
 use super::tails::Atoms;
 use crate::AccountingError;
-use crate::rdp::binomial_tail_up;
+use crate::rdp::{binomial_tail_up, response_loss};
 use reticent_core::{Event, Neighboring};
 
 /// Which end of the truth is asked for.
@@ -91,7 +91,10 @@ impl Found {
             Event::Repeated { count: n, event } => return self.collect(event, times(*n, "count")?),
             Event::Composed { events } => return events.iter().try_for_each(|e| self.collect(e, count)),
             Event::Shuffled { steps_per_epoch, epochs, event } if floor => {
-                if let (Event::Gaussian { noise_multiplier }, 1..) = (&**event, *epochs) {
+                // With sensitivity 1 under replace-one no two records are 2 apart, as the example needs.
+                if let (Event::Gaussian { noise_multiplier }, 1.., Neighboring::AddRemove) =
+                    (&**event, *epochs, self.neighboring)
+                {
                     let (steps, sigma) = (*steps_per_epoch as f64, noise_multiplier.get());
                     self.shuffled.push(Shuffle { steps, sigma });
                 }
@@ -111,6 +114,12 @@ impl Found {
             Event::Approximate { epsilon, delta } => {
                 self.log_kept += count as f64 * libm::log1p(-delta.get());
                 Pair::Same(pure(epsilon.get()))
+            }
+            Event::MixtureOfGaussians { .. } if self.neighboring == Neighboring::ReplaceOne => {
+                return Err(unsupported(
+                    "mixture_of_gaussians",
+                    "the loss is known for add-remove: state the events under that relation",
+                ));
             }
             Event::MixtureOfGaussians { sensitivities, probabilities, noise_multiplier } => {
                 // The probabilities are known to about 1e-9: made to add up exactly.
@@ -214,11 +223,16 @@ impl Found {
             Event::RandomizedResponse { keep_probability, categories } => {
                 let keep = keep_probability.get();
                 let stray = (1.0 - keep) / (*categories as f64 - 1.0);
-                Loss::Response { epsilon: libm::log(keep / stray), plus: keep, minus: stray }
+                Loss::Response { epsilon: response_loss(keep, *categories), plus: keep, minus: stray }
             }
-            Event::DiscreteGaussian { noise_multiplier } => Atoms::discrete_gaussian(noise_multiplier.get())
-                .map(Loss::Atoms)
-                .ok_or_else(|| unsupported("discrete_gaussian", "so much noise has too many atoms"))?,
+            Event::DiscreteGaussian { sensitivity: Some(sensitivity), .. } if sensitivity.get() != 1.0 => {
+                return Err(unsupported("discrete_gaussian", "its loss is known for a sensitivity of 1"));
+            }
+            Event::DiscreteGaussian { noise_multiplier, .. } => {
+                Atoms::discrete_gaussian(noise_multiplier.get())
+                    .map(Loss::Atoms)
+                    .ok_or_else(|| unsupported("discrete_gaussian", "so much noise has too many atoms"))?
+            }
             Event::StudentT { .. } => return Err(unsupported("student_t", "its loss is not known here")),
             Event::Zcdp { .. } => return Err(unsupported("zcdp", "a zCDP claim has no loss distribution")),
             Event::Rdp { .. } => return Err(unsupported("rdp", "a Rényi claim has no loss distribution")),
@@ -251,6 +265,15 @@ impl Found {
             (Neighboring::AddRemove, Loss::Gaussian(sigma), _)
             | (Neighboring::ReplaceOne, Loss::Gaussian(sigma), End::Floor) => {
                 Pair::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - rate, rate], sigma }
+            }
+            // What is left out of a Poisson sample may say more than what is replaced in it, but for sums.
+            (Neighboring::ReplaceOne, inner, _)
+                if sampler == "poisson_sampled" && !matches!(inner, Loss::Gaussian(_) | Loss::Laplace(_)) =>
+            {
+                return Err(unsupported(
+                    sampler,
+                    "under replace-one only gaussian and laplace noise on clipped sums is covered",
+                ));
             }
             (Neighboring::ReplaceOne, inner, End::Ceiling) => {
                 Pair::Same(Loss::Swapped { rate, inner: Box::new(inner) })

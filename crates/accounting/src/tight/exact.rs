@@ -2,6 +2,8 @@
 
 use super::contour::{Bounds, Sum};
 use super::loss::Loss;
+use reticent_core::profile::{gaussian_delta_down, gaussian_delta_up};
+use reticent_core::{Epsilon, NoiseMultiplier};
 
 /// Outcomes listed at most.
 const MOST_OUTCOMES: usize = 200_000;
@@ -98,12 +100,16 @@ impl Exact<'_> {
     /// δ at ε, from both sides.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         match self {
+            Self::Single(Loss::Gaussian(sigma)) => gaussian(epsilon, *sigma),
             Self::Single(loss) => {
                 let tails = loss.tails(epsilon);
-                // Rounding of the point itself is the same for both terms and moves their difference by less.
                 let (p, q) = (tails.p_above, libm::exp(epsilon) * tails.q_above);
-                let error = (16.0 + 4.0 * epsilon.abs()) * f64::EPSILON * (p + q) + f64::MIN_POSITIVE;
-                bounds(p - q, error)
+                // A normal tail at x, to a relative x times the error of x, and x is at most 40 where it counts.
+                let sharp = 1600.0 + 40.0 * loss.sharpness();
+                let relative = (64.0 + 8.0 * epsilon.abs() + 16.0 * sharp) * f64::EPSILON;
+                // What underflows is known to the smallest number only.
+                let lost = f64::MIN_POSITIVE * (1.0 + libm::exp(epsilon));
+                bounds(p - q, relative * (p + q) + lost)
             }
             Self::Listed(listed) => {
                 let value = |epsilon: f64| {
@@ -120,8 +126,17 @@ impl Exact<'_> {
     }
 }
 
+fn gaussian(epsilon: f64, sigma: f64) -> Bounds {
+    match (Epsilon::new(epsilon), NoiseMultiplier::new(sigma)) {
+        (Ok(epsilon), Ok(noise)) => {
+            Bounds { lower: gaussian_delta_down(epsilon, noise), upper: gaussian_delta_up(epsilon, noise) }
+        }
+        _ => Bounds { lower: 0.0, upper: 1.0 },
+    }
+}
+
 fn bounds(value: f64, error: f64) -> Bounds {
-    if value.is_nan() {
+    if value.is_nan() || !error.is_finite() {
         return Bounds { lower: 0.0, upper: 1.0 };
     }
     Bounds { lower: (value - error).max(0.0), upper: (value + error).clamp(0.0, 1.0) }

@@ -238,7 +238,7 @@ impl Laws {
 }
 
 fn is_whole(ratio: f64) -> bool {
-    ratio >= 0.5 && (ratio - ratio.round()).abs() <= 1e-12 * ratio
+    ratio >= 0.5 && (ratio - ratio.round()).abs() <= 4e-15 * ratio
 }
 
 /// What is known of the tilted law before it is worked out.

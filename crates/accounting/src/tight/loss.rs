@@ -114,7 +114,7 @@ const TAILS: f64 = 12.5;
 
 /// Quadratures of more points than this are refused, and lines of more than so many terms.
 const MOST_POINTS: f64 = 40_000.0;
-const MOST_TERMS: f64 = 1e8;
+const MOST_TERMS: f64 = 3e7;
 
 /// A tilted mixture on a grid: where L is and how much weight is there.
 struct Tilted {

@@ -184,6 +184,17 @@ impl Loss {
         }
     }
 
+    /// The largest shift in standard deviations of the noise.
+    pub(super) fn sharpness(&self) -> f64 {
+        match self {
+            Self::Gaussian(sigma) => 1.0 / sigma,
+            Self::Mixture { shifts, sigma, .. } => shifts.iter().copied().fold(0.0, f64::max) / sigma,
+            Self::Sampled { inner, .. } | Self::Swapped { inner, .. } => inner.sharpness(),
+            Self::Blend(parts) => parts.iter().map(|(_, part)| part.sharpness()).fold(0.0, f64::max),
+            Self::Laplace(_) | Self::Response { .. } | Self::Atoms(_) => 0.0,
+        }
+    }
+
     /// Whether there is nothing between the atoms.
     pub(super) fn is_discrete(&self) -> bool {
         matches!(self, Self::Response { .. } | Self::Atoms(_))
@@ -208,12 +219,19 @@ fn laplace(epsilon: f64, t: f64) -> Tails {
 /// The x at which ln Σ pᵢ e^{(2sᵢx − sᵢ²)/2σ²} = loss, or none when the loss is below all of them.
 fn mixture_point(shifts: &[f64], weights: &[f64], sigma: f64, loss: f64) -> Option<f64> {
     let scale = 0.5 / (sigma * sigma);
-    let moved_mass: f64 = shifts.iter().zip(weights).filter(|(s, _)| **s > 0.0).map(|(_, p)| p).sum();
-    // e^loss less the part that does not move.
-    let rest = if loss < 600.0 { libm::expm1(loss) + moved_mass } else { f64::INFINITY };
-    if rest <= 0.0 {
-        return None;
-    }
+    let mass = |moved: bool| -> f64 {
+        shifts.iter().zip(weights).filter(|(s, _)| (**s > 0.0) == moved).map(|(_, p)| p).sum()
+    };
+    // ln(e^loss − the part that does not move).
+    let target = if mass(false) == 0.0 || loss > 600.0 {
+        loss
+    } else {
+        let rest = libm::expm1(loss) + mass(true);
+        if rest <= 0.0 {
+            return None;
+        }
+        libm::log(rest)
+    };
     // ln of the moved part alone, and its slope.
     let moved = |x: f64| {
         let exponent = |s: f64| s * (2.0 * x - s) * scale;
@@ -227,7 +245,6 @@ fn mixture_point(shifts: &[f64], weights: &[f64], sigma: f64, loss: f64) -> Opti
         }
         (top + libm::log(total), slope / total * 2.0 * scale)
     };
-    let target = if rest.is_finite() { libm::log(rest) } else { loss };
     if let [(unmoved, _), (s, p)] =
         [(shifts[0], weights[0]), (shifts[shifts.len() - 1], weights[weights.len() - 1])]
         && shifts.len() == 2

@@ -246,7 +246,8 @@ impl Mechanism for DiscreteGaussian {
     type Output = Vec<i128>;
 
     fn event(&self) -> Event {
-        Event::DiscreteGaussian { noise_multiplier: self.noise_multiplier }
+        let sensitivity = Sensitivity::new(self.sensitivity).ok().filter(|own| own.get() != 1.0);
+        Event::DiscreteGaussian { noise_multiplier: self.noise_multiplier, sensitivity }
     }
 
     fn guarantee(&self) -> Guarantee {
