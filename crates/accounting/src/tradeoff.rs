@@ -35,9 +35,9 @@ fn one_way(profile: &Profile, fpr: f64, direction: Direction) -> Result<f64, Acc
     let floor = |epsilon: f64| -> Result<f64, AccountingError> {
         let size = Epsilon::new(epsilon.abs())?;
         let value = if epsilon >= 0.0 {
-            1.0 - profile.delta(size, direction)? - libm::exp(epsilon) * fpr
+            1.0 - profile.delta(size, direction) - libm::exp(epsilon) * fpr
         } else {
-            libm::exp(epsilon) * (1.0 - profile.delta(size, back)? - fpr)
+            libm::exp(epsilon) * (1.0 - profile.delta(size, back) - fpr)
         };
         Ok(value - 4.0 * f64::EPSILON)
     };

@@ -4,9 +4,14 @@
 //! Every mistake of the user is one line on standard error and exit status 2; standard output stays
 //! empty and no file is written.
 
+mod account;
 mod args;
+mod digits;
 mod fail;
+mod plot;
+mod read;
 mod release;
+mod text;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -43,8 +48,11 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Ok(parsed) => parsed,
         Err(refusal) => return fail::usage(&refusal, words),
     };
-    let Command::Release { question } = parsed.command;
-    match release::run(question, progress) {
+    let answered = match parsed.command {
+        Command::Release { question } => release::run(question, progress),
+        Command::Account { question } => account::run(&question),
+    };
+    match answered {
         Ok(output) => Finished { status: 0, stdout: output.stdout, stderr: output.warnings },
         Err(failure) => mistake(&failure),
     }

@@ -405,13 +405,13 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    /// δ at ε in one direction, from above.
-    pub(crate) fn delta(&self, epsilon: Epsilon, direction: Direction) -> Result<f64, AccountingError> {
+    /// δ at ε in one direction, from above; 1 where nothing better can be certified.
+    pub(crate) fn delta(&self, epsilon: Epsilon, direction: Direction) -> f64 {
         match self {
-            Self::Tight(account) => account.delta_one_way(epsilon, direction),
+            Self::Tight(account) => account.delta_one_way(epsilon, direction).unwrap_or(1.0),
             Self::Renyi { table, renyi } => {
                 let at = |(order, divergence): &(f64, f64)| delta_at_order(*divergence, *order, epsilon);
-                Ok(renyi.with_kept(table.iter().map(at).fold(1.0, f64::min)))
+                renyi.with_kept(table.iter().map(at).fold(1.0, f64::min))
             }
         }
     }

@@ -1,16 +1,19 @@
 //! The command line as clap reads it: names, help and nothing checked yet.
 
+pub(crate) mod account;
 mod help;
+mod release;
 
-use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+pub(crate) use release::*;
 
-/// Answer questions about private data, with noise that hides every single row.
+use clap::{Parser, Subcommand};
+
+/// Answer questions about private data with noise that hides every single row, and account for what it costs.
 #[derive(Debug, Parser)]
 #[command(name = "reticent", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Try: reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1"
-)]
+#[command(after_help = "\
+Try: reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
+     reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -19,242 +22,15 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Answer a question about a table with differential privacy
-    #[command(after_help = help::RELEASE, arg_required_else_help = true)]
+    #[command(after_help = help::release::RELEASE, arg_required_else_help = true)]
     Release {
         #[command(subcommand)]
         question: Question,
     },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Question {
-    /// How many rows there are, or satisfy --where
-    #[command(after_help = help::COUNT)]
-    Count(Count),
-    /// The sum of a numeric column, clamped to declared bounds
-    #[command(after_help = help::SUM)]
-    Sum(Sum),
-    /// The mean of a numeric column, clamped to declared bounds
-    #[command(after_help = help::MEAN)]
-    Mean(Mean),
-    /// How many rows fall into each declared category or bin
-    #[command(after_help = help::HISTOGRAM)]
-    Histogram(Histogram),
-    /// The median or another quantile of a numeric column
-    #[command(after_help = help::QUANTILE)]
-    Quantile(Quantile),
-    /// The most common of the declared categories
-    #[command(after_help = help::MODE)]
-    Mode(Mode),
-    /// The share of rows that have a given value
-    #[command(after_help = help::PROPORTION)]
-    Proportion(Proportion),
-    /// Randomize a survey column answer by answer (local model)
-    #[command(after_help = help::RANDOMIZE)]
-    Randomize(Randomize),
-    /// Recover population figures from a randomized column
-    #[command(after_help = help::ESTIMATE)]
-    Estimate(Estimate),
-}
-
-/// What all seven questions share.
-#[derive(Debug, Args)]
-pub(crate) struct Ask {
-    /// The table: a .csv file with a header line, or a .parquet file
-    pub(crate) file: PathBuf,
-    /// Privacy to spend, above 0 (0.1 to 1 is usual)
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    pub(crate) epsilon: Option<String>,
-    /// Use only rows that satisfy conditions, e.g. 'sex=Male and age>=18'
-    #[arg(long = "where", value_name = "FILTER")]
-    pub(crate) filter: Option<String>,
-    /// What is hidden: add-remove (that a row is there at all) or replace-one (what it holds)
-    #[arg(long, value_name = "RELATION", default_value = "add-remove")]
-    pub(crate) neighboring: String,
-    /// Coverage of the interval
-    #[arg(long, value_name = "SHARE", default_value = "0.95", allow_hyphen_values = true)]
-    pub(crate) confidence: String,
-    /// Print one line of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print what the error would be, without reading any value of the data
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-/// The noise of additive answers.
-#[derive(Debug, Args)]
-pub(crate) struct Noise {
-    /// Failure probability, for Gaussian noise; far below 1 / number of rows, e.g. 1e-6
-    #[arg(long, value_name = "D", allow_hyphen_values = true)]
-    pub(crate) delta: Option<String>,
-    /// laplace, gaussian or discrete-gaussian [default: laplace, or gaussian with --delta]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) mechanism: Option<String>,
-}
-
-/// Private choices take no δ: the flag is there to say so.
-#[derive(Debug, Args)]
-pub(crate) struct Choice {
-    #[arg(long, hide = true, allow_hyphen_values = true)]
-    pub(crate) delta: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Count {
-    /// Count only rows that have a value in this column
-    #[arg(long)]
-    pub(crate) column: Option<String>,
-    /// Spend the least epsilon that keeps the error within this, instead of --epsilon
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
-    pub(crate) error: Option<String>,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
-    #[command(flatten)]
-    pub(crate) ask: Ask,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Sum {
-    #[command(flatten)]
-    pub(crate) numeric: Numeric,
-    /// Spend the least epsilon that keeps the error within this, instead of --epsilon
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
-    pub(crate) error: Option<String>,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Mean {
-    #[command(flatten)]
-    pub(crate) numeric: Numeric,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
-}
-
-/// A numeric column with public bounds.
-#[derive(Debug, Args)]
-pub(crate) struct Numeric {
-    /// The numeric column
-    #[arg(long)]
-    pub(crate) column: String,
-    /// Public bounds, e.g. 0,120; values outside are clamped to them
-    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
-    pub(crate) bounds: String,
-    /// The column holds whole numbers (a Parquet file says so itself); others are rounded
-    #[arg(long)]
-    pub(crate) integers: bool,
-    #[command(flatten)]
-    pub(crate) ask: Ask,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Histogram {
-    /// The column
-    #[arg(long)]
-    pub(crate) column: String,
-    /// Public categories, comma-separated; put one that has a comma in "double quotes"
-    #[arg(long, value_name = "A,B,…", conflicts_with = "bins")]
-    pub(crate) categories: Option<String>,
-    /// Public bin edges for a numeric column: 0,10,20 gives [0,10) and [10,20]
-    #[arg(long, value_name = "EDGES", allow_hyphen_values = true)]
-    pub(crate) bins: Option<String>,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
-    #[command(flatten)]
-    pub(crate) ask: Ask,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Quantile {
-    #[command(flatten)]
-    pub(crate) numeric: Numeric,
-    /// Which quantile, from 0.001 to 0.999
-    #[arg(long, value_name = "Q", default_value = "0.5", allow_hyphen_values = true)]
-    pub(crate) quantile: String,
-    /// How many candidates at most, evenly spaced between the bounds
-    #[arg(long, value_name = "N", default_value = "1001", allow_hyphen_values = true)]
-    pub(crate) candidates: String,
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Mode {
-    /// The column
-    #[arg(long)]
-    pub(crate) column: String,
-    /// Public categories, comma-separated; put one that has a comma in "double quotes"
-    #[arg(long, value_name = "A,B,…")]
-    pub(crate) categories: String,
-    /// exponential, permute-and-flip or report-noisy-max
-    #[arg(long, value_name = "NAME", default_value = "permute-and-flip")]
-    pub(crate) mechanism: String,
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-    #[command(flatten)]
-    pub(crate) ask: Ask,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Proportion {
-    /// The column
-    #[arg(long)]
-    pub(crate) column: String,
-    /// The value asked about
-    #[arg(long, allow_negative_numbers = true)]
-    pub(crate) value: String,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
-    #[command(flatten)]
-    pub(crate) ask: Ask,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Randomize {
-    /// The table: a .csv file with a header line, or a .parquet file
-    pub(crate) file: PathBuf,
-    /// The column of answers
-    #[arg(long)]
-    pub(crate) column: String,
-    /// All possible answers, comma-separated; put one that has a comma in "double quotes"
-    #[arg(long, value_name = "A,B,…")]
-    pub(crate) categories: String,
-    /// Privacy of each answer, above 0
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    pub(crate) epsilon: String,
-    /// Where to write the randomized column, as CSV
-    #[arg(long, value_name = "FILE.csv")]
-    pub(crate) output: PathBuf,
-    /// Other columns to copy to the output: they are NOT protected
-    #[arg(long, value_name = "A,B,…")]
-    pub(crate) keep_columns: Option<String>,
-    /// Print one line of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Estimate {
-    /// The randomized table
-    pub(crate) file: PathBuf,
-    /// The randomized column
-    #[arg(long)]
-    pub(crate) column: String,
-    /// The categories of the randomization
-    #[arg(long, value_name = "A,B,…")]
-    pub(crate) categories: String,
-    /// The epsilon of the randomization
-    #[arg(long, value_name = "E", allow_hyphen_values = true, conflicts_with = "keep_probability")]
-    pub(crate) epsilon: Option<String>,
-    /// The keep probability of the randomization, instead of --epsilon
-    #[arg(long, value_name = "P", allow_hyphen_values = true)]
-    pub(crate) keep_probability: Option<String>,
-    /// Coverage of the intervals
-    #[arg(long, value_name = "SHARE", default_value = "0.95", allow_hyphen_values = true)]
-    pub(crate) confidence: String,
-    /// Print one line of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// What releases and training runs cost together, and how much noise a budget needs
+    #[command(after_help = help::account::ACCOUNT, arg_required_else_help = true)]
+    Account {
+        #[command(subcommand)]
+        question: account::Question,
+    },
 }

@@ -1,9 +1,9 @@
 //! The call of the library: gathered rows in, a noisy answer and its certificate out.
 
-use super::digits::exactly;
 use super::gather::Gathered;
 use super::plan::{Cells, Plan, Query, whole_sums};
 use super::read;
+use crate::digits::exactly;
 use crate::fail::Fail;
 use reticent::core::{Certificate, Event, Guarantee, Neighboring};
 use reticent::noise::Entropy;

@@ -8,12 +8,11 @@
 //! | `accuracy` | the expected error, and the ε for a wanted error |
 //! | `gather` | one pass over the data: counts, sums, ranks |
 //! | `answer` | the call of the library |
-//! | `render`, `words`, `digits` | text and JSON |
+//! | `render`, `words` | text and JSON |
 //! | `survey` | randomize and estimate, the local model |
 
 mod accuracy;
 mod answer;
-mod digits;
 mod gather;
 mod plan;
 mod read;

@@ -1,20 +1,12 @@
 //! The text of single flags, read and checked.
 
-use super::digits::exactly;
+use crate::digits::exactly;
 use crate::fail::Fail;
-use reticent::core::{Confidence, Epsilon, Neighboring};
+pub(super) use crate::read::{delta, neighboring, number};
+use reticent::core::{Confidence, Epsilon};
 
 /// Above this, a release protects nobody.
 const LARGEST_EPSILON: f64 = 50.0;
-
-/// A finite number.
-pub(super) fn number(flag: &str, text: &str) -> Result<f64, Fail> {
-    match text.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) => Err(Fail::flag(flag, text, "give a finite number")),
-        Err(_) => Err(Fail::flag(flag, text, "not a number: give one, such as 1 or 0.5 or 1e-6")),
-    }
-}
 
 /// An ε that can be spent, from `least` to 50.
 pub(super) fn epsilon(text: &str, least: f64) -> Result<Epsilon, Fail> {
@@ -52,15 +44,6 @@ pub(super) fn needed_epsilon(error: f64, needed: Epsilon, least: f64) -> Result<
 pub(super) fn confidence(text: &str) -> Result<Confidence, Fail> {
     Confidence::new(number("--confidence", text)?)
         .map_err(|invalid| Fail::flag("--confidence", text, invalid.remedy))
-}
-
-/// The neighbouring relation.
-pub(super) fn neighboring(text: &str) -> Result<Neighboring, Fail> {
-    match text {
-        "add-remove" => Ok(Neighboring::AddRemove),
-        "replace-one" => Ok(Neighboring::ReplaceOne),
-        _ => Err(Fail::flag("--neighboring", text, "unknown: give add-remove or replace-one")),
-    }
 }
 
 /// Public bounds, the lower one first.

@@ -2,29 +2,17 @@
 
 use super::accuracy::{Expected, Measure};
 use super::answer::{Found, Outcome, public};
-use super::digits;
 use super::plan::Plan;
 use super::words::{Asked, asked, mechanism, title};
+use crate::digits;
 use crate::fail::{Fail, plain};
+use crate::text::{aligned, json_line};
 use reticent::core::{Certificate, Guarantee, Neighboring};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The longest bar of a histogram.
 const BAR: f64 = 30.0;
-
-/// Any serialisable value as one line.
-pub(super) fn json_line(value: &impl Serialize) -> Result<String, Fail> {
-    let line =
-        serde_json::to_string(value).map_err(|error| Fail::new(format!("cannot write JSON: {error}")))?;
-    Ok(line + "\n")
-}
-
-/// Labels and texts in two columns; control characters in data never reach the terminal.
-pub(super) fn aligned(lines: &[(String, String)]) -> String {
-    let width = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0) + 2;
-    lines.iter().map(|(label, text)| format!("{:width$}{}\n", plain(label), plain(text))).collect()
-}
 
 /// `95 %`.
 pub(super) fn percent(confidence: f64) -> String {

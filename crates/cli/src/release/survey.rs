@@ -2,11 +2,13 @@
 //! recovered afterwards.
 
 use super::gather::{Labels, scan};
-use super::render::{aligned, cost, json_line, percent};
-use super::{digits, read};
+use super::read;
+use super::render::{cost, percent};
 use crate::Output;
 use crate::args;
+use crate::digits;
 use crate::fail::{Fail, plain};
+use crate::text::{aligned, json_line};
 use reticent::core::{Certificate, Neighboring, Probability};
 use reticent::data::{DataError, TableFile, write_csv_atomic};
 use reticent::noise::mechanism::{Estimate, Mechanism, RandomizedResponse};

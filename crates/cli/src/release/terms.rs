@@ -20,7 +20,7 @@ pub(super) fn additive(ask: &Ask, noise: &args::Noise, error: Option<&str>) -> R
         }
         (None, None) => return Err(no_epsilon()),
     };
-    let delta = noise.delta.as_deref().map(delta).transpose()?;
+    let delta = noise.delta.as_deref().map(read::delta).transpose()?;
     let chosen = match (noise.mechanism.as_deref(), delta) {
         (None, Some(_)) | (Some("gaussian"), _) => Noise::Gaussian,
         (None, None) | (Some("laplace"), _) => Noise::Laplace,
@@ -59,16 +59,4 @@ fn common(ask: &Ask, epsilon: Epsilon) -> Result<Terms, Fail> {
 
 fn no_epsilon() -> Fail {
     Fail::missing("--epsilon", "say how much privacy to spend, e.g. --epsilon 1")
-}
-
-fn delta(text: &str) -> Result<Delta, Fail> {
-    let value = read::number("--delta", text)?;
-    if !(value > 0.0 && value < 1.0) {
-        return Err(Fail::flag(
-            "--delta",
-            text,
-            "give a number above 0 and below 1, far below 1 / number of rows, e.g. 1e-6",
-        ));
-    }
-    Ok(Delta::new(value)?)
 }

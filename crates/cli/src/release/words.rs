@@ -1,7 +1,7 @@
 //! The question and the mechanism, in words and for programs.
 
-use super::digits;
 use super::plan::{Cells, Plan, Query};
+use crate::digits;
 use reticent::core::Event;
 use reticent::noise::mechanism::Rule;
 use reticent::noise::query::Noise;
@@ -89,7 +89,7 @@ pub(super) fn mechanism(plan: &Plan, events: &[Event]) -> String {
         [
             Event::DiscreteLaplace { noise_multiplier }
             | Event::Gaussian { noise_multiplier }
-            | Event::DiscreteGaussian { noise_multiplier },
+            | Event::DiscreteGaussian { noise_multiplier, .. },
         ] => format!("{name}, noise multiplier {}", digits::brief(noise_multiplier.get())),
         _ => name.to_owned(),
     }

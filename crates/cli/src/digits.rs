@@ -1,4 +1,4 @@
-//! Numbers for people: no more digits than the noise warrants.
+//! Numbers for people: no more digits than the noise or the proof warrants.
 
 /// Decimal places to show: two digits of the error; negative to the left of the point.
 fn places(error: f64, whole: bool) -> i32 {
@@ -20,7 +20,7 @@ fn written(value: f64, places: i32, round: fn(f64) -> f64) -> String {
 }
 
 /// A value and its interval, the ends rounded outwards.
-pub(super) fn with_interval(value: f64, [low, high]: [f64; 2], whole: bool) -> [String; 3] {
+pub(crate) fn with_interval(value: f64, [low, high]: [f64; 2], whole: bool) -> [String; 3] {
     let error = (value - low).abs().max((high - value).abs());
     if error <= 0.0 || !error.is_finite() {
         return [value, low, high].map(brief);
@@ -30,7 +30,7 @@ pub(super) fn with_interval(value: f64, [low, high]: [f64; 2], whole: bool) -> [
 }
 
 /// A number rounded up at two digits, for errors.
-pub(super) fn error(value: f64) -> String {
+pub(crate) fn error(value: f64) -> String {
     if value > 0.0 && value.is_finite() {
         written(value, places(value, value.fract() == 0.0), f64::ceil)
     } else {
@@ -39,7 +39,7 @@ pub(super) fn error(value: f64) -> String {
 }
 
 /// Four significant digits.
-pub(super) fn brief(value: f64) -> String {
+pub(crate) fn brief(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return (value + 0.0).to_string();
     }
@@ -48,8 +48,8 @@ pub(super) fn brief(value: f64) -> String {
 }
 
 /// All digits of a number the user gave, in powers of ten far from 1.
-pub(super) fn exactly(value: f64) -> String {
-    if value == 0.0 || (1e-5..1e15).contains(&value.abs()) {
+pub(crate) fn exactly(value: f64) -> String {
+    if value == 0.0 || (1e-4..1e15).contains(&value.abs()) {
         (value + 0.0).to_string()
     } else {
         format!("{value:e}")
@@ -57,7 +57,7 @@ pub(super) fn exactly(value: f64) -> String {
 }
 
 /// A privacy parameter: four significant digits, rounded up unless that is only the last bits.
-pub(super) fn spent(value: f64) -> String {
+pub(crate) fn spent(value: f64) -> String {
     if value <= 0.0 || !value.is_finite() {
         return value.to_string();
     }
@@ -66,6 +66,60 @@ pub(super) fn spent(value: f64) -> String {
         return brief(nearest);
     }
     brief(value + 10f64.powi(value.log10().floor() as i32 - 3))
+}
+
+/// The ends of a bracket, rounded outwards, with as many digits as tell them apart (four to nine).
+pub(crate) fn bracket(lower: f64, upper: f64) -> [String; 2] {
+    let width = ((upper - lower) / upper).max(1e-16);
+    let digits = (2.0 - width.log10()).clamp(4.0, 9.0) as usize;
+    [significant(lower, digits, Side::Down), significant(upper, digits, Side::Up)]
+}
+
+/// The side to which a number is rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Down,
+    Up,
+}
+
+/// A number that is not negative, rounded to one side at so many significant digits.
+pub(crate) fn significant(value: f64, digits: usize, side: Side) -> String {
+    if value <= 0.0 || !value.is_finite() {
+        return brief(value);
+    }
+    let places = digits.clamp(1, 17) - 1;
+    let nearest = format!("{value:.places$e}");
+    let Some((mantissa, exponent)) = nearest.split_once('e') else { return nearest };
+    let whole: Result<u64, _> = mantissa.replace('.', "").parse();
+    let (Ok(mut whole), Ok(exponent), Ok(rounded)) = (whole, exponent.parse::<i32>(), nearest.parse::<f64>())
+    else {
+        return nearest;
+    };
+    match side {
+        Side::Up if rounded < value => whole += 1,
+        Side::Down if rounded > value => whole -= 1,
+        _ => {}
+    }
+    decimal(whole, exponent - places as i32)
+}
+
+/// `whole` · 10^`power`, written out or, far from 1, in powers of ten.
+fn decimal(whole: u64, power: i32) -> String {
+    let digits = whole.to_string();
+    let leading = digits.len() as i32 - 1 + power;
+    if !(-4..15).contains(&leading) {
+        let (first, rest) = digits.split_at(1);
+        let rest = rest.trim_end_matches('0');
+        let point = if rest.is_empty() { "" } else { "." };
+        return format!("{first}{point}{rest}e{leading}");
+    }
+    if power >= 0 {
+        return digits + &"0".repeat(power as usize);
+    }
+    let decimals = power.unsigned_abs() as usize;
+    let padded = format!("{digits:0>width$}", width = decimals + 1);
+    let (before, after) = padded.split_at(padded.len() - decimals);
+    format!("{before}.{after}")
 }
 
 #[cfg(test)]
@@ -91,5 +145,21 @@ mod tests {
         assert_eq!(spent(0.123_41), "0.1235");
         assert_eq!(spent(1e-6), "1e-6");
         assert_eq!(spent(2.0 / 3.0), "0.6667");
+    }
+
+    #[test]
+    fn brackets_are_rounded_outwards() {
+        let shown = |lower, upper| bracket(lower, upper).join(" ");
+        assert_eq!(shown(6.187_712_389, 6.187_712_392), "6.18771238 6.18771240");
+        assert_eq!(shown(0.2, 0.498_246_7), "0.2000 0.4983");
+        assert_eq!(shown(0.0, 3.3), "0 3.300");
+        assert_eq!(shown(5.351_478_1e-13, 5.351_479e-13), "5.3514781e-13 5.351479e-13");
+        assert_eq!(shown(4.04e-320, 4.05e-320), "4.03e-320 4.05e-320");
+        assert_eq!(shown(12_345.678, 99_999.999), "12340 100000");
+        assert_eq!(shown(0.0, 0.0), "0 0");
+        for (digits, value) in [(4, 0.1), (1, 9.99), (3, 1e300), (7, 123_456.5), (17, 0.3)] {
+            let read = |side| significant(value, digits, side).parse::<f64>().unwrap();
+            assert!(read(Side::Down) <= value && value <= read(Side::Up), "{value} at {digits}");
+        }
     }
 }

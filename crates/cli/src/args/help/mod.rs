@@ -1,0 +1,4 @@
+//! The help below the flags of the commands.
+
+pub(super) mod account;
+pub(super) mod release;

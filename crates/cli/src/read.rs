@@ -1,0 +1,35 @@
+//! The text of flags that several commands share, read and checked.
+
+use crate::fail::Fail;
+use reticent::core::{Delta, Neighboring};
+
+/// A finite number.
+pub(crate) fn number(flag: &str, text: &str) -> Result<f64, Fail> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(_) => Err(Fail::flag(flag, text, "give a finite number")),
+        Err(_) => Err(Fail::flag(flag, text, "not a number: give one, such as 1 or 0.5 or 1e-6")),
+    }
+}
+
+/// The neighbouring relation.
+pub(crate) fn neighboring(text: &str) -> Result<Neighboring, Fail> {
+    match text {
+        "add-remove" => Ok(Neighboring::AddRemove),
+        "replace-one" => Ok(Neighboring::ReplaceOne),
+        _ => Err(Fail::flag("--neighboring", text, "unknown: give add-remove or replace-one")),
+    }
+}
+
+/// A failure probability strictly between 0 and 1.
+pub(crate) fn delta(text: &str) -> Result<Delta, Fail> {
+    let value = number("--delta", text)?;
+    if !(value > 0.0 && value < 1.0) {
+        return Err(Fail::flag(
+            "--delta",
+            text,
+            "give a number above 0 and below 1, far below 1 / number of rows, e.g. 1e-6",
+        ));
+    }
+    Ok(Delta::new(value)?)
+}
