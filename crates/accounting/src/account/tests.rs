@@ -79,7 +79,7 @@ fn calibration_meets_its_target_and_not_much_more() {
         Ok(account)
     };
     let sigma = calibrate::noise_multiplier(budget(1.0, 1e-5), |z| plan(0.01, z, 1000)).unwrap();
-    assert!(sigma >= 1.414_619_406_5 && sigma <= 1.414_619_4 * 1.000_01, "{sigma}");
+    assert!((1.414_619_406_5..1.414_63).contains(&sigma), "{sigma}");
     assert_eq!(calibrate::steps(budget(2.0, 1e-5), |n| plan(0.01, 1.0, n)).unwrap(), 1202);
     let rate = calibrate::sampling_rate(budget(2.0, 1e-5), |q| plan(q, 1.0, 1000)).unwrap();
     assert!(plan(rate, 1.0, 1000).unwrap().meets(budget(2.0, 1e-5)).unwrap());

@@ -263,7 +263,7 @@ fn randomized_response_close_to_uniform_rounds_up() {
     };
     // ln(keep/stray) in 40 digits of the doubles given.
     let loss = largest_loss(&event(0.250_000_000_000_012_9, 4)).unwrap();
-    assert!(loss >= 6.868_5e-14 && loss < 6.869e-14, "{loss:e}");
+    assert!((6.868_5e-14..6.869e-14).contains(&loss), "{loss:e}");
     assert!(largest_loss(&event(1.0 / 3.0, 3)).unwrap() >= 0.0);
     let mut account = RdpAccountant::new(Neighboring::AddRemove);
     account.compose(&event(1.0 / 3.0, 3), 1).unwrap();
