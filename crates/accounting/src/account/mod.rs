@@ -348,11 +348,25 @@ impl Accountant {
     /// # Errors
     /// [`AccountingError::Unsupported`] when an event has no Rényi bound.
     pub fn divergence(&self, order: f64) -> Result<f64, AccountingError> {
+        Ok(self.renyi()?.divergence_up(order))
+    }
+
+    /// The Rényi curve of everything so far, for many questions about it.
+    ///
+    /// # Guarantee
+    /// As [`divergence`](Self::divergence), at every order.
+    ///
+    /// # Reference
+    /// Mironov (2017).
+    ///
+    /// # Errors
+    /// [`AccountingError::Unsupported`] when an event has no Rényi bound.
+    pub fn renyi(&self) -> Result<RdpAccountant, AccountingError> {
         let mut account = RdpAccountant::new(self.neighboring);
-        for (count, event) in self.tally.parts() {
+        for (count, event) in self.tally.bounded(Side::Worse)?.parts() {
             account.compose(event, *count)?;
         }
-        Ok(account.divergence_up(order))
+        Ok(account)
     }
 }
 

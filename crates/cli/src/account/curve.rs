@@ -10,7 +10,7 @@ use crate::digits::{self, Side};
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::accounting::rdp::{RdpAccountant, epsilon_up, kullback_leibler, largest_loss};
-use reticent::accounting::{Accountant, AccountingError, Method};
+use reticent::accounting::{AccountingError, Method};
 use reticent::core::Event;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(super) fn rdp(arguments: &args::Rdp) -> Result<Output, Fail> {
     let delta = arguments.delta.as_deref().map(|text| case::delta(Some(text))).transpose()?;
     let case = Case::only(&arguments.ask, Method::Rdp, "'account rdp' gives Rényi divergences")?;
     let account = case.account()?;
-    let curve = renyi(&account).map_err(|error| case.refused(error))?;
+    let curve = account.renyi().map_err(|error| case.refused(error))?;
     let values: Vec<f64> = orders.iter().map(|order| divergence(&case.source, &curve, *order)).collect();
     let converted = match delta {
         None => None,
@@ -85,13 +85,6 @@ pub(super) fn rdp(arguments: &args::Rdp) -> Result<Output, Fail> {
 
 fn divergence_text(value: f64) -> String {
     if value.is_finite() { digits::significant(value, 7, Side::Up) } else { "no finite bound".to_owned() }
-}
-
-/// The Rényi account of what another account holds.
-pub(super) fn renyi(account: &Accountant) -> Result<RdpAccountant, AccountingError> {
-    let mut curve = RdpAccountant::new(account.neighboring());
-    account.tally().parts().iter().try_for_each(|(count, event)| curve.compose(event, *count))?;
-    Ok(curve)
 }
 
 /// D at an order from 1 to ∞; infinite where no bound is known.

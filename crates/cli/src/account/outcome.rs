@@ -1,7 +1,6 @@
 //! `account outcome`: how much likelier a bad outcome becomes for a person whose record is used.
 
 use super::case::{self, Case, probability};
-use super::curve::renyi;
 use super::source::Unknown;
 use super::warn::{Claim, warnings};
 use super::words;
@@ -142,7 +141,7 @@ fn by_renyi(
     known: &mut Known,
 ) -> Result<(), AccountingError> {
     let by = "probability preservation at the best Rényi order";
-    let Ok(curve) = renyi(account) else { return Ok(()) };
+    let Ok(curve) = account.renyi() else { return Ok(()) };
     // α − 1 from 1e-3 to 1e6, and the orders that events state themselves.
     let grid = (0..=ORDERS).map(|step| 1.0 + 10f64.powf(-3.0 + 9.0 * step as f64 / ORDERS as f64));
     let stated = account.tally().parts().iter().filter_map(|(_, event)| match event {
