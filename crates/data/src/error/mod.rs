@@ -1,16 +1,14 @@
-//! What can go wrong with a table, one line each.
+//! What can go wrong with data, one line each.
 
-use std::fmt::Write as _;
-use std::path::Path;
+mod text;
 
 use thiserror::Error;
 
-/// How many column names an error message lists.
-const LISTED: usize = 12;
-/// How many characters of a value or of a lower layer's message an error message shows.
-const SHOWN: usize = 60;
+use crate::schema::SchemaError;
+use text::listed;
+pub(crate) use text::{closest, hint, shown, shown_path};
 
-/// An error about a table: its message is one line that says what to do.
+/// An error about data: its message is one line that says what to do.
 ///
 /// Row numbers count data rows from 1; the header line of a CSV file is not a row.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -59,7 +57,7 @@ pub enum DataError {
     Malformed {
         /// The path as given.
         file: String,
-        /// `CSV` or `Parquet`.
+        /// The format's name, such as `CSV` or `Parquet`.
         format: &'static str,
         /// What the reader met.
         reason: String,
@@ -79,7 +77,7 @@ pub enum DataError {
         column: String,
     },
     /// The table has no column of that name.
-    #[error("column \"{column}\" is not in {file}: it has {}{}", listed(known), hint(suggestion.as_deref()))]
+    #[error("column \"{column}\" is not in {file}: it has {}{}", listed(known, "no columns"), hint(suggestion.as_deref()))]
     UnknownColumn {
         /// The path as given.
         file: String,
@@ -208,12 +206,138 @@ pub enum DataError {
         /// Fields in the row.
         found: usize,
     },
+    /// The path names a folder or a device where an array or an image file is needed.
+    #[error("{file}: not a regular file")]
+    NotRegular {
+        /// The path as given.
+        file: String,
+    },
+    /// The file is sound, but holds something that is not read.
+    #[error("{file}: {found} cannot be read: {advice}")]
+    Unsupported {
+        /// The path as given.
+        file: String,
+        /// What it holds, for the start of a sentence.
+        found: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The file promises more bytes than are read into memory.
+    #[error("{file}: it unpacks to {bytes} bytes, and the most is {most}: split it")]
+    TooLarge {
+        /// The path as given.
+        file: String,
+        /// What it promises.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// The archive has no array of that name.
+    #[error("array \"{name}\" is not in {file}: it has {}{}", listed(known, "nothing"), hint(suggestion.as_deref()))]
+    UnknownArray {
+        /// The path as given.
+        file: String,
+        /// The name asked for.
+        name: String,
+        /// The archive's arrays.
+        known: Vec<String>,
+        /// The array with the closest name, if one is close.
+        suggestion: Option<String>,
+    },
+    /// There are more or fewer labels than images.
+    #[error("{folder}: there are {images} images and {labels} labels: fetch the files again")]
+    UnequalParts {
+        /// The folder as given.
+        folder: String,
+        /// How many images.
+        images: usize,
+        /// How many labels.
+        labels: usize,
+    },
+    /// The folder holds no image set that is known.
+    #[error("{folder}: no images found: expected files such as {expected}")]
+    NoImages {
+        /// The folder as given.
+        folder: String,
+        /// A file that would be read.
+        expected: &'static str,
+    },
+    /// Nobody said where the datasets are.
+    #[error("dataset \"{name}\": no data folder is set: give --data-dir or set RETICENT_DATA")]
+    NoDataFolder {
+        /// The dataset asked for.
+        name: String,
+    },
+    /// The data folder has no such dataset.
+    #[error("dataset \"{name}\" is not in {folder}: it has {}{}", listed(known, "nothing"), hint(suggestion.as_deref()))]
+    UnknownDataset {
+        /// The dataset asked for.
+        name: String,
+        /// The folder that was searched.
+        folder: String,
+        /// The folders in it.
+        known: Vec<String>,
+        /// The dataset with the closest name, if one is close.
+        suggestion: Option<String>,
+    },
+    /// A schema is wrong.
+    #[error(transparent)]
+    Schema(Box<SchemaError>),
+    /// A schema declares no column that a model could use.
+    #[error("the schema has no feature: declare bounds or categories for at least one column")]
+    NoFeatures,
+    /// A schema's features do not fit 32 bits.
+    #[error("the schema has {features} features, and the most is {most}: declare fewer categories")]
+    TooManyFeatures {
+        /// How many it declares.
+        features: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// A column with bounds holds truth values.
+    #[error(
+        "column \"{column}\" of {file} is true or false and the schema gives it bounds: declare categories = [\"false\", \"true\"]"
+    )]
+    NotNumeric {
+        /// The path as given.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// The share of test rows is no share.
+    #[error("a test share of {share} is not between 0 and 1")]
+    TestShare {
+        /// The number as given.
+        share: String,
+    },
+    /// A design matrix contradicts itself.
+    #[error("the design matrix is not well formed: {problem}")]
+    Design {
+        /// What is wrong, for the end of a sentence.
+        problem: &'static str,
+    },
+}
+
+impl From<SchemaError> for DataError {
+    fn from(error: SchemaError) -> Self {
+        DataError::Schema(Box::new(error))
+    }
 }
 
 impl DataError {
     pub(crate) fn unknown_column(file: &str, column: &str, known: Vec<String>) -> Self {
         let suggestion = closest(column, &known).map(str::to_owned);
         DataError::UnknownColumn { file: file.to_owned(), column: shown(column), known, suggestion }
+    }
+
+    pub(crate) fn unknown_array(file: &str, name: &str, known: Vec<String>) -> Self {
+        let suggestion = closest(name, &known).map(str::to_owned);
+        DataError::UnknownArray { file: file.to_owned(), name: shown(name), known, suggestion }
+    }
+
+    pub(crate) fn unknown_dataset(folder: String, name: &str, known: Vec<String>) -> Self {
+        let suggestion = closest(name, &known).map(str::to_owned);
+        DataError::UnknownDataset { folder, name: shown(name), known, suggestion }
     }
 
     pub(crate) fn io(file: &str, action: &'static str, error: &std::io::Error) -> Self {
@@ -223,66 +347,6 @@ impl DataError {
     pub(crate) fn malformed(file: &str, format: &'static str, reason: &str) -> Self {
         DataError::Malformed { file: file.to_owned(), format, reason: shown(reason) }
     }
-}
-
-/// `text` without line breaks or control characters, and not too long.
-pub(crate) fn shown(text: &str) -> String {
-    let mut kept: String = text.chars().take(SHOWN).map(plain).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        kept.push('…');
-    }
-    kept
-}
-
-/// A path as messages show it.
-pub(crate) fn shown_path(path: &Path) -> String {
-    path.to_string_lossy().chars().map(plain).collect()
-}
-
-fn plain(character: char) -> char {
-    if character.is_control() { ' ' } else { character }
-}
-
-fn listed(columns: &[String]) -> String {
-    let mut list = columns.iter().take(LISTED).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
-    if columns.len() > LISTED {
-        // Writing to a string cannot fail.
-        let _ = write!(list, " and {} more", columns.len() - LISTED);
-    }
-    if list.is_empty() { "no columns".to_owned() } else { list }
-}
-
-fn hint(suggestion: Option<&str>) -> String {
-    suggestion.map(|name| format!(" (did you mean \"{}\"?)", shown(name))).unwrap_or_default()
-}
-
-/// The name in `known` closest to `wanted`, if at most a third of its letters differ; case does not count.
-fn closest<'a>(wanted: &str, known: &'a [String]) -> Option<&'a str> {
-    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
-    known
-        .iter()
-        .filter_map(|name| {
-            let letters: Vec<char> = name.to_lowercase().chars().collect();
-            let distance = edit_distance(&wanted, &letters);
-            (distance <= wanted.len().max(letters.len()) / 3).then_some((distance, name.as_str()))
-        })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
-}
-
-/// Levenshtein distance.
-fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = above[0];
-        above[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = above[j + 1];
-            above[j + 1] = substituted.min(above[j] + 1).min(diagonal + 1);
-        }
-    }
-    above[b.len()]
 }
 
 #[cfg(test)]

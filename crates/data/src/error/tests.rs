@@ -1,3 +1,6 @@
+use std::path::Path;
+
+use super::text::*;
 use super::*;
 
 fn names(list: &[&str]) -> Vec<String> {

@@ -1,0 +1,297 @@
+use std::path::{Path, PathBuf};
+
+use arrow::array::{BooleanArray, Float64Array, Int64Array, StringArray};
+use proptest::prelude::*;
+
+use super::*;
+use crate::fixture::{Folder, array};
+
+const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/adult.parquet");
+
+const SCHEMA: &str = r#"
+unit = "row"
+label = { column = "y", positive = "yes" }
+[columns]
+age = { bounds = [0, 100] }
+skipped = "ignore"
+sex = { categories = ["F", "M"] }
+"#;
+
+fn encoder(schema: &str) -> Encoder {
+    Encoder::new(&Schema::parse(schema, "s.toml").unwrap()).unwrap()
+}
+
+fn encoded(schema: &str, path: &Path) -> (Design, Tally) {
+    encoder(schema).encode(&TableFile::open(path).unwrap(), &mut |_| {}).unwrap()
+}
+
+/// The rows as pairs of feature and value, without the scale.
+fn unscaled(encoder: &Encoder, design: &Design) -> Vec<Vec<(String, f64)>> {
+    let row = |row| {
+        let (columns, values) = design.row(row);
+        let named = columns
+            .iter()
+            .zip(values)
+            .map(|(column, value)| (encoder.features()[*column as usize].to_string(), value / encoder.scale));
+        named.collect()
+    };
+    (0..design.rows()).map(row).collect()
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+fn adult() -> (Encoder, TableFile) {
+    let schema = Schema::read(&Path::new(ADULT).with_file_name("schema.toml")).unwrap();
+    (Encoder::new(&schema).unwrap(), TableFile::open(ADULT.as_ref()).unwrap())
+}
+
+#[test]
+fn features_are_named_after_the_schema() {
+    let encoder = encoder(SCHEMA);
+    let names: Vec<String> = encoder.features().iter().map(Feature::to_string).collect();
+    assert_eq!(names, ["age", "age:missing", "sex=F", "sex=M", "sex:other", "sex:missing"]);
+    assert_eq!(encoder.dimension(), 6);
+    assert_eq!(encoder.columns(), ["age", "sex", "y"]);
+    assert_eq!(encoder.without_label().columns(), ["age", "sex"]);
+}
+
+#[test]
+fn every_kind_of_cell_has_its_place() {
+    let folder = Folder::new();
+    let rows = "25,F,yes\n0, M ,no\n-3,X,\n1e9,,YES\n,F,yes \nold,F,maybe\nnan,F,0\ninf,F,yes\n-inf,F,yes\n";
+    let path = folder.file("t.csv", format!("age,sex,y\n{rows}"));
+    let (design, tally) = encoded(SCHEMA, &path);
+    let named = |cells: &[(&str, f64)]| -> Vec<(String, f64)> {
+        cells.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    };
+    let expected = [
+        named(&[("age", 0.25), ("sex=F", 1.0)]),
+        named(&[("sex=M", 1.0)]),
+        named(&[("sex:other", 1.0)]),
+        named(&[("age", 1.0), ("sex:missing", 1.0)]),
+        named(&[("age:missing", 1.0), ("sex=F", 1.0)]),
+        named(&[("age:missing", 1.0), ("sex=F", 1.0)]),
+        named(&[("age:missing", 1.0), ("sex=F", 1.0)]),
+        named(&[("age", 1.0), ("sex=F", 1.0)]),
+        named(&[("sex=F", 1.0)]),
+    ];
+    assert_eq!(unscaled(&encoder(SCHEMA), &design), expected);
+    assert_eq!(design.labels(), [1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, 1.0, 1.0]);
+    assert_eq!(design.users(), None);
+    let column = |outside, missing| ColumnTally { outside, missing };
+    assert_eq!(tally, Tally { rows: 9, columns: vec![column(4, 3), column(1, 1)], label: column(0, 1) });
+}
+
+#[test]
+fn typed_columns_give_the_same_numbers() {
+    let folder = Folder::new();
+    let csv = folder.file("t.csv", "age,sex,y\n25,1,true\n,0,false\n50.5,,\n");
+    let columns = vec![
+        ("y", array(BooleanArray::from(vec![Some(true), Some(false), None]))),
+        ("sex", array(Int64Array::from(vec![Some(1), Some(0), None]))),
+        ("age", array(Float64Array::from(vec![25.0, f64::NAN, 50.5]))),
+    ];
+    let parquet = folder.parquet("t.parquet", columns);
+    let schema = SCHEMA.replace("\"yes\"", "true").replace("[\"F\", \"M\"]", "[0, 1]");
+    assert_eq!(encoded(&schema, &csv), encoded(&schema, &parquet));
+    assert_eq!(encoded(&schema, &csv).0.labels(), [1.0, -1.0, -1.0]);
+}
+
+#[test]
+fn labels_of_several_classes_and_of_numbers() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "age,sex,y\n1,F,0\n1,F,10\n1,F,5\n1,F,99\n1,F,\n1,F,x\n");
+    let schema = |label: &str| SCHEMA.replace("positive = \"yes\"", label);
+    let (design, tally) = encoded(&schema("bounds = [0, 10]"), &path);
+    assert_eq!(design.labels(), [-1.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(tally.label, ColumnTally { outside: 1, missing: 2 });
+    let (design, tally) = encoded(&schema("categories = [0, 5, 10], other = 5"), &path);
+    assert_eq!(design.labels(), [0.0, 2.0, 1.0, 1.0, 1.0, 1.0]);
+    assert_eq!(tally.label, ColumnTally { outside: 2, missing: 1 });
+    let (design, _) = encoded(&schema("categories = [0, 5, 10]"), &path);
+    assert_eq!(design.labels(), [0.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_table_without_the_label_can_be_encoded_for_prediction() {
+    let folder = Folder::new();
+    let table = TableFile::open(&folder.file("t.csv", "sex,age\nF,25\n")).unwrap();
+    let error = encoder(SCHEMA).encode(&table, &mut |_| {}).unwrap_err();
+    assert_eq!(folder.message(error), "column \"y\" is not in t.csv: it has sex, age");
+    let encoder = encoder(SCHEMA).without_label();
+    let (design, tally) = encoder.encode(&table, &mut |_| {}).unwrap();
+    assert_eq!((design.rows(), design.labels()), (1, &[][..]));
+    assert_eq!(tally.label, ColumnTally::default());
+}
+
+#[test]
+fn tables_that_cannot_fit_are_refused_before_they_are_read() {
+    let folder = Folder::new();
+    let bools = || array(BooleanArray::from(vec![true]));
+    let text = || array(StringArray::from(vec!["1"]));
+    let columns = vec![("age", bools()), ("sex", text()), ("y", text())];
+    let table = TableFile::open(&folder.parquet("t.parquet", columns)).unwrap();
+    assert_eq!(
+        folder.message(encoder(SCHEMA).check(&table).unwrap_err()),
+        "column \"age\" of t.parquet is true or false and the schema gives it bounds: declare categories = [\"false\", \"true\"]"
+    );
+    let columns = vec![("age", text()), ("sex", text()), ("y", bools())];
+    let table = TableFile::open(&folder.parquet("t.parquet", columns)).unwrap();
+    assert!(encoder(SCHEMA).check(&table).is_ok());
+    let regression = SCHEMA.replace("positive = \"yes\"", "bounds = [0, 1]");
+    assert!(matches!(encoder(&regression).check(&table), Err(DataError::NotNumeric { .. })));
+    let nothing = Schema::parse("unit = \"row\"\n[columns]\nx = \"ignore\"", "s.toml").unwrap();
+    assert_eq!(Encoder::new(&nothing).unwrap_err(), DataError::NoFeatures);
+}
+
+const BY_USER: &str = "unit = { column = \"id\" }\n[columns]\nx = { bounds = [0, 1] }\n";
+
+fn users_file(folder: &Folder) -> PathBuf {
+    folder.file("t.csv", "x,id\n0.1,b\n0.2,a\n0.3,\n0.4, b\n0.5,\n0.6,c\n")
+}
+
+#[test]
+fn users_are_numbered_and_rows_without_one_share_a_number() {
+    let folder = Folder::new();
+    let path = users_file(&folder);
+    let (design, _) = encoded(BY_USER, &path);
+    assert_eq!(design.users(), Some(&[0, 1, 2, 0, 2, 3][..]));
+    assert!(design.labels().is_empty());
+    let table = TableFile::open(&path).unwrap();
+    let mut chunks = Vec::new();
+    let mut visit = |chunk: &Design| -> Result<(), DataError> {
+        chunks.push(chunk.users().unwrap().to_vec());
+        Ok(())
+    };
+    encoder(BY_USER).scan(&table, 4, &mut |_| {}, &mut visit).unwrap();
+    assert_eq!(chunks, [vec![0, 1, 2, 0], vec![2, 3]]);
+}
+
+#[test]
+fn a_split_keeps_users_and_repeated_rows_together() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", {
+        let rows: String = (0..400).map(|row| format!("{},{}\n", row % 97, row % 40)).collect();
+        format!("x,id\n{rows}")
+    });
+    let table = TableFile::open(&path).unwrap();
+    let split = Split::new("key", 0.3).unwrap();
+    let by_user = encoder(BY_USER);
+    let (sides, tally) = by_user.encode_split(&table, &split, &mut |_| {}).unwrap();
+    let distinct = |design: &Design| design.users().unwrap().iter().max().map_or(0, |most| most + 1);
+    assert_eq!(distinct(&sides.train) + distinct(&sides.test), 40);
+    assert_eq!((sides.train.rows() + sides.test.rows(), tally.rows), (400, 400));
+    let by_row = encoder("unit = \"row\"\n[columns]\nx = { bounds = [0, 97] }");
+    let (sides, _) = by_row.encode_split(&table, &split, &mut |_| {}).unwrap();
+    let places = |design: &Design| {
+        let values = (0..design.rows()).map(|row| design.row(row).1.iter().sum::<f64>().to_bits());
+        values.collect::<std::collections::BTreeSet<_>>()
+    };
+    let (train, test) = (places(&sides.train), places(&sides.test));
+    assert!(train.is_disjoint(&test));
+    assert_eq!(train.len() + test.len(), 97);
+}
+
+#[test]
+fn adult_is_encoded_by_its_public_schema() {
+    let (encoder, table) = adult();
+    assert_eq!(encoder.dimension(), 5 * 2 + 99 + 8 * 2);
+    let (design, tally) = encoder.encode(&table, &mut |_| {}).unwrap();
+    assert_eq!((design.rows(), tally.rows), (32_561, 32_561));
+    assert_eq!(design.labels().iter().filter(|label| **label > 0.0).count(), 7841);
+    // The documentation covers the data: nothing is clamped or undeclared.
+    assert!(tally.columns.iter().all(|column| column.outside == 0));
+    let missing: Vec<u64> = tally.columns.iter().map(|column| column.missing).collect();
+    assert_eq!(missing, [0, 1836, 0, 0, 0, 1843, 0, 0, 0, 0, 0, 0, 583]);
+    assert!((0..design.rows()).all(|row| norm(design.row(row).1) <= 1.0));
+    let split = Split::new("adult", 0.25).unwrap();
+    let (sides, _) = encoder.encode_split(&table, &split, &mut |_| {}).unwrap();
+    assert_eq!((sides.train.rows(), sides.test.rows()), (24_449, 8112));
+}
+
+#[test]
+fn chunks_together_are_the_whole() {
+    let (encoder, table) = adult();
+    let (whole, tally) = encoder.encode(&table, &mut |_| {}).unwrap();
+    let (mut values, mut labels, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut visit = |chunk: &Design| -> Result<(), DataError> {
+        values.extend_from_slice(chunk.values());
+        labels.extend_from_slice(chunk.labels());
+        sizes.push(chunk.rows());
+        Ok(())
+    };
+    let chunked = encoder.scan(&table, 10_000, &mut |_| {}, &mut visit).unwrap();
+    assert_eq!((values.as_slice(), labels.as_slice()), (whole.values(), whole.labels()));
+    assert_eq!((sizes, chunked), (vec![10_000, 10_000, 10_000, 2561], tally));
+    let stop = &mut |_: &Design| Err(DataError::NoFeatures);
+    assert_eq!(encoder.scan(&table, 0, &mut |_| {}, stop), Err(DataError::NoFeatures));
+}
+
+#[test]
+fn designs_are_checked() {
+    let sparse = |offsets: &[usize], columns: &[u32], labels: &[f64], bound| {
+        let values = vec![1.0; columns.len()];
+        Design::sparse(3, offsets.to_vec(), columns.to_vec(), values, labels.to_vec(), bound)
+    };
+    assert!(sparse(&[0, 2, 2, 3], &[0, 2, 1], &[1.0, -1.0, 1.0], 1.0).is_ok());
+    assert!(sparse(&[0], &[], &[], 1.0).is_ok());
+    let refused = [
+        sparse(&[], &[], &[], 1.0),
+        sparse(&[0, 2], &[0], &[], 1.0),
+        sparse(&[1, 1], &[0], &[], 1.0),
+        sparse(&[0, 2, 1, 2], &[0, 1], &[], 1.0),
+        sparse(&[0, 2], &[1, 1], &[], 1.0),
+        sparse(&[0, 1], &[3], &[], 1.0),
+        sparse(&[0, 1], &[0], &[1.0, 1.0], 1.0),
+        sparse(&[0, 1], &[0], &[f64::NAN], 1.0),
+        sparse(&[0, 1], &[0], &[], 0.0),
+        sparse(&[0, 1], &[0], &[], f64::INFINITY),
+        Design::sparse(3, vec![0, 1], vec![0, 1], vec![1.0], vec![], 1.0),
+        Design::dense(2, &[1.0; 3], vec![], 1.0),
+        Design::dense(0, &[], vec![], 1.0),
+    ];
+    for design in refused {
+        assert!(matches!(design, Err(DataError::Design { .. })), "{design:?}");
+    }
+    let design = Design::dense(2, &[3.0, 4.0, 0.0, 0.5, f64::NAN, f64::INFINITY], vec![], 1.0).unwrap();
+    assert_eq!((design.rows(), design.dimension(), design.norm_bound()), (3, 2, 1.0));
+    assert!((design.values()[0] - 0.6).abs() < 1e-14 && norm(design.row(0).1) <= 1.0);
+    assert_eq!(design.row(1), (&[1][..], &[0.5][..]));
+    assert_eq!(design.row(2).1, [0.0, 0.0]);
+    assert_eq!((design.offsets(), design.columns()), (&[0, 2, 3, 5][..], &[0, 1, 1, 0, 1][..]));
+}
+
+proptest! {
+    #[test]
+    fn clipped_rows_keep_their_bound(
+        row in proptest::collection::vec(prop_oneof![any::<f64>(), -3.0..3.0f64], 1..40),
+        bound in prop_oneof![1e-3..1e3f64, Just(1.0)],
+    ) {
+        let design = Design::dense(row.len(), &row, vec![], bound).unwrap();
+        let (columns, values) = design.row(0);
+        prop_assert!(norm(values) <= bound);
+        for (column, value) in columns.iter().zip(values) {
+            let given = row[*column as usize];
+            prop_assert!(*value == 0.0 || (value.signum() == given.signum() && value.abs() <= given.abs()));
+        }
+    }
+
+    #[test]
+    fn any_row_has_norm_at_most_1_and_one_label(
+        columns in 1usize..30,
+        cells in proptest::collection::vec("[ a-z0-9.+-]{0,6}", 30),
+    ) {
+        let kinds = ["{ bounds = [0, 9] }", "{ categories = [\"a\", \"b\", 1] }"];
+        let declared: String = (0..columns).map(|at| format!("c{at} = {}\n", kinds[at % 2])).collect();
+        let schema = format!("unit = \"row\"\nlabel = {{ column = \"c30\", bounds = [0, 1] }}\n[columns]\n{declared}");
+        let header: Vec<String> = (0..30).map(|at| format!("c{at}")).collect();
+        let table = format!("{},c30\n{},1\n", header.join(","), cells.join(","));
+        let folder = Folder::new();
+        let (design, _) = encoded(&schema, &folder.file("t.csv", table));
+        prop_assert_eq!(design.rows(), 1);
+        prop_assert_eq!(design.labels(), [1.0]);
+        prop_assert!(norm(design.values()) <= 1.0);
+    }
+}

@@ -1,0 +1,109 @@
+//! Train and test rows, told apart by a keyed hash.
+
+mod sip;
+
+use crate::cell::{Cell, Number};
+use crate::error::DataError;
+use sip::Sip;
+
+/// The side of a split that a row is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// For training.
+    Train,
+    /// For testing.
+    Test,
+}
+
+/// A rule that sends every row to one side: by a keyed hash (SipHash-2-4) of its content, or of its user.
+///
+/// The side depends on the key, the share and the row alone: not on the order of the rows, on the other
+/// rows, on the file format or on the machine. So repeats of a row are on the same side, and with a
+/// user id all rows of a user are. The test share is met on average over keys.
+///
+/// # Guarantee
+/// The rule is public and looks at one row (or one user) at a time. Under add-remove neighbours, adding or
+/// removing one changes one of the two sides by that one and leaves the other as it is. Under replace-one
+/// neighbours a replaced row may change sides, so that the size of a side is then *not* public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    key: [u64; 2],
+    /// A hash below this is on the test side.
+    below: u128,
+}
+
+impl Split {
+    /// A split whose test side gets that share of the rows, on average.
+    ///
+    /// # Errors
+    /// If the share is not between 0 and 1.
+    pub fn new(key: &str, test_share: f64) -> Result<Self, DataError> {
+        if !(0.0..=1.0).contains(&test_share) {
+            return Err(DataError::TestShare { share: test_share.to_string() });
+        }
+        let half = |label: &[u8]| Sip::new([0, 0]).with(label).with(key.as_bytes()).finish();
+        // Exact: a float below 2 times a power of two.
+        let below = (test_share * 18_446_744_073_709_551_616.0) as u128;
+        Ok(Self {
+            key: [half(b"reticent split, first half: "), half(b"reticent split, second half: ")],
+            below,
+        })
+    }
+
+    /// The side of all rows of a user.
+    pub fn user(&self, id: &Cell<'_>) -> Side {
+        self.side(add_cell(Sip::new(self.key).with(b"user"), id).finish())
+    }
+
+    /// The side of a row, given as the names and cells of its columns. The order of the columns does
+    /// not count, and neither does how a number is written: `39`, `39.0` and the integer 39 are the
+    /// same.
+    pub fn row<'a>(&self, columns: impl IntoIterator<Item = (&'a str, &'a Cell<'a>)>) -> Side {
+        let hash = |(name, cell): (&str, &Cell<'_>)| {
+            let named = Sip::new(self.key).with(&(name.len() as u64).to_le_bytes()).with(name.as_bytes());
+            add_cell(named, cell).finish()
+        };
+        let sum = columns.into_iter().map(hash).fold(0, u64::wrapping_add);
+        self.side(Sip::new(self.key).with(b"row").with(&sum.to_le_bytes()).finish())
+    }
+
+    fn side(&self, hash: u64) -> Side {
+        if u128::from(hash) < self.below { Side::Test } else { Side::Train }
+    }
+}
+
+/// Adds what a cell means: nothing, a number or a label.
+fn add_cell(hash: Sip, cell: &Cell<'_>) -> Sip {
+    // Text that starts otherwise is no number, and need not be tried.
+    let may_be_number = match cell {
+        Cell::Text(text) => {
+            text.trim_start().starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
+        }
+        _ => true,
+    };
+    if may_be_number && let Ok(Some(number)) = cell.number() {
+        return match whole(number) {
+            Ok(integer) => hash.with(b"i").with(&integer.to_le_bytes()),
+            Err(float) => hash.with(b"f").with(&float.to_bits().to_le_bytes()),
+        };
+    }
+    match cell.label() {
+        None => hash.with(b"n"),
+        Some(label) => hash.with(b"t").with(label.as_bytes()),
+    }
+}
+
+/// The number as an integer, if it is one that fits.
+fn whole(number: Number) -> Result<i64, f64> {
+    match number {
+        Number::Integer(integer) => Ok(integer),
+        // 2^63 itself does not fit, and every whole float below it does.
+        Number::Float(float) if float.trunc() == float && float.abs() < 9_223_372_036_854_775_808.0 => {
+            Ok(float as i64)
+        }
+        Number::Float(float) => Err(float),
+    }
+}
+
+#[cfg(test)]
+mod tests;
