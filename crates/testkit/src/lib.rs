@@ -40,3 +40,4 @@ pub mod hockey;
 pub mod rank;
 pub mod replay;
 pub mod twins;
+pub mod vectors;

@@ -180,8 +180,11 @@ impl Accountant {
         if delta.get() == 0.0 {
             return Err(AccountingError::invalid("delta", 0, "give a delta above 0 and below 1, e.g. 1e-6"));
         }
-        let tally = self.tally.bounded(Side::Worse)?;
         let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
+        if self.tally.parts().is_empty() {
+            return Ok(answer(0.0, self.method));
+        }
+        let tally = self.tally.bounded(Side::Worse)?;
         let found = match self.method {
             Method::Pld => {
                 let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.epsilon(delta));
@@ -225,8 +228,11 @@ impl Accountant {
 
     /// δ at ε with a lower end only where it comes for free.
     fn delta_up(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
-        let tally = self.tally.bounded(Side::Worse)?;
         let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
+        if self.tally.parts().is_empty() {
+            return Ok(answer(0.0, self.method));
+        }
+        let tally = self.tally.bounded(Side::Worse)?;
         let found = match self.method {
             Method::Pld => {
                 let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.delta(epsilon));
@@ -275,7 +281,7 @@ impl Accountant {
             }
         };
         if spent <= allowed {
-            return Ok(libm::log(spent / allowed).clamp(-700.0, 0.0));
+            return Ok(if spent == 0.0 { -700.0 } else { libm::log(spent / allowed).clamp(-700.0, 0.0) });
         }
         Ok(libm::log(spent / allowed).clamp(f64::MIN_POSITIVE, 700.0))
     }

@@ -1,6 +1,7 @@
 //! Events in sequence, sorted into kinds with their numbers.
 
 use crate::AccountingError;
+use crate::rdp::response_loss;
 use reticent_core::{Epsilon, Event, NoiseMultiplier, SamplingRate};
 use std::collections::HashMap;
 
@@ -98,13 +99,42 @@ fn overflow(count: u64) -> AccountingError {
     AccountingError::invalid("count", count, "give fewer repetitions: the total is beyond 2^64")
 }
 
+/// Whether an event certainly loses nothing.
+fn is_idle(event: &Event) -> bool {
+    match event {
+        Event::Pure { epsilon } | Event::Exponential { epsilon } | Event::Rdp { epsilon, .. } => {
+            epsilon.get() == 0.0
+        }
+        Event::Approximate { epsilon, delta } => epsilon.get() == 0.0 && delta.get() == 0.0,
+        Event::Zcdp { rho } => rho.get() == 0.0,
+        Event::Gdp { mu } => mu.get() == 0.0,
+        Event::MixtureOfGaussians { sensitivities, probabilities, .. } => {
+            sensitivities.iter().zip(probabilities).all(|(s, p)| *s == 0.0 || *p == 0.0)
+        }
+        Event::RandomizedResponse { keep_probability, categories } => {
+            response_loss(keep_probability.get(), *categories) == 0.0
+        }
+        Event::PoissonSampled { rate, event } | Event::TruncatedPoisson { rate, event, .. } => {
+            rate.get() == 0.0 || is_idle(event)
+        }
+        Event::SampledWithoutReplacement { batch_size, event, .. } => *batch_size == 0 || is_idle(event),
+        Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
+            *epochs == 0 || is_idle(event)
+        }
+        Event::Repeated { count, event } => *count == 0 || is_idle(event),
+        Event::RepeatAndSelect { event, .. } => is_idle(event),
+        Event::Composed { events } | Event::Parallel { events } => events.iter().all(is_idle),
+        _ => false,
+    }
+}
+
 fn take_apart<'a>(
     event: &'a Event,
     count: u64,
     found: &mut Vec<(u64, &'a Event)>,
 ) -> Result<(), AccountingError> {
     match event {
-        _ if count == 0 => Ok(()),
+        _ if count == 0 || is_idle(event) => Ok(()),
         Event::Repeated { count: times, event } => {
             take_apart(event, count.checked_mul(*times).ok_or_else(|| overflow(*times))?, found)
         }

@@ -148,16 +148,29 @@ fn one_order(account: &Accountant) -> Result<Option<(Order, Epsilon)>, Accountin
 fn claims(account: &Accountant) -> Result<Option<Vec<(u64, Guarantee)>>, AccountingError> {
     let mut found = Vec::new();
     for (count, event) in account.tally().parts() {
-        let claim = match event {
-            Event::Approximate { epsilon, delta } => Guarantee { epsilon: *epsilon, delta: *delta },
-            other => match largest_loss(other) {
-                Ok(loss) if loss.is_finite() => Guarantee::pure(Epsilon::new(loss)?),
-                _ => return Ok(None),
-            },
-        };
+        let Some(claim) = own(event, account.neighboring())? else { return Ok(None) };
         found.push((*count, claim));
     }
     Ok(Some(found))
+}
+
+/// The (ε, δ) that an event states, or that its largest loss amounts to.
+fn own(event: &Event, neighboring: Neighboring) -> Result<Option<Guarantee>, AccountingError> {
+    match event {
+        Event::Approximate { epsilon, delta } => Ok(Some(Guarantee { epsilon: *epsilon, delta: *delta })),
+        Event::Parallel { events } => {
+            let mut parts = Vec::new();
+            for part in events {
+                let Some(claim) = own(part, neighboring)? else { return Ok(None) };
+                parts.push(claim);
+            }
+            composition::parallel(&parts, neighboring).map(Some)
+        }
+        other => match largest_loss(other) {
+            Ok(loss) if loss.is_finite() => Ok(Some(Guarantee::pure(Epsilon::new(loss)?))),
+            _ => Ok(None),
+        },
+    }
 }
 
 /// So many uses of a claim, by basic composition.

@@ -97,7 +97,7 @@ fn promise(answer: &Answer, delta: Delta, unit: &str, neighboring: Neighboring) 
         Neighboring::ReplaceOne => "being replaced by another",
     };
     format!(
-        "The guarantee is (ε\u{a0}=\u{a0}{}, δ\u{a0}=\u{a0}{})-differential privacy with respect to one {unit} {differ} ({neighboring} \
+        "The guarantee is (ε\u{a0}=\u{a0}{},\u{a0}δ\u{a0}=\u{a0}{})-differential privacy with respect to one {unit} {differ} ({neighboring} \
          neighbours).",
         digits::spent(answer.upper),
         digits::exactly(delta.get()),
@@ -114,7 +114,7 @@ fn how(answer: &Answer) -> String {
         _ => ", an upper bound".to_owned(),
     };
     format!(
-        "ε was computed from the {} ({} accountant, Reticent {version}){certainty}, and is rounded up.",
+        "ε was computed with {} ({} accountant, Reticent {version}){certainty}, and is rounded up.",
         words::theorem(answer.method),
         answer.method.name(),
     )

@@ -141,7 +141,7 @@ fn argument_sets_are_answered_or_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut draws = Draws(11);
     let (mut answered, mut refused) = (0, 0);
-    for _ in 0..400 {
+    for _ in 0..250 {
         let words = words(&mut draws, folder.path());
         let events = std::fs::read_to_string(folder.path().join("events.json")).unwrap_or_default();
         let start = Instant::now();
@@ -167,7 +167,7 @@ fn argument_sets_are_answered_or_refused() {
             other => panic!("status {other}: {}", context()),
         }
     }
-    assert!(answered > 100 && refused > 100, "{answered} answered, {refused} refused");
+    assert!(answered > 60 && refused > 60, "{answered} answered, {refused} refused");
 }
 
 /// Ends in order, and numbers where they must be.

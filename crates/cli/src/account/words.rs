@@ -142,7 +142,7 @@ pub(super) fn relation(neighboring: Neighboring) -> String {
 /// What a method is called in prose.
 pub(super) fn theorem(method: Method) -> &'static str {
     match method {
-        Method::Pld => "privacy-loss distribution",
+        Method::Pld => "the privacy-loss distribution",
         Method::Rdp => "Rényi divergences",
         Method::Moments => "the moments accountant of Abadi et al.",
         Method::Optimal => "optimal composition",

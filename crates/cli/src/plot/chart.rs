@@ -85,7 +85,9 @@ impl Chart {
     /// The chart as an SVG file.
     pub(crate) fn svg(self) -> String {
         let right = match self.labels {
-            Labels::Ends(_) => 48.0 + self.label_width() + LETTER * 8.0,
+            Labels::Ends(heading) => {
+                48.0 + self.label_width() + LETTER * (heading.chars().count().max(8) as f64)
+            }
             Labels::Corner => 32.0,
         };
         let width = (LEFT + DRAWING + right).ceil();
@@ -150,7 +152,7 @@ impl Chart {
             if curve.marks.len() <= MARKS {
                 // A white rim keeps the text readable where it crosses a line.
                 let rim = "stroke=\"#ffffff\" stroke-width=\"4\" paint-order=\"stroke\"";
-                svg.text((x + 9.0, y + 1.0), &format!("{INK} {rim}"), &name);
+                svg.text((x + 9.0, y - 3.0), &format!("{INK} {rim}"), &name);
             }
         }
     }

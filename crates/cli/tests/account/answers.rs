@@ -56,7 +56,7 @@ fn fields_are_those_promised() {
 fn the_answer_is_in_the_first_line() {
     let said = text("epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5");
     assert!(said.starts_with("epsilon = 6.188 at delta = 1e-5 (between 6.1877"), "{said}");
-    assert!(said.contains("accountant   pld (privacy-loss distribution), worse direction: remove\n"));
+    assert!(said.contains("accountant   pld (the privacy-loss distribution), worse direction: remove\n"));
     assert!(said.contains("events       10000 steps on Poisson samples at rate 0.01, noise multiplier 1\n"));
     let said = text("delta --noise-multiplier 5 --epsilon 2");
     assert!(said.starts_with("delta = 4.044e-25 at epsilon = 2 "), "{said}");

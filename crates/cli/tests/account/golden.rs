@@ -101,6 +101,7 @@ fn sampled_gaussian_divergences() {
         (0.01, 4.0, 32.0, 0.000_105_263_606_590_817_26),
         (0.1, 10.0, 1.5, 7.533_832_009_729_102e-5),
         (0.5, 2.0, 1.6, 0.053_480_164_995_811_49),
+        (1e-8, 1.0, 2.0, 1.718_281_828_459_045_2e-16),
     ] {
         let found = json(&format!("rdp --noise-multiplier {noise} --sampling-rate {rate} --orders {order}"));
         close(found["rdp"][0].as_f64().unwrap(), exact, 1e-6);
@@ -200,6 +201,20 @@ fn optimal_composition() {
         json!([0.1, 0.2, 0.3].map(|epsilon| json!({"approximate": {"epsilon": epsilon, "delta": 0.0}})));
     let found = json_about("epsilon --delta 1e-3 --accountant optimal", "add-remove", &unequal);
     just_above(number(&found, "epsilon"), 0.593_950_873_918_310_6, 1e-3);
+}
+
+/// The larger ε and the larger δ of parts that hold different records; under replace-one a record may move.
+#[test]
+fn parallel_composition() {
+    let parts = json!([{"parallel": {"events":
+        [{"approximate": {"epsilon": 1.0, "delta": 0.0}}, {"approximate": {"epsilon": 0.5, "delta": 1e-6}}]}}]);
+    let found = json_about("epsilon --delta 1e-6", "add-remove", &parts);
+    close(number(&found, "epsilon"), 1.0, 1e-12);
+    let claim = json_about("group --size 1", "add-remove", &parts);
+    close(number(&claim, "epsilon"), 1.0, 1e-12);
+    close(number(&claim, "delta"), 1e-6, 1e-12);
+    let moved = json_about("group --size 1", "replace-one", &parts);
+    close(number(&moved, "epsilon"), 1.5, 1e-12);
 }
 
 /// Vadhan (2017), lemma 2.2; Ganesh (2024) for sampled steps; Mironov (2017), proposition 2.

@@ -52,6 +52,8 @@ fn places_where_no_chart_can_go() {
     refused(&line(taken), &format!("--plot {}", &taken[..taken.len().min(60)]));
     refused(&line("/nowhere/at/all.svg"), "--plot /nowhere/at/all.svg: there is no such folder: ");
     refused(&line("chart.png"), "--plot chart.png: give a name that ends in .svg");
+    let one = "compare --noise-multiplier 1 --delta 1e-5 --plot one.svg";
+    refused(one, "--plot one.svg: one step makes no curve: ");
     #[cfg(unix)]
     {
         let link = folder.path().join("l.svg");

@@ -3,6 +3,7 @@
 mod chart;
 
 use super::case::{self, Case};
+use super::source::Training;
 use super::warn::{Claim, warnings};
 use super::words;
 use crate::Output;
@@ -59,6 +60,10 @@ pub(super) fn compare(arguments: &args::Compare) -> Result<Output, Fail> {
         plot::check(path)?;
     }
     let case = Case::only(&arguments.ask, Method::Pld, "all are compared")?;
+    if let (Some(path), Some(1)) = (&arguments.plot, case.source.training().map(Training::steps)) {
+        let remedy = "one step makes no curve: give more with --steps or --epochs";
+        return Err(Fail::flag("--plot", &path.display().to_string(), remedy));
+    }
     let account = case.account()?;
     let rows: Vec<Row> = Method::ALL.into_iter().map(|method| row(&account, method, delta)).collect();
     if rows.iter().all(|row| row.epsilon.is_none()) {
