@@ -22,6 +22,9 @@ use reticent_core::{Epsilon, Mu, NoiseMultiplier, Probability, SamplingRate};
 pub fn false_negative_rate(accountant: &Accountant, fpr: Probability) -> Result<f64, AccountingError> {
     let profile = accountant.profile()?;
     let remove = one_way(&profile, fpr.get(), Direction::Remove)?;
+    if profile.is_symmetric() {
+        return Ok(remove);
+    }
     Ok(remove.min(one_way(&profile, fpr.get(), Direction::Add)?))
 }
 
@@ -50,7 +53,7 @@ fn one_way(profile: &Profile, fpr: f64, direction: Direction) -> Result<f64, Acc
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
     let (mut at_a, mut at_b) = (floor(a)?, floor(b)?);
     let mut best = at_a.max(at_b).max(floor(0.0)?);
-    for _ in 0..36 {
+    for _ in 0..24 {
         if at_a > at_b {
             (high, b, at_b) = (b, a, at_a);
             a = high - golden * (high - low);

@@ -425,6 +425,14 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
+    /// Whether both directions lose the same.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        match self {
+            Self::Tight(account) => account.is_symmetric(),
+            Self::Renyi { .. } => true,
+        }
+    }
+
     /// δ at ε in one direction, from above; 1 where nothing better can be certified.
     pub(crate) fn delta(&self, epsilon: Epsilon, direction: Direction) -> f64 {
         match self {

@@ -154,6 +154,11 @@ impl TightAccountant {
         Ok(Bracket { lower: lower.min(bracket.upper), ..bracket })
     }
 
+    /// Whether both directions lose the same.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        self.ceiling.remove.parts == self.ceiling.add.parts
+    }
+
     /// Whether the worst that the events allow is known to be among them.
     fn is_exact(&self) -> bool {
         self.floor.shuffled.is_empty()

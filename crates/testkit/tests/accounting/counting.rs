@@ -102,8 +102,8 @@ fn a_log_is_its_events_in_sequence() {
 
 #[test]
 fn epochs_are_uses() {
-    let pairs: [(fn(u64) -> Event, &str); 2] =
-        [(|n| shuffled(n, 6.0), "shuffled"), (|n| balls(n, 6.0), "balls")];
+    type Epochs = fn(u64) -> Event;
+    let pairs: [(Epochs, &str); 2] = [(|n| shuffled(n, 6.0), "shuffled"), (|n| balls(n, 6.0), "balls")];
     for (event, what) in pairs {
         for method in [Method::Pld, Method::Rdp, Method::Moments] {
             let inside = ask(Neighboring::AddRemove, method, &[&[(1, event(4))]]).upper;

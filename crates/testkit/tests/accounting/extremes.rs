@@ -4,8 +4,11 @@ use crate::events::*;
 use reticent_accounting::{AccountingError, Method};
 use reticent_core::{Event, Neighboring};
 
+type Noise = fn(f64) -> Event;
+type Run = fn(Event) -> Event;
+
 /// Every kind of noise, by its multiplier, and claims as strong as that.
-pub(crate) const NOISES: &[(&str, fn(f64) -> Event)] = &[
+pub(crate) const NOISES: &[(&str, Noise)] = &[
     ("gaussian", gaussian),
     ("laplace", laplace),
     ("discrete gaussian", |z| discrete_gaussian(z, None)),
@@ -20,7 +23,7 @@ pub(crate) const NOISES: &[(&str, fn(f64) -> Event)] = &[
 ];
 
 /// Every way to run it, with the probability that a record is met in one use.
-pub(crate) const RUNS: &[(&str, f64, fn(Event) -> Event)] = &[
+pub(crate) const RUNS: &[(&str, f64, Run)] = &[
     ("itself", 1.0, |event| event),
     ("poisson", 0.01, |event| poisson(0.01, event)),
     ("batch", 0.01, |event| batch(1000, 10, event)),
