@@ -6,9 +6,7 @@
 //!   ↑   ↑   ↑
 //!   │   │  data     tables in: CSV, Parquet; filters; atomic rewriting
 //!   │  accounting   Event in: composition theorems, Rényi and tight accountants; (ε, δ) out
-//!  noise   ↑        the entropy source, exact samplers, mechanisms, queries: (value, Event) out
-//!   ↑      │
-//!   └──── erm        private linear models: (model, Events) out
+//!  noise            the entropy source, exact samplers, mechanisms, queries: (value, Event) out
 //! ```
 //!
 //! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them.
@@ -28,7 +26,6 @@
 pub use reticent_accounting as accounting;
 pub use reticent_core as core;
 pub use reticent_data as data;
-pub use reticent_erm as erm;
 pub use reticent_noise as noise;
 
 /// The README's examples, compiled and run.
