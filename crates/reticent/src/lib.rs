@@ -6,7 +6,9 @@
 //!   ↑   ↑   ↑
 //!   │   │  data     tables in: CSV, Parquet; filters; atomic rewriting
 //!   │  accounting   Event in: composition theorems, Rényi and tight accountants; (ε, δ) out
-//!  noise            the entropy source, exact samplers, mechanisms, queries: (value, Event) out
+//!  noise   ↑        the entropy source, exact samplers, mechanisms, queries: (value, Event) out
+//!   ↑      │
+//!   └──── erm        private linear models: (model, Events) out
 //! ```
 //!
 //! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them.
@@ -26,6 +28,7 @@
 pub use reticent_accounting as accounting;
 pub use reticent_core as core;
 pub use reticent_data as data;
+pub use reticent_erm as erm;
 pub use reticent_noise as noise;
 
 /// The README's examples, compiled and run.

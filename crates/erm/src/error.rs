@@ -1,0 +1,80 @@
+use reticent_accounting::AccountingError;
+use reticent_core::{InvalidValue, Neighboring};
+use reticent_noise::NoiseError;
+use thiserror::Error;
+
+/// Why a model could not be fitted, stored or read.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ErmError {
+    /// A parameter has no meaning; the message names it.
+    #[error(transparent)]
+    Invalid(#[from] InvalidValue),
+    /// Noise could not be calibrated or drawn.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// The accountant has no answer.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
+    /// The arrays do not describe rows.
+    #[error("the arrays do not describe rows: {0}")]
+    Shape(String),
+    /// One row breaks the contract of the proofs.
+    #[error("row {row}: {why}")]
+    Row {
+        /// Its number, from 0.
+        row: usize,
+        /// What is wrong, and the remedy.
+        why: String,
+    },
+    /// The theorem behind a method is about another neighbouring relation.
+    #[error("{method} has no proof under {neighboring}: {remedy}")]
+    Relation {
+        /// The method.
+        method: &'static str,
+        /// The relation asked for.
+        neighboring: Neighboring,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// A method does not give the kind of guarantee asked for.
+    #[error("{method} cannot give this guarantee: {remedy}")]
+    Kind {
+        /// The method.
+        method: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// The solver stopped too far from the minimum for the guarantee to hold. No model is returned, and
+    /// this message is not covered by any guarantee.
+    #[error(
+        "the solver reached a gradient of norm {reached:e}, the guarantee needs {needed:e}: raise the \
+         regularisation or the tolerance; nothing was released"
+    )]
+    NotConverged {
+        /// The certified gradient norm, of the sum of losses.
+        reached: f64,
+        /// What the method needs.
+        needed: f64,
+    },
+    /// A non-private fit needs both classes.
+    #[error("every label is {label}: give rows of both classes")]
+    OneClass {
+        /// The only label.
+        label: f64,
+    },
+    /// A stored model cannot be read or written.
+    #[error("{file}: {why}")]
+    File {
+        /// The file as it was named.
+        file: String,
+        /// The reason.
+        why: String,
+    },
+}
+
+impl ErmError {
+    /// Shorthand for an [`InvalidValue`].
+    pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        InvalidValue::new(field, value, remedy).into()
+    }
+}

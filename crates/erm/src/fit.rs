@@ -1,0 +1,231 @@
+//! From rows to a model with its certificate.
+
+use crate::ErmError;
+use crate::gradient::Schedule;
+use crate::loss::Loss;
+use crate::method::{AnyPlan, Method};
+use crate::plan::{Outcome, Place, Plan};
+use crate::problem::Problem;
+use crate::rows::Rows;
+use crate::settings::{Scope, Settings};
+use crate::solver::minimise;
+use reticent_core::profile::gaussian_noise_multiplier_up;
+use reticent_core::{Certificate, Event, Guarantee, Neighboring};
+use reticent_noise::Entropy;
+use serde::{Deserialize, Serialize};
+
+/// Λ of the non-private fit unless another is asked for.
+pub const EXACT_REGULARIZATION: f64 = 1e-6;
+
+/// A fitted model with what it cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// One weight per feature.
+    pub weights: Vec<f64>,
+    /// The intercept; 0 without one.
+    pub intercept: f64,
+    /// The loss it was fitted to.
+    pub loss: Loss,
+    /// How it was made private.
+    pub method: Method,
+    /// What happened to the data; empty for [`Method::Exact`].
+    pub events: Vec<Event>,
+    /// The claim; none for [`Method::Exact`].
+    pub certificate: Option<Certificate>,
+    /// The numbers behind it, all public for a private method.
+    pub report: Report,
+}
+
+/// What a fit was made with. For private methods nothing in it depends on the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Λ in use, which may be above the one asked for.
+    pub regularization: f64,
+    /// The public number of rows.
+    pub size: u64,
+    /// Number of features.
+    pub dimension: usize,
+    /// The value of the constant feature; 0 without an intercept.
+    pub intercept_feature: f64,
+    /// Where the noise entered, for output and objective perturbation.
+    pub place: Option<Place>,
+    /// The gradient norm of the mean objective that the guarantee needs and the fit has reached.
+    pub tolerance: Option<f64>,
+    /// The schedule, for descent.
+    pub schedule: Option<Schedule>,
+    /// Newton steps and certified gradient norm of the mean objective: for [`Method::Exact`] only, since they
+    /// depend on the rows.
+    pub solver: Option<(u32, f64)>,
+    /// What a reader should know, from public numbers alone.
+    pub warnings: Vec<String>,
+}
+
+/// Fits a linear model.
+///
+/// # Guarantee
+/// The certificate's (ε, δ) under the settings' relation, for the returned weights and everything else in the
+/// [`Fit`]. An error is not covered: it may depend on the rows and is for the owner of the data alone.
+///
+/// # Reference
+/// Each method's own module.
+///
+/// # Errors
+/// [`ErmError::NotConverged`] when the solver cannot certify what the guarantee needs, [`ErmError::OneClass`] for
+/// [`Method::Exact`] on one class, and those of [`Method::plan`].
+pub fn fit(
+    rows: &Rows<'_>,
+    loss: Loss,
+    method: Method,
+    budget: Guarantee,
+    settings: &Settings,
+    entropy: &mut Entropy,
+) -> Result<Fit, ErmError> {
+    if method == Method::Exact {
+        return fit_exact(rows, loss, settings);
+    }
+    let problem = Problem::new(*rows, loss, settings.intercept)?;
+    let scope = Scope::of(&problem, settings)?;
+    let plan = method.plan(&scope, budget, settings.schedule, 1)?;
+    let (outcome, guarantee) = run(&plan, &problem, &scope, budget, 1, entropy)?;
+    let (weights, intercept) = problem.unscaled(&outcome.weights);
+    let certificate = certificate(&plan, &scope, settings, &outcome.events, guarantee, String::new());
+    Ok(Fit {
+        weights,
+        intercept,
+        loss,
+        method,
+        events: outcome.events,
+        certificate: Some(certificate),
+        report: report(&plan, &scope, settings, rows.dimension()),
+    })
+}
+
+/// The minimiser itself: the baseline to compare with. No privacy.
+///
+/// # Errors
+/// [`ErmError::OneClass`], [`ErmError::NotConverged`], [`ErmError::Invalid`] for settings without meaning or no rows.
+pub fn fit_exact(rows: &Rows<'_>, loss: Loss, settings: &Settings) -> Result<Fit, ErmError> {
+    let problem = Problem::new(*rows, loss, settings.intercept)?;
+    let n = rows.len();
+    if n == 0 {
+        return Err(ErmError::invalid("rows", 0, "give at least one row"));
+    }
+    let first = rows.labels().first().copied().unwrap_or(0.0);
+    if loss.is_classification() && rows.labels().iter().all(|label| *label == first) {
+        return Err(ErmError::OneClass { label: first });
+    }
+    let regularization = settings.regularization.unwrap_or(EXACT_REGULARIZATION);
+    let lambda = regularization * n as f64;
+    let tolerance = n as f64 * 1e-9 * loss.constants().lipschitz;
+    let zero = vec![0.0; problem.width()];
+    let solution = minimise(&problem, lambda, &zero, 0.0, tolerance)?;
+    let (weights, intercept) = problem.unscaled(&solution.weights);
+    let report = Report {
+        regularization,
+        size: n as u64,
+        dimension: rows.dimension(),
+        intercept_feature: settings.intercept,
+        place: None,
+        tolerance: Some(tolerance / n as f64),
+        schedule: None,
+        solver: Some((solution.steps, solution.gradient_norm / n as f64)),
+        warnings: vec!["not private: nothing protects the rows".into()],
+    };
+    let (method, events, certificate) = (Method::Exact, Vec::new(), None);
+    Ok(Fit { weights, intercept, loss, method, events, certificate, report })
+}
+
+/// Runs a plan; the guarantee is that of `runs` such fits together.
+pub(crate) fn run(
+    plan: &AnyPlan,
+    problem: &Problem<'_>,
+    scope: &Scope,
+    budget: Guarantee,
+    runs: u64,
+    entropy: &mut Entropy,
+) -> Result<(Outcome, Guarantee), ErmError> {
+    match plan {
+        AnyPlan::Perturbation(plan) => Ok((plan.run(problem, entropy)?, budget)),
+        AnyPlan::Gradient(plan) => {
+            let guarantee = plan.guarantee(scope, budget, runs)?;
+            Ok((plan.run(problem, entropy)?, guarantee))
+        }
+    }
+}
+
+pub(crate) fn certificate(
+    plan: &AnyPlan,
+    scope: &Scope,
+    settings: &Settings,
+    events: &[Event],
+    guarantee: Guarantee,
+    how: String,
+) -> Certificate {
+    let (theorem, lambda) = match plan {
+        AnyPlan::Perturbation(plan) => (plan.theorem, plan.lambda),
+        AnyPlan::Gradient(plan) => (plan.theorem, plan.lambda),
+    };
+    let size = match scope.neighboring {
+        Neighboring::ReplaceOne => format!("number of rows: {}", scope.size),
+        Neighboring::AddRemove => format!("declared size: {}", scope.size),
+    };
+    let public = vec![
+        size,
+        format!("weights: {}, constant feature {}", scope.width, settings.intercept),
+        format!("rows of l2 norm at most 1 and l1 norm at most {}", scope.l1_bound),
+        format!("loss: {:?}", scope.loss),
+        format!("regularization: {}", lambda / scope.size as f64),
+    ];
+    Certificate {
+        unit: settings.unit.clone(),
+        neighboring: scope.neighboring,
+        events: events.to_vec(),
+        guarantee,
+        accountant: format!("{theorem}{how}"),
+        public,
+    }
+}
+
+pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimension: usize) -> Report {
+    let size = scope.size as f64;
+    let (lambda, place, tolerance, schedule) = match plan {
+        AnyPlan::Perturbation(plan) => (plan.lambda, Some(plan.place), Some(plan.tolerance / size), None),
+        AnyPlan::Gradient(plan) => (plan.lambda, None, None, Some(plan.schedule)),
+    };
+    let mut warnings = Vec::new();
+    if let AnyPlan::Perturbation(plan) = plan
+        && is_drowned(plan, scope)
+    {
+        warnings.push(
+            "the noise is strong for so few rows: the model may be no better than a constant one".into(),
+        );
+    }
+    Report {
+        regularization: lambda / size,
+        size: scope.size,
+        dimension,
+        intercept_feature: settings.intercept,
+        place,
+        tolerance,
+        schedule,
+        solver: None,
+        warnings,
+    }
+}
+
+/// Whether the noise is so strong that a constant prediction may do as well: b above six per cent of what the rows'
+/// gradients can add up to, or noise on the weights that moves a typical margin by 0.7.
+fn is_drowned(plan: &Plan, scope: &Scope) -> bool {
+    let width = libm::sqrt(scope.width as f64);
+    match plan.place {
+        Place::Objective { shape, scale } => {
+            let most = scope.size as f64 * scope.constants().lipschitz;
+            shape.typical_norm(scope.width, scale) > 0.06 * most
+        }
+        Place::Output { shape, scale } => shape.typical_norm(scope.width, scale) / width > 0.7,
+        Place::Finish => {
+            let z = gaussian_noise_multiplier_up(plan.finish.epsilon, plan.finish.delta);
+            z.map_or(f64::INFINITY, |z| z.get()) * plan.finishing_sensitivity_up() > 0.7
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Gradient perturbation: noisy gradient descent, on all rows or on Poisson samples.
+//!
+//! The gradient of one record is ∂ℓ/∂m·x, of norm at most L for every loss of the crate, so nothing is clipped. The
+//! sum over records is taken in integers, so that no order or rounding can add to its sensitivity.
+
+mod course;
+mod defaults;
+mod sums;
+
+pub use course::{CourseSigma, course_sigma};
+pub use defaults::Schedule;
+
+use crate::ErmError;
+use crate::plan::Outcome;
+use crate::problem::{Problem, norm_up};
+use crate::settings::Scope;
+use reticent_accounting::{Accountant, Method as Accounting, calibrate};
+use reticent_core::rounding::{add_up, exp_up, mul_up, sub_down};
+use reticent_core::{Delta, Epsilon, Event, Guarantee, NoiseMultiplier, SamplingRate, Scale, Sensitivity};
+use reticent_noise::mechanism::{Gaussian, Mechanism};
+use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
+use reticent_noise::{Entropy, Releaser};
+use sums::{Sample, gradient_sum, record_norm_up};
+
+/// A descent with every number in it settled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GradientPlan {
+    /// Steps, learning rate, radius and sampling.
+    pub schedule: Schedule,
+    /// The noise of one step.
+    pub noise: Gaussian,
+    /// What one step costs.
+    pub event: Event,
+    /// λ beside the sum of losses; 0 for none.
+    pub lambda: f64,
+    /// The public number of rows, by which sums become means.
+    pub size: u64,
+    /// The theorem, for the certificate.
+    pub theorem: &'static str,
+}
+
+/// Noisy descent on this schedule, the noise from the tight accountant. `runs` descents share the budget.
+///
+/// # Guarantee
+/// All `runs` descents together are (ε, δ)-private under the scope's relation, n public under replace-one: each step
+/// is a Gaussian mechanism of sensitivity L (add-remove) or 2L (replace-one) on the sum of the sampled gradients,
+/// enlarged for the rounding to integers; everything else is post-processing.
+///
+/// # Reference
+/// Bassily, Smith, Thakurta, *Private empirical risk minimization* (2014); Abadi et al., *Deep learning with
+/// differential privacy* (2016).
+///
+/// # Errors
+/// [`ErmError::Invalid`] for ε = 0, δ = 0 or a schedule without meaning; what the accountant refuses.
+pub fn plan(
+    scope: &Scope,
+    budget: Guarantee,
+    schedule: Schedule,
+    runs: u64,
+) -> Result<GradientPlan, ErmError> {
+    scope.check()?;
+    schedule.check()?;
+    budget.epsilon.positive()?;
+    let repetitions = u64::from(schedule.steps) * runs;
+    let sampler = sampler_delta_up(scope.width, repetitions, budget.epsilon.get());
+    let spare = sub_down(budget.delta.get(), sampler);
+    if spare <= 0.0 {
+        return Err(ErmError::invalid("delta", budget.delta, "give a larger delta: noisy descent needs one"));
+    }
+    let target = Guarantee { epsilon: budget.epsilon, delta: Delta::new(spare)? };
+    let account = |z: f64| {
+        let mut account = Accountant::new(scope.neighboring, Accounting::Pld);
+        account.compose(&step_event(z, schedule.rate_exact()?)?, repetitions)?;
+        Ok(account)
+    };
+    let multiplier = calibrate::noise_multiplier(target, account)?;
+    let sensitivity = mul_up(scope.changes(), record_norm_up(scope));
+    let noise = noise_at_least(multiplier, sensitivity, budget.delta, scope.width)?;
+    let Event::Gaussian { noise_multiplier } = noise.event() else {
+        return Err(ErmError::invalid("noise", "event", "a Gaussian event is needed"));
+    };
+    let event = step_event(noise_multiplier.get(), schedule.rate_exact()?)?;
+    let lambda = scope.regularization.map_or(0.0, |regularization| scope.lambda(regularization));
+    let theorem = "noisy gradient descent, tight accounting of the steps";
+    Ok(GradientPlan { schedule, noise, event, lambda, size: scope.size, theorem })
+}
+
+/// T·d·2⁻¹²⁰(1 + e^ε): what the normal sampler adds to δ over all steps.
+fn sampler_delta_up(width: usize, steps: u64, epsilon: f64) -> f64 {
+    let distance = mul_up(mul_up(width as f64, steps as f64), (2f64).powi(NORMAL_DISTANCE_LOG2));
+    mul_up(distance, add_up(1.0, exp_up(epsilon)))
+}
+
+fn step_event(multiplier: f64, rate: Option<f64>) -> Result<Event, reticent_core::InvalidValue> {
+    let event = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(multiplier)? };
+    Ok(match rate {
+        None => event,
+        Some(rate) => Event::PoissonSampled { rate: SamplingRate::new(rate)?, event: Box::new(event) },
+    })
+}
+
+/// Noise whose event, rounding paid, has at least this multiplier.
+fn noise_at_least(
+    multiplier: f64,
+    sensitivity: f64,
+    delta: Delta,
+    width: usize,
+) -> Result<Gaussian, ErmError> {
+    let mut more = 1e-9;
+    loop {
+        let sigma = Scale::new(multiplier * sensitivity * (1.0 + more))?;
+        let noise = Gaussian::with_sigma(Sensitivity::new(sensitivity)?, sigma, delta, width)?;
+        let enough =
+            matches!(noise.event(), Event::Gaussian { noise_multiplier: z } if z.get() >= multiplier);
+        if enough {
+            return Ok(noise);
+        }
+        more *= 4.0;
+        if more > 1.0 {
+            return Err(ErmError::invalid(
+                "dimension",
+                width,
+                "give fewer features: the noise grid is too coarse",
+            ));
+        }
+    }
+}
+
+impl GradientPlan {
+    /// Runs the descent from 0.
+    pub(crate) fn run(&self, problem: &Problem<'_>, entropy: &mut Entropy) -> Result<Outcome, ErmError> {
+        let width = problem.width();
+        let schedule = &self.schedule;
+        let sample = Sample::new(schedule)?;
+        let per_record = 1.0 / (self.size as f64 * schedule.rate_exact()?.unwrap_or(1.0));
+        let (mut weights, mut velocity, mut mean) = (vec![0.0; width], vec![0.0; width], vec![0.0; width]);
+        let averaged_from = schedule.steps - schedule.steps.div_ceil(2);
+        let mut last = 0.0;
+        for step in 0..schedule.steps {
+            let sum = gradient_sum(problem, &weights, &sample, entropy);
+            let noisy = entropy.release(&self.noise, &sum[..]).value;
+            let gradient: Vec<f64> = noisy
+                .iter()
+                .zip(&weights)
+                .map(|(g, w)| g * per_record + self.lambda / self.size as f64 * w)
+                .collect();
+            last = norm_up(&gradient);
+            for index in 0..width {
+                velocity[index] =
+                    schedule.momentum * velocity[index] - schedule.learning_rate * gradient[index];
+                weights[index] += velocity[index];
+            }
+            project(&mut weights, schedule.radius);
+            if step >= averaged_from {
+                mean.iter_mut().zip(&weights).for_each(|(m, w)| *m += w);
+            }
+        }
+        let count = f64::from(schedule.steps - averaged_from);
+        mean.iter_mut().for_each(|m| *m /= count);
+        let count = u64::from(schedule.steps);
+        Ok(Outcome {
+            weights: mean,
+            events: vec![Event::Repeated { count, event: Box::new(self.event.clone()) }],
+            gradient_norm: last,
+            steps: schedule.steps,
+        })
+    }
+
+    /// The (ε, δ) of `runs` descents, from the events themselves, at most the budget.
+    ///
+    /// # Errors
+    /// What the accountant refuses.
+    pub fn guarantee(&self, scope: &Scope, budget: Guarantee, runs: u64) -> Result<Guarantee, ErmError> {
+        let repetitions = u64::from(self.schedule.steps) * runs;
+        let mut account = Accountant::new(scope.neighboring, Accounting::Pld);
+        account.compose(&self.event, repetitions)?;
+        // The sampler's share grows with ε: at the budget's it is large enough for the smaller one that is found.
+        let reserve = sampler_delta_up(scope.width, repetitions, budget.epsilon.get());
+        let spare = Delta::new(sub_down(budget.delta.get(), reserve).max(0.0))?;
+        let epsilon = Epsilon::new(account.epsilon(spare)?.upper.min(budget.epsilon.get()))?;
+        if !account.meets(Guarantee { epsilon: budget.epsilon, delta: spare })? {
+            return Err(ErmError::invalid("epsilon", budget.epsilon, "the steps cost more than this"));
+        }
+        Ok(Guarantee { epsilon, delta: budget.delta })
+    }
+}
+
+/// Brings weights back to the ball.
+fn project(weights: &mut [f64], radius: f64) {
+    let norm = norm_up(weights);
+    if norm > radius {
+        weights.iter_mut().for_each(|w| *w *= radius / norm);
+    }
+}

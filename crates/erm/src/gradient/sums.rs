@@ -1,0 +1,122 @@
+//! Exact sums of per-record gradients over all rows or a Poisson sample.
+
+use super::Schedule;
+use crate::ErmError;
+use crate::problem::Problem;
+use crate::settings::Scope;
+use reticent_core::InvalidValue;
+use reticent_core::rounding::{add_up, mul_up, sqrt_up};
+use reticent_noise::Entropy;
+use reticent_noise::entropy::Bits;
+
+/// log₂ of the largest integer that is summed: 2³² rows then fit in 64 bits.
+const SUMMAND_BITS: i32 = 30;
+
+/// Adding 1.5·2⁵² to a number below 2⁵¹ leaves the nearest integer, ties to even, in the last bits.
+const ROUNDER: f64 = 3.0 * (1u64 << 51) as f64;
+
+/// Bits of a sampling rate.
+const RATE_BITS: u32 = 32;
+
+/// Which rows enter a step.
+pub(super) enum Sample {
+    All,
+    /// Each row with probability threshold/2³².
+    Poisson {
+        threshold: u64,
+    },
+}
+
+impl Sample {
+    pub(super) fn new(schedule: &Schedule) -> Result<Self, ErmError> {
+        Ok(match schedule.sampling_rate {
+            None => Self::All,
+            Some(rate) => Self::Poisson { threshold: threshold(rate)? },
+        })
+    }
+}
+
+/// The numerator of a rate over 2³².
+fn threshold(rate: f64) -> Result<u64, InvalidValue> {
+    let threshold = (rate * (2f64).powi(RATE_BITS as i32)).round();
+    if rate > 0.0 && rate <= 1.0 && threshold >= 1.0 {
+        Ok(threshold as u64)
+    } else {
+        Err(InvalidValue::new("sampling_rate", rate, "give a number above 2^-32 and at most 1"))
+    }
+}
+
+/// The rate that is really drawn with.
+pub(super) fn exact_rate(rate: f64) -> Result<f64, InvalidValue> {
+    Ok(threshold(rate)? as f64 / (2f64).powi(RATE_BITS as i32))
+}
+
+/// The power of two that summands are multiples of: between L·2⁻³⁰ and L·2⁻²⁹.
+fn step(lipschitz: f64) -> f64 {
+    libm::scalbn(1.0, libm::ilogb(lipschitz) + 1 - SUMMAND_BITS)
+}
+
+#[inline]
+fn rounded(value: f64) -> i64 {
+    (value + ROUNDER).to_bits() as i64 - ROUNDER.to_bits() as i64
+}
+
+/// A bound on the norm of one record's summand, rounded up: L and half a step a coordinate, doubled for the
+/// rounding of the products themselves.
+pub(super) fn record_norm_up(scope: &Scope) -> f64 {
+    let lipschitz = scope.constants().lipschitz;
+    add_up(lipschitz, mul_up(sqrt_up(scope.width as f64), step(lipschitz)))
+}
+
+/// Σ ∂ℓ/∂m·x over the sampled rows. Every summand is rounded to the step by itself, and the sum is exact.
+pub(super) fn gradient_sum(
+    problem: &Problem<'_>,
+    weights: &[f64],
+    sample: &Sample,
+    entropy: &mut Entropy,
+) -> Vec<f64> {
+    let (rows, loss) = (&problem.rows, problem.loss);
+    let (given, intercept) = problem.unscaled(weights);
+    let (scale, constant) = problem.factors();
+    let unit = 1.0 / step(loss.constants().lipschitz);
+    let mut sums = vec![0i64; problem.width()];
+    let mut random = Half::default();
+    for (row, label) in rows.labels().iter().enumerate() {
+        if let Sample::Poisson { threshold } = sample
+            && random.next(entropy) >= *threshold
+        {
+            continue;
+        }
+        let (columns, values) = rows.row(row);
+        let dot: f64 = columns.iter().zip(values).map(|(c, x)| given[*c as usize] * x).sum();
+        let (slope, _) = loss.derivatives(dot + intercept, *label);
+        let factor = slope * scale * unit;
+        for (column, value) in columns.iter().zip(values) {
+            sums[*column as usize] += rounded(factor * value);
+        }
+        if let Some(last) = sums.get_mut(rows.dimension()) {
+            *last += rounded(slope * constant * unit);
+        }
+    }
+    sums.iter().map(|sum| *sum as f64 / unit).collect()
+}
+
+/// 32 random bits at a time.
+#[derive(Default)]
+struct Half {
+    kept: Option<u64>,
+}
+
+impl Half {
+    #[inline]
+    fn next(&mut self, entropy: &mut Entropy) -> u64 {
+        match self.kept.take() {
+            Some(half) => half,
+            None => {
+                let word = entropy.word();
+                self.kept = Some(word >> RATE_BITS);
+                word & ((1 << RATE_BITS) - 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Linear models with a privacy guarantee: output, objective and gradient perturbation.
+//!
+//! J(w) = (1/n) Σ ℓ(wᵀx, y) + (Λ/2)‖w‖² over rows of norm at most 1. [`fit()`] takes checked [`Rows`], a [`Loss`] that
+//! knows its constants, a [`Method`], a budget and public [`Settings`], and returns a [`Fit`]: weights, the
+//! [`Event`](reticent_core::Event)s, and a [`Certificate`](reticent_core::Certificate).
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | [`rows`] | sparse rows and what is checked about them |
+//! | [`loss`] | logistic, rounded hinge, squared, with L and β |
+//! | [`settings`] | the public side of a fit, and [`Scope`], what plans are made from |
+//! | [`output`], [`objective`] | noise on the minimiser, noise in the objective: every number settled before a row is read |
+//! | [`plan`] | running those plans: solver, certified gradient, finishing noise |
+//! | [`gradient`] | noisy descent, on all rows or Poisson samples |
+//! | [`method`] | methods by name, and the automatic choice |
+//! | [`utility`] | proven excess risk, and "how many records do I need?" |
+//! | [`store`] | models on disk |
+//!
+//! Plans are made from public numbers alone; running one is the only thing that reads rows. No solver output leaves
+//! a fit as it is: the last step is always a mechanism of `reticent-noise`, so neither floating-point rounding nor
+//! stopping early can void a guarantee.
+//!
+//! ```
+//! use reticent_core::{Epsilon, Guarantee};
+//! use reticent_erm::{Loss, Method, Rows, Settings, fit};
+//! use reticent_noise::Entropy;
+//!
+//! let (offsets, columns) = ([0, 1, 2, 3, 4], [0, 1, 0, 1]);
+//! let (values, labels) = ([1.0, 1.0, 0.5, 0.5], [1.0, -1.0, 1.0, -1.0]);
+//! let rows = Rows::new(2, &offsets, &columns, &values, &labels)?;
+//! let budget = Guarantee::pure(Epsilon::new(1.0)?);
+//! let mut entropy = Entropy::new()?;
+//! let model = fit(&rows, Loss::Logistic, Method::Objective, budget, &Settings::default(), &mut entropy)?;
+//! assert_eq!(model.weights.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![doc = include_str!("proof.md")]
+
+mod dense;
+mod draw;
+mod error;
+mod evaluate;
+mod fit;
+pub mod gradient;
+pub mod loss;
+pub mod method;
+mod multiclass;
+pub mod objective;
+pub mod output;
+pub mod plan;
+mod predict;
+mod problem;
+pub mod rows;
+mod rule;
+pub mod settings;
+mod solver;
+pub mod store;
+pub mod utility;
+
+pub use draw::Shape;
+pub use error::ErmError;
+pub use evaluate::{ClassScore, Evaluation, evaluate, evaluate_multiclass};
+pub use fit::{EXACT_REGULARIZATION, Fit, Report, fit, fit_exact};
+pub use gradient::Schedule;
+pub use loss::Loss;
+pub use method::Method;
+pub use multiclass::{Classes, Multiclass, fit_multiclass};
+pub use predict::Linear;
+pub use rows::Rows;
+pub use settings::{Scope, Settings};
+pub use store::Model;
+
+#[cfg(test)]
+mod tests;

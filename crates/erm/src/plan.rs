@@ -1,0 +1,151 @@
+//! Output and objective perturbation as plans: made from public numbers, then run on rows.
+
+use crate::ErmError;
+use crate::draw::Shape;
+use crate::problem::{Problem, norm_up};
+use crate::settings::Scope;
+use crate::solver::minimise;
+use reticent_core::rounding::{div_up, mul_down, mul_up, sqrt_up, sub_down};
+use reticent_core::{Delta, Epsilon, Event, Guarantee, InvalidValue, Sensitivity};
+use reticent_noise::mechanism::{Gaussian, Laplace};
+use reticent_noise::{Entropy, Releaser};
+use serde::{Deserialize, Serialize};
+
+/// The share of ε and δ that pays for the distance between the computed and the exact result.
+pub const FINISHING_SHARE: f64 = 0.01;
+
+/// Where the noise enters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// A linear term bᵀw of the objective.
+    Objective {
+        /// The law of b.
+        shape: Shape,
+        /// Its scale, beside the sum of losses.
+        scale: f64,
+    },
+    /// Added to the minimiser.
+    Output {
+        /// The law of the noise.
+        shape: Shape,
+        /// Its scale.
+        scale: f64,
+    },
+    /// Only the finishing noise, calibrated to the whole sensitivity.
+    Finish,
+}
+
+/// A perturbation with every number in it settled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// λ beside the sum of losses.
+    pub lambda: f64,
+    /// Where the noise enters, and how much.
+    pub place: Place,
+    /// The certified gradient norm of the sum that the guarantee needs.
+    pub tolerance: f64,
+    /// What the main noise costs; none when the finishing noise is all.
+    pub main: Option<Event>,
+    /// The share of the finishing noise.
+    pub finish: Guarantee,
+    /// Distance between neighbours' exact results that the finishing noise must also cover.
+    pub(crate) sensitivity: f64,
+    /// The theorem, for the certificate.
+    pub theorem: &'static str,
+}
+
+/// What a plan gave.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Outcome {
+    pub(crate) weights: Vec<f64>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) gradient_norm: f64,
+    pub(crate) steps: u32,
+}
+
+/// A budget in two parts: the main noise and the finishing noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Split {
+    pub(crate) main: Guarantee,
+    pub(crate) finish: Guarantee,
+}
+
+impl Split {
+    pub(crate) fn of(budget: Guarantee) -> Result<Self, InvalidValue> {
+        let epsilon = budget.epsilon.positive()?;
+        let finish = (mul_down(FINISHING_SHARE, epsilon), mul_down(FINISHING_SHARE, budget.delta.get()));
+        Ok(Self {
+            main: Guarantee {
+                epsilon: Epsilon::new(sub_down(epsilon, finish.0))?,
+                delta: Delta::new(sub_down(budget.delta.get(), finish.1).max(0.0))?,
+            },
+            finish: Guarantee { epsilon: Epsilon::new(finish.0)?, delta: Delta::new(finish.1)? },
+        })
+    }
+}
+
+/// The gradient norm of the sum that a plan asks of the solver: far below the gradient of one record, and well
+/// above what double precision can certify for so many rows and such noise.
+pub(crate) fn tolerance(scope: &Scope, noise_norm: f64) -> f64 {
+    let lipschitz = scope.constants().lipschitz;
+    let rounding = (2f64).powi(-40) * scope.size as f64;
+    lipschitz * rounding.max(1e-6) + noise_norm * (scope.width as f64 + 64.0) * (2f64).powi(-46)
+}
+
+impl Plan {
+    /// Runs the plan. The result is released by a mechanism of `reticent-noise` in every case.
+    pub(crate) fn run(&self, problem: &Problem<'_>, entropy: &mut Entropy) -> Result<Outcome, ErmError> {
+        let width = problem.width();
+        let zero = vec![0.0; width];
+        let (weights, solution) = match self.place {
+            Place::Objective { shape, scale } => {
+                let b = shape.draw(entropy, width, scale);
+                let solution = minimise(problem, self.lambda, &b.values, b.error, self.tolerance)?;
+                (solution.weights.clone(), solution)
+            }
+            Place::Output { shape, scale } => {
+                let noise = shape.draw(entropy, width, scale);
+                let inexact = self.lambda * noise.error;
+                let mut solution = minimise(problem, self.lambda, &zero, inexact, 0.5 * self.tolerance)?;
+                let weights: Vec<f64> =
+                    solution.weights.iter().zip(&noise.values).map(|(w, b)| w + b).collect();
+                // Each sum is rounded once.
+                solution.gradient_norm += self.lambda * f64::EPSILON * norm_up(&weights);
+                if solution.gradient_norm > self.tolerance {
+                    let (reached, needed) = (solution.gradient_norm, self.tolerance);
+                    return Err(ErmError::NotConverged { reached, needed });
+                }
+                (weights, solution)
+            }
+            Place::Finish => {
+                let solution = minimise(problem, self.lambda, &zero, 0.0, self.tolerance)?;
+                (solution.weights.clone(), solution)
+            }
+        };
+        let mut events: Vec<Event> = self.main.iter().cloned().collect();
+        let (weights, event) = self.finish(&weights, entropy)?;
+        events.push(event);
+        Ok(Outcome { weights, events, gradient_norm: solution.gradient_norm, steps: solution.steps })
+    }
+
+    /// How far neighbours' computed results can be apart, given the same exact result of the main noise:
+    /// its own sensitivity and twice tolerance/λ, rounded up. `proof.md` has the argument.
+    pub fn finishing_sensitivity_up(&self) -> f64 {
+        let inexact = mul_up(2.0 * (1.0 + 1e-9), div_up(self.tolerance, self.lambda));
+        reticent_core::rounding::add_up(self.sensitivity, inexact)
+    }
+
+    fn finish(&self, weights: &[f64], entropy: &mut Entropy) -> Result<(Vec<f64>, Event), ErmError> {
+        let (width, sensitivity) = (weights.len(), self.finishing_sensitivity_up());
+        if self.finish.delta.get() == 0.0 {
+            let l1 = Sensitivity::new(mul_up(sqrt_up(width as f64), sensitivity))?;
+            let released = entropy.release(&Laplace::new(l1, self.finish.epsilon, width)?, weights);
+            return Ok((released.value, released.event));
+        }
+        let noise =
+            Gaussian::new(Sensitivity::new(sensitivity)?, self.finish.epsilon, self.finish.delta, width)?;
+        let released = entropy.release(&noise, weights);
+        Ok((released.value, released.event))
+    }
+}

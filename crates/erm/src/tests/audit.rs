@@ -1,0 +1,127 @@
+//! Whole trainings on worst-case neighbours: the ε that outputs prove must stay below the claim, and the same
+//! training with too little noise must be caught.
+
+use super::{Table, budget, plain};
+use crate::gradient::Schedule;
+use crate::method::AnyPlan;
+use crate::problem::Problem;
+use crate::{Loss, Method, Scope, Settings};
+use reticent_core::{Guarantee, Neighboring};
+use reticent_noise::Entropy;
+use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
+
+/// Trainings on each of the two data sets.
+const TRAININGS: usize = 10_000;
+
+/// Chance of a false alarm in one audit.
+const ALPHA: f64 = 1e-7;
+
+const BINS: usize = 60;
+
+/// The rounded hinge far inside its straight part: every slope is −1 or 1, the worst there is.
+const LOSS: Loss = Loss::Huber { h: 0.5 };
+
+/// Λ that keeps weights, noise included, in the straight part.
+const REGULARIZATION: f64 = 100.0;
+
+fn settings(neighboring: Neighboring) -> Settings {
+    let settings = match neighboring {
+        Neighboring::AddRemove => Settings::add_remove(2),
+        Neighboring::ReplaceOne => Settings::default(),
+    };
+    plain(settings, REGULARIZATION)
+}
+
+fn pair(neighboring: Neighboring) -> (Table, Table) {
+    let (one, other) = ((vec![1.0], 1.0), (vec![1.0], -1.0));
+    match neighboring {
+        Neighboring::ReplaceOne => {
+            (Table::dense(1, &[one.clone(), one.clone()]), Table::dense(1, &[one, other]))
+        }
+        Neighboring::AddRemove => (Table::dense(1, &[one.clone(), one.clone()]), Table::dense(1, &[one])),
+    }
+}
+
+fn schedule(method: Method) -> Option<Schedule> {
+    let sampling_rate = (method == Method::Sgd).then_some(0.5);
+    matches!(method, Method::Descent | Method::Sgd).then_some(Schedule {
+        steps: 4,
+        learning_rate: 1e-3,
+        momentum: 0.0,
+        radius: 1e3,
+        sampling_rate,
+    })
+}
+
+/// The ε that trainings with noise for `noise` prove at `claim`'s δ.
+fn proven(method: Method, neighboring: Neighboring, noise: Guarantee, claim: Guarantee) -> f64 {
+    let settings = settings(neighboring);
+    let (a, b) = pair(neighboring);
+    let first = Problem::new(a.rows(), LOSS, 0.0).unwrap();
+    let second = Problem::new(b.rows(), LOSS, 0.0).unwrap();
+    let scope = Scope::of(&first, &settings).unwrap();
+    let plan = method.plan(&scope, noise, schedule(method), 1).unwrap();
+    let mut entropy = Entropy::new().unwrap();
+    let mut train = |problem: &Problem<'_>, count: usize| -> Vec<f64> {
+        (0..count)
+            .map(|_| {
+                let outcome = match &plan {
+                    AnyPlan::Perturbation(plan) => plan.run(problem, &mut entropy),
+                    AnyPlan::Gradient(plan) => plan.run(problem, &mut entropy),
+                };
+                outcome.unwrap().weights[0]
+            })
+            .collect()
+    };
+    // Bins around the outputs of a few trainings that are not used otherwise.
+    let mut scout: Vec<f64> = train(&first, 400);
+    scout.extend(train(&second, 400));
+    scout.sort_by(f64::total_cmp);
+    let (low, high) = (scout[4], scout[795]);
+    let width = (high - low) / (BINS - 2) as f64;
+    let mut count = |problem: &Problem<'_>| {
+        let outputs = train(problem, TRAININGS);
+        Counts::gather(BINS, outputs.into_iter().map(|w| bin(w, low - width, width, BINS)))
+    };
+    let (p, q) = (count(&first), count(&second));
+    epsilon_lower(&p, &q, claim.delta.get(), ALPHA)
+}
+
+fn audit(method: Method, neighboring: Neighboring, claim: Guarantee) {
+    let honest = proven(method, neighboring, claim, claim);
+    assert!(honest <= claim.epsilon.get(), "{method} {neighboring}: {honest} proven of {claim}");
+    // A third of the noise.
+    let broken = proven(method, neighboring, budget(3.0 * claim.epsilon.get(), claim.delta.get()), claim);
+    assert!(broken > claim.epsilon.get(), "{method} {neighboring}: only {broken} proven of a broken twin");
+}
+
+#[test]
+fn output_perturbation() {
+    audit(Method::Output, Neighboring::ReplaceOne, budget(1.0, 0.0));
+    audit(Method::Output, Neighboring::AddRemove, budget(1.0, 0.01));
+}
+
+#[test]
+fn objective_perturbation() {
+    audit(Method::Objective, Neighboring::ReplaceOne, budget(1.0, 0.0));
+    audit(Method::Objective, Neighboring::AddRemove, budget(1.0, 0.01));
+}
+
+#[test]
+fn published_objective_perturbation() {
+    audit(Method::Chaudhuri, Neighboring::ReplaceOne, budget(1.0, 0.0));
+    // The published Gaussian noise is several times what is needed, so their twins have a tenth of it.
+    for (method, neighboring) in
+        [(Method::Kifer, Neighboring::AddRemove), (Method::Iyengar, Neighboring::ReplaceOne)]
+    {
+        let claim = budget(1.0, 0.01);
+        assert!(proven(method, neighboring, claim, claim) <= 1.0);
+        assert!(proven(method, neighboring, budget(10.0, 0.01), claim) > 1.0, "{method}");
+    }
+}
+
+#[test]
+fn gradient_perturbation() {
+    audit(Method::Descent, Neighboring::ReplaceOne, budget(1.0, 0.01));
+    audit(Method::Sgd, Neighboring::AddRemove, budget(1.0, 0.01));
+}
