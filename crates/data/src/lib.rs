@@ -6,14 +6,16 @@
 //! [`Cell::number`] reads integers exactly and refuses what is not finite, [`Cell::label`] is the text
 //! by which categories are matched. [`Predicate`] chooses rows (`sex=Male and age>=18`).
 //! [`rewrite_column`] copies a table to CSV with one column replaced; [`write_csv_atomic`] writes rows
-//! of the caller's. Both write to a temporary name and rename, so that a reader never sees half a file.
+//! of the caller's, [`write_atomic`] any bytes. All write to a temporary name and rename, so that a
+//! reader never sees half a file.
 //!
 //! **From rows to numbers.** A [`Schema`] is what is known of a table without looking at it. An
 //! [`Encoder`] turns rows into a sparse [`Design`] of norm at most 1 by the schema alone, so that
 //! preprocessing leaks nothing. A [`Split`] tells train from test by a keyed hash.
 //!
 //! **Images and arrays.** [`Images`] reads MNIST-style idx files and CIFAR-10; [`read_npy`],
-//! [`NpzFile`] and [`read_idx`] read arrays. [`find_dataset`] finds a dataset that is not bundled.
+//! [`NpzFile`] and [`read_idx`] read arrays. [`bundled`] is a dataset in the program
+//! itself; [`find_dataset`] finds those that are not.
 //!
 //! Every [`DataError`] prints as one line that names the file, column or row and says what to do.
 //!
@@ -44,6 +46,7 @@
 //! ```
 
 mod array;
+pub mod bundled;
 mod cell;
 mod dataset;
 pub mod encode;
@@ -63,7 +66,7 @@ pub use encode::{Design, Encoder};
 pub use error::DataError;
 pub use filter::Predicate;
 pub use image::{Images, Part};
-pub use output::{rewrite_column, write_csv_atomic};
+pub use output::{rewrite_column, write_atomic, write_csv_atomic};
 pub use schema::{Schema, SchemaError};
 pub use split::{Side, Split};
 pub use table::{ColumnInfo, ColumnKind, ScanStats, TableFile, Visit};

@@ -7,9 +7,9 @@ use crate::ErmError;
 use crate::fit::Fit;
 use crate::multiclass::Multiclass;
 use crate::predict::Linear;
+use reticent_data::write_atomic;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::Path;
 
 /// The file of weights in a model's folder.
@@ -123,13 +123,4 @@ fn read_tensors(bytes: &[u8]) -> Result<Vec<Linear>, String> {
     }
     let models = weights.chunks_exact(shape[1]).zip(intercepts);
     Ok(models.map(|(weights, intercept)| Linear { weights: weights.to_vec(), intercept }).collect())
-}
-
-fn write_atomic(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

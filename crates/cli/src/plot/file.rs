@@ -1,9 +1,10 @@
 //! Where a chart may be written, and writing it: under a temporary name, then renamed.
 
 use crate::fail::Fail;
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use reticent::data::write_atomic;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
 
 /// Refuses a place where no chart can go, before anything is worked out.
 pub(crate) fn check(path: &Path) -> Result<(), Fail> {
@@ -25,25 +26,5 @@ pub(crate) fn check(path: &Path) -> Result<(), Fail> {
 /// Writes the chart; nothing is left behind when that fails.
 pub(crate) fn write(path: &Path, svg: &str) -> Result<(), Fail> {
     check(path)?;
-    let refuse = |error: io::Error| {
-        Fail::flag("--plot", &path.display().to_string(), format!("cannot be written: {error}"))
-    };
-    let temporary = temporary(path);
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&temporary)
-        .and_then(|mut file| file.write_all(svg.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // What matters is the first error: the file may not even be there.
-        let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(refuse)
-}
-
-/// A hidden name in the same folder.
-fn temporary(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    write_atomic(path, svg.as_bytes()).map_err(Fail::data("--plot"))
 }

@@ -1,5 +1,7 @@
 //! A sparse design matrix with its labels.
 
+use std::collections::BTreeMap;
+
 use crate::error::DataError;
 
 /// Rows of features in compressed sparse row form, with labels, under a bound on every row's ℓ2 norm.
@@ -153,6 +155,40 @@ impl Design {
         self.users.as_deref()
     }
 
+    /// One row per user: the mean of the user's rows. Labels become the mean, or for classes the most
+    /// frequent one (of equals, the smallest). A design without users is returned as it is.
+    ///
+    /// # Guarantee
+    /// A row of the result depends on one user's rows alone, and its norms are at most the largest of
+    /// theirs: adding or removing a user adds or removes one row.
+    pub fn by_user(self, labels_are_classes: bool) -> Self {
+        let Some(users) = &self.users else { return self };
+        let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (row, user) in users.iter().enumerate() {
+            rows_of.entry(*user).or_default().push(row);
+        }
+        let mut merged = Self::empty(self.dimension, true, self.norm_bound);
+        for (user, rows) in &rows_of {
+            let mut entries: BTreeMap<u32, f64> = BTreeMap::new();
+            for row in rows {
+                let (columns, values) = self.row(*row);
+                for (column, value) in columns.iter().zip(values) {
+                    *entries.entry(*column).or_default() += value;
+                }
+            }
+            let count = rows.len() as f64 * (1.0 + slack(rows.len()));
+            merged.columns.extend(entries.keys());
+            merged.values.extend(entries.values().map(|sum| sum / count));
+            merged.offsets.push(merged.values.len());
+            merged.users.get_or_insert_default().push(*user);
+            if !self.labels.is_empty() {
+                let labels: Vec<f64> = rows.iter().map(|row| self.labels[*row]).collect();
+                merged.labels.push(if labels_are_classes { most_frequent(labels) } else { mean(&labels) });
+            }
+        }
+        merged
+    }
+
     /// Forgets the rows, and keeps their room.
     pub(super) fn clear(&mut self) {
         self.offsets.truncate(1);
@@ -163,6 +199,18 @@ impl Design {
             users.clear();
         }
     }
+}
+
+fn mean(labels: &[f64]) -> f64 {
+    (labels.iter().sum::<f64>() / labels.len() as f64).clamp(-1.0, 1.0)
+}
+
+fn most_frequent(mut labels: Vec<f64>) -> f64 {
+    labels.sort_by(f64::total_cmp);
+    let runs = labels.chunk_by(|a, b| a == b);
+    // Of several longest runs, the first.
+    let longest = runs.rev().max_by_key(|run| run.len());
+    longest.map_or(0.0, |run| run[0])
 }
 
 /// What a factor must stay below 1 by, so that a norm of that many entries keeps its bound after rounding.

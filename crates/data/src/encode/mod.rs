@@ -148,6 +148,12 @@ impl Encoder {
         self.features.len()
     }
 
+    /// A bound on the ℓ1 norm of every encoded row: a row of k columns has at most k entries and norm at
+    /// most 1, so √k.
+    pub fn l1_bound(&self) -> f64 {
+        (self.plans.len() as f64).sqrt()
+    }
+
     /// The columns that a pass reads: the features', then the label, then the user.
     pub fn columns(&self) -> Vec<&str> {
         let mut columns: Vec<&str> = self.plans.iter().map(|plan| plan.column.as_str()).collect();

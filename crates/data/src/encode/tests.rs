@@ -295,3 +295,22 @@ proptest! {
         prop_assert!(norm(design.values()) <= 1.0);
     }
 }
+
+#[test]
+fn users_become_rows() {
+    let schema = Schema::parse(
+        "unit = { column = \"id\" }\n[label]\ncolumn = \"y\"\npositive = \"a\"\n[columns]\nx = { bounds = [0, 1] }",
+        "s",
+    )
+    .unwrap();
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "id,x,y\nu,1,a\nv,0.5,b\nu,0,b\nu,0.5,a\nv,0.5,a\n");
+    let table = TableFile::open(&path).unwrap();
+    let design = Encoder::new(&schema).unwrap().encode(&table, &mut |_| {}).unwrap().0;
+    let merged = design.clone().by_user(true);
+    assert_eq!((merged.rows(), merged.users().unwrap()), (2, &[0, 1][..]));
+    // The mean of 1, 0 and 0.5; two of three labels are positive; of equals the smaller, negative, one counts.
+    assert!((merged.row(0).1[0] - 0.5).abs() < 1e-12 && (merged.row(1).1[0] - 0.5).abs() < 1e-12);
+    assert_eq!(merged.labels(), [1.0, -1.0]);
+    assert!((design.by_user(false).labels()[0] - 1.0 / 3.0).abs() < 1e-12);
+}

@@ -1,7 +1,7 @@
-//! CSV out: written under a temporary name in the same folder, then renamed.
+//! Files out: written under a temporary name in the same folder, then renamed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,43 @@ where
         output.write(row)?;
     }
     output.commit()
+}
+
+/// Writes a whole file, which appears under its name only when complete, as by [`write_csv_atomic`].
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    let (temporary, mut file) = temporary(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = written.and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|error| {
+        // The error that led here is the one to report.
+        let _ = fs::remove_file(&temporary);
+        DataError::io(&shown_path(path), "write", &error)
+    })
+}
+
+/// A new hidden file beside `target`.
+fn temporary(target: &Path) -> Result<(PathBuf, File), DataError> {
+    let refuse = |error: &std::io::Error| DataError::io(&shown_path(target), "write", error);
+    if target.is_dir() {
+        return Err(refuse(&ErrorKind::IsADirectory.into()));
+    }
+    let name = target.file_name().ok_or_else(|| refuse(&ErrorKind::InvalidFilename.into()))?;
+    loop {
+        static SERIAL: AtomicU64 = AtomicU64::new(0);
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}-{serial}.tmp", process::id()));
+        let temporary = target.with_file_name(hidden);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(refuse(&error)),
+        }
+    }
 }
 
 /// Copies a table to a CSV file with one column replaced.
@@ -74,24 +111,7 @@ struct AtomicCsv {
 
 impl AtomicCsv {
     fn create(target: &Path, header: &[&str]) -> Result<Self, DataError> {
-        let refuse = |error: &std::io::Error| DataError::io(&shown_path(target), "write", error);
-        if target.is_dir() {
-            return Err(refuse(&ErrorKind::IsADirectory.into()));
-        }
-        let name = target.file_name().ok_or_else(|| refuse(&ErrorKind::InvalidFilename.into()))?;
-        let (temporary, file) = loop {
-            static SERIAL: AtomicU64 = AtomicU64::new(0);
-            let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-            let mut hidden = std::ffi::OsString::from(".");
-            hidden.push(name);
-            hidden.push(format!(".{}-{serial}.tmp", process::id()));
-            let temporary = target.with_file_name(hidden);
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => break (temporary, file),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(refuse(&error)),
-            }
-        };
+        let (temporary, file) = temporary(target)?;
         let writer = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(file);
         let mut output = Self { writer: Some(writer), temporary, target: target.to_owned(), rows: 0 };
         output.with_writer(|writer| writer.write_record(header))?;

@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use bytes::Bytes;
 
 use crate::cell::Cell;
 use crate::error::{DataError, shown, shown_path};
@@ -61,6 +62,8 @@ pub struct TableFile {
 enum Format {
     Csv,
     Parquet(ArrowReaderMetadata),
+    /// Parquet that is part of the program.
+    Bundled(ArrowReaderMetadata, &'static [u8]),
 }
 
 /// What a pass calls for every row: with the row number from 1 and one cell per chosen column.
@@ -95,11 +98,25 @@ impl TableFile {
             let (columns, metadata) = parquet::schema(&file, &opened)?;
             (columns, Format::Parquet(metadata))
         };
+        Self { path: path.to_owned(), file, columns, size_bytes: about.len(), format }.checked()
+    }
+
+    /// A Parquet table that is part of the program; `name` is its name in messages.
+    pub(crate) fn bundled(name: &str, bytes: &'static [u8]) -> Result<Self, DataError> {
+        let (columns, metadata) = parquet::schema(name, &Bytes::from_static(bytes))?;
+        let (path, size_bytes) = (PathBuf::from(name), bytes.len() as u64);
+        Self { path, file: name.to_owned(), columns, size_bytes, format: Format::Bundled(metadata, bytes) }
+            .checked()
+    }
+
+    /// The table, if no two columns share a name.
+    fn checked(self) -> Result<Self, DataError> {
+        let (columns, file) = (&self.columns, &self.file);
         let mut names = BTreeSet::new();
         if let Some(twice) = columns.iter().find(|column| !names.insert(column.name.as_str())) {
-            return Err(DataError::DuplicateColumn { column: shown(&twice.name), file });
+            return Err(DataError::DuplicateColumn { column: shown(&twice.name), file: file.clone() });
         }
-        Ok(Self { path: path.to_owned(), file, columns, size_bytes: about.len(), format })
+        Ok(self)
     }
 
     /// The path the table was opened from.
@@ -143,7 +160,6 @@ impl TableFile {
             }
             chosen.push(position);
         }
-        let opened = self.reopen()?;
         let mut nulls = vec![0u64; chosen.len()];
         let mut counting = |row: u64, cells: &[Cell<'_>]| {
             for (count, cell) in nulls.iter_mut().zip(cells) {
@@ -152,9 +168,13 @@ impl TableFile {
             visit(row, cells)
         };
         let rows = match &self.format {
-            Format::Csv => csv::scan(self, opened, &chosen, on_progress, &mut counting)?,
+            Format::Csv => csv::scan(self, self.reopen()?, &chosen, on_progress, &mut counting)?,
             Format::Parquet(metadata) => {
-                parquet::scan(self, metadata, opened, &chosen, on_progress, &mut counting)?
+                parquet::scan(self, metadata, self.reopen()?, &chosen, on_progress, &mut counting)?
+            }
+            Format::Bundled(metadata, bytes) => {
+                let bytes = Bytes::from_static(bytes);
+                parquet::scan(self, metadata, bytes, &chosen, on_progress, &mut counting)?
             }
         };
         on_progress(self.size_bytes);

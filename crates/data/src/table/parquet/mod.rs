@@ -2,7 +2,6 @@
 
 mod view;
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow::array::RecordBatch;
@@ -12,13 +11,17 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::Compression;
+use parquet::file::reader::ChunkReader;
 
 use super::{BATCH_ROWS, ColumnInfo, ColumnKind, TableFile, Visit};
 use crate::error::{DataError, shown};
 use view::View;
 
 /// Reads the footer.
-pub(super) fn schema(file: &str, opened: &File) -> Result<(Vec<ColumnInfo>, ArrowReaderMetadata), DataError> {
+pub(super) fn schema(
+    file: &str,
+    opened: &impl ChunkReader,
+) -> Result<(Vec<ColumnInfo>, ArrowReaderMetadata), DataError> {
     let metadata = guarded(file, || ArrowReaderMetadata::load(opened, ArrowReaderOptions::new()))?;
     let columns = metadata
         .schema()
@@ -33,7 +36,7 @@ pub(super) fn schema(file: &str, opened: &File) -> Result<(Vec<ColumnInfo>, Arro
 pub(super) fn scan<E: From<DataError>>(
     table: &TableFile,
     metadata: &ArrowReaderMetadata,
-    opened: File,
+    opened: impl ChunkReader + 'static,
     chosen: &[usize],
     on_progress: &mut dyn FnMut(u64),
     visit: &mut Visit<'_, E>,
@@ -73,7 +76,7 @@ pub(super) fn scan<E: From<DataError>>(
 
 fn reader(
     metadata: &ArrowReaderMetadata,
-    opened: File,
+    opened: impl ChunkReader + 'static,
     chosen: &[usize],
 ) -> parquet::errors::Result<ParquetRecordBatchReader> {
     let projection = ProjectionMask::roots(metadata.parquet_schema(), chosen.iter().copied());

@@ -1,0 +1,43 @@
+//! The dataset that is part of the program: UCI Adult's training records, with a public schema.
+//!
+//! `testdata/adult/README.md` tells where it comes from (CC BY 4.0, Becker and Kohavi 1996), and the schema from
+//! which documents its bounds and categories were taken.
+
+use crate::error::DataError;
+use crate::schema::Schema;
+use crate::table::TableFile;
+
+/// The schema as a file, for users to look at and change.
+pub const ADULT_SCHEMA: &str = include_str!("../../../testdata/adult/schema.toml");
+
+const ADULT: &[u8] = include_bytes!("../../../testdata/adult/adult.parquet");
+
+/// The 32,561 training records of UCI Adult, and their schema.
+///
+/// # Errors
+/// None that a user can cause: the bytes are compiled in.
+pub fn adult() -> Result<(TableFile, Schema), DataError> {
+    let schema = Schema::parse(ADULT_SCHEMA, "bundled adult schema")?;
+    Ok((TableFile::bundled("bundled adult", ADULT)?, schema))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Encoder;
+
+    #[test]
+    fn adult_is_whole_and_fits_its_schema() {
+        let (table, schema) = adult().unwrap();
+        let (design, tally) = Encoder::new(&schema).unwrap().encode(&table, &mut |_| {}).unwrap();
+        assert_eq!((design.rows(), design.dimension()), (32_561, 125));
+        let positive = design.labels().iter().filter(|label| **label > 0.0).count();
+        assert_eq!(positive, 7841);
+        assert!(tally.columns.iter().all(|column| column.outside == 0));
+        // The same rows as the file.
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/adult.parquet");
+        let file = TableFile::open(path.as_ref()).unwrap();
+        assert_eq!(file.columns(), table.columns());
+        assert_eq!(Encoder::new(&schema).unwrap().encode(&file, &mut |_| {}).unwrap().0, design);
+    }
+}
