@@ -4,6 +4,7 @@ use crate::ErmError;
 use crate::fit::Fit;
 use crate::multiclass::Multiclass;
 use crate::rows::Rows;
+use crate::store::Model;
 use serde::{Deserialize, Serialize};
 
 /// One class of an [`Evaluation`].
@@ -62,6 +63,51 @@ pub fn evaluate_multiclass(
     let truth: Vec<i64> = class_of.iter().map(|class| i64::from(*class)).collect();
     let classes: Vec<i64> = (0..model.models.len() as i64).collect();
     scores(&truth, &said, &classes)
+}
+
+/// How well a model of the squared loss predicts values from -1 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ValueScore {
+    /// Root of the mean squared error.
+    pub rmse: f64,
+    /// Mean absolute error.
+    pub mae: f64,
+    /// Share of the labels' variance that is explained; none where they do not vary.
+    pub r2: Option<f64>,
+}
+
+/// Evaluates predicted values; predictions are clamped to what labels can be.
+///
+/// # Errors
+/// [`ErmError::Shape`] for other features or no rows.
+pub fn evaluate_values(fit: &Fit, rows: &Rows<'_>) -> Result<ValueScore, ErmError> {
+    let (margins, labels) = (fit.margins(rows)?, rows.labels());
+    if labels.is_empty() {
+        return Err(ErmError::Shape("no rows to evaluate on".into()));
+    }
+    let n = labels.len() as f64;
+    let errors = || margins.iter().zip(labels).map(|(margin, label)| margin.clamp(-1.0, 1.0) - label);
+    let mean = labels.iter().sum::<f64>() / n;
+    let varied: f64 = labels.iter().map(|label| (label - mean) * (label - mean)).sum();
+    let squares: f64 = errors().map(|error| error * error).sum();
+    Ok(ValueScore {
+        rmse: libm::sqrt(squares / n),
+        mae: errors().map(f64::abs).sum::<f64>() / n,
+        r2: (varied > 1e-12 * n).then(|| 1.0 - squares / varied),
+    })
+}
+
+/// The class that a model gives every row, by number: 0 or 1 for two classes, a margin of 0 counting as 1.
+///
+/// # Errors
+/// [`ErmError::Shape`] when the rows have another number of features.
+pub fn predicted_classes(model: &Model, rows: &Rows<'_>) -> Result<Vec<u32>, ErmError> {
+    match model {
+        Model::Binary(fit) => {
+            Ok(fit.margins(rows)?.into_iter().map(|margin| u32::from(margin >= 0.0)).collect())
+        }
+        Model::Multiclass(many) => many.predict(rows),
+    }
 }
 
 fn scores(truth: &[i64], said: &[i64], classes: &[i64]) -> Result<Evaluation, ErmError> {

@@ -59,7 +59,9 @@ pub mod utility;
 
 pub use draw::Shape;
 pub use error::ErmError;
-pub use evaluate::{ClassScore, Evaluation, evaluate, evaluate_multiclass};
+pub use evaluate::{
+    ClassScore, Evaluation, ValueScore, evaluate, evaluate_multiclass, evaluate_values, predicted_classes,
+};
 pub use fit::{EXACT_REGULARIZATION, Fit, Report, fit, fit_exact};
 pub use gradient::Schedule;
 pub use loss::Loss;

@@ -4,6 +4,7 @@ use crate::ErmError;
 use crate::gradient::Schedule;
 use crate::loss::{Constants, Loss};
 use crate::problem::Problem;
+use crate::rows::Rows;
 use reticent_core::Neighboring;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,14 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// What a fit of these rows with this loss and these settings is planned from: public numbers alone.
+    ///
+    /// # Errors
+    /// As [`fit`](crate::fit()) for rows, loss or settings without meaning.
+    pub fn new(rows: &Rows<'_>, loss: Loss, settings: &Settings) -> Result<Self, ErmError> {
+        Self::of(&Problem::new(*rows, loss, settings.intercept)?, settings)
+    }
+
     /// The scope of a problem under these settings.
     pub(crate) fn of(problem: &Problem<'_>, settings: &Settings) -> Result<Self, ErmError> {
         let n = problem.rows.len() as u64;
