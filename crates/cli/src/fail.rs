@@ -4,8 +4,10 @@ use crate::args::Cli;
 use crate::{Finished, MISTAKE, mistake};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use reticent::accounting::AccountingError;
 use reticent::core::InvalidValue;
 use reticent::data::DataError;
+use reticent::erm::ErmError;
 use reticent::noise::NoiseError;
 use std::ffi::OsString;
 use std::fmt;
@@ -68,6 +70,22 @@ impl From<NoiseError> for Fail {
     }
 }
 
+impl From<ErmError> for Fail {
+    fn from(error: ErmError) -> Self {
+        match error {
+            ErmError::Invalid(invalid) => invalid.into(),
+            ErmError::Noise(error) => error.into(),
+            other => Self(other.to_string()),
+        }
+    }
+}
+
+impl From<AccountingError> for Fail {
+    fn from(error: AccountingError) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<InvalidValue> for Fail {
     fn from(invalid: InvalidValue) -> Self {
         let InvalidValue { field, value, remedy } = invalid;
@@ -90,6 +108,12 @@ fn flag_of(field: &'static str) -> (&'static str, bool) {
         "quantile" => ("--quantile", true),
         "keep_probability" | "probability" => ("--keep-probability", true),
         "error" => ("--error", true),
+        "method" => ("--method", true),
+        "size" => ("--size", true),
+        "regularization" => ("--regularization", true),
+        "steps" => ("--steps", true),
+        "learning_rate" => ("--learning-rate", true),
+        "sampling_rate" => ("--sampling-rate", true),
         "rows_public" => ("--neighboring", false),
         "sensitivity" => ("--bounds", false),
         "scale" | "sigma" | "noise_multiplier" => ("--epsilon", false),

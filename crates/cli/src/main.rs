@@ -6,8 +6,11 @@
 
 mod account;
 mod args;
+mod bar;
+mod cost;
 mod digits;
 mod fail;
+mod learn;
 mod plot;
 mod read;
 mod release;
@@ -51,6 +54,9 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
     let answered = match parsed.command {
         Command::Release { question } => release::run(question, progress),
         Command::Account { question } => account::run(&question),
+        Command::Train(arguments) => learn::train(&arguments, progress),
+        Command::Predict(arguments) => learn::predict(&arguments, progress),
+        Command::Evaluate(arguments) => learn::evaluate(&arguments, progress),
     };
     match answered {
         Ok(output) => Finished { status: 0, stdout: output.stdout, stderr: output.warnings },

@@ -2,17 +2,20 @@
 
 pub(crate) mod account;
 mod help;
+pub(crate) mod learn;
 mod release;
 
 pub(crate) use release::*;
 
 use clap::{Parser, Subcommand};
 
-/// Answer questions about private data with noise that hides every single row, and account for what it costs.
+/// Answer questions about private data and learn from it with noise that hides every single row, and account for
+/// what it costs.
 #[derive(Debug, Parser)]
 #[command(name = "reticent", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
 Try: reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
+     reticent train --epsilon 1
      reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -33,4 +36,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         question: account::Question,
     },
+    /// Train a linear model with differential privacy
+    #[command(after_help = help::learn::TRAIN)]
+    Train(learn::Train),
+    /// What a trained model says about the rows of a table
+    #[command(after_help = help::learn::PREDICT)]
+    Predict(learn::Predict),
+    /// How well a trained model does on a labelled table
+    #[command(after_help = help::learn::EVALUATE)]
+    Evaluate(learn::Evaluate),
 }

@@ -1,14 +1,11 @@
 //! One pass over the data: rows become counts, grid sums or ranks, which is all that noise is added to.
 
 use super::plan::{Cells, Plan, Query, empty_sum};
+use crate::bar::Bar;
 use crate::fail::Fail;
-use indicatif::{ProgressBar, ProgressStyle};
 use reticent::data::{Cell, Predicate, TableFile, Visit};
 use reticent::noise::query::{BoundedSum, RankTable};
 use std::collections::BTreeMap;
-
-/// Files above this size get a progress bar on a terminal.
-const WORTH_A_BAR: u64 = 64 << 20;
 
 /// What the rows came to. Private: only the library's noisy answers may be printed.
 pub(super) enum Gathered {
@@ -49,21 +46,8 @@ pub(super) fn scan(
     progress: bool,
     visit: &mut Visit<'_, Fail>,
 ) -> Result<u64, Fail> {
-    let bar = (progress && table.size_bytes() > WORTH_A_BAR).then(|| {
-        let style = ProgressStyle::with_template("{bytes} of {total_bytes} {wide_bar} {eta}");
-        ProgressBar::new(table.size_bytes())
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-    });
-    let mut report = |bytes: u64| {
-        if let Some(bar) = &bar {
-            bar.set_position(bytes);
-        }
-    };
-    let scanned = table.scan(columns, &mut report, visit);
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
-    let rows = scanned?.rows;
+    let bar = Bar::new(table, progress);
+    let rows = table.scan(columns, &mut |bytes| bar.at(bytes), visit)?.rows;
     if rows == 0 {
         return Err(Fail::new(format!("{} has no rows: give a table with data", table.path().display())));
     }

@@ -4,6 +4,7 @@ use super::accuracy::{Expected, Measure};
 use super::answer::{Found, Outcome, public};
 use super::plan::Plan;
 use super::words::{Asked, asked, mechanism, title};
+use crate::cost::{cost, spent};
 use crate::digits;
 use crate::fail::{Fail, plain};
 use crate::text::{aligned, json_line};
@@ -19,28 +20,6 @@ pub(super) fn percent(confidence: f64) -> String {
     // Twelve digits hide that 0.999 · 100 is not quite 99.9.
     let share: f64 = format!("{:.12}", confidence * 100.0).parse().unwrap_or(confidence * 100.0);
     format!("{share} %")
-}
-
-/// The lines about cost that every release ends with.
-pub(super) fn cost(certificate: &Certificate, mechanism: String) -> Result<Vec<(String, String)>, Fail> {
-    let Certificate { guarantee, neighboring, unit, public, .. } = certificate;
-    let mut lines = vec![
-        ("privacy spent".to_owned(), format!("{} ({neighboring}, unit: {unit})", spent(guarantee))),
-        ("mechanism".to_owned(), mechanism),
-    ];
-    if !public.is_empty() {
-        lines.push(("taken as public".to_owned(), public.join("; ")));
-    }
-    lines.push(("certificate".to_owned(), json_line(certificate)?.trim_end().to_owned()));
-    Ok(lines)
-}
-
-fn spent(guarantee: &Guarantee) -> String {
-    let epsilon = digits::spent(guarantee.epsilon.get());
-    match guarantee.delta.get() {
-        0.0 => format!("ε = {epsilon}"),
-        delta => format!("ε = {epsilon}, δ = {}", digits::spent(delta)),
-    }
 }
 
 #[derive(Serialize)]

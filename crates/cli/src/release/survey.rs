@@ -3,9 +3,10 @@
 
 use super::gather::{Labels, scan};
 use super::read;
-use super::render::{cost, percent};
+use super::render::percent;
 use crate::Output;
 use crate::args;
+use crate::cost::cost;
 use crate::digits;
 use crate::fail::{Fail, plain};
 use crate::text::{aligned, json_line};

@@ -1,4 +1,5 @@
 //! The help below the flags of the commands.
 
 pub(super) mod account;
+pub(super) mod learn;
 pub(super) mod release;

@@ -1,0 +1,86 @@
+//! `reticent train`, `predict` and `evaluate` as clap reads them.
+
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Train {
+    /// The table: a .csv file with a header line, or a .parquet file; without one, the bundled census records
+    pub(crate) file: Option<PathBuf>,
+    /// What is publicly known of the table: bounds, categories, the label
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) schema: Option<PathBuf>,
+    /// logistic, svm or ridge [default: logistic, or ridge where the label is a number]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Privacy to spend, above 0 (0.1 to 3 is usual)
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub(crate) epsilon: Option<String>,
+    /// Failure probability, far below 1 / number of rows; without it the guarantee is pure
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    pub(crate) delta: Option<String>,
+    /// auto, output, objective, gradient, sgd, chaudhuri-2011, kifer-2012, iyengar-2019, or exact (not private)
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) method: String,
+    /// What is hidden: add-remove (that a row is there at all) or replace-one (what it holds)
+    #[arg(long, value_name = "RELATION", default_value = "add-remove")]
+    pub(crate) neighboring: String,
+    /// A public number near the number of training rows; without it, part of epsilon goes into counting them
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) size: Option<String>,
+    /// The weight of |w|^2 / 2 beside the mean loss [default: from public numbers]
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    pub(crate) regularization: Option<String>,
+    /// Fit no intercept
+    #[arg(long)]
+    pub(crate) no_intercept: bool,
+    /// Steps of gradient and sgd [default: from public numbers]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) steps: Option<String>,
+    /// Learning rate of gradient and sgd [default: from public numbers]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) learning_rate: Option<String>,
+    /// Share of the rows in each step of sgd
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    pub(crate) sampling_rate: Option<String>,
+    /// Share of the rows to hold out for testing [default: 0.2, or 0 with --test or under replace-one]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) test_share: Option<String>,
+    /// The key of the hash that tells training rows from held-out ones
+    #[arg(long, value_name = "TEXT", default_value = "reticent")]
+    pub(crate) split_key: String,
+    /// Another labelled table to test on; its rows are NOT protected
+    #[arg(long, value_name = "FILE", conflicts_with = "test_share")]
+    pub(crate) test: Option<PathBuf>,
+    /// The folder to save the model to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Predict {
+    /// The folder of a model
+    pub(crate) model: PathBuf,
+    /// The table; its label is not needed
+    pub(crate) file: PathBuf,
+    /// Where to write the predictions, as CSV [default: standard output]
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Evaluate {
+    /// The folder of a model
+    pub(crate) model: PathBuf,
+    /// The labelled table; its rows are NOT protected
+    pub(crate) file: PathBuf,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,36 @@
+//! The progress of a pass over a large file.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use reticent::data::TableFile;
+
+/// Files above this size get a bar on a terminal.
+const WORTH_A_BAR: u64 = 64 << 20;
+
+/// A bar that vanishes when dropped, or none.
+pub(crate) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    /// The bar of a pass over `table`, where one is `wanted` and worth it.
+    pub(crate) fn new(table: &TableFile, wanted: bool) -> Self {
+        Self((wanted && table.size_bytes() > WORTH_A_BAR).then(|| {
+            let style = ProgressStyle::with_template("{bytes} of {total_bytes} {wide_bar} {eta}");
+            ProgressBar::new(table.size_bytes())
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        }))
+    }
+
+    /// So many bytes have been read.
+    pub(crate) fn at(&self, bytes: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(bytes);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

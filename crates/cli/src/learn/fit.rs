@@ -1,0 +1,207 @@
+//! Rows to a model with its certificate.
+
+use super::held_out::{Tested, exactly, released};
+use super::plan::Plan;
+use super::task::Task;
+use crate::bar::Bar;
+use crate::fail::Fail;
+use reticent::accounting::composition;
+use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
+use reticent::data::{Design, TableFile};
+use reticent::erm::{Classes, Method, Model, Report, Rows, Schedule, Scope, Settings};
+use reticent::erm::{fit as fit_binary, fit_multiclass};
+use reticent::noise::Entropy;
+use reticent::noise::query::{self, Terms};
+
+/// The share of ε that counting the rows gets when no size is declared.
+const COUNTING_SHARE: f64 = 0.02;
+
+/// A trained model.
+pub(super) struct Trained {
+    pub(super) model: Model,
+    pub(super) method: Method,
+    pub(super) tested: Option<Tested>,
+    /// None without privacy.
+    pub(super) certificate: Option<Certificate>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Trained {
+    pub(super) fn report(&self) -> &Report {
+        match &self.model {
+            Model::Binary(fit) => &fit.report,
+            Model::Multiclass(many) => &many.report,
+        }
+    }
+}
+
+/// What the rows have paid for so far, in sequence.
+#[derive(Default)]
+struct Bill {
+    events: Vec<Event>,
+    guarantee: Option<Guarantee>,
+}
+
+impl Bill {
+    fn add(&mut self, events: &[Event], guarantee: Guarantee) -> Result<(), Fail> {
+        self.events.extend_from_slice(events);
+        self.guarantee = Some(match self.guarantee {
+            None => guarantee,
+            Some(before) => before.then(guarantee)?,
+        });
+        Ok(())
+    }
+}
+
+/// Reads the table, fits and tests.
+pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<Trained, Fail> {
+    let (train, held_out) = encode(plan, progress)?;
+    let mut bill = Bill::default();
+    let mut settings = plan.settings.clone();
+    let budget = match plan.budget {
+        Some(budget) => fitting_budget(budget, &train, &mut settings, entropy, &mut bill)?,
+        None => Guarantee::pure(Epsilon::new(0.0)?),
+    };
+    let labels = usable_labels(&plan.task, &train);
+    let rows = rows(plan, &train, &labels)?;
+    let scope = Scope::new(&rows, plan.loss, &settings);
+    let method = match plan.method {
+        Some(method) => method,
+        None => Method::auto(&scope?, budget)?,
+    };
+    settings.schedule = schedule(plan, method, &rows, &settings, budget)?;
+    let model = match &plan.task {
+        Task::Classes { labels } => {
+            let of: Vec<u32> = train.labels().iter().map(|label| *label as u32).collect();
+            let classes = Classes { of: &of, count: labels.len() as u32 };
+            Model::Multiclass(fit_multiclass(&rows, classes, plan.loss, method, budget, &settings, entropy)?)
+        }
+        _ => Model::Binary(fit_binary(&rows, plan.loss, method, budget, &settings, entropy)?),
+    };
+    let (own, report) = match &model {
+        Model::Binary(fit) => (&fit.certificate, &fit.report),
+        Model::Multiclass(many) => (&many.certificate, &many.report),
+    };
+    let (own, mut warnings) = (own.clone(), report.warnings.clone());
+    let tested = match (&held_out, &plan.test) {
+        (Some(held_out), _) => Some(match plan.budget {
+            Some(budget) => released(plan, &model, held_out, budget.epsilon, entropy)?,
+            None => exactly(plan, &model, held_out)?,
+        }),
+        (None, Some(test)) => Some(exactly(plan, &model, &read(plan, test, progress)?)?),
+        (None, None) => None,
+    };
+    warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task)));
+    let certificate = match own {
+        Some(own) => Some(certificate(plan, own, bill, tested.as_ref())?),
+        None => None,
+    };
+    Ok(Trained { model, method, tested, certificate, warnings })
+}
+
+/// Training rows and held-out rows.
+fn encode(plan: &Plan, progress: bool) -> Result<(Design, Option<Design>), Fail> {
+    let (train, held_out) = match &plan.split {
+        None => (read(plan, &plan.table, progress)?, None),
+        Some(split) => {
+            let bar = Bar::new(&plan.table, progress);
+            let (sides, _) = plan.encoder.encode_split(&plan.table, split, &mut |bytes| bar.at(bytes))?;
+            let classes = plan.task.is_classification();
+            (sides.train.by_user(classes), Some(sides.test.by_user(classes)))
+        }
+    };
+    if train.rows() == 0 {
+        return Err(Fail::new(format!("{} has no rows to train on: give a table with data", plan.data)));
+    }
+    Ok((train, held_out))
+}
+
+/// A whole table by the schema.
+fn read(plan: &Plan, table: &TableFile, progress: bool) -> Result<Design, Fail> {
+    let bar = Bar::new(table, progress);
+    let (design, _) = plan.encoder.encode(table, &mut |bytes| bar.at(bytes))?;
+    Ok(design.by_user(plan.task.is_classification()))
+}
+
+/// What is left for the fit, after counting the rows where their number is neither public nor declared.
+fn fitting_budget(
+    budget: Guarantee,
+    train: &Design,
+    settings: &mut Settings,
+    entropy: &mut Entropy,
+    bill: &mut Bill,
+) -> Result<Guarantee, Fail> {
+    if settings.neighboring == Neighboring::ReplaceOne || settings.size.is_some() {
+        return Ok(budget);
+    }
+    let counting = Epsilon::new(COUNTING_SHARE * budget.epsilon.get())?;
+    let counted = query::count(entropy, &Terms::pure(counting), train.rows() as u64)?;
+    settings.size = Some(u64::try_from(counted.value).unwrap_or(0).max(1));
+    bill.add(&counted.events, counted.guarantee)?;
+    let left = reticent::core::rounding::sub_down(budget.epsilon.get(), counted.guarantee.epsilon.get());
+    Ok(Guarantee { epsilon: Epsilon::new(left)?, delta: budget.delta })
+}
+
+/// Labels from -1 to 1; classes are told apart by the multiclass fit itself.
+fn usable_labels(task: &Task, design: &Design) -> Vec<f64> {
+    match task {
+        Task::Classes { .. } => vec![-1.0; design.rows()],
+        _ => design.labels().to_vec(),
+    }
+}
+
+/// Rows of a design for the model library.
+pub(super) fn rows<'a>(plan: &Plan, design: &'a Design, labels: &'a [f64]) -> Result<Rows<'a>, Fail> {
+    let rows = Rows::new(design.dimension(), design.offsets(), design.columns(), design.values(), labels)?;
+    Ok(rows.with_l1_bound(plan.encoder.l1_bound())?)
+}
+
+/// The rule's schedule with what the flags change, if they change anything.
+fn schedule(
+    plan: &Plan,
+    method: Method,
+    rows: &Rows<'_>,
+    settings: &Settings,
+    budget: Guarantee,
+) -> Result<Option<Schedule>, Fail> {
+    let asked = &plan.steps;
+    if *asked == Default::default() {
+        return Ok(None);
+    }
+    let scope = Scope::new(rows, plan.loss, settings)?;
+    let usual = match method {
+        Method::Sgd => Schedule::sampled(&scope, budget),
+        _ => Schedule::descent(&scope, budget),
+    };
+    Ok(Some(Schedule {
+        steps: asked.steps.unwrap_or(usual.steps),
+        learning_rate: asked.learning_rate.unwrap_or(usual.learning_rate),
+        sampling_rate: asked.sampling_rate.or(usual.sampling_rate),
+        ..usual
+    }))
+}
+
+/// The fit's certificate with what was spent around it.
+fn certificate(
+    plan: &Plan,
+    own: Certificate,
+    mut bill: Bill,
+    tested: Option<&Tested>,
+) -> Result<Certificate, Fail> {
+    let mut accountant = own.accountant;
+    if !bill.events.is_empty() {
+        accountant = format!("rows counted, then {accountant}");
+    }
+    bill.add(&own.events, own.guarantee)?;
+    let mut guarantee = bill.guarantee.unwrap_or(own.guarantee);
+    let mut events = bill.events;
+    let mut public = own.public;
+    public.push("schema".to_owned());
+    if let Some(Tested::Released { event, guarantee: testing, .. }) = tested {
+        guarantee = composition::parallel(&[guarantee, *testing], own.neighboring)?;
+        events = vec![Event::Parallel { events: vec![Event::Composed { events }, event.clone()] }];
+        accountant = format!("{accountant}; tested on held-out rows (parallel composition)");
+        public.push(format!("split key: {}", plan.split_key));
+    }
+    Ok(Certificate { unit: own.unit, neighboring: own.neighboring, events, guarantee, accountant, public })
+}

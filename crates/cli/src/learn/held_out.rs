@@ -1,0 +1,145 @@
+//! How well a model does on rows it was not trained on: with noise, or exactly for whoever holds them.
+
+use super::fit::rows;
+use super::plan::Plan;
+use super::task::Task;
+use crate::fail::Fail;
+use reticent::core::{Epsilon, Event, Guarantee};
+use reticent::data::Design;
+use reticent::data::schema::Bounds;
+use reticent::erm::{Model, evaluate_values, predicted_classes};
+use reticent::noise::Entropy;
+use reticent::noise::query::{self, BoundedSum, Terms};
+
+/// A test and what it cost.
+pub(super) enum Tested {
+    /// With noise, on held-out rows.
+    Released { score: Score, event: Event, guarantee: Guarantee },
+    /// Exact.
+    Exact(Score),
+}
+
+/// What a test found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Score {
+    /// Shares of rows: predicted right, and of the largest class with its number. None where noise drowned them.
+    Classes { accuracy: Option<f64>, majority: Option<(usize, f64)> },
+    /// The root of the mean squared error, in the label's own unit.
+    Number { rmse: f64 },
+}
+
+impl Tested {
+    pub(super) fn score(&self) -> &Score {
+        match self {
+            Self::Released { score, .. } | Self::Exact(score) => score,
+        }
+    }
+
+    /// What a reader should know.
+    pub(super) fn warnings(&self, task: &Task) -> Vec<String> {
+        match self.score() {
+            Score::Classes { accuracy: None, .. } => {
+                vec!["too few held-out rows for this epsilon: no accuracy can be told".to_owned()]
+            }
+            Score::Classes { accuracy: Some(accuracy), majority: Some((class, share)) }
+                if accuracy <= share =>
+            {
+                let name = task.classes().get(*class).cloned().unwrap_or_default();
+                vec![format!(
+                    "the model is no better than always answering '{name}': give a larger epsilon or more rows"
+                )]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// For every class, how many of its rows were predicted right and wrong.
+fn hits(plan: &Plan, model: &Model, design: &Design) -> Result<Vec<[u64; 2]>, Fail> {
+    let blank = vec![-1.0; design.rows()];
+    let said = predicted_classes(model, &rows(plan, design, &blank)?)?;
+    let mut hits = vec![[0, 0]; plan.task.classes().len()];
+    for (label, said) in design.labels().iter().zip(said) {
+        let truth = plan.task.class_of(*label);
+        if let Some(cell) = hits.get_mut(truth) {
+            cell[usize::from(said as usize != truth)] += 1;
+        }
+    }
+    Ok(hits)
+}
+
+/// Accuracy and the largest class from counts, which noise may have made negative.
+fn shares(right: &[f64], wrong: &[f64]) -> Score {
+    let classes: Vec<f64> = right.iter().zip(wrong).map(|(right, wrong)| right + wrong).collect();
+    let total: f64 = classes.iter().sum();
+    let share = |part: f64| (total >= 1.0).then(|| (part / total).clamp(0.0, 1.0));
+    let largest = classes.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+    Score::Classes {
+        accuracy: share(right.iter().sum()),
+        majority: largest.and_then(|(class, rows)| Some((class, share(rows)?))),
+    }
+}
+
+/// The score with noise of ε: a row counts in one cell.
+pub(super) fn released(
+    plan: &Plan,
+    model: &Model,
+    held_out: &Design,
+    epsilon: Epsilon,
+    entropy: &mut Entropy,
+) -> Result<Tested, Fail> {
+    let terms = Terms { neighboring: plan.settings.neighboring, ..Terms::pure(epsilon) };
+    let (score, events, guarantee) = match &plan.task {
+        Task::Number(bounds) => {
+            let mut squares = BoundedSum::new(0.0, 4.0, false)?;
+            errors(plan, model, held_out)?.iter().for_each(|error| squares.add(error * error));
+            let mean = query::mean(entropy, &terms, &squares, None)?;
+            (
+                Score::Number { rmse: unscaled(mean.value.max(0.0).sqrt(), bounds) },
+                mean.events,
+                mean.guarantee,
+            )
+        }
+        _ => {
+            let cells: Vec<u64> = hits(plan, model, held_out)?.concat();
+            let noisy = query::histogram(entropy, &terms, &cells)?;
+            let side = |first: usize| -> Vec<f64> {
+                noisy.value.iter().skip(first).step_by(2).map(|count| *count as f64).collect()
+            };
+            (shares(&side(0), &side(1)), noisy.events, noisy.guarantee)
+        }
+    };
+    let event = match <[Event; 1]>::try_from(events) {
+        Ok([event]) => event,
+        Err(events) => Event::Composed { events },
+    };
+    Ok(Tested::Released { score, event, guarantee })
+}
+
+/// The score itself.
+pub(super) fn exactly(plan: &Plan, model: &Model, design: &Design) -> Result<Tested, Fail> {
+    Ok(Tested::Exact(match &plan.task {
+        Task::Number(bounds) => {
+            let Model::Binary(fit) = model else { return Err(Fail::new("the model has no value to test")) };
+            let score = evaluate_values(fit, &rows(plan, design, design.labels())?)?;
+            Score::Number { rmse: unscaled(score.rmse, bounds) }
+        }
+        _ => {
+            let hits = hits(plan, model, design)?;
+            let side = |at: usize| -> Vec<f64> { hits.iter().map(|cell| cell[at] as f64).collect() };
+            shares(&side(0), &side(1))
+        }
+    }))
+}
+
+/// Predicted minus true values, clamped to what bounded labels allow.
+fn errors(plan: &Plan, model: &Model, design: &Design) -> Result<Vec<f64>, Fail> {
+    let Model::Binary(fit) = model else { return Err(Fail::new("the model has no value to test")) };
+    let margins = fit.margins(&rows(plan, design, design.labels())?)?;
+    Ok(margins.iter().zip(design.labels()).map(|(m, y)| m.clamp(-1.0, 1.0) - y).collect())
+}
+
+/// A distance between -1 and 1 in the label's own unit.
+pub(super) fn unscaled(distance: f64, bounds: &Bounds) -> f64 {
+    distance * 0.5 * (bounds.high() - bounds.low())
+}

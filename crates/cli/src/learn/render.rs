@@ -1,0 +1,132 @@
+//! What a training run prints.
+
+use super::fit::Trained;
+use super::held_out::{Score, Tested};
+use super::plan::Plan;
+use super::task::model_name;
+use crate::Output;
+use crate::cost::cost;
+use crate::digits;
+use crate::fail::Fail;
+use crate::text::{aligned, json_line};
+use reticent::core::{Certificate, Neighboring};
+use reticent::erm::Method;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    accuracy: Option<f64>,
+    /// Share of the largest class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    majority: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse: Option<f64>,
+    /// Whether the score was released with noise, is exact, or there is none.
+    tested: &'static str,
+    model: &'static str,
+    method: Method,
+    features: usize,
+    regularization: f64,
+    certificate: Option<&'a Certificate>,
+    folder: Option<&'a std::path::Path>,
+    warnings: &'a [String],
+}
+
+pub(super) fn trained(plan: &Plan, trained: &Trained) -> Result<Output, Fail> {
+    let warnings = trained.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+    if plan.json {
+        return Ok(Output { stdout: json(plan, trained)?, warnings });
+    }
+    let report = trained.report();
+    let chosen = if plan.method.is_none() { ", the best proven bound for these numbers" } else { "" };
+    let mut lines = vec![
+        ("model".to_owned(), format!("{} on {} features", model_name(plan.loss), report.dimension)),
+        ("method".to_owned(), format!("{}{chosen}", words(trained.method))),
+        ("trained on".to_owned(), trained_on(plan, report.size)),
+    ];
+    lines.extend(score(plan, trained));
+    match &trained.certificate {
+        Some(certificate) => lines.extend(cost(certificate, certificate.accountant.clone())?),
+        None => lines.push(("privacy".to_owned(), "none: this model may tell what it was trained on".into())),
+    }
+    match &plan.out {
+        Some(folder) => lines.push(("saved to".to_owned(), folder.display().to_string())),
+        None => lines.push(("saved to".to_owned(), "nowhere: give --out DIR to keep the model".to_owned())),
+    }
+    Ok(Output { stdout: aligned(&lines), warnings })
+}
+
+fn json(plan: &Plan, trained: &Trained) -> Result<String, Fail> {
+    let (accuracy, majority, rmse) = match trained.tested.as_ref().map(Tested::score) {
+        Some(Score::Classes { accuracy, majority }) => (*accuracy, majority.map(|(_, share)| share), None),
+        Some(Score::Number { rmse }) => (None, None, Some(*rmse)),
+        None => (None, None, None),
+    };
+    let report = trained.report();
+    json_line(&Answer {
+        accuracy,
+        majority,
+        rmse,
+        tested: match &trained.tested {
+            Some(Tested::Released { .. }) => "held-out rows, with noise",
+            Some(Tested::Exact(_)) => "exactly",
+            None => "not at all",
+        },
+        model: model_name(plan.loss),
+        method: trained.method,
+        features: report.dimension,
+        regularization: report.regularization,
+        certificate: trained.certificate.as_ref(),
+        folder: plan.out.as_deref(),
+        warnings: &trained.warnings,
+    })
+}
+
+fn trained_on(plan: &Plan, size: u64) -> String {
+    let part = if plan.split.is_some() { ", without the held-out rows" } else { "" };
+    let rows = match (plan.settings.neighboring, plan.settings.size, plan.budget) {
+        (_, _, None) | (Neighboring::ReplaceOne, ..) => format!("{size} rows"),
+        (_, Some(_), _) => format!("declared size {size}"),
+        _ => format!("about {size} rows, counted with noise"),
+    };
+    format!("{} ({rows}{part})", plan.data)
+}
+
+fn score(plan: &Plan, trained: &Trained) -> Option<(String, String)> {
+    let tested = trained.tested.as_ref()?;
+    let how = match tested {
+        Tested::Released { .. } => "on held-out rows, noise included",
+        Tested::Exact(_) => "exactly, for your eyes only",
+    };
+    let text = match tested.score() {
+        Score::Number { rmse } => {
+            return Some(("rmse".to_owned(), format!("{} ({how})", digits::brief(*rmse))));
+        }
+        Score::Classes { accuracy: None, .. } => "cannot be told".to_owned(),
+        Score::Classes { accuracy: Some(accuracy), majority } => {
+            let always = majority.map(|(class, share)| {
+                let name = plan.task.classes().get(class).cloned().unwrap_or_default();
+                format!("; always answering '{name}': {}", percent(share))
+            });
+            format!("{} ({how}{})", percent(*accuracy), always.unwrap_or_default())
+        }
+    };
+    Some(("accuracy".to_owned(), text))
+}
+
+fn words(method: Method) -> &'static str {
+    match method {
+        Method::Exact => "exact minimum, not private",
+        Method::Output => "output perturbation: noise on the best weights",
+        Method::Objective => "objective perturbation: noise in what is minimised",
+        Method::Chaudhuri => "objective perturbation as published by Chaudhuri et al. 2011",
+        Method::Kifer => "objective perturbation as published by Kifer et al. 2012",
+        Method::Iyengar => "approximate minima perturbation as published by Iyengar et al. 2019",
+        Method::Descent => "gradient perturbation: noise on every step of a descent",
+        Method::Sgd => "gradient perturbation on random samples of the rows",
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
