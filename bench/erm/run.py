@@ -1,0 +1,121 @@
+"""Measures private linear models beside diffprivlib and scikit-learn, in one run, and writes the results down.
+
+    RETICENT_DATA=FOLDER python3 bench/erm/run.py [--seeds 20] [--kdd-seeds 5] [--peer-seeds 20] [--kdd-peer-seeds 2]
+
+FOLDER holds `adult` (official parts) and `kddcup99_10pct`. Builds the bench, makes an environment with the peers, fits
+everything on the same features, and writes `bench/erm/results.json`, the Linear models section of `docs/benchmarks.md`
+and `docs/erm-bench.svg`.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+import page
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+GRIDS = {"adult": "0.001,0.01,0.1,1,10", "kdd": "0.01,1"}
+
+
+def environment():
+    """The Python of an environment that holds the peers, made anew when the requirements have changed."""
+    folder, requirements = TARGET / "bench-erm-venv", HERE / "requirements.txt"
+    python, stamp = folder / "bin" / "python", folder / "installed-requirements.txt"
+    if not (stamp.exists() and stamp.read_text() == requirements.read_text()):
+        venv.create(folder, with_pip=True, clear=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, "-r", requirements], check=True)
+        stamp.write_text(requirements.read_text())
+    return python
+
+
+def lines(command):
+    """The JSON lines that a command prints."""
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def summarised(fits):
+    """Mean, spread and median time of the fits of every setting."""
+    groups = {}
+    for fit in fits:
+        key = tuple(fit.get(name) for name in ("data", "method", "neighboring", "epsilon", "delta", "C"))
+        groups.setdefault(key, []).append(fit)
+    rows = []
+    for (data, method, neighboring, epsilon, delta, c), found in groups.items():
+        accuracy = [fit["accuracy"] for fit in found]
+        row = {"data": data, "method": method, "neighboring": neighboring, "epsilon": epsilon, "delta": delta, "C": c}
+        row |= {"fits": len(found), "accuracy": statistics.mean(accuracy), "sd": statistics.pstdev(accuracy)}
+        row |= {"seconds": statistics.median(fit["seconds"] for fit in found)}
+        row |= {"majority": found[0].get("majority"), "warned": any(fit.get("warned") for fit in found)}
+        rows.append(row)
+    return rows
+
+
+def versions(python):
+    names = ["diffprivlib", "scikit-learn", "numpy", "scipy"]
+    code = f"import importlib.metadata as m; print(*[m.version(n) for n in {names!r}])"
+    found = subprocess.run([python, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    return dict(zip(names, found))
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--kdd-seeds", type=int, default=5)
+    parser.add_argument("--peer-seeds", type=int, default=20)
+    parser.add_argument("--kdd-peer-seeds", type=int, default=2)
+    asked = parser.parse_args()
+    if not os.environ.get("RETICENT_DATA"):
+        sys.exit("set RETICENT_DATA to the folder that holds adult and kddcup99_10pct")
+    subprocess.run(["cargo", "build", "--release", "-p", "reticent-bench-erm"], cwd=ROOT, check=True)
+    binary, python = TARGET / "release" / "reticent-bench-erm", environment()
+    load, fits = f"{os.getloadavg()[0]:.2f}", []
+    for name, seeds, peer_seeds in (
+        ("adult", asked.seeds, asked.peer_seeds),
+        ("kdd", asked.kdd_seeds, asked.kdd_peer_seeds),
+    ):
+        print(f"{name}: ours", file=sys.stderr, flush=True)
+        fits += lines([binary, "fits", name, str(seeds)])
+        with tempfile.TemporaryDirectory(dir=TARGET) as folder:
+            subprocess.run([binary, "features", name, folder], check=True)
+            print(f"{name}: peers", file=sys.stderr, flush=True)
+            fits += lines([python, HERE / "peers.py", folder, name, str(peer_seeds), GRIDS[name]])
+    rustc = subprocess.run(["rustc", "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    results = {
+        "machine": {
+            "cpu": processor(),
+            "cores": os.cpu_count(),
+            "os": f"{platform.system()} {platform.release()}",
+            "rustc": rustc,
+            "python": platform.python_version(),
+            "versions": versions(python),
+            "date": datetime.date.today().isoformat(),
+            "load": load,
+        },
+        "measurements": summarised(fits),
+    }
+    results["targets"] = page.targets(results)
+    (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    page.write(ROOT / "docs", results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+//! Fits every method on Adult and KDDCup99, and writes the features for the peers.
+//!
+//! ```text
+//! reticent-bench-erm features adult|kdd OUT     train and test features as .npy, dense
+//! reticent-bench-erm fits adult|kdd SEEDS       a line of JSON per fit
+//! ```
+//!
+//! The data are found through `RETICENT_DATA`.
+
+mod data;
+
+use anyhow::{Context, Result, bail};
+use data::{Sides, load};
+use reticent::core::{Delta, Epsilon, Guarantee, Neighboring};
+use reticent::erm::{Fit, Loss, Method, Rows, Settings, evaluate, fit, fit_exact};
+use reticent::noise::Entropy;
+use serde_json::json;
+use std::path::Path;
+use std::time::Instant;
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["features", name, out] => load(name)?.write(Path::new(out)),
+        ["fits", name, seeds] => fits(name, seeds.parse().context("the number of seeds")?),
+        _ => bail!("give: features adult|kdd OUT, or fits adult|kdd SEEDS"),
+    }
+}
+
+/// A way to fit: name, method, whether δ is 1/n², relation.
+const WAYS: [(&str, Method, bool, Neighboring); 8] = [
+    ("objective", Method::Objective, false, Neighboring::ReplaceOne),
+    ("output", Method::Output, false, Neighboring::ReplaceOne),
+    ("objective", Method::Objective, false, Neighboring::AddRemove),
+    ("objective", Method::Objective, true, Neighboring::ReplaceOne),
+    ("objective", Method::Objective, true, Neighboring::AddRemove),
+    ("output", Method::Output, true, Neighboring::ReplaceOne),
+    ("gradient", Method::Descent, true, Neighboring::ReplaceOne),
+    ("gradient", Method::Descent, true, Neighboring::AddRemove),
+];
+
+const EPSILONS: [f64; 7] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0];
+
+fn fits(name: &str, seeds: u32) -> Result<()> {
+    let sides = load(name)?;
+    let (train, test) = (sides.rows(&sides.train)?, sides.rows(&sides.test)?);
+    let n = train.len() as u64;
+    let (exact, seconds) = timed(|| Ok(fit_exact(&train, Loss::Logistic, &Settings::default())?))?;
+    print(&sides, &test, "exact", None, Neighboring::ReplaceOne, &exact, seconds)?;
+    let mut entropy = Entropy::new()?;
+    for (way, method, approximate, neighboring) in WAYS {
+        let settings = match neighboring {
+            Neighboring::AddRemove => Settings::add_remove(n),
+            Neighboring::ReplaceOne => Settings::default(),
+        };
+        for epsilon in EPSILONS {
+            let delta = if approximate { (n as f64).powi(-2) } else { 0.0 };
+            let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
+            for _ in 0..seeds {
+                let (fitted, seconds) =
+                    timed(|| Ok(fit(&train, Loss::Logistic, method, budget, &settings, &mut entropy)?))?;
+                print(&sides, &test, way, Some(budget), neighboring, &fitted, seconds)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let start = Instant::now();
+    let done = work()?;
+    Ok((done, start.elapsed().as_secs_f64()))
+}
+
+fn print(
+    sides: &Sides,
+    test: &Rows<'_>,
+    way: &str,
+    budget: Option<Guarantee>,
+    neighboring: Neighboring,
+    fitted: &Fit,
+    seconds: f64,
+) -> Result<()> {
+    let found = evaluate(fitted, test)?;
+    let line = json!({
+        "data": sides.name, "method": way, "neighboring": neighboring.to_string(),
+        "epsilon": budget.map(|budget| budget.epsilon.get()), "delta": budget.map(|budget| budget.delta.get()),
+        "accuracy": found.accuracy, "majority": found.majority, "seconds": seconds,
+        "warned": !fitted.report.warnings.is_empty(),
+    });
+    println!("{line}");
+    Ok(())
+}

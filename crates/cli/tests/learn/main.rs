@@ -1,0 +1,60 @@
+//! `reticent train`, `predict` and `evaluate`: the real binary on the bundled data.
+#![allow(clippy::unwrap_used)]
+
+mod models;
+mod refusals;
+mod whole;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const ADULT: &str = "testdata/adult/adult.parquet";
+const SCHEMA: &str = "testdata/adult/schema.toml";
+
+fn reticent(words: &[&str]) -> Output {
+    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(env!("CARGO_BIN_EXE_reticent")).current_dir(root).args(words).output().unwrap()
+}
+
+/// The standard output of a command that must succeed.
+fn stdout(words: &[&str]) -> String {
+    let output = reticent(words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The JSON of a command that must succeed: exactly one line.
+fn json(words: &[&str]) -> Value {
+    let text = stdout(&[words, &["--json"]].concat());
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The one line of a command that must be refused; nothing may be on standard output.
+fn refusal(words: &[&str]) -> String {
+    let output = reticent(words);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+    assert!(output.stdout.is_empty() && stderr.lines().count() == 1, "{words:?}: {stderr}");
+    stderr
+}
+
+/// A folder for a test's files.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name)
+    }
+}

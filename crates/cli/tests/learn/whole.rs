@@ -1,0 +1,83 @@
+use super::{ADULT, Folder, SCHEMA, json, stdout};
+use reticent::accounting::{Accountant, Method};
+use reticent::core::{Certificate, Delta};
+
+#[test]
+fn the_bundled_records_need_nothing_but_an_epsilon() {
+    let answer = json(&["train", "--epsilon", "1"]);
+    // 83 % give or take a few tenths; the largest class has 76 %.
+    assert!(answer["accuracy"].as_f64().unwrap() > 0.79, "{answer}");
+    assert!((0.72..0.8).contains(&answer["majority"].as_f64().unwrap()), "{answer}");
+    let certificate: Certificate = serde_json::from_value(answer["certificate"].clone()).unwrap();
+    assert_eq!((certificate.unit.as_str(), certificate.guarantee.delta), ("row", Delta::ZERO));
+    assert!(certificate.guarantee.epsilon.get() <= 1.0);
+    // The accountant agrees with the claim from the events alone.
+    let mut account = Accountant::new(certificate.neighboring, Method::Basic);
+    certificate.events.iter().for_each(|event| account.compose(event, 1).unwrap());
+    assert!(account.epsilon(Delta::new(1e-12).unwrap()).unwrap().upper <= 1.0 + 1e-3);
+}
+
+#[test]
+fn text_says_what_was_done_and_what_it_cost() {
+    let text = stdout(&["train", "--epsilon", "0.5", "--delta", "1e-9", "--method", "gradient"]);
+    for part in ["noise on every step", "held-out rows", "ε = 0.5, δ = 1e-9", "give --out DIR"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+}
+
+#[test]
+fn a_stored_model_predicts_and_is_evaluated() {
+    let folder = Folder::new();
+    let (model, out) = (folder.path("model"), folder.path("said.csv"));
+    let words = ["train", ADULT, "--schema", SCHEMA, "--epsilon", "3", "--out", &model];
+    assert_eq!(json(&words)["folder"], model.as_str());
+    let mut files: Vec<_> =
+        std::fs::read_dir(&model).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["certificate.json", "model.json", "schema.toml", "weights.safetensors"]);
+    let found = json(&["evaluate", &model, ADULT]);
+    let accuracy = found["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.8 && found["auc"].as_f64().unwrap() > 0.8 && found["rows"] == 32_561, "{found}");
+    assert_eq!(found["classes"][1]["class"], ">50K");
+    // The predictions, one by one, are those that were evaluated.
+    stdout(&["predict", &model, ADULT, "--out", &out]);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("prediction,probability"));
+    let said: Vec<(bool, f64)> = lines
+        .map(|line| {
+            let (label, probability) = line.split_once(',').unwrap();
+            (label == ">50K", probability.parse().unwrap())
+        })
+        .collect();
+    assert_eq!(said.len(), 32_561);
+    assert!(said.iter().all(|(positive, p)| *positive == (*p >= 0.5) && (0.0..=1.0).contains(p)));
+    let positive = said.iter().filter(|(positive, _)| *positive).count() as f64;
+    let class = &found["classes"][1];
+    let expected = class["recall"].as_f64().unwrap() * class["rows"].as_f64().unwrap()
+        / class["precision"].as_f64().unwrap();
+    assert!((positive - expected).abs() < 0.5);
+    // Training again into the same folder replaces the model; JSON predictions are the CSV's.
+    json(&words);
+    let again = json(&["predict", &model, ADULT]);
+    assert_eq!(again["predictions"].as_array().unwrap().len(), 32_561);
+    assert_eq!(again["probabilities"].as_array().unwrap().len(), 32_561);
+}
+
+#[test]
+fn the_split_is_the_same_every_time_and_depends_on_the_key() {
+    let accuracy = |key: &str| json(&["train", "--method", "exact", "--split-key", key])["accuracy"].clone();
+    let first = accuracy("a");
+    assert!(first.as_f64().unwrap() > 0.83);
+    assert_eq!(first, accuracy("a"));
+    assert_ne!(first, accuracy("b"));
+}
+
+#[test]
+fn the_exact_model_has_no_certificate_and_says_so() {
+    let answer = json(&["train", "--method", "exact", "--test", ADULT]);
+    assert!(answer["certificate"].is_null());
+    assert!(answer["warnings"][0].as_str().unwrap().contains("not private"));
+    assert_eq!(answer["tested"], "exactly");
+}
