@@ -8,9 +8,12 @@ mod account;
 mod args;
 mod digits;
 mod fail;
+mod file;
 mod plot;
 mod read;
 mod release;
+mod scan;
+mod schema;
 mod text;
 
 use args::{Cli, Command};
@@ -51,6 +54,7 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
     let answered = match parsed.command {
         Command::Release { question } => release::run(question, progress),
         Command::Account { question } => account::run(&question),
+        Command::Schema { question } => schema::run(&question, progress),
     };
     match answered {
         Ok(output) => Finished { status: 0, stdout: output.stdout, stderr: output.warnings },

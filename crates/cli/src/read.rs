@@ -1,7 +1,10 @@
 //! The text of flags that several commands share, read and checked.
 
 use crate::fail::Fail;
-use reticent::core::{Delta, Neighboring};
+use reticent::core::{Delta, Epsilon, Neighboring};
+
+/// Above this, a release protects nobody.
+pub(crate) const LARGEST_EPSILON: f64 = 50.0;
 
 /// A finite number.
 pub(crate) fn number(flag: &str, text: &str) -> Result<f64, Fail> {
@@ -32,4 +35,24 @@ pub(crate) fn delta(text: &str) -> Result<Delta, Fail> {
         ));
     }
     Ok(Delta::new(value)?)
+}
+
+/// An ε that can be spent, from `least` to 50.
+pub(crate) fn epsilon(text: &str, least: f64) -> Result<Epsilon, Fail> {
+    let value = number("--epsilon", text)?;
+    if value <= 0.0 {
+        return Err(Fail::flag("--epsilon", text, "give a number above 0, such as 1"));
+    }
+    if value > LARGEST_EPSILON {
+        let remedy = format!("such a release protects nobody: give at most {LARGEST_EPSILON}");
+        return Err(Fail::flag("--epsilon", text, remedy));
+    }
+    if value < least {
+        return Err(Fail::flag(
+            "--epsilon",
+            text,
+            format!("the answer would be all noise: give at least {least}"),
+        ));
+    }
+    Ok(Epsilon::new(value)?)
 }

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 mod help;
 mod release;
+pub(crate) mod schema;
 
 pub(crate) use release::*;
 
@@ -32,5 +33,11 @@ pub(crate) enum Command {
     Account {
         #[command(subcommand)]
         question: account::Question,
+    },
+    /// Draft the schema of a table: the bounds and categories that training takes as given
+    #[command(after_help = help::schema::SCHEMA, arg_required_else_help = true)]
+    Schema {
+        #[command(subcommand)]
+        question: schema::Question,
     },
 }

@@ -2,13 +2,10 @@
 
 use super::plan::{Cells, Plan, Query, empty_sum};
 use crate::fail::Fail;
-use indicatif::{ProgressBar, ProgressStyle};
-use reticent::data::{Cell, Predicate, TableFile, Visit};
+use crate::scan::scan;
+use reticent::data::{Cell, Predicate};
 use reticent::noise::query::{BoundedSum, RankTable};
 use std::collections::BTreeMap;
-
-/// Files above this size get a progress bar on a terminal.
-const WORTH_A_BAR: u64 = 64 << 20;
 
 /// What the rows came to. Private: only the library's noisy answers may be printed.
 pub(super) enum Gathered {
@@ -40,34 +37,6 @@ pub(super) fn gather(plan: &Plan, progress: bool) -> Result<(Gathered, u64), Fai
         gatherer.add(row, asked.map(|index| cells[index]))
     })?;
     Ok((gatherer.gathered, rows))
-}
-
-/// Streams columns through `visit`, with a progress bar where one is wanted; refuses an empty table.
-pub(super) fn scan(
-    table: &TableFile,
-    columns: &[&str],
-    progress: bool,
-    visit: &mut Visit<'_, Fail>,
-) -> Result<u64, Fail> {
-    let bar = (progress && table.size_bytes() > WORTH_A_BAR).then(|| {
-        let style = ProgressStyle::with_template("{bytes} of {total_bytes} {wide_bar} {eta}");
-        ProgressBar::new(table.size_bytes())
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-    });
-    let mut report = |bytes: u64| {
-        if let Some(bar) = &bar {
-            bar.set_position(bytes);
-        }
-    };
-    let scanned = table.scan(columns, &mut report, visit);
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
-    let rows = scanned?.rows;
-    if rows == 0 {
-        return Err(Fail::new(format!("{} has no rows: give a table with data", table.path().display())));
-    }
-    Ok(rows)
 }
 
 /// Counters per label of a declared category.

@@ -2,31 +2,9 @@
 
 use crate::digits::exactly;
 use crate::fail::Fail;
-pub(super) use crate::read::{delta, neighboring, number};
+use crate::read::LARGEST_EPSILON;
+pub(super) use crate::read::{delta, epsilon, neighboring, number};
 use reticent::core::{Confidence, Epsilon};
-
-/// Above this, a release protects nobody.
-const LARGEST_EPSILON: f64 = 50.0;
-
-/// An ε that can be spent, from `least` to 50.
-pub(super) fn epsilon(text: &str, least: f64) -> Result<Epsilon, Fail> {
-    let value = number("--epsilon", text)?;
-    if value <= 0.0 {
-        return Err(Fail::flag("--epsilon", text, "give a number above 0, such as 1"));
-    }
-    if value > LARGEST_EPSILON {
-        let remedy = format!("such a release protects nobody: give at most {LARGEST_EPSILON}");
-        return Err(Fail::flag("--epsilon", text, remedy));
-    }
-    if value < least {
-        return Err(Fail::flag(
-            "--epsilon",
-            text,
-            format!("the answer would be all noise: give at least {least}"),
-        ));
-    }
-    Ok(Epsilon::new(value)?)
-}
 
 /// The ε that a wanted error needs, within the same limits.
 pub(super) fn needed_epsilon(error: f64, needed: Epsilon, least: f64) -> Result<Epsilon, Fail> {

@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::words::{Asked, asked, mechanism, title};
 use crate::digits;
 use crate::fail::{Fail, plain};
-use crate::text::{aligned, json_line};
+use crate::text::{aligned, json_line, spent};
 use reticent::core::{Certificate, Guarantee, Neighboring};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,14 +33,6 @@ pub(super) fn cost(certificate: &Certificate, mechanism: String) -> Result<Vec<(
     }
     lines.push(("certificate".to_owned(), json_line(certificate)?.trim_end().to_owned()));
     Ok(lines)
-}
-
-fn spent(guarantee: &Guarantee) -> String {
-    let epsilon = digits::spent(guarantee.epsilon.get());
-    match guarantee.delta.get() {
-        0.0 => format!("ε = {epsilon}"),
-        delta => format!("ε = {epsilon}, δ = {}", digits::spent(delta)),
-    }
 }
 
 #[derive(Serialize)]

@@ -2,3 +2,4 @@
 
 pub(super) mod account;
 pub(super) mod release;
+pub(super) mod schema;
