@@ -4,7 +4,7 @@ use crate::fail::Fail;
 use reticent::core::{Confidence, Epsilon};
 use reticent::data::{Cell, NumberError};
 use reticent::noise::Releaser;
-use reticent::noise::query::{self, Answer, Terms};
+use reticent::noise::query::{self, Terms};
 
 /// The exponents of the smallest and the largest cell; numbers beyond count in those.
 const EXPONENTS: [i32; 2] = [-30, 61];
@@ -46,24 +46,19 @@ impl Magnitudes {
         self.0[place(cell)] += 1;
     }
 
-    /// The outer edges of the outermost occupied cells, and what that cost: one histogram under add-remove.
-    pub(super) fn outline(
-        &self,
-        source: &mut impl Releaser,
-        epsilon: Epsilon,
-    ) -> Result<(Outline, Answer<Vec<i128>>), Fail> {
+    /// The outer edges of the outermost occupied cells, from one histogram under add-remove.
+    pub(super) fn outline(&self, source: &mut impl Releaser, epsilon: Epsilon) -> Result<Outline, Fail> {
         // A cell is occupied if its interval lies above 0.
         let confidence = Confidence::new(1.0 - FALSE_CELL / CELLS as f64)?;
         let answer = query::histogram(source, &Terms { confidence, ..Terms::pure(epsilon) }, &self.0)?;
         let occupied = |cell: &usize| answer.interval[*cell][0] > 0.0;
         let numbers: Vec<usize> = (0..NUMBERS).filter(occupied).collect();
         let rows: i128 = numbers.iter().map(|cell| answer.value[*cell]).sum();
-        let outline = match (numbers.first(), numbers.last()) {
+        Ok(match (numbers.first(), numbers.last()) {
             _ if occupied(&TEXT) && answer.value[TEXT] >= rows => Outline::Text,
             (Some(first), Some(last)) => Outline::Numbers([edges(*first)[0], edges(*last)[1]]),
             _ => Outline::Blank,
-        };
-        Ok((outline, answer))
+        })
     }
 }
 
@@ -157,7 +152,7 @@ mod tests {
         let mut outline = |cells: &[(Cell<'_>, u64)]| {
             let mut magnitudes = Magnitudes::new();
             cells.iter().for_each(|(cell, rows)| magnitudes.0[place(cell)] += rows);
-            magnitudes.outline(&mut entropy, Epsilon::new(1.0).unwrap()).unwrap().0
+            magnitudes.outline(&mut entropy, Epsilon::new(1.0).unwrap()).unwrap()
         };
         // An empty cell passes for an occupied one in fewer than one of 10⁻³ runs: only what must be there is asked for.
         let many = 1_000_000;

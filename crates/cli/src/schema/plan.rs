@@ -9,8 +9,9 @@ use reticent::data::schema::Unit;
 use reticent::data::{ColumnInfo, ColumnKind, TableFile};
 use std::path::PathBuf;
 
-/// Below this much ε, what is said of a column is all noise; also four times what a private choice can draw.
-const LEAST_EPSILON_OF_A_COLUMN: f64 = 1e-5;
+/// Divided among more columns than this, an ε of 1 is all noise; a quarter of a column's share is what a private choice
+/// must still be able to draw with.
+const COLUMNS_PER_EPSILON: f64 = 1e5;
 
 /// What is to be done.
 pub(super) struct Plan {
@@ -149,7 +150,7 @@ fn budget(arguments: &Infer, subjects: &[Subject], declared: bool) -> Result<Opt
             Some(delta) => Err(Fail::flag("--delta", delta, "nothing is spent without --epsilon: give both")),
         };
     };
-    let epsilon = read::epsilon(epsilon, LEAST_EPSILON_OF_A_COLUMN * subjects.len() as f64)?;
+    let epsilon = read::epsilon(epsilon, subjects.len() as f64 / COLUMNS_PER_EPSILON)?;
     if let Some(unit) = &arguments.unit {
         let remedy = "a schema can be learnt privately for rows only, and one user may have many: leave out --unit or --epsilon";
         return Err(Fail::flag("--unit", unit, remedy));

@@ -2,18 +2,20 @@
 //!
 //! The budget is divided equally among the subjects. A column that may hold numbers spends half of its share on the
 //! histogram of magnitudes and a quarter on either end; a column that may hold text spends what the histogram
-//! left, or everything if the file says that it is text, on finding labels. What a column does not need stays unspent.
+//! left, or everything if the file says that it is text, on finding labels. Which of these happens to a column is itself
+//! learnt from the data, so the cost is stated before the data are read, for the dearest case: it must not depend on them.
 
 use super::magnitude::{Magnitudes, Outline, around, ladder};
-use super::plan::{Budget, Holds, Plan};
+use super::plan::{Budget, Holds, Plan, Subject};
 use super::{Finding, Learnt};
 use crate::fail::Fail;
 use crate::scan::scan;
 use reticent::core::rounding::div_down;
 use reticent::core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
 use reticent::data::Cell;
-use reticent::noise::Entropy;
+use reticent::noise::mechanism::{DiscreteLaplace, StableHistogram};
 use reticent::noise::query::{Quantile, RankTable, Terms, stable_histogram};
+use reticent::noise::{Entropy, Mechanism};
 use std::collections::BTreeMap;
 
 /// The share of rows that may lie beyond either bound.
@@ -26,39 +28,100 @@ const SLACK: f64 = 1e-10;
 /// Learns what the columns hold.
 pub(super) fn learn(plan: &Plan, budget: &Budget, progress: bool) -> Result<Learnt, Fail> {
     let mut entropy = Entropy::new()?;
-    let mut bill = Bill::new()?;
-    let of_column = share(budget.epsilon.get(), plan.subjects.len());
-    let texts = plan.subjects.iter().filter(|subject| subject.holds != Holds::Numbers).count();
-    let delta = Delta::new(share(budget.delta.get(), texts.max(1)))?;
-
-    let outlines = outlines(plan, Epsilon::new(of_column / 2.0)?, progress, &mut entropy, &mut bill)?;
+    let shares = Shares::of(plan, budget)?;
+    let certificate = certificate(plan, &shares)?;
+    let outlines = outlines(plan, shares.magnitudes, progress, &mut entropy)?;
     let mut columns = outlines.into_iter().map(Gathered::by).collect::<Result<Vec<Gathered>, Fail>>()?;
     let named = plan.subjects.iter().map(|subject| subject.name.as_str()).zip(&mut columns);
     let open = named.filter(|(_, column)| !matches!(column, Gathered::Done(_))).collect();
     pass(plan, open, progress, |column, name, cell| column.add(name, cell))?;
-    let mut findings = Vec::with_capacity(columns.len());
-    for (column, subject) in columns.into_iter().zip(&plan.subjects) {
-        findings.push(match column {
+    let finding = |(column, subject): (Gathered, &Subject)| {
+        Ok(match column {
             Gathered::Ranks { ranks, edges } => {
-                let terms = Terms::pure(Epsilon::new(of_column / 4.0)?);
-                Finding::Numbers(bounds(&ranks, edges, &terms, &mut entropy, &mut bill)?)
+                Finding::Numbers(bounds(&ranks, edges, &Terms::pure(shares.end), &mut entropy)?)
             }
             Gathered::Labels(labels) => {
-                let epsilon = if subject.holds == Holds::Text { of_column } else { of_column / 2.0 };
-                let terms = Terms { delta, ..Terms::pure(Epsilon::new(epsilon)?) };
+                let terms = Terms { delta: shares.delta, ..Terms::pure(shares.labels(subject.holds)) };
                 let answer = stable_histogram(&mut entropy, &terms, &labels)?;
-                bill.add(answer.events, answer.guarantee)?;
                 Finding::labels(answer.value.into_keys(), "no label has enough rows for this budget")
             }
             Gathered::Done(finding) => finding,
-        });
-    }
-    Ok(Learnt { findings, certificate: Some(bill.certificate(plan)) })
+        })
+    };
+    let findings = columns.into_iter().zip(&plan.subjects).map(finding).collect::<Result<_, Fail>>()?;
+    Ok(Learnt { findings, certificate: Some(certificate) })
 }
 
-/// A part of the budget.
-fn share(whole: f64, parts: usize) -> f64 {
-    div_down(whole * (1.0 - SLACK), parts as f64)
+/// What each step may spend on a column.
+struct Shares {
+    column: Epsilon,
+    magnitudes: Epsilon,
+    end: Epsilon,
+    /// For the labels of one column.
+    delta: Delta,
+}
+
+impl Shares {
+    fn of(plan: &Plan, budget: &Budget) -> Result<Self, Fail> {
+        let share = |whole: f64, parts: usize| div_down(whole * (1.0 - SLACK), parts.max(1) as f64);
+        let texts = plan.subjects.iter().filter(|subject| subject.holds != Holds::Numbers).count();
+        let column = share(budget.epsilon.get(), plan.subjects.len());
+        Ok(Self {
+            column: Epsilon::new(column)?,
+            magnitudes: Epsilon::new(column / 2.0)?,
+            end: Epsilon::new(column / 4.0)?,
+            delta: Delta::new(share(budget.delta.get(), texts))?,
+        })
+    }
+
+    /// For the labels of a column.
+    fn labels(&self, holds: Holds) -> Epsilon {
+        // Where a histogram of magnitudes came before, it took as much as is left.
+        if holds == Holds::Text { self.column } else { self.magnitudes }
+    }
+
+    /// What a column costs at most, whatever is found in it.
+    fn price(&self, holds: Holds) -> Result<Vec<(Event, Guarantee)>, Fail> {
+        let magnitudes = || -> Result<(Event, Guarantee), Fail> {
+            let noise = DiscreteLaplace::new(1, self.magnitudes)?;
+            Ok((noise.event(), noise.guarantee()))
+        };
+        // Two ends cost as much ε as the labels and no δ.
+        let labels = || -> Result<(Event, Guarantee), Fail> {
+            let epsilon = self.labels(holds);
+            let delta = StableHistogram::new(Neighboring::AddRemove, epsilon, self.delta)?.guarantee().delta;
+            Ok((Event::Approximate { epsilon, delta }, Guarantee { epsilon, delta }))
+        };
+        let end = (Event::Pure { epsilon: self.end }, Guarantee::pure(self.end));
+        Ok(match holds {
+            Holds::Numbers => vec![magnitudes()?, end.clone(), end],
+            Holds::Either => vec![magnitudes()?, labels()?],
+            Holds::Text => vec![labels()?],
+        })
+    }
+}
+
+/// What the plan costs.
+fn certificate(plan: &Plan, shares: &Shares) -> Result<Certificate, Fail> {
+    let (mut events, mut guarantee) = (Vec::new(), Guarantee::pure(Epsilon::new(0.0)?));
+    for subject in &plan.subjects {
+        for (event, cost) in shares.price(subject.holds)? {
+            guarantee = guarantee.then(cost)?;
+            events.push(event);
+        }
+    }
+    let mut public = vec!["names and declared types of the columns".to_owned()];
+    if let (Some(label), Some(positive)) = (&plan.label, &plan.positive) {
+        public.push(format!("positive value {positive} of {label}"));
+    }
+    Ok(Certificate {
+        unit: "row".to_owned(),
+        neighboring: Neighboring::AddRemove,
+        events,
+        guarantee,
+        accountant: "basic composition".to_owned(),
+        public,
+    })
 }
 
 /// The first pass: where the numbers of each subject lie, if it has any.
@@ -67,7 +130,6 @@ fn outlines(
     epsilon: Epsilon,
     progress: bool,
     entropy: &mut Entropy,
-    bill: &mut Bill,
 ) -> Result<Vec<Outline>, Fail> {
     let mut columns: Vec<Option<Magnitudes>> =
         plan.subjects.iter().map(|subject| (subject.holds != Holds::Text).then(Magnitudes::new)).collect();
@@ -78,35 +140,25 @@ fn outlines(
         Ok(())
     })?;
     let outline = |column: Option<Magnitudes>| {
-        let Some(magnitudes) = column else { return Ok(Outline::Text) };
-        let (outline, answer) = magnitudes.outline(entropy, epsilon)?;
-        bill.add(answer.events, answer.guarantee)?;
-        Ok(outline)
+        column.map_or(Ok(Outline::Text), |magnitudes| magnitudes.outline(entropy, epsilon))
     };
     columns.into_iter().map(outline).collect()
 }
 
-/// Round numbers around all but the tails, from two private choices.
+/// Round numbers around all but the tails, from two private choices, and not beyond the edges.
 fn bounds(
     ranks: &RankTable,
     edges: [f64; 2],
     terms: &Terms,
     entropy: &mut Entropy,
-    bill: &mut Bill,
 ) -> Result<[f64; 2], Fail> {
-    let mut end = |level: f64| -> Result<f64, Fail> {
-        let chosen = ranks.choose(entropy, terms, Quantile::new(level)?)?;
-        bill.add(vec![chosen.event], chosen.guarantee)?;
-        Ok(chosen.value)
-    };
+    let mut end =
+        |level: f64| -> Result<f64, Fail> { Ok(ranks.choose(entropy, terms, Quantile::new(level)?)?.value) };
     let (one, other) = (end(TAIL)?, end(1.0 - TAIL)?);
     let round = ladder(&[10, 20, 25, 50]);
-    let ends = |interval: [f64; 2]| {
-        let part = around(&round, interval);
-        [part[0], part[part.len() - 1]]
-    };
-    let found = ends([one.min(other), one.max(other)]);
-    Ok(if found[0] < found[1] { found } else { ends(edges) })
+    let part = around(&round, [one.min(other), one.max(other)]);
+    let (low, high) = (part[0].max(edges[0]), part[part.len() - 1].min(edges[1]));
+    Ok(if low < high { [low, high] } else { edges })
 }
 
 /// What the second pass gathers of a column. Private: only noisy answers may leave this file.
@@ -125,8 +177,10 @@ impl Gathered {
     fn by(outline: Outline) -> Result<Self, Fail> {
         Ok(match outline {
             Outline::Numbers(edges) if edges[0] < edges[1] => {
-                let candidates = ladder(&(10..100).collect::<Vec<u8>>());
-                Self::Ranks { ranks: RankTable::new(around(&candidates, edges).to_vec())?, edges }
+                let rungs = ladder(&(10..100).collect::<Vec<u8>>());
+                let candidates = around(&rungs, edges).to_vec();
+                let edges = [candidates[0], candidates[candidates.len() - 1]];
+                Self::Ranks { ranks: RankTable::new(candidates)?, edges }
             }
             Outline::Numbers(_) => Self::Done(Finding::Nothing("nothing but 0 has enough rows".to_owned())),
             Outline::Text => Self::Labels(BTreeMap::new()),
@@ -179,35 +233,42 @@ fn pass<T>(
     Ok(())
 }
 
-/// Releases as they add up.
-struct Bill {
-    events: Vec<Event>,
-    total: Guarantee,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Bill {
-    fn new() -> Result<Self, Fail> {
-        Ok(Self { events: Vec::new(), total: Guarantee::pure(Epsilon::new(0.0)?) })
-    }
-
-    fn add(&mut self, events: Vec<Event>, guarantee: Guarantee) -> Result<(), Fail> {
-        self.total = self.total.then(guarantee)?;
-        self.events.extend(events);
-        Ok(())
-    }
-
-    fn certificate(self, plan: &Plan) -> Certificate {
-        let mut public = vec!["names and declared types of the columns".to_owned()];
-        if let (Some(label), Some(positive)) = (&plan.label, &plan.positive) {
-            public.push(format!("positive value {positive} of {label}"));
-        }
-        Certificate {
-            unit: "row".to_owned(),
-            neighboring: Neighboring::AddRemove,
-            events: self.events,
-            guarantee: self.total,
-            accountant: "basic composition".to_owned(),
-            public,
+    #[test]
+    fn every_way_through_a_column_costs_at_most_its_price_and_its_share() {
+        for share in [1e-5, 0.1 / 3.0, 0.7, 50.0] {
+            let of = |part: f64| Epsilon::new(share / part).unwrap();
+            let delta = Delta::new(1e-7).unwrap();
+            let shares = Shares { column: of(1.0), magnitudes: of(2.0), end: of(4.0), delta };
+            let total = |steps: Vec<Guarantee>| {
+                steps.into_iter().reduce(|sum, step| sum.then(step).unwrap()).unwrap()
+            };
+            // First one end with the other: that sum is exact.
+            let ends = Guarantee::pure(shares.end).then(Guarantee::pure(shares.end)).unwrap();
+            let magnitudes = DiscreteLaplace::new(1, shares.magnitudes).unwrap().guarantee();
+            let labels = |holds| {
+                let epsilon = shares.labels(holds);
+                StableHistogram::new(Neighboring::AddRemove, epsilon, delta).unwrap().guarantee()
+            };
+            let ways = [
+                (Holds::Numbers, vec![magnitudes]),
+                (Holds::Numbers, vec![magnitudes, ends]),
+                (Holds::Either, vec![magnitudes]),
+                (Holds::Either, vec![magnitudes, ends]),
+                (Holds::Either, vec![magnitudes, labels(Holds::Either)]),
+                (Holds::Text, vec![labels(Holds::Text)]),
+            ];
+            for (holds, way) in ways {
+                let (price, way) = (shares.price(holds).unwrap(), total(way));
+                let price = total(price.into_iter().map(|(_, cost)| cost).collect());
+                assert!(way.epsilon <= price.epsilon && way.delta <= price.delta, "{holds:?} at {share}");
+                // The slack is what the sum may exceed its parts by.
+                let most = share * (1.0 + SLACK / 1e3);
+                assert!(price.epsilon.get() <= most && price.delta <= delta, "{holds:?}: {price}");
+            }
         }
     }
 }

@@ -97,3 +97,14 @@ fn numbers_alone_need_no_delta() {
     let words = [SURVEY, "--epsilon", "0.0001", "--delta", "1e-6"];
     costs_at_most(&json(&words), 0.0001, 1e-6);
 }
+
+#[test]
+fn the_cost_does_not_depend_on_the_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = ["a,b\n1,x\n", &format!("a,b\n{}", "y,2\n".repeat(3000)), "a,b\n,\n"];
+    let certificates = tables.map(|text| {
+        let file = table(folder.path(), "t.csv", text);
+        json(&[&file, "--epsilon", "1", "--delta", "1e-6"])["certificate"].clone()
+    });
+    assert!(certificates.iter().all(|certificate| *certificate == certificates[0]), "{certificates:?}");
+}
