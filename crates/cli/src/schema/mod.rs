@@ -69,3 +69,6 @@ pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
     let described = describe::describe(&plan, &learnt)?;
     render::output(&plan, &described, learnt.certificate.as_ref())
 }
+
+#[cfg(test)]
+mod tests;
