@@ -1,9 +1,8 @@
 //! What something cost, in words.
 
-use crate::digits;
 use crate::fail::Fail;
-use crate::text::json_line;
-use reticent::core::{Certificate, Guarantee};
+use crate::text::{json_line, spent};
+use reticent::core::Certificate;
 
 /// The lines about cost that every release ends with.
 pub(crate) fn cost(certificate: &Certificate, mechanism: String) -> Result<Vec<(String, String)>, Fail> {
@@ -17,13 +16,4 @@ pub(crate) fn cost(certificate: &Certificate, mechanism: String) -> Result<Vec<(
     }
     lines.push(("certificate".to_owned(), json_line(certificate)?.trim_end().to_owned()));
     Ok(lines)
-}
-
-/// `ε = 1, δ = 1e-6`.
-pub(crate) fn spent(guarantee: &Guarantee) -> String {
-    let epsilon = digits::spent(guarantee.epsilon.get());
-    match guarantee.delta.get() {
-        0.0 => format!("ε = {epsilon}"),
-        delta => format!("ε = {epsilon}, δ = {}", digits::spent(delta)),
-    }
 }

@@ -10,10 +10,13 @@ mod bar;
 mod cost;
 mod digits;
 mod fail;
+mod file;
 mod learn;
 mod plot;
 mod read;
 mod release;
+mod scan;
+mod schema;
 mod text;
 
 use args::{Cli, Command};
@@ -57,6 +60,7 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Train(arguments) => learn::train(&arguments, progress),
         Command::Predict(arguments) => learn::predict(&arguments, progress),
         Command::Evaluate(arguments) => learn::evaluate(&arguments, progress),
+        Command::Schema { question } => schema::run(&question, progress),
     };
     match answered {
         Ok(output) => Finished { status: 0, stdout: output.stdout, stderr: output.warnings },

@@ -6,8 +6,8 @@
 //! |---|---|
 //! | [`entropy`] | the generator, seeded by the operating system, safe across `fork` |
 //! | [`sampler`] | Bernoulli, geometric, discrete Laplace and Gaussian, rounded normal, Student-t |
-//! | [`mechanism`] | randomized response, Laplace, Gaussian, selection, Student-t |
-//! | [`query`] | count, sum, mean, histogram, quantile, mode, best price, with their sensitivities |
+//! | [`mechanism`] | randomized response, Laplace, Gaussian, selection, Student-t, stable histogram |
+//! | [`query`] | count, sum, mean, histograms, quantile, mode, best price, with their sensitivities |
 //! | [`bulk`] | Gaussian noise for vectors of 10⁵ to 10⁹ floats |
 //! | [`grid`] | the power-of-two grids real values are rounded to |
 

@@ -43,6 +43,7 @@ pub const TABLE: &[(&str, u32)] = &[
     ("mechanisms::bulk", 2),
     ("mechanisms::randomized_response", 3),
     ("mechanisms::selection", 9),
+    ("mechanisms::stable_histogram", 4),
     ("attacks::gaussian_inversion", 2),
     ("attacks::generators", 1),
     ("timing::release_path", 9),

@@ -1,8 +1,8 @@
 //! The published attacks on noise and selection, run against the real mechanisms and, where there is
 //! one, against a twin that falls to them.
 //!
-//! Not here because nothing of the kind exists yet: thresholds on noisy counts (no operator drops
-//! cells), retries and optimisers (releases are single calls). Reuse of generator state across
+//! Not here because nothing of the kind exists yet: retries and optimisers (releases are single calls).
+//! Thresholds on noisy counts are the mechanism suite's business (`stable_histogram`). Reuse of generator state across
 //! `fork` is tested where the generator lives, in `reticent-noise`; timing has its own suite, and
 //! sizes and domains read off the data are the replay suite's business.
 #![allow(clippy::unwrap_used)]

@@ -3,16 +3,19 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_core::profile::gaussian_epsilon_up;
-use reticent_core::{Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Probability, Scale, Sensitivity};
+use reticent_core::{
+    Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Probability, Scale, Sensitivity,
+};
 use reticent_noise::bulk::{BulkGaussian, Effort};
 use reticent_noise::mechanism::{
     DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse, Rule,
-    Selection, StudentT,
+    Selection, StableHistogram, StudentT,
 };
 use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::{ALPHA_PER_TEST, Ledger};
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 use reticent_testkit::twins;
+use std::collections::BTreeMap;
 
 /// Draws per input where a vector can hold them all.
 const MANY: usize = 1_000_000;
@@ -351,4 +354,35 @@ fn selection() {
         let off = (at(&honest, &flat), at(&honest, &doubled));
         caught(&format!("{rule:?}, sensitivity off by two"), honest.guarantee(), off);
     }
+}
+
+#[test]
+fn stable_histogram() {
+    let mut ledger = Ledger::open("mechanisms::stable_histogram");
+    let draws = |m: &StableHistogram, rows: &[(&str, u64)]| {
+        let rows = rows.iter().map(|(label, count)| ((*label).to_owned(), *count)).collect();
+        // Two labels: which are named, and by how much they exceed the threshold.
+        let level = |out: &BTreeMap<String, i128>, label: &str| {
+            out.get(label).map_or(0, |count| (count - i128::from(m.threshold())).clamp(0, 7) as usize + 1)
+        };
+        calls(m, &rows, CALLS, 81, |out| level(&out, "x") * 9 + level(&out, "y"))
+    };
+    let add_remove = StableHistogram::new(Neighboring::AddRemove, epsilon(2.0), delta(0.05)).unwrap();
+    let claim = add_remove.guarantee();
+    let pair = |a: &[(&str, u64)], b: &[(&str, u64)]| (draws(&add_remove, a), draws(&add_remove, b));
+    let lone = pair(&[("x", 1), ("y", 9)], &[("y", 9)]);
+    sound(&mut ledger, "stable histogram, a lone label", claim, lone, 0.0);
+    let t = add_remove.threshold();
+    let more = pair(&[("x", t)], &[("x", t - 1)]);
+    sound(&mut ledger, "stable histogram, one row more", claim, more, 0.5);
+    let replace = StableHistogram::new(Neighboring::ReplaceOne, epsilon(1.0), delta(0.02)).unwrap();
+    let claim_of_two = replace.guarantee();
+    let moved = (draws(&replace, &[("x", 1)]), draws(&replace, &[("y", 1)]));
+    sound(&mut ledger, "stable histogram, one label for another", claim_of_two, moved, 0.0);
+    let t = replace.threshold();
+    let moved = (draws(&replace, &[("x", t), ("y", t)]), draws(&replace, &[("x", t - 1), ("y", t + 1)]));
+    sound(&mut ledger, "stable histogram, a row moves", claim_of_two, moved, 0.3);
+
+    // Two rows at T are one row at T − 1.
+    caught("a threshold one too small", claim, pair(&[("x", 2)], &[]));
 }

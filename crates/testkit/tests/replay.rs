@@ -7,10 +7,11 @@ use reticent_noise::entropy::Bits;
 use reticent_noise::mechanism::{DiscreteLaplace, Rule, Selection};
 use reticent_noise::query::{
     BoundedSum, Noise, Quantile, RankTable, Terms, best_price, count, counts, even_candidates, histogram,
-    mean, mode, proportion, sum,
+    mean, mode, proportion, stable_histogram, sum,
 };
 use reticent_noise::{Entropy, Releaser};
 use reticent_testkit::replay::{Query, Report, compare};
+use std::collections::BTreeMap;
 
 /// Pairs per query, neighbouring relation and noise.
 const PAIRS: usize = 220;
@@ -20,12 +21,14 @@ enum Operator {
     Count,
     Counts,
     Histogram,
+    StableHistogram,
     Proportion,
     ProportionOfPublicRows,
     Sum { integers: bool },
     Mean { integers: bool },
     MeanOfPublicRows,
     Quantile(f64),
+    Choice(f64),
     Mode(Rule),
     BestPrice(Rule),
 }
@@ -56,6 +59,12 @@ fn gathered(rows: &[f64], integers: bool) -> BoundedSum {
     gathered
 }
 
+fn ranks(rows: &[f64]) -> RankTable {
+    let mut table = RankTable::new(even_candidates(BOUNDS[0], BOUNDS[1], 31, false).unwrap()).unwrap();
+    rows.iter().for_each(|row| table.add(*row));
+    table
+}
+
 impl Query for Ask {
     type Data = [f64];
     type Answer = String;
@@ -74,6 +83,14 @@ impl Query for Ask {
                 format!("{:?}", counts(source, t, &overlapping))
             }
             Operator::Histogram => format!("{:?}", histogram(source, t, &cells(rows))),
+            Operator::StableHistogram => {
+                let mut found = BTreeMap::new();
+                rows.iter().for_each(|row| *found.entry(row.floor().to_string()).or_insert(0) += 1);
+                format!(
+                    "{:?}",
+                    stable_histogram(source, &Terms { delta: Delta::new(1e-6).unwrap(), ..*t }, &found)
+                )
+            }
             Operator::Proportion => format!("{:?}", proportion(source, t, matching, others, None)),
             Operator::ProportionOfPublicRows => {
                 format!("{:?}", proportion(source, t, matching, others, public))
@@ -82,10 +99,10 @@ impl Query for Ask {
             Operator::Mean { integers } => format!("{:?}", mean(source, t, &gathered(rows, integers), None)),
             Operator::MeanOfPublicRows => format!("{:?}", mean(source, t, &gathered(rows, false), public)),
             Operator::Quantile(level) => {
-                let candidates = even_candidates(BOUNDS[0], BOUNDS[1], 31, false).unwrap();
-                let mut table = RankTable::new(candidates).unwrap();
-                rows.iter().for_each(|row| table.add(*row));
-                format!("{:?}", table.quantile(source, t, Quantile::new(level).unwrap()))
+                format!("{:?}", ranks(rows).quantile(source, t, Quantile::new(level).unwrap()))
+            }
+            Operator::Choice(level) => {
+                format!("{:?}", ranks(rows).choose(source, t, Quantile::new(level).unwrap()))
             }
             Operator::Mode(rule) => format!("{:?}", mode(source, t, rule, &cells(rows))),
             Operator::BestPrice(rule) => {
@@ -229,7 +246,17 @@ fn quantiles_are_private() {
             let (releases, worst) = replay(Operator::Quantile(level), neighboring, Noise::Laplace);
             assert_eq!(releases, 5);
             assert!(worst >= 0.99, "{level}, {neighboring}: the pairs only reach {worst}");
+            assert_eq!(replay(Operator::Choice(level), neighboring, Noise::Laplace).0, 1);
         }
+    }
+}
+
+#[test]
+fn labels_are_found_privately() {
+    for neighboring in BOTH {
+        let (releases, worst) = replay(Operator::StableHistogram, neighboring, Noise::Laplace);
+        assert_eq!(releases, 1);
+        assert!(worst >= 0.99, "{neighboring}: the pairs only reach {worst}");
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn tradeoff(arguments: &args::Tradeoff) -> Result<Output, Fail> {
         None => return Err(Fail::missing("--fpr", "give false-positive rates, e.g. --fpr 0.01,0.1")),
     };
     if let Some(path) = &arguments.plot {
-        plot::check(path)?;
+        plot::file(path).check()?;
     }
     let case = Case::only(&arguments.ask, Method::Pld, "trade-offs come from the pld accountant")?;
     let account = case.account()?;
@@ -113,7 +113,7 @@ fn draw(case: &Case, account: &Accountant, rates: &[f64], misses: &[f64], path: 
             },
         ],
     };
-    plot::write(path, &chart.svg())
+    plot::file(path).write(&chart.svg())
 }
 
 /// The curve under which no attack can be. Every (ε, δ) that holds is a straight line below it; many of them

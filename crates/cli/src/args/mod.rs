@@ -4,6 +4,7 @@ pub(crate) mod account;
 mod help;
 pub(crate) mod learn;
 mod release;
+pub(crate) mod schema;
 
 pub(crate) use release::*;
 
@@ -45,4 +46,10 @@ pub(crate) enum Command {
     /// How well a trained model does on a labelled table
     #[command(after_help = help::learn::EVALUATE)]
     Evaluate(learn::Evaluate),
+    /// Draft the schema of a table: the bounds and categories that training takes as given
+    #[command(after_help = help::schema::SCHEMA, arg_required_else_help = true)]
+    Schema {
+        #[command(subcommand)]
+        question: schema::Question,
+    },
 }

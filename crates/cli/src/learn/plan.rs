@@ -5,7 +5,7 @@ use super::task::Task;
 use crate::args::learn::Train;
 use crate::fail::Fail;
 use crate::read;
-use reticent::core::{Delta, Guarantee, Neighboring};
+use reticent::core::{Delta, Epsilon, Guarantee, Neighboring};
 use reticent::data::schema::Unit;
 use reticent::data::{Encoder, Schema, Split, TableFile, bundled};
 use reticent::erm::{Loss, Method, Settings};
@@ -30,6 +30,8 @@ pub(super) struct Plan {
     /// None without privacy.
     pub(super) budget: Option<Guarantee>,
     pub(super) settings: Settings,
+    /// What learning the schema has cost.
+    pub(super) spent: Option<Guarantee>,
     pub(super) steps: Steps,
     pub(super) split: Option<Split>,
     pub(super) split_key: String,
@@ -55,6 +57,7 @@ pub(super) fn plan(arguments: &Train) -> Result<Plan, Fail> {
     let method = method(&arguments.method)?;
     let budget = budget(arguments, method)?;
     let (steps, settings) = (steps(arguments, method)?, settings(arguments, &schema)?);
+    let spent = if budget.is_some() { spent(&schema, settings.neighboring)? } else { None };
     let split = split(arguments, settings.neighboring, method)?;
     let test = arguments.test.as_deref().map(TableFile::open).transpose()?;
     if let Some(test) = &test {
@@ -74,6 +77,7 @@ pub(super) fn plan(arguments: &Train) -> Result<Plan, Fail> {
         method,
         budget,
         settings,
+        spent,
         steps,
         split,
         split_key,
@@ -161,6 +165,20 @@ fn settings(arguments: &Train, schema: &Schema) -> Result<Settings, Fail> {
     let standard = Settings::default();
     let intercept = if arguments.no_intercept { 0.0 } else { standard.intercept };
     Ok(Settings { neighboring, size, regularization, intercept, unit, ..standard })
+}
+
+/// The cost of a schema that was learnt from the data, under the relation of the fit.
+fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<Guarantee>, Fail> {
+    let Some(spent) = schema.spent() else { return Ok(None) };
+    if *schema.unit() != Unit::Row {
+        let why = "was paid for rows, and the unit is a column: write the bounds and categories from public knowledge";
+        return Err(Fail::new(format!("--schema: [spent]: what learning the schema cost {why}")));
+    }
+    if spent.neighboring() != neighboring.to_string() {
+        let why = format!("is stated under {}: train with --neighboring {0}", spent.neighboring());
+        return Err(Fail::new(format!("--schema: [spent]: what learning the schema cost {why}")));
+    }
+    Ok(Some(Guarantee { epsilon: Epsilon::new(spent.epsilon())?, delta: Delta::new(spent.delta())? }))
 }
 
 fn steps(arguments: &Train, method: Option<Method>) -> Result<Steps, Fail> {

@@ -5,13 +5,18 @@
 //! | `axis` | scales and their ticks |
 //! | `chart` | a chart to SVG |
 //! | `svg` | its elements |
-//! | `file` | where it may be written, and writing it |
 
 mod axis;
 mod chart;
-mod file;
 mod svg;
 
 pub(crate) use axis::Axis;
 pub(crate) use chart::{Chart, Curve, Labels, Stroke};
-pub(crate) use file::{check, write};
+
+use crate::file::Target;
+use std::path::Path;
+
+/// The file that `--plot` asks for.
+pub(crate) fn file(path: &Path) -> Target<'_> {
+    Target { flag: "--plot", path, extension: "svg" }
+}

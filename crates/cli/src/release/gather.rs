@@ -1,9 +1,9 @@
 //! One pass over the data: rows become counts, grid sums or ranks, which is all that noise is added to.
 
 use super::plan::{Cells, Plan, Query, empty_sum};
-use crate::bar::Bar;
 use crate::fail::Fail;
-use reticent::data::{Cell, Predicate, TableFile, Visit};
+use crate::scan::scan;
+use reticent::data::{Cell, Predicate};
 use reticent::noise::query::{BoundedSum, RankTable};
 use std::collections::BTreeMap;
 
@@ -37,21 +37,6 @@ pub(super) fn gather(plan: &Plan, progress: bool) -> Result<(Gathered, u64), Fai
         gatherer.add(row, asked.map(|index| cells[index]))
     })?;
     Ok((gatherer.gathered, rows))
-}
-
-/// Streams columns through `visit`, with a progress bar where one is wanted; refuses an empty table.
-pub(super) fn scan(
-    table: &TableFile,
-    columns: &[&str],
-    progress: bool,
-    visit: &mut Visit<'_, Fail>,
-) -> Result<u64, Fail> {
-    let bar = Bar::new(table, progress);
-    let rows = table.scan(columns, &mut |bytes| bar.at(bytes), visit)?.rows;
-    if rows == 0 {
-        return Err(Fail::new(format!("{} has no rows: give a table with data", table.path().display())));
-    }
-    Ok(rows)
 }
 
 /// Counters per label of a declared category.

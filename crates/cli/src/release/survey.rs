@@ -1,7 +1,7 @@
 //! Surveys in the local model: every answer is randomized by itself, and population figures are
 //! recovered afterwards.
 
-use super::gather::{Labels, scan};
+use super::gather::Labels;
 use super::read;
 use super::render::percent;
 use crate::Output;
@@ -9,6 +9,7 @@ use crate::args;
 use crate::cost::cost;
 use crate::digits;
 use crate::fail::{Fail, plain};
+use crate::scan::scan;
 use crate::text::{aligned, json_line};
 use reticent::core::{Certificate, Neighboring, Probability};
 use reticent::data::{DataError, TableFile, write_csv_atomic};

@@ -143,4 +143,14 @@ pub enum SchemaProblem {
         /// The column.
         column: String,
     },
+    /// The cost of a schema that no mechanism can have.
+    #[error("spent {key} = \"{}\": {advice}", shown(found))]
+    SpentOutOfRange {
+        /// The key in `[spent]`.
+        key: &'static str,
+        /// What it was given.
+        found: String,
+        /// What to write.
+        advice: &'static str,
+    },
 }

@@ -13,6 +13,12 @@
 //! age = { bounds = [17, 90] }
 //! workclass = { categories = ["Private", "State-gov", "Never-worked"] }
 //! fnlwgt = "ignore"                # the same as not listing it, but said aloud
+//!
+//! [spent]                          # only if the schema was learnt privately: what that cost
+//! epsilon = 0.1
+//! delta = 0
+//! neighboring = "add-remove"
+//! events = '[{"pure":{"epsilon":0.1}}]'
 //! ```
 //!
 //! `bounds` makes a column numeric and `categories` makes it categorical, so that a declaration cannot
@@ -24,15 +30,19 @@
 //! # Guarantee
 //! A schema is public: it stands in the certificate's list of what was taken as public, and nothing that is
 //! computed with it alone costs privacy. That holds only if it was written without the data at hand: from a
-//! questionnaire, a code book, the law. Bounds read off the records are not public.
+//! questionnaire, a code book, the law. Bounds read off the records are not public. A schema that was learnt from the
+//! records with differential privacy may be used like a public one, at the cost in its table `[spent]`
+//! ([`Schema::spent`]), which whatever is computed from the same records adds to its own.
 
 mod error;
 mod parse;
+mod spent;
 mod write;
 
 use std::path::Path;
 
 pub use error::{SchemaError, SchemaProblem};
+pub use spent::Spent;
 
 use crate::error::{DataError, shown_path};
 
@@ -197,6 +207,7 @@ pub struct Schema {
     unit: Unit,
     label: Option<Label>,
     columns: Vec<Column>,
+    spent: Option<Spent>,
 }
 
 /// The part of a schema that a problem is about.
@@ -215,11 +226,16 @@ impl Schema {
     /// and the unit are one column; if a label has fewer than two classes or an undeclared one for the
     /// others.
     pub fn new(unit: Unit, label: Option<Label>, columns: Vec<Column>) -> Result<Self, SchemaError> {
-        let schema = Self { unit, label, columns };
+        let schema = Self { unit, label, columns, spent: None };
         match schema.fault() {
             None => Ok(schema),
             Some((_, problem)) => Err(SchemaError { file: "schema".to_owned(), line: None, problem }),
         }
+    }
+
+    /// The same schema, learnt from the data at this cost.
+    pub fn with_spent(self, spent: Spent) -> Self {
+        Self { spent: Some(spent), ..self }
     }
 
     /// Reads a schema; `file` is its name in messages.
@@ -258,6 +274,11 @@ impl Schema {
     /// The declared columns in order, ignored ones included.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// What learning the schema from the data has cost; none for a schema that was written without them.
+    pub fn spent(&self) -> Option<&Spent> {
+        self.spent.as_ref()
     }
 
     /// The first contradiction.

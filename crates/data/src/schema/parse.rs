@@ -6,14 +6,15 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::{
-    Bounds, Categories, Column, Kind, Label, Part, Schema, SchemaError, SchemaProblem, Target, Unit,
+    Bounds, Categories, Column, Kind, Label, Part, Schema, SchemaError, SchemaProblem, Spent, Target, Unit,
 };
 use crate::error::closest;
 
-const TOP: &[&str] = &["unit", "label", "columns"];
+const TOP: &[&str] = &["unit", "label", "columns", "spent"];
 const LABEL: &[&str] = &["column", "positive", "categories", "other", "bounds"];
 const TARGETS: &[&str] = &["positive", "categories", "bounds"];
 const COLUMN: &[&str] = &["bounds", "categories"];
+const SPENT: &[&str] = &["epsilon", "delta", "neighboring", "events"];
 
 const UNIT_ADVICE: &str = "write unit = \"row\" or unit = { column = \"user_id\" }";
 const LABEL_ADVICE: &str = "write [label] and below it column = \"name\"";
@@ -21,6 +22,7 @@ const COLUMNS_ADVICE: &str = "write [columns] and below it one line per column";
 const COLUMN_ADVICE: &str = "write { bounds = [low, high] }, { categories = [\"a\", \"b\"] } or \"ignore\"";
 const BOUNDS_ADVICE: &str = "write bounds = [low, high]";
 const CATEGORIES_ADVICE: &str = "write categories = [\"a\", \"b\"]";
+const SPENT_ADVICE: &str = "write [spent] and below it epsilon, delta, neighboring and events";
 const CATEGORY_ADVICE: &str = "write it in quotes";
 
 type Value<'t> = Spanned<DeValue<'t>>;
@@ -53,7 +55,8 @@ fn read(text: &str) -> Result<Schema, Fault> {
     };
     let entries = Entries::of(table, columns_value.span().start, "[columns]");
     let columns = entries.all().map(|(name, _, value)| column(name, value)).collect::<Result<_, _>>()?;
-    let schema = Schema { unit, label, columns };
+    let spent = top.get("spent").map(spent).transpose()?;
+    let schema = Schema { unit, label, columns, spent };
     match schema.fault() {
         None => Ok(schema),
         Some((part, problem)) => Err((
@@ -135,6 +138,24 @@ fn column(column_name: &str, value: &Value<'_>) -> Result<Column, Fault> {
         _ => return Err(wrong(&place, value, COLUMN_ADVICE)),
     };
     Ok(Column { name: column_name.to_owned(), kind })
+}
+
+fn spent(value: &Value<'_>) -> Result<Spent, Fault> {
+    let DeValue::Table(table) = value.get_ref() else {
+        return Err(wrong("spent", value, SPENT_ADVICE));
+    };
+    let entries = Entries::of(table, value.span().start, "[spent]");
+    entries.allow(SPENT)?;
+    let get = |key: &'static str| entries.get(key).ok_or_else(|| entries.missing(key, SPENT_ADVICE));
+    let amount =
+        |key| get(key).and_then(|value| number(value).ok_or_else(|| wrong(key, value, SPENT_ADVICE)));
+    let text = |key| get(key).and_then(|value| name(key, value));
+    let (epsilon, delta) = (amount("epsilon")?, amount("delta")?);
+    let (neighboring, events) = (text("neighboring")?, text("events")?);
+    Spent::new(epsilon, delta, &neighboring, &events).map_err(|problem| {
+        let key = if let SchemaProblem::SpentOutOfRange { key, .. } = problem { key } else { "epsilon" };
+        (entries.get(key).map_or(entries.at, |value| value.span().start), problem)
+    })
 }
 
 fn bounds(value: &Value<'_>) -> Result<Bounds, Fault> {

@@ -80,7 +80,7 @@ fn labels_may_be_binary_or_numbers_or_absent() {
 fn the_top_level_is_checked() {
     assert_eq!(
         error("units = \"row\"\n"),
-        "s.toml, line 1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, label, columns"
+        "s.toml, line 1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, label, columns, spent"
     );
     assert_eq!(
         error(""),

@@ -34,6 +34,15 @@ pub(super) fn toml(schema: &Schema) -> String {
         };
         out.push_str(&format!("{key} = {value}\n"));
     }
+    if let Some(spent) = &schema.spent {
+        out.push_str(&format!(
+            "\n[spent]\nepsilon = {}\ndelta = {}\nneighboring = {}\nevents = {}\n",
+            number(spent.epsilon()),
+            number(spent.delta()),
+            quoted(spent.neighboring()),
+            literal(spent.events())
+        ));
+    }
     out
 }
 
@@ -71,6 +80,11 @@ fn number(value: f64) -> String {
 fn key(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !name.is_empty() && name.bytes().all(plain) { name.to_owned() } else { quoted(name) }
+}
+
+/// Text full of double quotes: a TOML literal string where it can be one.
+fn literal(text: &str) -> String {
+    if text.contains('\'') || text.chars().any(char::is_control) { quoted(text) } else { format!("'{text}'") }
 }
 
 /// A TOML basic string.

@@ -134,6 +134,11 @@ impl TableFile {
         self.position(name).map(|position| &self.columns[position])
     }
 
+    /// Whether the file itself says what its columns hold: Parquet does, CSV does not.
+    pub fn declares_kinds(&self) -> bool {
+        matches!(self.format, Format::Parquet(_))
+    }
+
     /// The size of the file: what the progress of a pass counts up to.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes

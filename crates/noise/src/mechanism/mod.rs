@@ -7,6 +7,7 @@ mod gaussian;
 mod laplace;
 mod response;
 mod selection;
+mod stable;
 mod student;
 mod utility;
 
@@ -17,6 +18,7 @@ pub use gaussian::{Gaussian, IntegerGaussian, classical_sigma, short_classical_s
 pub use laplace::Laplace;
 pub use response::{Estimate, RandomizedResponse};
 pub use selection::{Rule, Selection};
+pub use stable::StableHistogram;
 pub use student::StudentT;
 pub use utility::{RuleErrors, compare_rules};
 
@@ -40,7 +42,7 @@ pub struct Released<T> {
 /// For inputs at [`distance`](Self::distance) at most 1, the outputs satisfy
 /// [`guarantee`](Self::guarantee). They also satisfy [`event`](Self::event), up to the share of δ that
 /// `guarantee` sets aside for the normal sampler (at most 2⁻¹²⁰ a number). Drawing never fails; the
-/// number of draws depends on the input only in a [`Selection`].
+/// number of draws depends on the input only in a [`Selection`] and in a [`StableHistogram`].
 pub trait Mechanism {
     /// What goes in.
     type Input: ?Sized;

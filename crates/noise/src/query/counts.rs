@@ -1,7 +1,8 @@
-use super::{Answer, Reach, Terms, release_integers, share_of};
-use crate::mechanism::l2_of_units;
+use super::{Answer, Noise, Reach, Terms, release_integers, share_of};
+use crate::mechanism::{Accuracy, StableHistogram, l2_of_units};
 use crate::{NoiseError, Releaser};
 use reticent_core::Neighboring;
+use std::collections::BTreeMap;
 
 fn integer(value: u64) -> i128 {
     i128::from(value)
@@ -69,6 +70,41 @@ pub fn histogram(
         return Err(NoiseError::invalid("categories", "none", "declare at least one"));
     }
     release_vector(source, terms, disjoint_reach(terms.neighboring), cells)
+}
+
+/// Which labels the data have, and how many rows each: labels need not be declared, and those with few rows
+/// are not named.
+///
+/// `rows` are the counts of the labels that occur. The value holds the labels whose noisy count reached the
+/// threshold of a [`StableHistogram`], in the order of their text. Any one label comes out with an interval
+/// that misses its count with probability at most 1 − confidence.
+///
+/// # Guarantee
+/// A row has at most one label. (ε, δ) under the terms' neighbouring relation.
+///
+/// # Reference
+/// As [`StableHistogram`].
+///
+/// # Errors
+/// [`NoiseError::Invalid`] when δ is 0, the noise is not Laplace or the terms cannot be met.
+pub fn stable_histogram(
+    source: &mut impl Releaser,
+    terms: &Terms,
+    rows: &BTreeMap<String, u64>,
+) -> Result<Answer<BTreeMap<String, i128>>, NoiseError> {
+    if terms.noise != Noise::Laplace {
+        return Err(NoiseError::invalid("noise", "Gaussian", "choose Laplace: the threshold is made for it"));
+    }
+    let mechanism = StableHistogram::new(terms.neighboring, terms.epsilon, terms.delta)?;
+    let error = mechanism.error(terms.confidence);
+    let released = source.release(&mechanism, rows);
+    let around = |count: &i128| [(*count as f64 - error).next_down(), (*count as f64 + error).next_up()];
+    Ok(Answer {
+        interval: released.value.values().map(around).collect(),
+        value: released.value,
+        events: vec![released.event],
+        guarantee: released.guarantee,
+    })
 }
 
 fn disjoint_reach(neighboring: Neighboring) -> Reach {

@@ -2,7 +2,7 @@
 //!
 //! Rows are gathered into integers first (counts, or sums on a grid), so the order of rows, the
 //! rounding of doubles and overflow cannot reach the answer. Bounds, categories, candidates and
-//! prices are arguments: nothing is read off the data.
+//! prices are arguments: nothing is read off the data, except by [`stable_histogram`], which pays for it.
 #![doc = include_str!("proof.md")]
 
 mod choices;
@@ -11,7 +11,7 @@ mod ranks;
 mod sums;
 
 pub use choices::{best_price, mode};
-pub use counts::{count, counts, histogram, proportion};
+pub use counts::{count, counts, histogram, proportion, stable_histogram};
 pub use ranks::{Quantile, QuantileAnswer, RankTable, even_candidates};
 pub use sums::{BoundedSum, mean, sum};
 
@@ -36,7 +36,7 @@ pub enum Noise {
 pub struct Terms {
     /// The ε to spend.
     pub epsilon: Epsilon,
-    /// The δ to spend; 0 unless the noise is Gaussian.
+    /// The δ to spend; 0 unless the noise is Gaussian or labels are found in the data.
     pub delta: Delta,
     /// The noise for additive answers.
     pub noise: Noise,

@@ -1,6 +1,6 @@
 use super::{Answer, Noise, Reach, Terms, release_integers};
 use crate::mechanism::{Accuracy, DiscreteLaplace, Rule, Selection};
-use crate::{NoiseError, Releaser};
+use crate::{NoiseError, Released, Releaser};
 use reticent_core::{Event, Guarantee, Neighboring};
 
 /// A quantile as a ratio: `part` of `whole` of the rows lie below it.
@@ -132,10 +132,44 @@ impl RankTable {
         offsets
     }
 
+    /// A candidate close to the quantile, chosen by permute-and-flip.
+    ///
+    /// The score is minus the number of (weighted) rows by which a candidate misses the quantile.
+    ///
+    /// # Guarantee
+    /// Pure ε under the terms' neighbouring relation, with a score that moves as for [`quantile`](Self::quantile).
+    ///
+    /// # Reference
+    /// Smith, *Privacy-preserving statistical estimation with optimal convergence rates* (2011), for
+    /// quantiles by the exponential mechanism.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when the terms cannot be met.
+    pub fn choose(
+        &self,
+        source: &mut impl Releaser,
+        terms: &Terms,
+        quantile: Quantile,
+    ) -> Result<Released<f64>, NoiseError> {
+        if terms.delta.get() > 0.0 {
+            return Err(NoiseError::invalid(
+                "delta",
+                terms.delta,
+                "leave delta out: a private choice is pure",
+            ));
+        }
+        let sensitivity = quantile.sensitivity(terms.neighboring);
+        let selection = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, terms.epsilon)?;
+        // Zero where the quantile falls on the candidate, else the weighted rows it misses by.
+        let misses = |(strictly, upto): (i128, i128)| strictly.max(-upto).max(0);
+        let scores: Vec<i128> = self.offsets(quantile).into_iter().map(|offset| -misses(offset)).collect();
+        let Released { value, event, guarantee } = source.release(&selection, &scores[..]);
+        Ok(Released { value: self.candidates[value], event, guarantee })
+    }
+
     /// A candidate close to the quantile, and an interval of candidates that holds it.
     ///
-    /// Half of the budget selects the answer by permute-and-flip, the score being minus the number
-    /// of (weighted) rows by which a candidate misses the quantile. A quarter proposes the two ends
+    /// Half of the budget [chooses](Self::choose) the answer. A quarter proposes the two ends
     /// of the interval, aimed outside by as much as the noise may err, and a quarter checks each end
     /// with a noisy count; an end that fails its check becomes the bound of the candidates. So the
     /// interval holds at the terms' confidence whatever was proposed.
@@ -156,33 +190,12 @@ impl RankTable {
         terms: &Terms,
         quantile: Quantile,
     ) -> Result<QuantileAnswer, NoiseError> {
-        if terms.delta.get() > 0.0 {
-            return Err(NoiseError::invalid(
-                "delta",
-                terms.delta,
-                "leave delta out: a private choice is pure",
-            ));
-        }
         let sensitivity = quantile.sensitivity(terms.neighboring);
         let offsets = self.offsets(quantile);
         let mut bill = Bill::default();
 
-        let half = terms.share(2.0)?;
-        // Zero where the quantile falls on the candidate, else the weighted rows it misses by.
-        let misses = |(strictly, upto): &(i128, i128)| {
-            if *strictly > 0 {
-                *strictly
-            } else if *upto < 0 {
-                -*upto
-            } else {
-                0
-            }
-        };
-        let selection = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, half.epsilon)?;
-        let scores: Vec<i128> = offsets.iter().map(|o| -misses(o)).collect();
-        let released = source.release(&selection, &scores[..]);
-        bill.add(released.event, released.guarantee)?;
-        let value = self.candidates[released.value];
+        let Released { value, event, guarantee } = self.choose(source, &terms.share(2.0)?, quantile)?;
+        bill.add(event, guarantee)?;
 
         let eighth = terms.share(8.0)?.surer(2.0)?;
         let proposal = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, eighth.epsilon)?;

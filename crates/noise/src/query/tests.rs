@@ -1,6 +1,7 @@
 use super::*;
 use crate::Entropy;
 use crate::mechanism::Rule;
+use std::collections::BTreeMap;
 
 fn terms(epsilon: f64, neighboring: Neighboring) -> Terms {
     Terms { neighboring, ..Terms::pure(Epsilon::new(epsilon).unwrap()) }
@@ -77,6 +78,38 @@ fn answers_are_close_when_the_budget_is_large() {
 }
 
 #[test]
+fn labels_are_found_at_a_price() {
+    let mut entropy = Entropy::new().unwrap();
+    let rows = BTreeMap::from([("frequent".to_owned(), 10_000), ("lone".to_owned(), 1)]);
+    for neighboring in BOTH {
+        let t = Terms { neighboring, ..gaussian(1.0, Noise::Laplace) };
+        let answer = stable_histogram(&mut entropy, &t, &rows).unwrap();
+        let Guarantee { epsilon, delta } = answer.guarantee;
+        assert!(epsilon.get() <= 1.0 && epsilon.get() > 1.0 - 1e-9);
+        assert!(delta.get() <= 1e-6 && delta.get() > 3e-7, "{delta}");
+        assert_eq!(answer.events, [Event::Approximate { epsilon, delta }]);
+        assert_eq!(answer.interval.len(), answer.value.len());
+        // Ten thousand rows are off by a thousand with probability below e^(−499).
+        assert!((answer.value["frequent"] - 10_000).abs() < 1000, "{answer:?}");
+        assert!(stable_histogram(&mut entropy, &t, &BTreeMap::new()).unwrap().value.is_empty());
+    }
+}
+
+#[test]
+fn a_quantile_can_be_chosen_without_an_interval() {
+    let mut entropy = Entropy::new().unwrap();
+    let t = terms(1.0, Neighboring::AddRemove);
+    let mut ranks = RankTable::new(even_candidates(0.0, 100.0, 101, true).unwrap()).unwrap();
+    (0..100_000u32).for_each(|i| ranks.add(f64::from(i % 101)));
+    let chosen = ranks.choose(&mut entropy, &t, Quantile::MEDIAN).unwrap();
+    // Candidates three away miss by 2000 rows and more: probability below 101·e^(−1000).
+    assert!((chosen.value - 50.0).abs() <= 3.0, "{chosen:?}");
+    assert!(chosen.guarantee.epsilon.get() <= 1.0 && chosen.guarantee.delta.get() == 0.0);
+    let with_delta = Terms { delta: Delta::new(0.1).unwrap(), ..t };
+    assert!(ranks.choose(&mut entropy, &with_delta, Quantile::MEDIAN).is_err());
+}
+
+#[test]
 fn sums_do_not_depend_on_order_or_overflow() {
     let values = [1e16, 1.0, -1e16, 0.1, f64::MAX, f64::MIN, f64::NAN, 3.5e-9];
     let total = |order: &mut dyn Iterator<Item = f64>| {
@@ -106,6 +139,11 @@ fn bad_arguments_name_the_field() {
         (count(&mut entropy, &Terms { delta: Delta::new(0.1).unwrap(), ..t }, 1).map(drop), "delta"),
         (count(&mut entropy, &Terms { noise: Noise::Gaussian, ..t }, 1).map(drop), "delta"),
         (count(&mut entropy, &terms(0.0, Neighboring::AddRemove), 1).map(drop), "epsilon"),
+        (stable_histogram(&mut entropy, &t, &BTreeMap::new()).map(drop), "delta"),
+        (
+            stable_histogram(&mut entropy, &gaussian(1.0, Noise::Gaussian), &BTreeMap::new()).map(drop),
+            "noise",
+        ),
     ];
     for (index, (result, field)) in cases.into_iter().enumerate() {
         let message = result.unwrap_err().to_string();

@@ -3,3 +3,4 @@
 pub(super) mod account;
 pub(super) mod learn;
 pub(super) mod release;
+pub(super) mod schema;

@@ -1,0 +1,62 @@
+//! Where a file may be written, and writing it: under a temporary name, then renamed.
+
+use crate::fail::Fail;
+use reticent::data::write_atomic;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// A file that a flag asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// The flag, for messages.
+    pub(crate) flag: &'static str,
+    /// Where the file goes.
+    pub(crate) path: &'a Path,
+    /// How its name ends, without the dot.
+    pub(crate) extension: &'static str,
+}
+
+impl Target<'_> {
+    fn refuse(&self, remedy: impl std::fmt::Display) -> Fail {
+        Fail::flag(self.flag, &self.path.display().to_string(), remedy)
+    }
+
+    /// Refuses a place where no file can go, before anything is worked out.
+    pub(crate) fn check(&self) -> Result<(), Fail> {
+        let Self { path, extension, .. } = self;
+        let fits = path.extension().is_some_and(|given| given.eq_ignore_ascii_case(extension));
+        if !fits || path.file_name().is_none() {
+            return Err(self.refuse(format!("give a name that ends in .{extension}")));
+        }
+        match fs::symlink_metadata(path) {
+            Ok(found) if !found.is_file() => {
+                Err(self.refuse("something else has that name: give another one"))
+            }
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(self.refuse(format!("cannot be written: {error}")))
+            }
+            _ => match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                Some(folder) if !folder.is_dir() => {
+                    Err(self.refuse("there is no such folder: make it first"))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// Refuses to replace a file that is there already.
+    pub(crate) fn check_new(&self) -> Result<(), Fail> {
+        self.check()?;
+        if self.path.exists() {
+            return Err(self.refuse("there is such a file: give another name, or --force to replace it"));
+        }
+        Ok(())
+    }
+
+    /// Writes the file; nothing is left behind when that fails.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Fail> {
+        self.check()?;
+        write_atomic(self.path, text.as_bytes()).map_err(Fail::data(self.flag))
+    }
+}

@@ -1,0 +1,89 @@
+//! Output: the schema as TOML under a head that says what it is worth, a summary, or one line of JSON.
+
+use super::describe::Described;
+use super::plan::Plan;
+use crate::Output;
+use crate::fail::{Fail, plain};
+use crate::text::{aligned, json_line, spent};
+use reticent::core::Certificate;
+use reticent::data::Schema;
+use reticent::data::schema::Kind;
+use serde::Serialize;
+
+/// What a draft must say, loudly.
+const NOT_PRIVATE: [&str; 4] = [
+    "THIS SCHEMA IS NOT PRIVATE: its bounds and categories were read off the records.",
+    "Whatever is trained or released with it gives away the rows that set them, whatever epsilon it claims.",
+    "Replace each bound and each list by what is publicly known (a questionnaire, a code book, the law),",
+    "or learn the schema privately with --epsilon.",
+];
+
+#[derive(Serialize)]
+struct Inferred<'a> {
+    schema: &'a str,
+    private: bool,
+    certificate: Option<&'a Certificate>,
+    warnings: &'a [String],
+}
+
+/// Prints the schema, or writes it and says so.
+pub(super) fn output(
+    plan: &Plan,
+    described: &Described,
+    certificate: Option<&Certificate>,
+) -> Result<Output, Fail> {
+    let text = head(certificate, &described.notes) + "\n" + &described.schema.to_toml();
+    let mut warnings: Vec<String> = described.notes.iter().map(|note| plain(note)).collect();
+    if certificate.is_none() {
+        warnings.insert(0, NOT_PRIVATE.join(" "));
+    }
+    let stdout = if plan.json {
+        let private = certificate.is_some();
+        json_line(&Inferred { schema: &text, private, certificate, warnings: &warnings })?
+    } else if plan.out.is_some() {
+        summary(plan, &described.schema, certificate)
+    } else {
+        text.clone()
+    };
+    if let Some(target) = plan.target() {
+        target.write(&text)?;
+    }
+    let warnings = warnings.iter().map(|line| format!("warning: {line}\n")).collect();
+    Ok(Output { stdout, warnings })
+}
+
+/// The comment above a schema.
+fn head(certificate: Option<&Certificate>, notes: &[String]) -> String {
+    let mut lines: Vec<String> = match certificate {
+        None => NOT_PRIVATE.map(str::to_owned).to_vec(),
+        Some(certificate) => vec![
+            format!("Learnt from the records with differential privacy: {}.", cost(certificate)),
+            "Whatever is computed from the same records with this schema costs that on top: see [spent]."
+                .to_owned(),
+        ],
+    };
+    lines.extend(notes.iter().map(|note| plain(note)));
+    lines.iter().map(|line| format!("# {line}\n")).collect()
+}
+
+fn cost(certificate: &Certificate) -> String {
+    let Certificate { guarantee, neighboring, unit, .. } = certificate;
+    format!("{} ({neighboring}, unit: {unit})", spent(guarantee))
+}
+
+/// What was written.
+fn summary(plan: &Plan, schema: &Schema, certificate: Option<&Certificate>) -> String {
+    let count = |is: fn(&Kind) -> bool| schema.columns().iter().filter(|column| is(&column.kind)).count();
+    let (numeric, ignored) =
+        (count(|kind| matches!(kind, Kind::Numeric(_))), count(|kind| *kind == Kind::Ignored));
+    let categorical = schema.columns().len() - numeric - ignored;
+    let path = plan.out.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let mut lines = vec![
+        ("schema".to_owned(), format!("written to {path}")),
+        ("columns".to_owned(), format!("{numeric} numeric, {categorical} categorical, {ignored} ignored")),
+    ];
+    if let Some(certificate) = certificate {
+        lines.push(("privacy spent".to_owned(), cost(certificate)));
+    }
+    aligned(&lines)
+}
