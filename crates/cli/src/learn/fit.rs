@@ -189,19 +189,26 @@ fn certificate(
     tested: Option<&Tested>,
 ) -> Result<Certificate, Fail> {
     let mut accountant = own.accountant;
+    let mut public = own.public;
     if !bill.events.is_empty() {
-        accountant = format!("rows counted, then {accountant}");
+        accountant = format!("rows counted with noise, then {accountant}");
+        public.retain(|known| !known.starts_with("declared size"));
     }
     bill.add(&own.events, own.guarantee)?;
     let mut guarantee = bill.guarantee.unwrap_or(own.guarantee);
     let mut events = bill.events;
-    let mut public = own.public;
-    public.push("schema".to_owned());
+    public.push(if plan.spent.is_some() { "names of the columns" } else { "schema" }.to_owned());
     if let Some(Tested::Released { event, guarantee: testing, .. }) = tested {
         guarantee = composition::parallel(&[guarantee, *testing], own.neighboring)?;
         events = vec![Event::Parallel { events: vec![Event::Composed { events }, event.clone()] }];
         accountant = format!("{accountant}; tested on held-out rows (parallel composition)");
         public.push(format!("split key: {}", plan.split_key));
+    }
+    if let Some(spent) = plan.spent {
+        let Guarantee { epsilon, delta } = spent;
+        events.insert(0, Event::Approximate { epsilon, delta });
+        guarantee = spent.then(guarantee)?;
+        accountant = format!("the schema's own cost, then {accountant}");
     }
     Ok(Certificate { unit: own.unit, neighboring: own.neighboring, events, guarantee, accountant, public })
 }

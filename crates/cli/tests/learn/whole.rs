@@ -1,4 +1,4 @@
-use super::{ADULT, Folder, SCHEMA, json, stdout};
+use super::{ADULT, Folder, SCHEMA, json, refusal, stdout};
 use reticent::accounting::{Accountant, Method};
 use reticent::core::{Certificate, Delta};
 
@@ -80,4 +80,20 @@ fn the_exact_model_has_no_certificate_and_says_so() {
     assert!(answer["certificate"].is_null());
     assert!(answer["warnings"][0].as_str().unwrap().contains("not private"));
     assert_eq!(answer["tested"], "exactly");
+}
+
+#[test]
+fn a_schema_that_was_paid_for_is_added_to_the_bill() {
+    let folder = Folder::new();
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/schema.toml");
+    let schema = std::fs::read_to_string(schema).unwrap();
+    let spent = "[spent]\nepsilon = 0.25\ndelta = 1e-7\nneighboring = \"add-remove\"\nevents = \"[]\"\n";
+    let schema = folder.file("paid.toml", &format!("{schema}\n{spent}"));
+    let words = ["train", ADULT, "--schema", &schema, "--epsilon", "1"];
+    let certificate: Certificate = serde_json::from_value(json(&words)["certificate"].clone()).unwrap();
+    let (epsilon, delta) = (certificate.guarantee.epsilon.get(), certificate.guarantee.delta.get());
+    assert!((1.25..1.2501).contains(&epsilon) && (1e-7..1.01e-7).contains(&delta), "{epsilon} {delta}");
+    assert!(certificate.accountant.starts_with("the schema's own cost"));
+    let line = refusal(&[&words[..], &["--neighboring", "replace-one"]].concat());
+    assert!(line.contains("[spent]") && line.contains("add-remove"), "{line}");
 }
