@@ -175,8 +175,11 @@ impl Compensated {
     }
 }
 
-/// ‖v‖₂, rounded up.
+/// ‖v‖₂, rounded up; infinite where an entry is not a number.
 pub(crate) fn norm_up(v: &[f64]) -> f64 {
+    if v.iter().any(|x| x.is_nan()) {
+        return f64::INFINITY;
+    }
     let largest = v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return largest;

@@ -7,6 +7,9 @@ use reticent_core::Guarantee;
 use reticent_core::profile::gaussian_noise_multiplier_up;
 use serde::{Deserialize, Serialize};
 
+/// The largest learning rate and radius: far from where a step could overflow.
+const MOST: f64 = 1e6;
+
 /// How a descent goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
@@ -55,14 +58,15 @@ impl Schedule {
         if self.steps == 0 || self.steps > 10_000_000 {
             return Err(ErmError::invalid("steps", self.steps, "give from 1 to 10 million"));
         }
-        if !(self.learning_rate.is_finite() && self.learning_rate > 0.0) {
-            return Err(ErmError::invalid("learning_rate", self.learning_rate, "give a number above 0"));
+        if !(self.learning_rate > 0.0 && self.learning_rate <= MOST) {
+            let remedy = "give a number above 0 and at most 1e6";
+            return Err(ErmError::invalid("learning_rate", self.learning_rate, remedy));
         }
         if !(0.0..1.0).contains(&self.momentum) {
             return Err(ErmError::invalid("momentum", self.momentum, "give a number from 0 to below 1"));
         }
-        if !(self.radius.is_finite() && self.radius > 0.0) {
-            return Err(ErmError::invalid("radius", self.radius, "give a number above 0"));
+        if !(self.radius > 0.0 && self.radius <= MOST) {
+            return Err(ErmError::invalid("radius", self.radius, "give a number above 0 and at most 1e6"));
         }
         Ok(self.rate_exact().map(|_| ())?)
     }

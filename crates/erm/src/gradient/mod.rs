@@ -185,8 +185,9 @@ impl GradientPlan {
     }
 }
 
-/// Brings weights back to the ball.
+/// Brings weights back to the ball; those that are not finite to 0.
 fn project(weights: &mut [f64], radius: f64) {
+    weights.iter_mut().filter(|w| !w.is_finite()).for_each(|w| *w = 0.0);
     let norm = norm_up(weights);
     if norm > radius {
         weights.iter_mut().for_each(|w| *w *= radius / norm);

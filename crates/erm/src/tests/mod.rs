@@ -1,6 +1,7 @@
 mod audit;
 mod constants;
 mod densities;
+mod guards;
 mod input;
 mod sensitivity;
 mod whole;
