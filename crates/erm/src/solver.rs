@@ -56,7 +56,12 @@ pub(crate) fn minimise(
         let norm = norm_up(&gradient.total);
         let certified = norm
             + linear_error
-            + problem.gradient_error_up(norm_up(&state.weights), lambda, gradient.rows, norm_up(linear));
+            + problem.extent().gradient_error_up(
+                norm_up(&state.weights),
+                lambda,
+                gradient.rows,
+                norm_up(linear),
+            );
         if state.fresh {
             best = best.min(certified);
         }

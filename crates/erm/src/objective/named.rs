@@ -47,15 +47,13 @@ pub fn chaudhuri(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     let asked = asked.unwrap_or_else(|| rule::objective_lambda(scope, budget));
     let constants = scope.constants();
     let (lambda, left) = chaudhuri_constants(constants.smoothness, asked, split.main.epsilon.get());
-    let left = sub_down(left, Shape::Spherical.epsilon_up(scope.width));
-    if left <= 0.0 {
-        return Err(ErmError::invalid("epsilon", budget.epsilon, "give a larger epsilon"));
-    }
+    let left = Shape::Spherical.left_of(left, scope.width)?;
     let scale = div_up(2.0 * constants.lipschitz, left);
+    let place = Place::Objective { shape: Shape::Spherical, scale };
     Ok(Plan {
         lambda,
-        place: Place::Objective { shape: Shape::Spherical, scale },
-        tolerance: tolerance(scope, Shape::Spherical.typical_norm(scope.width, scale)),
+        place,
+        tolerance: tolerance(scope, lambda, place)?,
         main: Some(Event::Pure { epsilon: split.main.epsilon }),
         finish: split.finish,
         sensitivity: 0.0,
@@ -165,5 +163,5 @@ fn checked(
             remedy: "its published noise is not enough at this epsilon and delta: use `objective`",
         });
     }
-    Ok(gaussian_plan(scope, split, profile, theorem))
+    gaussian_plan(scope, split, profile, theorem)
 }

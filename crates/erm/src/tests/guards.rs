@@ -4,7 +4,7 @@ use super::{Table, budget, plain};
 use crate::gradient::course_sigma;
 use crate::objective::{self, Profile, redberg_delta_up};
 use crate::problem::norm_up;
-use crate::{Loss, Method, Rows, Schedule, Settings, fit, rows};
+use crate::{ErmError, Loss, Method, Rows, Schedule, Settings, fit, rows};
 use reticent_core::profile::gaussian_delta_up;
 use reticent_core::{Delta, Epsilon, Neighboring, NoiseMultiplier};
 use reticent_noise::Entropy;
@@ -121,7 +121,6 @@ fn the_course_formula_is_refused_where_its_proof_ends() {
 fn certification_does_not_hang_on_the_rows() {
     // A corner so sharp that a margin's last bits move the gradient: empty rows and full ones must both be certified.
     let loss = Loss::Huber { h: 2e-6 };
-    let settings = plain(Settings::default(), 1e-6);
     let claim = budget(1.0, 1e-6);
     let mut entropy = Entropy::new().unwrap();
     let empty: Vec<(Vec<f64>, f64)> = (0..5000).map(|_| (vec![0.0], 1.0)).collect();
@@ -129,7 +128,12 @@ fn certification_does_not_hang_on_the_rows() {
     one[0].0[0] = 1.0;
     for rows in [&empty, &one] {
         let table = Table::dense(1, rows);
-        let tried = fit(&table.rows(), loss, Method::Output, claim, &settings, &mut entropy);
-        assert!(tried.is_ok(), "{:?}", tried.map(|_| ()));
+        let mut run = |regularization: f64| {
+            let settings = plain(Settings::default(), regularization);
+            fit(&table.rows(), loss, Method::Output, claim, &settings, &mut entropy).map(|_| ())
+        };
+        assert_eq!(run(1e-4), Ok(()));
+        // Less is refused from public numbers, before any row is read.
+        assert!(matches!(run(1e-6), Err(ErmError::Invalid(_))));
     }
 }
