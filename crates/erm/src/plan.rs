@@ -88,7 +88,7 @@ impl Split {
 /// The share of the sensitivity cL/λ that twice tolerance/λ may be.
 const MOST_INEXACT: f64 = 0.01;
 
-/// The gradient norm of the sum that a plan asks of the solver: four times what rounding can add to a certificate,
+/// The gradient norm of the sum that a plan asks of the solver: eight times what rounding can add to a certificate,
 /// whatever the rows are, and a little more. So whether it can be certified hangs on no row; `proof.md` has the
 /// argument.
 ///
@@ -116,7 +116,7 @@ pub(crate) fn tolerance(scope: &Scope, lambda: f64, place: Place) -> Result<f64,
         + inexact
         + lambda * f64::EPSILON * (farthest + added);
     let least = constants.lipschitz * ((2f64).powi(-40) * size).max(1e-6);
-    let tolerance = least + 4.0 * rounding;
+    let tolerance = least + 8.0 * rounding;
     // The error of a margin must also fade with the distance from the minimum.
     let drift = 8.0 * size * constants.smoothness * (scope.width + 8) as f64 * f64::EPSILON;
     if 2.0 * tolerance <= MOST_INEXACT * scope.changes() * constants.lipschitz && drift <= lambda {
@@ -144,7 +144,8 @@ impl Plan {
             Place::Output { shape, scale } => {
                 let noise = shape.draw(entropy, width, scale);
                 let inexact = self.lambda * noise.error;
-                let mut solution = minimise(problem, self.lambda, &zero, inexact, 0.5 * self.tolerance)?;
+                // A quarter is for adding the noise.
+                let mut solution = minimise(problem, self.lambda, &zero, inexact, 0.75 * self.tolerance)?;
                 let weights: Vec<f64> =
                     solution.weights.iter().zip(&noise.values).map(|(w, b)| w + b).collect();
                 // Each sum is rounded once.

@@ -9,6 +9,7 @@ mod sums;
 
 pub use course::{CourseSigma, course_sigma};
 pub use defaults::Schedule;
+pub(crate) use defaults::proven;
 
 use crate::ErmError;
 use crate::plan::Outcome;

@@ -1,10 +1,12 @@
 //! Inputs at the edge of what the proofs allow: refused, or within the bounds all the same.
 
-use super::{Table, budget, plain};
+use super::{Numbers, Table, budget, plain, scope};
+use crate::draw::Shape;
 use crate::gradient::course_sigma;
 use crate::objective::{self, Profile, redberg_delta_up};
-use crate::problem::norm_up;
-use crate::{ErmError, Loss, Method, Rows, Schedule, Settings, fit, rows};
+use crate::plan::Place;
+use crate::problem::{Problem, norm_up};
+use crate::{ErmError, Loss, Method, Rows, Schedule, Scope, Settings, fit, output, rows};
 use reticent_core::profile::gaussian_delta_up;
 use reticent_core::{Delta, Epsilon, Neighboring, NoiseMultiplier};
 use reticent_noise::Entropy;
@@ -136,4 +138,82 @@ fn certification_does_not_hang_on_the_rows() {
         // Less is refused from public numbers, before any row is read.
         assert!(matches!(run(1e-6), Err(ErmError::Invalid(_))));
     }
+}
+
+#[test]
+fn the_tolerance_covers_the_rounding_of_every_data_set() {
+    let mut numbers = Numbers::new(23);
+    for loss in
+        [Loss::Logistic, Loss::Huber { h: 1e-3 }, Loss::Huber { h: 3.0 }, Loss::Squared { radius: 5.0 }]
+    {
+        for (n, regularization) in [(3, 1e-3), (300, 1e-4), (300, 1.0)] {
+            let rows: Vec<_> = (0..n).map(|_| numbers.row(4)).collect();
+            let table = Table::dense(4, &rows);
+            let settings = plain(Settings::default(), regularization);
+            let problem = Problem::new(table.rows(), loss, 0.0).unwrap();
+            let public = scope(table.rows(), loss, &settings);
+            assert!(rows.iter().all(|(_, y)| loss.value(0.0, *y) <= loss.at_zero()));
+            for claim in [budget(0.1, 0.0), budget(2.0, 1e-6)] {
+                let plan = objective::plan(&public, claim).unwrap();
+                let Place::Objective { shape, scale } = plan.place else { panic!() };
+                let (linear, error) = shape.extremes(4, scale);
+                // The farthest minimiser there can be: all of b in one direction, every loss at its value in 0.
+                let far = 2.0 * linear / plan.lambda + (2.0 * loss.at_zero() / regularization).sqrt();
+                let combined = f64::from(n) * loss.constants().lipschitz;
+                let spent = problem.extent().gradient_error_up(far, plan.lambda, combined, linear) + error;
+                assert!(spent < 0.5 * plan.tolerance, "{loss:?} {n} {spent} {}", plan.tolerance);
+                assert!(2.0 * plan.tolerance <= 0.02 * loss.constants().lipschitz);
+                let output = output::plan(&public, claim).unwrap();
+                assert!(2.0 * output.tolerance <= 0.02 * loss.constants().lipschitz);
+            }
+        }
+    }
+}
+
+#[test]
+fn wide_objectives_have_a_law() {
+    let wide = Scope {
+        size: 10_000,
+        width: (1 << 18) + 1,
+        l1_bound: 513.0,
+        loss: Loss::Logistic,
+        neighboring: Neighboring::ReplaceOne,
+        regularization: None,
+    };
+    let pure = objective::plan(&wide, budget(1.0, 0.0)).unwrap();
+    assert!(matches!(pure.place, Place::Objective { shape: Shape::Laplace, .. }));
+    let gaussian = objective::plan(&wide, budget(1.0, 1e-6)).unwrap();
+    assert!(matches!(gaussian.place, Place::Objective { shape: Shape::Gaussian, .. }));
+    // Spherical noise of so many coordinates is not proven, and the message says so.
+    for refused in [objective::chaudhuri(&wide, budget(1.0, 0.0)), output::plan(&wide, budget(1.0, 0.0))] {
+        assert!(refused.unwrap_err().to_string().contains("2^18"));
+    }
+    assert!(output::plan(&wide, budget(1.0, 1e-6)).is_ok());
+}
+
+#[test]
+fn a_pure_law_claims_no_delta() {
+    let table = Table::dense(1, &[(vec![1.0], 1.0), (vec![0.5], -1.0)]);
+    let mut entropy = Entropy::new().unwrap();
+    let mut claimed = |delta: f64| {
+        let settings = plain(Settings::default(), 10.0);
+        let claim = budget(1.0, delta);
+        let fitted =
+            fit(&table.rows(), Loss::Logistic, Method::Objective, claim, &settings, &mut entropy).unwrap();
+        let gaussian = matches!(fitted.report.place, Some(Place::Objective { shape: Shape::Gaussian, .. }));
+        (gaussian, fitted.certificate.unwrap().guarantee)
+    };
+    // One weight and a tiny δ: Laplace noise is smaller.
+    assert_eq!(claimed(1e-9), (false, budget(1.0, 0.0)));
+    assert_eq!(claimed(0.2), (true, budget(1.0, 0.2)));
+}
+
+#[test]
+fn schedules_of_papers_end_where_they_make_no_sense() {
+    let table = Table::dense(1, &[(vec![1.0], 1.0), (vec![0.5], -1.0)]);
+    let public = scope(table.rows(), Loss::Logistic, &plain(Settings::default(), 10.0));
+    let (part, lambda, _) = objective::iyengar_constants(1.0, 0.25, 900.0, 1e-6);
+    assert!(part < 900.0 && lambda > 0.0);
+    let refused = objective::iyengar(&public, budget(2000.0, 1e-6)).unwrap_err();
+    assert!(refused.to_string().contains("1000"), "{refused}");
 }

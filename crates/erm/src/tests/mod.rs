@@ -1,4 +1,5 @@
 mod audit;
+mod bounds;
 mod constants;
 mod densities;
 mod guards;

@@ -75,6 +75,38 @@ proptest! {
 }
 
 #[test]
+fn sharp_corners_are_found() {
+    // A slope along a line that jumps within 2e-6: the search must close in on the jump.
+    for seed in 0..300 {
+        let mut numbers = Numbers::new(1000 + seed);
+        let rows: Vec<_> = (0..20)
+            .map(|_| {
+                let (x, y) = numbers.row(1);
+                let side = x[0].signum();
+                (x, if numbers.next() < 0.8 { side } else { y })
+            })
+            .collect();
+        let table = Table::dense(1, &rows);
+        for (h, lambda) in [(1e-5, 0.2), (2e-6, 2e-3)] {
+            let problem = Problem::new(table.rows(), Loss::Huber { h }, 0.0).unwrap();
+            let found = minimise(&problem, lambda, &[0.0], 0.0, 1e-4);
+            assert!(found.is_ok(), "{seed} {h} {found:?}");
+        }
+    }
+}
+
+#[test]
+fn far_minima_are_reached() {
+    // The noise pulls weights a hundred million away, where the damped steps alone would never get.
+    let mut numbers = Numbers::new(3);
+    let rows: Vec<_> = (0..30).map(|_| numbers.row(3)).collect();
+    let table = Table::dense(3, &rows);
+    let problem = Problem::new(table.rows(), Loss::Squared { radius: 1000.0 }, 0.0).unwrap();
+    let found = minimise(&problem, 1.0, &[1e8, -1e8, 3e7], 0.0, 1e-3).unwrap();
+    assert!(distance(&found.weights, &[-1e8, 1e8, -3e7]) < 1e5);
+}
+
+#[test]
 fn both_newton_directions_lead_to_the_same_place() {
     let mut numbers = Numbers::new(5);
     let rows: Vec<_> = (0..200).map(|_| numbers.row(6)).collect();
