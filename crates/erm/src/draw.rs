@@ -1,7 +1,8 @@
 //! Random vectors that stay inside a fit: drawn from exact samplers, with a bound on the distance between the
 //! doubles that are used and the real vector that the proof is about.
 
-use reticent_core::rounding::{add_up, exp_up, mul_up};
+use crate::ErmError;
+use reticent_core::rounding::{add_up, exp_up, mul_up, sub_down};
 use reticent_noise::entropy::Bits;
 use reticent_noise::sampler::{DiscreteGaussianSampler, Dyadic, NORMAL_DISTANCE_LOG2, Normal, geometric};
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,15 @@ const STEP_BITS: u32 = 60;
 
 /// Coordinates beyond this many standard deviations are drawn again; see `proof.md`.
 const CUT: i128 = 1 << 10;
+
+/// Directions are taken from normal vectors of at least this share of the typical norm √dimension; see `proof.md`.
+const LEAST_LENGTH: f64 = 1.0 / 1024.0;
+
+/// ‖b‖ exceeds [`Shape::extreme_norms`] with a chance below e to minus this.
+const EXTREME: f64 = 100.0;
+
+/// The most coordinates of a spherical vector that the proof's tail bound is for.
+pub(crate) const MOST_SPHERICAL: usize = 1 << 18;
 
 /// A law of the linear term b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,14 +62,66 @@ impl Shape {
             })
     }
 
+    /// ℓ2 and ℓ1 norms that b exceeds with a chance below e⁻¹⁰⁰, beside the sampler's distance from the ideal law.
+    fn extreme_norms(self, dimension: usize, scale: f64) -> (f64, f64) {
+        let d = dimension as f64;
+        let gamma = d + libm::sqrt(2.0 * d * EXTREME) + EXTREME;
+        let (l2, l1) = match self {
+            Self::Spherical => (gamma, libm::sqrt(d) * gamma),
+            Self::Laplace => (gamma.min(libm::sqrt(d) * (EXTREME + libm::log(d))), gamma),
+            Self::Gaussian => {
+                let norm = libm::sqrt(d) + libm::sqrt(2.0 * EXTREME);
+                (norm, libm::sqrt(d) * norm)
+            }
+        };
+        (1.001 * scale * l2, 1.001 * scale * l1)
+    }
+
+    /// A bound on ‖b‖₂ and one on the error of its doubles, both but for the chance of the norms above.
+    pub(crate) fn extremes(self, dimension: usize, scale: f64) -> (f64, f64) {
+        let (l2, l1) = self.extreme_norms(dimension, scale);
+        (l2, self.error_up(dimension, scale, l2, l1))
+    }
+
+    /// A bound on the distance between the doubles of a vector of these norms and the real vector they stand for.
+    fn error_up(self, dimension: usize, scale: f64, l2: f64, l1: f64) -> f64 {
+        let d = dimension as f64;
+        1.001
+            * match self {
+                // Half a step a coordinate for the direction, a step a term for the norm, and the roundings.
+                Self::Spherical => {
+                    let direction = (4.0 * d + 32.0) * f64::EPSILON + 2.0 * unit() / LEAST_LENGTH;
+                    l2 * direction + scale * d * unit()
+                }
+                Self::Laplace => 8.0 * f64::EPSILON * l1 + scale * d * unit(),
+                Self::Gaussian => 8.0 * f64::EPSILON * l1 + scale * d * NORMAL_STEP,
+            }
+    }
+
     /// What the sampler's distance from the ideal law adds to ε: the directions of [`Spherical`](Self::Spherical)
     /// are uniform only up to a factor of e^{±dimension·2⁻⁵⁰}. Infinite where nothing is proven.
     pub(crate) fn epsilon_up(self, dimension: usize) -> f64 {
         match self {
-            // The proof's tail bound is for at most 2¹⁸ coordinates.
-            Self::Spherical if dimension > 1 << 18 => f64::INFINITY,
+            Self::Spherical if dimension > MOST_SPHERICAL => f64::INFINITY,
             Self::Spherical => dimension as f64 * (2f64).powi(-49),
             Self::Laplace | Self::Gaussian => 0.0,
+        }
+    }
+
+    /// What is left of ε for the noise itself, rounded down.
+    ///
+    /// # Errors
+    /// [`ErmError::Invalid`] when that is nothing.
+    pub(crate) fn left_of(self, epsilon: f64, dimension: usize) -> Result<f64, ErmError> {
+        let left = sub_down(epsilon, self.epsilon_up(dimension));
+        if left > 0.0 {
+            Ok(left)
+        } else if self.epsilon_up(dimension) == f64::INFINITY {
+            let remedy =
+                "give at most 2^18 weights, a delta above 0 or, for `objective`, a bound on the l1 norm";
+            Err(ErmError::invalid("dimension", dimension, remedy))
+        } else {
+            Err(ErmError::invalid("epsilon", epsilon, "give a larger epsilon"))
         }
     }
 
@@ -75,6 +137,9 @@ impl Shape {
     }
 }
 
+/// What normal coordinates are known to.
+const NORMAL_STEP: f64 = 1.0 / (1u128 << 88) as f64;
+
 fn unit() -> f64 {
     (2f64).powi(-(STEP_BITS as i32))
 }
@@ -86,6 +151,7 @@ fn exponential<B: Bits>(bits: &mut B) -> f64 {
 
 fn spherical<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
     let normal = DiscreteGaussianSampler::new(Dyadic::integer(1 << STEP_BITS));
+    let least = LEAST_LENGTH * libm::sqrt(dimension as f64);
     let (direction, length) = loop {
         let steps: Vec<i128> = (0..dimension).map(|_| normal.sample(bits)).collect();
         if steps.iter().any(|step| step.abs() > CUT << STEP_BITS) {
@@ -93,16 +159,13 @@ fn spherical<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
         }
         let values: Vec<f64> = steps.iter().map(|step| *step as f64 * unit()).collect();
         let length = libm::sqrt(values.iter().map(|value| value * value).sum());
-        if length > 0.0 {
+        if length >= least {
             break (values, length);
         }
     };
     let norm = scale * (0..dimension).map(|_| exponential(bits)).sum::<f64>();
     let values = direction.iter().map(|value| norm * (value / length)).collect();
-    let d = dimension as f64;
-    // Half a step a coordinate for the direction, a step a term for the norm, and the roundings.
-    let relative = (4.0 * d + 32.0) * f64::EPSILON + 2.0 * libm::sqrt(d) * unit() / length;
-    Drawn { values, error: 1.001 * (norm * relative + scale * d * unit()) }
+    Drawn { values, error: Shape::Spherical.error_up(dimension, scale, norm, f64::INFINITY) }
 }
 
 fn laplace<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
@@ -112,23 +175,25 @@ fn laplace<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
             if bits.bit() { magnitude } else { -magnitude }
         })
         .collect();
-    let size: f64 = values.iter().map(|value| value.abs()).sum();
-    let error = 1.001 * (8.0 * f64::EPSILON * size + scale * dimension as f64 * unit());
+    let error = Shape::Laplace.error_up(dimension, scale, f64::INFINITY, l1(&values));
     Drawn { values, error }
 }
 
 fn gaussian<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
-    let step = (2f64).powi(-88);
     let values: Vec<f64> =
-        (0..dimension).map(|_| scale * (Normal::sample(bits).fixed(bits) as f64 * step)).collect();
-    let size: f64 = values.iter().map(|value| value.abs()).sum();
-    let error = 1.001 * (8.0 * f64::EPSILON * size + scale * dimension as f64 * step);
+        (0..dimension).map(|_| scale * (Normal::sample(bits).fixed(bits) as f64 * NORMAL_STEP)).collect();
+    let error = Shape::Gaussian.error_up(dimension, scale, f64::INFINITY, l1(&values));
     Drawn { values, error }
+}
+
+fn l1(values: &[f64]) -> f64 {
+    values.iter().map(|value| value.abs()).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::norm_up;
     use reticent_noise::entropy::SeededForTests;
 
     #[test]
@@ -139,7 +204,8 @@ mod tests {
             let (mut square, mut first, mut cross) = (0.0, 0.0, 0.0);
             for _ in 0..rounds {
                 let b = shape.draw(&mut bits, dimension, 2.0);
-                assert!(b.error < 1e-11);
+                let (norm, error) = shape.extremes(dimension, 2.0);
+                assert!(b.error < 1e-11 && b.error <= error && norm_up(&b.values) <= norm);
                 square += b.values.iter().map(|v| v * v).sum::<f64>();
                 first += b.values[0];
                 cross += b.values[0] * b.values[1];

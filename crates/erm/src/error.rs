@@ -48,7 +48,7 @@ pub enum ErmError {
     /// this message is not covered by any guarantee.
     #[error(
         "the solver reached a gradient of norm {reached:e}, the guarantee needs {needed:e}: raise the \
-         regularisation or the tolerance; nothing was released"
+         regularisation; nothing was released"
     )]
     NotConverged {
         /// The certified gradient norm, of the sum of losses.

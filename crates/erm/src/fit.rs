@@ -145,7 +145,7 @@ pub(crate) fn run(
     entropy: &mut Entropy,
 ) -> Result<(Outcome, Guarantee), ErmError> {
     match plan {
-        AnyPlan::Perturbation(plan) => Ok((plan.run(problem, entropy)?, budget)),
+        AnyPlan::Perturbation(plan) => Ok((plan.run(problem, entropy)?, plan.guarantee(budget))),
         AnyPlan::Gradient(plan) => {
             let guarantee = plan.guarantee(scope, budget, runs)?;
             Ok((plan.run(problem, entropy)?, guarantee))

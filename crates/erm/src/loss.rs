@@ -68,13 +68,36 @@ impl Loss {
 
     /// The constants, with the slack of the rows' norms included.
     pub fn constants(self) -> Constants {
-        let (lipschitz, smoothness, monotone) = match self {
-            Self::Logistic => (1.0, 0.25, true),
-            Self::Huber { h } => (1.0, 0.5 / h, true),
-            Self::Squared { radius } => (1.0 + radius, 1.0, false),
+        let (smoothness, monotone) = match self {
+            Self::Logistic => (0.25, true),
+            Self::Huber { h } => (0.5 / h, true),
+            Self::Squared { .. } => (1.0, false),
         };
         let norm = 1.0 + 4.0 * NORM_SLACK;
-        Constants { lipschitz: lipschitz * norm, smoothness: smoothness * norm * norm, monotone }
+        Constants { lipschitz: self.steepest() * norm, smoothness: smoothness * norm * norm, monotone }
+    }
+
+    /// The largest |∂ℓ/∂m|.
+    fn steepest(self) -> f64 {
+        match self {
+            Self::Logistic | Self::Huber { .. } => 1.0,
+            Self::Squared { radius } => 1.0 + radius,
+        }
+    }
+
+    /// The largest ℓ(0, y) over the labels.
+    pub(crate) fn at_zero(self) -> f64 {
+        match self {
+            Self::Logistic | Self::Huber { .. } => self.value(0.0, 1.0),
+            Self::Squared { .. } => 0.5,
+        }
+    }
+
+    /// ∂ℓ/∂m, held to its bound whatever the margin is, and 0 where it is not a number.
+    #[inline]
+    pub(crate) fn bounded_slope(self, margin: f64, label: f64) -> f64 {
+        let (slope, _) = self.derivatives(margin, label);
+        if slope.is_nan() { 0.0 } else { slope.clamp(-self.steepest(), self.steepest()) }
     }
 
     /// ℓ(m, y).

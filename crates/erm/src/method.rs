@@ -64,7 +64,8 @@ impl Method {
 
     /// The method with the smallest proven excess risk for this scope and budget, without looking at any row.
     ///
-    /// The bounds are those of [`utility`], at the weights' norm that the defaults are made for.
+    /// The bounds are those of [`utility`], at the weights' norm that the defaults are made for. That of descent is for
+    /// [`Schedule::proven`], while [`plan`](Self::plan) descends on [`Schedule::descent`] unless told otherwise.
     ///
     /// # Errors
     /// [`ErmError::Invalid`] for ε = 0 or a scope without meaning.

@@ -5,7 +5,7 @@ use crate::draw::Shape;
 use crate::plan::{Place, Plan, Split, tolerance};
 use crate::rule;
 use crate::settings::Scope;
-use reticent_core::rounding::{div_up, sub_down};
+use reticent_core::rounding::div_up;
 use reticent_core::{Event, Guarantee};
 
 /// Noise of density ∝ e^{−‖b‖/scale} for δ = 0, normal noise of the least (analytic) σ for δ > 0, both for the
@@ -21,7 +21,8 @@ use reticent_core::{Event, Guarantee};
 /// scale 2/(nΛε) is the one here for L = 1; Balle, Wang (2018) for the σ.
 ///
 /// # Errors
-/// [`ErmError::Invalid`] for ε = 0 or Λ that is not positive.
+/// [`ErmError::Invalid`] for ε = 0, Λ that is not positive or too small for double precision, or, where δ = 0, more than
+/// 2¹⁸ weights.
 pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     scope.check()?;
     let lambda = match scope.regularization {
@@ -34,7 +35,7 @@ pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
         return Ok(Plan {
             lambda,
             place: Place::Finish,
-            tolerance: tolerance(scope, 0.0),
+            tolerance: tolerance(scope, lambda, Place::Finish)?,
             main: None,
             finish: budget,
             sensitivity,
@@ -42,16 +43,13 @@ pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
         });
     }
     let split = Split::of(budget)?;
-    let spend = sub_down(split.main.epsilon.get(), Shape::Spherical.epsilon_up(scope.width));
-    if spend <= 0.0 {
-        return Err(ErmError::invalid("epsilon", budget.epsilon, "give a larger epsilon"));
-    }
+    let spend = Shape::Spherical.left_of(split.main.epsilon.get(), scope.width)?;
     let scale = div_up(sensitivity, spend);
-    let noise_norm = lambda * Shape::Spherical.typical_norm(scope.width, scale);
+    let place = Place::Output { shape: Shape::Spherical, scale };
     Ok(Plan {
         lambda,
-        place: Place::Output { shape: Shape::Spherical, scale },
-        tolerance: tolerance(scope, noise_norm),
+        place,
+        tolerance: tolerance(scope, lambda, place)?,
         main: Some(Event::Pure { epsilon: split.main.epsilon }),
         finish: split.finish,
         sensitivity: 0.0,

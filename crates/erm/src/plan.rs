@@ -2,7 +2,7 @@
 
 use crate::ErmError;
 use crate::draw::Shape;
-use crate::problem::{Problem, norm_up};
+use crate::problem::{Extent, Problem, norm_up};
 use crate::settings::Scope;
 use crate::solver::minimise;
 use reticent_core::rounding::{div_up, mul_down, mul_up, sqrt_up, sub_down};
@@ -85,12 +85,49 @@ impl Split {
     }
 }
 
-/// The gradient norm of the sum that a plan asks of the solver: far below the gradient of one record, and well
-/// above what double precision can certify for so many rows and such noise.
-pub(crate) fn tolerance(scope: &Scope, noise_norm: f64) -> f64 {
-    let lipschitz = scope.constants().lipschitz;
-    let rounding = (2f64).powi(-40) * scope.size as f64;
-    lipschitz * rounding.max(1e-6) + noise_norm * (scope.width as f64 + 64.0) * (2f64).powi(-46)
+/// The share of the sensitivity cL/λ that twice tolerance/λ may be.
+const MOST_INEXACT: f64 = 0.01;
+
+/// The gradient norm of the sum that a plan asks of the solver: eight times what rounding can add to a certificate,
+/// whatever the rows are, and a little more. So whether it can be certified hangs on no row; `proof.md` has the
+/// argument.
+///
+/// # Errors
+/// [`ErmError::Invalid`] when that is not far below the gradient of one record: the finishing noise would be as strong as
+/// the main noise.
+pub(crate) fn tolerance(scope: &Scope, lambda: f64, place: Place) -> Result<f64, ErmError> {
+    let (constants, size) = (scope.constants(), scope.size as f64);
+    let (linear, added, inexact) = match place {
+        Place::Objective { shape, scale } => {
+            let (norm, error) = shape.extremes(scope.width, scale);
+            (norm, 0.0, error)
+        }
+        Place::Output { shape, scale } => {
+            let (norm, error) = shape.extremes(scope.width, scale);
+            (0.0, norm, lambda * error)
+        }
+        Place::Finish => (0.0, 0.0, 0.0),
+    };
+    // F at its minimum is at most F(0), which keeps the minimiser in this ball.
+    let energy = 2.0 * lambda * size * scope.loss.at_zero();
+    let farthest = (linear + libm::sqrt(linear * linear + energy)) / lambda;
+    let extent = Extent { loss: scope.loss, rows: size, longest: scope.width };
+    let rounding = extent.gradient_error_up(farthest, lambda, size * constants.lipschitz, linear)
+        + inexact
+        + lambda * f64::EPSILON * (farthest + added);
+    let least = constants.lipschitz * ((2f64).powi(-40) * size).max(1e-6);
+    let tolerance = least + 8.0 * rounding;
+    // The error of a margin must also fade with the distance from the minimum.
+    let drift = 8.0 * size * constants.smoothness * (scope.width + 8) as f64 * f64::EPSILON;
+    if 2.0 * tolerance <= MOST_INEXACT * scope.changes() * constants.lipschitz && drift <= lambda {
+        return Ok(tolerance);
+    }
+    Err(ErmError::invalid(
+        "regularization",
+        lambda / size,
+        "give more, or a larger epsilon, fewer features or a smoother loss: double precision cannot certify the \
+         minimum for every data set of this size",
+    ))
 }
 
 impl Plan {
@@ -107,7 +144,8 @@ impl Plan {
             Place::Output { shape, scale } => {
                 let noise = shape.draw(entropy, width, scale);
                 let inexact = self.lambda * noise.error;
-                let mut solution = minimise(problem, self.lambda, &zero, inexact, 0.5 * self.tolerance)?;
+                // A quarter is for adding the noise.
+                let mut solution = minimise(problem, self.lambda, &zero, inexact, 0.75 * self.tolerance)?;
                 let weights: Vec<f64> =
                     solution.weights.iter().zip(&noise.values).map(|(w, b)| w + b).collect();
                 // Each sum is rounded once.
@@ -136,16 +174,42 @@ impl Plan {
         reticent_core::rounding::add_up(self.sensitivity, inexact)
     }
 
-    fn finish(&self, weights: &[f64], entropy: &mut Entropy) -> Result<(Vec<f64>, Event), ErmError> {
-        let (width, sensitivity) = (weights.len(), self.finishing_sensitivity_up());
-        if self.finish.delta.get() == 0.0 {
+    /// What a run guarantees, for a plan that was made for this budget: no δ where all noise is pure.
+    pub fn guarantee(&self, budget: Guarantee) -> Guarantee {
+        let main_is_pure = matches!(self.main, None | Some(Event::Pure { .. }));
+        if main_is_pure && self.finish.delta.get() == 0.0 { Guarantee::pure(budget.epsilon) } else { budget }
+    }
+
+    /// √E‖ξ‖² of the finishing noise ξ on `width` weights.
+    pub(crate) fn finishing_norm(&self, width: usize) -> Result<f64, ErmError> {
+        Ok(match self.finishing(width)? {
+            Finishing::Laplace(noise) => Shape::Laplace.typical_norm(width, noise.scale()),
+            Finishing::Gaussian(noise) => Shape::Gaussian.typical_norm(width, noise.sigma()),
+        })
+    }
+
+    fn finishing(&self, width: usize) -> Result<Finishing, ErmError> {
+        let sensitivity = self.finishing_sensitivity_up();
+        let Guarantee { epsilon, delta } = self.finish;
+        Ok(if delta.get() == 0.0 {
             let l1 = Sensitivity::new(mul_up(sqrt_up(width as f64), sensitivity))?;
-            let released = entropy.release(&Laplace::new(l1, self.finish.epsilon, width)?, weights);
-            return Ok((released.value, released.event));
-        }
-        let noise =
-            Gaussian::new(Sensitivity::new(sensitivity)?, self.finish.epsilon, self.finish.delta, width)?;
-        let released = entropy.release(&noise, weights);
+            Finishing::Laplace(Laplace::new(l1, epsilon, width)?)
+        } else {
+            Finishing::Gaussian(Gaussian::new(Sensitivity::new(sensitivity)?, epsilon, delta, width)?)
+        })
+    }
+
+    fn finish(&self, weights: &[f64], entropy: &mut Entropy) -> Result<(Vec<f64>, Event), ErmError> {
+        let released = match self.finishing(weights.len())? {
+            Finishing::Laplace(noise) => entropy.release(&noise, weights),
+            Finishing::Gaussian(noise) => entropy.release(&noise, weights),
+        };
         Ok((released.value, released.event))
     }
+}
+
+/// The mechanism of the last step.
+enum Finishing {
+    Laplace(Laplace),
+    Gaussian(Gaussian),
 }

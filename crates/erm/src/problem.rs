@@ -137,7 +137,23 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// A bound on the norm of what rounding adds to the gradient that [`combine`](Self::combine) and the
+    /// What the rounding errors of its gradients depend on.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent { loss: self.loss, rows: self.rows.len() as f64, longest: self.rows.longest() }
+    }
+}
+
+/// A number of rows with a loss, and how long they are: what bounds the rounding errors of a gradient.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    pub(crate) loss: Loss,
+    pub(crate) rows: f64,
+    /// The most non-zeros of a row.
+    pub(crate) longest: usize,
+}
+
+impl Extent {
+    /// A bound on the norm of what rounding adds to the gradient that [`combine`](Problem::combine) and the
     /// linear terms give at `weights`; `combined` is the norm of the sum over rows, `linear` that of b.
     ///
     /// A margin is a sum of at most `longest + 1` products and Σ|wⱼxⱼ| ≤ ‖w‖; a slope is as wrong as β times
@@ -145,9 +161,9 @@ impl<'a> Problem<'a> {
     /// a unit or two in the last place of what they add.
     pub(crate) fn gradient_error_up(&self, weights: f64, lambda: f64, combined: f64, linear: f64) -> f64 {
         let unit = f64::EPSILON;
-        let n = self.rows.len() as f64;
+        let n = self.rows;
         let lipschitz = self.loss.constants().lipschitz;
-        let margin_error = (self.rows.longest() + 8) as f64 * unit * weights;
+        let margin_error = (self.longest + 8) as f64 * unit * weights;
         let per_row = self.loss.slope_error(margin_error) + 2.0 * unit * lipschitz;
         let last = 8.0 * unit * (combined + lambda * weights + linear);
         (n * per_row + last + (n * unit) * (n * unit) * n * lipschitz) * (1.0 + 1e-9)
@@ -175,8 +191,11 @@ impl Compensated {
     }
 }
 
-/// ‖v‖₂, rounded up.
+/// ‖v‖₂, rounded up; infinite where an entry is not a number.
 pub(crate) fn norm_up(v: &[f64]) -> f64 {
+    if v.iter().any(|x| x.is_nan()) {
+        return f64::INFINITY;
+    }
     let largest = v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return largest;

@@ -5,9 +5,13 @@
 //! brought to the ball by the public rule of [`clip`].
 
 use crate::ErmError;
+use crate::problem::Compensated;
 
 /// Rows may exceed norm 1 by this much, which the losses' constants pay for.
 pub const NORM_SLACK: f64 = 1e-12;
+
+/// The most rows there can be.
+pub(crate) const MOST_ROWS: u64 = 1 << 32;
 
 /// Rows of features with their labels, borrowed from arrays in compressed-row form.
 ///
@@ -79,7 +83,7 @@ impl<'a> Rows<'a> {
             return Err(ErmError::invalid("l1_bound", bound, "give a finite number above 0"));
         }
         for row in 0..self.len() {
-            let norm: f64 = self.row(row).1.iter().map(|value| value.abs()).sum();
+            let norm = total(self.row(row).1.iter().map(|value| value.abs()));
             if norm > bound * (1.0 + NORM_SLACK) {
                 return Err(ErmError::Row { row, why: format!("its l1 norm {norm} is above {bound}") });
             }
@@ -163,7 +167,7 @@ fn check_shape(
     if dimension == 0 || dimension > 1 << 31 {
         return bad(format!("{dimension} features: give from 1 to 2^31"));
     }
-    if labels.len() as u64 > 1 << 32 {
+    if labels.len() as u64 > MOST_ROWS {
         return bad(format!("{} rows: give at most 2^32", labels.len()));
     }
     if columns.len() != values.len() {
@@ -182,12 +186,12 @@ fn check_shape(
 /// Brings every row with ℓ2 norm above 1 to norm 1 by scaling it. A row is changed by its own values alone,
 /// so that neighbouring data sets stay neighbours.
 ///
-/// Values that are not finite are left as they are: [`Rows::new`] reports them.
+/// A row with a value that is not finite is left as it is: [`Rows::new`] reports it.
 pub fn clip(offsets: &[usize], values: &mut [f64]) {
     for ends in offsets.windows(2) {
         if let Some(row) = values.get_mut(ends[0]..ends[1]) {
             let largest = row.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-            if !(largest.is_finite() && largest > 0.0) {
+            if largest == 0.0 || row.iter().any(|value| !value.is_finite()) {
                 continue;
             }
             let norm = l2(row);
@@ -203,5 +207,14 @@ pub fn clip(offsets: &[usize], values: &mut [f64]) {
 }
 
 fn l2(values: &[f64]) -> f64 {
-    libm::sqrt(values.iter().map(|value| value * value).sum())
+    libm::sqrt(total(values.iter().map(|value| value * value)))
+}
+
+/// The sum of terms that are not negative, off by at most 2⁻⁴⁴ of itself for up to 2³¹ of them; infinite where it
+/// overflows.
+fn total(terms: impl Iterator<Item = f64>) -> f64 {
+    let mut sum = Compensated::default();
+    terms.for_each(|term| sum.add(term));
+    let value = sum.value();
+    if value.is_nan() { f64::INFINITY } else { value }
 }

@@ -5,6 +5,7 @@
 //! settings is that of a tuned rule.
 
 use crate::draw::Shape;
+use crate::loss::Loss;
 use crate::objective::{Profile, least_lambda, pure_shape};
 use crate::settings::Scope;
 use reticent_core::Guarantee;
@@ -40,7 +41,8 @@ pub(crate) fn objective_lambda(scope: &Scope, budget: Guarantee) -> f64 {
     floor.max(norm / OBJECTIVE_RADIUS)
 }
 
-/// λ for output perturbation: with noise of norm N/λ, the least of L·N/λ + (λ/(2n))·radius².
+/// λ for output perturbation: with noise of norm N/λ, the least of L·N/λ + (λ/(2n))·radius². The squared loss is one
+/// only within its own radius, so that no larger one is of use.
 pub(crate) fn output_lambda(scope: &Scope, budget: Guarantee) -> f64 {
     let shift = scope.changes() * scope.constants().lipschitz;
     let norm = if budget.delta.get() == 0.0 {
@@ -49,5 +51,9 @@ pub(crate) fn output_lambda(scope: &Scope, budget: Guarantee) -> f64 {
         let multiplier = gaussian_noise_multiplier_up(budget.epsilon, budget.delta).map_or(1.0, |z| z.get());
         Shape::Gaussian.typical_norm(scope.width, shift * multiplier)
     };
-    libm::sqrt(2.0 * scope.constants().lipschitz * scope.size as f64 * norm) / OUTPUT_RADIUS
+    let radius = match scope.loss {
+        Loss::Squared { radius } => radius.min(OUTPUT_RADIUS),
+        Loss::Logistic | Loss::Huber { .. } => OUTPUT_RADIUS,
+    };
+    libm::sqrt(2.0 * scope.constants().lipschitz * scope.size as f64 * norm) / radius
 }

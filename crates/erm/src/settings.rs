@@ -18,6 +18,9 @@ pub struct Settings {
     pub neighboring: Neighboring,
     /// A public number near the number of rows, needed under add-remove, where the true one is private. Under
     /// replace-one the number of rows is public and this is left out.
+    ///
+    /// A fit whose solver cannot certify its result fails, and plans allow for twice this many rows: with far more,
+    /// whether a fit fails depends on their private number. Rather declare too many than too few.
     pub size: Option<u64>,
     /// Λ of (1/n)Σℓ + (Λ/2)‖w‖²; none for the rule of the method.
     pub regularization: Option<f64>,

@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 200;
 const DAMPING: f64 = 0.03;
 
 /// Trials of one line search.
-const MOST_TRIALS: usize = 40;
+const MOST_TRIALS: usize = 120;
 
 /// Where the solver ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,12 @@ pub(crate) fn minimise(
         let norm = norm_up(&gradient.total);
         let certified = norm
             + linear_error
-            + problem.gradient_error_up(norm_up(&state.weights), lambda, gradient.rows, norm_up(linear));
+            + problem.extent().gradient_error_up(
+                norm_up(&state.weights),
+                lambda,
+                gradient.rows,
+                norm_up(linear),
+            );
         if state.fresh {
             best = best.min(certified);
         }
@@ -188,7 +193,7 @@ impl<'a, 'b> State<'a, 'b> {
         // The slope of F along the direction rises with t; (0, start) is on its left end.
         let (mut low, mut low_slope, mut high) = (0.0, start, None::<(f64, f64)>);
         let mut t = 1.0;
-        for _ in 0..MOST_TRIALS {
+        for trial in 0..MOST_TRIALS {
             for ((margin, base), q) in self.margins.iter_mut().zip(&base).zip(&moved) {
                 *margin = base + t * q;
             }
@@ -196,7 +201,7 @@ impl<'a, 'b> State<'a, 'b> {
             let slope = dot(&self.slopes, &moved) + linear + t * quadratic;
             let noise: f64 = self.slopes.iter().zip(&moved).map(|(s, q)| (s * q).abs()).sum::<f64>();
             let settled = slope.abs() <= 32.0 * f64::EPSILON * (noise + linear.abs() + t * quadratic);
-            if settled || (slope <= -0.02 * start && (slope >= 0.5 * start || (t >= 1.0 && high.is_none()))) {
+            if settled || (slope <= -0.02 * start && slope >= 0.5 * start) {
                 break;
             }
             if slope > 0.0 {
@@ -204,10 +209,15 @@ impl<'a, 'b> State<'a, 'b> {
             } else {
                 (low, low_slope) = (t, slope);
             }
-            let Some((right, right_slope)) = high else { break };
+            // Damped directions can be far too short.
+            let Some((right, right_slope)) = high else {
+                t *= 4.0;
+                continue;
+            };
             let secant = low + (right - low) * low_slope / (low_slope - right_slope);
             let (left_most, right_most) = (low + 0.1 * (right - low), low + 0.9 * (right - low));
-            t = secant.clamp(left_most, right_most);
+            // Every third trial halves the interval, so that no corner is too sharp to be found.
+            t = if trial % 3 == 2 { 0.5 * (low + right) } else { secant.clamp(left_most, right_most) };
         }
         let mut changed = false;
         for (w, p) in self.weights.iter_mut().zip(direction) {

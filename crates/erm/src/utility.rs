@@ -3,13 +3,13 @@
 //! Excess is of the mean loss (1/n)Σℓ against any w of norm at most `radius`, for rows of norm at most 1.
 
 use crate::ErmError;
-use crate::draw::Shape;
-use crate::gradient::Schedule;
+use crate::gradient;
 use crate::method::Method;
-use crate::objective::{Profile, least_lambda, pure_shape};
+use crate::objective::{self, least_lambda};
+use crate::output;
+use crate::plan::{Place, Plan, Split};
 use crate::settings::Scope;
 use reticent_core::Guarantee;
-use reticent_core::profile::gaussian_noise_multiplier_up;
 
 /// The norm of weights that the defaults are made for.
 pub const USUAL_RADIUS: f64 = 14.0;
@@ -25,75 +25,71 @@ pub struct Bound {
     pub lambda: f64,
 }
 
-/// The bounds of the methods that can serve this budget, each at its best λ.
+/// The bounds of the methods that can serve this budget, each at its best λ; infinite where no plan can be made.
 pub fn bounds(scope: &Scope, budget: Guarantee, radius: f64) -> Vec<Bound> {
-    let mut bounds = vec![objective_excess(scope, budget, radius), output_excess(scope, budget, radius)];
-    if budget.delta.get() > 0.0 {
-        bounds.push(descent_excess(scope, budget, radius));
-    }
-    bounds
+    let bounded = [Method::Objective, Method::Output, Method::Descent];
+    bounded.into_iter().filter_map(|method| bound(scope, method, budget, radius)).collect()
 }
 
-/// Objective perturbation: E‖b‖²/(nλ) + (λ/(2n))·radius², at the best λ that leaves half of ε.
+fn bound(scope: &Scope, method: Method, budget: Guarantee, radius: f64) -> Option<Bound> {
+    match method {
+        Method::Objective => Some(objective_excess(scope, budget, radius)),
+        Method::Output => Some(output_excess(scope, budget, radius)),
+        Method::Descent if budget.delta.get() > 0.0 => Some(descent_excess(scope, budget, radius)),
+        _ => None,
+    }
+}
+
+/// Objective perturbation: E‖b‖²/(nλ) + (λ/(2n))·radius² + L·(τ/λ + E‖ξ‖), at the best λ that leaves half of ε. b and the
+/// finishing noise ξ are those of [`objective::plan`], and so is τ, the gradient norm at which its solver stops.
 ///
 /// With G = Σℓ + (λ/2)‖w‖² and w_b the minimiser of G + bᵀw, strong convexity gives ‖w_b − w₀‖ ≤ ‖b‖/λ, and
-/// G(w_b) ≤ G(w₀) + bᵀ(w₀ − w_b) ≤ G(w₀) + ‖b‖²/λ.
+/// G(w_b) ≤ G(w₀) + bᵀ(w₀ − w_b) ≤ G(w₀) + ‖b‖²/λ. What is released is at most τ/λ + ‖ξ‖ from w_b.
 ///
 /// # Reference
 /// Chaudhuri, Monteleoni, Sarwate (2011) and Kifer, Smith, Thakurta (2012), in the form derived here.
 pub fn objective_excess(scope: &Scope, budget: Guarantee, radius: f64) -> Bound {
-    let epsilon = budget.epsilon.get();
-    let floor = least_lambda(scope, 0.5 * epsilon);
-    let norm = |lambda: f64| {
-        if budget.delta.get() == 0.0 {
-            let (shape, shift) = pure_shape(scope);
-            let left = epsilon - libm::log1p(scope.constants().smoothness / lambda);
-            return shape.typical_norm(scope.width, scope.changes() * shift / left);
-        }
-        let profile =
-            Profile { constants: scope.constants(), lambda, sigma: 0.0, neighboring: scope.neighboring };
-        profile
-            .calibrated(budget.epsilon, budget.delta)
-            .map_or(f64::INFINITY, |p| Shape::Gaussian.typical_norm(scope.width, p.sigma))
-    };
-    best(scope, Method::Objective, floor, |lambda| {
-        (norm(lambda) * norm(lambda) / lambda + 0.5 * lambda * radius * radius) / scope.size as f64
-    })
+    let share = Split::of(budget).map_or(0.0, |split| 0.5 * split.main.epsilon.get());
+    let floor = least_lambda(scope, share);
+    best(scope, Method::Objective, floor, |scope| excess(scope, objective::plan(scope, budget), radius))
 }
 
-/// Output perturbation: L·E‖noise‖ + (λ/(2n))·radius² at the best λ.
+/// Output perturbation: L·(E‖noise‖ + τ/λ + E‖ξ‖) + (λ/(2n))·radius² at the best λ, with the noise, the finishing noise ξ
+/// and the solver's τ of [`output::plan`].
 ///
 /// # Reference
 /// Chaudhuri, Monteleoni, Sarwate (2011), in the form for losses that are only Lipschitz.
 pub fn output_excess(scope: &Scope, budget: Guarantee, radius: f64) -> Bound {
-    let lipschitz = scope.constants().lipschitz;
-    let unit = if budget.delta.get() == 0.0 {
-        Shape::Spherical.typical_norm(scope.width, 1.0 / budget.epsilon.get())
-    } else {
-        let z = gaussian_noise_multiplier_up(budget.epsilon, budget.delta).map_or(f64::INFINITY, |z| z.get());
-        Shape::Gaussian.typical_norm(scope.width, z)
-    };
-    best(scope, Method::Output, 0.0, |lambda| {
-        lipschitz * unit * scope.sensitivity_up(lambda) + 0.5 * lambda * radius * radius / scope.size as f64
-    })
+    best(scope, Method::Output, 0.0, |scope| excess(scope, output::plan(scope, budget), radius))
 }
 
-/// Projected noisy descent on all rows with averaging: radius·√(L²/T + dσ²/n²) with the default number of steps T and
-/// the σ of a single release of the gradient (T releases have √T times it each).
+/// The bound for one plan.
+fn excess(scope: &Scope, plan: Result<Plan, ErmError>, radius: f64) -> f64 {
+    let finished = plan.and_then(|plan| Ok((plan.finishing_norm(scope.width)?, plan)));
+    let Ok((finish, plan)) = finished else { return f64::INFINITY };
+    let (n, lambda, lipschitz) = (scope.size as f64, plan.lambda, scope.constants().lipschitz);
+    let noise = match plan.place {
+        Place::Objective { shape, scale } => shape.typical_norm(scope.width, scale).powi(2) / (n * lambda),
+        Place::Output { shape, scale } => lipschitz * shape.typical_norm(scope.width, scale),
+        Place::Finish => 0.0,
+    };
+    noise + lipschitz * (plan.tolerance / lambda + finish) + 0.5 * lambda / n * radius * radius
+}
+
+/// Projected noisy descent on all rows as [`Schedule::proven`](gradient::Schedule::proven) does it, not as the default
+/// [`Schedule::descent`](gradient::Schedule::descent), whose
+/// momentum and length are chosen by experiment and have no bound here.
 ///
 /// # Reference
-/// Bassily, Smith, Thakurta (2014), theorem 2.4, with the noise of exact Gaussian composition.
+/// Bassily, Smith, Thakurta (2014), theorem 2.4, with the noise of exact Gaussian composition; derived in
+/// [`Schedule::proven`](gradient::Schedule::proven).
 pub fn descent_excess(scope: &Scope, budget: Guarantee, radius: f64) -> Bound {
-    let z = gaussian_noise_multiplier_up(budget.epsilon, budget.delta).map_or(f64::INFINITY, |z| z.get());
-    let lipschitz = scope.constants().lipschitz;
-    let noise = libm::sqrt(scope.width as f64) * z * scope.changes() * lipschitz / scope.size as f64;
-    let steps = f64::from(Schedule::descent(scope, budget).steps);
-    let excess = radius * libm::sqrt(lipschitz * lipschitz / steps + noise * noise);
-    Bound { method: Method::Descent, excess, lambda: 0.0 }
+    Bound { method: Method::Descent, excess: gradient::proven(scope, budget, radius).1, lambda: 0.0 }
 }
 
-/// The least over λ from `floor` up.
-fn best(scope: &Scope, method: Method, floor: f64, excess: impl Fn(f64) -> f64) -> Bound {
+/// The least over λ from `floor` up of the excess for a scope with that λ.
+fn best(scope: &Scope, method: Method, floor: f64, excess: impl Fn(&Scope) -> f64) -> Bound {
+    let excess = |lambda: f64| excess(&Scope { regularization: Some(lambda / scope.size as f64), ..*scope });
     let start = floor.max(1e-9 * scope.size as f64).max(1e-12);
     let (mut low, mut high) = (libm::log(start), libm::log(start.max(scope.size as f64) * 1e3));
     // The bounds have one valley in ln λ: golden-section search.
@@ -127,8 +123,8 @@ pub fn records_needed(
     }
     budget.epsilon.positive()?;
     let fits = |size: u64| {
-        let bounds = bounds(&Scope { size, ..*scope }, budget, radius);
-        bounds.iter().any(|bound| bound.method == method && bound.excess <= excess)
+        let bound = bound(&Scope { size, ..*scope }, method, budget, radius);
+        bound.is_some_and(|bound| bound.excess <= excess)
     };
     let mut high = 1u64;
     while !fits(high) {

@@ -9,6 +9,7 @@ mod sums;
 
 pub use course::{CourseSigma, course_sigma};
 pub use defaults::Schedule;
+pub(crate) use defaults::proven;
 
 use crate::ErmError;
 use crate::plan::Outcome;
@@ -185,8 +186,9 @@ impl GradientPlan {
     }
 }
 
-/// Brings weights back to the ball.
+/// Brings weights back to the ball; those that are not finite to 0.
 fn project(weights: &mut [f64], radius: f64) {
+    weights.iter_mut().filter(|w| !w.is_finite()).for_each(|w| *w = 0.0);
     let norm = norm_up(weights);
     if norm > radius {
         weights.iter_mut().for_each(|w| *w *= radius / norm);

@@ -3,14 +3,17 @@
 use super::Schedule;
 use crate::ErmError;
 use crate::problem::Problem;
+use crate::rows::MOST_ROWS;
 use crate::settings::Scope;
 use reticent_core::InvalidValue;
 use reticent_core::rounding::{add_up, mul_up, sqrt_up};
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Bits;
 
-/// log₂ of the largest integer that is summed: 2³² rows then fit in 64 bits.
-const SUMMAND_BITS: i32 = 30;
+/// log₂ of the largest integer that is summed: the sum over every allowed number of rows is then a double.
+const SUMMAND_BITS: i32 = 21;
+
+const _: () = assert!(MOST_ROWS << SUMMAND_BITS <= 1 << f64::MANTISSA_DIGITS);
 
 /// Adding 1.5·2⁵² to a number below 2⁵¹ leaves the nearest integer, ties to even, in the last bits.
 const ROUNDER: f64 = 3.0 * (1u64 << 51) as f64;
@@ -51,7 +54,7 @@ pub(super) fn exact_rate(rate: f64) -> Result<f64, InvalidValue> {
     Ok(threshold(rate)? as f64 / (2f64).powi(RATE_BITS as i32))
 }
 
-/// The power of two that summands are multiples of: between L·2⁻³⁰ and L·2⁻²⁹.
+/// The power of two that summands are multiples of: between L·2⁻²¹ and L·2⁻²⁰.
 fn step(lipschitz: f64) -> f64 {
     libm::scalbn(1.0, libm::ilogb(lipschitz) + 1 - SUMMAND_BITS)
 }
@@ -68,7 +71,8 @@ pub(super) fn record_norm_up(scope: &Scope) -> f64 {
     add_up(lipschitz, mul_up(sqrt_up(scope.width as f64), step(lipschitz)))
 }
 
-/// Σ ∂ℓ/∂m·x over the sampled rows. Every summand is rounded to the step by itself, and the sum is exact.
+/// Σ ∂ℓ/∂m·x over the sampled rows. Every summand is rounded to the step by itself, and the sum is exact. Slopes
+/// are held to their bound, so that no weights can make a summand larger than [`record_norm_up`].
 pub(super) fn gradient_sum(
     problem: &Problem<'_>,
     weights: &[f64],
@@ -89,7 +93,7 @@ pub(super) fn gradient_sum(
         }
         let (columns, values) = rows.row(row);
         let dot: f64 = columns.iter().zip(values).map(|(c, x)| given[*c as usize] * x).sum();
-        let (slope, _) = loss.derivatives(dot + intercept, *label);
+        let slope = loss.bounded_slope(dot + intercept, *label);
         let factor = slope * scale * unit;
         for (column, value) in columns.iter().zip(values) {
             sums[*column as usize] += rounded(factor * value);
@@ -117,6 +121,39 @@ impl Half {
                 self.kept = Some(word >> RATE_BITS);
                 word & ((1 << RATE_BITS) - 1)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loss;
+    use crate::tests::Table;
+
+    #[test]
+    fn no_weights_make_a_record_larger_than_its_bound() {
+        let mut entropy = Entropy::new().unwrap();
+        let table = Table::dense(2, &[(vec![0.6, 0.8], 1.0)]);
+        for loss in [Loss::Logistic, Loss::SVM, Loss::Squared { radius: 2.0 }] {
+            let problem = Problem::new(table.rows(), loss, 0.3).unwrap();
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, 1e300] {
+                for weights in [[bad; 3], [bad, -bad, 0.0], [0.0, 0.0, bad]] {
+                    let sum = gradient_sum(&problem, &weights, &Sample::All, &mut entropy);
+                    let norm = sum.iter().map(|s| s * s).sum::<f64>().sqrt();
+                    let lipschitz = loss.constants().lipschitz;
+                    assert!(norm <= lipschitz + 2.0 * step(lipschitz), "{loss:?} {weights:?} {sum:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_sums_are_doubles() {
+        // One more or one less step must still be told apart by exactly that.
+        let largest = (crate::rows::MOST_ROWS as i64) << SUMMAND_BITS;
+        for sum in [largest, largest - 1, 1 - largest] {
+            assert_eq!(sum as f64 as i64, sum);
         }
     }
 }

@@ -14,7 +14,7 @@ pub use named::{chaudhuri, chaudhuri_constants, iyengar, iyengar_constants, kife
 pub use profile::{Profile, redberg_delta_up};
 
 use crate::ErmError;
-use crate::draw::Shape;
+use crate::draw::{MOST_SPHERICAL, Shape};
 use crate::plan::{Place, Plan, Split, tolerance};
 use crate::rule;
 use crate::settings::Scope;
@@ -28,14 +28,15 @@ use reticent_core::{Delta, Event, Guarantee};
 /// c = 1 under add-remove and 2 under replace-one, in the ℓ2 norm or, with L replaced by L times the public ℓ1
 /// bound of a row, in the ℓ1 norm: whichever is smaller on average, which is public. Where λ would leave less
 /// than half of ε, it is raised to β/(e^{ε/2} − 1). For δ > 0, b is normal with the least σ of [`Profile`], or the
-/// pure law where that is smaller on average (a pure guarantee is also an (ε, δ) one). 1 % of ε and δ pays for the distance between the computed and the exact minimiser.
+/// pure law where that is smaller on average, whose guarantee has δ = 0 ([`Plan::guarantee`]). 1 % of ε and δ pays for
+/// the distance between the computed and the exact minimiser.
 ///
 /// # Reference
 /// Chaudhuri, Monteleoni, Sarwate (2011), algorithm 2, with the determinant's term taken once instead of
 /// twice (`proof.md`); Redberg, Koskela, Wang (2023) for δ > 0.
 ///
 /// # Errors
-/// [`ErmError::Invalid`] for ε = 0 or Λ that is not positive.
+/// [`ErmError::Invalid`] for ε = 0, or Λ that is not positive or too small for double precision.
 pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     scope.check()?;
     let split = Split::of(budget)?;
@@ -45,12 +46,15 @@ pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     if budget.delta.get() == 0.0 {
         return pure(scope, split, lambda);
     }
-    let pure_norm = noise_norm(scope, &pure(scope, Split::of(Guarantee::pure(budget.epsilon))?, lambda)?);
-    let gaussian = gaussian(scope, split, lambda)?;
-    if noise_norm(scope, &gaussian) <= pure_norm {
-        return Ok(gaussian);
+    let gaussian = gaussian(scope, split, lambda);
+    // A pure law that is out of reach leaves the Gaussian one, and the other way round.
+    let Ok(pure) = pure(scope, Split::of(Guarantee::pure(budget.epsilon))?, lambda) else {
+        return gaussian;
+    };
+    match gaussian {
+        Ok(gaussian) if noise_norm(scope, &gaussian) <= noise_norm(scope, &pure) => Ok(gaussian),
+        _ => Ok(pure),
     }
-    pure(scope, Split::of(Guarantee::pure(budget.epsilon))?, lambda)
 }
 
 /// √E‖b‖² of a plan.
@@ -66,12 +70,13 @@ pub(crate) fn least_lambda(scope: &Scope, share: f64) -> f64 {
     div_up(scope.constants().smoothness, exp_m1_down(share))
 }
 
-/// The law of b for a pure guarantee and the norm of the shift it must hide, for one changed record.
+/// The law of b for a pure guarantee and the norm of the shift it must hide, for one changed record. Beyond the
+/// coordinates that are proven for spherical vectors it is always Laplace.
 pub(crate) fn pure_shape(scope: &Scope) -> (Shape, f64) {
     let lipschitz = scope.constants().lipschitz;
     let l1 = mul_up(lipschitz, scope.l1_bound);
     let spherical = Shape::Spherical.typical_norm(scope.width, lipschitz);
-    if Shape::Laplace.typical_norm(scope.width, l1) < spherical {
+    if scope.width > MOST_SPHERICAL || Shape::Laplace.typical_norm(scope.width, l1) < spherical {
         (Shape::Laplace, l1)
     } else {
         (Shape::Spherical, lipschitz)
@@ -81,16 +86,13 @@ pub(crate) fn pure_shape(scope: &Scope) -> (Shape, f64) {
 fn pure(scope: &Scope, split: Split, lambda: f64) -> Result<Plan, ErmError> {
     let (shape, shift) = pure_shape(scope);
     let determinant = ln_1p_up(div_up(scope.constants().smoothness, lambda));
-    let left = sub_down(sub_down(split.main.epsilon.get(), determinant), shape.epsilon_up(scope.width));
-    if left <= 0.0 {
-        return Err(ErmError::invalid("epsilon", split.main.epsilon, "give a larger epsilon"));
-    }
+    let left = shape.left_of(sub_down(split.main.epsilon.get(), determinant), scope.width)?;
     let scale = div_up(mul_up(scope.changes(), shift), left);
     let place = Place::Objective { shape, scale };
     Ok(Plan {
         lambda,
         place,
-        tolerance: tolerance(scope, shape.typical_norm(scope.width, scale)),
+        tolerance: tolerance(scope, lambda, place)?,
         main: Some(Event::Pure { epsilon: split.main.epsilon }),
         finish: split.finish,
         sensitivity: 0.0,
@@ -108,25 +110,30 @@ fn gaussian(scope: &Scope, split: Split, lambda: f64) -> Result<Plan, ErmError> 
     let profile =
         Profile { constants: scope.constants(), lambda, sigma: 0.0, neighboring: scope.neighboring };
     let profile = profile.calibrated(split.main.epsilon, Delta::new(delta)?)?;
-    Ok(gaussian_plan(
+    gaussian_plan(
         scope,
         split,
         profile,
         "objective perturbation, hockey-stick profile (after Redberg, Koskela, Wang 2023), finished with \
          Gaussian noise for the solver's distance",
-    ))
+    )
 }
 
 /// A plan with normal b whose profile has been checked against the main part of the budget.
-fn gaussian_plan(scope: &Scope, split: Split, profile: Profile, theorem: &'static str) -> Plan {
-    let noise_norm = Shape::Gaussian.typical_norm(scope.width, profile.sigma);
-    Plan {
+fn gaussian_plan(
+    scope: &Scope,
+    split: Split,
+    profile: Profile,
+    theorem: &'static str,
+) -> Result<Plan, ErmError> {
+    let place = Place::Objective { shape: Shape::Gaussian, scale: profile.sigma };
+    Ok(Plan {
         lambda: profile.lambda,
-        place: Place::Objective { shape: Shape::Gaussian, scale: profile.sigma },
-        tolerance: tolerance(scope, noise_norm),
+        place,
+        tolerance: tolerance(scope, profile.lambda, place)?,
         main: Some(Event::Approximate { epsilon: split.main.epsilon, delta: split.main.delta }),
         finish: split.finish,
         sensitivity: 0.0,
         theorem,
-    }
+    })
 }

@@ -14,9 +14,10 @@ use reticent_core::{Event, Guarantee, Neighboring};
 /// density ∝ e^{−ε′‖b‖/(2L)}.
 ///
 /// ε′ = ε − ln(1 + 2c/(nΛ) + c²/(nΛ)²); where that is not positive, λ is raised to c/(e^{ε/4} − 1) and ε′ = ε/2.
+/// So it is where λ is not a positive number. c and ε are positive.
 pub fn chaudhuri_constants(smoothness: f64, lambda: f64, epsilon: f64) -> (f64, f64) {
     let left = sub_down(epsilon, 2.0 * ln_1p_up(div_up(smoothness, lambda)));
-    if left > 0.0 {
+    if lambda > 0.0 && left > 0.0 {
         (lambda, left)
     } else {
         (div_up(smoothness, reticent_core::rounding::exp_m1_down(0.25 * epsilon)), 0.5 * epsilon)
@@ -46,15 +47,13 @@ pub fn chaudhuri(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     let asked = asked.unwrap_or_else(|| rule::objective_lambda(scope, budget));
     let constants = scope.constants();
     let (lambda, left) = chaudhuri_constants(constants.smoothness, asked, split.main.epsilon.get());
-    let left = sub_down(left, Shape::Spherical.epsilon_up(scope.width));
-    if left <= 0.0 {
-        return Err(ErmError::invalid("epsilon", budget.epsilon, "give a larger epsilon"));
-    }
+    let left = Shape::Spherical.left_of(left, scope.width)?;
     let scale = div_up(2.0 * constants.lipschitz, left);
+    let place = Place::Objective { shape: Shape::Spherical, scale };
     Ok(Plan {
         lambda,
-        place: Place::Objective { shape: Shape::Spherical, scale },
-        tolerance: tolerance(scope, Shape::Spherical.typical_norm(scope.width, scale)),
+        place,
+        tolerance: tolerance(scope, lambda, place)?,
         main: Some(Event::Pure { epsilon: split.main.epsilon }),
         finish: split.finish,
         sensitivity: 0.0,
@@ -86,7 +85,8 @@ pub fn kifer(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     checked(scope, split, lambda, sigma, NAME, "objective perturbation (Kifer, Smith, Thakurta 2012)")
 }
 
-/// The schedule of approximate minima perturbation: (ε_p, λ, σ) for the main share (ε, δ) of the budget.
+/// The schedule of approximate minima perturbation: (ε_p, λ, σ) for the main share (ε, δ) of the budget, ε < 1000.
+/// From there on ε_p would be all of ε, and no λ fits.
 pub fn iyengar_constants(lipschitz: f64, smoothness: f64, epsilon: f64, delta: f64) -> (f64, f64, f64) {
     let share = (0.887 + 0.0187 / pow(epsilon, 0.373)).min(0.99).max(1.0 - 1.0 / epsilon + 0.001);
     let part = share * epsilon;
@@ -106,14 +106,18 @@ pub fn iyengar_constants(lipschitz: f64, smoothness: f64, epsilon: f64, delta: f
 /// (2019), algorithm 1, with the schedule of the authors' hyperparameter-free variant.
 ///
 /// # Errors
-/// [`ErmError::Relation`] under add-remove, [`ErmError::Kind`] for δ = 0, [`ErmError::Invalid`] for ε = 0.
+/// [`ErmError::Relation`] under add-remove, [`ErmError::Kind`] for δ = 0, [`ErmError::Invalid`] for ε = 0 or a
+/// main share of ε that is not below 1000.
 pub fn iyengar(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     const NAME: &str = "iyengar-2019";
     relation(scope, Neighboring::ReplaceOne, NAME, "use replace-one, or the method `objective`")?;
     let split = approximate(scope, budget, NAME)?;
     let constants = scope.constants();
     let (epsilon, delta) = (split.main.epsilon.get(), split.main.delta.get());
-    let (_, lambda, sigma) = iyengar_constants(constants.lipschitz, constants.smoothness, epsilon, delta);
+    let (part, lambda, sigma) = iyengar_constants(constants.lipschitz, constants.smoothness, epsilon, delta);
+    if part >= epsilon {
+        return Err(ErmError::invalid("epsilon", budget.epsilon, "give an epsilon below 1000"));
+    }
     let asked = scope.regularization.map_or(0.0, |regularization| scope.lambda(regularization));
     let theorem = "approximate minima perturbation (Iyengar et al. 2019)";
     checked(scope, split, lambda.max(asked), sigma, NAME, theorem)
@@ -159,5 +163,5 @@ fn checked(
             remedy: "its published noise is not enough at this epsilon and delta: use `objective`",
         });
     }
-    Ok(gaussian_plan(scope, split, profile, theorem))
+    gaussian_plan(scope, split, profile, theorem)
 }

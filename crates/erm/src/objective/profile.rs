@@ -27,7 +27,12 @@ impl Profile {
         ln_1p_up(div_up(self.constants.smoothness, self.lambda))
     }
 
-    /// δ at ε, rounded up.
+    /// Whether the numbers are those of a loss, a strongly convex objective and noise.
+    fn has_meaning(&self) -> bool {
+        self.lambda > 0.0 && self.constants.smoothness >= 0.0 && self.constants.lipschitz > 0.0
+    }
+
+    /// δ at ε, rounded up; 1 where λ, σ or the constants are not positive numbers.
     ///
     /// # Guarantee
     /// The exact minimiser of Σℓ + (λ/2)‖w‖² + bᵀw, b ~ N(0, σ²I), is (ε, returned)-differentially private under the
@@ -41,6 +46,9 @@ impl Profile {
     /// Redberg, Koskela, Wang, *Improving the privacy and practicality of objective perturbation for
     /// differentially private linear learners* (2023), for the third case; `proof.md` derives all four.
     pub fn delta_up(&self, epsilon: Epsilon) -> f64 {
+        if !(self.has_meaning() && self.sigma > 0.0) {
+            return 1.0;
+        }
         let shifted = sub_down(epsilon.get(), self.determinant_up());
         let lipschitz = self.constants.lipschitz;
         let delta = match (self.constants.monotone, self.neighboring) {
@@ -65,12 +73,12 @@ impl Profile {
     /// The least σ, to adjacent doubles, whose δ at ε is at most `delta`.
     ///
     /// # Errors
-    /// [`ErmError::Invalid`] when λ leaves nothing of ε, or δ = 0.
+    /// [`ErmError::Invalid`] when λ is not positive or leaves nothing of ε, or δ = 0.
     pub fn calibrated(mut self, epsilon: Epsilon, delta: Delta) -> Result<Self, ErmError> {
         if delta.get() == 0.0 {
             return Err(ErmError::invalid("delta", 0, "give a delta above 0 for Gaussian noise"));
         }
-        if sub_down(epsilon.get(), self.determinant_up()) <= 0.0 {
+        if !self.has_meaning() || sub_down(epsilon.get(), self.determinant_up()) <= 0.0 {
             return Err(ErmError::invalid(
                 "regularization",
                 self.lambda,
@@ -104,7 +112,7 @@ fn hockey_up(epsilon: f64, shift: f64, sigma: f64) -> f64 {
 }
 
 /// Redberg, Koskela and Wang's bound for add-remove at ε̃ = ε − ln(1 + β/λ), rounded up: 2·H(L) where
-/// ε̂ = ε̃ − L²/(2σ²) ≥ 0, else (1 − e^ε̂) + e^ε̂·2·H(L) with H at L²/(2σ²).
+/// ε̂ = ε̃ − L²/(2σ²) ≥ 0, else (1 − e^ε̂) + e^ε̂·2·H(L) with H at L²/(2σ²); 1 where ε̃ is not a number.
 ///
 /// # Guarantee
 /// As [`Profile::delta_up`] under add-remove, for every convex loss of the margin.
@@ -112,6 +120,9 @@ fn hockey_up(epsilon: f64, shift: f64, sigma: f64) -> f64 {
 /// # Reference
 /// Redberg, Koskela, Wang (2023), the hockey-stick bound for generalised linear models.
 pub fn redberg_delta_up(shifted_epsilon: f64, lipschitz: f64, sigma: f64) -> f64 {
+    if shifted_epsilon.is_nan() {
+        return 1.0;
+    }
     let ratio = div_up(lipschitz, sigma);
     let middle_up = mul_up(0.5 * ratio, ratio);
     if shifted_epsilon >= middle_up {

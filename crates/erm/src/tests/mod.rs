@@ -1,6 +1,8 @@
 mod audit;
+mod bounds;
 mod constants;
 mod densities;
+mod guards;
 mod input;
 mod sensitivity;
 mod whole;
