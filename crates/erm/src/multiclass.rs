@@ -1,7 +1,8 @@
-//! One class against the rest, for every class, out of one budget.
+//! Several classes out of one budget: one class against the rest for every class, or a softmax over all.
 
 use crate::ErmError;
 use crate::fit::{Report, certificate, report, run};
+use crate::gradient::{Reach, SOFTMAX_LIPSCHITZ, Schedule, plan_with};
 use crate::loss::Loss;
 use crate::method::{AnyPlan, Method};
 use crate::predict::Linear;
@@ -38,12 +39,13 @@ pub struct Classes<'a> {
     pub count: u32,
 }
 
-/// Fits one model a class, each telling it from the rest.
+/// Fits one model a class. Descents with the logistic loss fit the softmax of all classes at once; every other method
+/// and loss tells one class from the rest, k times.
 ///
 /// # Guarantee
 /// The certificate's (ε, δ) for all models together, under the settings' relation: a record is in every fit. Output and
-/// objective perturbation get ε/k and δ/k each (basic composition); descents are accounted for as one long
-/// composition.
+/// objective perturbation get ε/k and δ/k each (basic composition); descents one against the rest are accounted
+/// for as one long composition; a softmax descent is one composition of gradients of norm at most √2.
 ///
 /// # Reference
 /// Dwork, Roth (2014), theorem 3.16; Iyengar et al. (2019) for one against the rest.
@@ -70,6 +72,16 @@ pub fn fit_multiclass(
     if let Some(row) = class_of.iter().position(|class| *class >= classes) {
         let why = format!("class {} is not below {classes}", class_of[row]);
         return Err(ErmError::Row { row, why });
+    }
+    if loss == Loss::Logistic && matches!(method, Method::Descent | Method::Sgd) {
+        return fit_softmax(
+            rows,
+            Classes { of: class_of, count: classes },
+            method,
+            budget,
+            settings,
+            entropy,
+        );
     }
     let mut models = Vec::with_capacity(classes as usize);
     let mut events = Vec::new();
@@ -109,6 +121,46 @@ pub fn fit_multiclass(
         return Err(ErmError::invalid("classes", classes, "give at least 2"));
     };
     Ok(Multiclass { models, loss, method, events, certificate, report })
+}
+
+/// One descent on the softmax loss of all classes together.
+fn fit_softmax(
+    rows: &Rows<'_>,
+    classes: Classes<'_>,
+    method: Method,
+    budget: Guarantee,
+    settings: &Settings,
+    entropy: &mut Entropy,
+) -> Result<Multiclass, ErmError> {
+    let loss = Loss::Logistic;
+    // The binary labels are not looked at.
+    let blank = vec![-1.0; rows.len()];
+    let problem = Problem::new(rows.with_labels(&blank)?, loss, settings.intercept)?;
+    let scope = Scope::of(&problem, settings)?;
+    let (each, count) = (scope.width, classes.count as usize);
+    let reach = Reach { lipschitz: SOFTMAX_LIPSCHITZ, width: each * count };
+    let schedule = settings.schedule.unwrap_or_else(|| {
+        let together = Scope { width: reach.width, ..scope };
+        let usual = match method {
+            Method::Sgd => Schedule::sampled(&together, budget),
+            _ => Schedule::descent(&together, budget),
+        };
+        // The softmax is twice as curved as the logistic loss.
+        Schedule { learning_rate: 0.5 * usual.learning_rate, ..usual }
+    });
+    let plan = plan_with(&scope, reach, budget, schedule, 1)?;
+    let guarantee = plan.guarantee(&scope, budget, 1)?;
+    let outcome = plan.run_softmax(&problem, classes, entropy)?;
+    let models = outcome.weights.chunks_exact(each).map(|part| {
+        let (weights, intercept) = problem.unscaled(part);
+        Linear { weights, intercept }
+    });
+    let models = models.collect();
+    let how = format!("; softmax over {count} classes, all weights in one descent");
+    let plan = AnyPlan::Gradient(plan);
+    let certificate = certificate(&plan, &scope, settings, &outcome.events, guarantee, how);
+    let report = report(&plan, &scope, settings, rows.dimension());
+    Ok(Multiclass { models, loss, method, events: outcome.events, certificate: Some(certificate), report })
 }
 
 impl Multiclass {

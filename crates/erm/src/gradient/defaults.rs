@@ -1,5 +1,6 @@
 //! Steps, learning rate and radius from public numbers.
 
+use super::Reach;
 use super::sums::{exact_rate, record_norm_up};
 use crate::ErmError;
 use crate::settings::Scope;
@@ -108,7 +109,7 @@ const MOST_PROVEN_STEPS: f64 = 9999.0;
 /// [`Schedule::proven`] and its bound on the expected excess of the mean loss.
 pub(crate) fn proven(scope: &Scope, budget: Guarantee, radius: f64) -> (Schedule, f64) {
     let size = scope.size as f64;
-    let record = record_norm_up(scope);
+    let record = record_norm_up(Reach::of(scope));
     let multiplier =
         gaussian_noise_multiplier_up(budget.epsilon, budget.delta).map_or(f64::INFINITY, |z| z.get());
     let sigma = ACCOUNTING_ROOM * multiplier * scope.changes() * record / size;

@@ -5,13 +5,16 @@
 
 mod course;
 mod defaults;
+mod softmax;
 mod sums;
 
 pub use course::{CourseSigma, course_sigma};
 pub use defaults::Schedule;
 pub(crate) use defaults::proven;
+pub use softmax::SOFTMAX_LIPSCHITZ;
 
 use crate::ErmError;
+use crate::multiclass::Classes;
 use crate::plan::Outcome;
 use crate::problem::{Problem, norm_up};
 use crate::settings::Scope;
@@ -21,6 +24,7 @@ use reticent_core::{Delta, Epsilon, Event, Guarantee, NoiseMultiplier, SamplingR
 use reticent_noise::mechanism::{Gaussian, Mechanism};
 use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
 use reticent_noise::{Entropy, Releaser};
+use softmax::softmax_sum;
 use sums::{Sample, gradient_sum, record_norm_up};
 
 /// A descent with every number in it settled.
@@ -36,6 +40,8 @@ pub struct GradientPlan {
     pub lambda: f64,
     /// The public number of rows, by which sums become means.
     pub size: u64,
+    /// Number of weights.
+    pub width: usize,
     /// The theorem, for the certificate.
     pub theorem: &'static str,
 }
@@ -59,11 +65,37 @@ pub fn plan(
     schedule: Schedule,
     runs: u64,
 ) -> Result<GradientPlan, ErmError> {
+    plan_with(scope, Reach::of(scope), budget, schedule, runs)
+}
+
+/// What one record's gradient can be: its largest norm, and its number of coordinates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Reach {
+    pub(crate) lipschitz: f64,
+    pub(crate) width: usize,
+}
+
+impl Reach {
+    /// Of the scope's own loss.
+    pub(crate) fn of(scope: &Scope) -> Self {
+        Self { lipschitz: scope.constants().lipschitz, width: scope.width }
+    }
+}
+
+/// As [`plan`] for gradients of this reach.
+pub(crate) fn plan_with(
+    scope: &Scope,
+    reach: Reach,
+    budget: Guarantee,
+    schedule: Schedule,
+    runs: u64,
+) -> Result<GradientPlan, ErmError> {
     scope.check()?;
     schedule.check()?;
     budget.epsilon.positive()?;
+    let width = reach.width;
     let repetitions = u64::from(schedule.steps) * runs;
-    let sampler = sampler_delta_up(scope.width, repetitions, budget.epsilon.get());
+    let sampler = sampler_delta_up(width, repetitions, budget.epsilon.get());
     let spare = sub_down(budget.delta.get(), sampler);
     if spare <= 0.0 {
         return Err(ErmError::invalid("delta", budget.delta, "give a larger delta: noisy descent needs one"));
@@ -75,15 +107,15 @@ pub fn plan(
         Ok(account)
     };
     let multiplier = calibrate::noise_multiplier(target, account)?;
-    let sensitivity = mul_up(scope.changes(), record_norm_up(scope));
-    let noise = noise_at_least(multiplier, sensitivity, budget.delta, scope.width)?;
+    let sensitivity = mul_up(scope.changes(), record_norm_up(reach));
+    let noise = noise_at_least(multiplier, sensitivity, budget.delta, width)?;
     let Event::Gaussian { noise_multiplier } = noise.event() else {
         return Err(ErmError::invalid("noise", "event", "a Gaussian event is needed"));
     };
     let event = step_event(noise_multiplier.get(), schedule.rate_exact()?)?;
     let lambda = scope.regularization.map_or(0.0, |regularization| scope.lambda(regularization));
     let theorem = "noisy gradient descent, tight accounting of the steps";
-    Ok(GradientPlan { schedule, noise, event, lambda, size: scope.size, theorem })
+    Ok(GradientPlan { schedule, noise, event, lambda, size: scope.size, width, theorem })
 }
 
 /// T·d·2⁻¹²⁰(1 + e^ε): what the normal sampler adds to δ over all steps.
@@ -128,17 +160,37 @@ fn noise_at_least(
 }
 
 impl GradientPlan {
-    /// Runs the descent from 0.
+    /// Runs the descent of a binary problem from 0.
     pub(crate) fn run(&self, problem: &Problem<'_>, entropy: &mut Entropy) -> Result<Outcome, ErmError> {
-        let width = problem.width();
+        let sample = Sample::new(&self.schedule)?;
+        self.descend(entropy, |weights, entropy| gradient_sum(problem, weights, &sample, entropy))
+    }
+
+    /// Runs the descent of a softmax problem from 0; the weights of the classes come one class after the other.
+    pub(crate) fn run_softmax(
+        &self,
+        problem: &Problem<'_>,
+        classes: Classes<'_>,
+        entropy: &mut Entropy,
+    ) -> Result<Outcome, ErmError> {
+        let sample = Sample::new(&self.schedule)?;
+        self.descend(entropy, |weights, entropy| softmax_sum(problem, classes, weights, &sample, entropy))
+    }
+
+    /// The descent on sums of gradients that [`Reach`] bounds.
+    fn descend(
+        &self,
+        entropy: &mut Entropy,
+        mut sum_at: impl FnMut(&[f64], &mut Entropy) -> Vec<f64>,
+    ) -> Result<Outcome, ErmError> {
+        let width = self.width;
         let schedule = &self.schedule;
-        let sample = Sample::new(schedule)?;
         let per_record = 1.0 / (self.size as f64 * schedule.rate_exact()?.unwrap_or(1.0));
         let (mut weights, mut velocity, mut mean) = (vec![0.0; width], vec![0.0; width], vec![0.0; width]);
         let averaged_from = schedule.steps - schedule.steps.div_ceil(2);
         let mut last = 0.0;
         for step in 0..schedule.steps {
-            let sum = gradient_sum(problem, &weights, &sample, entropy);
+            let sum = sum_at(&weights, entropy);
             let noisy = entropy.release(&self.noise, &sum[..]).value;
             let gradient: Vec<f64> = noisy
                 .iter()
@@ -176,7 +228,7 @@ impl GradientPlan {
         let mut account = Accountant::new(scope.neighboring, Accounting::Pld);
         account.compose(&self.event, repetitions)?;
         // The sampler's share grows with ε: at the budget's it is large enough for the smaller one that is found.
-        let reserve = sampler_delta_up(scope.width, repetitions, budget.epsilon.get());
+        let reserve = sampler_delta_up(self.width, repetitions, budget.epsilon.get());
         let spare = Delta::new(sub_down(budget.delta.get(), reserve).max(0.0))?;
         let epsilon = Epsilon::new(account.epsilon(spare)?.upper.min(budget.epsilon.get()))?;
         if !account.meets(Guarantee { epsilon: budget.epsilon, delta: spare })? {

@@ -1,10 +1,9 @@
 //! Exact sums of per-record gradients over all rows or a Poisson sample.
 
-use super::Schedule;
+use super::{Reach, Schedule};
 use crate::ErmError;
 use crate::problem::Problem;
 use crate::rows::MOST_ROWS;
-use crate::settings::Scope;
 use reticent_core::InvalidValue;
 use reticent_core::rounding::{add_up, mul_up, sqrt_up};
 use reticent_noise::Entropy;
@@ -55,20 +54,20 @@ pub(super) fn exact_rate(rate: f64) -> Result<f64, InvalidValue> {
 }
 
 /// The power of two that summands are multiples of: between L·2⁻²¹ and L·2⁻²⁰.
-fn step(lipschitz: f64) -> f64 {
+pub(super) fn step(lipschitz: f64) -> f64 {
     libm::scalbn(1.0, libm::ilogb(lipschitz) + 1 - SUMMAND_BITS)
 }
 
 #[inline]
-fn rounded(value: f64) -> i64 {
+pub(super) fn rounded(value: f64) -> i64 {
     (value + ROUNDER).to_bits() as i64 - ROUNDER.to_bits() as i64
 }
 
 /// A bound on the norm of one record's summand, rounded up: L and half a step a coordinate, doubled for the
 /// rounding of the products themselves.
-pub(super) fn record_norm_up(scope: &Scope) -> f64 {
-    let lipschitz = scope.constants().lipschitz;
-    add_up(lipschitz, mul_up(sqrt_up(scope.width as f64), step(lipschitz)))
+pub(super) fn record_norm_up(reach: Reach) -> f64 {
+    let Reach { lipschitz, width } = reach;
+    add_up(lipschitz, mul_up(sqrt_up(width as f64), step(lipschitz)))
 }
 
 /// Σ ∂ℓ/∂m·x over the sampled rows. Every summand is rounded to the step by itself, and the sum is exact. Slopes
@@ -84,11 +83,9 @@ pub(super) fn gradient_sum(
     let (scale, constant) = problem.factors();
     let unit = 1.0 / step(loss.constants().lipschitz);
     let mut sums = vec![0i64; problem.width()];
-    let mut random = Half::default();
+    let mut random = Coins::default();
     for (row, label) in rows.labels().iter().enumerate() {
-        if let Sample::Poisson { threshold } = sample
-            && random.next(entropy) >= *threshold
-        {
+        if !random.takes(sample, entropy) {
             continue;
         }
         let (columns, values) = rows.row(row);
@@ -105,13 +102,22 @@ pub(super) fn gradient_sum(
     sums.iter().map(|sum| *sum as f64 / unit).collect()
 }
 
-/// 32 random bits at a time.
+/// Coins of 32 random bits each.
 #[derive(Default)]
-struct Half {
+pub(super) struct Coins {
     kept: Option<u64>,
 }
 
-impl Half {
+impl Coins {
+    /// Whether the next row is in the sample.
+    #[inline]
+    pub(super) fn takes(&mut self, sample: &Sample, entropy: &mut Entropy) -> bool {
+        match sample {
+            Sample::All => true,
+            Sample::Poisson { threshold } => self.next(entropy) < *threshold,
+        }
+    }
+
     #[inline]
     fn next(&mut self, entropy: &mut Entropy) -> u64 {
         match self.kept.take() {
