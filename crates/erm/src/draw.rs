@@ -117,8 +117,7 @@ impl Shape {
         if left > 0.0 {
             Ok(left)
         } else if self.epsilon_up(dimension) == f64::INFINITY {
-            let remedy =
-                "give at most 2^18 weights, a delta above 0 or, for `objective`, a bound on the l1 norm";
+            let remedy = "give at most 2^18 weights, a delta above 0 or the method `objective`";
             Err(ErmError::invalid("dimension", dimension, remedy))
         } else {
             Err(ErmError::invalid("epsilon", epsilon, "give a larger epsilon"))

@@ -210,7 +210,7 @@ fn l2(values: &[f64]) -> f64 {
     libm::sqrt(total(values.iter().map(|value| value * value)))
 }
 
-/// The sum of terms that are not negative, off by at most 2⁻⁴⁴ of itself for up to 2³¹ of them; infinite where it
+/// The sum of terms that are not negative, off by at most 2⁻⁴³ of itself for up to 2³¹ of them; infinite where it
 /// overflows.
 fn total(terms: impl Iterator<Item = f64>) -> f64 {
     let mut sum = Compensated::default();

@@ -101,7 +101,7 @@ impl Schedule {
 }
 
 /// Room for the accountant's bounds and the noise's grid above the exact σ of the composition.
-pub(crate) const ACCOUNTING_ROOM: f64 = 1.01;
+const ACCOUNTING_ROOM: f64 = 1.01;
 
 /// The most steps of a proven descent.
 const MOST_PROVEN_STEPS: f64 = 9999.0;
