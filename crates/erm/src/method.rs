@@ -1,6 +1,7 @@
 //! The methods by name, and the choice among them.
 
 use crate::gradient::{self, GradientPlan, Schedule};
+use crate::loss::Loss;
 use crate::plan::Plan;
 use crate::settings::Scope;
 use crate::utility::{self, Bound};
@@ -75,6 +76,26 @@ impl Method {
         let bounds: Vec<Bound> = utility::bounds(scope, budget, utility::USUAL_RADIUS);
         let best = bounds.iter().min_by(|a, b| a.excess.total_cmp(&b.excess));
         Ok(best.map_or(Self::Objective, |bound| bound.method))
+    }
+
+    /// As [`auto`](Self::auto) for several classes: k fits, each with its share of the budget, against one softmax descent over k
+    /// times the weights, of k times the squared norm and gradients √2 as long.
+    ///
+    /// # Errors
+    /// [`ErmError::Invalid`] for ε = 0, no classes or a scope without meaning.
+    pub fn auto_classes(scope: &Scope, budget: Guarantee, classes: u32) -> Result<Self, ErmError> {
+        let count = u64::from(classes.max(1));
+        let apart = Self::auto(scope, share(budget, count)?)?;
+        if scope.loss != Loss::Logistic || budget.delta.get() == 0.0 {
+            return Ok(apart);
+        }
+        let k = count as f64;
+        let one = utility::bound(scope, apart, share(budget, count)?, utility::USUAL_RADIUS);
+        let wide = Scope { width: scope.width * count as usize, ..*scope };
+        let all = utility::descent_excess(&wide, budget, libm::sqrt(k) * utility::USUAL_RADIUS);
+        let softmax = std::f64::consts::SQRT_2 * all.excess;
+        let is_better = one.is_none_or(|one| softmax < k * one.excess);
+        Ok(if is_better { Self::Descent } else { apart })
     }
 
     /// The plan of this method for a scope: everything settled before a row is read.

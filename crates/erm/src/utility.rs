@@ -31,7 +31,7 @@ pub fn bounds(scope: &Scope, budget: Guarantee, radius: f64) -> Vec<Bound> {
     bounded.into_iter().filter_map(|method| bound(scope, method, budget, radius)).collect()
 }
 
-fn bound(scope: &Scope, method: Method, budget: Guarantee, radius: f64) -> Option<Bound> {
+pub(crate) fn bound(scope: &Scope, method: Method, budget: Guarantee, radius: f64) -> Option<Bound> {
     match method {
         Method::Objective => Some(objective_excess(scope, budget, radius)),
         Method::Output => Some(output_excess(scope, budget, radius)),

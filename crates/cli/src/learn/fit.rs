@@ -67,7 +67,10 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     let scope = Scope::new(&rows, plan.loss, &settings);
     let method = match plan.method {
         Some(method) => method,
-        None => Method::auto(&scope?, budget)?,
+        None => match &plan.task {
+            Task::Classes { labels } => Method::auto_classes(&scope?, budget, labels.len() as u32)?,
+            _ => Method::auto(&scope?, budget)?,
+        },
     };
     settings.schedule = schedule(plan, method, &rows, &settings, budget)?;
     let model = match &plan.task {
