@@ -5,8 +5,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Train {
-    /// The table: a .csv file with a header line, or a .parquet file; without one, the bundled census records
+    /// The table: a .csv file with a header line, or a .parquet file, or the name of a dataset in --data-dir; without
+    /// one, the bundled census records
     pub(crate) file: Option<PathBuf>,
+    /// A folder of datasets, each a folder with NAME_train.parquet and NAME_test.parquet [default: $RETICENT_DATA]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
     /// What is publicly known of the table: bounds, categories, the label
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) schema: Option<PathBuf>,

@@ -7,9 +7,9 @@ use crate::fail::Fail;
 use crate::read;
 use reticent::core::{Delta, Epsilon, Guarantee, Neighboring};
 use reticent::data::schema::Unit;
-use reticent::data::{Encoder, Schema, Split, TableFile, bundled};
+use reticent::data::{DATA_FOLDER, Encoder, Schema, Split, TableFile, bundled, find_dataset};
 use reticent::erm::{Loss, Method, Settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Below this ε, training is all noise.
 const LEAST_EPSILON: f64 = 1e-4;
@@ -49,7 +49,7 @@ pub(super) struct Steps {
 }
 
 pub(super) fn plan(arguments: &Train) -> Result<Plan, Fail> {
-    let (table, schema) = data(arguments)?;
+    let (table, official, schema) = data(arguments)?;
     let encoder = Encoder::new(&schema).map_err(Fail::data("--schema"))?;
     encoder.check(&table).map_err(Fail::data("--schema"))?;
     let task = Task::of(&schema)?;
@@ -58,8 +58,11 @@ pub(super) fn plan(arguments: &Train) -> Result<Plan, Fail> {
     let budget = budget(arguments, method)?;
     let (steps, settings) = (steps(arguments, method)?, settings(arguments, &schema)?);
     let spent = if budget.is_some() { spent(&schema, settings.neighboring)? } else { None };
-    let split = split(arguments, settings.neighboring, method)?;
-    let test = arguments.test.as_deref().map(TableFile::open).transpose()?;
+    let test = match &arguments.test {
+        Some(path) => Some(TableFile::open(path)?),
+        None => official.filter(|_| arguments.test_share.is_none()),
+    };
+    let split = split(arguments, settings.neighboring, method, test.is_some())?;
     if let Some(test) = &test {
         encoder.check(test).map_err(Fail::data("--test"))?;
     }
@@ -87,23 +90,43 @@ pub(super) fn plan(arguments: &Train) -> Result<Plan, Fail> {
     })
 }
 
-/// The table and its schema, the bundled ones if none is named.
-fn data(arguments: &Train) -> Result<(TableFile, Schema), Fail> {
+/// The table, its official test part and its schema; the bundled ones if none is named.
+fn data(arguments: &Train) -> Result<(TableFile, Option<TableFile>, Schema), Fail> {
+    let own = arguments.schema.as_deref().map(Schema::read).transpose().map_err(Fail::data("--schema"))?;
     let Some(file) = &arguments.file else {
         let (table, schema) = bundled::adult()?;
-        let own =
-            arguments.schema.as_deref().map(Schema::read).transpose().map_err(Fail::data("--schema"))?;
-        return Ok((table, own.unwrap_or(schema)));
+        return Ok((table, None, own.unwrap_or(schema)));
     };
+    // A bare word that is no file is the name of a dataset, if there is a place to look for one.
+    let name = file.to_str().filter(|_| file.extension().is_none() && !file.exists());
+    let has_place = arguments.data_dir.is_some() || std::env::var_os(DATA_FOLDER).is_some();
+    if let Some(name) = name.filter(|_| has_place) {
+        let (table, test) = dataset(name, arguments.data_dir.as_deref())?;
+        let known = if name == "adult" { Some(bundled::adult()?.1) } else { None };
+        return Ok((table, test, own.or(known).ok_or_else(no_schema)?));
+    }
     let table = TableFile::open(file)?;
-    let Some(schema) = &arguments.schema else {
-        return Err(Fail::missing(
-            "--schema",
-            "a table needs its public schema (bounds, categories, label): write one, or draft one with \
-             'reticent schema infer'",
-        ));
-    };
-    Ok((table, Schema::read(schema).map_err(Fail::data("--schema"))?))
+    Ok((table, None, own.ok_or_else(no_schema)?))
+}
+
+/// The training part of a dataset, and its test part where it has one.
+fn dataset(name: &str, folder: Option<&Path>) -> Result<(TableFile, Option<TableFile>), Fail> {
+    let folder = find_dataset(name, folder).map_err(Fail::data("--data-dir"))?;
+    let part = |part: &str| folder.join(format!("{name}{part}.parquet"));
+    let (train, test) = (part("_train"), part("_test"));
+    if !train.is_file() {
+        return Ok((TableFile::open(&part(""))?, None));
+    }
+    let test = if test.is_file() { Some(TableFile::open(&test)?) } else { None };
+    Ok((TableFile::open(&train)?, test))
+}
+
+fn no_schema() -> Fail {
+    Fail::missing(
+        "--schema",
+        "a table needs its public schema (bounds, categories, label): write one, or draft one with \
+         'reticent schema infer'",
+    )
 }
 
 fn method(name: &str) -> Result<Option<Method>, Fail> {
@@ -211,7 +234,12 @@ fn steps(arguments: &Train, method: Option<Method>) -> Result<Steps, Fail> {
     })
 }
 
-fn split(arguments: &Train, neighboring: Neighboring, method: Option<Method>) -> Result<Option<Split>, Fail> {
+fn split(
+    arguments: &Train,
+    neighboring: Neighboring,
+    method: Option<Method>,
+    has_test: bool,
+) -> Result<Option<Split>, Fail> {
     let fixed = neighboring == Neighboring::ReplaceOne && method != Some(Method::Exact);
     let share = match &arguments.test_share {
         Some(text) => {
@@ -226,7 +254,7 @@ fn split(arguments: &Train, neighboring: Neighboring, method: Option<Method>) ->
             }
             share
         }
-        None if arguments.test.is_some() || fixed => 0.0,
+        None if has_test || fixed => 0.0,
         None => TEST_SHARE,
     };
     Ok(if share > 0.0 { Some(Split::new(&arguments.split_key, share)?) } else { None })

@@ -97,3 +97,19 @@ fn a_schema_that_was_paid_for_is_added_to_the_bill() {
     let line = refusal(&[&words[..], &["--neighboring", "replace-one"]].concat());
     assert!(line.contains("[spent]") && line.contains("add-remove"), "{line}");
 }
+
+#[test]
+fn a_dataset_is_found_by_name_and_brings_its_test_part() {
+    let folder = Folder::new();
+    let place = folder.path("adult");
+    std::fs::create_dir(&place).unwrap();
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/adult.parquet");
+    for part in ["train", "test"] {
+        std::fs::copy(table, format!("{place}/adult_{part}.parquet")).unwrap();
+    }
+    let data = std::path::Path::new(&place).parent().unwrap().to_str().unwrap();
+    let answer = json(&["train", "adult", "--data-dir", data, "--method", "exact"]);
+    assert_eq!(answer["tested"], "exactly");
+    assert!(answer["accuracy"].as_f64().unwrap() > 0.84);
+    assert!(refusal(&["train", "adlt", "--data-dir", data, "--epsilon", "1"]).contains("adult"));
+}
