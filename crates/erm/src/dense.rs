@@ -20,6 +20,52 @@ pub(crate) fn pays(problem: &Problem<'_>) -> bool {
     width <= MOST_WEIGHTS && pairs <= WORTH_PRODUCTS * entries
 }
 
+/// Below this many rows, a second thread does not pay.
+const WORTH_A_THREAD: usize = 4096;
+
+/// The lower triangle of Σ curvatureᵢxᵢxᵢᵀ over the given features, with Σ curvatureᵢxᵢ below it, and Σ curvatureᵢ. The
+/// rows are halved in the same way on every machine, so that the sums are the same on every machine.
+fn moments(problem: &Problem<'_>, curvatures: &[f64]) -> (Vec<f64>, f64) {
+    let rows = curvatures.len();
+    if rows < WORTH_A_THREAD {
+        return part(problem, curvatures, 0..rows);
+    }
+    let (mut whole, other) = std::thread::scope(|scope| {
+        let later = scope.spawn(|| part(problem, curvatures, rows / 2..rows));
+        let whole = part(problem, curvatures, 0..rows / 2);
+        (whole, later.join())
+    });
+    let other = other.unwrap_or_else(|_| part(problem, curvatures, rows / 2..rows));
+    whole.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
+    (whole.0, whole.1 + other.1)
+}
+
+fn part(problem: &Problem<'_>, curvatures: &[f64], rows: std::ops::Range<usize>) -> (Vec<f64>, f64) {
+    let (width, dimension) = (problem.width(), problem.rows.dimension());
+    let mut lower = vec![0.0; width * width];
+    let mut total = 0.0;
+    for row in rows {
+        let curvature = curvatures[row];
+        if curvature == 0.0 {
+            continue;
+        }
+        let (columns, values) = problem.rows.row(row);
+        for (index, (column, value)) in columns.iter().zip(values).enumerate() {
+            let factor = curvature * value;
+            let line = &mut lower[*column as usize * width..][..width];
+            for (other, x) in columns[..=index].iter().zip(values) {
+                line[*other as usize] += factor * x;
+            }
+        }
+        if width > dimension {
+            let line = &mut lower[dimension * width..][..width];
+            columns.iter().zip(values).for_each(|(column, x)| line[*column as usize] += curvature * x);
+        }
+        total += curvature;
+    }
+    (lower, total)
+}
+
 /// The Cholesky factor of Σ curvatureᵢxᵢxᵢᵀ + λI, row by row of the lower triangle.
 pub(crate) struct Factor {
     width: usize,
@@ -30,26 +76,7 @@ impl Factor {
     /// None when rounding leaves a pivot that is not positive.
     pub(crate) fn new(problem: &Problem<'_>, curvatures: &[f64], lambda: f64) -> Option<Self> {
         let (width, dimension) = (problem.width(), problem.rows.dimension());
-        let mut lower = vec![0.0; width * width];
-        let mut total = 0.0;
-        for (row, curvature) in curvatures.iter().enumerate() {
-            if *curvature == 0.0 {
-                continue;
-            }
-            let (columns, values) = problem.rows.row(row);
-            for (index, (column, value)) in columns.iter().zip(values).enumerate() {
-                let factor = curvature * value;
-                let line = &mut lower[*column as usize * width..][..width];
-                for (other, x) in columns[..=index].iter().zip(values) {
-                    line[*other as usize] += factor * x;
-                }
-            }
-            if width > dimension {
-                let line = &mut lower[dimension * width..][..width];
-                columns.iter().zip(values).for_each(|(column, x)| line[*column as usize] += curvature * x);
-            }
-            total += curvature;
-        }
+        let (mut lower, total) = moments(problem, curvatures);
         let (scale, constant) = problem.factors();
         lower[..dimension * width].iter_mut().for_each(|entry| *entry *= scale * scale);
         if width > dimension {

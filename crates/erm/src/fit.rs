@@ -15,7 +15,7 @@ use reticent_noise::Entropy;
 use serde::{Deserialize, Serialize};
 
 /// Λ of the non-private fit unless another is asked for.
-pub const EXACT_REGULARIZATION: f64 = 1e-6;
+pub const EXACT_REGULARIZATION: f64 = 3e-7;
 
 /// A fitted model with what it cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
