@@ -46,6 +46,10 @@ const ALIAS_GOAL: f64 = -30.0;
 /// What is left out is brought below this, relative to the saddle's own contribution.
 const TAIL_GOAL: f64 = 1e-9;
 
+/// Where so many points do not reach the goal, it gives way with the cube of their number, up to so many times.
+const PATIENCE: f64 = 128.0;
+const MOST_LENIENT: f64 = 1e4;
+
 const TWO_PI: f64 = 2.0 * std::f64::consts::PI;
 
 /// Points of the trapezoid rule at most.
@@ -167,7 +171,8 @@ impl Sum {
         let left_out = |count: usize| tail_beyond(h * (count as f64 - 1.0), &decay);
         let goal = TAIL_GOAL * libm::exp(-place.excess) / (c * (1.0 + c) * spread);
         let mut count = 8usize;
-        while count < MOST_STEPS && left_out(count) > goal {
+        let lenient = |count: usize| (count as f64 / PATIENCE).powi(3).clamp(1.0, MOST_LENIENT);
+        while count < MOST_STEPS && left_out(count) > goal * lenient(count) {
             count = count * 5 / 4 + 1;
         }
         if left_out(count) > 1e5 * goal && self.parts.iter().any(|(_, loss)| loss.is_costly()) {

@@ -127,6 +127,57 @@ struct Tilted {
     log_scale: f64,
 }
 
+/// Points at once in the sums below.
+const LANES: usize = 4;
+
+/// One point's part of Σ wⱼe^{iyLⱼ}, by real and imaginary parts: phase, turn from one y to the next, and weight.
+#[derive(Clone, Copy, Default)]
+struct Spoke {
+    phase: [[f64; LANES]; 2],
+    turn: [[f64; LANES]; 2],
+    weight: [f64; LANES],
+}
+
+/// All of them, in groups that are handled together; the last group is filled up with weights of 0.
+struct Wheel(Vec<Spoke>);
+
+impl Wheel {
+    fn new(tilted: &Tilted, h: f64) -> Self {
+        let mut spokes = vec![Spoke::default(); tilted.losses.len().div_ceil(LANES)];
+        for (index, (loss, weight)) in tilted.losses.iter().zip(&tilted.weights).enumerate() {
+            let (spoke, lane) = (&mut spokes[index / LANES], index % LANES);
+            let turn = Complex::unit(h * loss);
+            (spoke.turn[0][lane], spoke.turn[1][lane]) = (turn.re, turn.im);
+            spoke.weight[lane] = *weight;
+        }
+        Self(spokes)
+    }
+
+    /// Phases at y.
+    fn set(&mut self, losses: &[f64], y: f64) {
+        for (index, loss) in losses.iter().enumerate() {
+            let (spoke, lane) = (&mut self.0[index / LANES], index % LANES);
+            let phase = Complex::unit(y * loss);
+            (spoke.phase[0][lane], spoke.phase[1][lane]) = (phase.re, phase.im);
+        }
+    }
+
+    /// The sum here, and on to the next y.
+    fn sum_and_turn(&mut self) -> Complex {
+        let mut sums = [[0.0; LANES]; 2];
+        for Spoke { phase: [re, im], turn: [cos, sin], weight } in &mut self.0 {
+            for lane in 0..LANES {
+                let (x, y) = (re[lane], im[lane]);
+                sums[0][lane] += weight[lane] * x;
+                sums[1][lane] += weight[lane] * y;
+                re[lane] = x * cos[lane] - y * sin[lane];
+                im[lane] = x * sin[lane] + y * cos[lane];
+            }
+        }
+        Complex::new(sums[0].iter().sum(), sums[1].iter().sum())
+    }
+}
+
 impl Loss {
     /// K(c) for c > 0; infinite where the quadrature would be too long.
     pub(super) fn cumulant(&self, c: f64) -> f64 {
@@ -210,24 +261,14 @@ impl Loss {
         if tilted.losses.len() as f64 * count as f64 > MOST_TERMS {
             return None;
         }
-        let turns: Vec<Complex> = tilted.losses.iter().map(|l| Complex::unit(h * l)).collect();
-        let mut phases = vec![Complex::new(1.0, 0.0); turns.len()];
+        let mut wheel = Wheel::new(&tilted, h);
         let mut values = Vec::with_capacity(count);
         for k in 0..count {
             if k % 32 == 0 {
                 // Rotation by products loses a digit in a thousand steps: start afresh now and then.
-                for (phase, loss) in phases.iter_mut().zip(&tilted.losses) {
-                    *phase = Complex::unit(h * k as f64 * loss);
-                }
+                wheel.set(&tilted.losses, h * k as f64);
             }
-            let mut sum = Complex::new(0.0, 0.0);
-            for (phase, weight) in phases.iter_mut().zip(&tilted.weights) {
-                sum = sum + *phase * *weight;
-            }
-            for (phase, turn) in phases.iter_mut().zip(&turns) {
-                *phase = *phase * *turn;
-            }
-            values.push(sum.ln() + Complex::new(tilted.log_scale, 0.0));
+            values.push(wheel.sum_and_turn().ln() + Complex::new(tilted.log_scale, 0.0));
         }
         // Summation of the weights, the rotations, and the quadrature, all relative to the sum of the weights.
         let error = (tilted.losses.len() as f64 + 64.0) * f64::EPSILON + 1e-15;
