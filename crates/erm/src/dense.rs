@@ -30,12 +30,14 @@ fn moments(problem: &Problem<'_>, curvatures: &[f64]) -> (Vec<f64>, f64) {
     if rows < WORTH_A_THREAD {
         return part(problem, curvatures, 0..rows);
     }
+    let second = || part(problem, curvatures, rows / 2..rows);
     let (mut whole, other) = std::thread::scope(|scope| {
-        let later = scope.spawn(|| part(problem, curvatures, rows / 2..rows));
+        let later = std::thread::Builder::new().spawn_scoped(scope, second);
         let whole = part(problem, curvatures, 0..rows / 2);
-        (whole, later.join())
+        (whole, later.ok().and_then(|later| later.join().ok()))
     });
-    let other = other.unwrap_or_else(|_| part(problem, curvatures, rows / 2..rows));
+    // Where no thread is to be had, the same halves one after the other.
+    let other = other.unwrap_or_else(second);
     whole.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
     (whole.0, whole.1 + other.1)
 }

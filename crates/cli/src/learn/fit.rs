@@ -56,6 +56,12 @@ impl Bill {
 /// Reads the table, fits and tests.
 pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<Trained, Fail> {
     let (train, held_out) = encode(plan, progress)?;
+    let test = plan.test.as_ref().map(|test| read(plan, test, progress)).transpose()?;
+    if let (Some(design), Some(table)) = (&test, &plan.test)
+        && design.rows() == 0
+    {
+        return Err(Fail::flag("--test", &table.path().display().to_string(), "it has no rows"));
+    }
     let mut bill = Bill::default();
     let mut settings = plan.settings.clone();
     let budget = match plan.budget {
@@ -73,7 +79,7 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
         },
     };
     settings.schedule = schedule(plan, method, &rows, &settings, budget)?;
-    let model = match &plan.task {
+    let mut model = match &plan.task {
         Task::Classes { labels } => {
             let of: Vec<u32> = train.labels().iter().map(|label| *label as u32).collect();
             let classes = Classes { of: &of, count: labels.len() as u32 };
@@ -86,20 +92,51 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
         Model::Multiclass(many) => (&many.certificate, &many.report),
     };
     let (own, mut warnings) = (own.clone(), report.warnings.clone());
-    let tested = match (&held_out, &plan.test) {
+    let tested = match (&held_out, &test) {
         (Some(held_out), _) => Some(match plan.budget {
             Some(budget) => released(plan, &model, held_out, budget.epsilon, entropy)?,
             None => exactly(plan, &model, held_out)?,
         }),
-        (None, Some(test)) => Some(exactly(plan, &model, &read(plan, test, progress)?)?),
+        (None, Some(test)) => {
+            if plan.budget.is_some() {
+                warnings
+                    .push("the score on the test table is exact: no certificate covers its rows".to_owned());
+            }
+            Some(exactly(plan, &model, test)?)
+        }
         (None, None) => None,
     };
+    warnings.extend(public_warnings(plan, report.size));
     warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task)));
     let certificate = match own {
         Some(own) => Some(certificate(plan, own, bill, tested.as_ref())?),
         None => None,
     };
+    // One claim for the model, wherever it is looked up.
+    let (kept, events) = match &mut model {
+        Model::Binary(fit) => (&mut fit.certificate, &mut fit.events),
+        Model::Multiclass(many) => (&mut many.certificate, &mut many.events),
+    };
+    *kept = certificate.clone();
+    *events = certificate.as_ref().map_or_else(Vec::new, |certificate| certificate.events.clone());
     Ok(Trained { model, method, tested, certificate, warnings })
+}
+
+/// What can be said against a claim without looking at rows.
+fn public_warnings(plan: &Plan, size: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let Some(budget) = plan.budget else { return warnings };
+    if plan.encoder.schema().is_draft() {
+        warnings.push(
+            "the schema is a draft that was read off the records: its bounds and categories are not covered, and the \
+             claim is not true until they are replaced by public ones"
+                .to_owned(),
+        );
+    }
+    if budget.delta.get() * size as f64 > 1.0 {
+        warnings.push("delta is above 1 / number of rows: some row may be given away altogether".to_owned());
+    }
+    warnings
 }
 
 /// Training rows and held-out rows.
@@ -113,7 +150,9 @@ fn encode(plan: &Plan, progress: bool) -> Result<(Design, Option<Design>), Fail>
             (sides.train.by_user(classes), Some(sides.test.by_user(classes)))
         }
     };
-    if train.rows() == 0 {
+    // Under add-remove, that there are no rows is private like any other number of them.
+    let is_known = plan.budget.is_none() || plan.settings.neighboring == Neighboring::ReplaceOne;
+    if train.rows() == 0 && is_known {
         return Err(Fail::new(format!("{} has no rows to train on: give a table with data", plan.data)));
     }
     Ok((train, held_out))
@@ -200,7 +239,12 @@ fn certificate(
     bill.add(&own.events, own.guarantee)?;
     let mut guarantee = bill.guarantee.unwrap_or(own.guarantee);
     let mut events = bill.events;
-    public.push(if plan.spent.is_some() { "names of the columns" } else { "schema" }.to_owned());
+    let schema = match (plan.spent, plan.encoder.schema().is_draft()) {
+        (_, true) => "schema: a DRAFT read off the records, which voids this claim",
+        (Some(_), false) => "names of the columns and what learning the schema took as public",
+        (None, false) => "schema",
+    };
+    public.push(schema.to_owned());
     if let Some(Tested::Released { event, guarantee: testing, .. }) = tested {
         guarantee = composition::parallel(&[guarantee, *testing], own.neighboring)?;
         events = vec![Event::Parallel { events: vec![Event::Composed { events }, event.clone()] }];

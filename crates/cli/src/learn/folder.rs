@@ -29,7 +29,11 @@ pub(super) fn check(folder: &Path) -> Result<(), Fail> {
             let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
             match parent {
                 Some(parent) if !parent.is_dir() => refuse("there is no such place: make its parent first"),
-                _ => Ok(()),
+                // Made and taken away again, to know before training that it can be made.
+                _ => match fs::create_dir(folder).and_then(|()| fs::remove_dir(folder)) {
+                    Ok(()) => Ok(()),
+                    Err(error) => refuse(&format!("cannot be made: {error}")),
+                },
             }
         }
     }
@@ -78,7 +82,9 @@ impl Stored {
             Task::Classes { labels } => labels.len(),
             _ => 0,
         };
-        if features != encoder.dimension() || classes != expected {
+        let predicts_numbers = matches!(&model, Model::Binary(fit) if !fit.loss.is_classification());
+        let fits_label = !matches!(task, Task::Number(_)) || predicts_numbers;
+        if features != encoder.dimension() || classes != expected || !fits_label {
             let remedy = format!("{SCHEMA_FILE} is not the schema of this model: train it again");
             return Err(Fail::new(format!("{}: {remedy}", folder.display())));
         }

@@ -3,7 +3,7 @@
 use super::fit::rows;
 use super::plan::Plan;
 use super::task::Task;
-use crate::fail::Fail;
+use crate::fail::{Fail, plain};
 use reticent::core::{Epsilon, Event, Guarantee};
 use reticent::data::Design;
 use reticent::data::schema::Bounds;
@@ -23,9 +23,14 @@ pub(super) enum Tested {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Score {
     /// Shares of rows: predicted right, and of the largest class with its number. None where noise drowned them.
-    Classes { accuracy: Option<f64>, majority: Option<(usize, f64)> },
-    /// The root of the mean squared error, in the label's own unit.
-    Number { rmse: f64 },
+    Classes {
+        accuracy: Option<f64>,
+        /// What noise may have added or taken, about 95 % of the time.
+        doubt: f64,
+        majority: Option<(usize, f64)>,
+    },
+    /// The root of the mean squared error, in the label's own unit, with its interval for the noise.
+    Number { rmse: f64, interval: [f64; 2] },
 }
 
 impl Tested {
@@ -41,10 +46,10 @@ impl Tested {
             Score::Classes { accuracy: None, .. } => {
                 vec!["too few held-out rows for this epsilon: no accuracy can be told".to_owned()]
             }
-            Score::Classes { accuracy: Some(accuracy), majority: Some((class, share)) }
+            Score::Classes { accuracy: Some(accuracy), majority: Some((class, share)), .. }
                 if accuracy <= share =>
             {
-                let name = task.classes().get(*class).cloned().unwrap_or_default();
+                let name = plain(&task.classes().get(*class).cloned().unwrap_or_default());
                 vec![format!(
                     "the model is no better than always answering '{name}': give a larger epsilon or more rows"
                 )]
@@ -68,14 +73,17 @@ fn hits(plan: &Plan, model: &Model, design: &Design) -> Result<Vec<[u64; 2]>, Fa
     Ok(hits)
 }
 
-/// Accuracy and the largest class from counts, which noise may have made negative.
-fn shares(right: &[f64], wrong: &[f64]) -> Score {
+/// Accuracy and the largest class from counts, which noise of that standard deviation may have made negative. Where
+/// the total is not clear of its own noise, nothing is told.
+fn shares(right: &[f64], wrong: &[f64], noise: f64) -> Score {
     let classes: Vec<f64> = right.iter().zip(wrong).map(|(right, wrong)| right + wrong).collect();
     let total: f64 = classes.iter().sum();
-    let share = |part: f64| (total >= 1.0).then(|| (part / total).clamp(0.0, 1.0));
+    let of_total = noise * (2.0 * right.len() as f64).sqrt();
+    let share = |part: f64| (total >= (5.0 * of_total).max(1.0)).then(|| (part / total).clamp(0.0, 1.0));
     let largest = classes.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
     Score::Classes {
         accuracy: share(right.iter().sum()),
+        doubt: (2.0 * of_total / total.max(1.0)).min(1.0),
         majority: largest.and_then(|(class, rows)| Some((class, share(rows)?))),
     }
 }
@@ -94,11 +102,9 @@ pub(super) fn released(
             let mut squares = BoundedSum::new(0.0, 4.0, false)?;
             errors(plan, model, held_out)?.iter().for_each(|error| squares.add(error * error));
             let mean = query::mean(entropy, &terms, &squares, None)?;
-            (
-                Score::Number { rmse: unscaled(mean.value.max(0.0).sqrt(), bounds) },
-                mean.events,
-                mean.guarantee,
-            )
+            let root = |square: f64| unscaled(square.max(0.0).sqrt(), bounds);
+            let interval = mean.interval.first().map_or([0.0, 4.0], |ends| *ends).map(root);
+            (Score::Number { rmse: root(mean.value), interval }, mean.events, mean.guarantee)
         }
         _ => {
             let cells: Vec<u64> = hits(plan, model, held_out)?.concat();
@@ -106,7 +112,9 @@ pub(super) fn released(
             let side = |first: usize| -> Vec<f64> {
                 noisy.value.iter().skip(first).step_by(2).map(|count| *count as f64).collect()
             };
-            (shares(&side(0), &side(1)), noisy.events, noisy.guarantee)
+            // The standard deviation of a cell is at most that of continuous Laplace noise.
+            let noise = std::f64::consts::SQRT_2 / epsilon.get();
+            (shares(&side(0), &side(1), noise), noisy.events, noisy.guarantee)
         }
     };
     let event = match <[Event; 1]>::try_from(events) {
@@ -122,12 +130,13 @@ pub(super) fn exactly(plan: &Plan, model: &Model, design: &Design) -> Result<Tes
         Task::Number(bounds) => {
             let Model::Binary(fit) = model else { return Err(Fail::new("the model has no value to test")) };
             let score = evaluate_values(fit, &rows(plan, design, design.labels())?)?;
-            Score::Number { rmse: unscaled(score.rmse, bounds) }
+            let rmse = unscaled(score.rmse, bounds);
+            Score::Number { rmse, interval: [rmse, rmse] }
         }
         _ => {
             let hits = hits(plan, model, design)?;
             let side = |at: usize| -> Vec<f64> { hits.iter().map(|cell| cell[at] as f64).collect() };
-            shares(&side(0), &side(1))
+            shares(&side(0), &side(1), 0.0)
         }
     }))
 }

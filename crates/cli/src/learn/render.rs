@@ -10,17 +10,23 @@ use crate::digits;
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::core::{Certificate, Neighboring};
+use reticent::data::schema::Unit;
 use reticent::erm::Method;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Answer<'a> {
     accuracy: Option<f64>,
+    /// What noise may have added to it or taken, about 95 % of the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy_doubt: Option<f64>,
     /// Share of the largest class.
     #[serde(skip_serializing_if = "Option::is_none")]
     majority: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rmse: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse_interval: Option<[f64; 2]>,
     /// Whether the score was released with noise, is exact, or there is none.
     tested: &'static str,
     model: &'static str,
@@ -38,7 +44,7 @@ pub(super) fn trained(plan: &Plan, trained: &Trained) -> Result<Output, Fail> {
         return Ok(Output { stdout: json(plan, trained)?, warnings });
     }
     let report = trained.report();
-    let chosen = if plan.method.is_none() { ", the best proven bound for these numbers" } else { "" };
+    let chosen = if plan.method.is_none() { ", chosen by its bound from public numbers" } else { "" };
     let mut lines = vec![
         ("model".to_owned(), format!("{} on {} features", model_name(plan.loss), report.dimension)),
         ("method".to_owned(), format!("{}{chosen}", words(trained.method))),
@@ -57,19 +63,28 @@ pub(super) fn trained(plan: &Plan, trained: &Trained) -> Result<Output, Fail> {
 }
 
 fn json(plan: &Plan, trained: &Trained) -> Result<String, Fail> {
-    let (accuracy, majority, rmse) = match trained.tested.as_ref().map(Tested::score) {
-        Some(Score::Classes { accuracy, majority }) => (*accuracy, majority.map(|(_, share)| share), None),
-        Some(Score::Number { rmse }) => (None, None, Some(*rmse)),
-        None => (None, None, None),
-    };
+    let (mut accuracy, mut accuracy_doubt, mut majority) = (None, None, None);
+    let (mut rmse, mut rmse_interval) = (None, None);
+    match trained.tested.as_ref().map(Tested::score) {
+        Some(Score::Classes { accuracy: share, doubt, majority: largest }) => {
+            (accuracy, majority) = (*share, largest.map(|(_, share)| share));
+            accuracy_doubt = share.and(Some(*doubt)).filter(|doubt| *doubt > 0.0);
+        }
+        Some(Score::Number { rmse: found, interval }) => {
+            (rmse, rmse_interval) = (Some(*found), Some(*interval));
+        }
+        None => {}
+    }
     let report = trained.report();
     json_line(&Answer {
         accuracy,
+        accuracy_doubt,
         majority,
         rmse,
+        rmse_interval,
         tested: match &trained.tested {
             Some(Tested::Released { .. }) => "held-out rows, with noise",
-            Some(Tested::Exact(_)) => "exactly",
+            Some(Tested::Exact(_)) => "exactly, not covered by any certificate",
             None => "not at all",
         },
         model: model_name(plan.loss),
@@ -84,10 +99,11 @@ fn json(plan: &Plan, trained: &Trained) -> Result<String, Fail> {
 
 fn trained_on(plan: &Plan, size: u64) -> String {
     let part = if plan.split.is_some() { ", without the held-out rows" } else { "" };
+    let units = if *plan.encoder.schema().unit() == Unit::Row { "rows" } else { "users" };
     let rows = match (plan.settings.neighboring, plan.settings.size, plan.budget) {
-        (_, _, None) | (Neighboring::ReplaceOne, ..) => format!("{size} rows"),
+        (_, _, None) | (Neighboring::ReplaceOne, ..) => format!("{size} {units}"),
         (_, Some(_), _) => format!("declared size {size}"),
-        _ => format!("about {size} rows, counted with noise"),
+        _ => format!("about {size} {units}, counted with noise"),
     };
     format!("{} ({rows}{part})", plan.data)
 }
@@ -99,16 +115,21 @@ fn score(plan: &Plan, trained: &Trained) -> Option<(String, String)> {
         Tested::Exact(_) => "exactly, for your eyes only",
     };
     let text = match tested.score() {
-        Score::Number { rmse } => {
-            return Some(("rmse".to_owned(), format!("{} ({how})", digits::brief(*rmse))));
+        Score::Number { rmse, interval: [low, high] } => {
+            let range = match low < high {
+                true => format!("; 95 %: {} to {}", digits::brief(*low), digits::brief(*high)),
+                false => String::new(),
+            };
+            return Some(("rmse".to_owned(), format!("{} ({how}{range})", digits::brief(*rmse))));
         }
         Score::Classes { accuracy: None, .. } => "cannot be told".to_owned(),
-        Score::Classes { accuracy: Some(accuracy), majority } => {
+        Score::Classes { accuracy: Some(accuracy), doubt, majority } => {
             let always = majority.map(|(class, share)| {
                 let name = plan.task.classes().get(class).cloned().unwrap_or_default();
                 format!("; always answering '{name}': {}", percent(share))
             });
-            format!("{} ({how}{})", percent(*accuracy), always.unwrap_or_default())
+            let doubt = if *doubt > 0.0 { format!(" ± {}", percent(*doubt)) } else { String::new() };
+            format!("{}{doubt} ({how}{})", percent(*accuracy), always.unwrap_or_default())
         }
     };
     Some(("accuracy".to_owned(), text))

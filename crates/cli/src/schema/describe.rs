@@ -36,7 +36,7 @@ pub(super) fn describe(plan: &Plan, learnt: &Learnt) -> Result<Described, Fail> 
     }
     let schema = Schema::new(plan.unit.clone(), label, columns).map_err(DataError::from)?;
     let schema = match &learnt.certificate {
-        None => schema,
+        None => schema.as_draft(),
         Some(certificate) => {
             let (guarantee, relation) = (certificate.guarantee, certificate.neighboring.to_string());
             let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());

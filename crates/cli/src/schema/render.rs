@@ -15,7 +15,7 @@ const NOT_PRIVATE: [&str; 4] = [
     "THIS SCHEMA IS NOT PRIVATE: its bounds and categories were read off the records.",
     "Whatever is trained or released with it gives away the rows that set them, whatever epsilon it claims.",
     "Replace each bound and each list by what is publicly known (a questionnaire, a code book, the law),",
-    "or learn the schema privately with --epsilon.",
+    "then delete the line draft = true; or learn the schema privately with --epsilon.",
 ];
 
 #[derive(Serialize)]

@@ -127,9 +127,10 @@ impl Encoder {
         Ok(Self { schema: schema.clone(), plans, features, scale, label })
     }
 
-    /// The same encoder for tables without a label, to predict it.
+    /// The same encoder for tables without a label, to predict it. Rows are encoded one by one: users are not read.
     pub fn without_label(mut self) -> Self {
         self.label = None;
+        self.schema = self.schema.by_row();
         self
     }
 
@@ -287,7 +288,7 @@ impl Encoder {
     fn sink(&self) -> Sink {
         let has_users = *self.schema.unit() != Unit::Row;
         let design = Design::empty(self.dimension(), has_users, 1.0);
-        Sink { design, numbers: BTreeMap::new(), unnamed: None }
+        Sink { design, numbers: BTreeMap::new(), unnamed: 0 }
     }
 }
 
@@ -302,9 +303,9 @@ struct Row<'a> {
 /// A design in the making.
 struct Sink {
     design: Design,
-    /// The number of every user with an id, and that of the rows without one.
+    /// The number of every user with an id, and how many rows have none.
     numbers: BTreeMap<Box<str>, u32>,
-    unnamed: Option<u32>,
+    unnamed: usize,
 }
 
 impl Sink {
@@ -324,21 +325,17 @@ impl Sink {
         Ok(())
     }
 
-    /// The number of a user, a new one if it has none yet.
+    /// The number of a user, a new one if it has none yet. A row without an id is a user by itself.
     fn number(&mut self, user: &Cell<'_>) -> Result<u32, DataError> {
         let label = user.label();
-        let known = match &label {
-            Some(label) => self.numbers.get(label.as_ref()).copied(),
-            None => self.unnamed,
-        };
-        if let Some(number) = known {
-            return Ok(number);
+        if let Some(number) = label.as_ref().and_then(|label| self.numbers.get(label.as_ref())) {
+            return Ok(*number);
         }
-        let next = self.numbers.len() + usize::from(self.unnamed.is_some());
+        let next = self.numbers.len() + self.unnamed;
         let next = u32::try_from(next).map_err(|_| DataError::Design { problem: "it has too many users" })?;
         match label {
             Some(label) => drop(self.numbers.insert(label.as_ref().into(), next)),
-            None => self.unnamed = Some(next),
+            None => self.unnamed += 1,
         }
         Ok(next)
     }

@@ -14,6 +14,8 @@
 //! workclass = { categories = ["Private", "State-gov", "Never-worked"] }
 //! fnlwgt = "ignore"                # the same as not listing it, but said aloud
 //!
+//! # draft = true                   # above, while bounds or categories are read off the records: training then warns
+//!
 //! [spent]                          # only if the schema was learnt privately: what that cost
 //! epsilon = 0.1
 //! delta = 0
@@ -54,7 +56,8 @@ const MOST_BYTES: u64 = 16 << 20;
 pub enum Unit {
     /// Each row by itself.
     Row,
-    /// All rows that share a value in a column, such as a user id. Rows without one share the null.
+    /// All rows that share a value in a column, such as a user id. A row without one is by
+    /// itself.
     Column(String),
 }
 
@@ -208,6 +211,7 @@ pub struct Schema {
     label: Option<Label>,
     columns: Vec<Column>,
     spent: Option<Spent>,
+    draft: bool,
 }
 
 /// The part of a schema that a problem is about.
@@ -226,7 +230,7 @@ impl Schema {
     /// and the unit are one column; if a label has fewer than two classes or an undeclared one for the
     /// others.
     pub fn new(unit: Unit, label: Option<Label>, columns: Vec<Column>) -> Result<Self, SchemaError> {
-        let schema = Self { unit, label, columns, spent: None };
+        let schema = Self { unit, label, columns, spent: None, draft: false };
         match schema.fault() {
             None => Ok(schema),
             Some((_, problem)) => Err(SchemaError { file: "schema".to_owned(), line: None, problem }),
@@ -236,6 +240,16 @@ impl Schema {
     /// The same schema, learnt from the data at this cost.
     pub fn with_spent(self, spent: Spent) -> Self {
         Self { spent: Some(spent), ..self }
+    }
+
+    /// The same schema, marked as read off the records: `draft = true`.
+    pub fn as_draft(self) -> Self {
+        Self { draft: true, ..self }
+    }
+
+    /// The same schema with each row as the unit.
+    pub(crate) fn by_row(self) -> Self {
+        Self { unit: Unit::Row, ..self }
     }
 
     /// Reads a schema; `file` is its name in messages.
@@ -269,6 +283,11 @@ impl Schema {
     /// What is predicted.
     pub fn label(&self) -> Option<&Label> {
         self.label.as_ref()
+    }
+
+    /// Whether the schema says of itself that it was read off the records, so that nothing computed with it is private.
+    pub fn is_draft(&self) -> bool {
+        self.draft
     }
 
     /// The declared columns in order, ignored ones included.

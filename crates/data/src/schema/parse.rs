@@ -10,13 +10,14 @@ use super::{
 };
 use crate::error::closest;
 
-const TOP: &[&str] = &["unit", "label", "columns", "spent"];
+const TOP: &[&str] = &["unit", "draft", "label", "columns", "spent"];
 const LABEL: &[&str] = &["column", "positive", "categories", "other", "bounds"];
 const TARGETS: &[&str] = &["positive", "categories", "bounds"];
 const COLUMN: &[&str] = &["bounds", "categories"];
 const SPENT: &[&str] = &["epsilon", "delta", "neighboring", "events"];
 
 const UNIT_ADVICE: &str = "write unit = \"row\" or unit = { column = \"user_id\" }";
+const DRAFT_ADVICE: &str = "write draft = true while bounds or categories are read off the records";
 const LABEL_ADVICE: &str = "write [label] and below it column = \"name\"";
 const COLUMNS_ADVICE: &str = "write [columns] and below it one line per column";
 const COLUMN_ADVICE: &str = "write { bounds = [low, high] }, { categories = [\"a\", \"b\"] } or \"ignore\"";
@@ -56,7 +57,14 @@ fn read(text: &str) -> Result<Schema, Fault> {
     let entries = Entries::of(table, columns_value.span().start, "[columns]");
     let columns = entries.all().map(|(name, _, value)| column(name, value)).collect::<Result<_, _>>()?;
     let spent = top.get("spent").map(spent).transpose()?;
-    let schema = Schema { unit, label, columns, spent };
+    let draft = match top.get("draft") {
+        None => false,
+        Some(value) => match value.get_ref() {
+            DeValue::Boolean(draft) => *draft,
+            _ => return Err(wrong("draft", value, DRAFT_ADVICE)),
+        },
+    };
+    let schema = Schema { unit, label, columns, spent, draft };
     match schema.fault() {
         None => Ok(schema),
         Some((part, problem)) => Err((

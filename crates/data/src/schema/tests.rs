@@ -80,7 +80,7 @@ fn labels_may_be_binary_or_numbers_or_absent() {
 fn the_top_level_is_checked() {
     assert_eq!(
         error("units = \"row\"\n"),
-        "s.toml, line 1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, label, columns, spent"
+        "s.toml, line 1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, draft, label, columns, spent"
     );
     assert_eq!(
         error(""),
@@ -340,4 +340,13 @@ proptest! {
         }
         prop_assert_eq!(categories.position("\u{1}"), None);
     }
+}
+
+#[test]
+fn a_draft_says_so() {
+    let text = "unit = \"row\"\ndraft = true\n\n[columns]\nx = { bounds = [0, 1] }\n";
+    let schema = Schema::parse(text, "s.toml").unwrap();
+    assert!(schema.is_draft() && schema.to_toml() == text);
+    assert!(!Schema::parse(&text.replace("true", "false"), "s.toml").unwrap().is_draft());
+    assert!(error("unit = \"row\"\ndraft = 1\n[columns]\n").contains("line 2: draft"));
 }

@@ -11,6 +11,9 @@ pub(super) fn toml(schema: &Schema) -> String {
         Unit::Row => "unit = \"row\"\n".to_owned(),
         Unit::Column(column) => format!("unit = {{ column = {} }}\n", quoted(column)),
     };
+    if schema.draft {
+        out.push_str("draft = true\n");
+    }
     if let Some(label) = &schema.label {
         out.push_str(&format!("\n[label]\ncolumn = {}\n", quoted(&label.column)));
         match &label.target {

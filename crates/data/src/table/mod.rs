@@ -136,7 +136,7 @@ impl TableFile {
 
     /// Whether the file itself says what its columns hold: Parquet does, CSV does not.
     pub fn declares_kinds(&self) -> bool {
-        matches!(self.format, Format::Parquet(_))
+        matches!(self.format, Format::Parquet(_) | Format::Bundled(..))
     }
 
     /// The size of the file: what the progress of a pass counts up to.
