@@ -129,10 +129,8 @@ impl Method {
                         remedy: "Gaussian noise has no pure guarantee: give a delta above 0 or use `objective`",
                     });
                 }
-                let schedule = schedule.unwrap_or_else(|| match self {
-                    Self::Sgd => Schedule::sampled(scope, budget),
-                    _ => Schedule::descent(scope, budget),
-                });
+                let schedule =
+                    schedule.unwrap_or_else(|| Schedule::usual(scope, budget, self == Self::Sgd, 1));
                 AnyPlan::Gradient(gradient::plan(scope, budget, schedule, runs)?)
             }
         })

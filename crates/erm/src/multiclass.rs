@@ -139,15 +139,9 @@ fn fit_softmax(
     let scope = Scope::of(&problem, settings)?;
     let (each, count) = (scope.width, classes.count as usize);
     let reach = Reach { lipschitz: SOFTMAX_LIPSCHITZ, width: each * count };
-    let schedule = settings.schedule.unwrap_or_else(|| {
-        let together = Scope { width: reach.width, ..scope };
-        let usual = match method {
-            Method::Sgd => Schedule::sampled(&together, budget),
-            _ => Schedule::descent(&together, budget),
-        };
-        // The softmax is twice as curved as the logistic loss.
-        Schedule { learning_rate: 0.5 * usual.learning_rate, ..usual }
-    });
+    let schedule = settings
+        .schedule
+        .unwrap_or_else(|| Schedule::usual(&scope, budget, method == Method::Sgd, classes.count));
     let plan = plan_with(&scope, reach, budget, schedule, 1)?;
     let guarantee = plan.guarantee(&scope, budget, 1)?;
     let outcome = plan.run_softmax(&problem, classes, entropy)?;

@@ -8,7 +8,7 @@ use crate::fail::Fail;
 use reticent::accounting::composition;
 use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
 use reticent::data::{Design, TableFile};
-use reticent::erm::{Classes, Method, Model, Report, Rows, Schedule, Scope, Settings};
+use reticent::erm::{Classes, Loss, Method, Model, Report, Rows, Schedule, Scope, Settings};
 use reticent::erm::{fit as fit_binary, fit_multiclass};
 use reticent::noise::Entropy;
 use reticent::noise::query::{self, Terms};
@@ -211,10 +211,11 @@ fn schedule(
         return Ok(None);
     }
     let scope = Scope::new(rows, plan.loss, settings)?;
-    let usual = match method {
-        Method::Sgd => Schedule::sampled(&scope, budget),
-        _ => Schedule::descent(&scope, budget),
+    let classes = match &plan.task {
+        Task::Classes { labels } if plan.loss == Loss::Logistic => labels.len() as u32,
+        _ => 1,
     };
+    let usual = Schedule::usual(&scope, budget, method == Method::Sgd, classes);
     Ok(Some(Schedule {
         steps: asked.steps.unwrap_or(usual.steps),
         learning_rate: asked.learning_rate.unwrap_or(usual.learning_rate),

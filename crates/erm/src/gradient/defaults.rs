@@ -70,6 +70,15 @@ impl Schedule {
         proven(scope, budget, radius).0
     }
 
+    /// What a method descends on unless told otherwise: sampled or not, and with several classes their softmax, which has so
+    /// many times the weights and is twice as curved.
+    pub fn usual(scope: &Scope, budget: Guarantee, sampled: bool, classes: u32) -> Self {
+        let together = Scope { width: scope.width.saturating_mul(classes.max(1) as usize), ..*scope };
+        let usual = if sampled { Self::sampled(&together, budget) } else { Self::descent(&together, budget) };
+        let slower = if classes > 1 { 0.5 } else { 1.0 };
+        Self { learning_rate: slower * usual.learning_rate, ..usual }
+    }
+
     /// Checks that the numbers can drive a descent.
     ///
     /// # Errors
