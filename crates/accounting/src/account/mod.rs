@@ -25,7 +25,7 @@ pub use tally::Tally;
 
 use crate::AccountingError;
 use crate::rdp::{RdpAccountant, delta_at_order, epsilon_by_mironov};
-use crate::tight::{Bracket, Direction, TightAccountant};
+use crate::tight::{Bracket, Direction, TightAccountant, checked_width};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring};
 use std::fmt;
 use std::str::FromStr;
@@ -118,12 +118,23 @@ pub struct Accountant {
     neighboring: Neighboring,
     method: Method,
     tally: Tally,
+    /// The wanted width of the tight method's brackets; none for its own.
+    width: Option<f64>,
 }
 
 impl Accountant {
     /// An account with nothing in it.
     pub fn new(neighboring: Neighboring, method: Method) -> Self {
-        Self { neighboring, method, tally: Tally::default() }
+        Self { neighboring, method, tally: Tally::default(), width: None }
+    }
+
+    /// The same account with brackets of about this relative width where the method is [`Method::Pld`]: see
+    /// [`TightAccountant::with_width`].
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] for a width that is not between 10⁻⁹ and 0.5.
+    pub fn with_width(self, width: f64) -> Result<Self, AccountingError> {
+        Ok(Self { width: Some(checked_width(width)?), ..self })
     }
 
     /// An account of everything in a log.
@@ -187,7 +198,7 @@ impl Accountant {
         let tally = self.tally.bounded(Side::Worse)?;
         let found = match self.method {
             Method::Pld => {
-                let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.epsilon(delta));
+                let exact = Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.epsilon(delta));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(delta);
                 let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(delta);
                 best(exact, renyi, claims)?
@@ -235,7 +246,7 @@ impl Accountant {
         let tally = self.tally.bounded(Side::Worse)?;
         let found = match self.method {
             Method::Pld => {
-                let exact = Tight::new(&tally, self.neighboring)?.ceiling(|t| t.delta(epsilon));
+                let exact = Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.delta(epsilon));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.delta(epsilon);
                 let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.delta(epsilon);
                 best(exact, renyi, claims)?
@@ -253,7 +264,7 @@ impl Accountant {
 
     /// The account whose floor is below the truth: of the same events, or of slightly better ones.
     fn floor(&self) -> Result<TightAccountant, AccountingError> {
-        Ok(Tight::new(&self.tally.bounded(Side::Better)?, self.neighboring)?.account)
+        Ok(Tight::new(&self.tally.bounded(Side::Better)?, self.neighboring, self.width)?.account)
     }
 
     /// Whether the events stay within (ε, δ).
@@ -334,7 +345,7 @@ impl Accountant {
     /// The account, ready for many questions about δ in one direction.
     pub(crate) fn profile(&self) -> Result<Profile, AccountingError> {
         let tally = self.tally.bounded(Side::Worse)?;
-        let tight = Tight::new(&tally, self.neighboring)?;
+        let tight = Tight::new(&tally, self.neighboring, self.width)?;
         let known = tight.ceiling(|account| account.delta_one_way(Epsilon::new(1.0)?, Direction::Remove));
         if known.is_ok() {
             return Ok(Profile::Tight(tight.account));
@@ -452,8 +463,11 @@ struct Tight {
 }
 
 impl Tight {
-    fn new(tally: &Tally, neighboring: Neighboring) -> Result<Self, AccountingError> {
+    fn new(tally: &Tally, neighboring: Neighboring, width: Option<f64>) -> Result<Self, AccountingError> {
         let (mut account, mut refused) = (TightAccountant::new(neighboring), None);
+        if let Some(width) = width {
+            account = account.with_width(width)?;
+        }
         for (count, event) in tally.parts() {
             match account.compose(event, *count) {
                 Ok(()) => {}

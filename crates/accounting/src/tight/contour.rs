@@ -4,9 +4,20 @@ use super::complex::Complex;
 use super::loss::{Decay, Loss};
 
 /// A sum of independent privacy losses in one direction.
-#[derive(Default, Clone)]
+#[derive(Clone)]
 pub(super) struct Sum {
     pub(super) parts: Vec<(f64, Loss)>,
+    /// The wanted width of brackets, relative.
+    pub(super) width: f64,
+}
+
+/// The width of brackets unless another is asked for.
+const USUAL_WIDTH: f64 = 1e-4;
+
+impl Default for Sum {
+    fn default() -> Self {
+        Self { parts: Vec::new(), width: USUAL_WIDTH }
+    }
 }
 
 /// The integrand's cumulants along one line, ready for any ε near the one it was laid for.

@@ -17,9 +17,6 @@ const MOST_CELLS: f64 = 2_000_000.0;
 /// What is cut off the ends of one law, relative to δ, all uses together.
 const CUT: f64 = 1e-9;
 
-/// The wanted width of the bracket on ε, relative.
-const WIDTH: f64 = 5e-5;
-
 /// The relative error of a transform of length 2^k is below k times this (in the ℓ2 norm).
 const TRANSFORM: f64 = 2e-15;
 
@@ -336,7 +333,8 @@ impl Sum {
         });
         // A relative width on ε, or on δ where that is asked for. The gap between law and grid law is about
         // 4·uses·step²·(1 + λ): see the proof.
-        let width = if near.rough { 400.0 * WIDTH } else { WIDTH };
+        let width = if near.rough { self.width.max(0.04) } else { self.width };
+        let width = 0.5 * width * 0.125f64.powi(near.missed);
         let tolerance = width * if near.delta.is_some() { epsilon.max(1e-4) } else { 1.0 / lambda };
         let goal = (tolerance / (4.0 * coarse.moved.max(1.0) * (1.0 + lambda))).sqrt();
         let (low, high) = tilt.window(epsilon);
@@ -377,6 +375,8 @@ pub(super) struct Near {
     pub(super) delta: Option<f64>,
     /// Whether a rough answer will do.
     pub(super) rough: bool,
+    /// How often the wanted width was missed before; each time asks for an eighth of it.
+    pub(super) missed: i32,
 }
 
 impl Grid {

@@ -74,6 +74,19 @@ impl TightAccountant {
         Self { neighboring, ceiling: Side::default(), floor: Side::default() }
     }
 
+    /// The same account with brackets of about this relative width, where that takes no more memory than a grid may
+    /// have; they are certified in any case. 10⁻⁴ unless another is asked for.
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] for a width that is not between 10⁻⁹ and 0.5.
+    pub fn with_width(mut self, width: f64) -> Result<Self, AccountingError> {
+        let width = checked_width(width)?;
+        for side in [&mut self.ceiling, &mut self.floor] {
+            (side.remove.width, side.add.width) = (width, width);
+        }
+        Ok(self)
+    }
+
     /// An account of everything in a log.
     ///
     /// # Errors
@@ -245,21 +258,27 @@ impl Side {
     }
 }
 
+/// A width that a bracket can have.
+pub(crate) fn checked_width(width: f64) -> Result<f64, AccountingError> {
+    if (1e-9..=0.5).contains(&width) {
+        return Ok(width);
+    }
+    Err(AccountingError::invalid("width", width, "give a number from 1e-9 to 0.5"))
+}
+
 fn uncertified(why: &str) -> AccountingError {
     AccountingError::Unsupported { event: "this list of events", accountant: "pld", why: why.into() }
 }
 
-/// A contour's bracket wider than this, relative, is compared with the grid's.
-const WIDE: f64 = 1e-4;
-
-/// The narrower of the contour's bracket and the grid's; the grid is not asked where the contour does.
+/// The narrower of the contour's bracket and the grid's; the grid is not asked where the contour's is narrow enough.
 fn narrower(
+    enough: f64,
     contour: Option<Bounds>,
     grid: impl FnOnce() -> Option<Bounds>,
 ) -> Result<Bounds, AccountingError> {
     let width = |bounds: &Bounds| bounds.upper - bounds.lower;
     match contour {
-        Some(bounds) if is_narrow(&bounds, WIDE) => Ok(bounds),
+        Some(bounds) if is_narrow(&bounds, enough) => Ok(bounds),
         contour => contour
             .into_iter()
             .chain(grid())
@@ -271,7 +290,9 @@ fn narrower(
 fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
     let exact = sum.exact().map(|exact| exact.delta(epsilon)).filter(|bounds| is_narrow(bounds, 1e-6));
     let first = exact.or_else(|| Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon)));
-    narrower(first, || Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon)))
+    narrower(sum.width, first, || {
+        Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon))
+    })
 }
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
@@ -281,7 +302,7 @@ fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, Acco
         .and_then(|exact| ends(&|e| exact.delta(e), delta_low, delta_high))
         .filter(|bounds| is_narrow(bounds, 1e-6));
     let first = exact.or_else(|| epsilon_by_contour(sum, delta_low, delta_high));
-    narrower(first, || epsilon_by_grid(sum, delta_low, delta_high))
+    narrower(sum.width, first, || epsilon_by_grid(sum, delta_low, delta_high))
 }
 
 fn is_narrow(bounds: &Bounds, width: f64) -> bool {
@@ -333,9 +354,10 @@ fn epsilon_by_contour(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Boun
 
 fn epsilon_by_grid(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds> {
     // First a rough grid, to see where to tilt.
-    let mut near = Near { epsilon: None, delta: Some(delta_low), rough: true };
+    let mut near = Near { delta: Some(delta_low), rough: true, ..Near::default() };
+    let mut found = None;
     for _ in 0..12 {
-        let grid = sum.grid(near)?;
+        let Some(grid) = sum.grid(near) else { return found };
         let (low, high) = grid.range();
         let low = low.max(0.0);
         if grid.delta(high).upper > delta_low {
@@ -353,10 +375,18 @@ fn epsilon_by_grid(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds>
             continue;
         }
         let lower = crossing(upper, |e| grid.delta(e).lower >= delta_high) * (1.0 - 1e-12);
-        return Some(Bounds { lower: lower.min(upper), upper: upper.next_up() });
+        let bounds = Bounds { lower: lower.min(upper), upper: upper.next_up() };
+        if is_narrow(&bounds, sum.width) || near.missed >= MOST_MISSED {
+            return Some(bounds);
+        }
+        found = Some(bounds);
+        near = Near { epsilon: Some(upper), missed: near.missed + 1, ..near };
     }
-    None
+    found
 }
+
+/// How often a grid is refined because its bracket is wider than wanted.
+const MOST_MISSED: i32 = 2;
 
 /// The upper end of bisection to a relative 1e-13.
 fn bisect_up(low: f64, high: f64, above: &dyn Fn(f64) -> bool) -> f64 {

@@ -322,3 +322,21 @@ fn claims_whose_deltas_nearly_use_up_the_total() {
     let exact = 2.999_550_054_845_149e-4;
     assert!(bracket.lower <= exact && exact <= bracket.upper, "{bracket:?}");
 }
+
+#[test]
+fn brackets_are_as_narrow_as_asked_for_and_no_narrower_ones_contradict_them() {
+    // Few steps, where the grid answers.
+    let delta = Delta::new(1e-5).unwrap();
+    let at = |width: f64| account(&[sgm(0.01, 1.0, 10)]).with_width(width).unwrap().epsilon(delta).unwrap();
+    let brackets = [0.1, 1e-2, 1e-3, 1e-4, 1e-5].map(|width| {
+        let bracket = at(width);
+        assert!(bracket.upper - bracket.lower <= width * bracket.upper, "{width}: {bracket:?}");
+        bracket
+    });
+    for pair in brackets.windows(2) {
+        assert!(pair[0].lower <= pair[1].upper && pair[1].lower <= pair[0].upper, "{pair:?}");
+    }
+    for width in [0.0, -1.0, f64::NAN, 1.0, 1e-12] {
+        assert!(TightAccountant::new(Neighboring::AddRemove).with_width(width).is_err());
+    }
+}

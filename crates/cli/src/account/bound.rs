@@ -39,7 +39,7 @@ struct DeltaFound {
 pub(super) fn epsilon(arguments: &args::Epsilon) -> Result<Output, Fail> {
     let delta = case::delta(arguments.delta.as_deref())?;
     let case = Case::read(&arguments.ask, Unknown::Nothing)?;
-    let account = case.account()?;
+    let account = case.account_within(arguments.width.as_deref())?;
     let answer = account.epsilon(delta).map_err(|error| case.refused(error))?;
     let Answer { lower, upper, .. } = answer;
     let claim = Claim { epsilon: Some(upper), delta: Some(delta.get()), lower: Some(lower) };
@@ -66,7 +66,7 @@ pub(super) fn epsilon(arguments: &args::Epsilon) -> Result<Output, Fail> {
 pub(super) fn delta(arguments: &args::Delta) -> Result<Output, Fail> {
     let epsilon = case::epsilon(arguments.epsilon.as_deref())?;
     let case = Case::read(&arguments.ask, Unknown::Nothing)?;
-    let account = case.account()?;
+    let account = case.account_within(arguments.width.as_deref())?;
     let answer = account.delta(epsilon).map_err(|error| case.refused(error))?;
     let Answer { lower, upper, .. } = answer;
     let claim = Claim { epsilon: Some(epsilon.get()), delta: Some(upper), lower: None };

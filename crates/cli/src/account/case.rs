@@ -40,6 +40,21 @@ impl Case {
         self.source.account(self.method)
     }
 
+    /// The account with brackets of the width asked for.
+    pub(super) fn account_within(&self, width: Option<&str>) -> Result<Accountant, Fail> {
+        let account = self.account()?;
+        let Some(text) = width else { return Ok(account) };
+        if self.method != Method::Pld {
+            return Err(Fail::flag(
+                "--width",
+                text,
+                "leave it out: only the pld accountant has two ends to bring closer",
+            ));
+        }
+        let width = read::number("--width", text)?;
+        account.with_width(width).map_err(|_| Fail::flag("--width", text, "give a number from 1e-9 to 0.5"))
+    }
+
     /// The line for an account that could not be given.
     pub(super) fn refused(&self, error: AccountingError) -> Fail {
         self.source.refused(error, self.method)

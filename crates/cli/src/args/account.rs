@@ -94,6 +94,9 @@ pub(crate) struct Epsilon {
     /// Failure probability, above 0 and below 1; far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
+    /// How far apart the ends may be, relative to the upper one, where the accountant is pld [default: 1e-4]
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    pub(crate) width: Option<String>,
     #[command(flatten)]
     pub(crate) ask: Ask,
 }
@@ -103,6 +106,9 @@ pub(crate) struct Delta {
     /// The epsilon to hold, at least 0
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
+    /// How far apart the ends may be, relative to the upper one, where the accountant is pld [default: 1e-4]
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    pub(crate) width: Option<String>,
     #[command(flatten)]
     pub(crate) ask: Ask,
 }

@@ -14,6 +14,8 @@ fn values(line: &str, flag: &str, values: &[&str]) {
 fn numbers() {
     values(&format!("epsilon {RUN}"), "--delta", &["0", "1", "-1e-5", "2", "NaN", "inf", "x"]);
     values(&format!("delta {RUN}"), "--epsilon", &["-1", "NaN", "inf", "x"]);
+    values(&format!("epsilon {RUN} --delta 1e-5"), "--width", &["0", "1", "-1", "NaN", "1e-12", "x"]);
+    refused(&format!("epsilon {RUN} --delta 1e-5 --accountant rdp --width 0.1"), "--width 0.1: ");
     values("noise --delta 1e-5", "--epsilon", &["0", "-1", "NaN"]);
     values("epsilon --delta 1e-5", "--noise-multiplier", &["0", "-1", "NaN", "inf", "x"]);
     let noise = "epsilon --delta 1e-5 --noise-multiplier 1";
