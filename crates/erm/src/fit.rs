@@ -14,7 +14,7 @@ use reticent_core::{Certificate, Event, Guarantee, Neighboring};
 use reticent_noise::Entropy;
 use serde::{Deserialize, Serialize};
 
-/// Λ of the non-private fit unless another is asked for.
+/// Λ of the non-private fit unless another is asked for; chosen by accuracy on the test parts of Adult and KDDCup99.
 pub const EXACT_REGULARIZATION: f64 = 3e-7;
 
 /// A fitted model with what it cost.

@@ -1,8 +1,8 @@
 //! Default regularisation: rules of public numbers alone.
 //!
 //! The rules balance the noise against the pull of ‖w‖² for weights of a norm that suits rows of norm 1. Their
-//! constants were chosen on UCI Adult and looked at on KDDCup99, so accuracy reported for these with default
-//! settings is that of a tuned rule.
+//! constants were chosen by accuracy on the test parts of UCI Adult and KDDCup99, so accuracy reported for
+//! these with default settings is that of a tuned rule and says little about other data.
 
 use crate::draw::Shape;
 use crate::loss::Loss;
