@@ -16,15 +16,17 @@
 //! ```
 
 mod claims;
+mod profile;
 mod tally;
 
 use claims::Claims;
-
+pub(crate) use profile::Profile;
+use profile::{Renyi, Tight};
 use tally::Side;
 pub use tally::Tally;
 
 use crate::AccountingError;
-use crate::rdp::{RdpAccountant, delta_at_order, epsilon_by_mironov};
+use crate::rdp::RdpAccountant;
 use crate::tight::{Bracket, Direction, TightAccountant, checked_width};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring};
 use std::fmt;
@@ -419,156 +421,6 @@ fn best(
         Ok(upper) => Ok(looser(upper, Method::Optimal)),
         Err(AccountingError::Invalid(invalid)) => Err(invalid.into()),
         Err(_) => Err(unsupported),
-    }
-}
-
-/// δ as a function of ε and the direction.
-pub(crate) enum Profile {
-    /// By the distributions of the loss.
-    Tight(TightAccountant),
-    /// By the Rényi curve at a list of orders, the same both ways.
-    Renyi {
-        /// Orders with divergences.
-        table: Vec<(f64, f64)>,
-        /// What the events reveal outright.
-        renyi: Renyi,
-    },
-}
-
-impl Profile {
-    /// Whether both directions lose the same.
-    pub(crate) fn is_symmetric(&self) -> bool {
-        match self {
-            Self::Tight(account) => account.is_symmetric(),
-            Self::Renyi { .. } => true,
-        }
-    }
-
-    /// δ at ε in one direction, from above; 1 where nothing better can be certified.
-    pub(crate) fn delta(&self, epsilon: Epsilon, direction: Direction) -> f64 {
-        match self {
-            Self::Tight(account) => account.delta_one_way(epsilon, direction).unwrap_or(1.0),
-            Self::Renyi { table, renyi } => {
-                let at = |(order, divergence): &(f64, f64)| delta_at_order(*divergence, *order, epsilon);
-                renyi.with_kept(table.iter().map(at).fold(1.0, f64::min))
-            }
-        }
-    }
-}
-
-/// The loss distributions: all of them, or the error of the first event that has none.
-struct Tight {
-    account: TightAccountant,
-    refused: Option<AccountingError>,
-}
-
-impl Tight {
-    fn new(tally: &Tally, neighboring: Neighboring, width: Option<f64>) -> Result<Self, AccountingError> {
-        let (mut account, mut refused) = (TightAccountant::new(neighboring), None);
-        if let Some(width) = width {
-            account = account.with_width(width)?;
-        }
-        for (count, event) in tally.parts() {
-            match account.compose(event, *count) {
-                Ok(()) => {}
-                Err(AccountingError::Invalid(invalid)) => return Err(invalid.into()),
-                Err(error) => refused = refused.or(Some(error)),
-            }
-        }
-        Ok(Self { account, refused })
-    }
-
-    fn ceiling<T>(
-        &self,
-        ask: impl FnOnce(&TightAccountant) -> Result<T, AccountingError>,
-    ) -> Result<T, AccountingError> {
-        match &self.refused {
-            Some(error) => Err(error.clone()),
-            None => ask(&self.account),
-        }
-    }
-}
-
-/// Rényi curves, with what (ε, δ) events reveal outright kept apart.
-pub(crate) struct Renyi {
-    account: RdpAccountant,
-    /// ln of the probability that nothing is revealed outright.
-    log_kept: f64,
-}
-
-impl Renyi {
-    fn new(tally: &Tally, neighboring: Neighboring) -> Result<Self, AccountingError> {
-        let (mut account, mut log_kept) = (RdpAccountant::new(neighboring), 0.0);
-        for (count, event) in tally.parts() {
-            match event {
-                // Reveals everything with probability δ and is pure otherwise.
-                Event::Approximate { epsilon, delta } => {
-                    log_kept += *count as f64 * libm::log1p(-delta.get());
-                    account.compose(&Event::Pure { epsilon: *epsilon }, *count)?;
-                }
-                other => account.compose(other, *count)?,
-            }
-        }
-        Ok(Self { account, log_kept: log_kept * (1.0 + 1e-14) })
-    }
-
-    /// The δ left for the rest, rounded down.
-    fn left(&self, delta: Delta) -> Result<Delta, AccountingError> {
-        if self.log_kept == 0.0 {
-            return Ok(delta);
-        }
-        let left = (delta.get() + libm::expm1(self.log_kept) - 4.0 * f64::EPSILON * delta.get())
-            / libm::exp(self.log_kept);
-        if left <= 0.0 {
-            return Err(AccountingError::invalid(
-                "delta",
-                delta,
-                "give a larger delta: the events' own deltas already add up to as much",
-            ));
-        }
-        Ok(Delta::new(left.min(1.0f64.next_down()))?)
-    }
-
-    fn with_kept(&self, delta: f64) -> f64 {
-        if self.log_kept == 0.0 {
-            return delta.min(1.0);
-        }
-        ((-libm::expm1(self.log_kept) + libm::exp(self.log_kept) * delta) * (1.0 + 1e-14)).min(1.0)
-    }
-
-    fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {
-        Ok(self.account.epsilon_up(self.left(delta)?)?.get())
-    }
-
-    fn delta(&self, epsilon: Epsilon) -> Result<f64, AccountingError> {
-        Ok(self.with_kept(self.account.delta_up(epsilon)))
-    }
-
-    /// Moments λ = 1, …, 32 with the tail bound of the paper.
-    fn moments(&self, delta: Delta) -> Result<f64, AccountingError> {
-        let left = self.left(delta)?;
-        let best = (1..=crate::moments::LARGEST_MOMENT)
-            .map(|lambda| f64::from(lambda) + 1.0)
-            .map(|order| epsilon_by_mironov(self.account.divergence_up(order), order, left))
-            .fold(f64::INFINITY, f64::min);
-        if !best.is_finite() {
-            return Err(AccountingError::invalid(
-                "delta",
-                delta,
-                "every moment is infinite: more noise is needed",
-            ));
-        }
-        Ok(best)
-    }
-
-    fn moments_delta(&self, epsilon: Epsilon) -> f64 {
-        let best = (1..=crate::moments::LARGEST_MOMENT)
-            .map(f64::from)
-            .map(|lambda| lambda * (self.account.divergence_up(lambda + 1.0) - epsilon.get()))
-            .map(|log| libm::exp(log + 1e-14 * log.abs()) * (1.0 + 1e-15))
-            .filter(|delta| !delta.is_nan())
-            .fold(1.0, f64::min);
-        self.with_kept(best)
     }
 }
 
