@@ -5,8 +5,8 @@ use crate::draw::Shape;
 use crate::plan::{Place, Plan, Split, tolerance};
 use crate::rule;
 use crate::settings::Scope;
+use reticent_core::Guarantee;
 use reticent_core::rounding::div_up;
-use reticent_core::{Event, Guarantee};
 
 /// Noise of density ∝ e^{−‖b‖/scale} for δ = 0, normal noise of the least (analytic) σ for δ > 0, both for the
 /// sensitivity 2L/λ under replace-one and L/λ under add-remove, λ = nΛ.
@@ -46,14 +46,7 @@ pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     let spend = Shape::Spherical.left_of(split.main.epsilon.get(), scope.width)?;
     let scale = div_up(sensitivity, spend);
     let place = Place::Output { shape: Shape::Spherical, scale };
-    Ok(Plan {
-        lambda,
-        place,
-        tolerance: tolerance(scope, lambda, place)?,
-        main: Some(Event::Pure { epsilon: split.main.epsilon }),
-        finish: split.finish,
-        sensitivity: 0.0,
-        theorem: "output perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 1), finished with Laplace \
-                  noise for the solver's distance",
-    })
+    let theorem = "output perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 1), finished with Laplace \
+                  noise for the solver's distance";
+    Plan::pure(scope, split, lambda, place, theorem)
 }

@@ -131,6 +131,25 @@ pub(crate) fn tolerance(scope: &Scope, lambda: f64, place: Place) -> Result<f64,
 }
 
 impl Plan {
+    /// A plan with a pure law at `place`, finished with Laplace noise for the solver's distance.
+    pub(crate) fn pure(
+        scope: &Scope,
+        split: Split,
+        lambda: f64,
+        place: Place,
+        theorem: &'static str,
+    ) -> Result<Self, ErmError> {
+        Ok(Self {
+            lambda,
+            place,
+            tolerance: tolerance(scope, lambda, place)?,
+            main: Some(Event::Pure { epsilon: split.main.epsilon }),
+            finish: split.finish,
+            sensitivity: 0.0,
+            theorem,
+        })
+    }
+
     /// Runs the plan. The result is released by a mechanism of `reticent-noise` in every case.
     pub(crate) fn run(&self, problem: &Problem<'_>, entropy: &mut Entropy) -> Result<Outcome, ErmError> {
         let width = problem.width();

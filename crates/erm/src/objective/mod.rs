@@ -89,16 +89,9 @@ fn pure(scope: &Scope, split: Split, lambda: f64) -> Result<Plan, ErmError> {
     let left = shape.left_of(sub_down(split.main.epsilon.get(), determinant), scope.width)?;
     let scale = div_up(mul_up(scope.changes(), shift), left);
     let place = Place::Objective { shape, scale };
-    Ok(Plan {
-        lambda,
-        place,
-        tolerance: tolerance(scope, lambda, place)?,
-        main: Some(Event::Pure { epsilon: split.main.epsilon }),
-        finish: split.finish,
-        sensitivity: 0.0,
-        theorem: "objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 2, determinant once), \
-                  finished with Laplace noise for the solver's distance",
-    })
+    let theorem = "objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 2, determinant once), \
+                  finished with Laplace noise for the solver's distance";
+    Plan::pure(scope, split, lambda, place, theorem)
 }
 
 fn gaussian(scope: &Scope, split: Split, lambda: f64) -> Result<Plan, ErmError> {

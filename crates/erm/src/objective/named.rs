@@ -3,12 +3,12 @@
 use super::{Profile, gaussian_plan, least_lambda};
 use crate::ErmError;
 use crate::draw::Shape;
-use crate::plan::{Place, Plan, Split, tolerance};
+use crate::plan::{Place, Plan, Split};
 use crate::rule;
 use crate::settings::Scope;
 use libm::{log, pow, sqrt};
 use reticent_core::rounding::{add_up, div_up, ln_1p_up, mul_up, sub_down};
-use reticent_core::{Event, Guarantee, Neighboring};
+use reticent_core::{Guarantee, Neighboring};
 
 /// The constants of Chaudhuri, Monteleoni and Sarwate's algorithm 2 in the sum form: (λ, ε′), where b has
 /// density ∝ e^{−ε′‖b‖/(2L)}.
@@ -50,15 +50,8 @@ pub fn chaudhuri(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     let left = Shape::Spherical.left_of(left, scope.width)?;
     let scale = div_up(2.0 * constants.lipschitz, left);
     let place = Place::Objective { shape: Shape::Spherical, scale };
-    Ok(Plan {
-        lambda,
-        place,
-        tolerance: tolerance(scope, lambda, place)?,
-        main: Some(Event::Pure { epsilon: split.main.epsilon }),
-        finish: split.finish,
-        sensitivity: 0.0,
-        theorem: "objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 2)",
-    })
+    let theorem = "objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 2)";
+    Plan::pure(scope, split, lambda, place, theorem)
 }
 
 /// Kifer, Smith and Thakurta's Gaussian objective perturbation: λ ≥ 2β/ε and σ = L√(8 ln(2/δ) + 4ε)/ε.
