@@ -54,6 +54,9 @@ impl Tested {
                     "the model is no better than always answering '{name}': give a larger epsilon or more rows"
                 )]
             }
+            Score::Number { rmse, interval: [low, high] } if high - low > *rmse => {
+                vec!["too few held-out rows for this epsilon: the rmse is mostly noise".to_owned()]
+            }
             _ => Vec::new(),
         }
     }

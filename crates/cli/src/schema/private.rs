@@ -141,11 +141,15 @@ fn outlines(
     })?;
     let outline = |(subject, column): (&Subject, Option<Magnitudes>)| {
         let found = column.map_or(Ok(Outline::Text), |magnitudes| magnitudes.outline(entropy, epsilon))?;
-        // Labels are not in the price of a column of numbers, whatever noise makes its histogram look like.
-        let is_noise = subject.holds == Holds::Numbers && found == Outline::Text;
-        Ok(if is_noise { Outline::Blank } else { found })
+        Ok(paid_for(subject.holds, found))
     };
     plan.subjects.iter().zip(columns).map(outline).collect()
+}
+
+/// The outline as far as the column's price allows: labels are not in that of a column of numbers, whatever noise makes its
+/// histogram look like.
+fn paid_for(holds: Holds, found: Outline) -> Outline {
+    if holds == Holds::Numbers && found == Outline::Text { Outline::Blank } else { found }
 }
 
 /// Round numbers around all but the tails, from two private choices, and not beyond the edges.
@@ -239,6 +243,14 @@ fn pass<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_of_numbers_never_goes_the_way_of_labels() {
+        for (holds, labels) in [(Holds::Numbers, false), (Holds::Either, true), (Holds::Text, true)] {
+            let way = Gathered::by(paid_for(holds, Outline::Text)).unwrap();
+            assert_eq!(matches!(way, Gathered::Labels(_)), labels, "{holds:?}");
+        }
+    }
 
     #[test]
     fn every_way_through_a_column_costs_at_most_its_price_and_its_share() {

@@ -314,3 +314,27 @@ fn users_become_rows() {
     assert_eq!(merged.labels(), [1.0, -1.0]);
     assert!((design.by_user(false).labels()[0] - 1.0 / 3.0).abs() < 1e-12);
 }
+
+#[test]
+fn without_a_user_one_row_is_gone_and_the_others_stay() {
+    let schema = "unit = { column = \"id\" }\n[label]\ncolumn = \"y\"\npositive = \"a\"\n[columns]\nx = { bounds = [0, 1] }";
+    let lines = ["u,1,a", "v,0.5,b", ",0.2,a", "u,0,b", "w,0.9,a", ",0.7,b", "v,0.1,a"];
+    let rows_of = |kept: &dyn Fn(&str) -> bool| -> Vec<(Vec<f64>, f64)> {
+        let folder = Folder::new();
+        let text: String = lines.iter().filter(|line| kept(line)).map(|line| format!("{line}\n")).collect();
+        let path = folder.file("t.csv", format!("id,x,y\n{text}"));
+        let merged = encoded(schema, &path).0.by_user(true);
+        let mut rows: Vec<_> =
+            (0..merged.rows()).map(|row| (merged.row(row).1.to_vec(), merged.labels()[row])).collect();
+        rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        rows
+    };
+    let whole = rows_of(&|_| true);
+    // u, v, w, and the two rows that have no id.
+    assert_eq!(whole.len(), 5);
+    for gone in ["u,", "v,", "w,", ",0.2", ",0.7"] {
+        let rest = rows_of(&|line| !line.starts_with(gone));
+        let missing = whole.iter().filter(|row| !rest.contains(row)).count();
+        assert!(rest.len() == 4 && missing == 1 && rest.iter().all(|row| whole.contains(row)), "{gone}");
+    }
+}
