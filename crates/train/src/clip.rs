@@ -1,0 +1,145 @@
+//! How much of each unit's gradient enters the sum: the one place where that is decided.
+
+use crate::TrainError;
+
+/// Norms and sums are computed in single precision; gradients are cut to this share of the bound, so that what rounding
+/// adds to a norm does not exceed it.
+const SAFE: f32 = 1.0 - 1.0 / 4096.0;
+
+/// A rule that bounds what one unit adds to a gradient sum.
+///
+/// # Guarantee
+/// With the factors of [`factors`](Self::factors), the ℓ2 norm of one unit's contribution, over all groups together, is
+/// at most [`norm`](Self::norm), whatever the gradient holds, up to the rounding of single precision.
+///
+/// # Reference
+/// Abadi et al., *Deep learning with differential privacy* (2016), for flat and per-layer clipping; Bu et al., *Automatic
+/// clipping* (2023), for the normalising kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Clipping {
+    /// The whole gradient is shortened to the norm where it is longer.
+    Flat {
+        /// C, above 0.
+        norm: f64,
+    },
+    /// Each layer's gradient is shortened to C/√(number of layers) where it is longer.
+    PerLayer {
+        /// C, above 0.
+        norm: f64,
+    },
+    /// The whole gradient is divided by its length, softened near 0: C·g/(‖g‖ + γ).
+    Automatic {
+        /// C, above 0.
+        norm: f64,
+        /// γ, above 0; 0.01 is usual.
+        stability: f64,
+    },
+}
+
+impl Clipping {
+    /// C: what one unit can add at most.
+    pub fn norm(&self) -> f64 {
+        match self {
+            Self::Flat { norm } | Self::PerLayer { norm } | Self::Automatic { norm, .. } => *norm,
+        }
+    }
+
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] unless norm and stability are above 0 and ordinary single-precision numbers.
+    pub fn check(&self) -> Result<(), TrainError> {
+        let usable = |x: f64| (1e-30..=1e30).contains(&x);
+        if !usable(self.norm()) {
+            return Err(TrainError::invalid("clip", self.norm(), "give a number from 1e-30 to 1e30"));
+        }
+        match self {
+            Self::Automatic { stability, .. } if !usable(*stability) => {
+                Err(TrainError::invalid("stability", stability, "give a number from 1e-30 to 1e30; 0.01 is usual"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The factor of every unit and group from the squared norms, both unit by unit and in it group by group. A unit with
+    /// a norm that is not finite gets the factor 0 everywhere.
+    ///
+    /// # Panics
+    /// If the two slices differ in length or hold no whole number of units.
+    pub fn factors(&self, groups: usize, squared: &[f32], factors: &mut [f32]) {
+        assert_eq!(squared.len(), factors.len());
+        if groups == 0 {
+            return;
+        }
+        let bound = self.norm() as f32 * SAFE;
+        for (squared, factors) in squared.chunks_exact(groups).zip(factors.chunks_exact_mut(groups)) {
+            let total: f32 = squared.iter().sum();
+            if !total.is_finite() || total < 0.0 {
+                factors.fill(0.0);
+                continue;
+            }
+            match self {
+                Self::Flat { .. } => factors.fill(shorten(bound, total)),
+                Self::PerLayer { .. } => {
+                    let share = bound / (groups as f32).sqrt();
+                    for (factor, squared) in factors.iter_mut().zip(squared) {
+                        *factor = shorten(share, *squared);
+                    }
+                }
+                Self::Automatic { stability, .. } => factors.fill(bound / (total.sqrt() + *stability as f32)),
+            }
+        }
+    }
+}
+
+/// What brings a vector of this squared norm to the bound, 1 if it is within it.
+fn shorten(bound: f32, squared: f32) -> f32 {
+    let norm = squared.sqrt();
+    if norm > bound { bound / norm } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_rule_lets_a_unit_exceed_the_norm() {
+        for norm in [1e-3, 1.0, 50.0] {
+            let rules = [
+                Clipping::Flat { norm },
+                Clipping::PerLayer { norm },
+                Clipping::Automatic { norm, stability: 0.01 },
+            ];
+            for rule in rules {
+                rule.check().unwrap();
+                let squared = [0.0f32, 1e-12, 4.0, 1e20, 0.0, 0.0, 1e-3, 9.0, 1e30];
+                let mut factors = [f32::NAN; 9];
+                rule.factors(3, &squared, &mut factors);
+                for (squared, factors) in squared.chunks(3).zip(factors.chunks(3)) {
+                    let kept: f64 =
+                        squared.iter().zip(factors).map(|(s, f)| f64::from(*s) * f64::from(*f).powi(2)).sum();
+                    assert!(kept.sqrt() <= norm, "{rule:?} {squared:?} {factors:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_gradients_are_left_as_they_are_and_odd_ones_count_as_nothing() {
+        let mut factors = [f32::NAN; 4];
+        Clipping::Flat { norm: 1.0 }.factors(1, &[0.25, f32::NAN, f32::INFINITY, 4.0], &mut factors);
+        assert_eq!(factors[..3], [1.0, 0.0, 0.0]);
+        assert!((factors[3] - 0.5).abs() < 1e-3);
+        let mut factors = [f32::NAN; 2];
+        Clipping::PerLayer { norm: 1.0 }.factors(2, &[0.25, f32::NAN], &mut factors);
+        assert_eq!(factors, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn numbers_without_meaning_are_refused() {
+        for norm in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-60] {
+            assert!(Clipping::Flat { norm }.check().is_err());
+            assert!(Clipping::Automatic { norm: 1.0, stability: norm }.check().is_err());
+        }
+    }
+}

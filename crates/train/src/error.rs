@@ -1,0 +1,52 @@
+use reticent_accounting::AccountingError;
+use reticent_core::InvalidValue;
+use reticent_noise::NoiseError;
+use thiserror::Error;
+
+/// Why a network could not be built, trained, stored or read.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum TrainError {
+    /// A parameter has no meaning; the message names it.
+    #[error(transparent)]
+    Invalid(#[from] InvalidValue),
+    /// Noise could not be calibrated or drawn.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// The accountant has no answer.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
+    /// The arrays do not describe examples.
+    #[error("the arrays do not describe examples: {0}")]
+    Shape(String),
+    /// One example does not fit the model.
+    #[error("example {example}: {why}")]
+    Example {
+        /// Its number, from 0.
+        example: usize,
+        /// What is wrong, and the remedy.
+        why: String,
+    },
+    /// A layer of a model description has no meaning, or no private gradient.
+    #[error("layer {layer}: {why}")]
+    Layer {
+        /// Its place and kind, such as `2 (conv2d)`.
+        layer: String,
+        /// What is wrong, and the remedy.
+        why: String,
+    },
+    /// A stored model, run or checkpoint cannot be read or written.
+    #[error("{file}: {why}")]
+    File {
+        /// The file as it was named.
+        file: String,
+        /// The reason.
+        why: String,
+    },
+}
+
+impl TrainError {
+    /// Shorthand for an [`InvalidValue`].
+    pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        InvalidValue::new(field, value, remedy).into()
+    }
+}

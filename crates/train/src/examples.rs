@@ -1,0 +1,189 @@
+//! Labelled examples in memory, and which of them a step uses.
+
+use crate::TrainError;
+
+/// What a network reads, example after example.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Inputs {
+    /// Real numbers.
+    Real(Vec<f32>),
+    /// A byte per pixel, as `(pixel / 255 - shift) / scale` with public constants per channel.
+    Pixels {
+        /// Example by example, in it channel by channel.
+        values: Vec<u8>,
+        /// One per channel.
+        shift: Vec<f32>,
+        /// One per channel, above 0.
+        scale: Vec<f32>,
+    },
+    /// Positions in a public vocabulary.
+    Tokens(Vec<u32>),
+}
+
+/// What a network should answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Targets {
+    /// A class per example, from 0.
+    Classes(Vec<u32>),
+    /// A number per example.
+    Numbers(Vec<f32>),
+}
+
+/// Examples of one shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examples {
+    shape: Vec<usize>,
+    inputs: Inputs,
+    targets: Targets,
+}
+
+impl Examples {
+    /// Examples whose inputs have this shape: `[features]`, `[channels, height, width]`, `[length]` of tokens or
+    /// `[length, features]`.
+    ///
+    /// # Errors
+    /// [`TrainError::Shape`] when the arrays' lengths do not belong together, and for pixels when there is not one
+    /// finite shift and one positive scale per channel.
+    pub fn new(shape: &[usize], inputs: Inputs, targets: Targets) -> Result<Self, TrainError> {
+        let size: usize = shape.iter().product();
+        if size == 0 {
+            return Err(TrainError::Shape(format!("the shape {shape:?} has no numbers in it")));
+        }
+        let values = match &inputs {
+            Inputs::Real(values) => values.len(),
+            Inputs::Pixels { values, shift, scale } => {
+                if shift.len() != shape[0] || scale.len() != shape[0] {
+                    return Err(TrainError::Shape(format!(
+                        "{} channels need as many shifts and scales, not {} and {}",
+                        shape[0],
+                        shift.len(),
+                        scale.len()
+                    )));
+                }
+                let usable = |s: &f32| s.is_finite() && *s > 0.0;
+                if !shift.iter().all(|s| s.is_finite()) || !scale.iter().all(usable) {
+                    return Err(TrainError::Shape(
+                        "shifts must be finite and scales above 0 for every channel".to_owned(),
+                    ));
+                }
+                values.len()
+            }
+            Inputs::Tokens(ids) => ids.len(),
+        };
+        let count = match &targets {
+            Targets::Classes(classes) => classes.len(),
+            Targets::Numbers(numbers) => numbers.len(),
+        };
+        if count.checked_mul(size) != Some(values) {
+            return Err(TrainError::Shape(format!(
+                "{count} examples of {size} numbers need {} values, not {values}",
+                count.saturating_mul(size)
+            )));
+        }
+        Ok(Self { shape: shape.to_vec(), inputs, targets })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.targets {
+            Targets::Classes(classes) => classes.len(),
+            Targets::Numbers(numbers) => numbers.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The shape of one input.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// How many numbers or tokens one input has.
+    pub fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// All inputs.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// All targets.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// One input as numbers; tokens become their positions as numbers.
+    ///
+    /// # Panics
+    /// If there is no such example, or `into` has not [`size`](Self::size) places.
+    pub fn read(&self, index: usize, into: &mut [f32]) {
+        let range = index * self.size()..(index + 1) * self.size();
+        match &self.inputs {
+            Inputs::Real(values) => into.copy_from_slice(&values[range]),
+            Inputs::Tokens(ids) => {
+                for (place, id) in into.iter_mut().zip(&ids[range]) {
+                    *place = *id as f32;
+                }
+            }
+            Inputs::Pixels { values, shift, scale } => {
+                let plane = self.size() / self.shape[0];
+                let channels = into.chunks_exact_mut(plane).zip(values[range].chunks_exact(plane));
+                for ((places, pixels), (shift, scale)) in channels.zip(shift.iter().zip(scale)) {
+                    let (slope, offset) = (1.0 / (255.0 * scale), shift / scale);
+                    for (place, pixel) in places.iter_mut().zip(pixels) {
+                        *place = f32::from(*pixel) * slope - offset;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The units of one step, and the examples of each.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Selection {
+    examples: Vec<usize>,
+    ends: Vec<usize>,
+}
+
+impl Selection {
+    /// One unit per example.
+    pub fn of_examples(examples: Vec<usize>) -> Self {
+        let ends = (1..=examples.len()).collect();
+        Self { examples, ends }
+    }
+
+    /// Adds a unit with its examples.
+    pub fn push(&mut self, examples: impl IntoIterator<Item = usize>) {
+        self.examples.extend(examples);
+        self.ends.push(self.examples.len());
+    }
+
+    /// Number of units.
+    pub fn units(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The examples of all units, unit by unit.
+    pub fn examples(&self) -> &[usize] {
+        &self.examples
+    }
+
+    /// Where each unit's examples end in [`examples`](Self::examples).
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    /// The examples of one unit.
+    ///
+    /// # Panics
+    /// If there is no such unit.
+    pub fn unit(&self, unit: usize) -> &[usize] {
+        let start = if unit == 0 { 0 } else { self.ends[unit - 1] };
+        &self.examples[start..self.ends[unit]]
+    }
+}
