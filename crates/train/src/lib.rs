@@ -12,9 +12,11 @@ pub mod describe;
 mod error;
 mod examples;
 mod model;
+pub mod native;
 
 pub use clip::Clipping;
 pub use describe::Description;
 pub use error::TrainError;
 pub use examples::{Examples, Inputs, Selection, Targets};
 pub use model::{Layout, Model, Parameter};
+pub use native::{Effort, Network};
