@@ -55,7 +55,8 @@ pub const TABLE: &[(&str, u32)] = &[
     ("training::batch_sizes", 6),
     ("training::full_batches", 4),
     ("training::poisson_batches", 4),
-    ("training::rare_inclusion", 3),
+    ("training::rare_inclusion", 4),
+    ("training::honest_twin", 4),
 ];
 
 /// The comparisons of all tests together.
