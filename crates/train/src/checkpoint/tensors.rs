@@ -23,7 +23,9 @@ impl View for Array<'_> {
     }
 
     fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Owned(self.values.iter().flat_map(|value| value.to_le_bytes()).collect())
+        let mut bytes = Vec::with_capacity(self.data_len());
+        self.values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+        Cow::Owned(bytes)
     }
 
     fn data_len(&self) -> usize {

@@ -3,9 +3,9 @@
 use super::PrivacyPlan;
 use crate::TrainError;
 use reticent_accounting::{Accountant, AccountingError, Method};
-use reticent_core::rounding::{add_up, exp_up, mul_down, mul_up};
+use reticent_core::rounding::{mul_down, mul_up};
 use reticent_core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
-use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
+use reticent_noise::bulk::BulkGaussian;
 
 /// The shares of δ that are set aside for the noise sampler, from the smallest: the first that is enough is taken.
 const SHARES: [f64; 4] = [1e-9, 1e-6, 1e-3, 0.5];
@@ -21,22 +21,19 @@ pub(super) fn account_at(
     Ok(account)
 }
 
-/// T·d·2⁻¹²⁰(1 + e^ε), rounded up: what the normal sampler adds to δ over all steps.
-fn sampler_delta_up(dimension: usize, steps: u64, epsilon: f64) -> f64 {
-    let distance = mul_up(mul_up(dimension as f64, steps as f64), (2f64).powi(NORMAL_DISTANCE_LOG2));
-    mul_up(distance, add_up(1.0, exp_up(epsilon)))
+/// What the normal sampler adds to δ over all steps at ε, rounded up; infinite when ε is too large for it.
+fn sampler_delta_up(noise: &BulkGaussian, steps: u64, epsilon: Epsilon) -> f64 {
+    noise.delta_up(epsilon).map_or(f64::INFINITY, |delta| mul_up(delta.get(), steps as f64))
 }
 
 /// The share of the budget's δ that covers the sampler.
-pub(super) fn sampler_share(dimension: usize, steps: u64, budget: Guarantee) -> Result<f64, TrainError> {
-    let needed = sampler_delta_up(dimension, steps, budget.epsilon.get());
+pub(super) fn sampler_share(noise: &BulkGaussian, steps: u64, budget: Guarantee) -> Result<f64, TrainError> {
+    let needed = sampler_delta_up(noise, steps, budget.epsilon);
     let enough = |share: &f64| needed <= mul_down(budget.delta.get(), *share);
     SHARES.into_iter().find(enough).ok_or_else(|| {
-        TrainError::invalid(
-            "delta",
-            budget.delta,
-            format!("give more than {:e}: the noise sampler needs it", 2.0 * needed),
-        )
+        let remedy =
+            format!("give more than {:e}, or a smaller epsilon: the noise sampler needs it", 2.0 * needed);
+        TrainError::invalid("delta", budget.delta, remedy)
     })
 }
 
@@ -48,9 +45,9 @@ pub(super) fn epsilon(plan: &PrivacyPlan, steps: u64) -> Result<Epsilon, TrainEr
     let account = account_at(&plan.event, plan.settings.neighboring, steps)?;
     for share in SHARES {
         let spare = Delta::new(mul_down(plan.delta.get(), 1.0 - share))?;
-        let epsilon = account.epsilon(spare)?.upper;
-        if sampler_delta_up(plan.settings.dimension, steps, epsilon) <= mul_down(plan.delta.get(), share) {
-            return Ok(Epsilon::new(epsilon)?);
+        let epsilon = Epsilon::new(account.epsilon(spare)?.upper)?;
+        if sampler_delta_up(&plan.noise, steps, epsilon) <= mul_down(plan.delta.get(), share) {
+            return Ok(epsilon);
         }
     }
     let remedy = "give more noise, fewer steps or a larger delta: the epsilon would be without limit";
@@ -81,7 +78,7 @@ pub(super) fn steps_within(plan: &PrivacyPlan, budget: Guarantee) -> Result<u64,
     super::check_delta(budget.delta.get())?;
     // The sampler's share for ten times the plan's steps, at least a million.
     let most = plan.settings.steps.saturating_mul(10).max(1 << 20);
-    let share = sampler_share(plan.settings.dimension, most, budget)?;
+    let share = sampler_share(&plan.noise, most, budget)?;
     let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
     let none = Accountant::new(plan.settings.neighboring, Method::Pld);
     Ok(none.uses_left(&plan.event, spare)?.min(most))

@@ -148,7 +148,8 @@ impl PrivacyPlan {
         settings.check()?;
         budget.epsilon.positive()?;
         check_delta(budget.delta.get())?;
-        let share = sampler_share(settings.dimension, settings.steps, budget)?;
+        // What the sampler adds depends on the number of weights and not on σ.
+        let share = sampler_share(&noise_of(&settings, settings.sensitivity())?, settings.steps, budget)?;
         let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
         let multiplier = calibrate::noise_multiplier(spare, |z| {
             account_at(
