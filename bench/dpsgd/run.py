@@ -4,8 +4,8 @@
 
 Builds the bench, makes an environment with the peers, then runs every mode of every network, each in a fresh process,
 one at a time, back to back, round after round. Writes `bench/dpsgd/results.json`, the Private training section of
-`docs/benchmarks.md` and `docs/dpsgd-bench.svg`. With `--quick` or a part of the networks or modes it is a trial: the results go to
-`target/bench-dpsgd-trial.json`, and the page stays as it is.
+`docs/benchmarks.md` and `docs/dpsgd-bench.svg`. With `--quick` or a part of the networks or modes it is a trial: the
+results go to `target/bench-dpsgd-trial.json`, and the page stays as it is.
 """
 
 import argparse
