@@ -50,7 +50,11 @@ enum Mode {
 fn main() -> Result<()> {
     let asked = Asked::parse();
     ensure!((0.0..=3600.0).contains(&asked.seconds), "--seconds {}: give 0 to 3600", asked.seconds);
-    ensure!((1..=1 << 20).contains(&asked.least_steps), "--least-steps {}: give at least 1", asked.least_steps);
+    ensure!(
+        (1..=1 << 20).contains(&asked.least_steps),
+        "--least-steps {}: give at least 1",
+        asked.least_steps
+    );
     rayon::ThreadPoolBuilder::new().num_threads(asked.threads).build_global()?;
     let mut steps = Steps::new(asked.model, asked.mode == Mode::Private)?;
     let base = memory_mb("VmRSS")?;

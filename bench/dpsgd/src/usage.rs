@@ -48,6 +48,7 @@ fn now() -> Result<[f64; 3]> {
 
 /// So many numbers after so many words.
 fn numbers(line: &str, skip: usize, count: usize) -> Option<Vec<f64>> {
-    let found: Vec<f64> = line.split_whitespace().skip(skip).take(count).map_while(|w| w.parse().ok()).collect();
+    let found: Vec<f64> =
+        line.split_whitespace().skip(skip).take(count).map_while(|w| w.parse().ok()).collect();
     (found.len() == count).then_some(found)
 }
