@@ -56,7 +56,7 @@ fn main() -> Result<()> {
         asked.least_steps
     );
     rayon::ThreadPoolBuilder::new().num_threads(asked.threads).build_global()?;
-    let mut steps = Steps::new(asked.model, asked.mode == Mode::Private)?;
+    let mut steps = Steps::new(asked.model, asked.mode == Mode::Private, asked.threads)?;
     let base = memory_mb("VmRSS")?;
     for _ in 0..WARM_UP {
         steps.step()?;

@@ -3,10 +3,9 @@
 use crate::network::Network;
 use anyhow::Result;
 use reticent_core::Neighboring;
-use reticent_train::native::NativeModel;
-use reticent_train::optimizer::OptimizerSettings;
 use reticent_train::{
-    Baseline, Batches, Clipping, Model, PlanSettings, PrivacyPlan, Recipe, Schedule, Trainer, Units,
+    Baseline, Batches, Clipping, Effort, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
+    Trainer, Units,
 };
 use std::sync::Arc;
 
@@ -27,8 +26,9 @@ pub(crate) struct Steps {
 
 impl Steps {
     /// Everything up to the first step.
-    pub(crate) fn new(network: Network, private: bool) -> Result<Self> {
-        let model: Box<dyn Model> = Box::new(NativeModel::new(network.description()?)?);
+    pub(crate) fn new(network: Network, private: bool, threads: usize) -> Result<Self> {
+        let effort = Effort { threads, chunk: None };
+        let model = Box::new(reticent_train::Network::new(network.description()?, effort)?);
         network.check(model.layout())?;
         let dimension = model.layout().gradients();
         let examples = Arc::new(network.examples()?);

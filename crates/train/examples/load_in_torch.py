@@ -8,7 +8,7 @@ weights have the names and layouts that PyTorch gives to the same layers in an `
 PREDICTIONS is JSON, `{"inputs": [[...], ...], "outputs": [[...], ...]}` with a flat list for each example, or a CSV file
 with the columns `input_0`, `input_1`, ..., `output_0`, `output_1`, .... Without it the network's parts are listed.
 
-Needs torch and safetensors. To use the network elsewhere: `network, description = load(folder)`.
+Needs torch and safetensors. The example `export_network` writes such a folder with predictions. To use the network elsewhere: `network, description = load(folder)`.
 """
 
 import argparse
@@ -69,7 +69,7 @@ class Residual(nn.Sequential):
 def position(x):
     """Adds sines (even features) and cosines (odd features) of the place."""
     time, features = x.shape[1:]
-    rates = torch.exp(torch.arange(0, features, 2) * (-math.log(10_000.0) / features))
+    rates = torch.exp(torch.arange(0, features, 2, dtype=torch.float64) * (-math.log(10_000.0) / features))
     angles = torch.arange(time)[:, None] * rates
     added = torch.zeros(time, features)
     added[:, 0::2] = torch.sin(angles)
