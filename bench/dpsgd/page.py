@@ -34,6 +34,7 @@ MODES = {
 }
 COLOURS = {"private": "#d55e00", "plain": "#e69f00", "hooks": "#a05195", "ghost": "#0072b2"}
 OWN_TIME, OWN_MEMORY, GOAL = 1.25, 1.2, 1.0
+DISTURBED = 0.2  # share of the machine used by others above which a time says little
 
 
 class Figures:
@@ -83,8 +84,8 @@ def targets(results):
     """What was aimed at for every network, and whether it was met; a missing figure meets nothing. Against PyTorch the
     harder of its two settings counts, and of Opacus the fastest mode."""
     figures, listed = Figures(results), []
-    for model, (_, bar) in MODELS.items():
-        against = hardest(figures, model, ("torch", "torch_kept"))
+    for model in figures.models:
+        bar, against = MODELS[model][1], hardest(figures, model, ("torch", "torch_kept"))
         aims = [
             ("private ÷ own plain, time", "≤", OWN_TIME, figures.ratio(model, "private", "plain")),
             ("private ÷ own plain, memory", "≤", OWN_MEMORY, figures.ratio(model, "private", "plain", "peak_mb")),
@@ -171,13 +172,14 @@ def section(results):
     figures, machine = Figures(results), results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     busy = [row["other_cpu"] for row in results["measurements"] if "other_cpu" in row]
-    others = f"{100 * min(busy):.0f} to {100 * max(busy):.0f} % of the machine" if busy else "not known"
+    others = f"{100 * min(busy):.0f} to {100 * max(busy):.0f} % of the machine" if busy else "an unknown share"
+    many = sum(share > DISTURBED for share in busy)
     batches = {row["model"]: row["batch"] for row in results["measurements"] if "batch" in row}
     sizes = ", ".join(f"{batches[model]} ({MODELS[model][0]})" for model in figures.models if model in batches)
     return f"""## Private training
 
 {machine["cpu"]}, {machine["cores"]} cores, {machine["os"]}; {machine["rustc"]}, Python {machine["python"]}; {versions}; {machine["date"]}; \
-load average {machine["load"]} when the run began; other processes used {others} while the clock ran.
+load average {machine["load"]} when the run began; other processes used {others} while the clock ran, more than {100 * DISTURBED:.0f} % in {many} of {len(busy)} measurements.
 
 {target_table(results)}
 
@@ -195,8 +197,10 @@ it is met. Against PyTorch the harder of its two settings counts, and of Opacus 
 ### How this is measured
 
 `python3 bench/dpsgd/run.py` runs it all again. A fresh process for every network and mode, one at a time, all modes of a network back \
-to back, {results["threads"]} threads, single precision. A fixed synthetic batch, no data loader; examples in it: {sizes}. Noise multiplier 1, \
-clip norm 1 (flat), SGD without momentum; 3 steps to warm up, then at least 2.5 s and 8 steps; a mode's time is its median step. \
+to back, {results["threads"]} threads, single precision. A fixed synthetic batch, no data loader; examples in it: {sizes}. Noise of \
+deviation 1 on the sum, flat clipping to 1 (ours to 0.001, because our trainer refuses plans without a finite ε; a step computes the \
+same), SGD without momentum. Ours is the trainer's own step with every example in it, its noise drawn by one more thread beside those \
+of the arithmetic. 3 steps to warm up, then at least 2.5 s and 8 steps; a mode's time is its median step. \
 Opacus has its own LSTM and attention layers where it needs them; plain PyTorch has its own. "Pages kept": glibc is told to hold on to \
 freed memory (`MALLOC_MMAP_MAX_=0`, a huge `MALLOC_TRIM_THRESHOLD_`), which spares large steps the page faults. Memory is the most that \
 the process ever held, in brackets what of that came after the moment before the first step; PyTorch's start includes its libraries. All \
