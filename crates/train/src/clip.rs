@@ -54,9 +54,11 @@ impl Clipping {
             return Err(TrainError::invalid("clip", self.norm(), "give a number from 1e-30 to 1e30"));
         }
         match self {
-            Self::Automatic { stability, .. } if !usable(*stability) => {
-                Err(TrainError::invalid("stability", stability, "give a number from 1e-30 to 1e30; 0.01 is usual"))
-            }
+            Self::Automatic { stability, .. } if !usable(*stability) => Err(TrainError::invalid(
+                "stability",
+                stability,
+                "give a number from 1e-30 to 1e30; 0.01 is usual",
+            )),
             _ => Ok(()),
         }
     }

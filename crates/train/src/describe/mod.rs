@@ -1,0 +1,297 @@
+//! Networks in words: the `model.toml` of a run, presets, and the shapes that follow.
+
+mod preset;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+pub use preset::{PRESETS, preset};
+pub(crate) use shape::{Window, outputs, windows};
+
+use crate::TrainError;
+use serde::{Deserialize, Serialize};
+
+/// A network: what it reads, its layers in order, and its loss.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// The shape of one example: `[features]`, `[channels, height, width]`, or `[length]` of tokens.
+    pub input: Vec<usize>,
+    /// What is minimised.
+    #[serde(default)]
+    pub loss: Loss,
+    /// The layers, first to last.
+    #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
+}
+
+/// What training minimises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// −ln softmax of the example's class; the last layer has one output per class.
+    #[default]
+    CrossEntropy,
+    /// (output − target)²/2; the last layer has one output.
+    Squared,
+}
+
+/// One layer with its name in the stored weights and whether it is trained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Layer {
+    /// The name before the parameter's own, as in `NAME.weight`; its place from 0 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whether its weights stay as they are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub frozen: bool,
+    /// What it computes.
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+impl From<Kind> for Layer {
+    fn from(kind: Kind) -> Self {
+        Self { name: None, frozen: false, kind }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> usize {
+    1
+}
+
+fn pair_of_ones() -> [usize; 2] {
+    [1, 1]
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+/// The kinds of layers. Tensors of one example are `[features]`, `[time, features]`, `[channels, length]` or `[channels,
+/// height, width]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(missing_docs)] // The fields are those of the layer of the same name everywhere.
+pub enum Kind {
+    /// W·x + b on the last dimension.
+    Linear {
+        out: usize,
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        bias: bool,
+    },
+    /// Convolution along one dimension.
+    Conv1d {
+        out: usize,
+        kernel: usize,
+        #[serde(default = "one")]
+        stride: usize,
+        #[serde(default)]
+        padding: usize,
+        #[serde(default = "one")]
+        dilation: usize,
+        #[serde(default = "one")]
+        groups: usize,
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        bias: bool,
+    },
+    /// Convolution over an image.
+    Conv2d {
+        out: usize,
+        kernel: [usize; 2],
+        #[serde(default = "pair_of_ones")]
+        stride: [usize; 2],
+        #[serde(default)]
+        padding: [usize; 2],
+        #[serde(default = "pair_of_ones")]
+        dilation: [usize; 2],
+        #[serde(default = "one")]
+        groups: usize,
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        bias: bool,
+    },
+    /// A row of a table per token.
+    Embedding { vocabulary: usize, out: usize },
+    /// Sines and cosines of the place, added; no weights.
+    Position,
+    /// Normalised over the last dimension.
+    #[serde(rename = "layer-norm")]
+    LayerNorm,
+    /// Normalised over groups of channels.
+    #[serde(rename = "group-norm")]
+    GroupNorm { groups: usize },
+    /// Refused: it mixes the examples of a batch.
+    #[serde(rename = "batch-norm")]
+    BatchNorm,
+    /// Multi-head self-attention.
+    Attention { heads: usize },
+    /// A transformer encoder block: attention and two linear layers, each with a residual connection and a normalisation.
+    Transformer {
+        heads: usize,
+        hidden: usize,
+        #[serde(default)]
+        dropout: f32,
+        /// Whether the normalisations come first in their branches.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        norm_first: bool,
+    },
+    /// A long short-term memory; all its states.
+    Lstm { hidden: usize },
+    /// A gated recurrent unit; all its states.
+    Gru { hidden: usize },
+    /// max(x, 0).
+    Relu,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// 1/(1 + e^−x).
+    Sigmoid,
+    /// x·Φ(x), by the hyperbolic tangent.
+    Gelu,
+    /// x·sigmoid(x).
+    Silu,
+    /// scale/(1 + e^(−temperature·x)) − offset (Papernot et al., *Tempered sigmoid activations*, 2020).
+    TemperedSigmoid { scale: f32, temperature: f32, offset: f32 },
+    /// The largest in each window.
+    MaxPool {
+        kernel: [usize; 2],
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stride: Option<[usize; 2]>,
+    },
+    /// The mean of each window.
+    AveragePool {
+        kernel: [usize; 2],
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stride: Option<[usize; 2]>,
+    },
+    /// The mean over everything but the first dimension.
+    GlobalPool,
+    /// Zeroes a random share in training.
+    Dropout { rate: f32 },
+    /// One dimension out of all.
+    Flatten,
+    /// The two dimensions exchanged.
+    Transpose,
+    /// The mean over time.
+    MeanTime,
+    /// The last place in time.
+    LastTime,
+    /// x + layers(x).
+    Residual { layer: Vec<Layer> },
+}
+
+impl Kind {
+    /// The name in a description.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Linear { .. } => "linear",
+            Self::Conv1d { .. } => "conv1d",
+            Self::Conv2d { .. } => "conv2d",
+            Self::Embedding { .. } => "embedding",
+            Self::Position => "position",
+            Self::LayerNorm => "layer-norm",
+            Self::GroupNorm { .. } => "group-norm",
+            Self::BatchNorm => "batch-norm",
+            Self::Attention { .. } => "attention",
+            Self::Transformer { .. } => "transformer",
+            Self::Lstm { .. } => "lstm",
+            Self::Gru { .. } => "gru",
+            Self::Relu => "relu",
+            Self::Tanh => "tanh",
+            Self::Sigmoid => "sigmoid",
+            Self::Gelu => "gelu",
+            Self::Silu => "silu",
+            Self::TemperedSigmoid { .. } => "tempered-sigmoid",
+            Self::MaxPool { .. } => "max-pool",
+            Self::AveragePool { .. } => "average-pool",
+            Self::GlobalPool => "global-pool",
+            Self::Dropout { .. } => "dropout",
+            Self::Flatten => "flatten",
+            Self::Transpose => "transpose",
+            Self::MeanTime => "mean-time",
+            Self::LastTime => "last-time",
+            Self::Residual { .. } => "residual",
+        }
+    }
+}
+
+impl Description {
+    /// Reads a `model.toml`.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] with what the text says wrongly; [`TrainError::Layer`] when the layers do not fit together.
+    pub fn from_toml(text: &str, file: &str) -> Result<Self, TrainError> {
+        let description: Self = toml::from_str(text)
+            .map_err(|error| TrainError::File { file: file.to_owned(), why: error.to_string() })?;
+        description.check()?;
+        Ok(description)
+    }
+
+    /// The text of a `model.toml`.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when a number cannot be written.
+    pub fn to_toml(&self) -> Result<String, TrainError> {
+        toml::to_string(self)
+            .map_err(|error| TrainError::File { file: "model.toml".to_owned(), why: error.to_string() })
+    }
+
+    /// Starts a network that reads examples of this shape.
+    pub fn reading(input: &[usize]) -> Self {
+        Self { input: input.to_vec(), loss: Loss::default(), layers: Vec::new() }
+    }
+
+    /// Adds a layer.
+    #[must_use]
+    pub fn then(mut self, layer: impl Into<Layer>) -> Self {
+        self.layers.push(layer.into());
+        self
+    }
+
+    /// Whether the first layer reads tokens.
+    pub fn reads_tokens(&self) -> bool {
+        self.layers.first().is_some_and(|layer| matches!(layer.kind, Kind::Embedding { .. }))
+    }
+
+    /// Checks that every layer fits the one before it.
+    ///
+    /// # Errors
+    /// [`TrainError::Layer`], naming the first that does not.
+    pub fn check(&self) -> Result<(), TrainError> {
+        self.outputs().map(|_| ())
+    }
+
+    /// How many numbers the last layer yields.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn outputs(&self) -> Result<usize, TrainError> {
+        if self.input.is_empty() || self.input.contains(&0) || self.input.len() > 3 {
+            return Err(TrainError::invalid(
+                "input",
+                format!("{:?}", self.input),
+                "give one to three dimensions, each at least 1",
+            ));
+        }
+        let shape = outputs(&self.layers, self.input.clone(), "")?;
+        let last = self.layers.len().saturating_sub(1);
+        let refuse = |why: String| {
+            let word = self.layers.last().map_or("none", |layer| layer.kind.word());
+            Err(TrainError::Layer { layer: format!("{last} ({word})"), why })
+        };
+        match (shape.as_slice(), self.loss) {
+            ([1], Loss::CrossEntropy) => {
+                refuse("it yields one number: cross-entropy needs at least two classes".to_owned())
+            }
+            ([1], Loss::Squared) => Ok(1),
+            ([_], Loss::Squared) => refuse("the squared loss needs one output".to_owned()),
+            ([classes], Loss::CrossEntropy) => Ok(*classes),
+            (shape, _) => refuse(format!(
+                "it yields the shape {shape:?}: end with one dimension (flatten, mean-time or last-time, then linear)"
+            )),
+        }
+    }
+}

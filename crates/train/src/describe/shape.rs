@@ -1,0 +1,210 @@
+//! The shape of what every layer yields, or why it cannot.
+
+use super::{Kind, Layer};
+use crate::TrainError;
+
+/// The geometry of a convolution or of pooling over a plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) kernel: [usize; 2],
+    pub(crate) stride: [usize; 2],
+    pub(crate) padding: [usize; 2],
+    pub(crate) dilation: [usize; 2],
+}
+
+/// Numbers above this are taken for mistakes, and keep products within bounds.
+const LARGEST: usize = 1 << 24;
+
+/// How many places a window has in a plane, per dimension.
+pub(crate) fn windows(size: [usize; 2], window: Window) -> Option<[usize; 2]> {
+    let mut places = [0; 2];
+    for (i, place) in places.iter_mut().enumerate() {
+        let numbers = [window.kernel[i], window.stride[i], window.dilation[i]];
+        if numbers.contains(&0) || numbers.iter().any(|n| *n > LARGEST) || window.padding[i] > LARGEST {
+            return None;
+        }
+        let reach = window.dilation[i] * (window.kernel[i] - 1) + 1;
+        *place = (size[i] + 2 * window.padding[i]).checked_sub(reach)? / window.stride[i] + 1;
+    }
+    Some(places)
+}
+
+/// The shape after these layers.
+pub(crate) fn outputs(layers: &[Layer], input: Vec<usize>, prefix: &str) -> Result<Vec<usize>, TrainError> {
+    let mut shape = input;
+    let mut names: Vec<String> = Vec::new();
+    for (place, layer) in layers.iter().enumerate() {
+        let name = layer.name.clone().unwrap_or_else(|| place.to_string());
+        let refuse = |why: String| {
+            Err(TrainError::Layer { layer: format!("{prefix}{place} ({})", layer.kind.word()), why })
+        };
+        if names.contains(&name) || name.is_empty() || name.contains(char::is_whitespace) {
+            return refuse(format!(
+                "the name {name:?} is empty, has spaces or is taken: give each layer its own"
+            ));
+        }
+        names.push(name);
+        if let Kind::Residual { layer: inner } = &layer.kind {
+            let inside = outputs(inner, shape.clone(), &format!("{prefix}{place}."))?;
+            if inside != shape {
+                return refuse(format!("its layers turn {shape:?} into {inside:?}: both must be equal"));
+            }
+            continue;
+        }
+        match after(&layer.kind, &shape, place == 0 && prefix.is_empty()) {
+            Ok(next)
+                if next.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).is_none_or(|n| n > 1 << 28) =>
+            {
+                return refuse(format!("an output of shape {next:?} is too large"));
+            }
+            Ok(next) => shape = next,
+            Err(why) => return refuse(why),
+        }
+    }
+    Ok(shape)
+}
+
+/// What one layer makes of a shape.
+fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String> {
+    let positive = |name: &str, value: usize| match value {
+        0 => Err(format!("{name} is 0: give at least 1")),
+        value if value > LARGEST => Err(format!("{name} is {value}: give at most {LARGEST}")),
+        _ => Ok(value),
+    };
+    let last = shape[shape.len() - 1];
+    let with_last = |out: usize| {
+        let mut next = shape.to_vec();
+        next[shape.len() - 1] = out;
+        next
+    };
+    match kind {
+        Kind::Linear { out, .. } if shape.len() <= 2 => Ok(with_last(positive("out", *out)?)),
+        Kind::Linear { .. } => Err(format!("it reads {shape:?}: put flatten before it")),
+        Kind::Conv1d { out, kernel, stride, padding, dilation, groups, .. } => match shape {
+            [channels, length] => {
+                let window = Window {
+                    kernel: [1, *kernel],
+                    stride: [1, *stride],
+                    padding: [0, *padding],
+                    dilation: [1, *dilation],
+                };
+                let [_, length] =
+                    convolved([1, *length], *channels, positive("out", *out)?, *groups, window)?;
+                Ok(vec![*out, length])
+            }
+            _ => Err(format!("it reads {shape:?}: it needs [channels, length] (transpose exchanges two)")),
+        },
+        Kind::Conv2d { out, kernel, stride, padding, dilation, groups, .. } => match shape {
+            [channels, height, width] => {
+                let window =
+                    Window { kernel: *kernel, stride: *stride, padding: *padding, dilation: *dilation };
+                let size = [*height, *width];
+                let [height, width] = convolved(size, *channels, positive("out", *out)?, *groups, window)?;
+                Ok(vec![*out, height, width])
+            }
+            _ => Err(format!("it reads {shape:?}: it needs [channels, height, width]")),
+        },
+        Kind::Embedding { vocabulary, out } => match shape {
+            [length] if first => {
+                positive("vocabulary", *vocabulary)?;
+                Ok(vec![*length, positive("out", *out)?])
+            }
+            _ => Err("it reads tokens: put it first, with input = [length]".to_owned()),
+        },
+        Kind::Position | Kind::MeanTime | Kind::LastTime | Kind::Transpose if shape.len() != 2 => {
+            Err(format!("it reads {shape:?}: it needs two dimensions"))
+        }
+        Kind::MeanTime | Kind::LastTime => Ok(vec![last]),
+        Kind::Transpose => Ok(vec![shape[1], shape[0]]),
+        Kind::LayerNorm if shape.len() > 2 => Err(format!("it reads {shape:?}: use group-norm for images")),
+        Kind::GroupNorm { groups } => {
+            let channels = shape[0];
+            if shape.len() < 2 {
+                Err(format!("it reads {shape:?}: it needs channels and places; layer-norm does without"))
+            } else if positive("groups", *groups)? > channels || channels % groups != 0 {
+                Err(format!("{groups} groups do not divide {channels} channels"))
+            } else {
+                Ok(shape.to_vec())
+            }
+        }
+        Kind::BatchNorm => {
+            Err("batch normalisation mixes the examples of a batch, so no example has a gradient of \
+                                its own to clip: use group-norm, or layer-norm on features"
+                .to_owned())
+        }
+        Kind::Attention { heads } | Kind::Transformer { heads, .. } => {
+            if shape.len() != 2 {
+                return Err(format!("it reads {shape:?}: it needs [time, features]"));
+            }
+            if positive("heads", *heads)? > last || last % heads != 0 {
+                return Err(format!("{heads} heads do not divide {last} features"));
+            }
+            if let Kind::Transformer { hidden, dropout, .. } = kind {
+                positive("hidden", *hidden)?;
+                share("dropout", *dropout)?;
+            }
+            Ok(shape.to_vec())
+        }
+        Kind::Lstm { hidden } | Kind::Gru { hidden } => match shape {
+            [time, _] => Ok(vec![*time, positive("hidden", *hidden)?]),
+            _ => Err(format!("it reads {shape:?}: it needs [time, features]")),
+        },
+        Kind::TemperedSigmoid { scale, temperature, offset } => {
+            if !(scale.is_finite() && temperature.is_finite() && offset.is_finite()) || *scale == 0.0 {
+                return Err("scale, temperature and offset must be finite, and scale not 0".to_owned());
+            }
+            Ok(shape.to_vec())
+        }
+        Kind::MaxPool { kernel, stride } | Kind::AveragePool { kernel, stride } => match shape {
+            [channels, height, width] => {
+                let stride = stride.unwrap_or(*kernel);
+                let window = Window { kernel: *kernel, stride, padding: [0, 0], dilation: [1, 1] };
+                let [height, width] = windows([*height, *width], window).ok_or_else(|| {
+                    format!("a window of {kernel:?} with stride {stride:?} does not fit {shape:?}")
+                })?;
+                Ok(vec![*channels, height, width])
+            }
+            _ => Err(format!("it reads {shape:?}: it needs [channels, height, width]")),
+        },
+        Kind::GlobalPool => Ok(vec![shape[0]]),
+        Kind::Dropout { rate } => {
+            share("rate", *rate)?;
+            Ok(shape.to_vec())
+        }
+        Kind::Flatten => Ok(vec![shape.iter().product()]),
+        Kind::LayerNorm
+        | Kind::Position
+        | Kind::Relu
+        | Kind::Tanh
+        | Kind::Sigmoid
+        | Kind::Gelu
+        | Kind::Silu
+        | Kind::Residual { .. } => Ok(shape.to_vec()),
+    }
+}
+
+fn share(name: &str, value: f32) -> Result<(), String> {
+    if (0.0..1.0).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{name} is {value}: give a number from 0 to below 1"))
+    }
+}
+
+fn convolved(
+    size: [usize; 2],
+    channels: usize,
+    out: usize,
+    groups: usize,
+    window: Window,
+) -> Result<[usize; 2], String> {
+    if groups == 0 || channels % groups != 0 || out % groups != 0 {
+        return Err(format!("{groups} groups do not divide {channels} channels in and {out} out"));
+    }
+    windows(size, window).ok_or_else(|| {
+        format!(
+            "a kernel of {:?} with stride {:?}, padding {:?} and dilation {:?} does not fit {size:?}",
+            window.kernel, window.stride, window.padding, window.dilation
+        )
+    })
+}

@@ -1,0 +1,9 @@
+//! The arithmetic that takes the time, on one thread, with the processor's widest vectors.
+
+pub(super) mod curve;
+pub(super) mod product;
+pub(super) mod slide;
+pub(super) mod vector;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Matrix products.
+//!
+//! This module calls the `gemm-f32` kernels, whose interface is made of raw pointers: every view is checked against its
+//! slice before its pointer is handed over.
+#![allow(unsafe_code)]
+
+use gemm_common::Parallelism;
+
+/// A matrix in a slice: entry (i, j) lies at `i * row + j * col`.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::native) struct Matrix<'a> {
+    data: &'a [f32],
+    rows: usize,
+    cols: usize,
+    row: usize,
+    col: usize,
+}
+
+impl<'a> Matrix<'a> {
+    /// Row after row without gaps.
+    pub(in crate::native) fn new(data: &'a [f32], rows: usize, cols: usize) -> Self {
+        Self::strided(data, rows, cols, cols)
+    }
+
+    /// Row after row, `row` numbers from one to the next.
+    ///
+    /// # Panics
+    /// If the slice is too short.
+    pub(in crate::native) fn strided(data: &'a [f32], rows: usize, cols: usize, row: usize) -> Self {
+        assert!(reach(rows, cols, row, 1) <= data.len(), "a matrix outside its slice");
+        Self { data, rows, cols, row, col: 1 }
+    }
+
+    /// Rows and columns exchanged.
+    pub(in crate::native) fn transposed(self) -> Self {
+        Self { rows: self.cols, cols: self.rows, row: self.col, col: self.row, ..self }
+    }
+}
+
+/// One past the last number of a matrix.
+fn reach(rows: usize, cols: usize, row: usize, col: usize) -> usize {
+    if rows == 0 || cols == 0 { 0 } else { (rows - 1) * row + (cols - 1) * col + 1 }
+}
+
+/// Writes `left · right` to `out`, whose rows are `pitch` numbers apart, or adds it there.
+///
+/// # Panics
+/// If the shapes do not belong together or `out` is too short.
+pub(in crate::native) fn multiply(out: &mut [f32], pitch: usize, left: Matrix, right: Matrix, add: bool) {
+    let (m, n, k) = (left.rows, right.cols, left.cols);
+    assert_eq!(k, right.rows, "the inner dimensions of a product");
+    assert!(n <= pitch || m <= 1, "rows of a product overlap");
+    assert!(reach(m, n, pitch, 1) <= out.len(), "a product outside its slice");
+    if m == 0 || n == 0 {
+        return;
+    }
+    let stride = |stride: usize| stride as isize;
+    // SAFETY: the three assertions and those of `Matrix` keep every entry inside its slice, entries of `out` are distinct,
+    // and `out` is borrowed exclusively. The kernel wants column-major output, so the transposed product is asked for.
+    unsafe {
+        gemm_f32::gemm::f32::get_gemm_fn()(
+            n,
+            m,
+            k,
+            out.as_mut_ptr(),
+            stride(pitch),
+            1,
+            add,
+            right.data.as_ptr(),
+            stride(right.row),
+            stride(right.col),
+            left.data.as_ptr(),
+            stride(left.row),
+            stride(left.col),
+            1.0,
+            1.0,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}

@@ -1,0 +1,145 @@
+use super::*;
+use product::{Matrix, multiply};
+use proptest::prelude::*;
+use slide::{CHANNELS, Gather, SLACK, Slide, pack};
+
+fn numbers(seed: u64, n: usize) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    (0..n)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 40) as f32 / (1u64 << 23) as f32) - 1.0
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn products_of_any_layout_are_those_of_the_definition(
+        m in 1usize..20, n in 1usize..20, k in 0usize..20, gap in 0usize..3, left_t: bool, right_t: bool, add: bool, seed: u64
+    ) {
+        let (left, right) = (numbers(seed, (m + gap) * (k + gap) + 9), numbers(seed ^ 1, (n + gap) * (k + gap) + 9));
+        let l = if left_t { Matrix::strided(&left, k, m, m + gap).transposed() } else { Matrix::strided(&left, m, k, k + gap) };
+        let r = if right_t { Matrix::strided(&right, n, k, k + gap).transposed() } else { Matrix::strided(&right, k, n, n + gap) };
+        let mut out = vec![1.0; m * (n + gap)];
+        multiply(&mut out, n + gap, l, r, add);
+        for i in 0..m {
+            for j in 0..n {
+                let entry = |t: usize| {
+                    let a = if left_t { left[t * (m + gap) + i] } else { left[i * (k + gap) + t] };
+                    let b = if right_t { right[j * (k + gap) + t] } else { right[t * (n + gap) + j] };
+                    a * b
+                };
+                let exact: f32 = (0..k).map(entry).sum::<f32>() + if add { 1.0 } else { 0.0 };
+                prop_assert!((out[i * (n + gap) + j] - exact).abs() < 1e-5);
+            }
+            for j in n..n + gap {
+                prop_assert_eq!(out[i * (n + gap) + j], 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn sliding_and_gathering_follow_their_formulas(
+        channels in 1usize..20, depth in 1usize..30, rows in 1usize..5, cols in 1usize..40, seed: u64
+    ) {
+        let pitch = cols + 2;
+        let width = (rows - 1) * pitch + cols;
+        let planes = numbers(seed, 200 + width + SLACK);
+        let starts: Vec<usize> = (0..depth).map(|k| (k * 37 + seed as usize % 7) % 200).collect();
+        let weights = numbers(seed ^ 2, channels * depth);
+        let mut packed = Vec::new();
+        pack(channels, depth, &mut packed, |c, k| weights[c * depth + k]);
+        let out_pitch = width.div_ceil(16) * 16;
+        let mut out = vec![f32::NAN; channels.div_ceil(slide::BLOCK) * slide::BLOCK * out_pitch];
+        Slide { planes: &planes, starts: &starts, shift: 0, weights: &packed, out: &mut out, pitch: out_pitch, width }.run();
+        for c in 0..channels {
+            for p in 0..width {
+                let exact: f32 = (0..depth).map(|k| weights[c * depth + k] * planes[starts[k] + p]).sum();
+                prop_assert!((out[c * out_pitch + p] - exact).abs() < 1e-4);
+            }
+        }
+        let padded = channels.div_ceil(CHANNELS) * CHANNELS;
+        let gradient = numbers(seed ^ 3, rows * cols * padded);
+        let mut sums = vec![1.0; depth * padded];
+        Gather { planes: &planes, starts: &starts, gradient: &gradient, channels: padded, rows, cols, pitch, out: &mut sums, add: true }.run();
+        for k in 0..depth {
+            for c in 0..padded {
+                let mut exact = 1.0;
+                for row in 0..rows {
+                    for col in 0..cols {
+                        exact += planes[starts[k] + row * pitch + col] * gradient[(row * cols + col) * padded + c];
+                    }
+                }
+                prop_assert!((sums[k * padded + c] - exact).abs() < 1e-4);
+            }
+        }
+    }
+}
+
+#[test]
+fn curves_are_accurate_and_keep_nan() {
+    for i in -2000..2000 {
+        let x = i as f32 * 0.05;
+        let exact = f64::from(x);
+        let exp = f64::from(curve::exp(x));
+        if (-87.0..88.0).contains(&x) {
+            assert!((exp / exact.exp() - 1.0).abs() < 3e-7, "exp {x}");
+        }
+        assert!((f64::from(curve::tanh(x)) - exact.tanh()).abs() < 2e-7, "tanh {x}");
+        let small = exact * 1e-4;
+        assert!(
+            (f64::from(curve::tanh(small as f32)) - small.tanh()).abs() <= 3e-7 * small.abs(),
+            "tanh {small}"
+        );
+        assert!((f64::from(curve::sigmoid(x)) - 1.0 / (1.0 + (-exact).exp())).abs() < 2e-7, "sigmoid {x}");
+    }
+    assert!(
+        curve::exp(f32::NAN).is_nan() && curve::tanh(f32::NAN).is_nan() && curve::sigmoid(f32::NAN).is_nan()
+    );
+    assert_eq!(curve::tanh(f32::INFINITY), 1.0);
+    let mut values = [f32::NAN, -1.0, 2.0];
+    curve::Curve::Relu.apply(&mut values);
+    assert!(values[0].is_nan() && values[1..] == [0.0, 2.0]);
+}
+
+#[test]
+fn slopes_are_the_derivatives() {
+    let curves = [
+        curve::Curve::Relu,
+        curve::Curve::Tanh,
+        curve::LOGISTIC,
+        curve::Curve::Sigmoid { scale: 2.0, temperature: 1.5, offset: 1.0 },
+    ];
+    for curve in curves {
+        for x in [-2.0f32, -0.3, 0.4, 1.7] {
+            let h = 1e-2;
+            let (mut y, mut ends) = ([x], [x - h, x + h]);
+            curve.apply(&mut y);
+            curve.apply(&mut ends);
+            let mut g = [1.0];
+            curve.slope(&y, &mut g);
+            assert!((g[0] - (ends[1] - ends[0]) / (2.0 * h)).abs() < 1e-3, "{curve:?} at {x}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_probabilities_add_up_to_one() {
+    let mut rows = numbers(3, 7 * 37);
+    curve::softmax(&mut rows, 37, 0.5);
+    for row in rows.chunks(37) {
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn dots_of_any_length() {
+    for n in [0, 1, 15, 16, 17, 64, 200] {
+        let (x, y) = (numbers(1, n), numbers(2, n));
+        let exact: f32 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
+        assert!((vector::dot(&x, &y) - exact).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,123 @@
+//! Layers: forward, backward, and the gradient of each unit.
+//!
+//! All arrays hold the examples of one chunk, example after example.
+
+mod activation;
+mod attention;
+mod conv;
+mod embedding;
+mod gated;
+mod linear;
+mod lstm;
+mod norm;
+mod outer;
+mod place;
+mod pool;
+mod recurrent;
+
+pub(super) use activation::{Dropout, Smooth};
+pub(super) use attention::Attention;
+pub(super) use conv::{Conv, Geometry};
+pub(super) use embedding::Embedding;
+pub(super) use gated::Gru;
+pub(super) use linear::Linear;
+pub(super) use lstm::Lstm;
+pub(super) use norm::{GroupNorm, LayerNorm};
+pub(super) use place::{Copy, GlobalMean, LastTime, MeanTime, Position, Transpose};
+pub(super) use pool::{Pool, PoolKind};
+
+/// What a layer remembers between the passes over one chunk. Buffers keep their memory from chunk to chunk.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Whether the pass is one of training.
+    pub(super) training: bool,
+    /// Saved by the forward pass, of a size per example.
+    pub(super) saved: Vec<f32>,
+    /// Saved by the backward pass, of a size per example.
+    pub(super) slopes: Vec<f32>,
+    /// Gradients of units, of a size per unit.
+    pub(super) kept: Vec<f32>,
+    /// Intermediate results.
+    pub(super) work: Vec<f32>,
+    pub(super) more: Vec<f32>,
+    /// Weights in another order.
+    pub(super) packed: Vec<f32>,
+    pub(super) places: Vec<u32>,
+}
+
+/// A buffer of this length, with whatever is in it.
+pub(super) fn sized(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
+    if buffer.len() < length {
+        buffer.resize(length, 0.0);
+    }
+    &mut buffer[..length]
+}
+
+/// The gradient that goes to an input: absent where nothing below is trained.
+pub(super) struct Below<'a> {
+    pub(super) gradient: &'a mut [f32],
+    /// Whether something has been stored there already, so that this is added.
+    pub(super) add: bool,
+}
+
+/// The units of a chunk by where their examples end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Units<'a>(pub(super) &'a [usize]);
+
+impl Units<'_> {
+    pub(super) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// The examples of every unit.
+    pub(super) fn ranges(self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let starts = std::iter::once(0).chain(self.0.iter().copied());
+        starts.zip(self.0).map(|(start, end)| start..*end)
+    }
+}
+
+/// What a layer has read and what has arrived at its output.
+pub(super) struct Flow<'a> {
+    pub(super) input: &'a [f32],
+    pub(super) gradient: &'a mut [f32],
+}
+
+/// A layer on the CPU. `weights` are its own, one parameter after the other.
+pub(super) trait Op: Send + Sync {
+    fn forward(&self, weights: &[f32], rows: usize, input: &[f32], output: &mut [f32], scratch: &mut Scratch);
+
+    /// Passes the gradient of the output on to the input and remembers what the weights' gradients need. The gradient may
+    /// be overwritten by what [`squares`](Self::squares) and [`sum`](Self::sum) expect.
+    fn backward(
+        &self,
+        weights: &[f32],
+        rows: usize,
+        flow: Flow<'_>,
+        below: Option<Below<'_>>,
+        scratch: &mut Scratch,
+    );
+
+    /// Adds the squared norm of each unit's gradient to `squares`.
+    fn squares(&self, _: Units<'_>, _: Flow<'_>, _: &mut Scratch, _: &mut [f32]) {}
+
+    /// Adds the units' gradients to `sum`, each multiplied by its factor, after [`squares`](Self::squares). What belongs to a
+    /// unit of factor 0 has been set to 0 in `flow`; what the layer remembers of it must not be used.
+    fn sum(&self, _: Units<'_>, _: &[f32], _: Flow<'_>, _: &mut Scratch, _: &mut [f32]) {}
+
+    /// Adds the gradient of all examples to `sum`.
+    fn total(&self, _: Flow<'_>, _: &mut Scratch, _: &mut [f32]) {}
+
+    /// Numbers remembered per example beside input and output, and per unit; to choose the size of chunks.
+    fn memory(&self) -> (usize, usize) {
+        (0, 0)
+    }
+}
+
+/// Adds what is kept of each unit to `sum`, multiplied by its factor.
+pub(super) fn add_kept(kept: &[f32], size: usize, factors: &[f32], sum: &mut [f32]) {
+    for (kept, factor) in kept.chunks_exact(size).zip(factors) {
+        if *factor != 0.0 {
+            super::kernel::vector::add_scaled(sum, *factor, kept);
+        }
+    }
+}

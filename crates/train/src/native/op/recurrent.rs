@@ -1,0 +1,92 @@
+//! The weights' gradients of recurrent layers: those of the inputs, of the states before, and of two biases.
+
+use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::vector::{add_rows, squared};
+use super::{Units, add_kept, sized};
+
+/// `gates` pre-activations from `inner` inputs and `hidden` states at each of `time` places; weights `[gates][inner]`,
+/// `[gates][hidden]`, then a bias for each.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::native) struct Recurrent {
+    pub(in crate::native) inner: usize,
+    pub(in crate::native) hidden: usize,
+    pub(in crate::native) gates: usize,
+    pub(in crate::native) time: usize,
+}
+
+/// What happened at every place of a chunk.
+#[derive(Clone, Copy)]
+pub(in crate::native) struct Trace<'a> {
+    pub(in crate::native) inputs: &'a [f32],
+    pub(in crate::native) states: &'a [f32],
+    /// Gradients of the pre-activations on the input's side and on the state's side.
+    pub(in crate::native) of_inputs: &'a [f32],
+    pub(in crate::native) of_states: &'a [f32],
+}
+
+impl Recurrent {
+    /// Number of weights and biases.
+    pub(in crate::native) fn size(self) -> usize {
+        self.gates * (self.inner + self.hidden + 2)
+    }
+
+    /// The matrices and biases in the weights.
+    pub(in crate::native) fn split(self, weights: &[f32]) -> (Matrix<'_>, Matrix<'_>, &[f32], &[f32]) {
+        let (inputs, rest) = weights.split_at(self.gates * self.inner);
+        let (states, biases) = rest.split_at(self.gates * self.hidden);
+        let (first, second) = biases.split_at(self.gates);
+        (
+            Matrix::new(inputs, self.gates, self.inner),
+            Matrix::new(states, self.gates, self.hidden),
+            first,
+            second,
+        )
+    }
+
+    /// The gradient of some examples, added to `into`.
+    fn gather(self, rows: std::ops::Range<usize>, trace: Trace<'_>, into: &mut [f32]) {
+        let Self { inner, hidden, gates, time } = self;
+        let (places, first) = (rows.len() * time, rows.start * time);
+        let (inputs, rest) = into.split_at_mut(gates * inner);
+        let (states, biases) = rest.split_at_mut(gates * hidden);
+        let (bias, state_bias) = biases.split_at_mut(gates);
+        let of_inputs = &trace.of_inputs[first * gates..][..places * gates];
+        let of_states = &trace.of_states[first * gates..][..places * gates];
+        let left = Matrix::new(of_inputs, places, gates).transposed();
+        multiply(inputs, inner, left, Matrix::new(&trace.inputs[first * inner..], places, inner), true);
+        for row in rows {
+            // The first place has no state before it.
+            let slopes = &trace.of_states[(row * time + 1) * gates..(row + 1) * time * gates];
+            let before = &trace.states[row * time * hidden..][..(time - 1) * hidden];
+            let left = Matrix::new(slopes, time - 1, gates).transposed();
+            multiply(states, hidden, left, Matrix::new(before, time - 1, hidden), true);
+        }
+        add_rows(bias, of_inputs);
+        add_rows(state_bias, of_states);
+    }
+
+    /// Adds the squared norms of the units' gradients, which are kept.
+    pub(in crate::native) fn squares(
+        self,
+        units: Units<'_>,
+        trace: Trace<'_>,
+        kept: &mut Vec<f32>,
+        squares: &mut [f32],
+    ) {
+        let size = self.size();
+        let kept = sized(kept, units.len() * size);
+        for ((range, kept), square) in units.ranges().zip(kept.chunks_exact_mut(size)).zip(squares) {
+            kept.fill(0.0);
+            self.gather(range, trace, kept);
+            *square += squared(kept);
+        }
+    }
+
+    pub(in crate::native) fn sum(self, units: Units<'_>, factors: &[f32], kept: &[f32], sum: &mut [f32]) {
+        add_kept(&kept[..units.len() * self.size()], self.size(), factors, sum);
+    }
+
+    pub(in crate::native) fn total(self, trace: Trace<'_>, sum: &mut [f32]) {
+        self.gather(0..trace.inputs.len() / (self.time * self.inner), trace, sum);
+    }
+}

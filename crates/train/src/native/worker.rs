@@ -1,0 +1,274 @@
+//! One thread's share of a step: chunks of units through the network and back.
+
+use super::kernel::curve::softmax;
+use super::kernel::vector::deliver;
+use super::op::{Below, Flow, Scratch, Units};
+use super::program::{Program, Step};
+use crate::describe::Loss;
+use crate::{Clipping, Examples, Selection, Targets};
+use std::ops::Range;
+
+/// The buffers of one thread; they keep their memory from step to step.
+#[derive(Debug, Default)]
+pub(super) struct Worker {
+    values: Vec<Vec<f32>>,
+    gradients: Vec<Vec<f32>>,
+    scratch: Vec<Scratch>,
+    squares: Vec<f32>,
+    of_group: Vec<f32>,
+    factors: Vec<f32>,
+    ends: Vec<usize>,
+    pub(super) sum: Vec<f32>,
+}
+
+/// What a step is about.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) program: &'a Program,
+    pub(super) weights: &'a [f32],
+    pub(super) examples: &'a Examples,
+}
+
+/// `buffers[index]` for writing beside the others for reading.
+fn apart(buffers: &mut [Vec<f32>], index: usize, work: impl FnOnce(&mut Vec<f32>, &[Vec<f32>])) {
+    let mut one = std::mem::take(&mut buffers[index]);
+    work(&mut one, buffers);
+    buffers[index] = one;
+}
+
+impl Worker {
+    fn prepare(&mut self, program: &Program, rows: usize, training: bool) {
+        self.values.resize_with(program.sizes.len(), Vec::new);
+        self.gradients.resize_with(program.sizes.len(), Vec::new);
+        self.scratch.resize_with(program.nodes.len(), Scratch::default);
+        for (buffer, size) in self.values.iter_mut().zip(&program.sizes) {
+            buffer.resize(rows * size, 0.0);
+        }
+        self.scratch.iter_mut().for_each(|scratch| scratch.training = training);
+    }
+
+    /// The scores of these examples, which [`scores`](Self::scores) then holds.
+    pub(super) fn forward(&mut self, task: Task<'_>, which: &[usize], training: bool) {
+        let Task { program, weights, examples } = task;
+        self.prepare(program, which.len(), training);
+        for (example, into) in which.iter().zip(self.values[0].chunks_exact_mut(program.sizes[0])) {
+            examples.read(*example, into);
+        }
+        for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
+            match &node.step {
+                Step::Curve(curve) => curve.apply(&mut self.values[node.output]),
+                Step::Op(op) => apart(&mut self.values, node.output, |output, values| {
+                    op.forward(
+                        &weights[node.weights.clone()],
+                        which.len(),
+                        &values[node.input],
+                        output,
+                        scratch,
+                    );
+                }),
+                Step::Add { skip } => apart(&mut self.values, node.output, |output, values| {
+                    for ((y, a), b) in output.iter_mut().zip(&values[node.input]).zip(&values[*skip]) {
+                        *y = a + b;
+                    }
+                }),
+            }
+        }
+    }
+
+    pub(super) fn scores(&self, program: &Program) -> &[f32] {
+        &self.values[last(program)]
+    }
+
+    /// The gradient of each example's loss with respect to its scores.
+    fn loss(&mut self, task: Task<'_>, which: &[usize]) {
+        let (slot, outputs) = (last(task.program), task.program.outputs);
+        let (scores, gradient) = (&self.values[slot], &mut self.gradients[slot]);
+        gradient.clear();
+        gradient.extend_from_slice(scores);
+        match (task.examples.targets(), task.program.loss) {
+            (Targets::Classes(classes), Loss::CrossEntropy) => {
+                softmax(gradient, outputs, 1.0);
+                for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
+                    row[classes[*example] as usize] -= 1.0;
+                }
+            }
+            (Targets::Numbers(numbers), _) => {
+                for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
+                    row.iter_mut().for_each(|g| *g -= numbers[*example]);
+                }
+            }
+            (Targets::Classes(classes), Loss::Squared) => {
+                for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
+                    row.iter_mut().for_each(|g| *g -= classes[*example] as f32);
+                }
+            }
+        }
+    }
+
+    fn backward(&mut self, task: Task<'_>, rows: usize) {
+        let Task { program, weights, .. } = task;
+        let (values, gradients) = (&mut self.values, &mut self.gradients);
+        for (node, scratch) in program.nodes.iter().zip(&mut self.scratch).rev() {
+            let idle = !node.below && node.trained.is_none() && node.skip.is_none();
+            if idle || gradients[node.output].is_empty() {
+                continue;
+            }
+            match &node.step {
+                Step::Curve(curve) => curve.slope(&values[node.output], &mut gradients[node.output]),
+                Step::Add { skip } => {
+                    let gradient = std::mem::take(&mut gradients[node.output]);
+                    let skipped = (*skip, node.skip == Some(true), node.skip.is_some());
+                    for (slot, add, wanted) in [(node.input, node.add, node.below), skipped] {
+                        if wanted {
+                            gradients[slot].resize(gradient.len(), 0.0);
+                            deliver(&mut gradients[slot], &gradient, add);
+                        }
+                    }
+                    gradients[node.output] = gradient;
+                }
+                Step::Op(op) => {
+                    let mut gradient = std::mem::take(&mut gradients[node.output]);
+                    let mut below = std::mem::take(&mut gradients[node.input]);
+                    if node.below {
+                        below.resize(values[node.input].len(), 0.0);
+                    }
+                    let target = node.below.then(|| Below { gradient: &mut below, add: node.add });
+                    let flow = Flow { input: &values[node.input], gradient: &mut gradient };
+                    op.backward(&weights[node.weights.clone()], rows, flow, target, scratch);
+                    gradients[node.output] = gradient;
+                    gradients[node.input] = below;
+                }
+            }
+        }
+    }
+
+    /// Adds the clipped gradients of these units to [`sum`](Self::sum), at most `rows` examples at a time unless one unit has
+    /// more.
+    pub(super) fn accumulate(
+        &mut self,
+        task: Task<'_>,
+        selection: &Selection,
+        units: Range<usize>,
+        rows: usize,
+        clipping: Option<&Clipping>,
+    ) {
+        let mut unit = units.start;
+        while unit < units.end {
+            self.ends.clear();
+            let mut which: &[usize] = &[];
+            let first = if unit == 0 { 0 } else { selection.ends()[unit - 1] };
+            while unit < units.end && (self.ends.is_empty() || selection.ends()[unit] - first <= rows) {
+                self.ends.push(selection.ends()[unit] - first);
+                which = &selection.examples()[first..selection.ends()[unit]];
+                unit += 1;
+            }
+            self.chunk(task, which, clipping);
+        }
+    }
+
+    fn chunk(&mut self, task: Task<'_>, which: &[usize], clipping: Option<&Clipping>) {
+        if which.is_empty() {
+            return;
+        }
+        self.forward(task, which, true);
+        self.loss(task, which);
+        self.backward(task, which.len());
+        match clipping {
+            Some(clipping) => {
+                self.weigh(task.program, clipping);
+                self.cleanse(task.program);
+                self.collect(task.program, true);
+            }
+            None => self.collect(task.program, false),
+        }
+    }
+
+    /// The factors of all units and groups of the chunk.
+    fn weigh(&mut self, program: &Program, clipping: &Clipping) {
+        let (groups, count) = (program.layout.groups(), self.ends.len());
+        self.squares.clear();
+        self.squares.resize(groups * count, 0.0);
+        for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
+            let (Step::Op(op), Some((_, group))) = (&node.step, &node.trained) else { continue };
+            self.of_group.clear();
+            self.of_group.resize(count, 0.0);
+            let flow = Flow { input: &self.values[node.input], gradient: &mut self.gradients[node.output] };
+            op.squares(Units(&self.ends), flow, scratch, &mut self.of_group);
+            for (unit, square) in self.of_group.iter().enumerate() {
+                self.squares[unit * groups + group] += square;
+            }
+        }
+        self.factors.clear();
+        self.factors.resize(groups * count, 0.0);
+        clipping.factors(groups, &self.squares, &mut self.factors);
+    }
+
+    /// Sets what belongs to units of factor 0 to 0, so that no product can carry a NaN from there.
+    fn cleanse(&mut self, program: &Program) {
+        let groups = program.layout.groups();
+        for (range, factors) in Units(&self.ends).ranges().zip(self.factors.chunks_exact(groups)) {
+            if factors.iter().any(|factor| *factor != 0.0) {
+                continue;
+            }
+            for (slot, size) in program.sizes.iter().enumerate() {
+                let part = range.start * size..range.end * size;
+                self.values[slot][part.clone()].fill(0.0);
+                if let Some(gradient) = self.gradients[slot].get_mut(part) {
+                    gradient.fill(0.0);
+                }
+            }
+        }
+    }
+
+    fn collect(&mut self, program: &Program, clipped: bool) {
+        let groups = program.layout.groups();
+        for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
+            let (Step::Op(op), Some((range, group))) = (&node.step, &node.trained) else { continue };
+            let flow = Flow { input: &self.values[node.input], gradient: &mut self.gradients[node.output] };
+            let sum = &mut self.sum[range.clone()];
+            if clipped {
+                self.of_group.clear();
+                self.of_group.extend(self.factors.iter().skip(*group).step_by(groups));
+                op.sum(Units(&self.ends), &self.of_group, flow, scratch, sum);
+            } else {
+                op.total(flow, scratch, sum);
+            }
+        }
+    }
+}
+
+fn last(program: &Program) -> usize {
+    program.nodes.last().map_or(0, |node| node.output)
+}
+
+/// Numbers that one example and one unit occupy in a chunk.
+pub(super) fn footprint(program: &Program) -> usize {
+    let buffers: usize = program.sizes.iter().sum();
+    let remembered = program.nodes.iter().map(|node| match &node.step {
+        Step::Op(op) => {
+            let (example, unit) = op.memory();
+            example + unit
+        }
+        _ => 0,
+    });
+    2 * buffers + remembered.sum::<usize>()
+}
+
+/// Where the work of `threads` workers begins and ends, unit by unit, each with about as many examples.
+pub(super) fn shares(selection: &Selection, threads: usize) -> Vec<Range<usize>> {
+    let total = selection.examples().len();
+    let mut start = 0;
+    (1..=threads)
+        .map(|thread| {
+            let goal = total * thread / threads;
+            let end = if thread == threads {
+                selection.units()
+            } else {
+                selection.ends().partition_point(|end| *end <= goal).max(start)
+            };
+            let share = start..end;
+            start = end;
+            share
+        })
+        .collect()
+}
