@@ -4,8 +4,8 @@ use crate::network::Network;
 use anyhow::Result;
 use reticent_core::Neighboring;
 use reticent_train::{
-    Baseline, Batches, Clipping, Effort, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
-    Trainer, Units,
+    Baseline, Batches, Clipping, Effort, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
+    Schedule, Trainer, Units,
 };
 use std::sync::Arc;
 
