@@ -1,0 +1,69 @@
+//! Writes a network with fresh weights, and what it answers to a few examples, for `load_in_torch.py`.
+//!
+//! ```text
+//! cargo run -p reticent-train --example export_network -- MODEL.toml OUT
+//! ```
+//!
+//! OUT gets `model.toml`, `model.safetensors` and `predictions.json`.
+
+use reticent_noise::Entropy;
+use reticent_noise::sampler::uniform_below;
+use reticent_train::describe::Kind;
+use reticent_train::{Description, Effort, Examples, Inputs, Model, Network, Targets};
+use safetensors::tensor::{Dtype, TensorView, serialize};
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+/// How many examples are answered.
+const COUNT: usize = 16;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [file, out] = words.as_slice() else { return Err("give: MODEL.toml OUT".into()) };
+    let description = Description::from_toml(&fs::read_to_string(file)?, file)?;
+    let mut network = Network::new(description, Effort::default())?;
+    let weights = network.initial_weights()?;
+    let examples = examples(network.description())?;
+    let which: Vec<usize> = (0..COUNT).collect();
+    let scores = network.outputs(&weights, &examples, &which)?;
+
+    let mut inputs = vec![vec![0.0; examples.size()]; COUNT];
+    inputs.iter_mut().enumerate().for_each(|(example, input)| examples.read(example, input));
+    let outputs: Vec<&[f32]> = scores.chunks(scores.len() / COUNT).collect();
+    let out = Path::new(out);
+    fs::create_dir_all(out)?;
+    fs::write(out.join("model.toml"), network.description().to_toml()?)?;
+    fs::write(out.join("model.safetensors"), tensors(&network, &weights)?)?;
+    let predictions = serde_json::json!({ "inputs": inputs, "outputs": outputs });
+    fs::write(out.join("predictions.json"), predictions.to_string())?;
+    Ok(())
+}
+
+/// Examples that the network can read.
+fn examples(description: &Description) -> Result<Examples, Box<dyn Error>> {
+    let mut entropy = Entropy::new()?;
+    let count = COUNT * description.input.iter().product::<usize>();
+    let mut below = |end: usize| uniform_below(&mut entropy, end as u64) as u32;
+    let inputs = match description.layers.first().map(|layer| &layer.kind) {
+        Some(Kind::Embedding { vocabulary, .. }) => {
+            Inputs::Tokens((0..count).map(|_| below(*vocabulary)).collect())
+        }
+        _ => Inputs::Real((0..count).map(|_| below(2001) as f32 / 1000.0 - 1.0).collect()),
+    };
+    Ok(Examples::new(&description.input, inputs, Targets::Classes(vec![0; COUNT]))?)
+}
+
+/// The weights by their names.
+fn tensors(network: &Network, weights: &[f32]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let bytes: Vec<u8> = weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+    let layout = network.layout();
+    let mut views = Vec::new();
+    for (place, parameter) in layout.parameters().iter().enumerate() {
+        let range = layout.weight_range(place);
+        let view =
+            TensorView::new(Dtype::F32, parameter.shape.clone(), &bytes[4 * range.start..4 * range.end])?;
+        views.push((parameter.name.as_str(), view));
+    }
+    Ok(serialize(views, None)?)
+}

@@ -1,0 +1,227 @@
+"""Loads a trained network in PyTorch and compares its outputs with ours.
+
+    python load_in_torch.py FOLDER [PREDICTIONS]
+
+FOLDER holds the description (`model.toml`, or the same as `model.json`) and the weights (one `.safetensors` file). The
+weights have the names and layouts that PyTorch gives to the same layers in an `nn.Sequential`, so they load as they are.
+
+PREDICTIONS is JSON, `{"inputs": [[...], ...], "outputs": [[...], ...]}` with a flat list for each example, or a CSV file
+with the columns `input_0`, `input_1`, ..., `output_0`, `output_1`, .... Without it the network's parts are listed.
+
+Needs torch and safetensors. The example `export_network` writes such a folder with predictions. To use the network elsewhere: `network, description = load(folder)`.
+"""
+
+import argparse
+import csv
+import json
+import math
+import sys
+import tomllib
+from collections import OrderedDict
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+TOLERANCE = 1e-4  # of the largest output
+
+
+class Function(nn.Module):
+    """A layer without weights."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+class Attention(nn.MultiheadAttention):
+    """Self-attention: queries, keys and values are all the same."""
+
+    def forward(self, x):
+        return super().forward(x, x, x, need_weights=False)[0]
+
+
+class Lstm(nn.LSTM):
+    """All hidden states."""
+
+    def forward(self, x):
+        return super().forward(x)[0]
+
+
+class Gru(nn.GRU):
+    """All hidden states."""
+
+    def forward(self, x):
+        return super().forward(x)[0]
+
+
+class Residual(nn.Sequential):
+    """x + layers(x)."""
+
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+def position(x):
+    """Adds sines (even features) and cosines (odd features) of the place."""
+    time, features = x.shape[1:]
+    rates = torch.exp(torch.arange(0, features, 2, dtype=torch.float64) * (-math.log(10_000.0) / features))
+    angles = torch.arange(time)[:, None] * rates
+    added = torch.zeros(time, features)
+    added[:, 0::2] = torch.sin(angles)
+    added[:, 1::2] = torch.cos(angles[:, : features // 2])
+    return x + added
+
+
+def tempered(scale, temperature, offset):
+    return lambda x: scale * torch.sigmoid(temperature * x) - offset
+
+
+def convolution(maker, layer, channels):
+    settings = {name: size(layer.get(name, default)) for name, default in SETTINGS.items()}
+    bias, groups = layer.get("bias", True), layer.get("groups", 1)
+    return maker(channels, layer["out"], size(layer["kernel"]), groups=groups, bias=bias, **settings)
+
+
+SETTINGS = {"stride": 1, "padding": 0, "dilation": 1}
+
+
+def size(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def pool(maker, layer):
+    return maker(size(layer["kernel"]), size(layer.get("stride")))
+
+
+def block(layer, width):
+    return nn.TransformerEncoderLayer(
+        width,
+        layer["heads"],
+        layer["hidden"],
+        dropout=layer.get("dropout", 0.0),
+        norm_first=layer.get("norm_first", False),
+        batch_first=True,
+    )
+
+
+def stack(maker, layers, x):
+    """The layers one after the other, and what they make of `x`, from which they learn the sizes of their inputs."""
+    parts = OrderedDict()
+    for place, layer in enumerate(layers):
+        if layer["kind"] == "residual":
+            part, x = stack(Residual, layer["layer"], x)
+        else:
+            if layer["kind"] not in KINDS:
+                raise SystemExit(f"layer {place} ({layer['kind']}): this script does not know the kind")
+            part = KINDS[layer["kind"]](layer, x.shape).eval()
+            x = part(x)
+        parts[layer.get("name", str(place))] = part
+    return maker(parts).eval(), x
+
+
+# Kind of layer: its module, from its fields and the shape of a batch of its inputs.
+KINDS = {
+    "linear": lambda layer, shape: nn.Linear(shape[-1], layer["out"], bias=layer.get("bias", True)),
+    "conv1d": lambda layer, shape: convolution(nn.Conv1d, layer, shape[1]),
+    "conv2d": lambda layer, shape: convolution(nn.Conv2d, layer, shape[1]),
+    "embedding": lambda layer, shape: nn.Embedding(layer["vocabulary"], layer["out"]),
+    "position": lambda layer, shape: Function(position),
+    "layer-norm": lambda layer, shape: nn.LayerNorm(shape[-1]),
+    "group-norm": lambda layer, shape: nn.GroupNorm(layer["groups"], shape[1]),
+    "attention": lambda layer, shape: Attention(shape[-1], layer["heads"], batch_first=True),
+    "transformer": lambda layer, shape: block(layer, shape[-1]),
+    "lstm": lambda layer, shape: Lstm(shape[-1], layer["hidden"], batch_first=True),
+    "gru": lambda layer, shape: Gru(shape[-1], layer["hidden"], batch_first=True),
+    "relu": lambda layer, shape: nn.ReLU(),
+    "tanh": lambda layer, shape: nn.Tanh(),
+    "sigmoid": lambda layer, shape: nn.Sigmoid(),
+    "gelu": lambda layer, shape: nn.GELU(approximate="tanh"),
+    "silu": lambda layer, shape: nn.SiLU(),
+    "tempered-sigmoid": lambda layer, shape: Function(
+        tempered(layer["scale"], layer["temperature"], layer["offset"])
+    ),
+    "max-pool": lambda layer, shape: pool(nn.MaxPool2d, layer),
+    "average-pool": lambda layer, shape: pool(nn.AvgPool2d, layer),
+    "global-pool": lambda layer, shape: Function(lambda x: x.flatten(2).mean(2) if x.dim() > 2 else x),
+    "dropout": lambda layer, shape: nn.Dropout(layer["rate"]),
+    "flatten": lambda layer, shape: nn.Flatten(),
+    "transpose": lambda layer, shape: Function(lambda x: x.transpose(1, 2)),
+    "mean-time": lambda layer, shape: Function(lambda x: x.mean(1)),
+    "last-time": lambda layer, shape: Function(lambda x: x[:, -1]),
+}
+
+
+def reads_tokens(description):
+    return description["layer"][0]["kind"] == "embedding"
+
+
+def batch(description, rows):
+    """Flat lists as a batch of the network's inputs."""
+    kind = torch.long if reads_tokens(description) else torch.float32
+    return torch.tensor(rows).to(kind).reshape(len(rows), *description["input"])
+
+
+def build(description):
+    """The network with random weights, ready to evaluate."""
+    with torch.no_grad():
+        return stack(nn.Sequential, description["layer"], batch(description, [[0] * math.prod(description["input"])]))[0]
+
+
+def load(folder):
+    """The network of a folder with its weights, and its description."""
+    folder = Path(folder)
+    if (folder / "model.toml").exists():
+        description = tomllib.loads((folder / "model.toml").read_text())
+    else:
+        description = json.loads((folder / "model.json").read_text())
+    found = sorted(folder.glob("*.safetensors"))
+    if len(found) != 1:
+        raise SystemExit(f"{folder}: {len(found)} .safetensors files, need one")
+    network = build(description)
+    network.load_state_dict(load_file(found[0]), strict=True)
+    return network, description
+
+
+def predictions(path):
+    """Inputs and outputs, a flat list for each example."""
+    if path.suffix == ".json":
+        told = json.loads(path.read_text())
+        return told["inputs"], told["outputs"]
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    def columns(prefix):
+        names = sorted((name for name in rows[0] if name.startswith(prefix)), key=lambda name: int(name[len(prefix) :]))
+        return [[float(row[name]) for name in names] for row in rows]
+
+    return columns("input_"), columns("output_")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("predictions", type=Path, nargs="?")
+    asked = parser.parse_args()
+    network, description = load(asked.folder)
+    if asked.predictions is None:
+        print(network)
+        return
+    inputs, ours = predictions(asked.predictions)
+    with torch.no_grad():
+        theirs = network(batch(description, inputs))
+    ours = torch.tensor(ours)
+    if ours.shape != theirs.shape:
+        sys.exit(f"outputs of shape {list(ours.shape)} from us, {list(theirs.shape)} from PyTorch")
+    gap, largest = (ours - theirs).abs().max().item(), theirs.abs().max().item()
+    print(f"{len(ours)} examples, {ours.shape[1]} outputs each: largest difference {gap:.2g}, largest output {largest:.2g}")
+    if not gap <= TOLERANCE * max(1.0, largest):
+        sys.exit("the outputs differ")
+
+
+if __name__ == "__main__":
+    main()
