@@ -27,7 +27,7 @@ use reticent_noise::sampler::normal_cell;
 use worker::{Task, Worker, footprint, shares};
 
 /// Numbers a thread may hold in the buffers of one chunk.
-const CHUNK_NUMBERS: usize = 1 << 21;
+const CHUNK_NUMBERS: usize = 1 << 22;
 
 /// Settings that cannot change what is guaranteed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Network {
     description: Description,
     program: Program,
     workers: Vec<Worker>,
-    chunk: usize,
+    chunk: Option<usize>,
 }
 
 impl std::fmt::Debug for Network {
@@ -71,14 +71,19 @@ impl Network {
             return Err(TrainError::invalid("chunk", 0, "give at least 1"));
         }
         let program = Program::new(&description)?;
-        let chunk = effort.chunk.unwrap_or_else(|| (CHUNK_NUMBERS / footprint(&program)).clamp(1, 4096));
         let workers = (0..effort.threads).map(|_| Worker::default()).collect();
-        Ok(Self { description, program, workers, chunk })
+        Ok(Self { description, program, workers, chunk: effort.chunk })
     }
 
     /// The network in words.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// Examples of one chunk: as many as their memory allows.
+    fn chunk(&self, clipped: bool) -> usize {
+        let fitting = CHUNK_NUMBERS / footprint(&self.program, clipped).max(1);
+        self.chunk.unwrap_or(fitting.clamp(1, 4096))
     }
 
     fn expect(&self, weights: &[f32], examples: &Examples) -> Result<(), TrainError> {
@@ -185,18 +190,22 @@ impl Model for Network {
             return Ok(());
         }
         let task = Task { program: &self.program, weights, examples };
-        let chunk = self.chunk;
+        let chunk = self.chunk(clipping.is_some());
         let shares = shares(selection, self.workers.len());
+        let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
         rayon::scope(|scope| {
-            for (worker, share) in self.workers.iter_mut().zip(shares) {
+            for (worker, share) in others.iter_mut().zip(shares.iter().skip(1)) {
                 scope.spawn(move |_| {
-                    worker.sum.clear();
-                    worker.sum.resize(task.program.layout.gradients(), 0.0);
-                    worker.accumulate(task, selection, share, chunk, clipping);
+                    let mut own = std::mem::take(&mut worker.sum);
+                    own.clear();
+                    own.resize(task.program.layout.gradients(), 0.0);
+                    worker.accumulate(task, selection, share.clone(), chunk, clipping, &mut own);
+                    worker.sum = own;
                 });
             }
+            first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
         });
-        for worker in &self.workers {
+        for worker in others {
             kernel::vector::add(sum, &worker.sum);
         }
         Ok(())
@@ -213,13 +222,14 @@ impl Model for Network {
             return Err(TrainError::Shape("an example that is not there was asked for".to_owned()));
         }
         let task = Task { program: &self.program, weights, examples };
-        let (outputs, chunk) = (self.program.outputs, self.chunk);
+        let (outputs, chunk) = (self.program.outputs, self.chunk(false));
         let mut scores = vec![0.0; which.len() * outputs];
         let share = which.len().div_ceil(self.workers.len()).max(1);
         rayon::scope(|scope| {
             let parts = which.chunks(share).zip(scores.chunks_mut(share * outputs));
             for (worker, (which, scores)) in self.workers.iter_mut().zip(parts) {
                 scope.spawn(move |_| {
+                    worker.begin(task.program);
                     for (which, scores) in which.chunks(chunk).zip(scores.chunks_mut(chunk * outputs)) {
                         worker.forward(task, which, false);
                         scores.copy_from_slice(worker.scores(task.program));
