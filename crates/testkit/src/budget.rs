@@ -55,6 +55,7 @@ pub const TABLE: &[(&str, u32)] = &[
     ("training::batch_sizes", 6),
     ("training::full_batches", 4),
     ("training::poisson_batches", 4),
+    ("training::replaced_units", 4),
     ("training::rare_inclusion", 4),
     ("training::honest_twin", 4),
 ];
