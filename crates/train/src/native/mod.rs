@@ -80,10 +80,13 @@ impl Network {
         &self.description
     }
 
-    /// Examples of one chunk: as many as their memory allows.
-    fn chunk(&self, clipped: bool) -> usize {
-        let fitting = CHUNK_NUMBERS / footprint(&self.program, clipped).max(1);
-        self.chunk.unwrap_or(fitting.clamp(1, 4096))
+    /// Examples of one chunk when a thread has `share` of them: as many as memory allows, in chunks of about one size.
+    /// Clipping takes no more memory than the same share without it.
+    fn chunk(&self, share: usize, clipped: bool) -> usize {
+        let each = footprint(&self.program, clipped).max(1);
+        let room = CHUNK_NUMBERS.min(share.max(1).saturating_mul(footprint(&self.program, false)));
+        let most = self.chunk.unwrap_or((room / each).clamp(1, 4096));
+        share.max(1).div_ceil(share.max(1).div_ceil(most))
     }
 
     fn expect(&self, weights: &[f32], examples: &Examples) -> Result<(), TrainError> {
@@ -190,7 +193,8 @@ impl Model for Network {
             return Ok(());
         }
         let task = Task { program: &self.program, weights, examples };
-        let chunk = self.chunk(clipping.is_some());
+        let share = selection.examples().len().div_ceil(self.workers.len());
+        let chunk = self.chunk(share, clipping.is_some());
         let shares = shares(selection, self.workers.len());
         let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
         rayon::scope(|scope| {
@@ -222,9 +226,10 @@ impl Model for Network {
             return Err(TrainError::Shape("an example that is not there was asked for".to_owned()));
         }
         let task = Task { program: &self.program, weights, examples };
-        let (outputs, chunk) = (self.program.outputs, self.chunk(false));
+        let outputs = self.program.outputs;
         let mut scores = vec![0.0; which.len() * outputs];
         let share = which.len().div_ceil(self.workers.len()).max(1);
+        let chunk = self.chunk(share, false);
         rayon::scope(|scope| {
             let parts = which.chunks(share).zip(scores.chunks_mut(share * outputs));
             for (worker, (which, scores)) in self.workers.iter_mut().zip(parts) {

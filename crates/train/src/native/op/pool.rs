@@ -17,6 +17,7 @@ pub(in crate::native) struct Pool {
     kind: PoolKind,
     kernel: [usize; 2],
     stride: [usize; 2],
+    channels: usize,
     size: [usize; 2],
     places: [usize; 2],
 }
@@ -27,10 +28,11 @@ impl Pool {
         kind: PoolKind,
         kernel: [usize; 2],
         stride: [usize; 2],
+        channels: usize,
         size: [usize; 2],
     ) -> Option<Self> {
         let places = windows(size, Window { kernel, stride, padding: [0, 0], dilation: [1, 1] })?;
-        Some(Self { kind, kernel, stride, size, places })
+        Some(Self { kind, kernel, stride, channels, size, places })
     }
 
     /// Where the window of a place begins in its plane.
@@ -157,6 +159,6 @@ impl Op for Pool {
     }
 
     fn memory(&self) -> (usize, usize) {
-        (self.places[0] * self.places[1], 0)
+        (self.channels * self.places[0] * self.places[1], 0)
     }
 }
