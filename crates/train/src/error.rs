@@ -34,6 +34,9 @@ pub enum TrainError {
         /// What is wrong, and the remedy.
         why: String,
     },
+    /// The device that computes gave no result.
+    #[error("the device failed: {0}")]
+    Device(String),
     /// A stored model, run or checkpoint cannot be read or written.
     #[error("{file}: {why}")]
     File {

@@ -4,8 +4,11 @@
 //! |---|---|
 //! | [`Examples`], [`Selection`] | labelled examples in memory, and which of them a step uses |
 //! | [`Model`], [`Layout`] | what the trainer asks of a model |
+//! | `burn` (feature) | modules of the Burn framework as models |
 //! | [`clip`] | how much of each unit's gradient enters the sum |
 
+#[cfg(feature = "burn")]
+pub mod burn;
 pub mod clip;
 mod error;
 mod examples;
