@@ -254,3 +254,76 @@ fn lengths<I: Backend, const D: usize>(rows: Tensor<I, D>) -> Tensor<I, D> {
 fn cancelled<I: Backend>(lengths: Tensor<I, 3>) -> Tensor<I, 1> {
     total(lengths.sum_dim(2).square()).mul_scalar(CANCELLATION)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::backend::{Cpu, Inner, TensorData};
+    use super::*;
+    use reticent_noise::entropy::{Bits, SeededForTests};
+
+    type I = Inner<Cpu>;
+
+    fn number(bits: &mut SeededForTests) -> f32 {
+        (bits.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+
+    /// The squared norm of a sum of products of rows, in double precision.
+    fn exact(left: &[f32], right: &[f32], p: usize, q: usize) -> f64 {
+        let entry = |i: usize, j: usize| {
+            let rows = left.chunks_exact(p).zip(right.chunks_exact(q));
+            rows.map(|(left, right)| f64::from(left[i]) * f64::from(right[j])).sum::<f64>()
+        };
+        (0..p).flat_map(|i| (0..q).map(move |j| (i, j))).map(|(i, j)| entry(i, j).powi(2)).sum()
+    }
+
+    #[test]
+    fn rows_that_cancel_never_make_a_norm_too_small() {
+        let (p, q, times) = (40, 30, 4);
+        let mut bits = SeededForTests::new(1);
+        for scale in [1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6] {
+            for _ in 0..20 {
+                let (mut left, mut right) = (Vec::new(), Vec::new());
+                let (row, other): (Vec<f32>, Vec<f32>) =
+                    ((0..p).map(|_| number(&mut bits)).collect(), (0..q).map(|_| number(&mut bits)).collect());
+                for time in 0..times {
+                    let sign = if time % 2 == 0 { 100.0 } else { -100.0 };
+                    left.extend(row.iter().map(|x| sign * (x + scale * number(&mut bits))));
+                    right.extend(other.iter().map(|x| 100.0 * (x + scale * number(&mut bits))));
+                }
+                let truth = exact(&left, &right, p, q);
+                let shape = |numbers: &[f32], last: usize| {
+                    Tensor::<I, 4>::from_data(TensorData::new(numbers.to_vec(), [1, 1, times, last]), &Default::default())
+                };
+                let term = Term::Product { left: shape(&left, p), right: shape(&right, q) };
+                let (norms, kept) = term.norms();
+                assert!(matches!(kept, Term::Product { .. }), "the norm comes from inner products");
+                let norm = f64::from(norms.into_scalar());
+                assert!(norm >= truth * (1.0 - 1e-5), "{scale}: {norm} is below {truth}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_forms_of_a_gradient_have_the_same_norm_and_sum() {
+        let (units, times, rows, q) = (3, 5, 4, 6);
+        let mut bits = SeededForTests::new(2);
+        let device = Default::default();
+        let added: Vec<f32> = (0..units * times * q).map(|_| number(&mut bits)).collect();
+        let places: Vec<i64> = (0..units * times).map(|_| (bits.word() % rows as u64) as i64).collect();
+        let term = Term::<I>::Rows {
+            places: Tensor::from_data(TensorData::new(places, [units, times]), &device),
+            added: Tensor::from_data(TensorData::new(added, [units, times, q]), &device),
+            rows,
+        };
+        let weights = Weights::new(&[0.5, 0.0, 2.0], &device);
+        let forms = [term.clone(), term.clone().product(), Term::Whole(term.clone().whole())];
+        let seen = forms.map(|form| {
+            let sum = form.clone().sum(Some(&weights)).into_data().to_vec::<f32>().unwrap();
+            (form.norms().0.into_data().to_vec::<f32>().unwrap(), sum)
+        });
+        for (norms, sum) in &seen {
+            let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-4);
+            assert!(close(norms, &seen[0].0) && close(sum, &seen[0].1), "{seen:?}");
+        }
+    }
+}
