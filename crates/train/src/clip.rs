@@ -1,6 +1,7 @@
 //! How much of each unit's gradient enters the sum: the one place where that is decided.
 
 use crate::TrainError;
+use serde::{Deserialize, Serialize};
 
 /// Norms and sums are computed in single precision; gradients are cut to this share of the bound, so that what rounding
 /// adds to a norm does not exceed it.
@@ -15,7 +16,8 @@ const SAFE: f32 = 1.0 - 1.0 / 4096.0;
 /// # Reference
 /// Abadi et al., *Deep learning with differential privacy* (2016), for flat and per-layer clipping; Bu et al., *Automatic
 /// clipping* (2023), for the normalising kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Clipping {
     /// The whole gradient is shortened to the norm where it is longer.
     Flat {
@@ -54,9 +56,11 @@ impl Clipping {
             return Err(TrainError::invalid("clip", self.norm(), "give a number from 1e-30 to 1e30"));
         }
         match self {
-            Self::Automatic { stability, .. } if !usable(*stability) => {
-                Err(TrainError::invalid("stability", stability, "give a number from 1e-30 to 1e30; 0.01 is usual"))
-            }
+            Self::Automatic { stability, .. } if !usable(*stability) => Err(TrainError::invalid(
+                "stability",
+                stability,
+                "give a number from 1e-30 to 1e30; 0.01 is usual",
+            )),
             _ => Ok(()),
         }
     }

@@ -37,6 +37,24 @@ pub enum TrainError {
     /// The device that computes gave no result.
     #[error("the device failed: {0}")]
     Device(String),
+    /// All steps of the plan are counted: another one would exceed the budget.
+    #[error("all {steps} steps that the plan allows are counted: the training is finished")]
+    Finished {
+        /// The plan's number of steps.
+        steps: u64,
+    },
+    /// A run is resumed with something other than what it was begun with.
+    #[error(
+        "the run was begun with another {what}: {was} then, {is} now; resume with what it was begun with"
+    )]
+    Changed {
+        /// What differs: a field of the plan, the recipe or the model.
+        what: String,
+        /// As stored.
+        was: String,
+        /// As given.
+        is: String,
+    },
     /// A stored model, run or checkpoint cannot be read or written.
     #[error("{file}: {why}")]
     File {

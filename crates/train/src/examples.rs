@@ -157,6 +157,12 @@ impl Selection {
         Self { examples, ends }
     }
 
+    /// Takes all units out; the memory stays for the next step.
+    pub fn clear(&mut self) {
+        self.examples.clear();
+        self.ends.clear();
+    }
+
     /// Adds a unit with its examples.
     pub fn push(&mut self, examples: impl IntoIterator<Item = usize>) {
         self.examples.extend(examples);

@@ -6,15 +6,37 @@
 //! | [`Model`], [`Layout`] | what the trainer asks of a model |
 //! | `burn` (feature) | modules of the Burn framework as models |
 //! | [`clip`] | how much of each unit's gradient enters the sum |
+//! | [`PrivacyPlan`] | sampling, clipping, noise and steps as one checked object |
+//! | [`sampler`] | privacy units, and which of them enter a step |
+//! | [`Trainer`] | training step by step, with or without a guarantee |
+//! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
+//! | [`checkpoint`] | a run on disk, and the ledger of what may have been seen |
+#![doc = include_str!("proof.md")]
 
+pub mod average;
 #[cfg(feature = "burn")]
 pub mod burn;
+pub mod checkpoint;
 pub mod clip;
+mod digest;
 mod error;
+mod evaluate;
 mod examples;
 mod model;
+mod noise;
+pub mod optimizer;
+mod plan;
+pub mod sampler;
+pub mod schedule;
+mod trainer;
 
 pub use clip::Clipping;
 pub use error::TrainError;
+pub use evaluate::{Evaluation, evaluate};
 pub use examples::{Examples, Inputs, Selection, Targets};
 pub use model::{Layout, Model, Parameter};
+pub use optimizer::{Adam, OptimizerSettings};
+pub use plan::{PlanSettings, PrivacyPlan};
+pub use sampler::Units;
+pub use schedule::{Decay, Schedule};
+pub use trainer::{Baseline, Batches, Progress, Recipe, Terms, Trainer};

@@ -118,5 +118,10 @@ pub trait Model: Send {
     ///
     /// # Errors
     /// As [`accumulate`](Self::accumulate).
-    fn outputs(&mut self, weights: &[f32], examples: &Examples, which: &[usize]) -> Result<Vec<f32>, TrainError>;
+    fn outputs(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        which: &[usize],
+    ) -> Result<Vec<f32>, TrainError>;
 }

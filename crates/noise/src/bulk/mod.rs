@@ -5,10 +5,15 @@
 //! is a post-processing of the continuous Gaussian mechanism on the rounded vector.
 #![doc = include_str!("proof.md")]
 
+mod ahead;
+
+pub use ahead::NoiseAhead;
+
 use crate::entropy::{Block, Stream};
 use crate::mechanism::sampler_delta_up;
 use crate::sampler::{CELL_BITS, normal_cells};
 use crate::{Entropy, NoiseError};
+use ahead::noisy;
 use reticent_core::rounding::{add_up, div_down, mul_up, sqrt_up};
 use reticent_core::{Delta, Epsilon, Event, NoiseMultiplier, Scale, Sensitivity};
 use std::sync::{Mutex, PoisonError};
@@ -106,14 +111,8 @@ impl BulkGaussian {
         entropy: &mut Entropy,
         effort: Effort,
     ) -> Result<Event, NoiseError> {
-        if values.len() != self.length {
-            return Err(NoiseError::invalid(
-                "values",
-                format!("{} numbers", values.len()),
-                format!("give as many as declared: {}", self.length),
-            ));
-        }
-        let threads = effort.threads.clamp(1, values.len().div_ceil(THREAD_WORTH).max(1));
+        self.check_length(values.len())?;
+        let threads = threads_for(values.len(), effort);
         let (step, inverse) = (self.step, 1.0 / self.step);
         // Pieces are handed out as threads come for them, so that none waits for a slower one.
         let pieces = Mutex::new(values.chunks_mut(PIECE));
@@ -132,6 +131,22 @@ impl BulkGaussian {
         });
         Ok(self.event())
     }
+
+    fn check_length(&self, length: usize) -> Result<(), NoiseError> {
+        if length == self.length {
+            return Ok(());
+        }
+        Err(NoiseError::invalid(
+            "values",
+            format!("{length} numbers"),
+            format!("give as many as declared: {}", self.length),
+        ))
+    }
+}
+
+/// As many threads as are allowed and worth it for this many numbers.
+fn threads_for(length: usize, effort: Effort) -> usize {
+    effort.threads.clamp(1, length.div_ceil(THREAD_WORTH).max(1))
 }
 
 fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream) {
@@ -139,10 +154,7 @@ fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream
     for part in values.chunks_mut(Block::WORDS) {
         normal_cells(stream, &mut block, &mut cells);
         for (value, cell) in part.iter_mut().zip(&cells) {
-            let steps = f64::from(if value.is_finite() { *value } else { 0.0 }) * inverse;
-            let whole = (steps.clamp(-STEP_LIMIT, STEP_LIMIT) + ROUNDER) - ROUNDER;
-            // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
-            *value = ((whole + f64::from(*cell) + 0.5) * step) as f32;
+            *value = noisy(*value, *cell, step, inverse);
         }
     }
     cells.zeroize();

@@ -16,7 +16,7 @@ static READY: AtomicBool = AtomicBool::new(false);
 
 /// A number that differs between a process and its forked children.
 #[inline]
-pub(super) fn generation() -> u64 {
+pub(crate) fn generation() -> u64 {
     let page = PAGE.load(Ordering::Acquire);
     if page.is_null() {
         if !READY.load(Ordering::Acquire) {

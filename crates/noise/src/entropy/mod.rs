@@ -10,6 +10,7 @@ mod fork;
 mod seeded;
 mod stream;
 
+pub(crate) use fork::generation;
 pub use seeded::SeededForTests;
 pub(crate) use stream::{Block, Stream};
 

@@ -1,0 +1,165 @@
+//! Noise that is drawn before the vector it is for is known.
+
+use super::{BulkGaussian, Effort, PIECE, ROUNDER, STEP_LIMIT, threads_for};
+use crate::entropy::{Block, Stream, generation};
+use crate::sampler::normal_cells;
+use crate::{Entropy, NoiseError};
+use reticent_core::Event;
+use std::sync::{Mutex, PoisonError};
+use zeroize::Zeroize;
+
+/// The noise of one call, as integers, four bytes a coordinate. It cannot be looked at or copied, serves one call only
+/// and is erased by it, or on drop. A forked child cannot use what its parent drew.
+#[derive(Default)]
+pub struct NoiseAhead {
+    cells: Vec<i32>,
+    /// The process that may use it; none when it is used.
+    fresh_in: Option<u64>,
+}
+
+impl NoiseAhead {
+    /// Room that has to be filled by [`BulkGaussian::draw_ahead`] before use.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// Whether it can still serve a call.
+    pub fn is_fresh(&self) -> bool {
+        self.fresh_in == Some(generation())
+    }
+}
+
+impl Drop for NoiseAhead {
+    fn drop(&mut self) {
+        self.cells.zeroize();
+    }
+}
+
+impl BulkGaussian {
+    /// Draws the noise of one call into `ahead`, whatever it held; its memory is used again.
+    pub fn draw_ahead(&self, ahead: &mut NoiseAhead, entropy: &mut Entropy, effort: Effort) {
+        ahead.fresh_in = None;
+        ahead.cells.resize(self.length, 0);
+        let threads = threads_for(self.length, effort);
+        let pieces = Mutex::new(ahead.cells.chunks_mut(PIECE));
+        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = |mut stream: Stream| {
+            let (mut block, mut drawn) = (Block::new(), [0i32; Block::WORDS]);
+            while let Some(piece) = next() {
+                for part in piece.chunks_mut(Block::WORDS) {
+                    normal_cells(&mut stream, &mut block, &mut drawn);
+                    part.copy_from_slice(&drawn[..part.len()]);
+                }
+            }
+            drawn.zeroize();
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                let stream = Stream::new(entropy);
+                scope.spawn(|| work(stream));
+            }
+            work(Stream::new(entropy));
+        });
+        ahead.fresh_in = Some(generation());
+    }
+
+    /// Adds noise that was drawn ahead to every number in place, and erases it. A number that is not finite counts as 0.
+    ///
+    /// # Guarantee
+    /// As [`add_noise`](Self::add_noise), of which it is the second half. The values must not depend on the noise, which
+    /// they cannot: nothing but this call reads it.
+    ///
+    /// # Reference
+    /// `proof.md`.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `values` has not the declared length, or `ahead` has not fresh noise of that length;
+    /// nothing is changed then.
+    pub fn add_ahead(
+        &self,
+        values: &mut [f32],
+        ahead: &mut NoiseAhead,
+        effort: Effort,
+    ) -> Result<Event, NoiseError> {
+        self.check_length(values.len())?;
+        if !ahead.is_fresh() || ahead.cells.len() != self.length {
+            let remedy = "draw it ahead for this length, anew for every call: noise that serves twice protects nothing";
+            return Err(NoiseError::invalid("noise", "used or of another length", remedy));
+        }
+        ahead.fresh_in = None;
+        let threads = threads_for(self.length, effort);
+        let (step, inverse) = (self.step, 1.0 / self.step);
+        let pieces = Mutex::new(values.chunks_mut(PIECE).zip(ahead.cells.chunks_mut(PIECE)));
+        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some((values, cells)) = next() {
+                for (value, cell) in values.iter_mut().zip(cells) {
+                    *value = noisy(*value, std::mem::take(cell), step, inverse);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+        Ok(self.event())
+    }
+}
+
+/// A value on the grid of steps with the noise of its cell. A value that is not finite counts as 0.
+#[inline]
+pub(super) fn noisy(value: f32, cell: i32, step: f64, inverse: f64) -> f32 {
+    let steps = f64::from(if value.is_finite() { value } else { 0.0 }) * inverse;
+    let whole = (steps.clamp(-STEP_LIMIT, STEP_LIMIT) + ROUNDER) - ROUNDER;
+    // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
+    ((whole + f64::from(cell) + 0.5) * step) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_core::{Scale, Sensitivity};
+
+    fn bulk(length: usize) -> BulkGaussian {
+        BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(2.0).unwrap(), length).unwrap()
+    }
+
+    #[test]
+    fn it_has_the_same_spread_on_any_number_of_threads() {
+        let mut entropy = Entropy::new().unwrap();
+        let mut ahead = NoiseAhead::empty();
+        for threads in [1, 3] {
+            let mut values = vec![3.0f32; 400_000];
+            let bulk = bulk(values.len());
+            bulk.draw_ahead(&mut ahead, &mut entropy, Effort { threads });
+            assert_eq!(bulk.add_ahead(&mut values, &mut ahead, Effort { threads }).unwrap(), bulk.event());
+            let n = values.len() as f64;
+            let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
+            let variance = values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / n;
+            // Seven standard errors.
+            assert!((mean - 3.0).abs() < 7.0 * 2.0 / n.sqrt(), "{mean}");
+            assert!((variance - 4.0).abs() < 7.0 * 4.0 * (2.0 / n).sqrt(), "{variance}");
+        }
+    }
+
+    #[test]
+    fn it_serves_once_and_is_erased() {
+        let mut entropy = Entropy::new().unwrap();
+        let mut ahead = NoiseAhead::empty();
+        let (bulk, effort) = (bulk(100), Effort { threads: 1 });
+        let mut values = [0.0f32; 100];
+        assert!(bulk.add_ahead(&mut values, &mut ahead, effort).is_err());
+        bulk.draw_ahead(&mut ahead, &mut entropy, effort);
+        assert!(bulk.add_ahead(&mut values[..99], &mut ahead, effort).is_err());
+        assert!(ahead.is_fresh());
+        values[0] = f32::NAN;
+        bulk.add_ahead(&mut values, &mut ahead, effort).unwrap();
+        assert!(values.iter().all(|v| v.is_finite() && *v != 0.0));
+        assert!(ahead.cells.iter().all(|cell| *cell == 0));
+        let before = values;
+        assert!(bulk.add_ahead(&mut values, &mut ahead, effort).is_err());
+        assert_eq!(values, before);
+    }
+}

@@ -1,0 +1,56 @@
+//! A run on disk: what a killed training goes on from, and the ledger of the steps that may have been seen.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `ledger.json` | how many steps have influenced anything that left the process |
+//! | `checkpoint.safetensors` | weights, optimiser and average, with the plan, the recipe and the steps taken |
+//! | `run.lock` | locked while a process trains |
+//!
+//! Every file is replaced as a whole. The ledger is on disk before anything that it counts is visible.
+
+mod ledger;
+mod state;
+mod tensors;
+
+pub(crate) use ledger::Ledger;
+pub(crate) use state::{State, Stored};
+
+use crate::TrainError;
+use std::fs::File;
+use std::path::Path;
+
+/// The name of the checkpoint in a run's folder.
+pub const CHECKPOINT_FILE: &str = "checkpoint.safetensors";
+
+/// The name of the ledger in a run's folder.
+pub const LEDGER_FILE: &str = "ledger.json";
+
+/// The name of the file that is locked while a process trains.
+pub const LOCK_FILE: &str = "run.lock";
+
+/// Replaces a file as a whole. When this returns, the new one is on disk.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
+    let refuse = |why: String| TrainError::File { file: path.display().to_string(), why };
+    reticent_data::write_atomic(path, bytes).map_err(|error| TrainError::File {
+        file: path.display().to_string(),
+        why: format!("{error}; what was stored before is untouched, and the run can be resumed from it"),
+    })?;
+    // The new name itself must reach the disk, too, where folders can be synchronised.
+    if cfg!(unix) {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| refuse(error.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Reads a whole file; none when there is none.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, TrainError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(TrainError::File {
+            file: path.display().to_string(),
+            why: format!("cannot be read: {error}"),
+        }),
+    }
+}

@@ -1,0 +1,88 @@
+//! What the steps of a plan add up to.
+
+use super::PrivacyPlan;
+use crate::TrainError;
+use reticent_accounting::{Accountant, AccountingError, Method};
+use reticent_core::rounding::{add_up, exp_up, mul_down, mul_up};
+use reticent_core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
+use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
+
+/// The shares of δ that are set aside for the noise sampler, from the smallest: the first that is enough is taken.
+const SHARES: [f64; 4] = [1e-9, 1e-6, 1e-3, 0.5];
+
+/// The events of so many steps, by the tight method.
+pub(super) fn account_at(
+    event: &Event,
+    neighboring: Neighboring,
+    steps: u64,
+) -> Result<Accountant, AccountingError> {
+    let mut account = Accountant::new(neighboring, Method::Pld);
+    account.compose(event, steps)?;
+    Ok(account)
+}
+
+/// T·d·2⁻¹²⁰(1 + e^ε), rounded up: what the normal sampler adds to δ over all steps.
+fn sampler_delta_up(dimension: usize, steps: u64, epsilon: f64) -> f64 {
+    let distance = mul_up(mul_up(dimension as f64, steps as f64), (2f64).powi(NORMAL_DISTANCE_LOG2));
+    mul_up(distance, add_up(1.0, exp_up(epsilon)))
+}
+
+/// The share of the budget's δ that covers the sampler.
+pub(super) fn sampler_share(dimension: usize, steps: u64, budget: Guarantee) -> Result<f64, TrainError> {
+    let needed = sampler_delta_up(dimension, steps, budget.epsilon.get());
+    let enough = |share: &f64| needed <= mul_down(budget.delta.get(), *share);
+    SHARES.into_iter().find(enough).ok_or_else(|| {
+        TrainError::invalid(
+            "delta",
+            budget.delta,
+            format!("give more than {:e}: the noise sampler needs it", 2.0 * needed),
+        )
+    })
+}
+
+/// ε at the plan's δ: what the events cost at the δ that the sampler leaves.
+pub(super) fn epsilon(plan: &PrivacyPlan, steps: u64) -> Result<Epsilon, TrainError> {
+    if steps == 0 {
+        return Ok(Epsilon::new(0.0)?);
+    }
+    let account = account_at(&plan.event, plan.settings.neighboring, steps)?;
+    for share in SHARES {
+        let spare = Delta::new(mul_down(plan.delta.get(), 1.0 - share))?;
+        let epsilon = account.epsilon(spare)?.upper;
+        if sampler_delta_up(plan.settings.dimension, steps, epsilon) <= mul_down(plan.delta.get(), share) {
+            return Ok(Epsilon::new(epsilon)?);
+        }
+    }
+    let remedy = "give more noise, fewer steps or a larger delta: the epsilon would be without limit";
+    Err(TrainError::invalid("noise_multiplier", plan.noise_multiplier(), remedy))
+}
+
+pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate, TrainError> {
+    let settings = &plan.settings;
+    let delta = if steps == 0 { Delta::ZERO } else { plan.delta };
+    let event = Event::Repeated { count: steps, event: Box::new(plan.event.clone()) };
+    let batch = plan.expected_batch();
+    Ok(Certificate {
+        unit: settings.unit.clone(),
+        neighboring: settings.neighboring,
+        events: if steps == 0 { Vec::new() } else { vec![event] },
+        guarantee: Guarantee { epsilon: epsilon(plan, steps)?, delta },
+        accountant: "tight accounting of Poisson-sampled Gaussian steps (pld)".to_owned(),
+        public: vec![
+            format!("the number of units: {}", settings.size),
+            format!("the divisor of every gradient sum: {batch}"),
+            "the model, its initial weights, the recipe and the number of steps".to_owned(),
+        ],
+    })
+}
+
+pub(super) fn steps_within(plan: &PrivacyPlan, budget: Guarantee) -> Result<u64, TrainError> {
+    budget.epsilon.positive()?;
+    super::check_delta(budget.delta.get())?;
+    // The sampler's share for ten times the plan's steps, at least a million.
+    let most = plan.settings.steps.saturating_mul(10).max(1 << 20);
+    let share = sampler_share(plan.settings.dimension, most, budget)?;
+    let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
+    let none = Accountant::new(plan.settings.neighboring, Method::Pld);
+    Ok(none.uses_left(&plan.event, spare)?.min(most))
+}

@@ -1,0 +1,394 @@
+//! Training, step by step.
+
+mod run;
+
+use crate::average::Average;
+use crate::checkpoint::Ledger;
+use crate::evaluate::{Evaluation, evaluate};
+use crate::noise::StepNoise;
+use crate::optimizer::{Optimizer, OptimizerSettings, Segments, StepInput};
+use crate::sampler::{PoissonSampler, Shuffler, Units};
+use crate::schedule::Schedule;
+use crate::{Examples, Layout, Model, PrivacyPlan, Selection, TrainError};
+use reticent_core::{Certificate, Epsilon, Neighboring, SamplingRate};
+use reticent_noise::Entropy;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How gradients become weights: nothing in it changes what is guaranteed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The rule.
+    pub optimizer: OptimizerSettings,
+    /// The learning rates.
+    pub schedule: Schedule,
+    /// The decay of the moving average of the weights; none for no average.
+    #[serde(default)]
+    pub average: Option<f64>,
+}
+
+impl Recipe {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] naming the one without meaning.
+    pub fn check(&self) -> Result<(), TrainError> {
+        self.optimizer.check()?;
+        self.schedule.check()?;
+        self.average.map_or(Ok(()), Average::check)
+    }
+}
+
+/// The batches of a training without a guarantee.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Batches {
+    /// Parts of a shuffle, anew in every epoch; the mean is over the batch.
+    Shuffled {
+        /// Units in a batch.
+        size: usize,
+    },
+    /// Every unit with this probability; the mean is over the expected size.
+    Poisson {
+        /// Above 0, at most 1.
+        rate: f64,
+    },
+}
+
+/// A training without any guarantee.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    /// How steps get their units.
+    pub batches: Batches,
+    /// Number of steps.
+    pub steps: u64,
+}
+
+/// What a run has agreed to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Terms {
+    /// A guarantee.
+    Private(PrivacyPlan),
+    /// None.
+    NonPrivate(Baseline),
+}
+
+/// What is known after a step. All of it is public.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Steps on the way to the present weights.
+    pub taken: u64,
+    /// Steps that count against the plan: `taken`, and those of earlier attempts that may have been seen.
+    pub counted: u64,
+    /// How many there will be.
+    pub steps: u64,
+    /// Since the trainer was made.
+    pub elapsed: Duration,
+}
+
+enum Source {
+    Private { sampler: PoissonSampler, noise: Box<StepNoise> },
+    Poisson { sampler: PoissonSampler, expected: f64 },
+    Shuffled(Shuffler),
+}
+
+/// A model in training.
+///
+/// # Guarantee
+/// With a plan, everything this type gives out (weights, evaluations, checkpoints, progress) is covered by
+/// [`certificate`](Self::certificate), under the plan's neighbouring relation; see the crate's proof. [`step`](Self::step)
+/// refuses to go beyond the plan's number of steps. How long a step takes is not covered.
+///
+/// # Reference
+/// Abadi et al., *Deep learning with differential privacy* (2016).
+pub struct Trainer {
+    model: Box<dyn Model>,
+    layout: Layout,
+    segments: Segments,
+    examples: Arc<Examples>,
+    units: Units,
+    terms: Terms,
+    recipe: Recipe,
+    source: Source,
+    entropy: Entropy,
+    selection: Selection,
+    weights: Vec<f32>,
+    sum: Vec<f32>,
+    optimizer: Optimizer,
+    average: Option<Average>,
+    taken: u64,
+    counted: u64,
+    ledger: Option<Ledger>,
+    started: Instant,
+}
+
+impl Trainer {
+    /// A training with the guarantee of a plan, from the model's own initial weights.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] when the units do not belong to the examples, the plan is for another number of weights or,
+    /// with replace-one, of units; what the model says about the examples; when there is no randomness.
+    pub fn private(
+        model: Box<dyn Model>,
+        examples: Arc<Examples>,
+        units: Units,
+        plan: PrivacyPlan,
+        recipe: Recipe,
+    ) -> Result<Self, TrainError> {
+        let (dimension, settings) = (model.layout().gradients(), plan.settings());
+        if settings.dimension != dimension {
+            let remedy = format!("make the plan for the model's {dimension} trained weights");
+            return Err(TrainError::invalid("dimension", settings.dimension, remedy));
+        }
+        // With add-remove the true number is private, and nothing may depend on whether it is the declared one.
+        if settings.neighboring == Neighboring::ReplaceOne && settings.size != units.len() as u64 {
+            let remedy = format!("give the number of units there are, {}", units.len());
+            return Err(TrainError::invalid("size", settings.size, remedy));
+        }
+        let sampler = PoissonSampler::new(SamplingRate::new(settings.sampling_rate)?)?;
+        let noise = Box::new(StepNoise::new(*plan.noise(), dimension)?);
+        Self::new(model, examples, units, Terms::Private(plan), recipe, Source::Private { sampler, noise })
+    }
+
+    /// A training without any guarantee, for comparison.
+    ///
+    /// # Errors
+    /// As [`private`](Self::private), and for batches without meaning.
+    pub fn non_private(
+        model: Box<dyn Model>,
+        examples: Arc<Examples>,
+        units: Units,
+        baseline: Baseline,
+        recipe: Recipe,
+    ) -> Result<Self, TrainError> {
+        if baseline.steps == 0 {
+            return Err(TrainError::invalid("steps", 0, "give at least 1"));
+        }
+        if units.is_empty() {
+            return Err(TrainError::invalid("examples", 0, "give at least one to train on"));
+        }
+        let source = match baseline.batches {
+            Batches::Shuffled { size: 0 } => {
+                return Err(TrainError::invalid("batch_size", 0, "give at least 1"));
+            }
+            Batches::Shuffled { size } => Source::Shuffled(Shuffler::new(size)),
+            Batches::Poisson { rate } => Source::Poisson {
+                sampler: PoissonSampler::new(SamplingRate::new(rate)?)?,
+                expected: rate * units.len() as f64,
+            },
+        };
+        Self::new(model, examples, units, Terms::NonPrivate(baseline), recipe, source)
+    }
+
+    fn new(
+        model: Box<dyn Model>,
+        examples: Arc<Examples>,
+        units: Units,
+        terms: Terms,
+        recipe: Recipe,
+        source: Source,
+    ) -> Result<Self, TrainError> {
+        recipe.check()?;
+        if units.example_count() != examples.len() {
+            let remedy = format!("give units for all {} examples", examples.len());
+            return Err(TrainError::invalid("units", units.example_count(), remedy));
+        }
+        model.check(&examples)?;
+        let layout = model.layout().clone();
+        let dimension = layout.gradients();
+        let weights = model.initial_weights()?;
+        check_weights(&weights, &layout)?;
+        Ok(Self {
+            segments: Segments::of(&layout),
+            optimizer: Optimizer::new(recipe.optimizer, dimension)?,
+            average: recipe.average.map(|decay| Average::new(decay, dimension)).transpose()?,
+            sum: vec![0.0; dimension],
+            entropy: Entropy::new()?,
+            selection: Selection::default(),
+            taken: 0,
+            counted: 0,
+            ledger: None,
+            started: Instant::now(),
+            model,
+            layout,
+            examples,
+            units,
+            terms,
+            recipe,
+            source,
+            weights,
+        })
+    }
+
+    /// Starts from these weights instead, which no private example may have influenced.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] when their number is not the model's, one is not finite, or training has begun.
+    pub fn start_from(&mut self, weights: &[f32]) -> Result<(), TrainError> {
+        check_weights(weights, &self.layout)?;
+        if self.taken > 0 {
+            return Err(TrainError::invalid("weights", "given after the first step", "give them before it"));
+        }
+        self.weights.copy_from_slice(weights);
+        Ok(())
+    }
+
+    /// One step: sample, clip and add up, add noise, divide by the public constant, move the weights.
+    ///
+    /// # Errors
+    /// [`TrainError::Finished`] when all steps are taken or counted; what the model refuses. The weights have not
+    /// changed then.
+    pub fn step(&mut self) -> Result<Progress, TrainError> {
+        let steps = self.steps();
+        if self.is_finished() {
+            return Err(TrainError::Finished { steps });
+        }
+        let (units, entropy, selection) = (&self.units, &mut self.entropy, &mut self.selection);
+        match &mut self.source {
+            Source::Private { sampler, .. } | Source::Poisson { sampler, .. } => {
+                sampler.sample(units, entropy, selection);
+            }
+            Source::Shuffled(shuffler) => shuffler.sample(units, entropy, selection),
+        }
+        let clipping = match &self.terms {
+            Terms::Private(plan) => Some(&plan.settings().clipping),
+            Terms::NonPrivate(_) => None,
+        };
+        self.sum.fill(0.0);
+        if selection.units() > 0 {
+            self.model.accumulate(&self.weights, &self.examples, selection, clipping, &mut self.sum)?;
+        }
+        let divisor = match (&mut self.source, &self.terms) {
+            (Source::Private { noise, .. }, Terms::Private(plan)) => {
+                noise.add(&mut self.sum)?;
+                plan.expected_batch()
+            }
+            (Source::Poisson { expected, .. }, _) => *expected,
+            _ => self.selection.units().max(1) as f64,
+        };
+        let noise_variance = match &self.terms {
+            Terms::Private(plan) => Some(plan.noise_variance()),
+            Terms::NonPrivate(_) => None,
+        };
+        let rate = self.recipe.schedule.rate(self.taken, steps);
+        let input = StepInput { rate, scale: 1.0 / divisor, noise_variance };
+        self.optimizer.step(&mut self.weights, &self.segments, &self.sum, input);
+        if let Some(average) = &mut self.average {
+            average.take(&self.weights, &self.segments);
+        }
+        self.taken += 1;
+        self.counted += 1;
+        Ok(self.progress())
+    }
+
+    /// Where the training stands.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            taken: self.taken,
+            counted: self.counted,
+            steps: self.steps(),
+            elapsed: self.started.elapsed(),
+        }
+    }
+
+    /// How many steps there are to be.
+    pub fn steps(&self) -> u64 {
+        match &self.terms {
+            Terms::Private(plan) => plan.steps(),
+            Terms::NonPrivate(baseline) => baseline.steps,
+        }
+    }
+
+    /// Whether another step would be one too many. Steps of earlier attempts that may have been seen count, with a plan.
+    pub fn is_finished(&self) -> bool {
+        match &self.terms {
+            Terms::Private(plan) => self.counted.max(self.taken) >= plan.steps(),
+            Terms::NonPrivate(baseline) => self.taken >= baseline.steps,
+        }
+    }
+
+    /// The plan; none without privacy.
+    pub fn plan(&self) -> Option<&PrivacyPlan> {
+        match &self.terms {
+            Terms::Private(plan) => Some(plan),
+            Terms::NonPrivate(_) => None,
+        }
+    }
+
+    /// The names and places of the weights.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// ε spent so far; none without privacy. It takes the accountant some milliseconds.
+    ///
+    /// # Errors
+    /// What the accountant refuses.
+    pub fn spent(&self) -> Result<Option<Epsilon>, TrainError> {
+        self.plan().map(|plan| plan.epsilon(self.counted)).transpose()
+    }
+
+    /// What is guaranteed for everything that has been given out so far; none without privacy.
+    ///
+    /// # Errors
+    /// What the accountant refuses.
+    pub fn certificate(&self) -> Result<Option<Certificate>, TrainError> {
+        self.plan().map(|plan| plan.certificate(self.counted)).transpose()
+    }
+
+    /// The present weights. The run's ledger is written first: from now on they may have been seen.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when the ledger cannot be written.
+    pub fn weights(&mut self) -> Result<&[f32], TrainError> {
+        self.announce()?;
+        Ok(&self.weights)
+    }
+
+    /// The weights to use: their average where the recipe asks for one, the present ones otherwise.
+    ///
+    /// # Errors
+    /// As [`weights`](Self::weights).
+    pub fn final_weights(&mut self) -> Result<Vec<f32>, TrainError> {
+        self.announce()?;
+        let mut weights = self.weights.clone();
+        if let Some(average) = &self.average {
+            average.write(&mut weights, &self.segments);
+        }
+        Ok(weights)
+    }
+
+    /// Mean loss and accuracy of the weights to use on public examples.
+    ///
+    /// # Guarantee
+    /// Covered by the certificate when the examples are public or disjoint from what is protected. On private examples it
+    /// is not covered.
+    ///
+    /// # Reference
+    /// Post-processing of released weights.
+    ///
+    /// # Errors
+    /// As [`weights`](Self::weights), and what the model refuses.
+    pub fn evaluate(&mut self, public: &Examples) -> Result<Evaluation, TrainError> {
+        let weights = self.final_weights()?;
+        evaluate(&mut *self.model, &weights, public)
+    }
+}
+
+fn check_weights(weights: &[f32], layout: &Layout) -> Result<(), TrainError> {
+    if weights.len() != layout.weights() {
+        let remedy = format!("give as many as the model has: {}", layout.weights());
+        return Err(TrainError::invalid("weights", weights.len(), remedy));
+    }
+    if let Some(odd) = weights.iter().find(|w| !w.is_finite()) {
+        return Err(TrainError::invalid("weights", odd, "give finite numbers"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

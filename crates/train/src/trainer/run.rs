@@ -1,0 +1,74 @@
+//! A training that is kept in a folder.
+
+use super::Trainer;
+use crate::TrainError;
+use crate::checkpoint::{Ledger, State, Stored};
+use crate::digest::digest;
+use std::path::Path;
+
+impl Trainer {
+    /// Keeps this run in a folder, which must not hold one.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when there is a run already or the folder cannot be written.
+    pub fn begin_in(&mut self, folder: &Path) -> Result<(), TrainError> {
+        let mut ledger = Ledger::begin(folder, &digest(&self.stored()))?;
+        ledger.announce(self.counted)?;
+        self.ledger = Some(ledger);
+        Ok(())
+    }
+
+    /// Goes on with the run in a folder: from its checkpoint, or from the initial weights when it was stopped before the
+    /// first one. Every step that may have been seen stays counted.
+    ///
+    /// # Errors
+    /// [`TrainError::Changed`] when the plan, the recipe or the model is another; [`TrainError::File`] when files are
+    /// missing, corrupt or in use. Nothing has changed then.
+    pub fn resume_from(&mut self, folder: &Path) -> Result<(), TrainError> {
+        let ledger = Ledger::resume(folder)?;
+        let (stored, layout) = (self.stored(), self.layout.clone());
+        let is_stored = self.state().load(folder, &stored, &layout)?;
+        let run = digest(&stored);
+        if !is_stored && ledger.run() != run {
+            let (what, was) = ("plan, recipe or model".to_owned(), ledger.run().to_owned());
+            return Err(TrainError::Changed { what, was, is: run });
+        }
+        self.counted = self.counted.max(ledger.counted());
+        self.ledger = Some(ledger);
+        Ok(())
+    }
+
+    /// Replaces the run's checkpoint by the present state.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when a file cannot be written, or the run is kept in no folder. The last checkpoint is
+    /// still there then.
+    pub fn save(&mut self) -> Result<(), TrainError> {
+        self.announce()?;
+        let Some(folder) = self.ledger.as_ref().map(|ledger| ledger.folder().to_owned()) else {
+            let why = "the run is kept in no folder: begin it in one".to_owned();
+            return Err(TrainError::File { file: "checkpoint".to_owned(), why });
+        };
+        let (stored, layout) = (self.stored(), self.layout.clone());
+        self.state().save(&folder, &stored, &layout)
+    }
+
+    /// Writes ahead that everything up to now may be seen.
+    pub(super) fn announce(&mut self) -> Result<(), TrainError> {
+        self.ledger.as_mut().map_or(Ok(()), |ledger| ledger.announce(self.counted))
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::new(&self.terms, &self.recipe, &self.layout)
+    }
+
+    fn state(&mut self) -> State<'_> {
+        State {
+            weights: &mut self.weights,
+            optimizer: &mut self.optimizer,
+            average: self.average.as_mut(),
+            taken: &mut self.taken,
+            counted: &mut self.counted,
+        }
+    }
+}
