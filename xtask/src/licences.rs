@@ -80,7 +80,10 @@ fn optional(linked: &Linked) -> Option<String> {
 /// A banned package that a feature links outside the framework, the one place where it may be.
 fn beside(linked: &Linked) -> Option<String> {
     BANNED.contains(&linked.name.as_str()).then(|| {
-        format!("`{}` is banned beside the framework of the feature `{}` ({BANNED_BECAUSE})", linked.name, linked.feature)
+        format!(
+            "`{}` is banned beside the framework of the feature `{}` ({BANNED_BECAUSE})",
+            linked.name, linked.feature
+        )
     })
 }
 

@@ -11,8 +11,8 @@ use burn::tensor::backend::Backend;
 use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
 use reticent_train::burn::{Accepts, BurnModel, Cpu, PrivateModule, Taps};
 use reticent_train::{
-    Clipping, Examples, Inputs, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule, Targets,
-    Trainer, Units,
+    Clipping, Examples, Inputs, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
+    Targets, Trainer, Units,
 };
 use std::error::Error;
 use std::sync::Arc;
@@ -100,10 +100,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut trainer = Trainer::private(Box::new(model), Arc::new(private), units, plan, recipe)?;
     while !trainer.is_finished() {
         let progress = trainer.step()?;
-        if progress.step % 100 == 0 {
+        if progress.taken % 100 == 0 {
             let accuracy = trainer.evaluate(&public)?.accuracy.unwrap_or(f64::NAN);
             let spent = trainer.spent()?.map_or(f64::INFINITY, |epsilon| epsilon.get());
-            println!("step {}: accuracy on public points {accuracy:.3}, epsilon {spent:.3}", progress.step);
+            println!("step {}: accuracy on public points {accuracy:.3}, epsilon {spent:.3}", progress.taken);
         }
     }
     if let Some(certificate) = trainer.certificate()? {

@@ -2,7 +2,7 @@
 
 use super::backend::{AutodiffBackend, AutodiffModule, Inner, Tensor};
 use super::batch::{Accepts, Batch, Values, outside};
-use super::loss::{Wanted, beyond, fits};
+use super::loss::{Wanted, beyond, class_count, fits};
 use super::parameters::{Collect, Load, Settled, add, numbers, settle};
 use super::taps::{Places, Taps};
 use super::term::{Term, Weights};
@@ -30,7 +30,8 @@ where
 {
 }
 
-/// A Burn module as a [`Model`]: cross-entropy for classes, half the squared error for numbers.
+/// A Burn module as a [`Model`]: cross-entropy for classes (one score speaks for class 1 against class 0), half the
+/// squared error for numbers.
 ///
 /// Parameters of a submodule on which `no_grad` was called stay as they are. Parameters with a value (such as loaded
 /// ones) start from it; the others are drawn by their own initialisers. Neither affects privacy.
@@ -189,7 +190,9 @@ impl<B: AutodiffBackend, M: Trainable<B>> BurnModel<B, M> {
                 Weights::new(&own, device)
             })
             .collect();
-        ready.into_iter().for_each(|(parameter, group, term)| add(parameter, term.sum(Some(&weights[group]))));
+        ready
+            .into_iter()
+            .for_each(|(parameter, group, term)| add(parameter, term.sum(Some(&weights[group]))));
         Ok(())
     }
 
@@ -209,8 +212,13 @@ impl<B: AutodiffBackend, M: Trainable<B>> BurnModel<B, M> {
             for example in unit {
                 let gradients = self.backward(module, examples, &[*example], &[], &mut Taps::off())?;
                 let numbers = &self.settled.numbers;
-                let mut collect =
-                    Collect::<B> { layout, numbers, gradients: &gradients, into: &mut gradient, failed: None };
+                let mut collect = Collect::<B> {
+                    layout,
+                    numbers,
+                    gradients: &gradients,
+                    into: &mut gradient,
+                    failed: None,
+                };
                 module.visit(&mut collect);
                 collect.failed.map_or(Ok(()), Err)?;
             }
@@ -259,15 +267,16 @@ impl<B: AutodiffBackend, M: Trainable<B>> Model for BurnModel<B, M> {
     fn check(&self, examples: &Examples) -> Result<(), TrainError> {
         self.accepts.check(examples)?;
         fits(examples.targets(), self.scores)?;
-        if let (Accepts::Tokens { vocabulary, .. }, Inputs::Tokens(ids)) = (&self.accepts, examples.inputs()) {
-            if let Some(place) = ids.iter().position(|id| *id as usize >= *vocabulary) {
-                return Err(outside(place / examples.size(), ids[place], *vocabulary));
-            }
+        if let (Accepts::Tokens { vocabulary, .. }, Inputs::Tokens(ids)) = (&self.accepts, examples.inputs())
+            && let Some(place) = ids.iter().position(|id| *id as usize >= *vocabulary)
+        {
+            return Err(outside(place / examples.size(), ids[place], *vocabulary));
         }
-        if let Targets::Classes(classes) = examples.targets() {
-            if let Some(example) = classes.iter().position(|class| *class as usize >= self.scores) {
-                return Err(beyond(example, classes[example], self.scores));
-            }
+        if let Targets::Classes(classes) = examples.targets()
+            && let Some(example) =
+                classes.iter().position(|class| *class as usize >= class_count(self.scores))
+        {
+            return Err(beyond(example, classes[example], self.scores));
         }
         Ok(())
     }
@@ -309,13 +318,19 @@ impl<B: AutodiffBackend, M: Trainable<B>> Model for BurnModel<B, M> {
         self.fetch(totals, sum)
     }
 
-    fn outputs(&mut self, weights: &[f32], examples: &Examples, which: &[usize]) -> Result<Vec<f32>, TrainError> {
+    fn outputs(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        which: &[usize],
+    ) -> Result<Vec<f32>, TrainError> {
         let module = self.module(weights)?;
         let mut outputs = Vec::with_capacity(which.len() * self.scores);
         for which in which.chunks(self.chunk) {
             let values = Values::read(&self.accepts, examples, which)?;
             let shape = batch_shape(&self.accepts, which.len());
-            let inputs = <M::InnerModule as PrivateModule<Inner<B>>>::Inputs::new(values, shape, &self.settled.device);
+            let inputs =
+                <M::InnerModule as PrivateModule<Inner<B>>>::Inputs::new(values, shape, &self.settled.device);
             let scores = module.forward(inputs, &mut Taps::off());
             expect_scores(&scores, which.len(), self.scores)?;
             outputs.extend(numbers(scores.try_into_data())?);
@@ -338,9 +353,16 @@ pub(super) fn batch_shape(accepts: &Accepts, examples: usize) -> Vec<usize> {
 }
 
 /// Refuses scores of another shape.
-fn expect_scores<B: super::Backend>(scores: &Tensor<B, 2>, examples: usize, each: usize) -> Result<(), TrainError> {
+fn expect_scores<B: super::Backend>(
+    scores: &Tensor<B, 2>,
+    examples: usize,
+    each: usize,
+) -> Result<(), TrainError> {
     if scores.dims() == [examples, each] {
         return Ok(());
     }
-    Err(TrainError::Shape(format!("the module gave scores of the shape {:?}, not [{examples}, {each}]", scores.dims())))
+    Err(TrainError::Shape(format!(
+        "the module gave scores of the shape {:?}, not [{examples}, {each}]",
+        scores.dims()
+    )))
 }

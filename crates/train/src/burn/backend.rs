@@ -1,11 +1,9 @@
 //! The names of Burn that this room uses, and the back ends it offers: a later release of Burn changes this file.
 
-pub(super) use burn::module::{
-    AutodiffModule, Module, ModuleMapper, ModuleVisitor, Param, ParamId,
-};
+pub(super) use burn::module::{AutodiffModule, Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 pub(super) use burn::nn::conv::{Conv1d, Conv2d};
 pub(super) use burn::nn::{Embedding, GroupNorm, LayerNorm, Linear, PaddingConfig1d, PaddingConfig2d};
-pub(super) use burn::tensor::activation::softmax;
+pub(super) use burn::tensor::activation::{sigmoid, softmax};
 pub(super) use burn::tensor::backend::{AutodiffBackend, Backend};
 pub(super) use burn::tensor::module::unfold4d;
 pub(super) use burn::tensor::ops::{PadMode, UnfoldOptions};

@@ -88,7 +88,8 @@ impl Values {
 
 /// The error for a token that the module has no row for.
 pub(super) fn outside(example: usize, id: u32, vocabulary: usize) -> TrainError {
-    let why = format!("the token {id} is outside the vocabulary of {vocabulary}: encode it as a token of its own");
+    let why =
+        format!("the token {id} is outside the vocabulary of {vocabulary}: encode it as a token of its own");
     TrainError::Example { example, why }
 }
 

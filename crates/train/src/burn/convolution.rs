@@ -1,6 +1,8 @@
 //! The places that a convolution reads, laid out as the rows of a matrix.
 
-use super::backend::{Backend, Conv1d, Conv2d, PadMode, PaddingConfig1d, PaddingConfig2d, Tensor, UnfoldOptions, unfold4d};
+use super::backend::{
+    Backend, Conv1d, Conv2d, PadMode, PaddingConfig1d, PaddingConfig2d, Tensor, UnfoldOptions, unfold4d,
+};
 
 /// Where a convolution reads its input. One-dimensional ones have a height of 1.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +21,9 @@ impl Window {
     pub(super) fn of_plane<B: Backend>(layer: &Conv2d<B>, size: [usize; 2]) -> Self {
         let padding = match &layer.padding {
             PaddingConfig2d::Valid => [(0, 0); 2],
-            PaddingConfig2d::Same => [0, 1].map(|axis| same(layer.kernel_size[axis], layer.stride[axis], size[axis])),
+            PaddingConfig2d::Same => {
+                [0, 1].map(|axis| same(layer.kernel_size[axis], layer.stride[axis], size[axis]))
+            }
             PaddingConfig2d::Explicit(top, left, bottom, right) => [(*top, *bottom), (*left, *right)],
         };
         Self {

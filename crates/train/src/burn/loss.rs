@@ -1,12 +1,12 @@
 //! The gradient of each example's loss at its scores.
 
-use super::backend::{Backend, Bool, Tensor, TensorData, softmax};
+use super::backend::{Backend, Bool, Tensor, TensorData, sigmoid, softmax};
 use crate::{Examples, Targets, TrainError};
 
 /// The targets of some examples beside the scores of a module.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// `[examples, scores]`: 1 at the class, or the number.
+    /// `[examples, scores]`: 1 at the class, or the number; with one score, the class.
     values: Vec<f32>,
     scores: usize,
     classes: bool,
@@ -20,8 +20,14 @@ impl Wanted {
         match examples.targets() {
             Targets::Classes(classes) => {
                 for (&example, row) in which.iter().zip(values.chunks_exact_mut(scores)) {
-                    let place = row.get_mut(classes[example] as usize);
-                    *place.ok_or_else(|| beyond(example, classes[example], scores))? = 1.0;
+                    let class = classes[example] as usize;
+                    if class >= class_count(scores) {
+                        return Err(beyond(example, classes[example], scores));
+                    }
+                    match row {
+                        [only] => *only = class as f32,
+                        row => row[class] = 1.0,
+                    }
                 }
             }
             Targets::Numbers(numbers) => {
@@ -33,12 +39,16 @@ impl Wanted {
         Ok(Self { values, scores, classes: matches!(examples.targets(), Targets::Classes(_)) })
     }
 
-    /// The gradient of cross-entropy, or of half the squared error, at the scores. Fillers get zeros.
+    /// The gradient of cross-entropy (of the logistic loss for one score), or of half the squared error, at the scores. Fillers get zeros.
     pub(super) fn gradient<I: Backend>(self, scores: Tensor<I, 2>, fillers: &[bool]) -> Tensor<I, 2> {
         let examples = self.values.len() / self.scores;
         let device = scores.device();
         let wanted = Tensor::from_data(TensorData::new(self.values, [examples, self.scores]), &device);
-        let given = if self.classes { softmax(scores, 1) } else { scores };
+        let given = match (self.classes, self.scores) {
+            (true, 1) => sigmoid(scores),
+            (true, _) => softmax(scores, 1),
+            (false, _) => scores,
+        };
         let gradient = given - wanted;
         if fillers.is_empty() {
             return gradient;
@@ -48,13 +58,9 @@ impl Wanted {
     }
 }
 
-/// Refuses a kind of target that the number of scores does not fit.
+/// Refuses numbers as targets where there is more than one score.
 pub(super) fn fits(targets: &Targets, scores: usize) -> Result<(), TrainError> {
     match targets {
-        Targets::Classes(_) if scores < 2 => Err(TrainError::Shape(
-            "classes need a score each, and the module gives 1: give the last layer as many outputs as there are classes"
-                .to_owned(),
-        )),
         Targets::Numbers(_) if scores != 1 => Err(TrainError::Shape(format!(
             "a number needs one output, and the module gives {scores}: give the last layer 1 output"
         ))),
@@ -62,8 +68,17 @@ pub(super) fn fits(targets: &Targets, scores: usize) -> Result<(), TrainError> {
     }
 }
 
+/// How many classes scores tell apart: one score speaks for class 1 against class 0.
+pub(super) fn class_count(scores: usize) -> usize {
+    scores.max(2)
+}
+
 /// The error for a class that the module has no score for.
 pub(super) fn beyond(example: usize, class: u32, scores: usize) -> TrainError {
-    let why = format!("the class {class} is not among the module's {scores}: number the classes from 0");
+    let count = class_count(scores);
+    let why = format!(
+        "the class {class} is not among the module's {count}: number the classes from 0, and give the last layer as \
+         many outputs as there are"
+    );
     TrainError::Example { example, why }
 }

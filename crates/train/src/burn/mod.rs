@@ -28,9 +28,9 @@ mod term;
 mod units;
 
 pub use adapter::{BurnModel, Trainable};
+pub use backend::Cpu;
 #[cfg(feature = "cuda")]
 pub use backend::Cuda;
-pub use backend::Cpu;
 pub use batch::{Accepts, Batch, Values};
 pub use taps::Taps;
 
@@ -42,7 +42,7 @@ pub trait PrivateModule<B: Backend>: Module<B> {
     /// What it reads: `Tensor<B, D>` for numbers, `Tensor<B, 2, Int>` for tokens, the examples along the first axis.
     type Inputs: Batch<B>;
 
-    /// Scores `[examples, classes]`, or `[examples, 1]` for a number. Every layer whose parameters are trained is called
+    /// Scores `[examples, classes]`, or `[examples, 1]` for a number or two classes. Every layer whose parameters are trained is called
     /// through `taps`, and the examples stay along the first axis. An example's scores may depend on that example only.
     fn forward(&self, inputs: Self::Inputs, taps: &mut Taps<B>) -> Tensor<B, 2>;
 }

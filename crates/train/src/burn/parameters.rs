@@ -55,7 +55,8 @@ impl<B: Backend> ModuleMapper<B> for Settle {
         match tensor.clone().try_into_data().map_err(|e| format!("{e:?}")).map(TensorData::into_vec::<f32>) {
             Ok(Ok(values)) => self.values.push((id, tensor.dims().to_vec(), values, trained)),
             Ok(Err(_)) => {
-                self.refused = Some("its numbers are not of 32 bits: build the module on a back end of f32".to_owned());
+                self.refused =
+                    Some("its numbers are not of 32 bits: build the module on a back end of f32".to_owned());
             }
             Err(error) => self.refused = Some(error),
         }
@@ -162,10 +163,10 @@ impl<B: AutodiffBackend> ModuleVisitor<B> for Collect<'_, B> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<B, D>>) {
         let Some(&number) = self.numbers.get(&param.id) else { return };
         let range = self.layout.gradient_range(number);
-        if let (false, Some(gradient)) = (range.is_empty(), param.grad(self.gradients)) {
-            if let Err(error) = add(gradient.try_into_data(), range, self.into) {
-                self.failed = Some(error);
-            }
+        if let (false, Some(gradient)) = (range.is_empty(), param.grad(self.gradients))
+            && let Err(error) = add(gradient.try_into_data(), range, self.into)
+        {
+            self.failed = Some(error);
         }
     }
 }

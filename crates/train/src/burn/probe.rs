@@ -119,10 +119,10 @@ fn apart<B: AutodiffBackend, M: Trainable<B>>(
             return Err(mixed(settled.layout.parameters()[parameter].name.clone()));
         }
     }
-    if let Some(data) = inputs.gradient(&gradients) {
-        if elsewhere(numbers::<()>(Ok(data))?) {
-            return Err(mixed("inputs".to_owned()));
-        }
+    if let Some(data) = inputs.gradient(&gradients)
+        && elsewhere(numbers::<()>(Ok(data))?)
+    {
+        return Err(mixed("inputs".to_owned()));
     }
     Ok(())
 }

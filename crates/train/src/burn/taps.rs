@@ -1,8 +1,8 @@
 //! Layers that remember what their per-example gradients are made of.
 
 use super::backend::{
-    AutodiffBackend, Backend, Conv1d, Conv2d, Embedding, GroupNorm, Inner, Int, LayerNorm, Linear, Param, ParamId,
-    Tensor,
+    AutodiffBackend, Backend, Conv1d, Conv2d, Embedding, GroupNorm, Inner, Int, LayerNorm, Linear, Param,
+    ParamId, Tensor,
 };
 use super::convolution::Window;
 use super::term::Term;
@@ -85,7 +85,11 @@ impl<B: Backend> Taps<B> {
             return output;
         }
         let input = input.reshape([examples, times, p]);
-        self.tap(output, [examples, times, vocabulary], Kept::Linear { weight, bias: None, input, flipped: true })
+        self.tap(
+            output,
+            [examples, times, vocabulary],
+            Kept::Linear { weight, bias: None, input, flipped: true },
+        )
     }
 
     /// A convolution over images `[examples, channels, height, width]`.
@@ -170,7 +174,12 @@ impl<B: Backend> Taps<B> {
     }
 
     /// Adds the tap and remembers the use.
-    fn tap<const D: usize>(&mut self, output: Tensor<B, D>, shape: [usize; 3], kept: Kept<B>) -> Tensor<B, D> {
+    fn tap<const D: usize>(
+        &mut self,
+        output: Tensor<B, D>,
+        shape: [usize; 3],
+        kept: Kept<B>,
+    ) -> Tensor<B, D> {
         let dims = output.dims();
         if dims[0] != self.examples || D < 2 {
             let name = self.places.as_ref().and_then(|places| places.names.get(kept.parameter()));

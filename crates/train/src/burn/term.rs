@@ -22,16 +22,9 @@ const CANCELLATION: f64 = 8.0 * f32::EPSILON as f64;
 #[derive(Debug, Clone)]
 pub(super) enum Term<I: Backend> {
     /// The sum over T of products of rows: `left` is `[u, G, T, p]`, `right` is `[u, G, T, q]`, the gradient `[G, p, q]`.
-    Product {
-        left: Tensor<I, 4>,
-        right: Tensor<I, 4>,
-    },
+    Product { left: Tensor<I, 4>, right: Tensor<I, 4> },
     /// Rows `[u, T, q]` added at the places `[u, T]` of `rows` rows.
-    Rows {
-        places: Tensor<I, 2, Int>,
-        added: Tensor<I, 3>,
-        rows: usize,
-    },
+    Rows { places: Tensor<I, 2, Int>, added: Tensor<I, 3>, rows: usize },
     /// As it is, `[u, size]`.
     Whole(Tensor<I, 2>),
 }
@@ -84,16 +77,20 @@ impl<I: Backend> Term<I> {
     pub(super) fn merge(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(one), Self::Whole(two)) => Self::Whole(one + two),
-            (Self::Rows { places, added, rows }, Self::Rows { places: places_2, added: added_2, .. }) => Self::Rows {
-                places: Tensor::cat(vec![places, places_2], 1),
-                added: Tensor::cat(vec![added, added_2], 1),
-                rows,
-            },
+            (Self::Rows { places, added, rows }, Self::Rows { places: places_2, added: added_2, .. }) => {
+                Self::Rows {
+                    places: Tensor::cat(vec![places, places_2], 1),
+                    added: Tensor::cat(vec![added, added_2], 1),
+                    rows,
+                }
+            }
             (one, two) => match (one.product(), two.product()) {
-                (Self::Product { left, right }, Self::Product { left: left_2, right: right_2 }) => Self::Product {
-                    left: Tensor::cat(vec![left, left_2], 2),
-                    right: Tensor::cat(vec![right, right_2], 2),
-                },
+                (Self::Product { left, right }, Self::Product { left: left_2, right: right_2 }) => {
+                    Self::Product {
+                        left: Tensor::cat(vec![left, left_2], 2),
+                        right: Tensor::cat(vec![right, right_2], 2),
+                    }
+                }
                 (one, two) => Self::Whole(one.whole() + two.whole()),
             },
         }
@@ -105,10 +102,14 @@ impl<I: Backend> Term<I> {
             Self::Rows { places, added, rows } => {
                 let [units, times] = places.dims();
                 let [_, _, q] = added.dims();
-                let every = Tensor::<I, 1, Int>::arange(0..rows as i64, &places.device()).reshape([1, 1, rows]);
+                let every =
+                    Tensor::<I, 1, Int>::arange(0..rows as i64, &places.device()).reshape([1, 1, rows]);
                 let places = places.reshape([units, times, 1]).expand([units, times, rows]);
                 let left = places.equal(every.expand([units, times, rows])).float();
-                Self::Product { left: left.reshape([units, 1, times, rows]), right: added.reshape([units, 1, times, q]) }
+                Self::Product {
+                    left: left.reshape([units, 1, times, rows]),
+                    right: added.reshape([units, 1, times, q]),
+                }
             }
             other => other,
         }
@@ -116,14 +117,14 @@ impl<I: Backend> Term<I> {
 
     /// Written out, `[u, size]`.
     pub(super) fn whole(self) -> Tensor<I, 2> {
-        match self.product() {
+        match self {
             Self::Product { left, right } => {
                 let [units, groups, _, p] = left.dims();
                 let q = right.dims()[3];
                 left.swap_dims(2, 3).matmul(right).reshape([units, groups * p * q])
             }
             Self::Whole(whole) => whole,
-            Self::Rows { .. } => unreachable!("rows become a product"),
+            rows => rows.product().whole(),
         }
     }
 
@@ -206,7 +207,8 @@ fn product_norms<I: Backend>(left: Tensor<I, 4>, right: Tensor<I, 4>) -> (Tensor
         let norms = sliced(units, 2 * groups * times * times, |range| {
             let (left, right) = (part(&left, &range, p), part(&right, &range, q));
             let rows = lengths(left.clone()) * lengths(right.clone());
-            let inner = left.clone().matmul(left.swap_dims(2, 3)) * right.clone().matmul(right.swap_dims(2, 3));
+            let inner =
+                left.clone().matmul(left.swap_dims(2, 3)) * right.clone().matmul(right.swap_dims(2, 3));
             let inner = inner.reshape([range.len(), groups, times * times]);
             total(inner) + cancelled(rows.reshape([range.len(), groups, times]))
         });
@@ -283,8 +285,10 @@ mod tests {
         for scale in [1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6] {
             for _ in 0..20 {
                 let (mut left, mut right) = (Vec::new(), Vec::new());
-                let (row, other): (Vec<f32>, Vec<f32>) =
-                    ((0..p).map(|_| number(&mut bits)).collect(), (0..q).map(|_| number(&mut bits)).collect());
+                let (row, other): (Vec<f32>, Vec<f32>) = (
+                    (0..p).map(|_| number(&mut bits)).collect(),
+                    (0..q).map(|_| number(&mut bits)).collect(),
+                );
                 for time in 0..times {
                     let sign = if time % 2 == 0 { 100.0 } else { -100.0 };
                     left.extend(row.iter().map(|x| sign * (x + scale * number(&mut bits))));
@@ -292,7 +296,10 @@ mod tests {
                 }
                 let truth = exact(&left, &right, p, q);
                 let shape = |numbers: &[f32], last: usize| {
-                    Tensor::<I, 4>::from_data(TensorData::new(numbers.to_vec(), [1, 1, times, last]), &Default::default())
+                    Tensor::<I, 4>::from_data(
+                        TensorData::new(numbers.to_vec(), [1, 1, times, last]),
+                        &Default::default(),
+                    )
                 };
                 let term = Term::Product { left: shape(&left, p), right: shape(&right, q) };
                 let (norms, kept) = term.norms();

@@ -70,7 +70,8 @@ mod tests {
                         assert!(examples.len() <= room && examples.len().is_multiple_of(width));
                         for (i, own) in examples.chunks(width).enumerate() {
                             let filler = |j: usize| fillers.get(i * width + j).copied().unwrap_or(false);
-                            let counted: Vec<usize> = (0..width).filter(|j| !filler(*j)).map(|j| own[j]).collect();
+                            let counted: Vec<usize> =
+                                (0..width).filter(|j| !filler(*j)).map(|j| own[j]).collect();
                             assert!(own.iter().all(|example| counted.contains(example)));
                             seen.push(counted);
                         }
@@ -79,7 +80,8 @@ mod tests {
             }
             seen.extend(large.iter().map(|unit| units[*unit].to_vec()));
             seen.sort();
-            let mut expected: Vec<Vec<usize>> = units.iter().filter(|u| !u.is_empty()).map(|u| u.to_vec()).collect();
+            let mut expected: Vec<Vec<usize>> =
+                units.iter().filter(|u| !u.is_empty()).map(|u| u.to_vec()).collect();
             expected.sort();
             assert_eq!(seen, expected, "room {room}");
         }

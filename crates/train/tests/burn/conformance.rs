@@ -1,5 +1,6 @@
 use crate::networks::{Dense, Image, Sequence, Tied};
 use crate::reference::{clipped, distance, drawn, examples, looped};
+use burn::module::Param;
 use burn::nn::conv::{Conv1dConfig, Conv2dConfig};
 use burn::nn::{
     EmbeddingConfig, GroupNormConfig, LayerNormConfig, LinearConfig, PaddingConfig1d, PaddingConfig2d,
@@ -15,7 +16,8 @@ fn conforms<M: Trainable<Cpu>>(module: M, accepts: Accepts, scores: usize, seed:
     let module = drawn(module);
     let count = 7;
     let examples = examples(&accepts, count, scores, seed);
-    let mut selections: Vec<Selection> = (0..2).map(|example| Selection::of_examples(vec![example])).collect();
+    let mut selections: Vec<Selection> =
+        (0..2).map(|example| Selection::of_examples(vec![example])).collect();
     selections.push(Selection::of_examples((0..count).collect()));
     let mut units = Selection::default();
     units.push([2]);
@@ -37,7 +39,8 @@ fn conforms<M: Trainable<Cpu>>(module: M, accepts: Accepts, scores: usize, seed:
     for selection in &selections {
         for rule in &rules {
             let expected = looped(&module, &tapped, &accepts, &examples, selection, rule.as_ref());
-            for (model, name) in [(&mut tapped, "tapped"), (&mut small, "small"), (&mut one_by_one, "looped")] {
+            for (model, name) in [(&mut tapped, "tapped"), (&mut small, "small"), (&mut one_by_one, "looped")]
+            {
                 let apart = distance(&clipped(model, &examples, selection, rule.as_ref()), &expected);
                 assert!(apart <= TOLERANCE, "{name}: {apart:.2e} for {rule:?}, {selection:?}");
             }
@@ -177,6 +180,35 @@ fn an_example_that_is_not_a_number_adds_nothing() {
             assert!(apart < 1e-6, "{odd} {chunk} {looped}: {apart}");
         }
     }
+}
+
+#[test]
+fn one_score_speaks_for_class_1_against_class_0() {
+    let device = Default::default();
+    let accepts = Accepts::Numbers(vec![3]);
+    let module = drawn(Dense {
+        first: LinearConfig::new(3, 4).init::<Cpu>(&device),
+        second: LinearConfig::new(4, 2).init(&device),
+    });
+    // The same network with the difference of the two scores as its only one.
+    let mut single = module.clone();
+    let difference = |tensor: burn::tensor::Tensor<Cpu, 2>| {
+        let rows = tensor.dims()[0];
+        tensor.clone().slice([0..rows, 1..2]) - tensor.slice([0..rows, 0..1])
+    };
+    single.second.weight = Param::from_tensor(difference(module.second.weight.val()).detach());
+    single.second.bias = module
+        .second
+        .bias
+        .as_ref()
+        .map(|bias| Param::from_tensor(difference(bias.val().reshape([1, 2])).detach().reshape([1])));
+    let examples = examples(&accepts, 5, 2, 8);
+    let all = Selection::of_examples((0..5).collect());
+    let mut pair = BurnModel::tapped(module, accepts.clone()).unwrap();
+    let mut single = BurnModel::tapped(single, accepts).unwrap();
+    let expected: Vec<f64> = clipped(&mut pair, &examples, &all, None).into_iter().map(f64::from).collect();
+    let seen = clipped(&mut single, &examples, &all, None);
+    assert!(distance(&seen[..16], &expected[..16]) < 1e-5);
 }
 
 #[test]

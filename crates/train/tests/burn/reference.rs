@@ -52,15 +52,20 @@ impl<B: AutodiffBackend> ModuleVisitor<B> for Flat<'_, B> {
 }
 
 /// The gradient of one example's loss.
-fn gradient<M: Trainable<Cpu>>(module: &M, accepts: &Accepts, examples: &Examples, example: usize) -> Vec<f64> {
+fn gradient<M: Trainable<Cpu>>(
+    module: &M,
+    accepts: &Accepts,
+    examples: &Examples,
+    example: usize,
+) -> Vec<f64> {
     let device = Default::default();
     let size = examples.size();
     let mut shape = vec![1];
     shape.extend_from_slice(examples.shape());
     let values = match (accepts, examples.inputs()) {
-        (Accepts::Tokens { .. }, Inputs::Tokens(ids)) => {
-            Values::Tokens(ids[example * size..(example + 1) * size].iter().map(|id| i64::from(*id)).collect())
-        }
+        (Accepts::Tokens { .. }, Inputs::Tokens(ids)) => Values::Tokens(
+            ids[example * size..(example + 1) * size].iter().map(|id| i64::from(*id)).collect(),
+        ),
         _ => {
             let mut numbers = vec![0.0; size];
             examples.read(example, &mut numbers);

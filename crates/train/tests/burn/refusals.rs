@@ -2,8 +2,8 @@ use crate::networks::Dense;
 use crate::reference::{clipped, distance, drawn, examples};
 use burn::module::{Module, Param};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig};
-use burn::tensor::backend::Backend;
 use burn::tensor::Tensor;
+use burn::tensor::backend::Backend;
 use reticent_train::burn::{Accepts, BurnModel, Cpu, PrivateModule, Taps};
 use reticent_train::{Examples, Inputs, Model, Selection, Targets, TrainError};
 
