@@ -8,8 +8,8 @@ const MEMBER: &str = "reticent-train";
 /// Its features that link other packages.
 const FEATURES: &[&str] = &["burn", "cuda"];
 
-/// The framework below those features.
-const FRAMEWORK: &str = "burn";
+/// The framework below those features, and its part that is named to choose instruction sets.
+const FRAMEWORK: &[&str] = &["--prune", "burn", "--prune", "burn-flex"];
 
 /// A package that a feature links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub(crate) fn everything(shell: &Shell) -> Result<Vec<Linked>> {
 /// What the features link elsewhere than below the framework. The framework draws weights and dropout with generators of
 /// its own; noise and sampling never ask it for randomness.
 pub(crate) fn beside_framework(shell: &Shell) -> Result<Vec<Linked>> {
-    listed(shell, "normal", &["--prune", FRAMEWORK])
+    listed(shell, "normal", FRAMEWORK)
 }
 
 fn listed(shell: &Shell, edges: &str, more: &[&str]) -> Result<Vec<Linked>> {
