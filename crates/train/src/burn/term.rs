@@ -14,9 +14,12 @@ use std::ops::Range;
 /// How many numbers an intermediate array may have.
 const ROOM: usize = 1 << 24;
 
-/// A norm from products of rows loses what cancels between the rows: at most about this share of the squared sum of the
-/// rows' lengths, which is added so that no norm comes out too small.
-const CANCELLATION: f64 = 8.0 * f32::EPSILON as f64;
+/// A norm from inner products of rows loses what cancels between the rows: at most about this share of the squared sum of
+/// the rows' lengths, which is added so that no norm comes out too small. Errors of an inner product grow with the root of
+/// the number of its terms.
+fn cancellation(terms: [usize; 2]) -> f64 {
+    f64::from(f32::EPSILON) * (4.0 + terms.iter().map(|count| (*count as f64).sqrt()).sum::<f64>() / 2.0)
+}
 
 /// The gradient of one parameter, for every unit.
 #[derive(Debug, Clone)]
@@ -143,7 +146,7 @@ impl<I: Backend> Term<I> {
                     let there = places.reshape([units, 1, times]).expand(square);
                     let products = added.clone().matmul(added.clone().swap_dims(1, 2));
                     let same = products.mask_fill(here.not_equal(there), 0.0);
-                    total(same) + cancelled(lengths(added).reshape([units, 1, times]))
+                    total(same) + cancelled(lengths(added).reshape([units, 1, times]), [q, 1])
                 });
                 (norms, Self::Rows { places, added, rows })
             }
@@ -210,7 +213,7 @@ fn product_norms<I: Backend>(left: Tensor<I, 4>, right: Tensor<I, 4>) -> (Tensor
             let inner =
                 left.clone().matmul(left.swap_dims(2, 3)) * right.clone().matmul(right.swap_dims(2, 3));
             let inner = inner.reshape([range.len(), groups, times * times]);
-            total(inner) + cancelled(rows.reshape([range.len(), groups, times]))
+            total(inner) + cancelled(rows.reshape([range.len(), groups, times]), [p, q])
         });
         return (norms, Term::Product { left, right });
     }
@@ -252,9 +255,9 @@ fn lengths<I: Backend, const D: usize>(rows: Tensor<I, D>) -> Tensor<I, D> {
     rows.square().sum_dim(D - 1).sqrt()
 }
 
-/// What may be lost where rows of these lengths `[u, G, T]` cancel.
-fn cancelled<I: Backend>(lengths: Tensor<I, 3>) -> Tensor<I, 1> {
-    total(lengths.sum_dim(2).square()).mul_scalar(CANCELLATION)
+/// What may be lost where rows of these lengths `[u, G, T]`, with so many numbers each, cancel.
+fn cancelled<I: Backend>(lengths: Tensor<I, 3>, terms: [usize; 2]) -> Tensor<I, 1> {
+    total(lengths.sum_dim(2).square()).mul_scalar(cancellation(terms))
 }
 
 #[cfg(test)]
