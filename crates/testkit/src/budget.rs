@@ -50,6 +50,13 @@ pub const TABLE: &[(&str, u32)] = &[
     ("timing::randomized_response", 2),
     ("accuracy::coverage_of_errors", 36),
     ("accuracy::coverage_of_intervals", 25),
+    ("training::inclusion", 12),
+    ("training::independence", 9),
+    ("training::batch_sizes", 6),
+    ("training::full_batches", 4),
+    ("training::poisson_batches", 4),
+    ("training::rare_inclusion", 4),
+    ("training::honest_twin", 4),
 ];
 
 /// The comparisons of all tests together.

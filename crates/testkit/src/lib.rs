@@ -19,6 +19,7 @@
 //! | `attacks`, `timing` | published attacks on bits, precision, inversion, order, generators, time |
 //! | `replay` | every query on neighbouring data with frozen noise, and queries that leak |
 //! | `extremes` | extreme and fuzzed arguments |
+//! | `training` | Poisson samples, and whole private trainings audited by a canary, with broken twins |
 //! | `accuracy` | coverage of errors and intervals, and the ε for an error |
 //!
 //! # False alarms

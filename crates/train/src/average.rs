@@ -42,12 +42,13 @@ impl Average {
         self.steps += 1;
         let new = (1.0 - self.decay) as f32;
         for (place, own) in segments.iter() {
-            let pieces = self.mean[own].par_chunks_mut(PIECE).zip(weights[place].par_chunks(PIECE));
-            pieces.for_each(|(mean, weights)| {
-                for (mean, weight) in mean.iter_mut().zip(weights) {
-                    *mean += new * (*weight - *mean);
-                }
-            });
+            let (mean, weights) = (&mut self.mean[own], &weights[place]);
+            if mean.len() <= PIECE {
+                blend(mean, weights, new);
+                continue;
+            }
+            let pieces = mean.par_chunks_mut(PIECE).zip(weights.par_chunks(PIECE));
+            pieces.for_each(|(mean, weights)| blend(mean, weights, new));
         }
     }
 
@@ -72,6 +73,12 @@ impl Average {
     /// What a checkpoint held.
     pub(crate) fn restore(&mut self, mean: Vec<f32>, steps: u64) {
         (self.mean, self.steps) = (mean, steps);
+    }
+}
+
+fn blend(mean: &mut [f32], weights: &[f32], new: f32) {
+    for (mean, weight) in mean.iter_mut().zip(weights) {
+        *mean += new * (*weight - *mean);
     }
 }
 

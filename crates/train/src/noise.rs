@@ -19,7 +19,7 @@ pub(crate) struct StepNoise {
 
 enum Source {
     /// Drawn when it is needed.
-    Here { entropy: Entropy, ahead: NoiseAhead },
+    Here { entropy: Box<Entropy>, ahead: NoiseAhead },
     /// Drawn ahead. Without a sender the thread ends.
     Thread { ask: Option<Sender<NoiseAhead>>, answer: Receiver<NoiseAhead>, worker: Option<JoinHandle<()>> },
 }
@@ -31,7 +31,7 @@ impl StepNoise {
     /// [`TrainError::Noise`] when the operating system gives no randomness or no thread.
     pub(crate) fn new(noise: BulkGaussian, dimension: usize) -> Result<Self, TrainError> {
         if dimension < WORTH {
-            let source = Source::Here { entropy: Entropy::new()?, ahead: NoiseAhead::empty() };
+            let source = Source::Here { entropy: Box::new(Entropy::new()?), ahead: NoiseAhead::empty() };
             return Ok(Self { noise, source });
         }
         // A first generator here, so that a system without randomness is an error and not a thread that ends.

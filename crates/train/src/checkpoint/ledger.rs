@@ -1,6 +1,6 @@
 //! How many steps may have been seen.
 
-use super::{LEDGER_FILE, LOCK_FILE, read, write};
+use super::{LEDGER_FILE, LOCK_FILE, Stored, read, write};
 use crate::TrainError;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -13,12 +13,12 @@ pub(crate) struct Ledger {
     _lock: File,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     format: u32,
-    /// The digest of everything that must not change.
-    run: String,
+    /// Everything that must not change.
+    run: Stored,
     /// Steps that may have influenced something that was seen.
     counted: u64,
 }
@@ -27,14 +27,14 @@ const FORMAT: u32 = 1;
 
 impl Ledger {
     /// A ledger for a new run in this folder, which is made if it is not there.
-    pub(crate) fn begin(folder: &Path, run: &str) -> Result<Self, TrainError> {
+    pub(crate) fn begin(folder: &Path, run: Stored) -> Result<Self, TrainError> {
         std::fs::create_dir_all(folder)
             .map_err(|error| refused(folder, format!("cannot be made: {error}")))?;
         let lock = lock(folder)?;
         if folder.join(LEDGER_FILE).exists() || folder.join(super::CHECKPOINT_FILE).exists() {
             return Err(refused(folder, "holds a run already: resume it, or give another folder".to_owned()));
         }
-        let entry = Entry { format: FORMAT, run: run.to_owned(), counted: 0 };
+        let entry = Entry { format: FORMAT, run, counted: 0 };
         let ledger = Self { folder: folder.to_owned(), entry, _lock: lock };
         ledger.write(&ledger.entry)?;
         Ok(ledger)
@@ -42,20 +42,11 @@ impl Ledger {
 
     /// The ledger of the run in this folder.
     pub(crate) fn resume(folder: &Path) -> Result<Self, TrainError> {
-        let path = folder.join(LEDGER_FILE);
-        let bytes = read(&path)?.ok_or_else(|| {
-            refused(&path, "no such file: without the ledger nobody knows which steps were seen; no run can be resumed here".to_owned())
-        })?;
-        let lock = lock(folder)?;
-        let entry: Entry = serde_json::from_slice(&bytes)
-            .map_err(|error| refused(&path, format!("not a ledger: {error}; restore it from a copy")))?;
-        if entry.format != FORMAT {
-            return Err(refused(
-                &path,
-                format!("format {} is not known here: use a newer version", entry.format),
-            ));
+        if !folder.is_dir() {
+            return Err(refused(folder, "no such folder: give the one that the run was begun in".to_owned()));
         }
-        Ok(Self { folder: folder.to_owned(), entry, _lock: lock })
+        let lock = lock(folder)?;
+        Ok(Self { folder: folder.to_owned(), entry: entry(folder)?, _lock: lock })
     }
 
     /// The run's folder.
@@ -63,8 +54,8 @@ impl Ledger {
         &self.folder
     }
 
-    /// The digest the run was begun with.
-    pub(crate) fn run(&self) -> &str {
+    /// What the run was begun with.
+    pub(crate) fn run(&self) -> &Stored {
         &self.entry.run
     }
 
@@ -86,9 +77,32 @@ impl Ledger {
 
     fn write(&self, entry: &Entry) -> Result<(), TrainError> {
         let path = self.folder.join(LEDGER_FILE);
-        let text = serde_json::to_string_pretty(entry).map_err(|error| refused(&path, error.to_string()))?;
+        let text = serde_json::to_string(entry).map_err(|error| refused(&path, error.to_string()))?;
         write(&path, text.as_bytes())
     }
+}
+
+/// The steps and the terms that the ledger in a folder holds.
+pub(super) fn peek(folder: &Path) -> Result<(u64, Stored), TrainError> {
+    entry(folder).map(|entry| (entry.counted, entry.run))
+}
+
+fn entry(folder: &Path) -> Result<Entry, TrainError> {
+    let path = folder.join(LEDGER_FILE);
+    let bytes = read(&path)?.ok_or_else(|| {
+        let why =
+            "no such file: without the ledger nobody knows which steps were seen, so the run cannot go on";
+        refused(&path, why.to_owned())
+    })?;
+    let broken = |error| refused(&path, format!("not a ledger: {error}; restore it from a copy"));
+    let text: serde_json::Value = serde_json::from_slice(&bytes).map_err(broken)?;
+    if text["format"] != FORMAT {
+        return Err(refused(
+            &path,
+            format!("format {} is not known here: use a newer version", text["format"]),
+        ));
+    }
+    serde_json::from_value(text).map_err(broken)
 }
 
 fn refused(path: &Path, why: String) -> TrainError {
@@ -112,27 +126,37 @@ fn lock(folder: &Path) -> Result<File, TrainError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trainer::{Baseline, Batches, Recipe, Terms};
+    use crate::{Layout, OptimizerSettings, Schedule};
+
+    fn run() -> Stored {
+        let terms = Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: 2 }, steps: 9 });
+        let (optimizer, schedule) = (OptimizerSettings::sgd(0.0), Schedule::constant(0.1));
+        Stored::new(&terms, &Recipe { optimizer, schedule, average: None }, &Layout::default())
+    }
 
     #[test]
     fn it_only_grows_and_survives() {
         let folder = tempfile::tempdir().unwrap();
-        let mut ledger = Ledger::begin(folder.path(), "r").unwrap();
+        let mut ledger = Ledger::begin(folder.path(), run()).unwrap();
         assert!(Ledger::resume(folder.path()).is_err_and(|e| e.to_string().contains("another process")));
         ledger.announce(5).unwrap();
         ledger.announce(3).unwrap();
         drop(ledger);
         let ledger = Ledger::resume(folder.path()).unwrap();
-        assert_eq!((ledger.counted(), ledger.run()), (5, "r"));
+        assert_eq!((ledger.counted(), ledger.run()), (5, &run()));
         drop(ledger);
-        assert!(Ledger::begin(folder.path(), "r").is_err_and(|e| e.to_string().contains("holds a run")));
+        assert!(Ledger::begin(folder.path(), run()).is_err_and(|e| e.to_string().contains("holds a run")));
     }
 
     #[test]
     fn missing_and_broken_ledgers_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Ledger::resume(folder.path()).is_err_and(|e| e.to_string().contains("no such file")));
+        let nowhere = folder.path().join("nowhere");
+        assert!(Ledger::resume(&nowhere).is_err_and(|e| e.to_string().contains("no such folder")));
         let path = folder.path().join(LEDGER_FILE);
-        for text in ["", "{", "{\"format\":1,\"run\":\"r\"}", "{\"format\":2,\"run\":\"r\",\"counted\":1}"] {
+        for text in ["", "{", "{\"format\":1,\"counted\":3}", "{\"format\":2,\"counted\":1}", "[]", "7"] {
             std::fs::write(&path, text).unwrap();
             assert!(Ledger::resume(folder.path()).is_err(), "{text}");
         }

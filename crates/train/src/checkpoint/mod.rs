@@ -16,6 +16,7 @@ pub(crate) use ledger::Ledger;
 pub(crate) use state::{State, Stored};
 
 use crate::TrainError;
+use crate::trainer::{Recipe, Terms};
 use std::fs::File;
 use std::path::Path;
 
@@ -27,6 +28,31 @@ pub const LEDGER_FILE: &str = "ledger.json";
 
 /// The name of the file that is locked while a process trains.
 pub const LOCK_FILE: &str = "run.lock";
+
+/// What a run's folder says about the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunStatus {
+    /// The plan, or that there is none.
+    pub terms: Terms,
+    /// How gradients become weights.
+    pub recipe: Recipe,
+    /// Steps on the way to the checkpoint's weights; 0 when there is no checkpoint.
+    pub taken: u64,
+    /// Steps that may have been seen: what the certificate of everything in the folder counts.
+    pub counted: u64,
+}
+
+/// Reads what is known about the run in a folder. It may be in training meanwhile.
+///
+/// # Errors
+/// [`TrainError::File`] when there is no run, or a file is corrupt.
+pub fn status(folder: &Path) -> Result<RunStatus, TrainError> {
+    // The checkpoint first: the ledger that is read after it counts its steps.
+    let stored = state::peek(folder)?;
+    let (counted, run) = ledger::peek(folder)?;
+    let (taken, before) = stored.unwrap_or((0, 0));
+    Ok(RunStatus { terms: run.terms, recipe: run.recipe, taken, counted: counted.max(before) })
+}
 
 /// Replaces a file as a whole. When this returns, the new one is on disk.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {

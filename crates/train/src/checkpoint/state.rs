@@ -1,6 +1,6 @@
 //! The state of a training as one file.
 
-use super::tensors::{Array, decode, encode};
+use super::tensors::{Array, Arrays, decode, encode};
 use super::{CHECKPOINT_FILE, read, write};
 use crate::average::Average;
 use crate::digest::difference;
@@ -30,7 +30,7 @@ impl Stored {
     }
 
     /// Refuses anything that differs from what is stored.
-    fn check(&self, stored: &Self) -> Result<(), TrainError> {
+    pub(crate) fn check(&self, stored: &Self) -> Result<(), TrainError> {
         match difference(stored, self) {
             None => Ok(()),
             Some((what, was, is)) => Err(TrainError::Changed { what, was, is }),
@@ -97,14 +97,7 @@ impl State<'_> {
         let path = folder.join(CHECKPOINT_FILE);
         let Some(bytes) = read(&path)? else { return Ok(false) };
         let mut arrays = decode(&path, &bytes)?;
-        let refuse = |why: String| TrainError::File { file: path.display().to_string(), why };
-        let text: serde_json::Value = serde_json::from_str(&arrays.text)
-            .map_err(|error| refuse(format!("not a checkpoint: {error}")))?;
-        if text["format"] != FORMAT {
-            return Err(refuse(format!("format {} is not known here: use a newer version", text["format"])));
-        }
-        let text: Text =
-            serde_json::from_value(text).map_err(|error| refuse(format!("not a checkpoint: {error}")))?;
+        let text = text_of(&path, &arrays)?;
         run.check(&text.run)?;
         let mut weights = vec![0.0; layout.weights()];
         for (index, parameter) in layout.parameters().iter().enumerate() {
@@ -123,6 +116,24 @@ impl State<'_> {
         (*self.weights, *self.taken, *self.counted) = (weights, text.taken, text.counted);
         Ok(true)
     }
+}
+
+fn text_of(path: &Path, arrays: &Arrays) -> Result<Text, TrainError> {
+    let refuse = |why: String| TrainError::File { file: path.display().to_string(), why };
+    let strange = |error| refuse(format!("not a checkpoint: {error}"));
+    let text: serde_json::Value = serde_json::from_str(&arrays.text).map_err(strange)?;
+    if text["format"] != FORMAT {
+        return Err(refuse(format!("format {} is not known here: use a newer version", text["format"])));
+    }
+    serde_json::from_value(text).map_err(strange)
+}
+
+/// The steps taken and counted of the checkpoint in a folder; none when there is none.
+pub(super) fn peek(folder: &Path) -> Result<Option<(u64, u64)>, TrainError> {
+    let path = folder.join(CHECKPOINT_FILE);
+    let Some(bytes) = read(&path)? else { return Ok(None) };
+    let text = text_of(&path, &decode(&path, &bytes)?)?;
+    Ok(Some((text.taken, text.counted)))
 }
 
 fn weight_name(parameter: &str) -> String {

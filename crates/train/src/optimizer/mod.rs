@@ -194,21 +194,38 @@ impl Optimizer {
     pub fn step(&mut self, weights: &mut [f32], segments: &Segments, sum: &[f32], input: StepInput) {
         self.steps += 1;
         for (place, own) in segments.iter() {
-            let weights = weights[place].par_chunks_mut(PIECE);
-            let pieces = weights.zip(sum[own.clone()].par_chunks(PIECE));
+            let (weights, sum) = (&mut weights[place], &sum[own.clone()]);
             match self.settings {
                 OptimizerSettings::Sgd { momentum: 0.0, weight_decay, .. } => {
-                    pieces.for_each(|(weights, sum)| kernel::descend(weights, sum, weight_decay, input));
+                    let work =
+                        |weights: &mut [f32], sum: &[f32]| kernel::descend(weights, sum, weight_decay, input);
+                    if sum.len() <= PIECE {
+                        work(weights, sum);
+                        continue;
+                    }
+                    let pieces = weights.par_chunks_mut(PIECE).zip(sum.par_chunks(PIECE));
+                    pieces.for_each(|(weights, sum)| work(weights, sum));
                 }
                 OptimizerSettings::Sgd { momentum, nesterov, weight_decay } => {
                     let rule = kernel::Momentum { momentum, nesterov, weight_decay };
-                    let pieces = pieces.zip(self.first[own].par_chunks_mut(PIECE));
+                    let velocity = &mut self.first[own];
+                    if sum.len() <= PIECE {
+                        rule.step(weights, sum, velocity, input);
+                        continue;
+                    }
+                    let pieces = weights.par_chunks_mut(PIECE).zip(sum.par_chunks(PIECE));
+                    let pieces = pieces.zip(velocity.par_chunks_mut(PIECE));
                     pieces.for_each(|((weights, sum), velocity)| rule.step(weights, sum, velocity, input));
                 }
                 OptimizerSettings::Adam(adam) => {
                     let rule = kernel::AdamRule::new(&adam, self.steps, input);
-                    let pieces = pieces.zip(self.first[own.clone()].par_chunks_mut(PIECE));
-                    let pieces = pieces.zip(self.second[own].par_chunks_mut(PIECE));
+                    let (first, second) = (&mut self.first[own.clone()], &mut self.second[own]);
+                    if sum.len() <= PIECE {
+                        rule.step(weights, sum, first, second);
+                        continue;
+                    }
+                    let pieces = weights.par_chunks_mut(PIECE).zip(sum.par_chunks(PIECE));
+                    let pieces = pieces.zip(first.par_chunks_mut(PIECE)).zip(second.par_chunks_mut(PIECE));
                     pieces
                         .for_each(|(((weights, sum), first), second)| rule.step(weights, sum, first, second));
                 }

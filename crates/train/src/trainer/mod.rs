@@ -389,6 +389,3 @@ fn check_weights(weights: &[f32], layout: &Layout) -> Result<(), TrainError> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,6 @@
 use super::Trainer;
 use crate::TrainError;
 use crate::checkpoint::{Ledger, State, Stored};
-use crate::digest::digest;
 use std::path::Path;
 
 impl Trainer {
@@ -12,7 +11,7 @@ impl Trainer {
     /// # Errors
     /// [`TrainError::File`] when there is a run already or the folder cannot be written.
     pub fn begin_in(&mut self, folder: &Path) -> Result<(), TrainError> {
-        let mut ledger = Ledger::begin(folder, &digest(&self.stored()))?;
+        let mut ledger = Ledger::begin(folder, self.stored())?;
         ledger.announce(self.counted)?;
         self.ledger = Some(ledger);
         Ok(())
@@ -25,14 +24,13 @@ impl Trainer {
     /// [`TrainError::Changed`] when the plan, the recipe or the model is another; [`TrainError::File`] when files are
     /// missing, corrupt or in use. Nothing has changed then.
     pub fn resume_from(&mut self, folder: &Path) -> Result<(), TrainError> {
+        if self.counted > 0 {
+            return Err(TrainError::invalid("steps", self.counted, "resume before the first step"));
+        }
         let ledger = Ledger::resume(folder)?;
         let (stored, layout) = (self.stored(), self.layout.clone());
-        let is_stored = self.state().load(folder, &stored, &layout)?;
-        let run = digest(&stored);
-        if !is_stored && ledger.run() != run {
-            let (what, was) = ("plan, recipe or model".to_owned(), ledger.run().to_owned());
-            return Err(TrainError::Changed { what, was, is: run });
-        }
+        stored.check(ledger.run())?;
+        self.state().load(folder, &stored, &layout)?;
         self.counted = self.counted.max(ledger.counted());
         self.ledger = Some(ledger);
         Ok(())
