@@ -8,8 +8,8 @@ const MEMBER: &str = "reticent-train";
 /// Its features that link other packages.
 const FEATURES: &[&str] = &["burn", "cuda"];
 
-/// The framework below those features, and its part that is named to choose instruction sets.
-const FRAMEWORK: &[&str] = &["--prune", "burn", "--prune", "burn-flex"];
+/// The framework below those features.
+const FRAMEWORK: &[&str] = &["--prune", "burn"];
 
 /// A package that a feature links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
