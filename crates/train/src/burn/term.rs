@@ -135,6 +135,7 @@ impl<I: Backend> Term<I> {
     pub(super) fn norms(self) -> (Tensor<I, 1>, Self) {
         match self {
             Self::Whole(whole) => (squares(whole.clone()), Self::Whole(whole)),
+            Self::Rows { ref added, rows, .. } if rows <= added.dims()[1] => self.product().norms(),
             Self::Rows { places, added, rows } => {
                 let [units, times, q] = added.dims();
                 let norms = sliced(units, times * times, |range| {
