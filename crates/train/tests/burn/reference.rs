@@ -86,7 +86,7 @@ fn gradient<M: Trainable<Cpu>>(
     flat.flat
 }
 
-/// The clipped sum over the units, one example at a time.
+/// The clipped sum over the units, one example at a time, and the length of the longest unit's part in it.
 pub(crate) fn looped<M: Trainable<Cpu>>(
     module: &M,
     model: &impl Model,
@@ -94,8 +94,9 @@ pub(crate) fn looped<M: Trainable<Cpu>>(
     examples: &Examples,
     selection: &Selection,
     clipping: Option<&Clipping>,
-) -> Vec<f64> {
+) -> (Vec<f64>, f64) {
     let layout = model.layout();
+    let mut largest = 0.0f64;
     let mut sum = vec![0.0; layout.gradients()];
     for unit in 0..selection.units() {
         let mut own = vec![0.0; sum.len()];
@@ -112,23 +113,31 @@ pub(crate) fn looped<M: Trainable<Cpu>>(
             }
             clipping.factors(layout.groups(), &squared, &mut factors);
         }
+        let mut squared = 0.0;
         for (number, parameter) in layout.parameters().iter().enumerate() {
             let factor = f64::from(factors[parameter.group]);
             if factor != 0.0 {
                 let range = layout.gradient_range(number);
+                squared += own[range.clone()].iter().map(|g| (factor * g).powi(2)).sum::<f64>();
                 sum[range.clone()].iter_mut().zip(&own[range]).for_each(|(sum, g)| *sum += factor * g);
             }
         }
+        largest = largest.max(squared.sqrt());
     }
-    sum
+    (sum, largest)
 }
 
 /// The relative distance of two vectors.
 pub(crate) fn distance(one: &[f32], two: &[f64]) -> f64 {
+    distance_beside(one, two, 0.0)
+}
+
+/// The distance of two vectors over the length of the second, or this length if that is longer.
+pub(crate) fn distance_beside(one: &[f32], two: &[f64], length: f64) -> f64 {
     assert_eq!(one.len(), two.len());
     let norm = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
     let apart = norm(&mut one.iter().zip(two).map(|(a, b)| f64::from(*a) - b));
-    apart / norm(&mut two.iter().copied()).max(1e-12)
+    apart / norm(&mut two.iter().copied()).max(length).max(1e-12)
 }
 
 /// The model's clipped sum.
