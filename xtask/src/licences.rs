@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+use crate::features::{self, Linked};
 use crate::metadata::{Metadata, Package};
 use crate::shell::{Failure, Result, Shell, run};
 use crate::spdx::satisfiable;
@@ -26,7 +27,8 @@ const ALLOWED: &[&str] = &[
 /// The licence of every workspace member.
 const OWN: &str = "MIT OR Apache-2.0";
 
-/// Packages that nothing below `crates` may link.
+/// Packages that nothing below `crates` may link, but for Burn behind its feature: Burn draws starting weights and dropout
+/// with generators of its own, which affects no guarantee; noise and sampling never ask it for randomness.
 const BANNED: &[&str] = &["rand"];
 const BANNED_BECAUSE: &str = "randomness comes only through reticent_noise::entropy";
 
@@ -51,6 +53,8 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
         .filter(|package| package.folder.starts_with(&crates) && package.name != ONLY_IN_TESTS)
         .map(|package| package.id.as_str());
     findings.extend(banned(&metadata, starts));
+    findings.extend(features::everything(shell)?.iter().filter_map(optional));
+    findings.extend(features::beside_framework(shell)?.iter().filter_map(beside));
     let detail = Failure::unless_empty(&findings, format!("{} packages", metadata.packages.len()))?;
     Ok(format!("{detail}; advisories: {}", advisories(shell)?))
 }
@@ -64,7 +68,27 @@ fn own(package: &Package) -> Option<String> {
 
 /// What is wrong with the licence of a dependency.
 fn foreign(package: &Package) -> Option<String> {
-    let reason = match package.license.as_deref() {
+    refused(&package.name, &package.version, package.license.as_deref())
+}
+
+/// What is wrong with the licence of a dependency behind a feature.
+fn optional(linked: &Linked) -> Option<String> {
+    let finding = refused(&linked.name, &linked.version, linked.license.as_deref())?;
+    Some(format!("feature `{}`: {finding}", linked.feature))
+}
+
+/// A banned package that a feature links outside the framework, the one place where it may be.
+fn beside(linked: &Linked) -> Option<String> {
+    BANNED.contains(&linked.name.as_str()).then(|| {
+        format!(
+            "`{}` is banned beside the framework of the feature `{}` ({BANNED_BECAUSE})",
+            linked.name, linked.feature
+        )
+    })
+}
+
+fn refused(name: &str, version: &str, license: Option<&str>) -> Option<String> {
+    let reason = match license {
         None => "states no SPDX licence".to_owned(),
         Some(text) => {
             let allowed = |licence: &str| ALLOWED.iter().any(|allowed| allowed.eq_ignore_ascii_case(licence));
@@ -76,8 +100,7 @@ fn foreign(package: &Package) -> Option<String> {
         }
     };
     Some(format!(
-        "dependency `{} {}` {reason}: replace it; the allowed licences are in xtask/src/licences.rs",
-        package.name, package.version
+        "dependency `{name} {version}` {reason}: replace it; the allowed licences are in xtask/src/licences.rs"
     ))
 }
 
@@ -157,6 +180,20 @@ mod tests {
         }
         assert_eq!(own(&package("a", Some(OWN))), None);
         assert!(own(&package("a", Some("MIT"))).is_some());
+    }
+
+    #[test]
+    fn what_a_feature_links_is_held_to_the_same_rules() {
+        let linked = |name: &str, license: &str| Linked {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            license: Some(license.to_owned()),
+            feature: "burn",
+        };
+        assert_eq!(optional(&linked("a", "MIT")), None);
+        assert!(optional(&linked("a", "MPL-2.0")).is_some_and(|line| line.contains("feature `burn`")));
+        assert_eq!(beside(&linked("a", "MIT")), None);
+        assert!(beside(&linked("rand", "MIT")).is_some_and(|line| line.contains("`rand` is banned")));
     }
 
     #[test]

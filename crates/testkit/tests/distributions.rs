@@ -99,13 +99,18 @@ fn bulk_noise_is_normal_and_independent() {
 #[test]
 fn noise_drawn_ahead_has_the_same_law() {
     let mut ledger = Ledger::open("distributions::bulk_ahead");
-    let mut entropy = Entropy::new().unwrap();
     let bulk = BulkGaussian::new(sensitivity(1.0), scale(3.0), MILLION).unwrap();
     let mut ahead = NoiseAhead::empty();
     let mut last: Vec<f64> = Vec::new();
     for threads in [1, 2] {
         let mut values = vec![5f32; MILLION];
-        bulk.draw_ahead(&mut ahead, &mut entropy, Effort { threads });
+        let drawing = bulk.draw_ahead(&mut ahead);
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| drawing.help().unwrap());
+            }
+        });
+        drawing.finish().unwrap();
         bulk.add_ahead(&mut values, &mut ahead, Effort { threads }).unwrap();
         let mut noise: Vec<f64> = values.iter().map(|v| f64::from(*v) - 5.0).collect();
         ledger.expect("lag 1", correlation(pearson(&noise[1..], &noise[..MILLION - 1]), MILLION - 1));

@@ -15,8 +15,8 @@ use reticent_testkit::goodness::{binomial, chi_square, correlation};
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 use reticent_train::sampler::PoissonSampler;
 use reticent_train::{
-    Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings, PrivacyPlan,
-    Recipe, Schedule, Selection, Targets, TrainError, Trainer, Units,
+    Beside, Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings,
+    PrivacyPlan, Recipe, Schedule, Selection, Targets, TrainError, Trainer, Units,
 };
 use std::sync::Arc;
 
@@ -134,6 +134,7 @@ impl Model for Given {
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
+        _: Beside<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError> {
         let mut gradient = vec![0.0f32; sum.len()];

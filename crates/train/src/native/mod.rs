@@ -19,7 +19,7 @@ mod program;
 mod tests;
 mod worker;
 
-use crate::{Clipping, Description, Examples, Inputs, Layout, Model, Selection, Targets, TrainError};
+use crate::{Beside, Clipping, Description, Examples, Inputs, Layout, Model, Selection, Targets, TrainError};
 use program::{Program, Start};
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Bits;
@@ -177,6 +177,7 @@ impl Model for Network {
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
+        beside: Beside<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError> {
         self.expect(weights, examples)?;
@@ -205,9 +206,11 @@ impl Model for Network {
                     own.resize(task.program.layout.gradients(), 0.0);
                     worker.accumulate(task, selection, share.clone(), chunk, clipping, &mut own);
                     worker.sum = own;
+                    beside();
                 });
             }
             first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
+            beside();
         });
         for worker in others {
             kernel::vector::add(sum, &worker.sum);

@@ -42,7 +42,9 @@ fn case(description: Description, count: usize, effort: Effort) -> Case {
 impl Case {
     fn sum(&mut self, selection: &Selection, clipping: Option<&Clipping>) -> Vec<f32> {
         let mut sum = vec![0.0; self.network.layout().gradients()];
-        self.network.accumulate(&self.weights, &self.examples, selection, clipping, &mut sum).unwrap();
+        self.network
+            .accumulate(&self.weights, &self.examples, selection, clipping, &|| (), &mut sum)
+            .unwrap();
         sum
     }
 

@@ -77,7 +77,7 @@ impl Trainer {
             return Err(TrainError::invalid("size", settings.size, remedy));
         }
         let sampler = PoissonSampler::new(SamplingRate::new(settings.sampling_rate)?)?;
-        let noise = Box::new(StepNoise::new(*plan.noise(), dimension)?);
+        let noise = Box::new(StepNoise::new(*plan.noise()));
         Self::new(model, examples, units, Terms::Private(plan), recipe, Source::Private { sampler, noise })
     }
 
@@ -186,8 +186,18 @@ impl Trainer {
             Terms::NonPrivate(_) => None,
         };
         self.sum.fill(0.0);
+        let drawing = match &mut self.source {
+            Source::Private { noise, .. } => Some(noise.begin()),
+            _ => None,
+        };
         if selection.units() > 0 {
-            self.model.accumulate(&self.weights, &self.examples, selection, clipping, &mut self.sum)?;
+            // Whoever cannot draw leaves it to the end of the drawing, which says why.
+            let beside = || drawing.as_ref().map_or((), |drawing| drawing.help().unwrap_or(()));
+            let (weights, examples) = (&self.weights, &self.examples);
+            self.model.accumulate(weights, examples, selection, clipping, &beside, &mut self.sum)?;
+        }
+        if let Some(drawing) = drawing {
+            drawing.finish()?;
         }
         let divisor = match (&mut self.source, &self.terms) {
             (Source::Private { noise, .. }, Terms::Private(plan)) => {
