@@ -24,6 +24,9 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
+/// Licences that are accepted behind an optional feature only: copyleft by file, of packages that are linked unchanged.
+const ALLOWED_BEHIND_FEATURES: &[&str] = &["MPL-2.0"];
+
 /// The licence of every workspace member.
 const OWN: &str = "MIT OR Apache-2.0";
 
@@ -68,12 +71,12 @@ fn own(package: &Package) -> Option<String> {
 
 /// What is wrong with the licence of a dependency.
 fn foreign(package: &Package) -> Option<String> {
-    refused(&package.name, &package.version, package.license.as_deref())
+    refused(&package.name, &package.version, package.license.as_deref(), &[])
 }
 
 /// What is wrong with the licence of a dependency behind a feature.
 fn optional(linked: &Linked) -> Option<String> {
-    let finding = refused(&linked.name, &linked.version, linked.license.as_deref())?;
+    let finding = refused(&linked.name, &linked.version, linked.license.as_deref(), ALLOWED_BEHIND_FEATURES)?;
     Some(format!("feature `{}`: {finding}", linked.feature))
 }
 
@@ -87,11 +90,12 @@ fn beside(linked: &Linked) -> Option<String> {
     })
 }
 
-fn refused(name: &str, version: &str, license: Option<&str>) -> Option<String> {
+fn refused(name: &str, version: &str, license: Option<&str>, also: &[&str]) -> Option<String> {
     let reason = match license {
         None => "states no SPDX licence".to_owned(),
         Some(text) => {
-            let allowed = |licence: &str| ALLOWED.iter().any(|allowed| allowed.eq_ignore_ascii_case(licence));
+            let listed = |list: &[&str], licence: &str| list.iter().any(|l| l.eq_ignore_ascii_case(licence));
+            let allowed = |licence: &str| listed(ALLOWED, licence) || listed(also, licence);
             match satisfiable(text, allowed) {
                 Ok(true) => return None,
                 Ok(false) => format!("is under `{text}`, which is not allowed"),
@@ -191,7 +195,9 @@ mod tests {
             feature: "burn",
         };
         assert_eq!(optional(&linked("a", "MIT")), None);
-        assert!(optional(&linked("a", "MPL-2.0")).is_some_and(|line| line.contains("feature `burn`")));
+        assert_eq!(optional(&linked("a", "MPL-2.0")), None);
+        assert!(foreign(&package("a", Some("MPL-2.0"))).is_some());
+        assert!(optional(&linked("a", "GPL-3.0")).is_some_and(|line| line.contains("feature `burn`")));
         assert_eq!(beside(&linked("a", "MIT")), None);
         assert!(beside(&linked("rand", "MIT")).is_some_and(|line| line.contains("`rand` is banned")));
     }
