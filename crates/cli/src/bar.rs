@@ -34,3 +34,42 @@ impl Drop for Bar {
         }
     }
 }
+
+/// The progress of a training: a bar that vanishes when dropped, or none.
+pub(crate) struct StepBar(Option<ProgressBar>);
+
+impl StepBar {
+    /// The bar of so many steps, where one is `wanted`.
+    pub(crate) fn new(steps: u64, wanted: bool) -> Self {
+        Self(wanted.then(|| {
+            let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}");
+            let bar = ProgressBar::new(steps)
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+                .with_message("training");
+            bar.tick();
+            bar
+        }))
+    }
+
+    /// So many steps have been taken.
+    pub(crate) fn at(&self, step: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(step);
+        }
+    }
+
+    /// What stands before the bar from now on.
+    pub(crate) fn say(&self, words: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(words.to_owned());
+        }
+    }
+}
+
+impl Drop for StepBar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -9,6 +9,7 @@ use reticent::core::InvalidValue;
 use reticent::data::DataError;
 use reticent::erm::ErmError;
 use reticent::noise::NoiseError;
+use reticent::train::TrainError;
 use std::ffi::OsString;
 use std::fmt;
 
@@ -80,6 +81,23 @@ impl From<ErmError> for Fail {
     }
 }
 
+impl From<TrainError> for Fail {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Invalid(invalid) => match network_flag_of(invalid.field) {
+                Some(flag) => Self::flag(flag, &invalid.value, invalid.remedy),
+                None => invalid.into(),
+            },
+            TrainError::Noise(error) => error.into(),
+            TrainError::Changed { what, was, is } => Self(format!(
+                "--resume: the run was begun with another {}: {was} then, {is} now: leave out what changes it, or begin a new run",
+                what.trim_start_matches("terms.").replace('_', "-")
+            )),
+            other => Self(other.to_string()),
+        }
+    }
+}
+
 impl From<AccountingError> for Fail {
     fn from(error: AccountingError) -> Self {
         Self(error.to_string())
@@ -119,6 +137,25 @@ fn flag_of(field: &'static str) -> (&'static str, bool) {
         "scale" | "sigma" | "noise_multiplier" => ("--epsilon", false),
         other => (other, true),
     }
+}
+
+/// The flag of `reticent train` behind a field of a network's training.
+fn network_flag_of(field: &'static str) -> Option<&'static str> {
+    Some(match field {
+        "noise_multiplier" => "--noise-multiplier",
+        "clip" => "--clip",
+        "momentum" => "--momentum",
+        "weight_decay" => "--weight-decay",
+        "average" => "--average",
+        "decay" => "--schedule",
+        "sampling_rate" | "batch_size" => "--batch-size",
+        "threads" => "--threads",
+        "model" => "--model",
+        "shift" => "--shift",
+        "scale" => "--scale",
+        "examples_per_unit" => "--examples-per-user",
+        _ => return None,
+    })
 }
 
 /// The text on one line and without control characters.

@@ -12,6 +12,7 @@ mod digits;
 mod fail;
 mod file;
 mod learn;
+mod network;
 mod plot;
 mod read;
 mod release;
@@ -29,6 +30,8 @@ use std::process::ExitCode;
 
 /// Exit status after a mistake of the user.
 const MISTAKE: u8 = 2;
+/// Exit status after Ctrl-C.
+const INTERRUPTED: u8 = 130;
 /// Exit status after a defect of this program (`EX_SOFTWARE`).
 const DEFECT: u8 = 70;
 
@@ -46,6 +49,8 @@ struct Output {
     stdout: String,
     /// Warnings, for standard error.
     warnings: String,
+    /// Exit status: 0 but for a training that was interrupted.
+    status: u8,
 }
 
 /// Runs the command line `words` (the program's name first).
@@ -63,7 +68,7 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Schema { question } => schema::run(&question, progress),
     };
     match answered {
-        Ok(output) => Finished { status: 0, stdout: output.stdout, stderr: output.warnings },
+        Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },
         Err(failure) => mistake(&failure),
     }
 }

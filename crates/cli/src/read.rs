@@ -56,3 +56,12 @@ pub(crate) fn epsilon(text: &str, least: f64) -> Result<Epsilon, Fail> {
     }
     Ok(Epsilon::new(value)?)
 }
+
+/// A whole number from 1 to `most`.
+pub(crate) fn whole(flag: &str, text: &str, most: u64) -> Result<u64, Fail> {
+    let remedy = || format!("give a whole number from 1 to {most}");
+    match text.trim().parse::<u64>() {
+        Ok(number) if (1..=most).contains(&number) => Ok(number),
+        _ => Err(Fail::flag(flag, text, remedy())),
+    }
+}

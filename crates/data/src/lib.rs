@@ -13,6 +13,8 @@
 //! [`Encoder`] turns rows into a sparse [`Design`] of norm at most 1 by the schema alone, so that
 //! preprocessing leaks nothing. A [`Split`] tells train from test by a keyed hash.
 //!
+//! **Text.** [`text`] turns a column of texts into positions in a public vocabulary.
+//!
 //! **Images and arrays.** [`Images`] reads MNIST-style idx files and CIFAR-10; [`read_npy`],
 //! [`NpzFile`] and [`read_idx`] read arrays. [`bundled`] is a dataset in the program
 //! itself; [`find_dataset`] finds those that are not.
@@ -58,12 +60,13 @@ pub mod schema;
 mod source;
 mod split;
 mod table;
+pub mod text;
 
 pub use array::{Array, MOST_DIMENSIONS, NpzFile, Values, read_idx, read_npy};
 pub use cell::{Cell, Number, NumberError};
 pub use dataset::{DATA_FOLDER, find_dataset};
 pub use encode::{Design, Encoder};
-pub use error::DataError;
+pub use error::{DataError, closest};
 pub use filter::Predicate;
 pub use image::{Images, Part};
 pub use output::{rewrite_column, write_atomic, write_csv_atomic};

@@ -42,7 +42,7 @@ pub fn evaluate(fit: &Fit, rows: &Rows<'_>) -> Result<Evaluation, ErmError> {
     let margins = fit.margins(rows)?;
     let truth: Vec<i64> = rows.labels().iter().map(|label| *label as i64).collect();
     let said: Vec<i64> = margins.iter().map(|margin| if *margin >= 0.0 { 1 } else { -1 }).collect();
-    let mut evaluation = scores(&truth, &said, &[-1, 1])?;
+    let mut evaluation = class_scores(&truth, &said, &[-1, 1])?;
     evaluation.auc = auc(&margins, rows.labels());
     Ok(evaluation)
 }
@@ -62,7 +62,7 @@ pub fn evaluate_multiclass(
     let said: Vec<i64> = model.predict(rows)?.into_iter().map(i64::from).collect();
     let truth: Vec<i64> = class_of.iter().map(|class| i64::from(*class)).collect();
     let classes: Vec<i64> = (0..model.models.len() as i64).collect();
-    scores(&truth, &said, &classes)
+    class_scores(&truth, &said, &classes)
 }
 
 /// How well a model of the squared loss predicts values from -1 to 1.
@@ -81,7 +81,17 @@ pub struct ValueScore {
 /// # Errors
 /// [`ErmError::Shape`] for other features or no rows.
 pub fn evaluate_values(fit: &Fit, rows: &Rows<'_>) -> Result<ValueScore, ErmError> {
-    let (margins, labels) = (fit.margins(rows)?, rows.labels());
+    value_scores(&fit.margins(rows)?, rows.labels())
+}
+
+/// Evaluates predicted values against labels from -1 to 1; predictions are clamped to that.
+///
+/// # Errors
+/// [`ErmError::Shape`] for no rows, or another number of predictions than rows.
+pub fn value_scores(margins: &[f64], labels: &[f64]) -> Result<ValueScore, ErmError> {
+    if margins.len() != labels.len() {
+        return Err(ErmError::Shape(format!("{} predictions for {} rows", margins.len(), labels.len())));
+    }
     if labels.is_empty() {
         return Err(ErmError::Shape("no rows to evaluate on".into()));
     }
@@ -110,7 +120,14 @@ pub fn predicted_classes(model: &Model, rows: &Rows<'_>) -> Result<Vec<u32>, Erm
     }
 }
 
-fn scores(truth: &[i64], said: &[i64], classes: &[i64]) -> Result<Evaluation, ErmError> {
+/// Evaluates predicted classes.
+///
+/// # Errors
+/// [`ErmError::Shape`] for no rows, or another number of predictions than rows.
+pub fn class_scores(truth: &[i64], said: &[i64], classes: &[i64]) -> Result<Evaluation, ErmError> {
+    if truth.len() != said.len() {
+        return Err(ErmError::Shape(format!("{} predictions for {} rows", said.len(), truth.len())));
+    }
     if truth.is_empty() {
         return Err(ErmError::Shape("no rows to evaluate on".into()));
     }
@@ -174,9 +191,9 @@ mod tests {
 
     #[test]
     fn scores_by_class() {
-        let found = scores(&[0, 0, 1, 2], &[0, 1, 1, 1], &[0, 1, 2]).unwrap();
+        let found = class_scores(&[0, 0, 1, 2], &[0, 1, 1, 1], &[0, 1, 2]).unwrap();
         assert_eq!((found.accuracy, found.majority), (0.5, 0.5));
         assert_eq!((found.classes[1].recall, found.classes[2].precision), (Some(1.0), None));
-        assert!(scores(&[], &[], &[0]).is_err());
+        assert!(class_scores(&[], &[], &[0]).is_err());
     }
 }

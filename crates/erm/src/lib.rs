@@ -60,7 +60,8 @@ pub mod utility;
 pub use draw::Shape;
 pub use error::ErmError;
 pub use evaluate::{
-    ClassScore, Evaluation, ValueScore, evaluate, evaluate_multiclass, evaluate_values, predicted_classes,
+    ClassScore, Evaluation, ValueScore, class_scores, evaluate, evaluate_multiclass, evaluate_values,
+    predicted_classes, value_scores,
 };
 pub use fit::{EXACT_REGULARIZATION, Fit, Report, fit, fit_exact};
 pub use gradient::Schedule;

@@ -8,7 +8,8 @@
 //!   │  accounting   Event in: composition theorems, Rényi and tight accountants; (ε, δ) out
 //!  noise   ↑        the entropy source, exact samplers, mechanisms, queries: (value, Event) out
 //!   ↑      │
-//!   └──── erm        private linear models: (model, Events) out
+//!   ├──── erm        private linear models: (model, Events) out
+//!   └──── train      networks by DP-SGD: (weights, Certificate) out
 //! ```
 //!
 //! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them.
@@ -30,6 +31,7 @@ pub use reticent_core as core;
 pub use reticent_data as data;
 pub use reticent_erm as erm;
 pub use reticent_noise as noise;
+pub use reticent_train as train;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

@@ -3,6 +3,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | [`Examples`], [`Selection`] | labelled examples in memory, and which of them a step uses |
+//! | [`load`] | images, tables and texts to examples |
 //! | [`Model`], [`Layout`] | what the trainer asks of a model |
 //! | [`describe`] | networks in words, presets |
 //! | [`native`] | described networks on the CPU |
@@ -25,6 +26,7 @@ mod digest;
 mod error;
 mod evaluate;
 mod examples;
+pub mod load;
 mod model;
 pub mod native;
 mod noise;
@@ -32,6 +34,7 @@ pub mod optimizer;
 mod plan;
 pub mod sampler;
 pub mod schedule;
+mod store;
 mod trainer;
 
 pub use clip::Clipping;
@@ -45,4 +48,5 @@ pub use optimizer::{Adam, OptimizerSettings};
 pub use plan::{PlanSettings, PrivacyPlan};
 pub use sampler::Units;
 pub use schedule::{Decay, Schedule};
+pub use store::{load_weights, save_weights};
 pub use trainer::{Baseline, Batches, Progress, Recipe, Terms, Trainer};

@@ -83,7 +83,7 @@ pub(super) fn tradeoff(arguments: &args::Tradeoff) -> Result<Output, Fail> {
         }
         aligned(&lines)
     };
-    Ok(Output { stdout, warnings })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// The whole curve, with the line of perfect privacy.

@@ -59,7 +59,7 @@ pub(super) fn epsilon(arguments: &args::Epsilon) -> Result<Output, Fail> {
         format!("epsilon = {shown} at delta = {at} {}\n", words::between(&answer))
             + &how(&case, &account, &answer)
     };
-    Ok(Output { stdout, warnings })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// δ at ε.
@@ -86,7 +86,7 @@ pub(super) fn delta(arguments: &args::Delta) -> Result<Output, Fail> {
         format!("delta = {shown} at epsilon = {at} {}\n", words::between(&answer))
             + &how(&case, &account, &answer)
     };
-    Ok(Output { stdout, warnings })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// The lines about how the answer came about.

@@ -66,6 +66,7 @@ pub(super) fn rdp(arguments: &args::Rdp) -> Result<Output, Fail> {
         return Ok(Output {
             stdout: json_line(&Curve { orders: orders.collect(), rdp, converted })?,
             warnings,
+            ..Output::default()
         });
     }
     let mut lines: Vec<(String, String)> = orders
@@ -80,7 +81,7 @@ pub(super) fn rdp(arguments: &args::Rdp) -> Result<Output, Fail> {
     }
     lines.push(("neighboring".to_owned(), words::relation(account.neighboring())));
     lines.push(("events".to_owned(), words::happened(&case.source, &account)));
-    Ok(Output { stdout: aligned(&lines), warnings })
+    Ok(Output { stdout: aligned(&lines), warnings, ..Output::default() })
 }
 
 fn divergence_text(value: f64) -> String {

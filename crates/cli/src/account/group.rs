@@ -76,7 +76,7 @@ pub(super) fn group(arguments: &args::Group) -> Result<Output, Fail> {
     if case.json {
         let (lower, upper, accountant, neighboring) = (None, None, "basic", account.neighboring());
         let stdout = json_line(&Claimed { epsilon, lower, upper, delta, size, accountant, neighboring })?;
-        return Ok(Output { stdout, warnings });
+        return Ok(Output { stdout, warnings, ..Output::default() });
     }
     let (epsilon, delta) = (digits::spent(epsilon), digits::spent(delta));
     let headline = format!("epsilon = {epsilon} at delta = {delta} for a group of {size}");
@@ -102,7 +102,7 @@ fn accounted(case: &Case, size: u64, delta: Delta) -> Result<Output, Fail> {
             accountant: answer.method.name(),
             neighboring: account.neighboring(),
         })?;
-        return Ok(Output { stdout, warnings });
+        return Ok(Output { stdout, warnings, ..Output::default() });
     }
     let (epsilon, at) = (digits::spent(upper), digits::exactly(delta.get()));
     let headline =
@@ -127,7 +127,11 @@ fn told(
         ("neighboring".to_owned(), words::relation(account.neighboring())),
         ("events".to_owned(), words::happened(&case.source, account)),
     ];
-    Ok(Output { stdout: format!("{headline}\n{}", aligned(&lines)), warnings: warnings.to_owned() })
+    Ok(Output {
+        stdout: format!("{headline}\n{}", aligned(&lines)),
+        warnings: warnings.to_owned(),
+        ..Output::default()
+    })
 }
 
 /// The divergence at one order, where that is all that is known.

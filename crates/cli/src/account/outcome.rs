@@ -47,6 +47,7 @@ pub(super) fn outcome(arguments: &args::Outcome) -> Result<Output, Fail> {
         return Ok(Output {
             stdout: json_line(&Range { lower, upper, probability, neighboring })?,
             warnings,
+            ..Output::default()
         });
     }
     let [least, most] = [(lower, digits::Side::Down), (upper, digits::Side::Up)]
@@ -63,7 +64,7 @@ pub(super) fn outcome(arguments: &args::Outcome) -> Result<Output, Fail> {
         ("neighboring".to_owned(), words::relation(account.neighboring())),
         ("events".to_owned(), words::happened(&case.source, &account)),
     ];
-    Ok(Output { stdout: headline + &aligned(&lines), warnings })
+    Ok(Output { stdout: headline + &aligned(&lines), warnings, ..Output::default() })
 }
 
 /// The tightest range that follows from the events.

@@ -105,7 +105,7 @@ fn solved(
             neighboring,
             achieved,
         })?;
-        return Ok(Output { stdout, warnings });
+        return Ok(Output { stdout, warnings, ..Output::default() });
     }
     let target = format!("epsilon = {} at delta = {}", digits::exactly(epsilon), digits::exactly(delta));
     let headline = match found {
@@ -138,5 +138,5 @@ fn solved(
             lines.push(("batch size".to_owned(), format!("{batch} of {records} records on average")));
         }
     }
-    Ok(Output { stdout: format!("{headline}\n") + &aligned(&lines), warnings })
+    Ok(Output { stdout: format!("{headline}\n") + &aligned(&lines), warnings, ..Output::default() })
 }

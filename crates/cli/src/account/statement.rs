@@ -59,7 +59,7 @@ pub(super) fn statement(arguments: &args::Statement) -> Result<Output, Fail> {
     } else {
         wrapped(&paragraph)
     };
-    Ok(Output { stdout, warnings })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 fn unit(given: Option<&str>, source: &Source) -> Result<String, Fail> {

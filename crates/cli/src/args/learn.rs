@@ -5,16 +5,18 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Train {
-    /// The table: a .csv file with a header line, or a .parquet file, or the name of a dataset in --data-dir; without
-    /// one, the bundled census records
+    /// A table (.csv with a header line, or .parquet), a folder of images, a run.toml, or the name of a dataset in
+    /// --data-dir; without one, the bundled census records
     pub(crate) file: Option<PathBuf>,
-    /// A folder of datasets, each a folder with NAME_train.parquet and NAME_test.parquet [default: $RETICENT_DATA]
+    /// A folder of datasets, each a folder with NAME_train.parquet and NAME_test.parquet, or with images [default:
+    /// $RETICENT_DATA]
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// What is publicly known of the table: bounds, categories, the label
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) schema: Option<PathBuf>,
-    /// logistic, svm or ridge [default: logistic, or ridge where the label is a number]
+    /// Linear: logistic, svm or ridge [default: logistic, or ridge where the label is a number]. Networks: mlp,
+    /// cnn-mnist, cnn-mnist-tanh, cnn-cifar, transformer-text, lstm-text, or a model.toml
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Privacy to spend, above 0 (0.1 to 3 is usual)
@@ -38,11 +40,11 @@ pub(crate) struct Train {
     /// Fit no intercept
     #[arg(long)]
     pub(crate) no_intercept: bool,
-    /// Steps of gradient and sgd [default: from public numbers]
+    /// Steps of gradient, sgd or a network [default: from public numbers, or --epochs]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) steps: Option<String>,
-    /// Learning rate of gradient and sgd [default: from public numbers]
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    /// Learning rate of gradient, sgd or a network [default: from public numbers; networks: 0.1, or 0.001 for adam]
+    #[arg(long, alias = "lr", value_name = "X", allow_hyphen_values = true)]
     pub(crate) learning_rate: Option<String>,
     /// Share of the rows in each step of sgd
     #[arg(long, value_name = "Q", allow_hyphen_values = true)]
@@ -56,20 +58,25 @@ pub(crate) struct Train {
     /// Another labelled table to test on; its rows are NOT protected
     #[arg(long, value_name = "FILE", conflicts_with = "test_share")]
     pub(crate) test: Option<PathBuf>,
-    /// The folder to save the model to
+    /// The folder to save the model to; for networks the run's folder, which must be new
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) network: super::network::Network,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
     /// The folder of a model
     pub(crate) model: PathBuf,
-    /// The table; its label is not needed
+    /// The table, the folder of images or the idx file of images; labels are not needed
     pub(crate) file: PathBuf,
+    /// The part of a set of images or of a dataset: train or test [default: test, where there is one]
+    #[arg(long, value_name = "PART")]
+    pub(crate) part: Option<String>,
     /// Where to write the predictions, as CSV [default: standard output]
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
@@ -82,8 +89,11 @@ pub(crate) struct Predict {
 pub(crate) struct Evaluate {
     /// The folder of a model
     pub(crate) model: PathBuf,
-    /// The labelled table; its rows are NOT protected
+    /// The labelled table or folder of images; what is in it is NOT protected
     pub(crate) file: PathBuf,
+    /// The part of a set of images or of a dataset: train or test [default: test, where there is one]
+    #[arg(long, value_name = "PART")]
+    pub(crate) part: Option<String>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 mod help;
 pub(crate) mod learn;
+pub(crate) mod network;
 mod release;
 pub(crate) mod schema;
 
@@ -37,7 +38,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         question: account::Question,
     },
-    /// Train a linear model with differential privacy
+    /// Train a model with differential privacy: linear, or a network
     #[command(after_help = help::learn::TRAIN)]
     Train(learn::Train),
     /// What a trained model says about the rows of a table

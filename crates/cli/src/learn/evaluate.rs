@@ -9,12 +9,13 @@ use crate::bar::Bar;
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::data::TableFile;
-use reticent::erm::{self, Evaluation, Model, evaluate_multiclass, evaluate_values};
+use reticent::data::schema::Bounds;
+use reticent::erm::{self, Evaluation, Model, ValueScore, evaluate_multiclass, evaluate_values};
 use serde_json::{Value, json};
 
 const NOTE: &str = "computed exactly: these numbers protect nobody in the table that was evaluated on";
 
-pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, Fail> {
+pub(super) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, Fail> {
     let stored = Stored::read(&arguments.model)?;
     let table = TableFile::open(&arguments.file)?;
     let bar = Bar::new(&table, progress);
@@ -30,34 +31,49 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
     let (found, lines) = match (&stored.model, &stored.task) {
         (Model::Binary(fit), Task::Number(bounds)) => {
             let score = evaluate_values(fit, &rows)?;
-            let [rmse, mae] = [score.rmse, score.mae].map(|error| unscaled(error, bounds));
-            let mut lines = vec![("rmse", brief(rmse)), ("mean absolute error", brief(mae))];
-            lines.extend(score.r2.map(|r2| ("variance explained", percent(r2))));
-            (json!({"rows": design.rows(), "rmse": rmse, "mae": mae, "r2": score.r2}), lines)
+            value_lines(&score, bounds, design.rows())
         }
-        (Model::Binary(fit), task) => classes(&erm::evaluate(fit, &rows)?, task, design.rows()),
+        (Model::Binary(fit), task) => {
+            class_lines(&erm::evaluate(fit, &rows)?, &task.classes(), design.rows())
+        }
         (Model::Multiclass(many), task) => {
             let of: Vec<u32> = design.labels().iter().map(|label| *label as u32).collect();
-            classes(&evaluate_multiclass(many, &rows, &of)?, task, design.rows())
+            class_lines(&evaluate_multiclass(many, &rows, &of)?, &task.classes(), design.rows())
         }
     };
-    let stdout = if arguments.json {
-        json_line(&found)?
+    evaluated(&found, lines, arguments.json)
+}
+
+/// A line of an evaluation.
+type Line = (&'static str, String);
+
+/// An evaluation as JSON or text.
+pub(crate) fn evaluated(found: &Value, lines: Vec<Line>, json: bool) -> Result<Output, Fail> {
+    let stdout = if json {
+        json_line(found)?
     } else {
         let mut lines: Vec<(String, String)> =
             lines.into_iter().map(|(label, text)| (label.to_owned(), text)).collect();
         lines.push(("note".to_owned(), NOTE.to_owned()));
-        aligned(&lines) + &table_of(&found)
+        aligned(&lines) + &table_of(found)
     };
     Ok(Output { stdout, ..Output::default() })
 }
 
-fn classes(found: &Evaluation, task: &Task, rows: usize) -> (Value, Vec<(&'static str, String)>) {
-    let names = task.classes();
+/// What there is to say about predicted values.
+pub(crate) fn value_lines(score: &ValueScore, bounds: &Bounds, rows: usize) -> (Value, Vec<Line>) {
+    let [rmse, mae] = [score.rmse, score.mae].map(|error| unscaled(error, bounds));
+    let mut lines = vec![("rmse", brief(rmse)), ("mean absolute error", brief(mae))];
+    lines.extend(score.r2.map(|r2| ("variance explained", percent(r2))));
+    (json!({"rows": rows, "rmse": rmse, "mae": mae, "r2": score.r2}), lines)
+}
+
+/// What there is to say about predicted classes.
+pub(crate) fn class_lines(found: &Evaluation, names: &[String], rows: usize) -> (Value, Vec<Line>) {
     let each: Vec<Value> = found
         .classes
         .iter()
-        .zip(&names)
+        .zip(names)
         .map(|(score, name)| {
             json!({"class": name, "rows": score.rows, "recall": score.recall, "precision": score.precision})
         })

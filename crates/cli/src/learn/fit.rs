@@ -1,5 +1,6 @@
 //! Rows to a model with its certificate.
 
+use super::bill::{Bill, count_rows};
 use super::held_out::{Tested, exactly, released};
 use super::plan::Plan;
 use super::task::Task;
@@ -11,10 +12,6 @@ use reticent::data::{Design, TableFile};
 use reticent::erm::{Classes, Loss, Method, Model, Report, Rows, Schedule, Scope, Settings};
 use reticent::erm::{fit as fit_binary, fit_multiclass};
 use reticent::noise::Entropy;
-use reticent::noise::query::{self, Terms};
-
-/// The share of ε that counting the rows gets when no size is declared.
-const COUNTING_SHARE: f64 = 0.02;
 
 /// A trained model.
 pub(super) struct Trained {
@@ -32,24 +29,6 @@ impl Trained {
             Model::Binary(fit) => &fit.report,
             Model::Multiclass(many) => &many.report,
         }
-    }
-}
-
-/// What the rows have paid for so far, in sequence.
-#[derive(Default)]
-struct Bill {
-    events: Vec<Event>,
-    guarantee: Option<Guarantee>,
-}
-
-impl Bill {
-    fn add(&mut self, events: &[Event], guarantee: Guarantee) -> Result<(), Fail> {
-        self.events.extend_from_slice(events);
-        self.guarantee = Some(match self.guarantee {
-            None => guarantee,
-            Some(before) => before.then(guarantee)?,
-        });
-        Ok(())
     }
 }
 
@@ -106,7 +85,7 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
         }
         (None, None) => None,
     };
-    warnings.extend(public_warnings(plan, report.size));
+    warnings.extend(public_warnings(plan.budget, plan.encoder.schema().is_draft(), report.size));
     warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task)));
     let certificate = match own {
         Some(own) => Some(certificate(plan, own, bill, tested.as_ref())?),
@@ -123,10 +102,10 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
 }
 
 /// What can be said against a claim without looking at rows.
-fn public_warnings(plan: &Plan, size: u64) -> Vec<String> {
+pub(crate) fn public_warnings(budget: Option<Guarantee>, draft: bool, size: u64) -> Vec<String> {
     let mut warnings = Vec::new();
-    let Some(budget) = plan.budget else { return warnings };
-    if plan.encoder.schema().is_draft() {
+    let Some(budget) = budget else { return warnings };
+    if draft {
         warnings.push(
             "the schema is a draft that was read off the records: its bounds and categories are not covered, and the \
              claim is not true until they are replaced by public ones"
@@ -176,12 +155,9 @@ fn fitting_budget(
     if settings.neighboring == Neighboring::ReplaceOne || settings.size.is_some() {
         return Ok(budget);
     }
-    let counting = Epsilon::new(COUNTING_SHARE * budget.epsilon.get())?;
-    let counted = query::count(entropy, &Terms::pure(counting), train.rows() as u64)?;
-    settings.size = Some(u64::try_from(counted.value).unwrap_or(0).max(1));
-    bill.add(&counted.events, counted.guarantee)?;
-    let left = reticent::core::rounding::sub_down(budget.epsilon.get(), counted.guarantee.epsilon.get());
-    Ok(Guarantee { epsilon: Epsilon::new(left)?, delta: budget.delta })
+    let (size, left) = count_rows(budget, train.rows() as u64, entropy, bill)?;
+    settings.size = Some(size);
+    Ok(left)
 }
 
 /// Labels from -1 to 1; classes are told apart by the multiclass fit itself.

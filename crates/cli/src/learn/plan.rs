@@ -4,7 +4,7 @@ use super::folder;
 use super::task::Task;
 use crate::args::learn::Train;
 use crate::fail::Fail;
-use crate::read;
+use crate::read::{self, whole};
 use reticent::core::{Delta, Epsilon, Guarantee, Neighboring};
 use reticent::data::schema::Unit;
 use reticent::data::{DATA_FOLDER, Encoder, Schema, Split, TableFile, bundled, find_dataset};
@@ -93,20 +93,30 @@ pub(super) fn plan(arguments: &Train) -> Result<Plan, Fail> {
 /// The table, its official test part and its schema; the bundled ones if none is named.
 fn data(arguments: &Train) -> Result<(TableFile, Option<TableFile>, Schema), Fail> {
     let own = arguments.schema.as_deref().map(Schema::read).transpose().map_err(Fail::data("--schema"))?;
-    let Some(file) = &arguments.file else {
+    let (table, test, known) = tables(arguments.file.as_deref(), arguments.data_dir.as_deref())?;
+    Ok((table, test, own.or(known).ok_or_else(no_schema)?))
+}
+
+/// A table by path or by the name of its dataset, its official test part, and the schema that comes with it; the bundled
+/// ones if none is named.
+pub(crate) fn tables(
+    file: Option<&Path>,
+    data_dir: Option<&Path>,
+) -> Result<(TableFile, Option<TableFile>, Option<Schema>), Fail> {
+    let Some(file) = file else {
         let (table, schema) = bundled::adult()?;
-        return Ok((table, None, own.unwrap_or(schema)));
+        return Ok((table, None, Some(schema)));
     };
     // A bare word that is no file is the name of a dataset, if there is a place to look for one.
     let name = file.to_str().filter(|_| file.extension().is_none() && !file.exists());
-    let has_place = arguments.data_dir.is_some() || std::env::var_os(DATA_FOLDER).is_some();
+    let has_place = data_dir.is_some() || std::env::var_os(DATA_FOLDER).is_some();
     if let Some(name) = name.filter(|_| has_place) {
-        let (table, test) = dataset(name, arguments.data_dir.as_deref())?;
+        let (table, test) = dataset(name, data_dir)?;
         let known = if name == "adult" { Some(bundled::adult()?.1) } else { None };
-        return Ok((table, test, own.or(known).ok_or_else(no_schema)?));
+        return Ok((table, test, known));
     }
     let table = TableFile::open(file)?;
-    Ok((table, None, own.ok_or_else(no_schema)?))
+    Ok((table, None, None))
 }
 
 /// The training part of a dataset, and its test part where it has one.
@@ -121,7 +131,7 @@ fn dataset(name: &str, folder: Option<&Path>) -> Result<(TableFile, Option<Table
     Ok((TableFile::open(&train)?, test))
 }
 
-fn no_schema() -> Fail {
+pub(crate) fn no_schema() -> Fail {
     Fail::missing(
         "--schema",
         "a table needs its public schema (bounds, categories, label): write one, or draft one with \
@@ -191,7 +201,7 @@ fn settings(arguments: &Train, schema: &Schema) -> Result<Settings, Fail> {
 }
 
 /// The cost of a schema that was learnt from the data, under the relation of the fit.
-fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<Guarantee>, Fail> {
+pub(crate) fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<Guarantee>, Fail> {
     let Some(spent) = schema.spent() else { return Ok(None) };
     if *schema.unit() != Unit::Row {
         let why = "was paid for rows, and the unit is a column: write the bounds and categories from public knowledge";
@@ -258,15 +268,6 @@ fn split(
         None => TEST_SHARE,
     };
     Ok(if share > 0.0 { Some(Split::new(&arguments.split_key, share)?) } else { None })
-}
-
-/// A whole number from 1 to `most`.
-fn whole(flag: &str, text: &str, most: u64) -> Result<u64, Fail> {
-    let remedy = || format!("give a whole number from 1 to {most}");
-    match text.trim().parse::<u64>() {
-        Ok(number) if (1..=most).contains(&number) => Ok(number),
-        _ => Err(Fail::flag(flag, text, remedy())),
-    }
 }
 
 /// A number above 0.

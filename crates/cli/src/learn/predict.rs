@@ -15,13 +15,13 @@ use serde_json::json;
 const CHUNK: usize = 1 << 16;
 
 /// What the model says of one row.
-struct Said {
-    prediction: String,
-    /// Of the positive class, for logistic models of two classes.
-    probability: Option<f64>,
+pub(crate) struct Said {
+    pub(crate) prediction: String,
+    /// Of the positive class for logistic models of two classes, of the predicted class for networks.
+    pub(crate) probability: Option<f64>,
 }
 
-pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fail> {
+pub(super) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fail> {
     let stored = Stored::read(&arguments.model)?;
     let table = TableFile::open(&arguments.file)?;
     let encoder = stored.encoder.clone().without_label();
@@ -33,6 +33,11 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
         Ok(())
     })?;
     drop(bar);
+    written(arguments, &said)
+}
+
+/// Predictions as the arguments want them: a file, CSV or JSON.
+pub(crate) fn written(arguments: &Predict, said: &[Said]) -> Result<Output, Fail> {
     let header: &[&str] = match said.first().is_some_and(|said| said.probability.is_some()) {
         true => &["prediction", "probability"],
         false => &["prediction"],

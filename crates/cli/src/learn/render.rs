@@ -41,7 +41,7 @@ struct Answer<'a> {
 pub(super) fn trained(plan: &Plan, trained: &Trained) -> Result<Output, Fail> {
     let warnings = trained.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
     if plan.json {
-        return Ok(Output { stdout: json(plan, trained)?, warnings });
+        return Ok(Output { stdout: json(plan, trained)?, warnings, ..Output::default() });
     }
     let report = trained.report();
     let chosen = if plan.method.is_none() { ", chosen by its bound from public numbers" } else { "" };
@@ -59,7 +59,7 @@ pub(super) fn trained(plan: &Plan, trained: &Trained) -> Result<Output, Fail> {
         Some(folder) => lines.push(("saved to".to_owned(), folder.display().to_string())),
         None => lines.push(("saved to".to_owned(), "nowhere: give --out DIR to keep the model".to_owned())),
     }
-    Ok(Output { stdout: aligned(&lines), warnings })
+    Ok(Output { stdout: aligned(&lines), warnings, ..Output::default() })
 }
 
 fn json(plan: &Plan, trained: &Trained) -> Result<String, Fail> {

@@ -10,7 +10,7 @@ const RIDGE: Loss = Loss::Squared { radius: 1.0 };
 
 /// What is predicted.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// One label against every other.
     Binary { positive: String },
     /// One of several labels.
@@ -21,7 +21,7 @@ pub(super) enum Task {
 
 impl Task {
     /// The task of a schema; its label is needed.
-    pub(super) fn of(schema: &Schema) -> Result<Self, Fail> {
+    pub(crate) fn of(schema: &Schema) -> Result<Self, Fail> {
         let Some(label) = schema.label() else {
             return Err(Fail::missing("[label]", "the schema names none: say which column to predict"));
         };
@@ -55,7 +55,7 @@ impl Task {
     }
 
     /// The names of the classes; none for a number.
-    pub(super) fn classes(&self) -> Vec<String> {
+    pub(crate) fn classes(&self) -> Vec<String> {
         match self {
             Self::Binary { positive } => vec![format!("not {positive}"), positive.clone()],
             Self::Classes { labels } => labels.clone(),

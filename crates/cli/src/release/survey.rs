@@ -67,7 +67,7 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
         let stdout = json_line(&json!({
             "query": query, "output": output, "rows": rows, "keep_probability": keep, "certificate": certificate,
         }))?;
-        return Ok(Output { stdout, warnings });
+        return Ok(Output { stdout, warnings, ..Output::default() });
     }
     let again = format!(
         "reticent release estimate {} --column {} --categories {} --epsilon {}",
@@ -83,7 +83,7 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
     ];
     lines.extend(cost(&certificate, mechanism)?);
     lines.push(("to estimate".to_owned(), again));
-    Ok(Output { stdout: aligned(&lines), warnings })
+    Ok(Output { stdout: aligned(&lines), warnings, ..Output::default() })
 }
 
 /// Refuses an output that is not a CSV file of its own in a folder that exists.

@@ -49,7 +49,7 @@ pub(super) fn output(
         target.write(&text)?;
     }
     let warnings = warnings.iter().map(|line| format!("warning: {line}\n")).collect();
-    Ok(Output { stdout, warnings })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// The comment above a schema.

@@ -288,7 +288,7 @@ impl Encoder {
     fn sink(&self) -> Sink {
         let has_users = *self.schema.unit() != Unit::Row;
         let design = Design::empty(self.dimension(), has_users, 1.0);
-        Sink { design, numbers: BTreeMap::new(), unnamed: 0 }
+        Sink { design, users: Users::default() }
     }
 }
 
@@ -303,9 +303,7 @@ struct Row<'a> {
 /// A design in the making.
 struct Sink {
     design: Design,
-    /// The number of every user with an id, and how many rows have none.
-    numbers: BTreeMap<Box<str>, u32>,
-    unnamed: usize,
+    users: Users,
 }
 
 impl Sink {
@@ -319,14 +317,29 @@ impl Sink {
         self.design.offsets.push(self.design.values.len());
         self.design.labels.extend(row.label);
         if let Some(user) = row.user {
-            let number = self.number(user)?;
+            let number = self.users.number(user)?;
             self.design.users.get_or_insert_default().push(number);
         }
         Ok(())
     }
+}
 
+/// A label as a number, as the [`Design`] describes it.
+pub(crate) fn label_of(target: &Target, cell: &Cell<'_>) -> f64 {
+    feature::label(target, cell).0
+}
+
+/// Users, numbered from 0 in the order they first appear in.
+#[derive(Default)]
+pub(crate) struct Users {
+    /// The number of every user with an id, and how many rows have none.
+    numbers: BTreeMap<Box<str>, u32>,
+    unnamed: usize,
+}
+
+impl Users {
     /// The number of a user, a new one if it has none yet. A row without an id is a user by itself.
-    fn number(&mut self, user: &Cell<'_>) -> Result<u32, DataError> {
+    pub(crate) fn number(&mut self, user: &Cell<'_>) -> Result<u32, DataError> {
         let label = user.label();
         if let Some(number) = label.as_ref().and_then(|label| self.numbers.get(label.as_ref())) {
             return Ok(*number);

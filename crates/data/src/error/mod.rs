@@ -5,8 +5,9 @@ mod text;
 use thiserror::Error;
 
 use crate::schema::SchemaError;
+pub use text::closest;
 use text::listed;
-pub(crate) use text::{closest, hint, shown, shown_path};
+pub(crate) use text::{hint, shown, shown_path};
 
 /// An error about data: its message is one line that says what to do.
 ///
@@ -283,6 +284,14 @@ pub enum DataError {
     /// A schema is wrong.
     #[error(transparent)]
     Schema(Box<SchemaError>),
+    /// A vocabulary file is not one.
+    #[error("{file}: not a vocabulary: {reason}")]
+    Vocabulary {
+        /// The path as given.
+        file: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// A schema declares no column that a model could use.
     #[error("the schema has no feature: declare bounds or categories for at least one column")]
     NoFeatures,

@@ -42,7 +42,7 @@ pub(crate) fn hint(suggestion: Option<&str>) -> String {
 }
 
 /// The name in `known` closest to `wanted`, if at most a third of its letters differ; case does not count.
-pub(crate) fn closest<'a>(wanted: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str> {
+pub fn closest<'a>(wanted: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     known
         .iter()

@@ -1,12 +1,12 @@
 //! Networks with names.
 
-use super::{Description, Kind};
+use super::{Description, Kind, Loss};
 use crate::TrainError;
 
 /// The presets and what they are.
 pub const PRESETS: &[(&str, &str)] = &[
-    ("logistic", "one linear layer: multinomial logistic regression"),
-    ("mlp", "two hidden layers of 512 and 256 with relu"),
+    ("logistic", "one linear layer: multinomial logistic regression; on text, of the words' frequencies"),
+    ("mlp", "two hidden layers of 512 and 256 with relu; on text, after the mean of embeddings"),
     ("cnn-mnist", "two convolutions and two linear layers for 28 x 28 images (Opacus's MNIST network)"),
     ("cnn-mnist-tanh", "the same network with tanh, which learns better under noise"),
     ("cnn-cifar", "six convolutions with tanh for 32 x 32 colour images"),
@@ -14,7 +14,8 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("lstm-text", "embedding, one LSTM of width 128, last state"),
 ];
 
-/// The network of a preset for examples of this shape; text presets also need the size of the vocabulary.
+/// The network of a preset for examples of this shape; text needs the size of the vocabulary. One class stands for a
+/// number: the loss is squared then.
 ///
 /// # Errors
 /// [`TrainError::Invalid`] for an unknown name; [`TrainError::Layer`] when the network cannot read this shape.
@@ -24,15 +25,19 @@ pub fn preset(
     vocabulary: Option<usize>,
     classes: usize,
 ) -> Result<Description, TrainError> {
-    let start = Description::reading(input);
+    let loss = if classes == 1 { Loss::Squared } else { Loss::CrossEntropy };
+    let start = Description { loss, ..Description::reading(input) };
     let words = || {
         vocabulary.ok_or_else(|| {
             TrainError::invalid("model", name, "it reads text: give a vocabulary, or choose another model")
         })
     };
     let description = match name {
-        "logistic" => flat(start).then(linear(classes)),
-        "mlp" => flat(start)
+        "logistic" => match vocabulary {
+            Some(vocabulary) => start.then(Kind::Embedding { vocabulary, out: classes }).then(Kind::MeanTime),
+            None => flat(start, None).then(linear(classes)),
+        },
+        "mlp" => flat(start, vocabulary)
             .then(linear(512))
             .then(Kind::Relu)
             .then(linear(256))
@@ -96,8 +101,13 @@ fn conv(out: usize, kernel: usize, stride: usize, padding: usize) -> Kind {
     }
 }
 
-fn flat(start: Description) -> Description {
-    if start.input.len() > 1 { start.then(Kind::Flatten) } else { start }
+/// One dimension out of any input.
+fn flat(start: Description, vocabulary: Option<usize>) -> Description {
+    match vocabulary {
+        Some(vocabulary) => start.then(Kind::Embedding { vocabulary, out: 128 }).then(Kind::MeanTime),
+        None if start.input.len() > 1 => start.then(Kind::Flatten),
+        None => start,
+    }
 }
 
 fn mnist(start: Description, activation: Kind, classes: usize) -> Description {

@@ -90,7 +90,7 @@ pub(super) fn compare(arguments: &args::Compare) -> Result<Output, Fail> {
         table(&case, &account, delta, &rows, not_bounds)
             + &arguments.plot.as_ref().map_or(String::new(), |path| format!("plot: {}\n", path.display()))
     };
-    Ok(Output { stdout, warnings })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 fn row(account: &Accountant, method: Method, delta: Delta) -> Row {

@@ -1,0 +1,84 @@
+//! The flags of `reticent train` that go with networks only.
+
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Networks")]
+pub(crate) struct Network {
+    /// Passes over the data, on average [default: 20]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) epochs: Option<String>,
+    /// Expected number of rows (or users) in a step [default: from the size]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) batch_size: Option<String>,
+    /// C: the most that the gradient of one row (or user) may weigh [default: 1]
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    pub(crate) clip: Option<String>,
+    /// flat (the whole gradient), per-layer, or automatic (every gradient brought to length C) [default: flat]
+    #[arg(long, value_name = "RULE")]
+    pub(crate) clipping: Option<String>,
+    /// sgd, adam or adamw [default: sgd]
+    #[arg(long, value_name = "RULE")]
+    pub(crate) optimizer: Option<String>,
+    /// Share of the last move that sgd keeps, from 0 to below 1 [default: 0.9]
+    #[arg(long, value_name = "M", allow_hyphen_values = true)]
+    pub(crate) momentum: Option<String>,
+    /// What pulls weights to 0 [default: 0, or 0.01 for adamw]
+    #[arg(long, value_name = "W", allow_hyphen_values = true)]
+    pub(crate) weight_decay: Option<String>,
+    /// How the learning rate goes on: constant, linear, cosine or exponential [default: constant]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) schedule: Option<String>,
+    /// Steps on which the learning rate rises to its full size [default: 0]
+    #[arg(long, value_name = "STEPS", allow_hyphen_values = true)]
+    pub(crate) warmup: Option<String>,
+    /// Use the moving average of the weights with this decay, such as 0.99
+    #[arg(long, value_name = "DECAY", allow_hyphen_values = true)]
+    pub(crate) average: Option<String>,
+    /// A layer whose weights stay as they are: its name, or its place from 0; may be repeated
+    #[arg(long, value_name = "LAYER")]
+    pub(crate) freeze: Vec<String>,
+    /// Noise in units of C, instead of --epsilon; what it costs is printed
+    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    pub(crate) noise_multiplier: Option<String>,
+    /// Train without any protection, for comparison
+    #[arg(long)]
+    pub(crate) non_private: bool,
+    /// PUBLIC labelled data to watch the training with (a table, or an image folder): NOT protected
+    #[arg(long, value_name = "DATA")]
+    pub(crate) validation: Option<PathBuf>,
+    /// The column with texts
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) text_column: Option<String>,
+    /// A PUBLIC file with one token per line; it must not be made from the private texts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vocabulary: Option<PathBuf>,
+    /// Tokens per text: longer ones are cut, shorter ones padded [default: 64]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) length: Option<String>,
+    /// The label's column, for texts without a schema
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+    /// The public names of the classes, A,B,C; for images also their number [images: default 10]
+    #[arg(long, value_name = "CLASSES")]
+    pub(crate) classes: Option<String>,
+    /// Pixels enter as (pixel / 255 - shift) / scale: a public number, or one per channel [default: 0.5]
+    #[arg(long, value_name = "X[,X,X]", allow_hyphen_values = true)]
+    pub(crate) shift: Option<String>,
+    /// See --shift [default: 0.5]
+    #[arg(long, value_name = "X[,X,X]", allow_hyphen_values = true)]
+    pub(crate) scale: Option<String>,
+    /// The most rows of a user in one step, drawn at random; where the schema's unit is a column
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) examples_per_user: Option<String>,
+    /// How often the run is stored: a number of steps, or as in 2epochs [default: 1epoch]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) checkpoint_every: Option<String>,
+    /// Threads [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+    /// Go on with the run in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) resume: Option<PathBuf>,
+}

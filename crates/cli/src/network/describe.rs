@@ -1,0 +1,84 @@
+//! The network of a run.
+
+use super::reader::Reader;
+use super::run::Run;
+use crate::fail::Fail;
+use reticent::data::closest;
+use reticent::train::Description;
+use reticent::train::describe::{PRESETS, preset};
+
+/// Models that are linear where the data are a table.
+const LINEAR: &[&str] = &["logistic", "svm", "ridge"];
+
+/// Whether a model's name is one of a network that no linear model has.
+pub(super) fn is_network(model: &str) -> bool {
+    is_file(model) || (PRESETS.iter().any(|(name, _)| *name == model) && !LINEAR.contains(&model))
+}
+
+fn is_file(model: &str) -> bool {
+    model.ends_with(".toml")
+}
+
+/// Refuses a name that no model has.
+pub(super) fn check(model: &str) -> Result<(), Fail> {
+    let known: Vec<&str> = LINEAR.iter().copied().chain(PRESETS.iter().map(|(name, _)| *name)).collect();
+    if is_file(model) || known.contains(&model) {
+        return Ok(());
+    }
+    let hint = closest(model, &known).map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
+    let networks: Vec<&str> =
+        PRESETS.iter().map(|(name, _)| *name).filter(|name| *name != "logistic").collect();
+    let remedy = format!(
+        "unknown{hint}: give logistic, svm or ridge for a linear model, or {} or a model.toml for a network",
+        networks.join(", ")
+    );
+    Err(Fail::flag("--model", model, remedy))
+}
+
+/// The network for examples of this shape, frozen layers marked.
+pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Result<Description, Fail> {
+    let vocabulary = reader.vocabulary.as_ref().map(|vocabulary| vocabulary.size());
+    let usual = match shape {
+        _ if vocabulary.is_some() => "transformer-text",
+        [1, 28, 28] => "cnn-mnist-tanh",
+        [3, 32, 32] => "cnn-cifar",
+        _ => "mlp",
+    };
+    let model = run.model.get_or_insert_with(|| usual.to_owned()).clone();
+    check(&model)?;
+    let outputs = reader.outputs();
+    let mut description = if is_file(&model) {
+        let text = std::fs::read_to_string(&model)
+            .map_err(|error| Fail::flag("--model", &model, format!("cannot be read: {error}")))?;
+        Description::from_toml(&text, &model)?
+    } else if LINEAR.contains(&model.as_str()) && model != "logistic" {
+        return Err(Fail::flag(
+            "--model",
+            &model,
+            "goes with tables only: give logistic, mlp or another network",
+        ));
+    } else {
+        preset(&model, shape, vocabulary, outputs)?
+    };
+    let found = description.outputs()?;
+    if found != outputs {
+        let remedy = format!(
+            "it has {found} outputs, and the data need {outputs}: one per class, or one for a number"
+        );
+        return Err(Fail::flag("--model", &model, remedy));
+    }
+    for name in run.freeze.iter().flatten() {
+        let names: Vec<String> = description
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(place, layer)| layer.name.clone().unwrap_or_else(|| place.to_string()))
+            .collect();
+        let Some(place) = names.iter().position(|known| known == name) else {
+            let remedy = format!("no such layer: there are {}", names.join(", "));
+            return Err(Fail::flag("--freeze", name, remedy));
+        };
+        description.layers[place].frozen = true;
+    }
+    Ok(description)
+}

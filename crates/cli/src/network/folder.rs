@@ -1,0 +1,197 @@
+//! A run's folder. `model.json` is written last: a folder that has it holds a finished model.
+
+use super::reader::{Input, Reader};
+use super::run::Run;
+use super::source::Source;
+use crate::fail::Fail;
+use reticent::core::Certificate;
+use reticent::data::text::Vocabulary;
+use reticent::data::{Schema, write_atomic};
+use reticent::train::{Description, Effort, Layout, Model, Network, load_weights, save_weights};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf, absolute};
+
+pub(super) const RUN_FILE: &str = "run.toml";
+pub(super) const DESCRIPTION_FILE: &str = "model.toml";
+const WEIGHTS_FILE: &str = "model.safetensors";
+const ABOUT_FILE: &str = "model.json";
+const SCHEMA_FILE: &str = "schema.toml";
+const VOCABULARY_FILE: &str = "vocabulary.txt";
+const CERTIFICATE_FILE: &str = "certificate.json";
+const METRICS_FILE: &str = "metrics.jsonl";
+
+const FORMAT: u32 = 1;
+
+/// What a stored model says about itself.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct About {
+    format: u32,
+    /// Always `network`.
+    kind: String,
+    input: Input,
+    classes: Vec<String>,
+    private: bool,
+}
+
+/// Refuses a place where no run can begin.
+pub(super) fn check_new(folder: &Path) -> Result<(), Fail> {
+    let refuse = |remedy: &str| Err(Fail::flag("--out", &folder.display().to_string(), remedy));
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => match folder.join(RUN_FILE).is_file() {
+            true => refuse("it holds a run: go on with it by --resume, or give a new folder"),
+            false => refuse("the folder is not empty: give a new one"),
+        },
+        Ok(false) => Ok(()),
+        Err(_) if folder.exists() => refuse("not a folder: give a new one"),
+        // Made and taken away again, to know before training that it can be made.
+        Err(_) => match fs::create_dir_all(folder).and_then(|()| fs::remove_dir(folder)) {
+            Ok(()) => Ok(()),
+            Err(error) => refuse(&format!("cannot be made: {error}")),
+        },
+    }
+}
+
+/// Writes what is known before the first step. Paths in the run's copy lead to the folder's own files.
+pub(super) fn begin(
+    folder: &Path,
+    run: &Run,
+    reader: &Reader,
+    description: &Description,
+) -> Result<(), Fail> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
+    })?;
+    let mut kept = Run { out: None, label: None, ..run.clone() };
+    let whole = |path: &mut Option<PathBuf>| {
+        // The name of a dataset stays a name.
+        if let Some(found) = path.as_deref().filter(|path| path.exists()).and_then(|path| absolute(path).ok())
+        {
+            *path = Some(found);
+        }
+    };
+    whole(&mut kept.data);
+    whole(&mut kept.validation);
+    whole(&mut kept.data_dir);
+    if let Some(schema) = &reader.schema {
+        write_atomic(&folder.join(SCHEMA_FILE), schema.to_toml().as_bytes())?;
+        (kept.schema, kept.classes) = (Some(SCHEMA_FILE.into()), None);
+    }
+    if let Some(vocabulary) = &reader.vocabulary {
+        write_atomic(&folder.join(VOCABULARY_FILE), vocabulary.to_text().as_bytes())?;
+        kept.vocabulary = Some(VOCABULARY_FILE.into());
+    }
+    if kept.model.as_ref().is_some_and(|model| model.ends_with(".toml")) {
+        kept.model = Some(DESCRIPTION_FILE.to_owned());
+    }
+    write_atomic(&folder.join(DESCRIPTION_FILE), description.to_toml()?.as_bytes())?;
+    Ok(write_atomic(&folder.join(RUN_FILE), kept.to_toml()?.as_bytes())?)
+}
+
+/// Writes what is guaranteed for everything in the folder.
+pub(super) fn write_certificate(folder: &Path, certificate: Option<&Certificate>) -> Result<(), Fail> {
+    let text = serde_json::to_string_pretty(&certificate)
+        .map_err(|error| Fail::new(format!("cannot write the certificate: {error}")))?;
+    Ok(write_atomic(&folder.join(CERTIFICATE_FILE), format!("{text}\n").as_bytes())?)
+}
+
+/// Writes the finished model.
+pub(super) fn finish(
+    folder: &Path,
+    reader: &Reader,
+    layout: &Layout,
+    weights: &[f32],
+    private: bool,
+) -> Result<(), Fail> {
+    save_weights(&folder.join(WEIGHTS_FILE), layout, weights)?;
+    let about = About {
+        format: FORMAT,
+        kind: "network".to_owned(),
+        input: reader.input.clone(),
+        classes: reader.classes.clone(),
+        private,
+    };
+    let text = serde_json::to_string_pretty(&about).map_err(|error| Fail::new(error.to_string()))?;
+    Ok(write_atomic(&folder.join(ABOUT_FILE), format!("{text}\n").as_bytes())?)
+}
+
+/// Adds a line of metrics.
+pub(super) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Fail> {
+    let path = folder.join(METRICS_FILE);
+    let text = crate::text::json_line(line)?;
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| Fail::new(format!("{}: cannot be written: {error}", path.display())))
+}
+
+/// Whether a folder is one of a network, finished or not.
+pub(crate) fn is_network(folder: &Path) -> bool {
+    folder.join(DESCRIPTION_FILE).is_file()
+}
+
+/// A finished model that was read back.
+pub(super) struct Stored {
+    pub(super) network: Network,
+    pub(super) weights: Vec<f32>,
+    pub(super) reader: Reader,
+}
+
+impl Stored {
+    pub(super) fn read(folder: &Path) -> Result<Self, Fail> {
+        let path = folder.join(ABOUT_FILE);
+        if !path.is_file() {
+            let why = "the training is not finished: go on with 'reticent train --resume' and this folder";
+            return Err(Fail::new(format!("{}: {why}", folder.display())));
+        }
+        let refuse = |path: &Path, why: String| Fail::new(format!("{}: {why}", path.display()));
+        let text = fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()))?;
+        let about: About = serde_json::from_str(&text)
+            .map_err(|error| refuse(&path, format!("not a stored network ({error}): train it again")))?;
+        if about.format != FORMAT {
+            return Err(refuse(
+                &path,
+                format!("format {} is not known here: use a newer version", about.format),
+            ));
+        }
+        let (schema, vocabulary) = match about.input {
+            Input::Images { .. } => (None, None),
+            Input::Table => (Some(Schema::read(&folder.join(SCHEMA_FILE))?), None),
+            Input::Text { .. } => (
+                Some(Schema::read(&folder.join(SCHEMA_FILE))?),
+                Some(Vocabulary::read(&folder.join(VOCABULARY_FILE))?),
+            ),
+        };
+        let description = folder.join(DESCRIPTION_FILE);
+        let text =
+            fs::read_to_string(&description).map_err(|error| refuse(&description, error.to_string()))?;
+        let description = Description::from_toml(&text, &description.display().to_string())?;
+        let reader = Reader { input: about.input, classes: about.classes, schema, vocabulary };
+        if description.outputs()? != reader.outputs() {
+            return Err(refuse(&path, "its classes are not those of model.toml: train it again".to_owned()));
+        }
+        let network = Network::new(description, Effort::default())?;
+        let weights = load_weights(&folder.join(WEIGHTS_FILE), network.layout())?;
+        Ok(Self { network, weights, reader })
+    }
+
+    /// What was trained, and read by the same rules from other data.
+    pub(super) fn scores(
+        &mut self,
+        source: &Source,
+        labelled: bool,
+        progress: bool,
+    ) -> Result<(Vec<f32>, reticent::train::Examples), Fail> {
+        const CHUNK: usize = 512;
+        let examples = self.reader.read(source, labelled, progress)?.examples;
+        let named = |error: reticent::train::TrainError| Fail::new(format!("{}: {error}", source.name()));
+        self.network.check(&examples).map_err(named)?;
+        let all: Vec<usize> = (0..examples.len()).collect();
+        let mut scores = Vec::new();
+        for which in all.chunks(CHUNK) {
+            scores.extend(self.network.outputs(&self.weights, &examples, which).map_err(named)?);
+        }
+        Ok((scores, examples))
+    }
+}

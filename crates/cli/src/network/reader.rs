@@ -1,0 +1,234 @@
+//! From data to examples, by what is public alone; kept beside the model, to read other data alike.
+
+use super::run::{Classes, Run};
+use super::source::Source;
+use crate::bar::Bar;
+use crate::fail::Fail;
+use crate::learn::Task;
+use reticent::data::schema::{Categories, Label, Target, Unit};
+use reticent::data::text::{TextPlan, Vocabulary};
+use reticent::data::{Encoder, Images, Schema, Values, read_idx};
+use reticent::train::{Examples, load};
+use serde::{Deserialize, Serialize};
+
+/// Tokens per text unless another number is asked for.
+const LENGTH: u64 = 64;
+
+/// The most tokens per text.
+const MOST_LENGTH: u64 = 1 << 16;
+
+/// How inputs are made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(super) enum Input {
+    /// Pixels, as (pixel / 255 - shift) / scale.
+    Images { shift: Vec<f32>, scale: Vec<f32> },
+    /// The columns of the schema.
+    Table,
+    /// The tokens of a column.
+    Text { column: String, length: usize },
+}
+
+/// Everything public that turns data into examples.
+#[derive(Debug, Clone)]
+pub(super) struct Reader {
+    pub(super) input: Input,
+    /// The names of the classes; none for a number.
+    pub(super) classes: Vec<String>,
+    /// None for images.
+    pub(super) schema: Option<Schema>,
+    /// For text.
+    pub(super) vocabulary: Option<Vocabulary>,
+}
+
+/// Data in memory.
+pub(super) struct Loaded {
+    pub(super) examples: Examples,
+    /// The user of every example, if the unit is a column.
+    pub(super) users: Option<Vec<u32>>,
+}
+
+impl Reader {
+    /// What a run says about its data.
+    pub(super) fn of(run: &Run, source: &Source, known: Option<Schema>) -> Result<Self, Fail> {
+        let images = matches!(source, Source::Images(..) | Source::Pixels(_));
+        let is_text = run.vocabulary.is_some() || run.text_column.is_some() || run.length.is_some();
+        for (flag, given, fits) in [
+            ("--schema", run.schema.is_some(), !images),
+            ("--text-column", run.text_column.is_some(), !images),
+            ("--vocabulary", run.vocabulary.is_some(), !images),
+            ("--length", run.length.is_some(), !images),
+            ("--examples-per-user", run.examples_per_user.is_some(), !images),
+            ("--shift", run.shift.is_some(), images),
+            ("--scale", run.scale.is_some(), images),
+            ("--label", run.label.is_some(), is_text && !images),
+            ("--classes", run.classes.is_some(), is_text || images),
+        ] {
+            if given && !fits {
+                let data = if images { "images" } else { "tables" };
+                return Err(Fail::new(format!("{flag}: does not go with {data}: leave it out")));
+            }
+        }
+        if images {
+            let half = || vec![0.5];
+            let shift = run.shift.as_ref().map_or_else(half, |shift| shift.values());
+            let scale = run.scale.as_ref().map_or_else(half, |scale| scale.values());
+            let input = Input::Images { shift, scale };
+            return Ok(Self { input, classes: image_classes(run)?, schema: None, vocabulary: None });
+        }
+        let own = run.schema.as_deref().map(Schema::read).transpose().map_err(Fail::data("--schema"))?;
+        if !is_text {
+            let schema = own.or(known).ok_or_else(crate::learn::no_schema)?;
+            let classes = Task::of(&schema)?.classes();
+            return Ok(Self { input: Input::Table, classes, schema: Some(schema), vocabulary: None });
+        }
+        let Some(column) = run.text_column.clone() else {
+            return Err(Fail::missing(
+                "--text-column",
+                "say which column holds the texts, e.g. --text-column text",
+            ));
+        };
+        let Some(vocabulary) = &run.vocabulary else {
+            return Err(Fail::missing(
+                "--vocabulary",
+                "texts need a PUBLIC file with one token per line; one made from the private texts would tell their words",
+            ));
+        };
+        let vocabulary = Vocabulary::read(vocabulary).map_err(Fail::data("--vocabulary"))?;
+        let length = run.length.unwrap_or(LENGTH);
+        if length == 0 || length > MOST_LENGTH {
+            return Err(Fail::flag(
+                "--length",
+                &length.to_string(),
+                format!("give a number from 1 to {MOST_LENGTH}"),
+            ));
+        }
+        let schema = match own {
+            Some(schema) => schema,
+            None => text_schema(run)?,
+        };
+        let classes = Task::of(&schema)?.classes();
+        let input = Input::Text { column, length: length as usize };
+        Ok(Self { input, classes, schema: Some(schema), vocabulary: Some(vocabulary) })
+    }
+
+    /// How many outputs a network needs: one per class, or one for a number.
+    pub(super) fn outputs(&self) -> usize {
+        self.classes.len().max(1)
+    }
+
+    /// What a label is read as.
+    pub(super) fn target(&self) -> Option<&Target> {
+        self.schema.as_ref().and_then(Schema::label).map(|label| &label.target)
+    }
+
+    /// Who is protected.
+    pub(super) fn unit(&self) -> String {
+        match (&self.input, self.schema.as_ref().map(Schema::unit)) {
+            (_, Some(Unit::Column(column))) => format!("all rows of one {column}"),
+            (Input::Images { .. }, _) => "image".to_owned(),
+            _ => "row".to_owned(),
+        }
+    }
+
+    /// The name of one unit and of several.
+    pub(super) fn unit_words(&self) -> &'static str {
+        match (&self.input, self.schema.as_ref().map(Schema::unit)) {
+            (_, Some(Unit::Column(_))) => "users",
+            (Input::Images { .. }, _) => "images",
+            _ => "rows",
+        }
+    }
+
+    /// Reads data, with labels and users or without.
+    pub(super) fn read(&self, source: &Source, labelled: bool, progress: bool) -> Result<Loaded, Fail> {
+        let wrong = |remedy: &str| Err(Fail::new(format!("{}: {remedy}", source.name())));
+        match (&self.input, source) {
+            (Input::Images { shift, scale }, Source::Images(folder, part)) => {
+                let images = Images::read(folder, *part)?;
+                Ok(Loaded { examples: load::images(&images, shift, scale)?, users: None })
+            }
+            (Input::Images { shift, scale }, Source::Pixels(file)) if !labelled => {
+                let array = read_idx(file)?;
+                let &[count, height, width] = array.shape() else {
+                    return wrong("not a file of images: give one with three dimensions");
+                };
+                let Values::U8(values) = array.into_values() else { return wrong("not a file of images") };
+                let examples = load::pixels([1, height, width], values, vec![0; count], shift, scale)?;
+                Ok(Loaded { examples, users: None })
+            }
+            (Input::Images { .. }, Source::Pixels(_)) => {
+                wrong("labels are needed: give the folder that holds images and labels")
+            }
+            (Input::Images { .. }, Source::Table(_)) => wrong("not images: give a folder of images"),
+            (_, Source::Images(..) | Source::Pixels(_)) => wrong("these are images: give a table"),
+            (Input::Table, Source::Table(table)) => {
+                let (Some(schema), Some(target)) = (&self.schema, self.target()) else {
+                    return wrong("the model has no schema");
+                };
+                let encoder = Encoder::new(schema).map_err(Fail::data("--schema"))?;
+                let encoder = if labelled { encoder } else { encoder.without_label() };
+                let bar = Bar::new(table, progress);
+                let (design, _) = encoder.encode(table, &mut |bytes| bar.at(bytes))?;
+                let examples = load::rows(&design, target, encoder.l1_bound())?;
+                Ok(Loaded { examples, users: design.users().map(<[u32]>::to_vec) })
+            }
+            (Input::Text { column, length }, Source::Table(table)) => {
+                let (Some(schema), Some(target), Some(vocabulary)) =
+                    (&self.schema, self.target(), &self.vocabulary)
+                else {
+                    return wrong("the model has no vocabulary");
+                };
+                let plan = TextPlan { column, schema, vocabulary, length: *length };
+                let bar = Bar::new(table, progress);
+                let mut texts = plan.read(table, labelled, &mut |bytes| bar.at(bytes))?;
+                let users = texts.users.take();
+                Ok(Loaded { examples: load::texts(texts, target, *length)?, users })
+            }
+        }
+    }
+}
+
+fn image_classes(run: &Run) -> Result<Vec<String>, Fail> {
+    let names = match &run.classes {
+        None => (0..10).map(|class| class.to_string()).collect(),
+        Some(Classes::Count(count)) => {
+            if !(2..=256).contains(count) {
+                return Err(Fail::flag(
+                    "--classes",
+                    &count.to_string(),
+                    "give a number from 2 to 256, or names",
+                ));
+            }
+            (0..*count).map(|class| class.to_string()).collect()
+        }
+        Some(Classes::Names(names)) => names.clone(),
+    };
+    let found = Categories::new(&names);
+    found.map_err(|problem| Fail::flag("--classes", &names.join(","), problem))?;
+    if names.len() < 2 {
+        return Err(Fail::flag("--classes", &names.join(","), "give at least two"));
+    }
+    Ok(names)
+}
+
+/// The schema of texts that have none: a label and its classes.
+fn text_schema(run: &Run) -> Result<Schema, Fail> {
+    let Some(column) = run.label.clone() else {
+        return Err(Fail::missing(
+            "--label",
+            "say which column to predict, with --classes A,B (or give a --schema with a [label])",
+        ));
+    };
+    let Some(Classes::Names(names)) = &run.classes else {
+        return Err(Fail::missing(
+            "--classes",
+            "give the public names of the label's classes, e.g. --classes ham,spam",
+        ));
+    };
+    let categories =
+        Categories::new(names).map_err(|problem| Fail::flag("--classes", &names.join(","), problem))?;
+    let label = Label { column, target: Target::Classes { categories, other: 0 } };
+    Schema::new(Unit::Row, Some(label), Vec::new())
+        .map_err(|error| Fail::flag("--classes", &names.join(","), error))
+}

@@ -1,0 +1,146 @@
+//! What a run prints.
+
+use super::reader::Reader;
+use super::run::Run;
+use super::terms::Agreement;
+use super::training::Metrics;
+use crate::cost::cost;
+use crate::digits;
+use crate::fail::Fail;
+use crate::text::{aligned, json_line};
+use crate::{INTERRUPTED, Output};
+use reticent::core::Certificate;
+use reticent::train::Progress;
+use serde_json::json;
+use std::path::Path;
+
+/// A finished run.
+pub(super) struct Finished<'a> {
+    pub(super) run: &'a Run,
+    pub(super) data: String,
+    pub(super) validation: Option<String>,
+    pub(super) reader: &'a Reader,
+    pub(super) agreement: &'a Agreement,
+    pub(super) weights: usize,
+    pub(super) progress: Progress,
+    pub(super) metrics: Metrics,
+    pub(super) certificate: Option<Certificate>,
+    pub(super) folder: Option<&'a Path>,
+    pub(super) warnings: Vec<String>,
+    pub(super) json: bool,
+}
+
+impl Finished<'_> {
+    pub(super) fn render(self) -> Result<Output, Fail> {
+        let warnings = self.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+        let stdout = if self.json { self.as_json()? } else { self.as_text()? };
+        Ok(Output { stdout, warnings, ..Output::default() })
+    }
+
+    fn as_json(&self) -> Result<String, Fail> {
+        let plan = self.agreement.plan();
+        json_line(&json!({
+            "model": self.run.model,
+            "weights": self.weights,
+            "steps": self.progress.taken,
+            "counted_steps": self.progress.counted,
+            "epochs": self.metrics.epoch,
+            "batch_size": self.agreement.batch,
+            "size": self.agreement.size,
+            "noise_multiplier": plan.map(|plan| plan.noise_multiplier()),
+            "loss": self.metrics.validation_loss,
+            "accuracy": self.metrics.validation_accuracy,
+            "tested": self.validation.as_ref().map_or("not at all", |_| "public data, not protected"),
+            "examples_per_second": self.metrics.examples_per_second,
+            "certificate": self.certificate,
+            "folder": self.folder,
+            "warnings": self.warnings,
+        }))
+    }
+
+    fn as_text(&self) -> Result<String, Fail> {
+        let agreement = self.agreement;
+        let model = self.run.model.as_deref().unwrap_or("network");
+        let words = self.reader.unit_words();
+        let size = match (agreement.plan(), agreement.is_counted(), self.run.size) {
+            (Some(_), true, _) => format!("about {} {words}, counted with noise", agreement.size),
+            (Some(_), false, Some(size)) => format!("declared size {size}"),
+            _ => format!("{} {words}", agreement.size),
+        };
+        let mut lines = vec![
+            ("model".to_owned(), format!("{model}, {} weights", self.weights)),
+            ("trained on".to_owned(), format!("{} ({size})", self.data)),
+            (
+                "steps".to_owned(),
+                format!(
+                    "{} of {} {words} each, {} epochs, {} {words}/s",
+                    self.progress.taken,
+                    agreement.batch,
+                    digits::brief(self.metrics.epoch),
+                    digits::brief(self.metrics.examples_per_second)
+                ),
+            ),
+        ];
+        if let Some(plan) = agreement.plan() {
+            let noise = format!(
+                "{} times the clipping norm {} ({})",
+                digits::brief(plan.noise_multiplier()),
+                digits::brief(plan.settings().clipping.norm()),
+                self.run.clipping.as_deref().unwrap_or("flat")
+            );
+            lines.push(("noise".to_owned(), noise));
+        }
+        if let (Some(loss), Some(data)) = (self.metrics.validation_loss, &self.validation) {
+            let note = format!("on {data}: public, not protected");
+            if let Some(accuracy) = self.metrics.validation_accuracy {
+                lines.push(("accuracy".to_owned(), format!("{:.2} % ({note})", 100.0 * accuracy)));
+            }
+            lines.push(("loss".to_owned(), format!("{} ({note})", digits::brief(loss))));
+        }
+        match &self.certificate {
+            Some(certificate) => lines.extend(cost(certificate, certificate.accountant.clone())?),
+            None => {
+                lines.push(("privacy".to_owned(), "none: this model may tell what it was trained on".into()))
+            }
+        }
+        let place = self.folder.map(|folder| folder.display().to_string());
+        lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "nowhere".to_owned())));
+        Ok(aligned(&lines))
+    }
+}
+
+/// What is said after Ctrl-C.
+pub(super) fn interrupted(
+    progress: Progress,
+    certificate: Option<&Certificate>,
+    folder: Option<&Path>,
+    json: bool,
+) -> Result<Output, Fail> {
+    let resume = folder.map(|folder| format!("reticent train --resume {}", folder.display()));
+    let stdout = match json {
+        true => json_line(&json!({
+            "interrupted": true, "steps": progress.taken, "of": progress.steps, "folder": folder, "resume": resume,
+            "certificate": certificate,
+        }))?,
+        false => String::new(),
+    };
+    let spent = certificate.map_or_else(String::new, |certificate| {
+        format!(", {} spent so far", crate::text::spent(&certificate.guarantee))
+    });
+    let next = match &resume {
+        Some(resume) => format!("stored; go on with: {resume}"),
+        None => "nothing was stored, for want of --out".to_owned(),
+    };
+    let warnings = format!("stopped after step {} of {}{spent}: {next}\n", progress.taken, progress.steps);
+    Ok(Output { stdout, warnings, status: INTERRUPTED })
+}
+
+/// What can be said against a run without looking at data.
+pub(super) fn lost(progress: Progress) -> Option<String> {
+    let lost = progress.counted.saturating_sub(progress.taken);
+    (lost > 0).then(|| {
+        format!(
+            "{lost} steps were seen but lost when the run was stopped: they are paid for, and the model has fewer steps"
+        )
+    })
+}

@@ -1,0 +1,78 @@
+//! Where data are: an image folder, a table, or the name of a dataset.
+
+use crate::fail::Fail;
+use crate::learn::tables;
+use reticent::data::{DATA_FOLDER, Part, Schema, TableFile, find_dataset};
+use std::path::{Path, PathBuf};
+
+/// Data that can be read.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// One part of the images in a folder.
+    Images(PathBuf, Part),
+    /// A single idx file of images, which has no labels.
+    Pixels(PathBuf),
+    Table(TableFile),
+}
+
+impl Source {
+    /// As messages name it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Images(folder, Part::Train) => format!("{} (training part)", folder.display()),
+            Self::Images(folder, Part::Test) => format!("{} (test part)", folder.display()),
+            Self::Pixels(file) => file.display().to_string(),
+            Self::Table(table) => table.path().display().to_string(),
+        }
+    }
+}
+
+/// Data, the test part that their authors set aside, and the schema that comes with them.
+pub(super) struct Found {
+    pub(super) source: Source,
+    pub(super) official: Option<Source>,
+    pub(super) schema: Option<Schema>,
+}
+
+/// Finds data by path or name; none is the bundled table.
+pub(super) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found, Fail> {
+    if let Some(folder) = file.map(|file| image_folder(file, data_dir)).transpose()?.flatten() {
+        let official = has_images(&folder, Part::Test).then(|| Source::Images(folder.clone(), Part::Test));
+        return Ok(Found { source: Source::Images(folder, Part::Train), official, schema: None });
+    }
+    if let Some(folder) = file.filter(|file| file.is_dir()) {
+        let why =
+            "no images there: give a folder with train-images-idx3-ubyte.gz or data_batch_1.bin, or a table";
+        return Err(Fail::new(format!("{}: {why}", folder.display())));
+    }
+    let (table, official, schema) = tables(file, data_dir)?;
+    Ok(Found { source: Source::Table(table), official: official.map(Source::Table), schema })
+}
+
+/// The folder of images that a path or name stands for.
+pub(super) fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathBuf>, Fail> {
+    let holds = |folder: &Path| has_images(folder, Part::Train) || has_images(folder, Part::Test);
+    if file.is_dir() {
+        return Ok(Some(file.to_owned()).filter(|folder| holds(folder)));
+    }
+    let is_name = file.extension().is_none() && !file.exists();
+    let has_place = data_dir.is_some() || std::env::var_os(DATA_FOLDER).is_some();
+    let Some(name) = file.to_str().filter(|_| is_name && has_place) else { return Ok(None) };
+    let folder = find_dataset(name, data_dir).map_err(Fail::data("--data-dir"))?;
+    Ok(Some(folder).filter(|folder| holds(folder)))
+}
+
+fn has_images(folder: &Path, part: Part) -> bool {
+    let names: &[&str] = match part {
+        Part::Train => &[
+            "train-images-idx3-ubyte.gz",
+            "train-images-idx3-ubyte",
+            "data_batch_1.bin",
+            "data_batch_1.webp",
+        ],
+        Part::Test => {
+            &["t10k-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte", "test_batch.bin", "test_batch.webp"]
+        }
+    };
+    names.iter().any(|name| folder.join(name).is_file())
+}

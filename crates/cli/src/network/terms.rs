@@ -1,0 +1,188 @@
+//! From settings and the number of units to what a run agrees to.
+
+use super::reader::Reader;
+use super::run::{Counted, Run};
+use super::settings::{Budget, Settings};
+use crate::fail::Fail;
+use crate::learn::{Bill, count_rows, spent};
+use reticent::core::rounding::sub_down;
+use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
+use reticent::noise::Entropy;
+use reticent::train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
+
+/// The sizes of a run and what was spent before its first step.
+pub(super) struct Agreement {
+    /// The number of units, as it is public.
+    pub(super) size: u64,
+    /// The expected number of units in a step.
+    pub(super) batch: u64,
+    pub(super) terms: Terms,
+    bill: Bill,
+    counted: bool,
+    /// What learning the schema has cost.
+    schema: Option<Guarantee>,
+}
+
+/// Settles sizes, steps and noise for a model with so many trained weights. With add-remove, the true number of units
+/// enters through a noisy count alone, and not at all if a size is declared.
+pub(super) fn agree(
+    run: &mut Run,
+    settings: &Settings,
+    reader: &Reader,
+    units: usize,
+    dimension: usize,
+    entropy: &mut Entropy,
+) -> Result<Agreement, Fail> {
+    let neighboring = settings.neighboring;
+    let schema = match (&reader.schema, settings.budget) {
+        (Some(schema), Budget::Target(_) | Budget::Noise { .. }) => spent(schema, neighboring)?,
+        _ => None,
+    };
+    let mut bill = Bill::default();
+    let mut budget = settings.budget;
+    let is_known = budget == Budget::None || neighboring == Neighboring::ReplaceOne;
+    let mut counted = false;
+    let size = match (run.size, is_known) {
+        (_, true) => units as u64,
+        (Some(size), false) => size,
+        (None, false) => {
+            let Budget::Target(whole) = budget else {
+                return Err(Fail::missing(
+                    "--size",
+                    "with --noise-multiplier there is no epsilon to count the rows with: declare their public number",
+                ));
+            };
+            let (size, left) = count(run, whole, units, entropy, &mut bill)?;
+            (budget, counted) = (Budget::Target(left), true);
+            size
+        }
+    };
+    if size == 0 {
+        return Err(Fail::new("there are no rows to train on: give data"));
+    }
+    let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
+    if batch == 0 || batch > size {
+        let words = reader.unit_words();
+        let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
+        return Err(Fail::flag("--batch-size", &batch.to_string(), remedy));
+    }
+    let steps = match run.steps {
+        Some(steps) => steps,
+        // At most 1e6 epochs of 2^50 units.
+        None => (run.epochs.unwrap_or(1.0) * size as f64 / batch as f64 - 1e-9).ceil().max(1.0) as u64,
+    };
+    let terms = match budget {
+        Budget::None => {
+            Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: batch as usize }, steps })
+        }
+        Budget::Target(_) | Budget::Noise { .. } => {
+            let plan = PlanSettings {
+                neighboring,
+                unit: reader.unit(),
+                size,
+                sampling_rate: batch as f64 / size as f64,
+                steps,
+                clipping: settings.clipping.clone(),
+                dimension,
+            };
+            Terms::Private(match budget {
+                Budget::Noise { multiplier, delta } => PrivacyPlan::new(plan, multiplier, delta.get())?,
+                Budget::Target(left) => PrivacyPlan::target(plan, left)?,
+                Budget::None => return Err(Fail::missing("--epsilon", "say how much privacy to spend")),
+            })
+        }
+    };
+    Ok(Agreement { size, batch, terms, bill, counted, schema })
+}
+
+/// A noisy number of units and what is left of the budget; one that was counted before is taken over.
+fn count(
+    run: &mut Run,
+    whole: Guarantee,
+    units: usize,
+    entropy: &mut Entropy,
+    bill: &mut Bill,
+) -> Result<(u64, Guarantee), Fail> {
+    if let Some(before) = &run.counted {
+        let (events, guarantee) = before.cost()?;
+        bill.add(&events, guarantee)?;
+        let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
+        if left <= 0.0 {
+            let remedy = "counting the rows has cost more than that: give a larger epsilon, or --size";
+            return Err(Fail::flag("--epsilon", &whole.epsilon.to_string(), remedy));
+        }
+        return Ok((before.size, Guarantee { epsilon: Epsilon::new(left)?, ..whole }));
+    }
+    let (size, left) = count_rows(whole, units as u64, entropy, bill)?;
+    if let Some(guarantee) = bill.guarantee {
+        run.counted = Some(Counted::new(size, guarantee, &bill.events)?);
+    }
+    Ok((size, left))
+}
+
+/// The power of two nearest to a fortieth of the units, from 16 to 4096: large batches drown the noise.
+fn usual_batch(size: u64) -> u64 {
+    let share = (size as f64 / 40.0).max(1.0).log2().round() as u32;
+    (1u64 << share.clamp(4, 12)).min(size)
+}
+
+impl Agreement {
+    pub(super) fn plan(&self) -> Option<&PrivacyPlan> {
+        match &self.terms {
+            Terms::Private(plan) => Some(plan),
+            Terms::NonPrivate(_) => None,
+        }
+    }
+
+    /// Whether the size was counted with noise.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counted
+    }
+
+    /// Epochs after so many steps.
+    pub(super) fn epoch(&self, steps: u64) -> f64 {
+        steps as f64 * self.batch as f64 / self.size as f64
+    }
+
+    /// ε of the steps with what was spent before them.
+    pub(super) fn spent(&self, own: Epsilon) -> Result<f64, Fail> {
+        let mut spent = Guarantee::pure(own);
+        for before in [self.bill.guarantee, self.schema].into_iter().flatten() {
+            spent = before.then(spent)?;
+        }
+        Ok(spent.epsilon.get())
+    }
+
+    /// The trainer's certificate with what was spent before its first step.
+    pub(super) fn certificate(&self, own: Certificate, reader: &Reader) -> Result<Certificate, Fail> {
+        let Certificate { unit, neighboring, events, guarantee, mut accountant, mut public } = own;
+        let mut bill = self.bill.clone();
+        if self.counted {
+            accountant = format!("rows counted with noise, then {accountant}");
+            public.retain(|known| !known.starts_with("the number of units"));
+        }
+        bill.add(&events, guarantee)?;
+        let (mut events, mut guarantee) = (bill.events, bill.guarantee.unwrap_or(guarantee));
+        match (&reader.schema, self.schema) {
+            (Some(schema), _) if schema.is_draft() => {
+                public.push("schema: a DRAFT read off the records, which voids this claim".to_owned());
+            }
+            (Some(_), Some(spent)) => {
+                events.insert(0, Event::Approximate { epsilon: spent.epsilon, delta: spent.delta });
+                guarantee = spent.then(guarantee)?;
+                accountant = format!("the schema's own cost, then {accountant}");
+                public.push("names of the columns and what learning the schema took as public".to_owned());
+            }
+            (Some(_), None) => public.push("schema".to_owned()),
+            (None, _) => {
+                public.push(
+                    "size, channels and classes of the images, and the constants for their pixels".to_owned(),
+                );
+            }
+        }
+        if reader.vocabulary.is_some() {
+            public.push("vocabulary and length of the texts".to_owned());
+        }
+        Ok(Certificate { unit, neighboring, events, guarantee, accountant, public })
+    }
+}

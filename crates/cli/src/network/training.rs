@@ -1,0 +1,127 @@
+//! The steps of a run: progress, metrics, checkpoints, and stopping on Ctrl-C.
+
+use super::folder;
+use super::interrupt;
+use super::reader::Reader;
+use super::settings::Every;
+use super::terms::Agreement;
+use crate::bar::StepBar;
+use crate::digits;
+use crate::fail::Fail;
+use reticent::core::Certificate;
+use reticent::train::{Evaluation, Examples, Trainer};
+use serde::Serialize;
+use std::path::Path;
+
+/// One line of `metrics.jsonl`. None of it is computed from private data beyond what the certificate covers.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Metrics {
+    pub(super) step: u64,
+    pub(super) epoch: f64,
+    /// Spent so far; none without privacy.
+    pub(super) epsilon: Option<f64>,
+    pub(super) validation_loss: Option<f64>,
+    pub(super) validation_accuracy: Option<f64>,
+    /// The expected number, from the batch size and the clock.
+    pub(super) examples_per_second: f64,
+}
+
+/// How a run ended.
+pub(super) enum End {
+    Finished(Metrics),
+    Interrupted,
+}
+
+/// A run on its way.
+pub(super) struct Course<'a> {
+    pub(super) trainer: &'a mut Trainer,
+    pub(super) agreement: &'a Agreement,
+    pub(super) reader: &'a Reader,
+    /// Public data to watch the training with.
+    pub(super) validation: Option<&'a Examples>,
+    pub(super) folder: Option<&'a Path>,
+    pub(super) every: Every,
+}
+
+impl Course<'_> {
+    /// Takes all steps that are left.
+    pub(super) fn run(&mut self, progress: bool) -> Result<End, Fail> {
+        let start = self.trainer.progress();
+        let bar = StepBar::new(start.steps, progress);
+        let mut last = None;
+        while !self.trainer.is_finished() {
+            let now = self.trainer.step()?;
+            bar.at(now.taken);
+            let (before, epoch) = (self.agreement.epoch(now.taken - 1), self.agreement.epoch(now.taken));
+            let passes = |every: f64| (epoch / every + 1e-9).floor() > (before / every + 1e-9).floor();
+            let is_due = match self.every {
+                Every::Steps(steps) => now.taken.is_multiple_of(steps),
+                Every::Epochs(epochs) => passes(epochs as f64),
+            };
+            if self.folder.is_some() && (is_due || interrupt::is_asked()) {
+                self.trainer.save()?;
+            }
+            if interrupt::is_asked() && !self.trainer.is_finished() {
+                return Ok(End::Interrupted);
+            }
+            if passes(1.0) || self.trainer.is_finished() {
+                let metrics = self.metrics(start.taken)?;
+                bar.say(&self.words(&metrics));
+                if let Some(folder) = self.folder {
+                    folder::add_metrics(folder, &metrics)?;
+                }
+                last = Some(metrics);
+            }
+        }
+        if self.folder.is_some() {
+            self.trainer.save()?;
+        }
+        match last {
+            Some(metrics) => Ok(End::Finished(metrics)),
+            // Nothing was left to do.
+            None => Ok(End::Finished(self.metrics(start.taken)?)),
+        }
+    }
+
+    fn metrics(&mut self, first: u64) -> Result<Metrics, Fail> {
+        let now = self.trainer.progress();
+        let epsilon = match self.trainer.spent()? {
+            Some(own) => Some(self.agreement.spent(own)?),
+            None => None,
+        };
+        let found: Option<Evaluation> =
+            self.validation.map(|examples| self.trainer.evaluate(examples)).transpose()?;
+        let taken = (now.taken - first) as f64 * self.agreement.batch as f64;
+        let seconds = now.elapsed.as_secs_f64();
+        Ok(Metrics {
+            step: now.taken,
+            epoch: self.agreement.epoch(now.taken),
+            epsilon,
+            validation_loss: found.map(|found| found.loss),
+            validation_accuracy: found.and_then(|found| found.accuracy),
+            examples_per_second: if seconds > 0.0 { (taken / seconds).round() } else { 0.0 },
+        })
+    }
+
+    fn words(&self, metrics: &Metrics) -> String {
+        let steps = self.trainer.steps();
+        let mut words = format!("epoch {:.0}/{:.0}", metrics.epoch, self.agreement.epoch(steps));
+        if let Some(loss) = metrics.validation_loss {
+            words += &format!(", loss {loss:.3}");
+        }
+        if let Some(accuracy) = metrics.validation_accuracy {
+            words += &format!(", accuracy {:.1} %", 100.0 * accuracy);
+        }
+        words += &format!(", {:.0}/s", metrics.examples_per_second);
+        if let Some(epsilon) = metrics.epsilon {
+            words += &format!(", ε {}", digits::spent(epsilon));
+        }
+        words
+    }
+
+    /// What is guaranteed for everything that has been given out; none without privacy.
+    pub(super) fn certificate(&self) -> Result<Option<Certificate>, Fail> {
+        let own = self.trainer.certificate()?;
+        own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
+    }
+}

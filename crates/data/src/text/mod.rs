@@ -1,0 +1,186 @@
+//! Text in: tokens, a public vocabulary, and a table's texts as positions in it.
+//!
+//! A token is a run of letters and digits in lower case, with apostrophes inside it, or a single other character that is
+//! not blank. A vocabulary is a file with one token per line. Position 0 is for padding, 1 for every token that the
+//! vocabulary does not have; the first line is 2.
+//!
+//! # Guarantee
+//! A vocabulary is public, as a schema is: it must come from elsewhere (another corpus, a dictionary). Which words the
+//! private texts hold is private, so nothing here builds a vocabulary from them. A text's positions depend on the
+//! vocabulary and on that text alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::encode::{Users, label_of};
+use crate::error::{DataError, shown, shown_path};
+use crate::schema::{Label, Schema, Unit};
+use crate::table::TableFile;
+
+/// The position that fills up a short text.
+pub const PADDING: u32 = 0;
+/// The position of every token that the vocabulary does not have.
+pub const UNKNOWN: u32 = 1;
+/// The position of the first token.
+const FIRST: u32 = 2;
+
+/// The most bytes that a vocabulary file may have.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The tokens of a text, in order.
+pub fn tokens(text: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    let mut word = String::new();
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_inside = |next: Option<&char>| next.is_some_and(|next| next.is_alphanumeric());
+        if letter.is_alphanumeric() {
+            word.extend(letter.to_lowercase());
+        } else if matches!(letter, '\'' | '’') && !word.is_empty() && is_inside(letters.peek()) {
+            word.push('\'');
+        } else {
+            if !word.is_empty() {
+                tokens.push(std::mem::take(&mut word));
+            }
+            if !letter.is_whitespace() && !letter.is_control() {
+                tokens.push(letter.to_string());
+            }
+        }
+    }
+    if !word.is_empty() {
+        tokens.push(word);
+    }
+    tokens
+}
+
+/// Tokens with their positions; public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vocabulary {
+    tokens: Vec<String>,
+    positions: BTreeMap<String, u32>,
+}
+
+impl Vocabulary {
+    /// Reads a vocabulary file: one token per line, in lower case.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is empty, or has a blank line or a token twice.
+    pub fn read(path: &Path) -> Result<Self, DataError> {
+        let file = shown_path(path);
+        let text = crate::source::text(path, "vocabulary", MOST_BYTES)?;
+        Self::parse(&text).map_err(|reason| DataError::Vocabulary { file, reason })
+    }
+
+    /// A vocabulary from its text.
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut tokens = Vec::new();
+        let mut positions = BTreeMap::new();
+        for (line, token) in text.lines().enumerate() {
+            let token = token.trim();
+            if token.is_empty() {
+                return Err(format!("line {} is blank: write one token per line", line + 1));
+            }
+            let position =
+                u32::try_from(line).map_err(|_| "it has too many tokens".to_owned())?.saturating_add(FIRST);
+            if positions.insert(token.to_owned(), position).is_some() {
+                return Err(format!(
+                    "line {} repeats \"{}\": write every token once",
+                    line + 1,
+                    shown(token)
+                ));
+            }
+            tokens.push(token.to_owned());
+        }
+        if tokens.is_empty() {
+            return Err("it has no tokens: write one per line".to_owned());
+        }
+        Ok(Self { tokens, positions })
+    }
+
+    /// The file's text, which reads back as the same vocabulary.
+    pub fn to_text(&self) -> String {
+        self.tokens.iter().map(|token| format!("{token}\n")).collect()
+    }
+
+    /// How many positions there are, those of padding and of unknown tokens included.
+    pub fn size(&self) -> usize {
+        self.tokens.len() + FIRST as usize
+    }
+
+    /// The position of a token.
+    pub fn position(&self, token: &str) -> u32 {
+        self.positions.get(token).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// The first `length` tokens of a text as positions, padded at the front where there are fewer, so that the last
+    /// place always holds a token if there is any.
+    pub fn encode(&self, text: &str, length: usize, into: &mut Vec<u32>) {
+        let found = tokens(text);
+        let kept = &found[..found.len().min(length)];
+        into.extend(std::iter::repeat_n(PADDING, length - kept.len()));
+        into.extend(kept.iter().map(|token| self.position(token)));
+    }
+}
+
+/// Which texts of a table are read, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct TextPlan<'a> {
+    /// The column with the texts.
+    pub column: &'a str,
+    /// The label and the unit; columns that it declares are not read.
+    pub schema: &'a Schema,
+    /// The positions of tokens.
+    pub vocabulary: &'a Vocabulary,
+    /// Tokens per text.
+    pub length: usize,
+}
+
+/// Texts as positions in a vocabulary.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Texts {
+    /// Text by text, so many as the plan's length each.
+    pub positions: Vec<u32>,
+    /// One per text, as in a [`Design`](crate::Design); none where they were not asked for.
+    pub labels: Vec<f64>,
+    /// The number of every text's user, if the unit is a column and labels were asked for.
+    pub users: Option<Vec<u32>>,
+}
+
+impl TextPlan<'_> {
+    /// Reads a whole table, with labels and users or without. A null is a text without tokens.
+    ///
+    /// # Errors
+    /// If the table has no such column, or cannot be read.
+    pub fn read(
+        &self,
+        table: &TableFile,
+        labelled: bool,
+        on_progress: &mut dyn FnMut(u64),
+    ) -> Result<Texts, DataError> {
+        let label: Option<&Label> = self.schema.label().filter(|_| labelled);
+        let unit = match self.schema.unit() {
+            Unit::Column(column) if labelled => Some(column.as_str()),
+            _ => None,
+        };
+        let mut columns = vec![self.column];
+        columns.extend(label.map(|label| label.column.as_str()));
+        columns.extend(unit);
+        let mut texts = Texts { users: unit.map(|_| Vec::new()), ..Texts::default() };
+        let mut users = Users::default();
+        table.scan::<DataError>(&columns, on_progress, &mut |_, cells| {
+            let text = cells[0].label().unwrap_or_default();
+            self.vocabulary.encode(&text, self.length, &mut texts.positions);
+            if let (Some(label), Some(cell)) = (label, cells.get(1)) {
+                texts.labels.push(label_of(&label.target, cell));
+            }
+            if let (Some(numbers), Some(cell)) = (&mut texts.users, cells.last()) {
+                numbers.push(users.number(cell)?);
+            }
+            Ok(())
+        })?;
+        Ok(texts)
+    }
+}
+
+#[cfg(test)]
+mod tests;

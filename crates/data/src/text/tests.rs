@@ -1,0 +1,49 @@
+use super::*;
+use crate::fixture::Folder;
+
+#[test]
+fn words_and_punctuation_are_tokens() {
+    assert_eq!(tokens("Don't PANIC, it's 'fine'!"), ["don't", "panic", ",", "it's", "'", "fine", "'", "!"]);
+    assert_eq!(tokens("  \n\t"), Vec::<String>::new());
+    assert_eq!(tokens("£5 n’est"), ["£", "5", "n'est"]);
+}
+
+#[test]
+fn texts_are_cut_and_padded() {
+    let words = Vocabulary::parse("free\nwin\n!\n").unwrap();
+    assert_eq!(words.size(), 5);
+    let encode = |text: &str| {
+        let mut into = Vec::new();
+        words.encode(text, 4, &mut into);
+        into
+    };
+    assert_eq!(encode("WIN a free"), [0, 3, 1, 2]);
+    assert_eq!(encode("win win win win win"), [3; 4]);
+    assert_eq!(encode(""), [0; 4]);
+    assert_eq!(Vocabulary::parse(&words.to_text()), Ok(words));
+}
+
+#[test]
+fn poor_vocabularies_are_refused() {
+    for (text, part) in [("", "no tokens"), ("a\n\nb\n", "line 2"), ("a\nb\na\n", "line 3 repeats")] {
+        assert!(Vocabulary::parse(text).unwrap_err().contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_table_becomes_positions_labels_and_users() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "who,say,y\n7,win !,spam\n8,hello,ham\n7,,spam\n");
+    let schema = "unit = { column = \"who\" }\n[label]\ncolumn = \"y\"\npositive = \"spam\"\n[columns]\n";
+    let schema = Schema::parse(schema, "s").unwrap();
+    let words = Vocabulary::parse("win\n!\n").unwrap();
+    let plan = TextPlan { column: "say", schema: &schema, vocabulary: &words, length: 2 };
+    let table = TableFile::open(&path).unwrap();
+    let texts = plan.read(&table, true, &mut |_| {}).unwrap();
+    assert_eq!(texts.positions, [2, 3, 0, 1, 0, 0]);
+    assert_eq!((texts.labels, texts.users), (vec![1.0, -1.0, 1.0], Some(vec![0, 1, 0])));
+    let bare = plan.read(&table, false, &mut |_| {}).unwrap();
+    assert!(bare.labels.is_empty() && bare.users.is_none());
+    let other = TextPlan { column: "sya", ..plan };
+    assert!(other.read(&table, true, &mut |_| {}).unwrap_err().to_string().contains("did you mean \"say\""));
+}
