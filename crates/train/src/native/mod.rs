@@ -143,11 +143,11 @@ impl Model for Network {
     fn check(&self, examples: &Examples) -> Result<(), TrainError> {
         self.fits(examples)?;
         let bad = |example: usize, why: String| Err(TrainError::Example { example, why });
-        if let (Some(vocabulary), Inputs::Tokens(ids)) = (self.program.vocabulary, examples.inputs()) {
-            if let Some(place) = ids.iter().position(|id| *id as usize >= vocabulary) {
-                let why = format!("token {} is outside the vocabulary of {vocabulary}", ids[place]);
-                return bad(place / examples.size(), why);
-            }
+        if let (Some(vocabulary), Inputs::Tokens(ids)) = (self.program.vocabulary, examples.inputs())
+            && let Some(place) = ids.iter().position(|id| *id as usize >= vocabulary)
+        {
+            let why = format!("token {} is outside the vocabulary of {vocabulary}", ids[place]);
+            return bad(place / examples.size(), why);
         }
         match (examples.targets(), self.program.loss) {
             (Targets::Classes(classes), crate::describe::Loss::CrossEntropy) => {

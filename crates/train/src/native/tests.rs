@@ -70,7 +70,7 @@ impl Case {
     fn conforms(&mut self, selection: &Selection) {
         let groups = self.groups();
         let alone: Vec<Vec<f32>> =
-            (0..selection.units()).map(|unit| self.alone(&selection.unit(unit).to_vec())).collect();
+            (0..selection.units()).map(|unit| self.alone(selection.unit(unit))).collect();
         let square = |g: &[f32]| g.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
         let mut norms: Vec<f64> = alone.iter().map(|g| square(g).sqrt()).collect();
         norms.sort_by(f64::total_cmp);

@@ -56,7 +56,7 @@ impl Compare<'_> {
     #[inline(always)]
     fn one(fresh: bool, x: f32, place: u32, into: &mut f32, at: &mut u32) {
         // Not a number wins and stays.
-        let wins = fresh | !(x <= *into);
+        let wins = fresh | (x > *into) | x.is_nan();
         *into = if wins { x } else { *into };
         *at = if wins { place } else { *at };
     }
