@@ -72,7 +72,8 @@ pub(crate) struct Network {
     /// The most rows of a user in one step, drawn at random; where the schema's unit is a column
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) examples_per_user: Option<String>,
-    /// How often the run is stored: a number of steps, or as in 2epochs [default: 1epoch]
+    /// How often the run is stored: a number of steps, or as in 2epochs [default: every epoch, or rarer if there are
+    /// very many]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) checkpoint_every: Option<String>,
     /// Threads [default: all processors]

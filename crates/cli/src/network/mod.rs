@@ -182,6 +182,13 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
         }
         None => found.official,
     };
+    if let Some(source) =
+        validation.as_ref().filter(|source| run.is_private() && source.is_same(&found.source))
+    {
+        let remedy =
+            "these are the private data themselves, and a score on them is not covered: give public data";
+        return Err(Fail::flag("--validation", &source.name(), remedy));
+    }
     let quiet = !progress || arguments.json;
     let loaded = reader.read(&found.source, true, !quiet)?;
     let public = validation.as_ref().map(|source| reader.read(source, true, !quiet)).transpose()?;

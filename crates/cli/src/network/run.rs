@@ -193,7 +193,8 @@ impl Run {
     pub(super) fn over(self, mut file: Self) -> Result<Self, Fail> {
         // One way to say how much privacy there is replaces another.
         if self.non_private == Some(true) {
-            (file.epsilon, file.delta, file.noise_multiplier, file.counted) = (None, None, None, None);
+            (file.epsilon, file.delta, file.noise_multiplier) = (None, None, None);
+            (file.size, file.counted) = (None, None);
         }
         if self.noise_multiplier.is_some() {
             file.epsilon = None;

@@ -37,7 +37,8 @@ pub(super) struct Settings {
     pub(super) neighboring: Neighboring,
     pub(super) clipping: Clipping,
     pub(super) recipe: Recipe,
-    pub(super) every: Every,
+    /// None for every report.
+    pub(super) every: Option<Every>,
 }
 
 /// Checks a run and fills in its defaults.
@@ -60,7 +61,7 @@ pub(super) fn settle(run: &mut Run) -> Result<Settings, Fail> {
             return Err(Fail::flag("--epochs", &epochs.to_string(), "give a number above 0 and at most 1e6"));
         }
     }
-    let every = every(run.checkpoint_every.as_deref().unwrap_or("1epoch"))?;
+    let every = run.checkpoint_every.as_deref().map(every).transpose()?;
     Ok(Settings { budget, neighboring, clipping, recipe, every })
 }
 

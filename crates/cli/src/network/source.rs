@@ -16,6 +16,19 @@ pub(super) enum Source {
 }
 
 impl Source {
+    /// Whether both are the same files, as far as their paths tell.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => false,
+        };
+        match (self, other) {
+            (Self::Images(a, part), Self::Images(b, other)) => part == other && same(a, b),
+            (Self::Table(a), Self::Table(b)) => same(a.path(), b.path()),
+            _ => false,
+        }
+    }
+
     /// As messages name it.
     pub(super) fn name(&self) -> String {
         match self {

@@ -13,6 +13,9 @@ use reticent::train::{Evaluation, Examples, Trainer};
 use serde::Serialize;
 use std::path::Path;
 
+/// The most times that a run reports on itself.
+const MOST_REPORTS: f64 = 200.0;
+
 /// One line of `metrics.jsonl`. None of it is computed from private data beyond what the certificate covers.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Metrics {
@@ -40,7 +43,8 @@ pub(super) struct Course<'a> {
     /// Public data to watch the training with.
     pub(super) validation: Option<&'a Examples>,
     pub(super) folder: Option<&'a Path>,
-    pub(super) every: Every,
+    /// How often the run is stored; none for every report.
+    pub(super) every: Option<Every>,
 }
 
 impl Course<'_> {
@@ -48,6 +52,8 @@ impl Course<'_> {
     pub(super) fn run(&mut self, progress: bool) -> Result<End, Fail> {
         let start = self.trainer.progress();
         let bar = StepBar::new(start.steps, progress);
+        // Every epoch, unless there are very many: the accountant takes its time, and so does the disk.
+        let report = (self.agreement.epoch(start.steps) / MOST_REPORTS).max(1.0);
         let mut last = None;
         while !self.trainer.is_finished() {
             let now = self.trainer.step()?;
@@ -55,8 +61,9 @@ impl Course<'_> {
             let (before, epoch) = (self.agreement.epoch(now.taken - 1), self.agreement.epoch(now.taken));
             let passes = |every: f64| (epoch / every + 1e-9).floor() > (before / every + 1e-9).floor();
             let is_due = match self.every {
-                Every::Steps(steps) => now.taken.is_multiple_of(steps),
-                Every::Epochs(epochs) => passes(epochs as f64),
+                Some(Every::Steps(steps)) => now.taken.is_multiple_of(steps),
+                Some(Every::Epochs(epochs)) => passes(epochs as f64),
+                None => passes(report),
             };
             if self.folder.is_some() && (is_due || interrupt::is_asked()) {
                 self.trainer.save()?;
@@ -64,7 +71,7 @@ impl Course<'_> {
             if interrupt::is_asked() && !self.trainer.is_finished() {
                 return Ok(End::Interrupted);
             }
-            if passes(1.0) || self.trainer.is_finished() {
+            if passes(report) || self.trainer.is_finished() {
                 let metrics = self.metrics(start.taken)?;
                 bar.say(&self.words(&metrics));
                 if let Some(folder) = self.folder {

@@ -1,0 +1,96 @@
+//! `reticent train`, `predict` and `evaluate` for networks, as a user runs them.
+#![allow(clippy::unwrap_used)]
+
+mod images;
+mod refusals;
+mod resume;
+mod tables;
+mod texts;
+
+use serde_json::Value;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reticent"));
+    command.env_remove("RETICENT_DATA").args(words);
+    command
+}
+
+fn reticent(words: &[&str]) -> Output {
+    command(words).output().unwrap()
+}
+
+/// The standard output of a command that must succeed.
+fn stdout(words: &[&str]) -> String {
+    let output = reticent(words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The JSON of a command that must succeed: exactly one line.
+fn json(words: &[&str]) -> Value {
+    let text = stdout(&[words, &["--json"]].concat());
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The one line of a command that must be refused; nothing may be on standard output.
+fn refusal(words: &[&str]) -> String {
+    let output = reticent(words);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+    assert!(output.stdout.is_empty() && stderr.lines().count() == 1, "{words:?}: {stderr}");
+    stderr
+}
+
+/// A folder for a test's files.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), bytes).unwrap();
+        self.path(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// A folder of images as MNIST's: `side` pixels square, class c with a bright quadrant c.
+    fn images(&self, name: &str, side: u8, train: usize, test: usize) -> String {
+        std::fs::create_dir_all(self.path(name)).unwrap();
+        for (part, count) in [("train", train), ("t10k", test)] {
+            let labels: Vec<u8> = (0..count).map(|image| (image % 3) as u8).collect();
+            self.idx(&format!("{name}/{part}-labels-idx1-ubyte"), &[count], &labels);
+            let (side, mut pixels) = (usize::from(side), Vec::new());
+            for (image, label) in labels.iter().enumerate() {
+                for place in 0..side * side {
+                    let quadrant = 2 * (place / side * 2 / side) + place % side * 2 / side;
+                    let grain = (image * 31 + place * 17) % 60;
+                    pixels.push((if quadrant == usize::from(*label) { 180 } else { 20 } + grain) as u8);
+                }
+            }
+            self.idx(&format!("{name}/{part}-images-idx3-ubyte"), &[count, side, side], &pixels);
+        }
+        self.path(name)
+    }
+
+    fn idx(&self, name: &str, shape: &[usize], bytes: &[u8]) {
+        let mut file = vec![0, 0, 8, shape.len() as u8];
+        shape.iter().for_each(|size| file.extend((*size as u32).to_be_bytes()));
+        file.extend(bytes);
+        self.file(name, file);
+    }
+}
+
+/// Flags of a run that takes no time.
+const QUICK: &[&str] = &["--epsilon", "8", "--delta", "1e-4", "--batch-size", "60", "--epochs", "8"];

@@ -1,0 +1,116 @@
+use super::{Folder, command, json, refusal, reticent, stdout};
+use serde_json::Value;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Sends Ctrl-C once the run has reported on itself.
+fn interrupt(mut child: Child, metrics: &str) -> (Option<i32>, String) {
+    while !std::path::Path::new(metrics).exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stores_the_run_and_it_goes_on() {
+    let folder = Folder::new();
+    let (images, out) = (folder.images("toy", 8, 300, 30), folder.path("run"));
+    let steps = "1500";
+    let words = [
+        "train",
+        &images,
+        "--classes",
+        "3",
+        "--model",
+        "logistic",
+        "--epsilon",
+        "4",
+        "--delta",
+        "1e-4",
+        "--size",
+        "300",
+        "--batch-size",
+        "30",
+        "--steps",
+        steps,
+        "--out",
+        &out,
+    ];
+    let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (status, said) = interrupt(child, &folder.path("run/metrics.jsonl"));
+    assert_eq!(status, Some(130), "{said}");
+    assert!(
+        said.contains(&format!("reticent train --resume {out}")) && said.contains("spent so far"),
+        "{said}"
+    );
+    let so_far: Value = serde_json::from_str(&folder.read("run/certificate.json")).unwrap();
+    assert!(so_far["epsilon"].as_f64().unwrap() < 4.0);
+    let line = refusal(&["predict", &out, &images]);
+    assert!(line.contains("not finished") && line.contains("--resume"), "{line}");
+    let line = refusal(&words);
+    assert!(line.contains("it holds a run"), "{line}");
+    let answer = json(&["train", "--resume", &out]);
+    assert_eq!((&answer["steps"], &answer["counted_steps"]), (&1500.into(), &1500.into()));
+    let epsilon = answer["certificate"]["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 4.0 && epsilon > 3.9, "{answer}");
+    assert_eq!(stdout(&["predict", &out, &images]).lines().count(), 31);
+    // A finished run has nothing left to do, and says the same.
+    assert_eq!(json(&["train", "--resume", &out])["certificate"], answer["certificate"]);
+}
+
+#[test]
+fn a_changed_plan_and_broken_files_are_refused() {
+    let folder = Folder::new();
+    let (images, out) = (folder.images("toy", 8, 90, 9), folder.path("run"));
+    let words = [
+        "train",
+        &images,
+        "--classes",
+        "3",
+        "--model",
+        "logistic",
+        "--epsilon",
+        "4",
+        "--delta",
+        "1e-3",
+        "--batch-size",
+        "30",
+        "--steps",
+        "4",
+        "--out",
+        &out,
+    ];
+    stdout(&words);
+    for (given, part) in [
+        (["--epsilon", "5"], "sigma"),
+        (["--clip", "2"], "norm"),
+        (["--steps", "9"], "steps"),
+        (["--batch-size", "31"], "sampling-rate"),
+        (["--lr", "3"], "recipe.schedule.peak"),
+        (["--model", "mlp"], "another model"),
+    ] {
+        let line = refusal(&[&["train", "--resume", &out][..], &given].concat());
+        assert!(line.contains("--resume") && line.contains(part), "{given:?}: {line}");
+    }
+    assert!(refusal(&["train", "--resume", &out, "--out", &folder.path("x")]).contains("--out"));
+    let path = folder.path("run/checkpoint.safetensors");
+    let whole = std::fs::read(&path).unwrap();
+    for broken in [&whole[..whole.len() / 2], b"nothing", b""] {
+        std::fs::write(&path, broken).unwrap();
+        let line = refusal(&["train", "--resume", &out]);
+        assert!(line.contains("checkpoint.safetensors") && line.contains("corrupt"), "{line}");
+    }
+    std::fs::write(&path, &whole).unwrap();
+    assert!(reticent(&["train", "--resume", &out]).status.success());
+    std::fs::remove_file(folder.path("run/ledger.json")).unwrap();
+    assert!(refusal(&["train", "--resume", &out]).contains("ledger"));
+    let line = refusal(&["train", "--resume", &folder.path("nowhere")]);
+    assert!(line.contains("--resume") && line.contains("no run there"), "{line}");
+    let weights = folder.path("run/model.safetensors");
+    std::fs::write(&weights, "half").unwrap();
+    assert!(refusal(&["evaluate", &out, &images]).contains("model.safetensors"));
+}

@@ -1,0 +1,103 @@
+use super::{Folder, QUICK, json, refusal, stdout};
+use reticent::train::Description;
+use reticent::train::describe::{Kind, Loss};
+use std::fmt::Write as _;
+
+/// Rows of (user, x, label yes if x > 0.5, number).
+fn table(rows: usize) -> String {
+    let mut text = "who,x,y,z\n".to_owned();
+    for row in 0..rows {
+        let x = (row * 37 % 101) as f64 / 100.0;
+        let y = if x > 0.5 { "yes" } else { "no" };
+        writeln!(text, "{},{x},{y},{}", row % 40, 10.0 * x).unwrap();
+    }
+    text
+}
+
+fn schema(unit: &str, label: &str) -> String {
+    format!("unit = {unit}\n[label]\n{label}\n[columns]\nx = {{ bounds = [0, 1] }}\n")
+}
+
+#[test]
+fn a_table_trains_a_network_by_row_or_by_user() {
+    let folder = Folder::new();
+    let (data, out) = (folder.file("t.csv", table(800)), folder.path("run"));
+    let rows = folder.file("rows.toml", schema("\"row\"", "column = \"y\"\npositive = \"yes\""));
+    let test = folder.file("test.csv", table(101));
+    let small = Description::reading(&[2])
+        .then(Kind::Linear { out: 4, bias: true })
+        .then(Kind::Tanh)
+        .then(Kind::Linear { out: 2, bias: true });
+    let model = folder.file("net.toml", small.to_toml().unwrap());
+    let words = ["train", &data, "--schema", &rows, "--model", &model, "--lr", "1", "--validation", &test];
+    let answer = json(&[&words[..], QUICK, &["--out", &out]].concat());
+    assert!(answer["accuracy"].as_f64().unwrap() > 0.8, "{answer}");
+    let said = stdout(&["predict", &out, &test]);
+    assert!(said.contains("yes,0.") && said.contains("not yes,0."), "{said}");
+    assert_eq!(json(&["evaluate", &out, &test])["classes"][1]["class"], "yes");
+
+    let users =
+        folder.file("users.toml", schema("{ column = \"who\" }", "column = \"y\"\npositive = \"yes\""));
+    let words = ["train", &data, "--schema", &users, "--model", "mlp", "--epsilon", "4", "--delta", "1e-3"];
+    let more = ["--size", "40", "--batch-size", "10", "--steps", "6", "--examples-per-user", "5"];
+    let answer = json(&[&words[..], &more].concat());
+    assert_eq!(
+        (&answer["certificate"]["unit"], &answer["size"]),
+        (&"all rows of one who".into(), &40.into())
+    );
+    let line = refusal(&[&words[..], &more, &["--neighboring", "replace-one", "--json"]].concat());
+    assert!(line.contains("--size") || line.contains("--neighboring"), "{line}");
+    let line = refusal(&[
+        "train",
+        &data,
+        "--schema",
+        &rows,
+        "--model",
+        "mlp",
+        "--examples-per-user",
+        "2",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-3",
+        "--json",
+    ]);
+    assert!(line.contains("--examples-per-user 2"), "{line}");
+}
+
+#[test]
+fn numbers_are_learnt_with_the_squared_loss() {
+    let folder = Folder::new();
+    let (data, out) = (folder.file("t.csv", table(800)), folder.path("run"));
+    let schema = folder.file("s.toml", schema("\"row\"", "column = \"z\"\nbounds = [0, 10]"));
+    let small = Description { loss: Loss::Squared, ..Description::reading(&[2]) };
+    let small = small.then(Kind::Linear { out: 1, bias: true });
+    let model = folder.file("net.toml", small.to_toml().unwrap());
+    let words = ["train", &data, "--schema", &schema, "--model", &model, "--lr", "0.2", "--out", &out];
+    let answer = json(&[&words[..], QUICK, &["--neighboring", "replace-one"]].concat());
+    assert_eq!(answer["certificate"]["neighboring"], "replace-one");
+    let found = json(&["evaluate", &out, &data]);
+    assert!(found["rmse"].as_f64().unwrap() < 2.0, "{found}");
+    let said = stdout(&["predict", &out, &data]);
+    assert!(said.lines().skip(1).all(|line| (0.0..=10.0).contains(&line.parse::<f64>().unwrap())));
+}
+
+#[test]
+fn linear_models_and_networks_have_their_own_flags() {
+    for (words, parts) in [
+        (vec!["train", "--epsilon", "1", "--epochs", "3"], ["--epochs", "networks only"]),
+        (vec!["train", "--non-private"], ["--non-private", "--method exact"]),
+        (
+            vec!["train", "--model", "mlp", "--epsilon", "1", "--method", "output"],
+            ["--method", "linear models only"],
+        ),
+        (
+            vec!["train", "--model", "mlp", "--epsilon", "1", "--test-share", "0.1"],
+            ["--test-share", "--validation"],
+        ),
+        (vec!["train", "--model", "mlp", "--regularization", "1"], ["--regularization", "--weight-decay"]),
+    ] {
+        let line = refusal(&words);
+        assert!(parts.iter().all(|part| line.contains(part)), "{words:?}: {line}");
+    }
+}
