@@ -500,3 +500,20 @@ fn wrong_examples_are_named() {
         assert!(Network::new(Description::reading(&[2]).then(linear(3)), effort).is_err());
     }
 }
+
+#[test]
+fn a_logical_batch_of_any_size_takes_the_memory_of_one_chunk() {
+    let mut case =
+        case(Description::reading(&[5]).then(linear(4)).then(Kind::Tanh).then(linear(3)), 7, effort(2, 64));
+    let rule = Clipping::Flat { norm: 1.0 };
+    let all = Selection::of_examples((0..100_000).map(|i| i % 7).collect());
+    let sum = case.sum(&all, Some(&rule));
+    let most = case.network.workers.iter().map(Worker::rows).max().unwrap();
+    assert!(most <= 64, "{most} examples at a time");
+    // 14 285 times all seven, and five of them once more.
+    let once = case.sum(&Selection::of_examples((0..7).collect()), Some(&rule));
+    let rest = case.sum(&Selection::of_examples((0..5).collect()), Some(&rule));
+    for ((sum, once), rest) in sum.iter().zip(&once).zip(&rest) {
+        assert!((sum - (14_285.0 * once + rest)).abs() < 1.0, "{sum} {once}");
+    }
+}

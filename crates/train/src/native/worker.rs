@@ -48,6 +48,12 @@ impl Worker {
         self.scratch.iter_mut().for_each(|scratch| scratch.training = training);
     }
 
+    /// How many examples the buffers have held at most.
+    #[cfg(test)]
+    pub(super) fn rows(&self) -> usize {
+        self.values.last().map_or(0, Vec::capacity) / 3
+    }
+
     /// Forgets what depends on the weights, which may have changed.
     pub(super) fn begin(&mut self, program: &Program) {
         self.scratch.resize_with(program.nodes.len(), Scratch::default);

@@ -7,7 +7,7 @@
 //! | kept | of the gradient itself | of the gradients themselves | otherwise |
 
 use super::super::kernel::product::{Matrix, multiply};
-use super::super::kernel::vector::{add_rows, add_scaled, dot, squared};
+use super::super::kernel::vector::{add, add_rows, dot, squared};
 use super::{Units, add_kept, sized};
 
 /// Where the squared norm is below this share of ‖A‖²·‖G‖², places cancel and the Gram way loses its digits: the gradient
@@ -139,9 +139,10 @@ impl Outer {
         let left = Matrix::new(g, places, self.out).transposed();
         multiply(weights, self.inner, left, Matrix::new(a, places, self.inner), true);
         if self.bias {
-            for row in g.chunks_exact(self.out) {
-                add_scaled(bias, 1.0, row);
-            }
+            // Added up by itself first, so that many small rows do not drown in a large sum.
+            let mut own = vec![0.0; self.out];
+            add_rows(&mut own, g);
+            add(bias, &own);
         }
     }
 }
