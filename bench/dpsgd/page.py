@@ -168,6 +168,17 @@ def failures(figures):
     return "\n\nWithout a figure:\n\n" + "\n".join(lines) if lines else ""
 
 
+def utility():
+    """What a network learns, from a run that was recorded by hand."""
+    run = json.loads((Path(__file__).resolve().parent / "utility.json").read_text())
+    times = "once" if run["runs"] == 1 else f"{run['runs']} times"
+    return (
+        f"**It learns.** {run['data']}: {100 * run['test_accuracy']:.2f} % with `{run['model']}` at ε = {run['epsilon']:.4f}, "
+        f"δ = {run['delta']:g} ({run['neighboring']}), {run['steps']} steps with noise multiplier {run['noise_multiplier']:.3f}; "
+        f"recipe `{run['recipe']}`, run {times}, {run['seconds']} s on a machine that was busy with other work."
+    )
+
+
 def section(results):
     figures, machine = Figures(results), results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
@@ -194,13 +205,15 @@ it is met. Against PyTorch the harder of its two settings counts, and of Opacus 
 
 {memory_table(figures)}{failures(figures)}
 
+{utility()}
+
 ### How this is measured
 
 `python3 bench/dpsgd/run.py` runs it all again. A fresh process for every network and mode, one at a time, all modes of a network back \
 to back, {results["threads"]} threads, single precision. A fixed synthetic batch, no data loader; examples in it: {sizes}. Noise of \
 deviation 1 on the sum, flat clipping to 1 (ours to 0.001, because our trainer refuses plans without a finite ε; a step computes the \
-same), SGD without momentum. Ours is the trainer's own step with every example in it, its noise drawn by one more thread beside those \
-of the arithmetic. 3 steps to warm up, then at least 2.5 s and 8 steps; a mode's time is its median step. \
+same), SGD without momentum. Ours is the trainer's own step with every example in it, its noise drawn by the same threads when they \
+have done their share. 3 steps to warm up, then at least 2.5 s and 8 steps; a mode's time is its median step. \
 Opacus has its own LSTM and attention layers where it needs them; plain PyTorch has its own. "Pages kept": glibc is told to hold on to \
 freed memory (`MALLOC_MMAP_MAX_=0`, a huge `MALLOC_TRIM_THRESHOLD_`), which spares large steps the page faults. Memory is the most that \
 the process ever held, in brackets what of that came after the moment before the first step; PyTorch's start includes its libraries. All \
