@@ -83,6 +83,20 @@ fn numbers_are_learnt_with_the_squared_loss() {
 }
 
 #[test]
+fn a_noisy_count_below_the_batch_is_no_reason_to_fail() {
+    // One row, counted with noise of scale 50: about half of the counts are 1.
+    let folder = Folder::new();
+    let data = folder.file("t.csv", table(1));
+    let schema = folder.file("s.toml", schema("\"row\"", "column = \"y\"\npositive = \"yes\""));
+    let words = ["train", &data, "--schema", &schema, "--model", "mlp", "--epsilon", "1", "--delta", "1e-4"];
+    for _ in 0..3 {
+        let answer = json(&[&words[..], &["--batch-size", "1000", "--steps", "1"]].concat());
+        assert_eq!(answer["batch_size"], answer["size"]);
+        assert!(answer["certificate"]["epsilon"].as_f64().unwrap() <= 1.0);
+    }
+}
+
+#[test]
 fn linear_models_and_networks_have_their_own_flags() {
     for (words, parts) in [
         (vec!["train", "--epsilon", "1", "--epochs", "3"], ["--epochs", "networks only"]),
