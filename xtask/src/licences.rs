@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+use crate::features::{self, Linked};
 use crate::metadata::{Metadata, Package};
 use crate::shell::{Failure, Result, Shell, run};
 use crate::spdx::satisfiable;
@@ -23,10 +24,14 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
+/// Licences that are accepted behind an optional feature only: copyleft by file, of packages that are linked unchanged.
+const ALLOWED_BEHIND_FEATURES: &[&str] = &["MPL-2.0"];
+
 /// The licence of every workspace member.
 const OWN: &str = "MIT OR Apache-2.0";
 
-/// Packages that nothing below `crates` may link.
+/// Packages that nothing below `crates` may link, but for Burn behind its feature: Burn draws starting weights and dropout
+/// with generators of its own, which affects no guarantee; noise and sampling never ask it for randomness.
 const BANNED: &[&str] = &["rand"];
 const BANNED_BECAUSE: &str = "randomness comes only through reticent_noise::entropy";
 
@@ -51,6 +56,8 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
         .filter(|package| package.folder.starts_with(&crates) && package.name != ONLY_IN_TESTS)
         .map(|package| package.id.as_str());
     findings.extend(banned(&metadata, starts));
+    findings.extend(features::everything(shell)?.iter().filter_map(optional));
+    findings.extend(features::beside_framework(shell)?.iter().filter_map(beside));
     let detail = Failure::unless_empty(&findings, format!("{} packages", metadata.packages.len()))?;
     Ok(format!("{detail}; advisories: {}", advisories(shell)?))
 }
@@ -64,10 +71,31 @@ fn own(package: &Package) -> Option<String> {
 
 /// What is wrong with the licence of a dependency.
 fn foreign(package: &Package) -> Option<String> {
-    let reason = match package.license.as_deref() {
+    refused(&package.name, &package.version, package.license.as_deref(), &[])
+}
+
+/// What is wrong with the licence of a dependency behind a feature.
+fn optional(linked: &Linked) -> Option<String> {
+    let finding = refused(&linked.name, &linked.version, linked.license.as_deref(), ALLOWED_BEHIND_FEATURES)?;
+    Some(format!("feature `{}`: {finding}", linked.feature))
+}
+
+/// A banned package that a feature links outside the framework, the one place where it may be.
+fn beside(linked: &Linked) -> Option<String> {
+    BANNED.contains(&linked.name.as_str()).then(|| {
+        format!(
+            "`{}` is banned beside the framework of the feature `{}` ({BANNED_BECAUSE})",
+            linked.name, linked.feature
+        )
+    })
+}
+
+fn refused(name: &str, version: &str, license: Option<&str>, also: &[&str]) -> Option<String> {
+    let reason = match license {
         None => "states no SPDX licence".to_owned(),
         Some(text) => {
-            let allowed = |licence: &str| ALLOWED.iter().any(|allowed| allowed.eq_ignore_ascii_case(licence));
+            let listed = |list: &[&str], licence: &str| list.iter().any(|l| l.eq_ignore_ascii_case(licence));
+            let allowed = |licence: &str| listed(ALLOWED, licence) || listed(also, licence);
             match satisfiable(text, allowed) {
                 Ok(true) => return None,
                 Ok(false) => format!("is under `{text}`, which is not allowed"),
@@ -76,8 +104,7 @@ fn foreign(package: &Package) -> Option<String> {
         }
     };
     Some(format!(
-        "dependency `{} {}` {reason}: replace it; the allowed licences are in xtask/src/licences.rs",
-        package.name, package.version
+        "dependency `{name} {version}` {reason}: replace it; the allowed licences are in xtask/src/licences.rs"
     ))
 }
 
@@ -157,6 +184,22 @@ mod tests {
         }
         assert_eq!(own(&package("a", Some(OWN))), None);
         assert!(own(&package("a", Some("MIT"))).is_some());
+    }
+
+    #[test]
+    fn what_a_feature_links_is_held_to_the_same_rules() {
+        let linked = |name: &str, license: &str| Linked {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            license: Some(license.to_owned()),
+            feature: "burn",
+        };
+        assert_eq!(optional(&linked("a", "MIT")), None);
+        assert_eq!(optional(&linked("a", "MPL-2.0")), None);
+        assert!(foreign(&package("a", Some("MPL-2.0"))).is_some());
+        assert!(optional(&linked("a", "GPL-3.0")).is_some_and(|line| line.contains("feature `burn`")));
+        assert_eq!(beside(&linked("a", "MIT")), None);
+        assert!(beside(&linked("rand", "MIT")).is_some_and(|line| line.contains("`rand` is banned")));
     }
 
     #[test]

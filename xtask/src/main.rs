@@ -4,6 +4,7 @@
 //! one line of detail or a [`shell::Failure`]. `cargo xtask list` prints them all.
 
 mod build;
+mod features;
 mod floor;
 mod layers;
 mod licences;

@@ -31,6 +31,7 @@ pub const TABLE: &[(&str, u32)] = &[
     ("samplers::student", 15),
     ("distributions::machine_and_big_integers_agree", 5),
     ("distributions::bulk_gaussian", 10),
+    ("distributions::bulk_ahead", 5),
     ("distributions::randomized_response", 6),
     ("distributions::selection", 9),
     ("distributions::additive", 16),
@@ -55,6 +56,7 @@ pub const TABLE: &[(&str, u32)] = &[
     ("training::batch_sizes", 6),
     ("training::full_batches", 4),
     ("training::poisson_batches", 4),
+    ("training::replaced_units", 4),
     ("training::rare_inclusion", 4),
     ("training::honest_twin", 4),
 ];

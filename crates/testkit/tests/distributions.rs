@@ -4,7 +4,7 @@
 use dashu_int::UBig;
 use reticent_core::special::normal_cdf;
 use reticent_core::{Delta, Epsilon, Scale, Sensitivity};
-use reticent_noise::bulk::{BulkGaussian, Effort};
+use reticent_noise::bulk::{BulkGaussian, Effort, NoiseAhead};
 use reticent_noise::mechanism::{
     DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse, Rule,
     Selection, StudentT,
@@ -93,6 +93,34 @@ fn bulk_noise_is_normal_and_independent() {
         let mut noise = noise;
         let cdf = |v: &f64| normal_cdf(v / 3.0);
         ledger.expect(&format!("{threads} threads"), ks(&mut noise, cdf, cdf));
+    }
+}
+
+#[test]
+fn noise_drawn_ahead_has_the_same_law() {
+    let mut ledger = Ledger::open("distributions::bulk_ahead");
+    let bulk = BulkGaussian::new(sensitivity(1.0), scale(3.0), MILLION).unwrap();
+    let mut ahead = NoiseAhead::empty();
+    let mut last: Vec<f64> = Vec::new();
+    for threads in [1, 2] {
+        let mut values = vec![5f32; MILLION];
+        let drawing = bulk.draw_ahead(&mut ahead);
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| drawing.help().unwrap());
+            }
+        });
+        drawing.finish().unwrap();
+        bulk.add_ahead(&mut values, &mut ahead, Effort { threads }).unwrap();
+        let mut noise: Vec<f64> = values.iter().map(|v| f64::from(*v) - 5.0).collect();
+        ledger.expect("lag 1", correlation(pearson(&noise[1..], &noise[..MILLION - 1]), MILLION - 1));
+        if last.is_empty() {
+            last.clone_from(&noise);
+        } else {
+            ledger.expect("two calls", correlation(pearson(&last, &noise), MILLION));
+        }
+        let cdf = |v: &f64| normal_cdf(v / 3.0);
+        ledger.expect("normal", ks(&mut noise, cdf, cdf));
     }
 }
 

@@ -15,8 +15,8 @@ use reticent_testkit::goodness::{binomial, chi_square, correlation};
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 use reticent_train::sampler::PoissonSampler;
 use reticent_train::{
-    Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings, PrivacyPlan,
-    Recipe, Schedule, Selection, Targets, TrainError, Trainer, Units,
+    Beside, Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings,
+    PrivacyPlan, Recipe, Schedule, Selection, Targets, TrainError, Trainer, Units,
 };
 use std::sync::Arc;
 
@@ -134,6 +134,7 @@ impl Model for Given {
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
+        _: Beside<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError> {
         let mut gradient = vec![0.0f32; sum.len()];
@@ -163,10 +164,14 @@ struct Setting {
 
 impl Setting {
     fn new(rate: f64, steps: u64, multiplier: f64) -> Self {
+        Self::under(Neighboring::AddRemove, rate, steps, multiplier)
+    }
+
+    fn under(neighboring: Neighboring, rate: f64, steps: u64, multiplier: f64) -> Self {
         let settings = PlanSettings {
-            neighboring: Neighboring::AddRemove,
+            neighboring,
             unit: "example".to_owned(),
-            size: OTHERS as u64,
+            size: OTHERS as u64 + u64::from(neighboring == Neighboring::ReplaceOne),
             sampling_rate: rate,
             steps,
             clipping: Clipping::Flat { norm: 1.0 },
@@ -179,6 +184,11 @@ impl Setting {
         self.plan.settings().sampling_rate
     }
 
+    /// Whether the canary's place is taken by its opposite, rather than empty.
+    fn is_replaced(&self) -> bool {
+        self.plan.settings().neighboring == Neighboring::ReplaceOne
+    }
+
     fn steps(&self) -> usize {
         self.plan.steps() as usize
     }
@@ -186,14 +196,16 @@ impl Setting {
     /// The logarithm of how much likelier the sums are with the canary than without.
     fn score(&self, sums: &[f64]) -> f64 {
         let (rate, variance) = (self.rate(), self.plan.sigma().powi(2));
-        sums.iter().map(|x| libm::log1p(rate * libm::expm1((2.0 * x - 1.0) / (2.0 * variance)))).sum()
+        let with = |x: f64| libm::log1p(rate * libm::expm1((2.0 * x - 1.0) / (2.0 * variance)));
+        let without = |x: f64| if self.is_replaced() { with(-x) } else { 0.0 };
+        sums.iter().map(|x| with(*x) - without(*x)).sum()
     }
 
     /// The sums in the canary's direction of every step of one honest training.
     fn train(&self, has_canary: bool) -> Vec<f64> {
         let mut inputs: Vec<f32> = (0..OTHERS).flat_map(|i| [0.0, 0.3 * (i as f32).sin()]).collect();
-        if has_canary {
-            inputs.extend([1e6, 0.0]);
+        if has_canary || self.is_replaced() {
+            inputs.extend([if has_canary { 1e6 } else { -1e6 }, 0.0]);
         }
         let count = inputs.len() / 2;
         let data = Examples::new(&[2], Inputs::Real(inputs), Targets::Classes(vec![0; count])).unwrap();
@@ -247,7 +259,7 @@ impl Setting {
 
     /// ε at this δ, by the accountant.
     fn claim(&self, delta: f64) -> f64 {
-        let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+        let mut account = Accountant::new(self.plan.settings().neighboring, Method::Pld);
         account.compose(self.plan.event(), self.plan.steps()).unwrap();
         account.epsilon(Delta::new(delta).unwrap()).unwrap().upper
     }
@@ -316,7 +328,13 @@ fn full_batches() {
 #[test]
 fn poisson_batches() {
     let mut ledger = Ledger::open("training::poisson_batches");
-    honest(&mut ledger, &Setting::new(0.75, 8, 1.3));
+    honest(&mut ledger, &Setting::new(0.8, 8, 1.4));
+}
+
+#[test]
+fn replaced_units() {
+    let mut ledger = Ledger::open("training::replaced_units");
+    honest(&mut ledger, &Setting::under(Neighboring::ReplaceOne, 0.8, 8, 1.4));
 }
 
 /// One inclusion or none matters most: little noise, an expected one of eight steps.
@@ -347,7 +365,7 @@ fn rare_inclusion() {
 
 #[test]
 fn noise_for_the_mean_on_the_sum_is_caught() {
-    for setting in [Setting::new(1.0, 4, 1.25), Setting::new(0.75, 8, 1.3)] {
+    for setting in [Setting::new(1.0, 4, 1.25), Setting::new(0.8, 8, 1.4)] {
         let noise = setting.plan.sigma() / setting.plan.expected_batch();
         let found = audit(&setting, setting.twin(setting.poisson(), 1.0, noise), &DELTAS, || ALPHA_PER_TEST);
         assert!(!found.is_sound(), "{:?}", found.proven);
@@ -362,7 +380,7 @@ fn noise_for_the_mean_on_the_sum_is_caught() {
 #[test]
 fn clipping_after_averaging_is_caught() {
     // A canary of length 10⁶ is the mean's whole length after clipping to 1: it moves the sum by the batch size.
-    for setting in [Setting::new(1.0, 4, 1.25), Setting::new(0.75, 8, 1.3)] {
+    for setting in [Setting::new(1.0, 4, 1.25), Setting::new(0.8, 8, 1.4)] {
         let signal = setting.plan.expected_batch();
         let twin = setting.twin(setting.poisson(), signal, setting.plan.sigma());
         let found = audit(&setting, twin, &DELTAS, || ALPHA_PER_TEST);
@@ -373,7 +391,7 @@ fn clipping_after_averaging_is_caught() {
 #[test]
 fn the_twin_with_nothing_wrong_is_not_caught() {
     let mut ledger = Ledger::open("training::honest_twin");
-    let setting = Setting::new(0.75, 8, 1.3);
+    let setting = Setting::new(0.8, 8, 1.4);
     let twin = setting.twin(setting.poisson(), 1.0, setting.plan.sigma());
     let found = audit(&setting, twin, &DELTAS, || ledger.alpha());
     assert!(found.is_sound() && found.gaussian > 0.7 * setting.claim(1e-5), "{:?}", found.proven);

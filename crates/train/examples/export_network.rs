@@ -4,12 +4,13 @@
 //! cargo run -p reticent-train --example export_network -- MODEL.toml OUT
 //! ```
 //!
-//! OUT gets `model.toml`, `model.safetensors` and `predictions.json`.
+//! OUT gets `model.toml`, `model.safetensors`, `predictions.json` and `gradients.safetensors`: the gradient of the summed loss when
+//! every example's class is the first (or its target 0).
 
 use reticent_noise::Entropy;
 use reticent_noise::sampler::uniform_below;
-use reticent_train::describe::Kind;
-use reticent_train::{Description, Effort, Examples, Inputs, Model, Network, Targets};
+use reticent_train::describe::{Kind, Loss};
+use reticent_train::{Description, Effort, Examples, Inputs, Model, Network, Selection, Targets};
 use safetensors::tensor::{Dtype, TensorView, serialize};
 use std::error::Error;
 use std::fs;
@@ -35,6 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(out)?;
     fs::write(out.join("model.toml"), network.description().to_toml()?)?;
     fs::write(out.join("model.safetensors"), tensors(&network, &weights)?)?;
+    let all = Selection::of_examples(which);
+    let mut gradient = vec![0.0; network.layout().gradients()];
+    network.accumulate(&weights, &examples, &all, None, &|| (), &mut gradient)?;
+    fs::write(out.join("gradients.safetensors"), tensors(&network, &gradient)?)?;
     let predictions = serde_json::json!({ "inputs": inputs, "outputs": outputs });
     fs::write(out.join("predictions.json"), predictions.to_string())?;
     Ok(())
@@ -51,10 +56,14 @@ fn examples(description: &Description) -> Result<Examples, Box<dyn Error>> {
         }
         _ => Inputs::Real((0..count).map(|_| below(2001) as f32 / 1000.0 - 1.0).collect()),
     };
-    Ok(Examples::new(&description.input, inputs, Targets::Classes(vec![0; COUNT]))?)
+    let targets = match description.loss {
+        Loss::CrossEntropy => Targets::Classes(vec![0; COUNT]),
+        Loss::Squared => Targets::Numbers(vec![0.0; COUNT]),
+    };
+    Ok(Examples::new(&description.input, inputs, targets)?)
 }
 
-/// The weights by their names.
+/// The weights, or their gradients when all are trained, by their names.
 fn tensors(network: &Network, weights: &[f32]) -> Result<Vec<u8>, Box<dyn Error>> {
     let bytes: Vec<u8> = weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
     let layout = network.layout();

@@ -34,6 +34,9 @@ pub enum TrainError {
         /// What is wrong, and the remedy.
         why: String,
     },
+    /// The device that computes gave no result.
+    #[error("the device failed: {0}")]
+    Device(String),
     /// All steps of the plan are counted: another one would exceed the budget.
     #[error("all {steps} steps that the plan allows are counted: the training is finished")]
     Finished {

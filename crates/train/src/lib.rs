@@ -7,6 +7,7 @@
 //! | [`Model`], [`Layout`] | what the trainer asks of a model |
 //! | [`describe`] | networks in words, presets |
 //! | [`native`] | described networks on the CPU |
+//! | `burn` (feature) | modules of the Burn framework as models |
 //! | [`clip`] | how much of each unit's gradient enters the sum |
 //! | [`PrivacyPlan`] | sampling, clipping, noise and steps as one checked object |
 //! | [`sampler`] | privacy units, and which of them enter a step |
@@ -16,6 +17,8 @@
 #![doc = include_str!("proof.md")]
 
 pub mod average;
+#[cfg(feature = "burn")]
+pub mod burn;
 pub mod checkpoint;
 pub mod clip;
 pub mod describe;
@@ -39,7 +42,7 @@ pub use describe::Description;
 pub use error::TrainError;
 pub use evaluate::{Evaluation, evaluate};
 pub use examples::{Examples, Inputs, Selection, Targets};
-pub use model::{Layout, Model, Parameter};
+pub use model::{Beside, Layout, Model, Parameter};
 pub use native::{Effort, Network};
 pub use optimizer::{Adam, OptimizerSettings};
 pub use plan::{PlanSettings, PrivacyPlan};

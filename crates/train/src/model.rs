@@ -77,6 +77,9 @@ impl Layout {
     }
 }
 
+/// Work for threads that have nothing else to do; it returns when there is no more of it.
+pub type Beside<'a> = &'a (dyn Fn() + Sync);
+
 /// A network whose clipped gradient sums the trainer can ask for. Weights are held by the trainer.
 ///
 /// # Guarantee
@@ -103,6 +106,8 @@ pub trait Model: Send {
     /// Adds the units' gradients to `sum` (of [`Layout::gradients`] numbers), each multiplied by its clip factor; without
     /// `clipping` as they are. A unit's gradient is the sum over its examples.
     ///
+    /// `beside` is work of the trainer's own: a thread that has nothing left to do may call it.
+    ///
     /// # Errors
     /// When the arguments do not fit the model, or the device fails.
     fn accumulate(
@@ -111,6 +116,7 @@ pub trait Model: Send {
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
+        beside: Beside<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError>;
 

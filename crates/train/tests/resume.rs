@@ -9,6 +9,7 @@ use reticent_train::{PlanSettings, PrivacyPlan, Recipe, Schedule, TrainError, Tr
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 const STEPS: u64 = 5000;
 
@@ -210,6 +211,19 @@ fn child_in(folder: &Path) -> Command {
     command
 }
 
+/// What the two files say by themselves: the steps counted by the checkpoint, 0 without one, and then by the ledger.
+fn look(run: &Path) -> Option<(u64, u64)> {
+    let stored = std::fs::read(run.join(CHECKPOINT_FILE)).map_or(0, |bytes| {
+        let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+        let text: serde_json::Value =
+            serde_json::from_str(&header.metadata().as_ref().unwrap()["state"]).unwrap();
+        text["counted"].as_u64().unwrap()
+    });
+    let ledger: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(run.join(LEDGER_FILE)).ok()?).unwrap();
+    Some((stored, ledger["counted"].as_u64().unwrap()))
+}
+
 #[test]
 fn a_hundred_kills_lose_no_counted_step_and_corrupt_nothing() {
     use reticent_noise::entropy::Bits;
@@ -230,7 +244,12 @@ fn a_hundred_kills_lose_no_counted_step_and_corrupt_nothing() {
                 said.push(byte[0]);
             }
         }
-        std::thread::sleep(std::time::Duration::from_micros(entropy.word() % 25_000));
+        let moment = Instant::now() + Duration::from_micros(entropy.word() % 25_000);
+        while Instant::now() < moment {
+            if let Some((stored, counted)) = look(&run) {
+                assert!(counted >= stored, "visible with {stored} steps, of which {counted} are counted");
+            }
+        }
         child.kill().unwrap();
         let end = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&[&said[..], &end.stdout, &end.stderr].concat()).into_owned();
@@ -240,6 +259,8 @@ fn a_hundred_kills_lose_no_counted_step_and_corrupt_nothing() {
             continue;
         }
         let now = status(&run).unwrap();
+        let (stored, counted) = look(&run).unwrap();
+        assert!(counted >= stored && now.counted == counted, "{now:?} {stored} {counted}");
         // No weights are visible whose steps are not counted, and what was counted stays counted. A step that a
         // child took on top of what it resumed from adds to the count it resumed with.
         assert!(now.counted >= now.taken && now.counted >= seen.1 && now.taken >= seen.0, "{now:?} {seen:?}");
@@ -258,8 +279,9 @@ fn a_hundred_kills_lose_no_counted_step_and_corrupt_nothing() {
         );
     }
     assert!(progress >= 50, "the kills came too early to mean anything: {progress} of {kills}");
+    // Nothing half written is left after a resumption.
     let left: Vec<_> = std::fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.iter().any(|name| name == CHECKPOINT_FILE), "{left:?}");
+    assert!(left.len() == 3 && left.iter().any(|name| name == CHECKPOINT_FILE), "{left:?}");
 }
 
 #[cfg(unix)]

@@ -5,6 +5,7 @@ use crate::entropy::{Block, Stream, generation};
 use crate::sampler::normal_cells;
 use crate::{Entropy, NoiseError};
 use reticent_core::Event;
+use std::slice::ChunksMut;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
@@ -35,32 +36,59 @@ impl Drop for NoiseAhead {
     }
 }
 
-impl BulkGaussian {
-    /// Draws the noise of one call into `ahead`, whatever it held; its memory is used again.
-    pub fn draw_ahead(&self, ahead: &mut NoiseAhead, entropy: &mut Entropy, effort: Effort) {
-        ahead.fresh_in = None;
-        ahead.cells.resize(self.length, 0);
-        let threads = threads_for(self.length, effort);
-        let pieces = Mutex::new(ahead.cells.chunks_mut(PIECE));
-        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = |mut stream: Stream| {
-            let (mut block, mut drawn) = (Block::new(), [0i32; Block::WORDS]);
-            while let Some(piece) = next() {
-                for part in piece.chunks_mut(Block::WORDS) {
+/// Noise on its way into a [`NoiseAhead`]: threads that have time can take part.
+pub struct Drawing<'a> {
+    pieces: Mutex<ChunksMut<'a, i32>>,
+    fresh_in: &'a mut Option<u64>,
+}
+
+impl Drawing<'_> {
+    /// Draws until nothing is left to begin, with a generator of its own.
+    ///
+    /// # Errors
+    /// [`NoiseError::Entropy`] when the operating system gives no randomness; nothing has been begun then.
+    pub fn help(&self) -> Result<(), NoiseError> {
+        let pieces = || self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if pieces().len() == 0 {
+            return Ok(());
+        }
+        let mut stream = Stream::new(&mut Entropy::new()?);
+        let (mut block, mut drawn) = (Block::new(), [0i32; Block::WORDS]);
+        let next = || pieces().next();
+        while let Some(piece) = next() {
+            for part in piece.chunks_mut(Block::WORDS) {
+                if let Ok(whole) = part.try_into() {
+                    normal_cells(&mut stream, &mut block, whole);
+                } else {
                     normal_cells(&mut stream, &mut block, &mut drawn);
                     part.copy_from_slice(&drawn[..part.len()]);
                 }
             }
-            drawn.zeroize();
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                let stream = Stream::new(entropy);
-                scope.spawn(|| work(stream));
-            }
-            work(Stream::new(entropy));
-        });
-        ahead.fresh_in = Some(generation());
+        }
+        drawn.zeroize();
+        Ok(())
+    }
+
+    /// Draws what is left; then the noise can serve a call. Nobody else is drawing any more, since the drawing is given up.
+    ///
+    /// # Errors
+    /// As [`help`](Self::help).
+    pub fn finish(self) -> Result<(), NoiseError> {
+        self.help()?;
+        *self.fresh_in = Some(generation());
+        Ok(())
+    }
+}
+
+impl BulkGaussian {
+    /// Begins to draw the noise of one call into `ahead`, whatever it held; its memory is used again. Without
+    /// [`Drawing::finish`] it serves no call.
+    pub fn draw_ahead<'a>(&self, ahead: &'a mut NoiseAhead) -> Drawing<'a> {
+        ahead.fresh_in = None;
+        ahead.cells.resize(self.length, 0);
+        // Short vectors in pieces of a block, so that two threads have something to do.
+        let piece = (self.length / 16).next_multiple_of(Block::WORDS).clamp(Block::WORDS, PIECE);
+        Drawing { pieces: Mutex::new(ahead.cells.chunks_mut(piece)), fresh_in: &mut ahead.fresh_in }
     }
 
     /// Adds noise that was drawn ahead to every number in place, and erases it. A number that is not finite counts as 0.
@@ -128,12 +156,17 @@ mod tests {
 
     #[test]
     fn it_has_the_same_spread_on_any_number_of_threads() {
-        let mut entropy = Entropy::new().unwrap();
         let mut ahead = NoiseAhead::empty();
         for threads in [1, 3] {
             let mut values = vec![3.0f32; 400_000];
             let bulk = bulk(values.len());
-            bulk.draw_ahead(&mut ahead, &mut entropy, Effort { threads });
+            let drawing = bulk.draw_ahead(&mut ahead);
+            std::thread::scope(|scope| {
+                for _ in 1..threads {
+                    scope.spawn(|| drawing.help().unwrap());
+                }
+            });
+            drawing.finish().unwrap();
             assert_eq!(bulk.add_ahead(&mut values, &mut ahead, Effort { threads }).unwrap(), bulk.event());
             let n = values.len() as f64;
             let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
@@ -146,12 +179,13 @@ mod tests {
 
     #[test]
     fn it_serves_once_and_is_erased() {
-        let mut entropy = Entropy::new().unwrap();
         let mut ahead = NoiseAhead::empty();
         let (bulk, effort) = (bulk(100), Effort { threads: 1 });
         let mut values = [0.0f32; 100];
         assert!(bulk.add_ahead(&mut values, &mut ahead, effort).is_err());
-        bulk.draw_ahead(&mut ahead, &mut entropy, effort);
+        bulk.draw_ahead(&mut ahead).help().unwrap();
+        assert!(!ahead.is_fresh());
+        bulk.draw_ahead(&mut ahead).finish().unwrap();
         assert!(bulk.add_ahead(&mut values[..99], &mut ahead, effort).is_err());
         assert!(ahead.is_fresh());
         values[0] = f32::NAN;

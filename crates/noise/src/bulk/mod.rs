@@ -7,7 +7,7 @@
 
 mod ahead;
 
-pub use ahead::NoiseAhead;
+pub use ahead::{Drawing, NoiseAhead};
 
 use crate::entropy::{Block, Stream};
 use crate::mechanism::sampler_delta_up;

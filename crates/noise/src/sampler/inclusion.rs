@@ -34,7 +34,7 @@ impl Inclusion {
         Ok(Self { threshold: (rate < 1.0).then_some((rate * WHOLE) as u64) })
     }
 
-    /// The probability that is drawn with, as a double that is not below it.
+    /// The probability that is drawn with, exactly: the threshold has no more digits than the rate it was made from.
     pub fn drawn_rate(&self) -> f64 {
         self.threshold.map_or(1.0, |threshold| threshold as f64 / WHOLE)
     }

@@ -1,6 +1,6 @@
 //! How many steps may have been seen.
 
-use super::{LEDGER_FILE, LOCK_FILE, Stored, read, write};
+use super::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE, Stored, read, write};
 use crate::TrainError;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -31,7 +31,7 @@ impl Ledger {
         std::fs::create_dir_all(folder)
             .map_err(|error| refused(folder, format!("cannot be made: {error}")))?;
         let lock = lock(folder)?;
-        if folder.join(LEDGER_FILE).exists() || folder.join(super::CHECKPOINT_FILE).exists() {
+        if folder.join(LEDGER_FILE).exists() || folder.join(CHECKPOINT_FILE).exists() {
             return Err(refused(folder, "holds a run already: resume it, or give another folder".to_owned()));
         }
         let entry = Entry { format: FORMAT, run, counted: 0 };
@@ -46,7 +46,9 @@ impl Ledger {
             return Err(refused(folder, "no such folder: give the one that the run was begun in".to_owned()));
         }
         let lock = lock(folder)?;
-        Ok(Self { folder: folder.to_owned(), entry: entry(folder)?, _lock: lock })
+        let ledger = Self { folder: folder.to_owned(), entry: entry(folder)?, _lock: lock };
+        sweep(folder);
+        Ok(ledger)
     }
 
     /// The run's folder.
@@ -103,6 +105,21 @@ fn entry(folder: &Path) -> Result<Entry, TrainError> {
         ));
     }
     serde_json::from_value(text).map_err(broken)
+}
+
+/// Removes what a killed process left half written. Nobody else writes: the folder is locked.
+fn sweep(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_ours =
+            [LEDGER_FILE, CHECKPOINT_FILE].iter().any(|file| name.starts_with(&format!(".{file}.")));
+        if is_ours && name.ends_with(".tmp") {
+            // A file that cannot be removed takes room and does no other harm.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn refused(path: &Path, why: String) -> TrainError {

@@ -121,7 +121,7 @@ fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String
             let channels = shape[0];
             if shape.len() < 2 {
                 Err(format!("it reads {shape:?}: it needs channels and places; layer-norm does without"))
-            } else if positive("groups", *groups)? > channels || channels % groups != 0 {
+            } else if positive("groups", *groups)? > channels || !channels.is_multiple_of(*groups) {
                 Err(format!("{groups} groups do not divide {channels} channels"))
             } else {
                 Ok(shape.to_vec())
@@ -136,7 +136,7 @@ fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String
             if shape.len() != 2 {
                 return Err(format!("it reads {shape:?}: it needs [time, features]"));
             }
-            if positive("heads", *heads)? > last || last % heads != 0 {
+            if positive("heads", *heads)? > last || !last.is_multiple_of(*heads) {
                 return Err(format!("{heads} heads do not divide {last} features"));
             }
             if let Kind::Transformer { hidden, dropout, .. } = kind {
@@ -198,7 +198,7 @@ fn convolved(
     groups: usize,
     window: Window,
 ) -> Result<[usize; 2], String> {
-    if groups == 0 || channels % groups != 0 || out % groups != 0 {
+    if groups == 0 || !channels.is_multiple_of(groups) || !out.is_multiple_of(groups) {
         return Err(format!("{groups} groups do not divide {channels} channels in and {out} out"));
     }
     windows(size, window).ok_or_else(|| {

@@ -19,7 +19,7 @@ mod program;
 mod tests;
 mod worker;
 
-use crate::{Clipping, Description, Examples, Inputs, Layout, Model, Selection, Targets, TrainError};
+use crate::{Beside, Clipping, Description, Examples, Inputs, Layout, Model, Selection, Targets, TrainError};
 use program::{Program, Start};
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Bits;
@@ -27,7 +27,7 @@ use reticent_noise::sampler::normal_cell;
 use worker::{Task, Worker, footprint, shares};
 
 /// Numbers a thread may hold in the buffers of one chunk.
-const CHUNK_NUMBERS: usize = 1 << 21;
+const CHUNK_NUMBERS: usize = 1 << 22;
 
 /// Settings that cannot change what is guaranteed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Network {
     description: Description,
     program: Program,
     workers: Vec<Worker>,
-    chunk: usize,
+    chunk: Option<usize>,
 }
 
 impl std::fmt::Debug for Network {
@@ -71,14 +71,22 @@ impl Network {
             return Err(TrainError::invalid("chunk", 0, "give at least 1"));
         }
         let program = Program::new(&description)?;
-        let chunk = effort.chunk.unwrap_or_else(|| (CHUNK_NUMBERS / footprint(&program)).clamp(1, 4096));
         let workers = (0..effort.threads).map(|_| Worker::default()).collect();
-        Ok(Self { description, program, workers, chunk })
+        Ok(Self { description, program, workers, chunk: effort.chunk })
     }
 
     /// The network in words.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// Examples of one chunk when a thread has `share` of them: as many as memory allows, in chunks of about one size.
+    /// Clipping takes no more memory than the same share without it.
+    fn chunk(&self, share: usize, clipped: bool) -> usize {
+        let each = footprint(&self.program, clipped).max(1);
+        let room = CHUNK_NUMBERS.min(share.max(1).saturating_mul(footprint(&self.program, false)));
+        let most = self.chunk.unwrap_or((room / each).clamp(1, 4096));
+        share.max(1).div_ceil(share.max(1).div_ceil(most))
     }
 
     fn expect(&self, weights: &[f32], examples: &Examples) -> Result<(), TrainError> {
@@ -135,11 +143,11 @@ impl Model for Network {
     fn check(&self, examples: &Examples) -> Result<(), TrainError> {
         self.fits(examples)?;
         let bad = |example: usize, why: String| Err(TrainError::Example { example, why });
-        if let (Some(vocabulary), Inputs::Tokens(ids)) = (self.program.vocabulary, examples.inputs()) {
-            if let Some(place) = ids.iter().position(|id| *id as usize >= vocabulary) {
-                let why = format!("token {} is outside the vocabulary of {vocabulary}", ids[place]);
-                return bad(place / examples.size(), why);
-            }
+        if let (Some(vocabulary), Inputs::Tokens(ids)) = (self.program.vocabulary, examples.inputs())
+            && let Some(place) = ids.iter().position(|id| *id as usize >= vocabulary)
+        {
+            let why = format!("token {} is outside the vocabulary of {vocabulary}", ids[place]);
+            return bad(place / examples.size(), why);
         }
         match (examples.targets(), self.program.loss) {
             (Targets::Classes(classes), crate::describe::Loss::CrossEntropy) => {
@@ -169,6 +177,7 @@ impl Model for Network {
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
+        beside: Beside<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError> {
         self.expect(weights, examples)?;
@@ -185,18 +194,25 @@ impl Model for Network {
             return Ok(());
         }
         let task = Task { program: &self.program, weights, examples };
-        let chunk = self.chunk;
+        let share = selection.examples().len().div_ceil(self.workers.len());
+        let chunk = self.chunk(share, clipping.is_some());
         let shares = shares(selection, self.workers.len());
+        let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
         rayon::scope(|scope| {
-            for (worker, share) in self.workers.iter_mut().zip(shares) {
+            for (worker, share) in others.iter_mut().zip(shares.iter().skip(1)) {
                 scope.spawn(move |_| {
-                    worker.sum.clear();
-                    worker.sum.resize(task.program.layout.gradients(), 0.0);
-                    worker.accumulate(task, selection, share, chunk, clipping);
+                    let mut own = std::mem::take(&mut worker.sum);
+                    own.clear();
+                    own.resize(task.program.layout.gradients(), 0.0);
+                    worker.accumulate(task, selection, share.clone(), chunk, clipping, &mut own);
+                    worker.sum = own;
+                    beside();
                 });
             }
+            first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
+            beside();
         });
-        for worker in &self.workers {
+        for worker in others {
             kernel::vector::add(sum, &worker.sum);
         }
         Ok(())
@@ -213,13 +229,15 @@ impl Model for Network {
             return Err(TrainError::Shape("an example that is not there was asked for".to_owned()));
         }
         let task = Task { program: &self.program, weights, examples };
-        let (outputs, chunk) = (self.program.outputs, self.chunk);
+        let outputs = self.program.outputs;
         let mut scores = vec![0.0; which.len() * outputs];
         let share = which.len().div_ceil(self.workers.len()).max(1);
+        let chunk = self.chunk(share, false);
         rayon::scope(|scope| {
             let parts = which.chunks(share).zip(scores.chunks_mut(share * outputs));
             for (worker, (which, scores)) in self.workers.iter_mut().zip(parts) {
                 scope.spawn(move |_| {
+                    worker.begin(task.program);
                     for (which, scores) in which.chunks(chunk).zip(scores.chunks_mut(chunk * outputs)) {
                         worker.forward(task, which, false);
                         scores.copy_from_slice(worker.scores(task.program));

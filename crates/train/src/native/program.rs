@@ -396,7 +396,7 @@ impl Build {
         let stride = stride.unwrap_or(kernel);
         let window = Window { kernel, stride, padding: [0, 0], dilation: [1, 1] };
         if let (Some(op), Some([height, width])) =
-            (Pool::new(kind, kernel, stride, size), crate::describe::windows(size, window))
+            (Pool::new(kind, kernel, stride, self.shape[0], size), crate::describe::windows(size, window))
         {
             self.plain(op, vec![self.shape[0], height, width]);
         }

@@ -18,6 +18,7 @@ pub(super) struct Worker {
     of_group: Vec<f32>,
     factors: Vec<f32>,
     ends: Vec<usize>,
+    /// A sum of its own, for a thread that has no other.
     pub(super) sum: Vec<f32>,
 }
 
@@ -45,6 +46,12 @@ impl Worker {
             buffer.resize(rows * size, 0.0);
         }
         self.scratch.iter_mut().for_each(|scratch| scratch.training = training);
+    }
+
+    /// Forgets what depends on the weights, which may have changed.
+    pub(super) fn begin(&mut self, program: &Program) {
+        self.scratch.resize_with(program.nodes.len(), Scratch::default);
+        self.scratch.iter_mut().for_each(|scratch| scratch.packed = [None, None]);
     }
 
     /// The scores of these examples, which [`scores`](Self::scores) then holds.
@@ -142,7 +149,7 @@ impl Worker {
         }
     }
 
-    /// Adds the clipped gradients of these units to [`sum`](Self::sum), at most `rows` examples at a time unless one unit has
+    /// Adds the clipped gradients of these units to `sum`, at most `rows` examples at a time unless one unit has
     /// more.
     pub(super) fn accumulate(
         &mut self,
@@ -151,7 +158,9 @@ impl Worker {
         units: Range<usize>,
         rows: usize,
         clipping: Option<&Clipping>,
+        sum: &mut [f32],
     ) {
+        self.begin(task.program);
         let mut unit = units.start;
         while unit < units.end {
             self.ends.clear();
@@ -162,11 +171,16 @@ impl Worker {
                 which = &selection.examples()[first..selection.ends()[unit]];
                 unit += 1;
             }
-            self.chunk(task, which, clipping);
+            self.chunk(task, which, clipping, sum);
+        }
+        for (node, scratch) in task.program.nodes.iter().zip(&mut self.scratch) {
+            if let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) {
+                op.finish(scratch, &mut sum[range.clone()]);
+            }
         }
     }
 
-    fn chunk(&mut self, task: Task<'_>, which: &[usize], clipping: Option<&Clipping>) {
+    fn chunk(&mut self, task: Task<'_>, which: &[usize], clipping: Option<&Clipping>, sum: &mut [f32]) {
         if which.is_empty() {
             return;
         }
@@ -177,9 +191,9 @@ impl Worker {
             Some(clipping) => {
                 self.weigh(task.program, clipping);
                 self.cleanse(task.program);
-                self.collect(task.program, true);
+                self.collect(task.program, true, sum);
             }
-            None => self.collect(task.program, false),
+            None => self.collect(task.program, false, sum),
         }
     }
 
@@ -220,12 +234,12 @@ impl Worker {
         }
     }
 
-    fn collect(&mut self, program: &Program, clipped: bool) {
+    fn collect(&mut self, program: &Program, clipped: bool, sum: &mut [f32]) {
         let groups = program.layout.groups();
         for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
             let (Step::Op(op), Some((range, group))) = (&node.step, &node.trained) else { continue };
             let flow = Flow { input: &self.values[node.input], gradient: &mut self.gradients[node.output] };
-            let sum = &mut self.sum[range.clone()];
+            let sum = &mut sum[range.clone()];
             if clipped {
                 self.of_group.clear();
                 self.of_group.extend(self.factors.iter().skip(*group).step_by(groups));
@@ -241,13 +255,13 @@ fn last(program: &Program) -> usize {
     program.nodes.last().map_or(0, |node| node.output)
 }
 
-/// Numbers that one example and one unit occupy in a chunk.
-pub(super) fn footprint(program: &Program) -> usize {
+/// Numbers that one example occupies in a chunk, with the gradient of its unit where units are clipped.
+pub(super) fn footprint(program: &Program, clipped: bool) -> usize {
     let buffers: usize = program.sizes.iter().sum();
     let remembered = program.nodes.iter().map(|node| match &node.step {
         Step::Op(op) => {
             let (example, unit) = op.memory();
-            example + unit
+            example + if clipped { unit } else { 0 }
         }
         _ => 0,
     });

@@ -59,6 +59,8 @@ pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate,
     let delta = if steps == 0 { Delta::ZERO } else { plan.delta };
     let event = Event::Repeated { count: steps, event: Box::new(plan.event.clone()) };
     let batch = plan.expected_batch();
+    // A product of rate and size that is whole but for its last digit is shown as the whole number.
+    let batch = if (batch - batch.round()).abs() <= 1e-12 * batch { batch.round() } else { batch };
     Ok(Certificate {
         unit: settings.unit.clone(),
         neighboring: settings.neighboring,

@@ -1,94 +1,21 @@
 //! Training, step by step.
 
 mod run;
+mod terms;
+
+pub use terms::{Baseline, Batches, Progress, Recipe, Terms};
 
 use crate::average::Average;
 use crate::checkpoint::Ledger;
 use crate::evaluate::{Evaluation, evaluate};
 use crate::noise::StepNoise;
-use crate::optimizer::{Optimizer, OptimizerSettings, Segments, StepInput};
+use crate::optimizer::{Optimizer, Segments, StepInput};
 use crate::sampler::{PoissonSampler, Shuffler, Units};
-use crate::schedule::Schedule;
 use crate::{Examples, Layout, Model, PrivacyPlan, Selection, TrainError};
 use reticent_core::{Certificate, Epsilon, Neighboring, SamplingRate};
 use reticent_noise::Entropy;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How gradients become weights: nothing in it changes what is guaranteed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recipe {
-    /// The rule.
-    pub optimizer: OptimizerSettings,
-    /// The learning rates.
-    pub schedule: Schedule,
-    /// The decay of the moving average of the weights; none for no average.
-    #[serde(default)]
-    pub average: Option<f64>,
-}
-
-impl Recipe {
-    /// Checks the numbers.
-    ///
-    /// # Errors
-    /// [`TrainError::Invalid`] naming the one without meaning.
-    pub fn check(&self) -> Result<(), TrainError> {
-        self.optimizer.check()?;
-        self.schedule.check()?;
-        self.average.map_or(Ok(()), Average::check)
-    }
-}
-
-/// The batches of a training without a guarantee.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Batches {
-    /// Parts of a shuffle, anew in every epoch; the mean is over the batch.
-    Shuffled {
-        /// Units in a batch.
-        size: usize,
-    },
-    /// Every unit with this probability; the mean is over the expected size.
-    Poisson {
-        /// Above 0, at most 1.
-        rate: f64,
-    },
-}
-
-/// A training without any guarantee.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Baseline {
-    /// How steps get their units.
-    pub batches: Batches,
-    /// Number of steps.
-    pub steps: u64,
-}
-
-/// What a run has agreed to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Terms {
-    /// A guarantee.
-    Private(PrivacyPlan),
-    /// None.
-    NonPrivate(Baseline),
-}
-
-/// What is known after a step. All of it is public.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Steps on the way to the present weights.
-    pub taken: u64,
-    /// Steps that count against the plan: `taken`, and those of earlier attempts that may have been seen.
-    pub counted: u64,
-    /// How many there will be.
-    pub steps: u64,
-    /// Since the trainer was made.
-    pub elapsed: Duration,
-}
+use std::time::Instant;
 
 enum Source {
     Private { sampler: PoissonSampler, noise: Box<StepNoise> },
@@ -150,7 +77,7 @@ impl Trainer {
             return Err(TrainError::invalid("size", settings.size, remedy));
         }
         let sampler = PoissonSampler::new(SamplingRate::new(settings.sampling_rate)?)?;
-        let noise = Box::new(StepNoise::new(*plan.noise(), dimension)?);
+        let noise = Box::new(StepNoise::new(*plan.noise()));
         Self::new(model, examples, units, Terms::Private(plan), recipe, Source::Private { sampler, noise })
     }
 
@@ -259,8 +186,18 @@ impl Trainer {
             Terms::NonPrivate(_) => None,
         };
         self.sum.fill(0.0);
+        let drawing = match &mut self.source {
+            Source::Private { noise, .. } => Some(noise.begin()),
+            _ => None,
+        };
         if selection.units() > 0 {
-            self.model.accumulate(&self.weights, &self.examples, selection, clipping, &mut self.sum)?;
+            // Whoever cannot draw leaves it to the end of the drawing, which says why.
+            let beside = || drawing.as_ref().map_or((), |drawing| drawing.help().unwrap_or(()));
+            let (weights, examples) = (&self.weights, &self.examples);
+            self.model.accumulate(weights, examples, selection, clipping, &beside, &mut self.sum)?;
+        }
+        if let Some(drawing) = drawing {
+            drawing.finish()?;
         }
         let divisor = match (&mut self.source, &self.terms) {
             (Source::Private { noise, .. }, Terms::Private(plan)) => {
@@ -317,6 +254,16 @@ impl Trainer {
             Terms::Private(plan) => Some(plan),
             Terms::NonPrivate(_) => None,
         }
+    }
+
+    /// What the run has agreed to.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// How gradients become weights.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
     }
 
     /// The names and places of the weights.

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use reticent_train::{
-    Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings, PrivacyPlan,
-    Recipe, Schedule, Selection, Targets, TrainError,
+    Beside, Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings,
+    PrivacyPlan, Recipe, Schedule, Selection, Targets, TrainError,
 };
 use std::sync::Arc;
 
@@ -70,6 +70,7 @@ impl Model for Softmax {
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
+        _: Beside<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError> {
         let mut input = vec![0.0; self.features];

@@ -47,7 +47,7 @@ pub(in crate::native) fn exp(x: f32) -> f32 {
 pub(in crate::native) fn tanh(x: f32) -> f32 {
     let square = x * x;
     let mut p = -5.704_988_7e-3f32;
-    for c in [2.063_908_9e-2, -5.373_971_5e-2, 1.333_144_2e-1, -3.333_328e-1] {
+    for c in [2.063_909e-2, -5.373_971_5e-2, 1.333_144_2e-1, -3.333_328e-1] {
         p = p.mul_add(square, c);
     }
     let near = p.mul_add(square * x, x);

@@ -19,23 +19,15 @@ pub(in crate::native) const SLACK: usize = 64;
 
 /// Weights `[c][k]` for [`slide`]: blocks of [`BLOCK`] rows, in each k after k, rows beyond the last as zeros. `at` is where
 /// a weight lies.
-pub(in crate::native) fn pack(
-    rows: usize,
-    depth: usize,
-    into: &mut Vec<f32>,
-    at: impl Fn(usize, usize) -> f32,
-) {
-    into.clear();
-    into.resize(rows.div_ceil(BLOCK) * BLOCK * depth, 0.0);
-    for (block, packed) in into.chunks_exact_mut(BLOCK * depth.max(1)).enumerate() {
-        for (k, weights) in packed.chunks_exact_mut(BLOCK).enumerate() {
-            for (c, weight) in weights.iter_mut().enumerate() {
-                if block * BLOCK + c < rows {
-                    *weight = at(block * BLOCK + c, k);
-                }
-            }
+pub(in crate::native) fn pack(rows: usize, depth: usize, at: impl Fn(usize, usize) -> f32) -> Vec<f32> {
+    let mut packed = vec![0.0; rows.div_ceil(BLOCK) * BLOCK * depth];
+    for row in 0..rows {
+        let block = &mut packed[row / BLOCK * BLOCK * depth..];
+        for k in 0..depth {
+            block[k * BLOCK + row % BLOCK] = at(row, k);
         }
     }
+    packed
 }
 
 /// The sliding sum of the module's first formula.

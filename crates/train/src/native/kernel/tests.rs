@@ -50,8 +50,7 @@ proptest! {
         let planes = numbers(seed, 200 + width + SLACK);
         let starts: Vec<usize> = (0..depth).map(|k| (k * 37 + seed as usize % 7) % 200).collect();
         let weights = numbers(seed ^ 2, channels * depth);
-        let mut packed = Vec::new();
-        pack(channels, depth, &mut packed, |c, k| weights[c * depth + k]);
+        let packed = pack(channels, depth, |c, k| weights[c * depth + k]);
         let out_pitch = width.div_ceil(16) * 16;
         let mut out = vec![f32::NAN; channels.div_ceil(slide::BLOCK) * slide::BLOCK * out_pitch];
         Slide { planes: &planes, starts: &starts, shift: 0, weights: &packed, out: &mut out, pitch: out_pitch, width }.run();

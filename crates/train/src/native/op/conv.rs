@@ -1,8 +1,8 @@
 //! Convolution over planes; a line is a plane of height 1.
 
 use super::super::kernel::slide::{BLOCK, CHANNELS, Gather, SLACK, Slide, pack};
-use super::super::kernel::vector::{add_scaled, squared};
-use super::{Below, Flow, Op, Scratch, Units, sized};
+use super::super::kernel::vector::squared;
+use super::{Below, Flow, Op, Scratch, Units, add_kept, sized};
 use crate::describe::{Window, windows};
 
 /// What a convolution reads and how it moves.
@@ -25,6 +25,13 @@ struct Phase {
     rows: (usize, usize),
     cols: (usize, usize),
     residue: [usize; 2],
+}
+
+impl Phase {
+    /// Whether no input or no weight meets this residue.
+    fn is_idle(&self) -> bool {
+        self.rows.1 == 0 || self.cols.1 == 0 || self.taps.is_empty()
+    }
 }
 
 /// A convolution; weights `[out][in of a group][kernel]`, then the bias.
@@ -117,6 +124,23 @@ impl Conv {
         self.geometry.groups * self.starts.len() * self.padded() + self.geometry.out
     }
 
+    /// The weights for the backward pass: for each group and phase, from output channels and taps to input channels.
+    fn turned(&self, weights: &[f32]) -> Vec<f32> {
+        let (outer, inner) = (self.outer(), self.inner());
+        let taps = self.starts.len() / inner;
+        let mut packed = Vec::new();
+        for group in 0..self.geometry.groups {
+            for (phase, starts) in self.phases.iter().zip(&self.back).filter(|(phase, _)| !phase.is_idle()) {
+                let of = |channel: usize, k: usize| {
+                    let (c, tap) = (k / phase.taps.len(), phase.taps[k % phase.taps.len()].0);
+                    weights[((group * outer + c) * inner + channel) * taps + tap]
+                };
+                packed.extend(pack(inner, starts.len(), of));
+            }
+        }
+        packed
+    }
+
     /// Copies one example's channels of a group into planes. Padding is 0 and stays so.
     fn spread(&self, input: &[f32], planes: &mut [f32]) {
         let Geometry { size: [_, width], window, .. } = self.geometry;
@@ -125,7 +149,7 @@ impl Conv {
         for (channel, image) in input.chunks_exact(self.geometry.size[0] * width).enumerate() {
             for (index, phase) in self.phases.iter().enumerate() {
                 let plane = &mut planes[(channel * count + index) * self.plane..][..self.plane];
-                if phase.rows.1 == 0 || phase.cols.1 == 0 {
+                if phase.is_idle() {
                     continue;
                 }
                 let x = phase.cols.0 * sw + phase.residue[1] - window.padding[1];
@@ -240,19 +264,23 @@ impl Op for Conv {
         let [height, width] = self.places;
         let count = (height - 1) * self.pitch + width;
         let pitch = (height * self.pitch).max(count).div_ceil(CHANNELS) * CHANNELS;
+        let packed = scratch.packed[0].get_or_insert_with(|| {
+            let parts = weights[..self.weights()].chunks_exact(outer * depth);
+            parts.flat_map(|part| pack(outer, depth, |c, k| part[c * depth + k])).collect()
+        });
+        let packed_size = packed.len() / groups;
         let planes = self.planes(&mut scratch.work);
         let lanes = sized(&mut scratch.more, outer.div_ceil(BLOCK) * BLOCK * pitch);
         let group_image = self.image() / groups;
         for group in 0..groups {
-            let matrix = &weights[group * outer * depth..];
-            pack(outer, depth, &mut scratch.packed, |c, k| matrix[c * depth + k]);
+            let packed = &packed[group * packed_size..][..packed_size];
             for row in 0..rows {
                 self.spread(&input[row * self.image() + group * group_image..][..group_image], planes);
                 Slide {
                     planes,
                     starts: &self.starts,
                     shift: 0,
-                    weights: &scratch.packed,
+                    weights: packed,
                     out: lanes,
                     pitch,
                     width: count,
@@ -282,9 +310,7 @@ impl Op for Conv {
         scratch: &mut Scratch,
     ) {
         let Some(Below { gradient: below, add }) = below else { return };
-        let (groups, outer, inner, depth) =
-            (self.geometry.groups, self.outer(), self.inner(), self.starts.len());
-        let taps = depth / inner;
+        let (groups, outer, inner) = (self.geometry.groups, self.outer(), self.inner());
         let [height, width] = self.places;
         let Geometry { size, window, .. } = self.geometry;
         let image = size[0] * size[1];
@@ -295,16 +321,16 @@ impl Op for Conv {
         if !add {
             below.fill(0.0);
         }
+        let turned = scratch.packed[1].get_or_insert_with(|| self.turned(weights));
+        let mut packed = turned.as_slice();
         for group in 0..groups {
             for (phase, starts) in self.phases.iter().zip(&self.back) {
-                if phase.rows.1 == 0 || phase.cols.1 == 0 || phase.taps.is_empty() {
+                if phase.is_idle() {
                     continue;
                 }
-                let of = |channel: usize, k: usize| {
-                    let (c, tap) = (k / phase.taps.len(), phase.taps[k % phase.taps.len()].0);
-                    weights[((group * outer + c) * inner + channel) * taps + tap]
-                };
-                pack(inner, starts.len(), &mut scratch.packed, of);
+                let length = inner.div_ceil(BLOCK) * BLOCK * starts.len();
+                let (weights, rest) = packed.split_at(length);
+                packed = rest;
                 let first = phase.rows.0 * self.pitch + phase.cols.0;
                 let count = (phase.rows.1 - 1) * self.pitch + phase.cols.1;
                 let (y, x) = (
@@ -323,7 +349,7 @@ impl Op for Conv {
                         planes: &scratch.work,
                         starts,
                         shift: first,
-                        weights: &scratch.packed,
+                        weights,
                         out: lanes,
                         pitch,
                         width: count,
@@ -369,29 +395,28 @@ impl Op for Conv {
         }
     }
 
-    fn sum(&self, units: Units<'_>, factors: &[f32], _: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
+    fn sum(&self, units: Units<'_>, factors: &[f32], _: Flow<'_>, scratch: &mut Scratch, _: &mut [f32]) {
         let size = self.kept();
-        scratch.work.clear();
-        scratch.work.resize(size, 0.0);
-        for (kept, factor) in scratch.kept[..units.len() * size].chunks_exact(size).zip(factors) {
-            if *factor != 0.0 {
-                add_scaled(&mut scratch.work, *factor, kept);
-            }
-        }
-        self.settle(&scratch.work, sum);
+        let total = sized(&mut scratch.total, size);
+        add_kept(&scratch.kept[..units.len() * size], size, factors, total);
     }
 
-    fn total(&self, flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
+    fn total(&self, flow: Flow<'_>, scratch: &mut Scratch, _: &mut [f32]) {
         let (size, image, out) = (self.kept(), self.image(), self.geometry.out * self.places());
         let planes = self.planes(&mut scratch.work);
         scratch.more.clear();
         let turned = sized(&mut scratch.more, self.places() * self.padded());
-        let gathered = sized(&mut scratch.kept, size);
-        gathered.fill(0.0);
+        let total = sized(&mut scratch.total, size);
         for (input, gradient) in flow.input.chunks_exact(image).zip(flow.gradient.chunks_exact(out)) {
-            self.gather(input, gradient, planes, turned, gathered, true);
+            self.gather(input, gradient, planes, turned, total, true);
         }
-        self.settle(gathered, sum);
+    }
+
+    fn finish(&self, scratch: &mut Scratch, sum: &mut [f32]) {
+        if !scratch.total.is_empty() {
+            self.settle(&scratch.total, sum);
+            scratch.total.clear();
+        }
     }
 
     fn memory(&self) -> (usize, usize) {

@@ -40,8 +40,12 @@ pub(super) struct Scratch {
     /// Intermediate results.
     pub(super) work: Vec<f32>,
     pub(super) more: Vec<f32>,
-    /// Weights in another order.
-    pub(super) packed: Vec<f32>,
+    /// Weights in another order, for the forward and the backward pass; made anew when the weights have changed.
+    pub(super) packed: [Option<Vec<f32>>; 2],
+    /// A table that depends on nothing.
+    pub(super) table: Vec<f32>,
+    /// A sum over the chunks of a step, in an order of the layer's own.
+    pub(super) total: Vec<f32>,
     pub(super) places: Vec<u32>,
 }
 
@@ -106,6 +110,9 @@ pub(super) trait Op: Send + Sync {
 
     /// Adds the gradient of all examples to `sum`.
     fn total(&self, _: Flow<'_>, _: &mut Scratch, _: &mut [f32]) {}
+
+    /// Adds what the layer has summed up in [`Scratch::total`] over the chunks of a step, and clears it.
+    fn finish(&self, _: &mut Scratch, _: &mut [f32]) {}
 
     /// Numbers remembered per example beside input and output, and per unit; to choose the size of chunks.
     fn memory(&self) -> (usize, usize) {

@@ -3,15 +3,16 @@
 //! | way | norm | sum | when |
 //! |---|---|---|---|
 //! | one place | ‖a‖²·‖g‖² | one product over all units | a unit has one place |
-//! | Gram | Σ ⟨aₛ,aₜ⟩⟨gₛ,gₜ⟩ | one product over all units | few places, many weights |
+//! | Gram | Σ ⟨aₛ,aₜ⟩⟨gₛ,gₜ⟩, unless places cancel | one product over all units | few places, many weights |
 //! | kept | of the gradient itself | of the gradients themselves | otherwise |
 
 use super::super::kernel::product::{Matrix, multiply};
-use super::super::kernel::vector::{add_rows, add_scaled, squared};
+use super::super::kernel::vector::{add_rows, add_scaled, dot, squared};
 use super::{Units, add_kept, sized};
 
-/// What rounding can hide of a norm in the Gram way, as a share of ‖A‖²·‖G‖²: the norm is taken that much larger.
-const GRAM_SLACK: f32 = 2.5e-7;
+/// Where the squared norm is below this share of ‖A‖²·‖G‖², places cancel and the Gram way loses its digits: the gradient
+/// itself is computed then.
+const CANCELLED: f32 = 0.05;
 
 /// A gradient of `out` × `inner` weights and a bias, over `places` places per example.
 #[derive(Debug, Clone, Copy)]
@@ -64,13 +65,7 @@ impl Outer {
                     kept.resize(units.len().max(unit + 1) * size, 0.0);
                 }
                 let kept = &mut kept[unit * size..(unit + 1) * size];
-                let (weights, bias) = kept.split_at_mut(self.inner * self.out);
-                let (a, g) = (Matrix::new(a, places, self.inner), g);
-                multiply(weights, self.inner, Matrix::new(g, places, self.out).transposed(), a, false);
-                bias.fill(0.0);
-                if self.bias {
-                    add_rows(bias, g);
-                }
+                self.write(kept, a, g);
                 *square += squared(kept);
             } else if places > 0 {
                 *square += self.gram(places, a, g, work);
@@ -78,20 +73,35 @@ impl Outer {
         }
     }
 
-    fn gram(self, places: usize, a: &[f32], g: &[f32], work: &mut Vec<f32>) -> f32 {
+    fn gram(self, places: usize, a_rows: &[f32], g_rows: &[f32], work: &mut Vec<f32>) -> f32 {
         let entries = places * places;
         let (of_a, of_g) = sized(work, 2 * entries).split_at_mut(entries);
-        let (a, g) = (Matrix::new(a, places, self.inner), Matrix::new(g, places, self.out));
+        let (a, g) = (Matrix::new(a_rows, places, self.inner), Matrix::new(g_rows, places, self.out));
         multiply(of_a, places, a, a.transposed(), false);
         multiply(of_g, places, g, g.transposed(), false);
         if self.bias {
             of_a.iter_mut().for_each(|entry| *entry += 1.0);
         }
         let trace = |gram: &[f32]| (0..places).map(|i| gram[i * (places + 1)]).sum::<f32>();
-        let square = super::super::kernel::vector::dot(of_a, of_g);
-        // NaN must stay NaN.
-        let square = if square < 0.0 { 0.0 } else { square };
-        square + GRAM_SLACK * trace(of_a) * trace(of_g)
+        let (square, most) = (dot(of_a, of_g), trace(of_a) * trace(of_g));
+        if square >= CANCELLED * most {
+            return square;
+        }
+        let gradient = sized(work, self.size());
+        self.write(gradient, a_rows, g_rows);
+        squared(gradient)
+    }
+
+    /// The gradient of these places.
+    fn write(self, into: &mut [f32], a: &[f32], g: &[f32]) {
+        let places = g.len() / self.out;
+        let (weights, bias) = into.split_at_mut(self.inner * self.out);
+        let left = Matrix::new(g, places, self.out).transposed();
+        multiply(weights, self.inner, left, Matrix::new(a, places, self.inner), false);
+        if self.bias {
+            bias.fill(0.0);
+            add_rows(bias, g);
+        }
     }
 
     /// Adds the units' gradients times their factors; scales `g` where it is not kept.

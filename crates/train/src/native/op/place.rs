@@ -137,8 +137,8 @@ pub(in crate::native) struct Position {
 impl Op for Position {
     fn forward(&self, _: &[f32], _: usize, input: &[f32], output: &mut [f32], scratch: &mut Scratch) {
         let size = self.time * self.width;
-        if scratch.packed.len() != size {
-            let table = sized(&mut scratch.packed, size);
+        if scratch.table.len() != size {
+            let table = sized(&mut scratch.table, size);
             for (i, value) in table.iter_mut().enumerate() {
                 let (place, j) = ((i / self.width) as f64, i % self.width);
                 let rate = libm::pow(10_000.0, -((j / 2 * 2) as f64) / self.width as f64);
@@ -146,7 +146,7 @@ impl Op for Position {
             }
         }
         for (x, y) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
-            for ((y, x), shift) in y.iter_mut().zip(x).zip(&scratch.packed) {
+            for ((y, x), shift) in y.iter_mut().zip(x).zip(&scratch.table) {
                 *y = x + shift;
             }
         }

@@ -2,6 +2,7 @@
 
 use super::{Below, Flow, Op, Scratch};
 use crate::describe::{Window, windows};
+use pulp::{Arch, Simd, WithSimd};
 
 /// What becomes of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,7 @@ pub(in crate::native) struct Pool {
     kind: PoolKind,
     kernel: [usize; 2],
     stride: [usize; 2],
+    channels: usize,
     size: [usize; 2],
     places: [usize; 2],
 }
@@ -26,15 +28,67 @@ impl Pool {
         kind: PoolKind,
         kernel: [usize; 2],
         stride: [usize; 2],
+        channels: usize,
         size: [usize; 2],
     ) -> Option<Self> {
         let places = windows(size, Window { kernel, stride, padding: [0, 0], dilation: [1, 1] })?;
-        Some(Self { kind, kernel, stride, size, places })
+        Some(Self { kind, kernel, stride, channels, size, places })
     }
 
     /// Where the window of a place begins in its plane.
     fn corner(&self, y: usize, x: usize) -> usize {
         y * self.stride[0] * self.size[1] + x * self.stride[1]
+    }
+}
+
+/// One row of one place of all windows: larger values replace those in `output`, and their places those in `places`.
+struct Compare<'a> {
+    values: &'a [f32],
+    stride: usize,
+    output: &'a mut [f32],
+    places: &'a mut [u32],
+    first: u32,
+    /// Whether nothing is there yet.
+    fresh: bool,
+}
+
+impl Compare<'_> {
+    #[inline(always)]
+    fn one(fresh: bool, x: f32, place: u32, into: &mut f32, at: &mut u32) {
+        // Not a number wins and stays.
+        let wins = fresh | (x > *into) | x.is_nan();
+        *into = if wins { x } else { *into };
+        *at = if wins { place } else { *at };
+    }
+}
+
+impl WithSimd for Compare<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { values, stride, output, places, first, fresh } = self;
+        let count = output.len().min(places.len());
+        let (output, places) = (&mut output[..count], &mut places[..count]);
+        match stride {
+            1 => {
+                let values = &values[..count];
+                for i in 0..count {
+                    Self::one(fresh, values[i], first + i as u32, &mut output[i], &mut places[i]);
+                }
+            }
+            2 => {
+                let values = &values[..2 * count - 1];
+                for i in 0..count {
+                    Self::one(fresh, values[2 * i], first + 2 * i as u32, &mut output[i], &mut places[i]);
+                }
+            }
+            _ => {
+                for i in 0..count {
+                    let place = i * stride;
+                    Self::one(fresh, values[place], first + place as u32, &mut output[i], &mut places[i]);
+                }
+            }
+        }
     }
 }
 
@@ -57,22 +111,20 @@ impl Op for Pool {
                 for dy in 0..self.kernel[0] {
                     for dx in 0..self.kernel[1] {
                         let first = self.corner(y, 0) + dy * self.size[1] + dx;
-                        let values = image[first..].iter().step_by(self.stride[1]);
+                        let values = &image[first..];
                         match self.kind {
                             PoolKind::Mean => {
-                                output.iter_mut().zip(values).for_each(|(y, x)| *y += x * share)
+                                let values = values.iter().step_by(self.stride[1]);
+                                output.iter_mut().zip(values).for_each(|(y, x)| *y += x * share);
                             }
-                            PoolKind::Largest => {
-                                for (i, ((y, place), x)) in
-                                    output.iter_mut().zip(places.iter_mut()).zip(values).enumerate()
-                                {
-                                    // Not a number wins and stays.
-                                    if (dy == 0 && dx == 0) || !(*x <= *y) {
-                                        *y = *x;
-                                        *place = (first + i * self.stride[1]) as u32;
-                                    }
-                                }
-                            }
+                            PoolKind::Largest => Arch::new().dispatch(Compare {
+                                values,
+                                stride: self.stride[1],
+                                output,
+                                places,
+                                first: first as u32,
+                                fresh: dy == 0 && dx == 0,
+                            }),
                         }
                     }
                 }
@@ -107,6 +159,6 @@ impl Op for Pool {
     }
 
     fn memory(&self) -> (usize, usize) {
-        (self.places[0] * self.places[1], 0)
+        (self.channels * self.places[0] * self.places[1], 0)
     }
 }

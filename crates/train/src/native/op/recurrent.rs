@@ -43,24 +43,27 @@ impl Recurrent {
         )
     }
 
-    /// The gradient of some examples, added to `into`.
-    fn gather(self, rows: std::ops::Range<usize>, trace: Trace<'_>, into: &mut [f32]) {
+    /// The gradient of some examples, written to `into` or added to it.
+    fn gather(self, rows: std::ops::Range<usize>, trace: Trace<'_>, into: &mut [f32], add: bool) {
         let Self { inner, hidden, gates, time } = self;
         let (places, first) = (rows.len() * time, rows.start * time);
         let (inputs, rest) = into.split_at_mut(gates * inner);
         let (states, biases) = rest.split_at_mut(gates * hidden);
-        let (bias, state_bias) = biases.split_at_mut(gates);
         let of_inputs = &trace.of_inputs[first * gates..][..places * gates];
         let of_states = &trace.of_states[first * gates..][..places * gates];
         let left = Matrix::new(of_inputs, places, gates).transposed();
-        multiply(inputs, inner, left, Matrix::new(&trace.inputs[first * inner..], places, inner), true);
-        for row in rows {
+        multiply(inputs, inner, left, Matrix::new(&trace.inputs[first * inner..], places, inner), add);
+        for (i, row) in rows.enumerate() {
             // The first place has no state before it.
             let slopes = &trace.of_states[(row * time + 1) * gates..(row + 1) * time * gates];
             let before = &trace.states[row * time * hidden..][..(time - 1) * hidden];
             let left = Matrix::new(slopes, time - 1, gates).transposed();
-            multiply(states, hidden, left, Matrix::new(before, time - 1, hidden), true);
+            multiply(states, hidden, left, Matrix::new(before, time - 1, hidden), add || i > 0);
         }
+        if !add {
+            biases.fill(0.0);
+        }
+        let (bias, state_bias) = biases.split_at_mut(gates);
         add_rows(bias, of_inputs);
         add_rows(state_bias, of_states);
     }
@@ -76,8 +79,11 @@ impl Recurrent {
         let size = self.size();
         let kept = sized(kept, units.len() * size);
         for ((range, kept), square) in units.ranges().zip(kept.chunks_exact_mut(size)).zip(squares) {
-            kept.fill(0.0);
-            self.gather(range, trace, kept);
+            if range.is_empty() {
+                kept.fill(0.0);
+                continue;
+            }
+            self.gather(range, trace, kept, false);
             *square += squared(kept);
         }
     }
@@ -87,6 +93,6 @@ impl Recurrent {
     }
 
     pub(in crate::native) fn total(self, trace: Trace<'_>, sum: &mut [f32]) {
-        self.gather(0..trace.inputs.len() / (self.time * self.inner), trace, sum);
+        self.gather(0..trace.inputs.len() / (self.time * self.inner), trace, sum, true);
     }
 }

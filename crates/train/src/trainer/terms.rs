@@ -1,0 +1,82 @@
+//! What a training is told before it begins, and what it tells on the way.
+
+use crate::average::Average;
+use crate::optimizer::OptimizerSettings;
+use crate::schedule::Schedule;
+use crate::{PrivacyPlan, TrainError};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How gradients become weights: nothing in it changes what is guaranteed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The rule.
+    pub optimizer: OptimizerSettings,
+    /// The learning rates.
+    pub schedule: Schedule,
+    /// The decay of the moving average of the weights; none for no average.
+    #[serde(default)]
+    pub average: Option<f64>,
+}
+
+impl Recipe {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] naming the one without meaning.
+    pub fn check(&self) -> Result<(), TrainError> {
+        self.optimizer.check()?;
+        self.schedule.check()?;
+        self.average.map_or(Ok(()), Average::check)
+    }
+}
+
+/// The batches of a training without a guarantee.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Batches {
+    /// Parts of a shuffle, anew in every epoch; the mean is over the batch.
+    Shuffled {
+        /// Units in a batch.
+        size: usize,
+    },
+    /// Every unit with this probability; the mean is over the expected size.
+    Poisson {
+        /// Above 0, at most 1.
+        rate: f64,
+    },
+}
+
+/// A training without any guarantee.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    /// How steps get their units.
+    pub batches: Batches,
+    /// Number of steps.
+    pub steps: u64,
+}
+
+/// What a run has agreed to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Terms {
+    /// A guarantee.
+    Private(PrivacyPlan),
+    /// None.
+    NonPrivate(Baseline),
+}
+
+/// What is known after a step. All of it is public.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Steps on the way to the present weights.
+    pub taken: u64,
+    /// Steps that count against the plan: `taken`, and those of earlier attempts that may have been seen.
+    pub counted: u64,
+    /// How many there will be.
+    pub steps: u64,
+    /// Since the trainer was made.
+    pub elapsed: Duration,
+}
