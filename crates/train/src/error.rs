@@ -66,6 +66,13 @@ pub enum TrainError {
 }
 
 impl TrainError {
+    /// A file that could not be written; the error's own message begins with the file.
+    pub(crate) fn unwritten(path: &std::path::Path, error: &reticent_data::DataError, more: &str) -> Self {
+        let (file, text) = (path.display().to_string(), error.to_string());
+        let why = text.strip_prefix(&format!("{file}: ")).unwrap_or(&text);
+        Self::File { why: format!("{why}{more}"), file }
+    }
+
     /// Shorthand for an [`InvalidValue`].
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         InvalidValue::new(field, value, remedy).into()

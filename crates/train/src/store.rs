@@ -29,7 +29,7 @@ pub fn save_weights(path: &Path, layout: &Layout, weights: &[f32]) -> Result<(),
         ));
     }
     let bytes = serialize(views, None).map_err(strange)?;
-    reticent_data::write_atomic(path, &bytes).map_err(|error| refused(path, error.to_string()))
+    reticent_data::write_atomic(path, &bytes).map_err(|error| TrainError::unwritten(path, &error, ""))
 }
 
 /// Reads weights for a layout.

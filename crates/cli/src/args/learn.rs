@@ -22,15 +22,16 @@ pub(crate) struct Train {
     /// Privacy to spend, above 0 (0.1 to 3 is usual)
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// Failure probability, far below 1 / number of rows; without it the guarantee is pure
+    /// Failure probability, far below 1 / number of rows; without it the guarantee is pure; networks
+    /// need one
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// auto, output, objective, gradient, sgd, chaudhuri-2011, kifer-2012, iyengar-2019, or exact (not private)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// What is hidden: add-remove (that a row is there at all) or replace-one (what it holds)
-    #[arg(long, value_name = "RELATION", default_value = "add-remove")]
-    pub(crate) neighboring: String,
+    /// What is hidden: add-remove (that a row is there at all) or replace-one (what it holds) [default: add-remove]
+    #[arg(long, value_name = "RELATION")]
+    pub(crate) neighboring: Option<String>,
     /// A public number near the number of training rows; without it, part of epsilon goes into counting them
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) size: Option<String>,

@@ -40,7 +40,7 @@ pub(crate) enum Command {
     },
     /// Train a model with differential privacy: linear, or a network
     #[command(after_help = help::learn::TRAIN)]
-    Train(learn::Train),
+    Train(Box<learn::Train>),
     /// What a trained model says about the rows of a table
     #[command(after_help = help::learn::PREDICT)]
     Predict(learn::Predict),

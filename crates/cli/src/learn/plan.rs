@@ -179,13 +179,14 @@ fn budget(arguments: &Train, method: Option<Method>) -> Result<Option<Guarantee>
 }
 
 fn settings(arguments: &Train, schema: &Schema) -> Result<Settings, Fail> {
-    let neighboring = read::neighboring(&arguments.neighboring)?;
+    let relation = arguments.neighboring.as_deref().unwrap_or("add-remove");
+    let neighboring = read::neighboring(relation)?;
     let unit = match schema.unit() {
         Unit::Row => "row".to_owned(),
         Unit::Column(column) if neighboring == Neighboring::AddRemove => format!("all rows of one {column}"),
         Unit::Column(_) => {
             let remedy = "the schema's unit is a column: whose rows there are is hidden by add-remove only";
-            return Err(Fail::flag("--neighboring", &arguments.neighboring, remedy));
+            return Err(Fail::flag("--neighboring", relation, remedy));
         }
     };
     let size = arguments.size.as_deref().map(|text| whole("--size", text, u64::MAX)).transpose()?;

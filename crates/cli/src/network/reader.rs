@@ -104,6 +104,10 @@ impl Reader {
             ));
         }
         let schema = match own {
+            Some(_) if run.label.is_some() || run.classes.is_some() => {
+                let why = "the schema names the label and its classes: leave this out, or the schema";
+                return Err(Fail::new(format!("--label or --classes: {why}")));
+            }
             Some(schema) => schema,
             None => text_schema(run)?,
         };

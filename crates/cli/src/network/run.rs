@@ -168,7 +168,7 @@ impl Run {
             delta: number("--delta", &arguments.delta)?,
             noise_multiplier: number("--noise-multiplier", &network.noise_multiplier)?,
             non_private: network.non_private.then_some(true),
-            neighboring: Some(arguments.neighboring.clone()).filter(|given| given != "add-remove"),
+            neighboring: arguments.neighboring.clone(),
             size: whole("--size", &arguments.size)?,
             clip: number("--clip", &network.clip)?,
             clipping: network.clipping.clone(),

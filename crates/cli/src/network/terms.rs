@@ -61,6 +61,12 @@ pub(super) fn agree(
         return Err(Fail::new("there are no rows to train on: give data"));
     }
     let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
+    let batch = if counted {
+        // A refusal would tell the count without anyone paying for it: the run goes on with all rows in every step.
+        *run.batch_size.insert(batch.min(size))
+    } else {
+        batch
+    };
     if batch == 0 || batch > size {
         let words = reader.unit_words();
         let remedy = format!("there are {size} {words}: give a number from 1 to {size}");

@@ -1,4 +1,5 @@
 use super::{Folder, QUICK, json, reticent, stdout};
+use reticent::accounting::{Accountant, Method};
 use reticent::core::Certificate;
 use reticent::train::describe::preset;
 
@@ -15,6 +16,11 @@ fn a_folder_of_images_gives_a_run_that_predicts_and_is_evaluated() {
     assert_eq!(certificate.unit, "image");
     assert!(certificate.guarantee.epsilon.get() <= 8.0 && certificate.guarantee.epsilon.get() > 7.5);
     assert!(certificate.accountant.starts_with("rows counted with noise"));
+    // The accountant agrees with the claim from the events alone; all at once they cost a little less than in sequence.
+    let mut account = Accountant::new(certificate.neighboring, Method::Pld);
+    certificate.events.iter().for_each(|event| account.compose(event, 1).unwrap());
+    let upper = account.epsilon(certificate.guarantee.delta).unwrap().upper;
+    assert!(upper <= certificate.guarantee.epsilon.get() && upper > 7.0, "{upper}");
     let mut files: Vec<_> = std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
     files.sort();
     assert_eq!(
@@ -96,6 +102,20 @@ fn a_dataset_is_found_by_name_and_noise_may_be_given() {
     assert!((answer["noise_multiplier"].as_f64().unwrap() - 2.0).abs() < 1e-9);
     let epsilon = answer["certificate"]["epsilon"].as_f64().unwrap();
     assert!(epsilon > 0.1 && epsilon < 2.0 && answer["folder"].is_null(), "{answer}");
+    let rest = [
+        "--clipping",
+        "per-layer",
+        "--schedule",
+        "cosine",
+        "--warmup",
+        "2",
+        "--average",
+        "0.9",
+        "--threads",
+        "1",
+    ];
+    let other = [&words[..], &given[..8], &rest, &["--optimizer", "adamw", "--weight-decay", "0.1"]].concat();
+    assert_eq!(json(&other)["certificate"], answer["certificate"]);
     // Nobody is watching: no bar, no colours.
     assert!(output.stderr.is_empty());
 }

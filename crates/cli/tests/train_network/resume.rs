@@ -81,6 +81,8 @@ fn a_changed_plan_and_broken_files_are_refused() {
         "30",
         "--steps",
         "4",
+        "--size",
+        "90",
         "--out",
         &out,
     ];
@@ -113,4 +115,43 @@ fn a_changed_plan_and_broken_files_are_refused() {
     let weights = folder.path("run/model.safetensors");
     std::fs::write(&weights, "half").unwrap();
     assert!(refusal(&["evaluate", &out, &images]).contains("model.safetensors"));
+}
+
+#[test]
+fn steps_that_were_seen_and_lost_stay_counted() {
+    let folder = Folder::new();
+    let (images, out) = (folder.images("toy", 8, 300, 30), folder.path("run"));
+    let words = [
+        "train",
+        &images,
+        "--classes",
+        "3",
+        "--model",
+        "logistic",
+        "--epsilon",
+        "4",
+        "--delta",
+        "1e-4",
+        "--batch-size",
+        "30",
+        "--steps",
+        "1500",
+        "--checkpoint-every",
+        "100000",
+        "--out",
+        &out,
+    ];
+    let mut child = command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !std::path::Path::new(&folder.path("run/metrics.jsonl")).exists() {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!std::path::Path::new(&folder.path("run/checkpoint.safetensors")).exists());
+    let answer = json(&["train", "--resume", &out]);
+    let taken = answer["steps"].as_u64().unwrap();
+    assert!(taken < 1500 && answer["counted_steps"] == 1500, "{answer}");
+    assert!(answer["warnings"][0].as_str().unwrap().contains("lost"), "{answer}");
+    assert!(answer["certificate"]["epsilon"].as_f64().unwrap() <= 4.0);
 }

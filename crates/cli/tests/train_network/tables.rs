@@ -83,6 +83,20 @@ fn numbers_are_learnt_with_the_squared_loss() {
 }
 
 #[test]
+fn a_noisy_count_below_the_batch_is_no_reason_to_fail() {
+    // One row, counted with noise of scale 50: about half of the counts are 1.
+    let folder = Folder::new();
+    let data = folder.file("t.csv", table(1));
+    let schema = folder.file("s.toml", schema("\"row\"", "column = \"y\"\npositive = \"yes\""));
+    let words = ["train", &data, "--schema", &schema, "--model", "mlp", "--epsilon", "1", "--delta", "1e-4"];
+    for _ in 0..3 {
+        let answer = json(&[&words[..], &["--batch-size", "1000", "--steps", "1"]].concat());
+        assert_eq!(answer["batch_size"], answer["size"]);
+        assert!(answer["certificate"]["epsilon"].as_f64().unwrap() <= 1.0);
+    }
+}
+
+#[test]
 fn linear_models_and_networks_have_their_own_flags() {
     for (words, parts) in [
         (vec!["train", "--epsilon", "1", "--epochs", "3"], ["--epochs", "networks only"]),
@@ -100,4 +114,32 @@ fn linear_models_and_networks_have_their_own_flags() {
         let line = refusal(&words);
         assert!(parts.iter().all(|part| line.contains(part)), "{words:?}: {line}");
     }
+}
+
+#[test]
+fn what_the_schema_cost_is_added_and_a_draft_voids_the_claim() {
+    let folder = Folder::new();
+    let data = folder.file("t.csv", table(100));
+    let plain = schema("\"row\"", "column = \"y\"\npositive = \"yes\"");
+    let spent = "[spent]\nepsilon = 0.25\ndelta = 1e-7\nneighboring = \"add-remove\"\nevents = \"[]\"\n";
+    let train = |schema: &str, relation: &str| {
+        let words =
+            ["train", &data, "--schema", schema, "--model", "mlp", "--epsilon", "1", "--delta", "1e-4"];
+        let more = ["--batch-size", "20", "--steps", "2", "--neighboring", relation];
+        [&words[..], &more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let paid = folder.file("paid.toml", format!("{plain}\n{spent}"));
+    let words = train(&paid, "add-remove");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let epsilon = json(&words)["certificate"]["epsilon"].as_f64().unwrap();
+    assert!(epsilon > 1.24 && epsilon <= 1.2501, "{epsilon}");
+    let words = train(&paid, "replace-one");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert!(refusal(&[&words[..], &["--json"]].concat()).contains("[spent]"));
+    let draft = folder.file("draft.toml", format!("draft = true\n{plain}"));
+    let words = train(&draft, "add-remove");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let answer = json(&words);
+    assert!(answer["warnings"][0].as_str().unwrap().contains("draft"), "{answer}");
+    assert!(answer["certificate"]["public"].to_string().contains("DRAFT"), "{answer}");
 }

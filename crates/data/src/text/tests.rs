@@ -44,6 +44,6 @@ fn a_table_becomes_positions_labels_and_users() {
     assert_eq!((texts.labels, texts.users), (vec![1.0, -1.0, 1.0], Some(vec![0, 1, 0])));
     let bare = plan.read(&table, false, &mut |_| {}).unwrap();
     assert!(bare.labels.is_empty() && bare.users.is_none());
-    let other = TextPlan { column: "sya", ..plan };
+    let other = TextPlan { column: "sey", ..plan };
     assert!(other.read(&table, true, &mut |_| {}).unwrap_err().to_string().contains("did you mean \"say\""));
 }

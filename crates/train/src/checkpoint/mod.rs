@@ -57,10 +57,9 @@ pub fn status(folder: &Path) -> Result<RunStatus, TrainError> {
 /// Replaces a file as a whole. When this returns, the new one is on disk.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
     let refuse = |why: String| TrainError::File { file: path.display().to_string(), why };
-    reticent_data::write_atomic(path, bytes).map_err(|error| TrainError::File {
-        file: path.display().to_string(),
-        why: format!("{error}; what was stored before is untouched, and the run can be resumed from it"),
-    })?;
+    let untouched = "; what was stored before is untouched, and the run can be resumed from it";
+    reticent_data::write_atomic(path, bytes)
+        .map_err(|error| TrainError::unwritten(path, &error, untouched))?;
     // The new name itself must reach the disk, too, where folders can be synchronised.
     if cfg!(unix) {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
