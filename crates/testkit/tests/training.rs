@@ -141,7 +141,7 @@ impl Model for Given {
         for example in selection.examples() {
             examples.read(*example, &mut gradient);
             let mut factor = [1.0];
-            let squared = gradient.iter().map(|g| g * g).sum::<f32>();
+            let squared = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>();
             clipping.unwrap().factors(1, &[squared], &mut factor);
             sum.iter_mut().zip(&gradient).for_each(|(s, g)| *s += factor[0] * g);
         }

@@ -5,7 +5,11 @@ use serde::{Deserialize, Serialize};
 
 /// Norms and sums are computed in single precision; gradients are cut to this share of the bound, so that what rounding
 /// adds to a norm does not exceed it.
-const SAFE: f32 = 1.0 - 1.0 / 4096.0;
+const SAFE: f64 = 1.0 - 1.0 / 4096.0;
+
+/// Norms are not bounded below this: squares of numbers below 10⁻¹⁹ are lost in single precision, and 10¹² of them must not add
+/// up to more than [`SAFE`] leaves.
+const LEAST: f64 = 1e-9;
 
 /// A rule that bounds what one unit adds to a gradient sum.
 ///
@@ -51,15 +55,15 @@ impl Clipping {
     /// # Errors
     /// [`TrainError::Invalid`] unless norm and stability are above 0 and ordinary single-precision numbers.
     pub fn check(&self) -> Result<(), TrainError> {
-        let usable = |x: f64| (1e-30..=1e30).contains(&x);
+        let usable = |x: f64| (LEAST..=1.0 / LEAST).contains(&x);
         if !usable(self.norm()) {
-            return Err(TrainError::invalid("clip", self.norm(), "give a number from 1e-30 to 1e30"));
+            return Err(TrainError::invalid("clip", self.norm(), "give a number from 1e-9 to 1e9"));
         }
         match self {
             Self::Automatic { stability, .. } if !usable(*stability) => Err(TrainError::invalid(
                 "stability",
                 stability,
-                "give a number from 1e-30 to 1e30; 0.01 is usual",
+                "give a number from 1e-9 to 1e9; 0.01 is usual",
             )),
             _ => Ok(()),
         }
@@ -70,36 +74,42 @@ impl Clipping {
     ///
     /// # Panics
     /// If the two slices differ in length or hold no whole number of units.
-    pub fn factors(&self, groups: usize, squared: &[f32], factors: &mut [f32]) {
+    pub fn factors(&self, groups: usize, squared: &[f64], factors: &mut [f32]) {
         assert_eq!(squared.len(), factors.len());
         if groups == 0 {
             return;
         }
-        let bound = self.norm() as f32 * SAFE;
+        let bound = self.norm() * SAFE;
         for (squared, factors) in squared.chunks_exact(groups).zip(factors.chunks_exact_mut(groups)) {
-            let total: f32 = squared.iter().sum();
-            if !total.is_finite() || total < 0.0 {
+            let total: f64 = squared.iter().sum();
+            // Factors below 10⁻³⁰ would lose their digits in single precision.
+            if !squared.iter().all(|square| *square >= 0.0)
+                || total > (1e30 * bound).powi(2)
+                || total.is_infinite()
+            {
                 factors.fill(0.0);
                 continue;
             }
             match self {
                 Self::Flat { .. } => factors.fill(shorten(bound, total)),
                 Self::PerLayer { .. } => {
-                    let share = bound / (groups as f32).sqrt();
+                    let share = bound / (groups as f64).sqrt();
                     for (factor, squared) in factors.iter_mut().zip(squared) {
                         *factor = shorten(share, *squared);
                     }
                 }
-                Self::Automatic { stability, .. } => factors.fill(bound / (total.sqrt() + *stability as f32)),
+                Self::Automatic { stability, .. } => {
+                    factors.fill((bound / (total.sqrt() + stability)) as f32)
+                }
             }
         }
     }
 }
 
 /// What brings a vector of this squared norm to the bound, 1 if it is within it.
-fn shorten(bound: f32, squared: f32) -> f32 {
+fn shorten(bound: f64, squared: f64) -> f32 {
     let norm = squared.sqrt();
-    if norm > bound { bound / norm } else { 1.0 }
+    if norm > bound { (bound / norm) as f32 } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -116,12 +126,12 @@ mod tests {
             ];
             for rule in rules {
                 rule.check().unwrap();
-                let squared = [0.0f32, 1e-12, 4.0, 1e20, 0.0, 0.0, 1e-3, 9.0, 1e30];
+                let squared = [0.0f64, 1e-12, 4.0, 1e20, 0.0, 0.0, 1e-3, 9.0, 1e30];
                 let mut factors = [f32::NAN; 9];
                 rule.factors(3, &squared, &mut factors);
                 for (squared, factors) in squared.chunks(3).zip(factors.chunks(3)) {
                     let kept: f64 =
-                        squared.iter().zip(factors).map(|(s, f)| f64::from(*s) * f64::from(*f).powi(2)).sum();
+                        squared.iter().zip(factors).map(|(s, f)| *s * f64::from(*f).powi(2)).sum();
                     assert!(kept.sqrt() <= norm, "{rule:?} {squared:?} {factors:?}");
                 }
             }
@@ -131,17 +141,22 @@ mod tests {
     #[test]
     fn short_gradients_are_left_as_they_are_and_odd_ones_count_as_nothing() {
         let mut factors = [f32::NAN; 4];
-        Clipping::Flat { norm: 1.0 }.factors(1, &[0.25, f32::NAN, f32::INFINITY, 4.0], &mut factors);
+        Clipping::Flat { norm: 1.0 }.factors(1, &[0.25, f64::NAN, f64::INFINITY, 4.0], &mut factors);
         assert_eq!(factors[..3], [1.0, 0.0, 0.0]);
         assert!((factors[3] - 0.5).abs() < 1e-3);
         let mut factors = [f32::NAN; 2];
-        Clipping::PerLayer { norm: 1.0 }.factors(2, &[0.25, f32::NAN], &mut factors);
+        Clipping::PerLayer { norm: 1.0 }.factors(2, &[0.25, f64::NAN], &mut factors);
         assert_eq!(factors, [0.0, 0.0]);
+        Clipping::PerLayer { norm: 1.0 }.factors(2, &[-1e-9, 4.0], &mut factors);
+        assert_eq!(factors, [0.0, 0.0]);
+        Clipping::Flat { norm: 1.0 }.factors(1, &[1e70, 1e50], &mut factors);
+        assert_eq!(factors[0], 0.0);
+        assert!(factors[1] > 0.0);
     }
 
     #[test]
     fn numbers_without_meaning_are_refused() {
-        for norm in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-60] {
+        for norm in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-60, 1e-10] {
             assert!(Clipping::Flat { norm }.check().is_err());
             assert!(Clipping::Automatic { norm: 1.0, stability: norm }.check().is_err());
         }

@@ -73,11 +73,13 @@ impl Finished<'_> {
             (
                 "steps".to_owned(),
                 format!(
-                    "{} of {} {words} each, {} epochs, {} {words}/s",
+                    "{} of {} {words} each, {} epochs{}",
                     self.progress.taken,
                     agreement.batch,
                     digits::brief(self.metrics.epoch),
-                    digits::brief(self.metrics.examples_per_second)
+                    self.metrics
+                        .examples_per_second
+                        .map_or(String::new(), |pace| format!(", {} {words}/s", digits::brief(pace)))
                 ),
             ),
         ];

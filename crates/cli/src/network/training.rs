@@ -25,8 +25,12 @@ pub(super) struct Metrics {
     pub(super) epsilon: Option<f64>,
     pub(super) validation_loss: Option<f64>,
     pub(super) validation_accuracy: Option<f64>,
-    /// The expected number, from the batch size and the clock.
-    pub(super) examples_per_second: f64,
+    /// The expected number, from the batch size and the clock. How long private steps take is not covered by a certificate: then it is
+    /// shown while they run and not stored.
+    #[serde(skip)]
+    pub(super) pace: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) examples_per_second: Option<f64>,
 }
 
 /// How a run ended.
@@ -100,13 +104,15 @@ impl Course<'_> {
             self.validation.map(|examples| self.trainer.evaluate(examples)).transpose()?;
         let taken = (now.taken - first) as f64 * self.agreement.batch as f64;
         let seconds = now.elapsed.as_secs_f64();
+        let pace = if seconds > 0.0 { (taken / seconds).round() } else { 0.0 };
         Ok(Metrics {
             step: now.taken,
             epoch: self.agreement.epoch(now.taken),
             epsilon,
             validation_loss: found.map(|found| found.loss),
             validation_accuracy: found.and_then(|found| found.accuracy),
-            examples_per_second: if seconds > 0.0 { (taken / seconds).round() } else { 0.0 },
+            pace,
+            examples_per_second: epsilon.is_none().then_some(pace),
         })
     }
 
@@ -119,7 +125,7 @@ impl Course<'_> {
         if let Some(accuracy) = metrics.validation_accuracy {
             words += &format!(", accuracy {:.1} %", 100.0 * accuracy);
         }
-        words += &format!(", {:.0}/s", metrics.examples_per_second);
+        words += &format!(", {:.0}/s", metrics.pace);
         if let Some(epsilon) = metrics.epsilon {
             words += &format!(", ε {}", digits::spent(epsilon));
         }

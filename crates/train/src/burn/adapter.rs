@@ -182,6 +182,7 @@ impl<B: AutodiffBackend, M: Trainable<B>> BurnModel<B, M> {
             ready.push((parameter, group, term));
         }
         let squared = numbers(Tensor::stack::<2>(norms, 1).try_into_data())?;
+        let squared: Vec<f64> = squared.into_iter().map(f64::from).collect();
         let mut factors = vec![0.0; squared.len()];
         clipping.factors(layout.groups(), &squared, &mut factors);
         let weights: Vec<Weights<Inner<B>>> = (0..layout.groups())
@@ -243,7 +244,6 @@ impl<B: AutodiffBackend, M: Trainable<B>> BurnModel<B, M> {
                 let numbers = gradient[layout.gradient_range(number)].iter();
                 squared[parameter.group] += numbers.map(|g| f64::from(*g).powi(2)).sum::<f64>();
             }
-            let squared: Vec<f32> = squared.into_iter().map(|squared| squared as f32).collect();
             clipping.factors(layout.groups(), &squared, &mut factors);
         }
         for (number, parameter) in layout.parameters().iter().enumerate() {

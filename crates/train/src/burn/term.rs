@@ -14,6 +14,9 @@ use std::ops::Range;
 /// How many numbers an intermediate array may have.
 const ROOM: usize = 1 << 24;
 
+/// Squared lengths of rows above this count as not finite.
+const LONGEST: f32 = 1e12;
+
 /// A norm from inner products of rows loses what cancels between the rows: at most about this share of the squared sum of
 /// the rows' lengths, which is added so that no norm comes out too small. Errors of an inner product grow with the root of
 /// the number of its terms.
@@ -201,7 +204,15 @@ impl<I: Backend> Term<I> {
 fn product_norms<I: Backend>(left: Tensor<I, 4>, right: Tensor<I, 4>) -> (Tensor<I, 1>, Term<I>) {
     let ([units, groups, times, p], q) = (left.dims(), right.dims()[3]);
     if times == 1 {
-        let norms = left.clone().square().sum_dim(3) * right.clone().square().sum_dim(3);
+        // The square of a short row is lost in single precision, which a long one beside it would make good: rows as long as that count
+        // as not finite.
+        let of = |rows: &Tensor<I, 4>| {
+            let squares = rows.clone().square().sum_dim(3);
+            let long = squares.clone().greater_elem(LONGEST);
+            squares.mask_fill(long, f32::INFINITY)
+        };
+        let (of_left, of_right) = (of(&left), of(&right));
+        let norms = of_left * of_right;
         return (total(norms.reshape([units, groups, 1])), Term::Product { left, right });
     }
     let part = |tensor: &Tensor<I, 4>, range: &Range<usize>, last: usize| {
@@ -223,7 +234,10 @@ fn product_norms<I: Backend>(left: Tensor<I, 4>, right: Tensor<I, 4>) -> (Tensor
         return (squares(whole.clone()), Term::Whole(whole));
     }
     let norms = sliced(units, groups * p * q, |range| {
-        squares(Term::Product { left: part(&left, &range, p), right: part(&right, &range, q) }.whole())
+        let (left, right) = (part(&left, &range, p), part(&right, &range, q));
+        let rows = lengths(left.clone()) * lengths(right.clone());
+        let lost = cancelled(rows.reshape([range.len(), groups, times]), [p, q]);
+        squares(Term::Product { left, right }.whole()) + lost
     });
     (norms, Term::Product { left, right })
 }

@@ -12,6 +12,8 @@
 //! | `program` | a description as a list of steps |
 //! | `worker` | one thread's share of a step |
 
+#[cfg(test)]
+mod hostile;
 mod kernel;
 mod op;
 mod program;

@@ -141,6 +141,8 @@ impl Build {
         if self.used_twice.contains(&self.slot) {
             self.plain(Copy, self.shape.clone());
         }
+        // The slope is taken from the value, so nothing may be written over it.
+        self.used_twice.push(self.slot);
         self.nodes.push(Node {
             step: Step::Curve(curve),
             input: self.slot,

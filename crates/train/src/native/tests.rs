@@ -87,7 +87,6 @@ impl Case {
             for gradient in &alone {
                 let mut squares = vec![0.0f64; count];
                 gradient.iter().zip(&groups).for_each(|(g, group)| squares[*group] += f64::from(*g).powi(2));
-                let squares: Vec<f32> = squares.iter().map(|square| *square as f32).collect();
                 let mut factors = vec![0.0; count];
                 rule.factors(count, &squares, &mut factors);
                 for ((sum, g), group) in expected.iter_mut().zip(gradient).zip(&groups) {

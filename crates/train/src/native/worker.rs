@@ -14,7 +14,8 @@ pub(super) struct Worker {
     values: Vec<Vec<f32>>,
     gradients: Vec<Vec<f32>>,
     scratch: Vec<Scratch>,
-    squares: Vec<f32>,
+    squares: Vec<f64>,
+    of_layer: Vec<f64>,
     of_group: Vec<f32>,
     factors: Vec<f32>,
     ends: Vec<usize>,
@@ -57,7 +58,10 @@ impl Worker {
     /// Forgets what depends on the weights, which may have changed.
     pub(super) fn begin(&mut self, program: &Program) {
         self.scratch.resize_with(program.nodes.len(), Scratch::default);
-        self.scratch.iter_mut().for_each(|scratch| scratch.packed = [None, None]);
+        for scratch in &mut self.scratch {
+            scratch.packed = [None, None];
+            scratch.total.clear();
+        }
     }
 
     /// The scores of these examples, which [`scores`](Self::scores) then holds.
@@ -210,11 +214,11 @@ impl Worker {
         self.squares.resize(groups * count, 0.0);
         for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
             let (Step::Op(op), Some((_, group))) = (&node.step, &node.trained) else { continue };
-            self.of_group.clear();
-            self.of_group.resize(count, 0.0);
+            self.of_layer.clear();
+            self.of_layer.resize(count, 0.0);
             let flow = Flow { input: &self.values[node.input], gradient: &mut self.gradients[node.output] };
-            op.squares(Units(&self.ends), flow, scratch, &mut self.of_group);
-            for (unit, square) in self.of_group.iter().enumerate() {
+            op.squares(Units(&self.ends), flow, scratch, &mut self.of_layer);
+            for (unit, square) in self.of_layer.iter().enumerate() {
                 self.squares[unit * groups + group] += square;
             }
         }

@@ -202,6 +202,8 @@ impl Trainer {
         let divisor = match (&mut self.source, &self.terms) {
             (Source::Private { noise, .. }, Terms::Private(plan)) => {
                 noise.add(&mut self.sum)?;
+                // From here on the step counts, whatever becomes of it.
+                self.counted += 1;
                 plan.expected_batch()
             }
             (Source::Poisson { expected, .. }, _) => *expected,
@@ -218,7 +220,9 @@ impl Trainer {
             average.take(&self.weights, &self.segments);
         }
         self.taken += 1;
-        self.counted += 1;
+        if self.plan().is_none() {
+            self.counted += 1;
+        }
         Ok(self.progress())
     }
 

@@ -11,6 +11,10 @@ impl Trainer {
     /// # Errors
     /// [`TrainError::File`] when there is a run already or the folder cannot be written.
     pub fn begin_in(&mut self, folder: &Path) -> Result<(), TrainError> {
+        if let Some(ledger) = &self.ledger {
+            let why = "the run is kept in a folder already".to_owned();
+            return Err(TrainError::File { file: ledger.folder().display().to_string(), why });
+        }
         let mut ledger = Ledger::begin(folder, self.stored())?;
         ledger.announce(self.counted)?;
         self.ledger = Some(ledger);

@@ -106,10 +106,10 @@ pub(crate) fn looped<M: Trainable<Cpu>>(
         }
         let mut factors = vec![1.0; layout.groups()];
         if let Some(clipping) = clipping {
-            let mut squared = vec![0.0f32; layout.groups()];
+            let mut squared = vec![0.0f64; layout.groups()];
             for (number, parameter) in layout.parameters().iter().enumerate() {
                 let squares = own[layout.gradient_range(number)].iter().map(|g| g * g).sum::<f64>();
-                squared[parameter.group] += squares as f32;
+                squared[parameter.group] += squares;
             }
             clipping.factors(layout.groups(), &squared, &mut factors);
         }

@@ -90,7 +90,7 @@ impl Model for Softmax {
                     gradient[self.classes * self.features + class] += slope;
                 }
             }
-            let squared = gradient.iter().map(|g| g * g).sum::<f32>();
+            let squared = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>();
             let mut factor = [1.0];
             if let Some(clipping) = clipping {
                 clipping.factors(1, &[squared], &mut factor);

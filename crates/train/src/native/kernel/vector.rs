@@ -30,9 +30,31 @@ pub(in crate::native) fn dot(x: &[f32], y: &[f32]) -> f32 {
     Arch::new().dispatch(Dot(x, y))
 }
 
-/// Σ xᵢ².
-pub(in crate::native) fn squared(x: &[f32]) -> f32 {
-    dot(x, x)
+/// Σ xᵢ²: blocks in single precision, added up in double precision, so that long sums keep their digits. Squares below 10⁻³⁸ are
+/// lost.
+pub(in crate::native) fn squared(x: &[f32]) -> f64 {
+    x.chunks(4096).map(|block| f64::from(dot(block, block))).sum()
+}
+
+/// Σ xᵢ² in double precision throughout: nothing is lost, for factors of a product.
+pub(in crate::native) fn squared_exactly(x: &[f32]) -> f64 {
+    struct Squares<'a>(&'a [f32]);
+    impl WithSimd for Squares<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> f64 {
+            let mut sums = [0.0f64; 16];
+            let blocks = self.0.chunks_exact(16);
+            let rest: f64 = blocks.remainder().iter().map(|x| f64::from(*x).powi(2)).sum();
+            for block in blocks {
+                for (sum, x) in sums.iter_mut().zip(block) {
+                    *sum += f64::from(*x) * f64::from(*x);
+                }
+            }
+            sums.iter().sum::<f64>() + rest
+        }
+    }
+    Arch::new().dispatch(Squares(x))
 }
 
 /// y += a·x.

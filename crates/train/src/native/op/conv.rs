@@ -226,7 +226,7 @@ impl Conv {
     }
 
     /// What is kept of one unit as a squared norm: padding is 0 in it.
-    fn square(&self, kept: &[f32]) -> f32 {
+    fn square(&self, kept: &[f32]) -> f64 {
         let weights = kept.len() - self.geometry.out;
         squared(&kept[..weights]) + if self.geometry.bias { squared(&kept[weights..]) } else { 0.0 }
     }
@@ -376,7 +376,7 @@ impl Op for Conv {
         }
     }
 
-    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f32]) {
+    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f64]) {
         let (size, image, out) = (self.kept(), self.image(), self.geometry.out * self.places());
         let planes = self.planes(&mut scratch.work);
         scratch.more.clear();

@@ -10,6 +10,30 @@ pub(in crate::native) struct Embedding {
     pub(in crate::native) places: usize,
 }
 
+impl Embedding {
+    /// The tokens of places in order of their tokens, each with the sum of its gradients.
+    fn each(
+        &self,
+        order: &[u32],
+        flow: &Flow<'_>,
+        work: &mut Vec<f32>,
+        mut visit: impl FnMut(usize, &[f32]),
+    ) {
+        let row = |place: u32| &flow.gradient[place as usize * self.out..][..self.out];
+        let token = |place: u32| flow.input[place as usize] as usize;
+        for same in order.chunk_by(|a, b| token(*a) == token(*b)) {
+            if let [place] = same {
+                visit(token(*place), row(*place));
+            } else if let [first, ..] = same {
+                let sum = sized(work, self.out);
+                sum.fill(0.0);
+                same.iter().for_each(|place| add(sum, row(*place)));
+                visit(token(*first), sum);
+            }
+        }
+    }
+}
+
 impl Op for Embedding {
     fn forward(&self, weights: &[f32], _: usize, input: &[f32], output: &mut [f32], _: &mut Scratch) {
         for (token, output) in input.iter().zip(output.chunks_exact_mut(self.out)) {
@@ -19,37 +43,23 @@ impl Op for Embedding {
 
     fn backward(&self, _: &[f32], _: usize, _: Flow<'_>, _: Option<Below<'_>>, _: &mut Scratch) {}
 
-    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f32]) {
-        let row = |place: u32| &flow.gradient[place as usize * self.out..][..self.out];
-        let token = |place: u32| flow.input[place as usize] as usize;
+    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f64]) {
+        // The places of every unit, those of one token together.
+        scratch.places.clear();
+        scratch.places.extend(0..(flow.input.len() as u32));
         for (range, square) in units.ranges().zip(squares) {
-            // Gradients of one token add up before they are squared.
-            let order = &mut scratch.places;
-            order.clear();
-            order.extend((range.start * self.places) as u32..(range.end * self.places) as u32);
-            order.sort_unstable_by_key(|place| token(*place));
-            for same in order.chunk_by(|a, b| token(*a) == token(*b)) {
-                if let [place] = same {
-                    *square += squared(row(*place));
-                } else {
-                    let sum = sized(&mut scratch.work, self.out);
-                    sum.fill(0.0);
-                    same.iter().for_each(|place| add(sum, row(*place)));
-                    *square += squared(sum);
-                }
-            }
+            let order = &mut scratch.places[range.start * self.places..range.end * self.places];
+            order.sort_unstable_by_key(|place| flow.input[*place as usize] as u32);
+            self.each(order, &flow, &mut scratch.work, |_, row| *square += squared(row));
         }
     }
 
-    fn sum(&self, units: Units<'_>, factors: &[f32], flow: Flow<'_>, _: &mut Scratch, sum: &mut [f32]) {
-        for (range, factor) in units.ranges().zip(factors) {
-            if *factor == 0.0 {
-                continue;
-            }
-            for place in range.start * self.places..range.end * self.places {
-                let row = &mut sum[flow.input[place] as usize * self.out..][..self.out];
-                add_scaled(row, *factor, &flow.gradient[place * self.out..][..self.out]);
-            }
+    fn sum(&self, units: Units<'_>, factors: &[f32], flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
+        for (range, factor) in units.ranges().zip(factors).filter(|(_, factor)| **factor != 0.0) {
+            let order = &scratch.places[range.start * self.places..range.end * self.places];
+            self.each(order, &flow, &mut scratch.work, |token, row| {
+                add_scaled(&mut sum[token * self.out..][..self.out], *factor, row);
+            });
         }
     }
 

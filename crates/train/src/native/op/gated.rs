@@ -124,7 +124,7 @@ impl Op for Gru {
         }
     }
 
-    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f32]) {
+    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f64]) {
         let (trace, kept) = self.trace(flow.input, scratch);
         self.0.squares(units, trace, kept, squares);
     }

@@ -40,12 +40,12 @@ impl Op for Linear {
         }
     }
 
-    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f32]) {
-        self.0.squares(units, flow.input, flow.gradient, &mut scratch.kept, &mut scratch.work, squares);
+    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f64]) {
+        self.0.squares(units, (flow.input, flow.gradient), scratch, squares);
     }
 
     fn sum(&self, units: Units<'_>, factors: &[f32], flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
-        self.0.sum(units, factors, flow.input, flow.gradient, &scratch.kept, sum);
+        self.0.sum(units, factors, (flow.input, flow.gradient), scratch, sum);
     }
 
     fn total(&self, flow: Flow<'_>, _: &mut Scratch, sum: &mut [f32]) {

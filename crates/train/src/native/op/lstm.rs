@@ -199,7 +199,7 @@ impl Op for Lstm {
         }
     }
 
-    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f32]) {
+    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f64]) {
         let (trace, kept) = self.trace(flow.input, scratch);
         self.0.squares(units, trace, kept, squares);
     }

@@ -102,7 +102,7 @@ pub(super) trait Op: Send + Sync {
     );
 
     /// Adds the squared norm of each unit's gradient to `squares`.
-    fn squares(&self, _: Units<'_>, _: Flow<'_>, _: &mut Scratch, _: &mut [f32]) {}
+    fn squares(&self, _: Units<'_>, _: Flow<'_>, _: &mut Scratch, _: &mut [f64]) {}
 
     /// Adds the units' gradients to `sum`, each multiplied by its factor, after [`squares`](Self::squares). What belongs to a
     /// unit of factor 0 has been set to 0 in `flow`; what the layer remembers of it must not be used.

@@ -1,6 +1,6 @@
 //! Normalisation within an example.
 
-use super::super::kernel::vector::{add_scaled, deliver, squared};
+use super::super::kernel::vector::{add_scaled, deliver, dot, squared};
 use super::{Below, Flow, Op, Scratch, Units, add_kept, sized};
 
 /// Added to variances.
@@ -28,7 +28,7 @@ fn normalise(x: &[f32], into: &mut [f32]) -> f32 {
     for (into, x) in into.iter_mut().zip(x) {
         *into = x - mean;
     }
-    let inverse = 1.0 / (squared(into) / n + STABILITY).sqrt();
+    let inverse = 1.0 / (dot(into, into) / n + STABILITY).sqrt();
     into.iter_mut().for_each(|x| *x *= inverse);
     inverse
 }
@@ -37,7 +37,7 @@ fn normalise(x: &[f32], into: &mut [f32]) -> f32 {
 fn unnormalise(normal: &[f32], inverse: f32, gradient: &mut [f32]) {
     let n = gradient.len() as f32;
     let mean = gradient.iter().sum::<f32>() / n;
-    let along = super::super::kernel::vector::dot(gradient, normal) / n;
+    let along = dot(gradient, normal) / n;
     for (g, x) in gradient.iter_mut().zip(normal) {
         *g = (*g - mean - x * along) * inverse;
     }
@@ -87,7 +87,7 @@ impl Op for LayerNorm {
         }
     }
 
-    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f32]) {
+    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f64]) {
         let (width, stretch) = (self.width, self.places * self.width);
         let kept = sized(&mut scratch.kept, units.len() * 2 * width);
         for ((range, kept), square) in units.ranges().zip(kept.chunks_exact_mut(2 * width)).zip(squares) {
@@ -133,7 +133,7 @@ impl GroupNorm {
         let (gain, bias) = into.split_at_mut(self.channels);
         let planes = gradient.chunks_exact(self.places).zip(normal.chunks_exact(self.places));
         for (plane, (g, x)) in planes.enumerate() {
-            gain[plane % self.channels] += super::super::kernel::vector::dot(g, x);
+            gain[plane % self.channels] += dot(g, x);
             bias[plane % self.channels] += g.iter().sum::<f32>();
         }
     }
@@ -193,7 +193,7 @@ impl Op for GroupNorm {
         }
     }
 
-    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f32]) {
+    fn squares(&self, units: Units<'_>, flow: Flow<'_>, scratch: &mut Scratch, squares: &mut [f64]) {
         let (size, stretch) = (2 * self.channels, self.channels * self.places);
         let kept = sized(&mut scratch.kept, units.len() * size);
         for ((range, kept), square) in units.ranges().zip(kept.chunks_exact_mut(size)).zip(squares) {

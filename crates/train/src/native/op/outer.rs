@@ -7,12 +7,15 @@
 //! | kept | of the gradient itself | of the gradients themselves | otherwise |
 
 use super::super::kernel::product::{Matrix, multiply};
-use super::super::kernel::vector::{add, add_rows, dot, squared};
-use super::{Units, add_kept, sized};
+use super::super::kernel::vector::{add, add_rows, squared, squared_exactly};
+use super::{Scratch, Units, add_kept, sized};
 
 /// Where the squared norm is below this share of ‖A‖²·‖G‖², places cancel and the Gram way loses its digits: the gradient
 /// itself is computed then.
-const CANCELLED: f32 = 0.05;
+const CANCELLED: f64 = 0.05;
+
+/// Squared lengths of inputs above this count as not finite.
+const LONGEST: f64 = 1e32;
 
 /// A gradient of `out` × `inner` weights and a bias, over `places` places per example.
 #[derive(Debug, Clone, Copy)]
@@ -41,55 +44,63 @@ impl Outer {
         if self.keeps(self.places) { self.size() } else { 0 }
     }
 
-    /// Adds the squared norms of the units' gradients.
+    /// Adds the squared norms of the units' gradients. A gradient that is written out for that is kept, and `places` says where: its
+    /// number from 1, or 0.
     pub(in crate::native) fn squares(
         self,
         units: Units<'_>,
-        a: &[f32],
-        g: &[f32],
-        kept: &mut Vec<f32>,
-        work: &mut Vec<f32>,
-        squares: &mut [f32],
+        (a, g): (&[f32], &[f32]),
+        scratch: &mut Scratch,
+        squares: &mut [f64],
     ) {
-        let size = self.size();
-        for (unit, (range, square)) in units.ranges().zip(squares).enumerate() {
+        let Scratch { kept, work, places: at, .. } = scratch;
+        let (size, mut count) = (self.size(), 0);
+        at.clear();
+        for (range, square) in units.ranges().zip(squares) {
             let places = range.len() * self.places;
             let first = range.start * self.places;
             let a = &a[first * self.inner..][..places * self.inner];
             let g = &g[first * self.out..][..places * self.out];
-            if places == 1 {
-                let one = if self.bias { 1.0 } else { 0.0 };
-                *square += (squared(a) + one) * squared(g);
-            } else if self.keeps(places) {
-                if kept.len() < (unit + 1) * size {
-                    kept.resize(units.len().max(unit + 1) * size, 0.0);
-                }
-                let kept = &mut kept[unit * size..(unit + 1) * size];
-                self.write(kept, a, g);
-                *square += squared(kept);
-            } else if places > 0 {
-                *square += self.gram(places, a, g, work);
+            let short = if self.keeps(places) { None } else { self.from_factors(places, a, g, work) };
+            if let Some(short) = short {
+                *square += short;
+                at.push(0);
+                continue;
             }
+            count += 1;
+            let written = &mut sized(kept, count * size)[(count - 1) * size..];
+            self.write(written, a, g);
+            *square += squared(written);
+            at.push(count as u32);
         }
     }
 
-    fn gram(self, places: usize, a_rows: &[f32], g_rows: &[f32], work: &mut Vec<f32>) -> f32 {
+    /// The squared norm without the gradient, where that is certain: then every row of the product that makes the sum is at most a few
+    /// times as long as the whole, so that no unit's rows drown what others have added.
+    fn from_factors(self, places: usize, a: &[f32], g: &[f32], work: &mut Vec<f32>) -> Option<f64> {
+        let one = if self.bias { 1.0 } else { 0.0 };
+        match places {
+            0 => return Some(0.0),
+            1 => {
+                let of_a = squared_exactly(a) + one;
+                // Longer inputs leave no digits for the factor.
+                return Some(if of_a > LONGEST { f64::INFINITY } else { of_a * squared_exactly(g) });
+            }
+            _ => {}
+        }
         let entries = places * places;
         let (of_a, of_g) = sized(work, 2 * entries).split_at_mut(entries);
-        let (a, g) = (Matrix::new(a_rows, places, self.inner), Matrix::new(g_rows, places, self.out));
+        let (a, g) = (Matrix::new(a, places, self.inner), Matrix::new(g, places, self.out));
         multiply(of_a, places, a, a.transposed(), false);
         multiply(of_g, places, g, g.transposed(), false);
-        if self.bias {
-            of_a.iter_mut().for_each(|entry| *entry += 1.0);
-        }
-        let trace = |gram: &[f32]| (0..places).map(|i| gram[i * (places + 1)]).sum::<f32>();
-        let (square, most) = (dot(of_a, of_g), trace(of_a) * trace(of_g));
-        if square >= CANCELLED * most {
-            return square;
-        }
-        let gradient = sized(work, self.size());
-        self.write(gradient, a_rows, g_rows);
-        squared(gradient)
+        of_a.iter_mut().for_each(|entry| *entry += one as f32);
+        let trace = |gram: &[f32]| (0..places).map(|i| f64::from(gram[i * (places + 1)])).sum::<f64>();
+        let (of_a_trace, of_g_trace) = (trace(of_a), trace(of_g));
+        let square: f64 = of_a.iter().zip(of_g.iter()).map(|(a, g)| f64::from(*a) * f64::from(*g)).sum();
+        // What was too small for single precision, at most.
+        let lost = entries as f64 * f64::from(f32::MIN_POSITIVE) * (of_a_trace + of_g_trace);
+        let certain = square >= CANCELLED * of_a_trace * of_g_trace && lost <= 1e-7 * square;
+        (certain && of_a_trace <= LONGEST).then_some(square)
     }
 
     /// The gradient of these places.
@@ -104,23 +115,22 @@ impl Outer {
         }
     }
 
-    /// Adds the units' gradients times their factors; scales `g` where it is not kept.
+    /// Adds the units' gradients times their factors, after [`squares`](Self::squares); scales `g` where nothing is kept.
     pub(in crate::native) fn sum(
         self,
         units: Units<'_>,
         factors: &[f32],
-        a: &[f32],
-        g: &mut [f32],
-        kept: &[f32],
+        (a, g): (&[f32], &mut [f32]),
+        scratch: &Scratch,
         sum: &mut [f32],
     ) {
         let size = self.size();
         let mut left = false;
-        for (unit, (range, factor)) in units.ranges().zip(factors).enumerate() {
+        for ((range, factor), at) in units.ranges().zip(factors).zip(&scratch.places) {
             let places = range.len() * self.places;
             let g = &mut g[range.start * self.places * self.out..][..places * self.out];
-            if self.keeps(places) {
-                add_kept(&kept[unit * size..(unit + 1) * size], size, &[*factor], sum);
+            if let Some(at) = (*at as usize).checked_sub(1) {
+                add_kept(&scratch.kept[at * size..(at + 1) * size], size, &[*factor], sum);
                 g.fill(0.0);
             } else {
                 g.iter_mut().for_each(|g| *g = if *factor == 0.0 { 0.0 } else { *g * factor });

@@ -74,7 +74,7 @@ impl Recurrent {
         units: Units<'_>,
         trace: Trace<'_>,
         kept: &mut Vec<f32>,
-        squares: &mut [f32],
+        squares: &mut [f64],
     ) {
         let size = self.size();
         let kept = sized(kept, units.len() * size);
