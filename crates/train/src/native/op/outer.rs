@@ -61,7 +61,7 @@ impl Outer {
             let first = range.start * self.places;
             let a = &a[first * self.inner..][..places * self.inner];
             let g = &g[first * self.out..][..places * self.out];
-            let short = if self.keeps(places) { None } else { self.from_factors(places, a, g, work) };
+            let short = if self.keeps(places) { None } else { self.by_factors(places, a, g, work) };
             if let Some(short) = short {
                 *square += short;
                 at.push(0);
@@ -77,7 +77,7 @@ impl Outer {
 
     /// The squared norm without the gradient, where that is certain: then every row of the product that makes the sum is at most a few
     /// times as long as the whole, so that no unit's rows drown what others have added.
-    fn from_factors(self, places: usize, a: &[f32], g: &[f32], work: &mut Vec<f32>) -> Option<f64> {
+    fn by_factors(self, places: usize, a: &[f32], g: &[f32], work: &mut Vec<f32>) -> Option<f64> {
         let one = if self.bias { 1.0 } else { 0.0 };
         match places {
             0 => return Some(0.0),
