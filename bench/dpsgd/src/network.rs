@@ -76,7 +76,8 @@ impl Network {
     /// The layers: those of the preset, but for the places in time, which the peers' transformer does not have.
     pub(crate) fn description(self) -> Result<Description> {
         let (name, shape, classes) = self.preset();
-        let mut description = preset(name, shape, Some(VOCABULARY), classes)?;
+        let vocabulary = matches!(self, Self::Transformer | Self::Lstm).then_some(VOCABULARY);
+        let mut description = preset(name, shape, vocabulary, classes)?;
         description.layers.retain(|layer| layer.kind != Kind::Position);
         Ok(description)
     }
