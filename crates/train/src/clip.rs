@@ -53,7 +53,7 @@ impl Clipping {
     /// Checks the numbers.
     ///
     /// # Errors
-    /// [`TrainError::Invalid`] unless norm and stability are above 0 and ordinary single-precision numbers.
+    /// [`TrainError::Invalid`] unless norm and stability lie between 10⁻⁹ and 10⁹.
     pub fn check(&self) -> Result<(), TrainError> {
         let usable = |x: f64| (LEAST..=1.0 / LEAST).contains(&x);
         if !usable(self.norm()) {

@@ -14,22 +14,9 @@ impl Gru {
         Self(Recurrent { inner, hidden, gates: 3 * hidden, time })
     }
 
-    /// Gates, the state's share of the new value, and states of a chunk.
-    fn saved<'a>(
-        &self,
-        rows: usize,
-        saved: &'a mut Vec<f32>,
-    ) -> (&'a mut [f32], &'a mut [f32], &'a mut [f32]) {
-        let Recurrent { hidden, gates, time, .. } = self.0;
-        let places = rows * time;
-        let (of_gates, rest) = sized(saved, places * (gates + 2 * hidden)).split_at_mut(places * gates);
-        let (shares, states) = rest.split_at_mut(places * hidden);
-        (of_gates, shares, states)
-    }
-
     fn trace<'a>(&self, inputs: &'a [f32], scratch: &'a mut Scratch) -> (Trace<'a>, &'a mut Vec<f32>) {
         let places = inputs.len() / self.0.inner;
-        let (_, _, states) = self.saved(places / self.0.time, &mut scratch.saved);
+        let (_, _, states) = self.0.saved(places / self.0.time, &mut scratch.saved);
         let (of_inputs, of_states) =
             scratch.slopes[..2 * places * self.0.gates].split_at(places * self.0.gates);
         (Trace { inputs, states, of_inputs, of_states }, &mut scratch.kept)
@@ -47,7 +34,7 @@ impl Op for Gru {
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
         let (of_inputs, of_states, bias, state_bias) = self.0.split(weights);
-        let (pre, shares, states) = self.saved(rows, &mut scratch.saved);
+        let (pre, shares, states) = self.0.saved(rows, &mut scratch.saved);
         pre.chunks_exact_mut(gates).for_each(|row| row.copy_from_slice(bias));
         multiply(pre, gates, Matrix::new(input, rows * time, inner), of_inputs.transposed(), true);
         let from_state = sized(&mut scratch.work, rows * gates);
@@ -88,7 +75,7 @@ impl Op for Gru {
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
         let (of_inputs, of_states, _, _) = self.0.split(weights);
-        let (of_gates, shares, states) = self.saved(rows, &mut scratch.saved);
+        let (of_gates, shares, states) = self.0.saved(rows, &mut scratch.saved);
         let places = rows * time;
         let (to_input, to_state) =
             sized(&mut scratch.slopes, 2 * places * gates).split_at_mut(places * gates);

@@ -103,22 +103,9 @@ impl Lstm {
         Self(Recurrent { inner, hidden, gates: 4 * hidden, time })
     }
 
-    /// Gates, cells and states of a chunk.
-    fn saved<'a>(
-        &self,
-        rows: usize,
-        saved: &'a mut Vec<f32>,
-    ) -> (&'a mut [f32], &'a mut [f32], &'a mut [f32]) {
-        let Recurrent { hidden, gates, time, .. } = self.0;
-        let places = rows * time;
-        let (of_gates, rest) = sized(saved, places * (gates + 2 * hidden)).split_at_mut(places * gates);
-        let (cells, states) = rest.split_at_mut(places * hidden);
-        (of_gates, cells, states)
-    }
-
     fn trace<'a>(&self, inputs: &'a [f32], scratch: &'a mut Scratch) -> (Trace<'a>, &'a mut Vec<f32>) {
         let rows = inputs.len() / (self.0.time * self.0.inner);
-        let (_, _, states) = self.saved(rows, &mut scratch.saved);
+        let (_, _, states) = self.0.saved(rows, &mut scratch.saved);
         let slopes = &scratch.slopes;
         (Trace { inputs, states, of_inputs: slopes, of_states: slopes }, &mut scratch.kept)
     }
@@ -135,7 +122,7 @@ impl Op for Lstm {
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
         let (of_inputs, of_states, bias, state_bias) = self.0.split(weights);
-        let (pre, cells, states) = self.saved(rows, &mut scratch.saved);
+        let (pre, cells, states) = self.0.saved(rows, &mut scratch.saved);
         for row in pre.chunks_exact_mut(gates) {
             for ((place, first), second) in row.iter_mut().zip(bias).zip(state_bias) {
                 *place = first + second;
@@ -171,7 +158,7 @@ impl Op for Lstm {
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
         let (of_inputs, of_states, _, _) = self.0.split(weights);
-        let (of_gates, cells, _) = self.saved(rows, &mut scratch.saved);
+        let (of_gates, cells, _) = self.0.saved(rows, &mut scratch.saved);
         let slopes = sized(&mut scratch.slopes, rows * time * gates);
         let (state, carry) = sized(&mut scratch.work, 2 * rows * hidden).split_at_mut(rows * hidden);
         state.fill(0.0);

@@ -30,6 +30,19 @@ impl Recurrent {
         self.gates * (self.inner + self.hidden + 2)
     }
 
+    /// What is saved of a chunk: gates, one more number per state, and states.
+    pub(in crate::native) fn saved(
+        self,
+        rows: usize,
+        saved: &mut Vec<f32>,
+    ) -> (&mut [f32], &mut [f32], &mut [f32]) {
+        let places = rows * self.time;
+        let whole = sized(saved, places * (self.gates + 2 * self.hidden));
+        let (of_gates, rest) = whole.split_at_mut(places * self.gates);
+        let (more, states) = rest.split_at_mut(places * self.hidden);
+        (of_gates, more, states)
+    }
+
     /// The matrices and biases in the weights.
     pub(in crate::native) fn split(self, weights: &[f32]) -> (Matrix<'_>, Matrix<'_>, &[f32], &[f32]) {
         let (inputs, rest) = weights.split_at(self.gates * self.inner);
