@@ -20,7 +20,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("data", &["core"]),
     ("erm", &["core", "noise", "accounting", "data"]),
     ("train", &["core", "noise", "accounting", "data"]),
-    ("audit", &["core", "accounting"]),
+    ("audit", &["core", "accounting", "data"]),
     ("attack", &["core", "noise", "accounting", "data", "erm", "train", "audit"]),
     ("report", &["core", "accounting", "audit"]),
     ("reticent", LIBRARIES),

@@ -71,7 +71,7 @@ pub use filter::Predicate;
 pub use image::{Images, Part};
 pub use output::{rewrite_column, write_atomic, write_csv_atomic};
 pub use schema::{Schema, SchemaError};
-pub use split::{Side, Split};
+pub use split::{Side, Split, keyed_hash};
 pub use table::{ColumnInfo, ColumnKind, ScanStats, TableFile, Visit};
 
 #[cfg(test)]

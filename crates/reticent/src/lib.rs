@@ -10,6 +10,12 @@
 //!   ↑      │
 //!   ├──── erm        private linear models: (model, Events) out
 //!   └──── train      networks by DP-SGD: (weights, Certificate) out
+//!           ↑
+//!         attack     reference models and canaries: a Study out
+//!           ↓
+//!         audit      Study or score table in: strength of attacks, ε from below, who is at risk
+//!           ↓
+//!         report     Findings and Certificate in: one page of HTML, and JSON
 //! ```
 //!
 //! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them.
@@ -27,10 +33,13 @@
 //! ```
 
 pub use reticent_accounting as accounting;
+pub use reticent_attack as attack;
+pub use reticent_audit as audit;
 pub use reticent_core as core;
 pub use reticent_data as data;
 pub use reticent_erm as erm;
 pub use reticent_noise as noise;
+pub use reticent_report as report;
 pub use reticent_train as train;
 
 /// The README's examples, compiled and run.

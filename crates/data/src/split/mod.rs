@@ -41,13 +41,9 @@ impl Split {
         if !(0.0..=1.0).contains(&test_share) {
             return Err(DataError::TestShare { share: test_share.to_string() });
         }
-        let half = |label: &[u8]| Sip::new([0, 0]).with(label).with(key.as_bytes()).finish();
         // Exact: a float below 2 times a power of two.
         let below = (test_share * 18_446_744_073_709_551_616.0) as u128;
-        Ok(Self {
-            key: [half(b"reticent split, first half: "), half(b"reticent split, second half: ")],
-            below,
-        })
+        Ok(Self { key: halves(key), below })
     }
 
     /// The side of all rows of a user.
@@ -70,6 +66,18 @@ impl Split {
     fn side(&self, hash: u64) -> Side {
         if u128::from(hash) < self.below { Side::Test } else { Side::Train }
     }
+}
+
+/// A hash (SipHash-2-4) of bytes under a key: the same on every machine, and without a pattern to anyone who chose the bytes
+/// without knowing the key. Orders and partitions that must be repeatable are made of it.
+pub fn keyed_hash(key: &str, bytes: &[u8]) -> u64 {
+    Sip::new(halves(key)).with(bytes).finish()
+}
+
+/// The key of the hash, from text of any length.
+fn halves(key: &str) -> [u64; 2] {
+    let half = |label: &[u8]| Sip::new([0, 0]).with(label).with(key.as_bytes()).finish();
+    [half(b"reticent split, first half: "), half(b"reticent split, second half: ")]
 }
 
 /// Adds what a cell means: nothing, a number or a label.

@@ -1,0 +1,33 @@
+use reticent_accounting::AccountingError;
+use reticent_core::InvalidValue;
+use reticent_data::DataError;
+use thiserror::Error;
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+pub enum AuditError {
+    /// A setting or a column without meaning.
+    #[error(transparent)]
+    Invalid(#[from] InvalidValue),
+    /// The records cannot answer this question; nothing is wrong with the settings.
+    #[error("not measurable: {0}")]
+    NotMeasurable(String),
+    /// A file or a table.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// What the accountant refuses.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
+}
+
+impl AuditError {
+    /// A value that cannot mean what its field says.
+    pub fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::Invalid(InvalidValue::new(field, value, remedy))
+    }
+
+    /// A question that these records cannot answer.
+    pub fn not_measurable(reason: impl Into<String>) -> Self {
+        Self::NotMeasurable(reason.into())
+    }
+}

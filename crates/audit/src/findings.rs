@@ -1,0 +1,232 @@
+//! Everything an audit says, as it is written to JSON. Field names are stable.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name of this layout, in the field `schema`.
+pub const SCHEMA: &str = "reticent-audit/1";
+
+/// A measured number with an interval that covers the true one with the stated confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// What was measured.
+    pub value: f64,
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+    /// How sure the interval is, e.g. 0.95.
+    pub confidence: f64,
+}
+
+/// The true-positive rate at a false-positive rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RateAt {
+    /// The false-positive rate that was asked for.
+    pub fpr: f64,
+    /// The true-positive rate at the least strict threshold that keeps to it; none when it cannot be measured.
+    pub tpr: Option<Estimate>,
+    /// Non-members at or above that threshold.
+    pub false_positives: Option<u64>,
+    /// Members at or above that threshold.
+    pub true_positives: Option<u64>,
+    /// The share of members among the flagged at the declared prior.
+    pub ppv: Option<Estimate>,
+    /// Why there is no number.
+    pub reason: Option<String>,
+}
+
+/// Counts of scores between edges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// One more than there are bins.
+    pub edges: Vec<f64>,
+    /// Members per bin.
+    pub members: Vec<u64>,
+    /// Non-members per bin.
+    pub non_members: Vec<u64>,
+}
+
+/// How well an attack tells members from non-members.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Performance {
+    /// How many members were scored.
+    pub members: u64,
+    /// How many non-members were scored.
+    pub non_members: u64,
+    /// The area under the curve: the chance that a member scores above a non-member, ties counted half.
+    pub auc: Estimate,
+    /// The best mean of true-positive and true-negative rate over all thresholds.
+    pub balanced_accuracy: Estimate,
+    /// The best difference of true- and false-positive rate over all thresholds.
+    pub advantage: Estimate,
+    /// True-positive rates at the false-positive rates asked for.
+    pub rates: Vec<RateAt>,
+    /// The prior share of members for `ppv`, if one was declared.
+    pub prior: Option<f64>,
+    /// Corners of the curve as (false-positive rate, true-positive rate), from (0, 0) to (1, 1), thinned for drawing.
+    pub roc: Vec<(f64, f64)>,
+    /// The scores, for drawing.
+    pub histogram: Histogram,
+}
+
+/// A lower bound on ε that holds with the stated confidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EpsilonLower {
+    /// The bound, rounded down; 0 when nothing is proven.
+    pub value: f64,
+    /// The δ it is for.
+    pub delta: f64,
+    /// How sure it is, e.g. 0.95.
+    pub confidence: f64,
+    /// How it follows, e.g. `one-run`.
+    pub method: String,
+    /// What paid for the choice of thresholds, e.g. `chosen on a held-out fifth`.
+    pub correction: String,
+    /// What must be true of the experiment for the bound to hold.
+    pub premise: String,
+    /// The counts it rests on, such as guesses and correct guesses.
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// Who attacks and what they have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Threat {
+    /// What the attacker sees of the model, e.g. `probabilities of all classes`.
+    pub access: String,
+    /// What else they have, e.g. `16 models trained on data like the target's`.
+    pub knowledge: String,
+    /// What they want to learn.
+    pub goal: String,
+}
+
+/// What one attack achieved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AttackFinding {
+    /// A stable name, e.g. `lira-online`.
+    pub name: String,
+    /// One line about what it does.
+    pub about: String,
+    /// Settings that were chosen, and how.
+    pub settings: BTreeMap<String, String>,
+    /// Who could run it.
+    pub threat: Threat,
+    /// How well it did.
+    pub performance: Performance,
+    /// What it proves about ε.
+    pub epsilon_lower: Option<EpsilonLower>,
+}
+
+/// An attack that was not run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotRun {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// How well members are told from non-members without any model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BaselineFinding {
+    /// None when it could not be measured.
+    pub performance: Option<Performance>,
+    /// What the classifier was, or why there is none.
+    pub about: String,
+    /// Whether members and non-members differ before any model is asked: attacks then measure that too.
+    pub shift: Option<bool>,
+}
+
+/// How an attack did on one group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupFinding {
+    /// The column, e.g. `class` or `sex`.
+    pub column: String,
+    /// The group.
+    pub group: String,
+    /// Its members among the records.
+    pub members: u64,
+    /// Its non-members.
+    pub non_members: u64,
+    /// The true-positive rate at the attack's threshold for everybody; simultaneous over all groups.
+    pub tpr: Option<Estimate>,
+    /// The false-positive rate at that threshold; simultaneous over all groups.
+    pub fpr: Option<Estimate>,
+    /// The area under the group's own curve; simultaneous over all groups.
+    pub auc: Option<Estimate>,
+    /// Why there is no number.
+    pub reason: Option<String>,
+}
+
+/// How exposed one record is, whether or not it was in the target's data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordFinding {
+    /// Which one.
+    pub id: String,
+    /// Its score by the attack.
+    pub score: f64,
+    /// Whether it was a member of the target's data.
+    pub member: bool,
+    /// How far apart reference models with and without it are, in standard deviations.
+    pub separation: Option<f64>,
+    /// The share of reference models whose membership an optimal threshold on this record gets right; simultaneous over all
+    /// records.
+    pub accuracy: Option<Estimate>,
+}
+
+/// The records most at risk.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordFindings {
+    /// What they are sorted by.
+    pub sorted_by: String,
+    /// How many records were compared.
+    pub compared: u64,
+    /// The worst ones, the worst first.
+    pub worst: Vec<RecordFinding>,
+    /// Why there is none.
+    pub reason: Option<String>,
+}
+
+/// Whose data was used: scores gathered per user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UserFinding {
+    /// How the scores of a user were gathered.
+    pub about: String,
+    /// None when it could not be measured.
+    pub performance: Option<Performance>,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
+/// Everything an audit says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The version of the library.
+    pub version: String,
+    /// The attack of `auc`, `tpr_at_fpr` and `epsilon_lower`, chosen before any result was seen.
+    pub headline: String,
+    /// Its area under the curve.
+    pub auc: f64,
+    /// Its true-positive rates by false-positive rate; null where they cannot be measured.
+    pub tpr_at_fpr: BTreeMap<String, Option<f64>>,
+    /// What it proves about ε; null when no bound was asked for or the design supports none.
+    pub epsilon_lower: Option<EpsilonLower>,
+    /// All attacks that were run.
+    pub attacks: Vec<AttackFinding>,
+    /// All that were not, and why.
+    pub not_run: Vec<NotRun>,
+    /// What is told without a model.
+    pub baseline: BaselineFinding,
+    /// The headline attack by group.
+    pub groups: Vec<GroupFinding>,
+    /// The records most at risk.
+    pub records: Option<RecordFindings>,
+    /// The headline attack by user.
+    pub users: Option<UserFinding>,
+    /// The key of every split that was made.
+    pub key: String,
+    /// What a reader should know before believing a number.
+    pub warnings: Vec<String>,
+}

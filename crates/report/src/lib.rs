@@ -1,0 +1,1 @@
+//! A privacy report as one page.
