@@ -1,6 +1,7 @@
 //! The command line as clap reads it: names, help and nothing checked yet.
 
 pub(crate) mod account;
+pub(crate) mod audit;
 mod help;
 pub(crate) mod learn;
 pub(crate) mod network;
@@ -11,13 +12,14 @@ pub(crate) use release::*;
 
 use clap::{Parser, Subcommand};
 
-/// Answer questions about private data and learn from it with noise that hides every single row, and account for
-/// what it costs.
+/// Answer questions about private data and learn from it with noise that hides every single row, account for
+/// what it costs, and measure what still leaks.
 #[derive(Debug, Parser)]
 #[command(name = "reticent", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
 Try: reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
      reticent train --epsilon 1
+     reticent audit --scores scores.csv
      reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -53,4 +55,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         question: schema::Question,
     },
+    /// What a model leaks about who was in its training data: ours, or anybody's
+    #[command(after_help = help::audit::AUDIT, arg_required_else_help = true)]
+    Audit(Box<audit::Audit>),
+    /// Single attacks, reference models as independent jobs, canaries
+    #[command(after_help = help::audit::ATTACK, arg_required_else_help = true)]
+    Attack {
+        #[command(subcommand)]
+        question: Box<audit::Attack>,
+    },
+    /// An audit and a certificate as one page for a data-protection assessment
+    #[command(after_help = help::audit::REPORT)]
+    Report(audit::Report),
 }

@@ -41,31 +41,7 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     {
         return Err(Fail::flag("--test", &table.path().display().to_string(), "it has no rows"));
     }
-    let mut bill = Bill::default();
-    let mut settings = plan.settings.clone();
-    let budget = match plan.budget {
-        Some(budget) => fitting_budget(budget, &train, &mut settings, entropy, &mut bill)?,
-        None => Guarantee::pure(Epsilon::new(0.0)?),
-    };
-    let labels = usable_labels(&plan.task, &train);
-    let rows = rows(plan, &train, &labels)?;
-    let scope = Scope::new(&rows, plan.loss, &settings);
-    let method = match plan.method {
-        Some(method) => method,
-        None => match &plan.task {
-            Task::Classes { labels } => Method::auto_classes(&scope?, budget, labels.len() as u32)?,
-            _ => Method::auto(&scope?, budget)?,
-        },
-    };
-    settings.schedule = schedule(plan, method, &rows, &settings, budget)?;
-    let mut model = match &plan.task {
-        Task::Classes { labels } => {
-            let of: Vec<u32> = train.labels().iter().map(|label| *label as u32).collect();
-            let classes = Classes { of: &of, count: labels.len() as u32 };
-            Model::Multiclass(fit_multiclass(&rows, classes, plan.loss, method, budget, &settings, entropy)?)
-        }
-        _ => Model::Binary(fit_binary(&rows, plan.loss, method, budget, &settings, entropy)?),
-    };
+    let (mut model, method, bill) = fit_design(plan, &train, entropy)?;
     let (own, report) = match &model {
         Model::Binary(fit) => (&fit.certificate, &fit.report),
         Model::Multiclass(many) => (&many.certificate, &many.report),
@@ -101,6 +77,40 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     Ok(Trained { model, method, tested, certificate, warnings })
 }
 
+/// A model of these rows, how it was fitted, and what was paid before the fit.
+pub(super) fn fit_design(
+    plan: &Plan,
+    train: &Design,
+    entropy: &mut Entropy,
+) -> Result<(Model, Method, Bill), Fail> {
+    let mut bill = Bill::default();
+    let mut settings = plan.settings.clone();
+    let budget = match plan.budget {
+        Some(budget) => fitting_budget(budget, train, &mut settings, entropy, &mut bill)?,
+        None => Guarantee::pure(Epsilon::new(0.0)?),
+    };
+    let labels = usable_labels(&plan.task, train);
+    let rows = rows(plan, train, &labels)?;
+    let scope = Scope::new(&rows, plan.loss, &settings);
+    let method = match plan.method {
+        Some(method) => method,
+        None => match &plan.task {
+            Task::Classes { labels } => Method::auto_classes(&scope?, budget, labels.len() as u32)?,
+            _ => Method::auto(&scope?, budget)?,
+        },
+    };
+    settings.schedule = schedule(plan, method, &rows, &settings, budget)?;
+    let model = match &plan.task {
+        Task::Classes { labels } => {
+            let of: Vec<u32> = train.labels().iter().map(|label| *label as u32).collect();
+            let classes = Classes { of: &of, count: labels.len() as u32 };
+            Model::Multiclass(fit_multiclass(&rows, classes, plan.loss, method, budget, &settings, entropy)?)
+        }
+        _ => Model::Binary(fit_binary(&rows, plan.loss, method, budget, &settings, entropy)?),
+    };
+    Ok((model, method, bill))
+}
+
 /// What can be said against a claim without looking at rows.
 pub(crate) fn public_warnings(budget: Option<Guarantee>, draft: bool, size: u64) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -119,7 +129,7 @@ pub(crate) fn public_warnings(budget: Option<Guarantee>, draft: bool, size: u64)
 }
 
 /// Training rows and held-out rows.
-fn encode(plan: &Plan, progress: bool) -> Result<(Design, Option<Design>), Fail> {
+pub(super) fn encode(plan: &Plan, progress: bool) -> Result<(Design, Option<Design>), Fail> {
     let (train, held_out) = match &plan.split {
         None => (read(plan, &plan.table, progress)?, None),
         Some(split) => {
@@ -138,7 +148,7 @@ fn encode(plan: &Plan, progress: bool) -> Result<(Design, Option<Design>), Fail>
 }
 
 /// A whole table by the schema.
-fn read(plan: &Plan, table: &TableFile, progress: bool) -> Result<Design, Fail> {
+pub(super) fn read(plan: &Plan, table: &TableFile, progress: bool) -> Result<Design, Fail> {
     let bar = Bar::new(table, progress);
     let (design, _) = plan.encoder.encode(table, &mut |bytes| bar.at(bytes))?;
     Ok(design.by_user(plan.task.is_classification()))

@@ -3,7 +3,9 @@
 //! The model's own JSON is written last, so that a folder that has it is complete.
 
 use super::fit::Trained;
+use super::replay;
 use super::task::Task;
+use crate::args::learn::Train;
 use crate::fail::Fail;
 use reticent::data::{Encoder, Schema, write_atomic};
 use reticent::erm::store::MODEL_FILE;
@@ -40,7 +42,12 @@ pub(super) fn check(folder: &Path) -> Result<(), Fail> {
 }
 
 /// Writes everything about a model. One that was there is replaced.
-pub(super) fn save(folder: &Path, trained: &Trained, schema: &Schema) -> Result<(), Fail> {
+pub(super) fn save(
+    folder: &Path,
+    trained: &Trained,
+    schema: &Schema,
+    arguments: &Train,
+) -> Result<(), Fail> {
     let stopped = |error: std::io::Error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be written: {error}"))
     };
@@ -53,6 +60,7 @@ pub(super) fn save(folder: &Path, trained: &Trained, schema: &Schema) -> Result<
         .map_err(|error| Fail::new(format!("cannot write the certificate: {error}")))?;
     write_atomic(&folder.join(SCHEMA_FILE), schema.to_toml().as_bytes())?;
     write_atomic(&folder.join(CERTIFICATE_FILE), format!("{certificate}\n").as_bytes())?;
+    replay::save(folder, arguments)?;
     Ok(trained.model.save(folder)?)
 }
 

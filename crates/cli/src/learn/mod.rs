@@ -7,7 +7,7 @@
 //! | `bill` | what was paid before the fit: counting the rows |
 //! | `fit` | rows to a model with its certificate |
 //! | `held_out` | the accuracy on held-out rows, released with noise |
-//! | `folder` | a model on disk with its schema |
+//! | `folder`, `replay` | a model on disk with its schema and the flags that made it |
 //! | `predict`, `evaluate` | a stored model on another table |
 //! | `render` | text and JSON of a training run |
 
@@ -19,6 +19,7 @@ mod held_out;
 mod plan;
 mod predict;
 mod render;
+mod replay;
 mod task;
 
 pub(crate) use bill::{Bill, count_rows};
@@ -43,7 +44,7 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     let plan = plan::plan(arguments)?;
     let trained = fit::fit(&plan, &mut Entropy::new()?, progress)?;
     if let Some(folder) = &plan.out {
-        folder::save(folder, &trained, plan.encoder.schema())?;
+        folder::save(folder, &trained, plan.encoder.schema(), arguments)?;
     }
     render::trained(&plan, &trained)
 }

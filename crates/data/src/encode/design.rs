@@ -155,6 +155,43 @@ impl Design {
         self.users.as_deref()
     }
 
+    /// These rows, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn subset(&self, which: &[usize]) -> Self {
+        let mut chosen = Self::empty(self.dimension, self.users.is_some(), self.norm_bound);
+        for row in which {
+            let (columns, values) = self.row(*row);
+            chosen.columns.extend_from_slice(columns);
+            chosen.values.extend_from_slice(values);
+            chosen.offsets.push(chosen.values.len());
+            chosen.labels.extend(self.labels.get(*row));
+            if let (Some(users), Some(own)) = (&mut chosen.users, &self.users) {
+                users.push(own[*row]);
+            }
+        }
+        chosen
+    }
+
+    /// These rows and then those of another design of the same kind; users are forgotten.
+    ///
+    /// # Errors
+    /// If the other has another number of features, or labels where these have none.
+    pub fn followed_by(mut self, other: &Self) -> Result<Self, DataError> {
+        if self.dimension != other.dimension || self.labels.is_empty() != other.labels.is_empty() {
+            return Err(DataError::Design { problem: "the designs to join are not of one kind" });
+        }
+        let start = self.values.len();
+        self.offsets.extend(other.offsets.iter().skip(1).map(|end| start + end));
+        self.columns.extend_from_slice(&other.columns);
+        self.values.extend_from_slice(&other.values);
+        self.labels.extend_from_slice(&other.labels);
+        self.users = None;
+        self.norm_bound = self.norm_bound.max(other.norm_bound);
+        Ok(self)
+    }
+
     /// One row per user: the mean of the user's rows. Labels become the mean, or for classes the most
     /// frequent one (of equals, the smallest). A design without users is returned as it is.
     ///

@@ -338,3 +338,20 @@ fn without_a_user_one_row_is_gone_and_the_others_stay() {
         assert!(rest.len() == 4 && missing == 1 && rest.iter().all(|row| whole.contains(row)), "{gone}");
     }
 }
+
+#[test]
+fn rows_are_taken_and_joined() {
+    let design = |first: f64| {
+        Design::sparse(3, vec![0, 1, 1, 3], vec![2, 0, 1], vec![first, 0.3, 0.4], vec![1.0, -1.0, 1.0], 1.0).unwrap()
+    };
+    let chosen = design(0.5).subset(&[2, 0, 2]);
+    assert_eq!((chosen.rows(), chosen.labels()), (3, &[1.0, 1.0, 1.0][..]));
+    assert_eq!(chosen.row(0), (&[0, 1][..], &[0.3, 0.4][..]));
+    assert_eq!(chosen.row(1), (&[2][..], &[0.5][..]));
+    let both = design(0.5).followed_by(&design(0.25)).unwrap();
+    assert_eq!(both.rows(), 6);
+    assert_eq!(both.row(3), (&[2][..], &[0.25][..]));
+    assert_eq!(both.row(5), design(0.25).row(2));
+    let narrow = Design::sparse(2, vec![0, 0], vec![], vec![], vec![1.0], 1.0).unwrap();
+    assert!(design(0.5).followed_by(&narrow).is_err());
+}

@@ -1,0 +1,253 @@
+//! A whole audit: every attack that the study supports, measured, with what it proves and whom it hits.
+
+use crate::attacks::{Attack, AttackSettings};
+use crate::bound::{self, BoundSettings};
+use crate::findings::{
+    AttackFinding, BaselineFinding, EpsilonLower, Findings, NotRun, Performance, SCHEMA, UserFinding,
+};
+use crate::metrics::{MetricSettings, measure};
+use crate::{AuditError, Membership, Study, baseline, vulnerability};
+use std::collections::BTreeMap;
+
+/// What to look at.
+#[derive(Debug, Clone)]
+pub struct ExamineSettings {
+    /// Rates, confidence and prior.
+    pub metrics: MetricSettings,
+    /// How ε is bounded from below; none for no bound.
+    pub bound: Option<(bound::Method, BoundSettings)>,
+    /// The attacks to run; none for all that can be run.
+    pub attacks: Option<Vec<Attack>>,
+    /// How attacks are set up.
+    pub attack: AttackSettings,
+    /// How many of the records most at risk are listed.
+    pub worst: usize,
+    /// The key of every split.
+    pub key: String,
+}
+
+/// The findings, and every attack's score of every record.
+#[derive(Debug, Clone)]
+pub struct Examination {
+    /// What is said.
+    pub findings: Findings,
+    /// The scores behind it, attack by attack, record by record.
+    pub scores: Vec<(Attack, Vec<f64>)>,
+}
+
+/// The false-positive rate of the threshold at which groups are compared.
+const GROUP_RATE: f64 = 0.01;
+
+/// Runs an audit. `progress` is told what comes next.
+///
+/// # Guarantee
+/// The bound on ε is that of the headline attack alone, which is chosen by what the study holds before any score is
+/// computed, so that the number of attacks needs no correction. It holds with its confidence under the premise it states.
+///
+/// # Errors
+/// [`AuditError::NotMeasurable`] when no attack can be run or measured; [`AuditError::Invalid`] for settings and for attacks
+/// that were asked for by name and cannot be run.
+pub fn examine(
+    study: &Study,
+    settings: &ExamineSettings,
+    progress: &dyn Fn(&str),
+) -> Result<Examination, AuditError> {
+    let parts = study.parts();
+    let asked: Vec<Attack> = settings.attacks.clone().unwrap_or_else(|| Attack::ALL.to_vec());
+    let by_name = settings.attacks.is_some();
+    let headline = match (&asked[..], asked.contains(&Attack::headline(study))) {
+        ([], _) => return Err(AuditError::invalid("attacks", "none", "name at least one")),
+        (_, true) => Attack::headline(study),
+        ([first, ..], false) => *first,
+    };
+    let (mut attacks, mut not_run, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+    let mut warnings = Vec::new();
+    let mut headline_scores = None;
+    for attack in &asked {
+        if let Err(reason) = attack.can_run(study) {
+            if by_name {
+                return Err(AuditError::invalid("attacks", attack.name(), reason));
+            }
+            not_run.push(NotRun { name: attack.name().to_owned(), reason });
+            continue;
+        }
+        progress(attack.name());
+        let is_headline = *attack == headline;
+        let found = attack.run(study, &settings.attack).and_then(|ran| {
+            let membership = Membership::new(ran.scores.clone(), parts.members.clone())?;
+            let performance = measure(&membership, &settings.metrics)?;
+            Ok((ran, membership, performance))
+        });
+        let (ran, membership, performance) = match found {
+            Ok(found) => found,
+            Err(AuditError::NotMeasurable(reason)) if !by_name && !is_headline => {
+                not_run.push(NotRun { name: attack.name().to_owned(), reason });
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let epsilon_lower = match &settings.bound {
+            Some((method, bound)) if is_headline => {
+                progress("bound on epsilon");
+                lower_bound(*attack, &membership, method, bound, &mut warnings)?
+            }
+            _ => None,
+        };
+        attacks.push(AttackFinding {
+            name: attack.name().to_owned(),
+            about: attack.about().to_owned(),
+            settings: ran.settings,
+            threat: attack.threat(study),
+            performance,
+            epsilon_lower,
+        });
+        scores.push((*attack, ran.scores));
+        if is_headline {
+            headline_scores = Some(membership);
+        }
+    }
+    if !by_name {
+        for attack in Attack::ALL.iter().filter(|attack| !asked.contains(attack)) {
+            not_run.push(NotRun { name: attack.name().to_owned(), reason: "not asked for".to_owned() });
+        }
+    }
+    let Some(membership) = headline_scores else {
+        return Err(AuditError::not_measurable("no attack could be run: give scores or outputs of the target"));
+    };
+    progress("baseline without a model");
+    let baseline = without_model(study, settings, &mut warnings)?;
+    progress("groups, records and users");
+    let groups = vulnerability::by_group(study, &membership, GROUP_RATE, settings.metrics.confidence)?;
+    let records =
+        vulnerability::by_record(study, &membership, settings.worst, settings.metrics.confidence)?;
+    let users = parts.users.as_ref().map(|users| by_user(&membership, users, settings)).transpose()?;
+    let Some(first) = attacks.iter().find(|found| found.name == headline.name()) else {
+        return Err(AuditError::not_measurable("the headline attack has no result"));
+    };
+    warn_of_few(&first.performance, &mut warnings);
+    let tpr_at_fpr: BTreeMap<String, Option<f64>> = first
+        .performance
+        .rates
+        .iter()
+        .map(|rate| (rate.fpr.to_string(), rate.tpr.map(|tpr| tpr.value)))
+        .collect();
+    let findings = Findings {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        headline: first.name.clone(),
+        auc: first.performance.auc.value,
+        tpr_at_fpr,
+        epsilon_lower: first.epsilon_lower.clone(),
+        attacks,
+        not_run,
+        baseline,
+        groups,
+        records: Some(records),
+        users,
+        key: settings.key.clone(),
+        warnings,
+    };
+    Ok(Examination { findings, scores })
+}
+
+/// The bound of the headline attack; none, with a warning, where its scores rest on who is a member.
+fn lower_bound(
+    attack: Attack,
+    membership: &Membership,
+    method: &bound::Method,
+    settings: &BoundSettings,
+    warnings: &mut Vec<String>,
+) -> Result<Option<EpsilonLower>, AuditError> {
+    if attack.sees_members() {
+        warnings.push(format!(
+            "no bound on epsilon: {} is fitted to who is a member of the target, so its scores are no guesses",
+            attack.name()
+        ));
+        return Ok(None);
+    }
+    match bound::lower(membership, method, settings) {
+        Ok(found) => Ok(Some(found)),
+        Err(AuditError::NotMeasurable(reason)) => {
+            warnings.push(format!("no bound on epsilon: {reason}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// How well members are told from non-members by what is known without the target.
+fn without_model(
+    study: &Study,
+    settings: &ExamineSettings,
+    warnings: &mut Vec<String>,
+) -> Result<BaselineFinding, AuditError> {
+    let blank = |about: String| BaselineFinding { performance: None, about, shift: None };
+    let found = match baseline::scores(study, &settings.key) {
+        Ok(found) => found,
+        Err(AuditError::NotMeasurable(reason)) => {
+            warnings.push(format!(
+                "no baseline: {reason}; whether members and non-members differ by themselves is not known"
+            ));
+            return Ok(blank(format!("not measurable: {reason}")));
+        }
+        Err(error) => return Err(error),
+    };
+    let membership = match Membership::new(found.scores, study.parts().members.clone()) {
+        Ok(membership) => membership,
+        // Scores that are all the same tell nothing apart.
+        Err(AuditError::NotMeasurable(reason)) => return Ok(blank(format!("{}: {reason}", found.about))),
+        Err(error) => return Err(error),
+    };
+    let performance = measure(&membership, &settings.metrics)?;
+    let shift = performance.auc.lower > 0.5;
+    if shift {
+        warnings.push(format!(
+            "members and non-members differ without the model: a classifier that never saw it reaches AUC {:.3} \
+             ({:.3} to {:.3}), so attacks measure that difference too",
+            performance.auc.value, performance.auc.lower, performance.auc.upper
+        ));
+    }
+    Ok(BaselineFinding { performance: Some(performance), about: found.about, shift: Some(shift) })
+}
+
+/// Scores gathered by user.
+fn by_user(
+    membership: &Membership,
+    users: &[String],
+    settings: &ExamineSettings,
+) -> Result<UserFinding, AuditError> {
+    let about = "mean score of a user's records; a user is a member if one of their records is".to_owned();
+    let gathered = vulnerability::by_user(membership, users).and_then(|found| {
+        let performance = measure(&found.membership, &settings.metrics)?;
+        Ok((found, performance))
+    });
+    match gathered {
+        Ok((found, performance)) => {
+            let about = match found.mixed {
+                0 => about,
+                mixed => format!("{about}; {mixed} users have records of both kinds"),
+            };
+            Ok(UserFinding { about, performance: Some(performance), reason: None })
+        }
+        Err(AuditError::NotMeasurable(reason)) => {
+            Ok(UserFinding { about, performance: None, reason: Some(reason) })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Says which rates there are too few records for.
+fn warn_of_few(performance: &Performance, warnings: &mut Vec<String>) {
+    let missing: Vec<String> =
+        performance.rates.iter().filter(|rate| rate.tpr.is_none()).map(|rate| rate.fpr.to_string()).collect();
+    if !missing.is_empty() {
+        warnings.push(format!(
+            "{} non-members are too few for the false-positive rate {}: fewer than 10 false positives would be expected",
+            performance.non_members,
+            missing.join(", ")
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! `reticent audit`, `attack` and `report` as clap reads them.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// What is stated about an attack.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Statement {
+    /// How epsilon is bounded from below: one-run, f-dp, clopper-pearson, gaussian, or none
+    #[arg(long, value_name = "METHOD", default_value = "one-run")]
+    pub(crate) bound: String,
+    /// The delta of that bound [default: the certificate's, else 1e-5]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    pub(crate) delta: Option<String>,
+    /// How sure intervals and bounds are
+    #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
+    pub(crate) confidence: String,
+    /// The share of members among those an attacker would try, for the share of true alarms (PPV)
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    pub(crate) prior: Option<String>,
+    /// How many of the records most at risk are listed
+    #[arg(long, value_name = "K", default_value = "20", allow_hyphen_values = true)]
+    pub(crate) worst: String,
+    /// The key of every split; the same key gives the same audit
+    #[arg(long, value_name = "TEXT", default_value = "reticent")]
+    pub(crate) key: String,
+}
+
+/// A table of scores.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Score tables")]
+pub(crate) struct Table {
+    /// Scores of anybody's model (.csv, .parquet or .npz): columns score and member, or probabilities or logits per class
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scores: Option<PathBuf>,
+    /// Reference models' outputs and who was in them (.npz, or a long table), matched by id
+    #[arg(long, value_name = "FILE", requires = "scores")]
+    pub(crate) references_from: Option<PathBuf>,
+    /// Columns whose groups are compared, A,B,C
+    #[arg(long, value_name = "COLUMNS", requires = "scores", value_delimiter = ',')]
+    pub(crate) groups: Vec<String>,
+    /// Columns that are known without the model, for the baseline; those named feature_… are always taken
+    #[arg(long, value_name = "COLUMNS", requires = "scores", value_delimiter = ',')]
+    pub(crate) features: Vec<String>,
+}
+
+/// How reference models are trained.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Our own models")]
+pub(crate) struct Fitting {
+    /// How many reference models are trained like the target, each with a random half of the audited records
+    #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true)]
+    pub(crate) references: String,
+    /// Data of the same kind that the model was NOT trained on [default: the rows that were held out, or the test part]
+    #[arg(long, value_name = "DATA")]
+    pub(crate) non_members: Option<PathBuf>,
+    /// The most records to audit, half of them members
+    #[arg(long, value_name = "N", default_value = "20000", allow_hyphen_values = true)]
+    pub(crate) records: String,
+    /// Models trained at once [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    /// The folder of a model that 'reticent train --out' wrote
+    #[arg(conflicts_with = "scores", required_unless_present = "scores")]
+    pub(crate) run: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) table: Table,
+    #[command(flatten)]
+    pub(crate) fitting: Fitting,
+    /// Run only these, A,B,C; 'reticent attack list' names them [default: all that can be run]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) attacks: Vec<String>,
+    #[command(flatten)]
+    pub(crate) statement: Statement,
+    /// Where results go: audit.json, scores.csv, reference models [default: RUN/audit; for tables, nowhere]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Attack {
+    /// The attacks there are, and what each needs
+    List {
+        /// Print one line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// One attack on a table of scores
+    Run(AttackRun),
+    /// Train reference models: one of several independent jobs
+    Fit(Fit),
+    /// Gather the reference models of all jobs and audit
+    Collect(Collect),
+    /// Train once with canaries that were put in by coin, and bound epsilon from below
+    Canary(Canary),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AttackRun {
+    /// Which attack, as 'reticent attack list' names it
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) table: Table,
+    #[command(flatten)]
+    pub(crate) statement: Statement,
+    /// Where to write every record's score, as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fit {
+    /// The folder of the model to attack
+    pub(crate) run: PathBuf,
+    /// Which job this is, from 0
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) index: String,
+    /// How many jobs there are
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) of: String,
+    #[command(flatten)]
+    pub(crate) fitting: Fitting,
+    /// The key of every split; the same for all jobs
+    #[arg(long, value_name = "TEXT", default_value = "reticent")]
+    pub(crate) key: String,
+    /// The folder of the reference models, the same for all jobs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Collect {
+    /// The folder of the model to attack
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) fitting: Fitting,
+    #[command(flatten)]
+    pub(crate) statement: Statement,
+    /// The folder that the jobs filled; results go there too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The kinds of canaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CanaryKind {
+    /// Records with a wrong label
+    Mislabelled,
+    /// Empty inputs with a random label
+    Blank,
+    /// Gradients along one weight each: the strongest, and only for an auditor inside the training
+    Dirac,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Canary {
+    /// The folder of a private network whose training is repeated, with canaries
+    pub(crate) run: PathBuf,
+    /// What a canary is
+    #[arg(long, value_enum, default_value = "mislabelled")]
+    pub(crate) kind: CanaryKind,
+    /// How many there are; each is put in by a fair coin
+    #[arg(long, value_name = "M", default_value = "1000", allow_hyphen_values = true)]
+    pub(crate) canaries: String,
+    #[command(flatten)]
+    pub(crate) statement: Statement,
+    /// Where results go: audit.json, scores.csv
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// A folder with audit.json: what 'reticent audit --out' wrote, or the folder of an audited model
+    pub(crate) folder: PathBuf,
+    /// What only people know: title, purpose, release context, prior, subjects (TOML; see below)
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) declared: Option<PathBuf>,
+    /// The certificate to set beside the audit [default: the run's]
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Where report.html and report.json go [default: the folder itself]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Open the report in a browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

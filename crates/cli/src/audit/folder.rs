@@ -1,0 +1,51 @@
+//! What an audit leaves on disk.
+
+use crate::fail::Fail;
+use reticent::audit::{Examination, Findings, Study};
+use reticent::data::{write_atomic, write_csv_atomic};
+use std::fs;
+use std::path::Path;
+
+/// The findings.
+pub(crate) const AUDIT_FILE: &str = "audit.json";
+/// Every attack's score of every record.
+const SCORES_FILE: &str = "scores.csv";
+
+/// Writes the findings and the scores; `more` are other files of the audit.
+pub(crate) fn write(
+    folder: &Path,
+    study: &Study,
+    examination: &Examination,
+    more: &[(&str, String)],
+) -> Result<(), Fail> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
+    })?;
+    let mut header = vec!["id".to_owned(), "member".to_owned()];
+    header.extend(examination.scores.iter().map(|(attack, _)| attack.name().to_owned()));
+    let parts = study.parts();
+    let rows = (0..study.len()).map(|record| {
+        let mut row = vec![parts.ids[record].clone(), u8::from(parts.members[record]).to_string()];
+        row.extend(examination.scores.iter().map(|(_, scores)| scores[record].to_string()));
+        row
+    });
+    write_csv_atomic(&folder.join(SCORES_FILE), &header, rows)?;
+    for (name, text) in more {
+        write_atomic(&folder.join(name), text.as_bytes())?;
+    }
+    let text = serde_json::to_string_pretty(&examination.findings)
+        .map_err(|error| Fail::new(format!("cannot write {AUDIT_FILE}: {error}")))?;
+    Ok(write_atomic(&folder.join(AUDIT_FILE), format!("{text}\n").as_bytes())?)
+}
+
+/// Reads findings back.
+pub(crate) fn read_findings(path: &Path) -> Result<Findings, Fail> {
+    let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    let findings: Findings = serde_json::from_str(&text)
+        .map_err(|error| refuse(format!("not the findings of an audit ({error}): run 'reticent audit' again")))?;
+    if findings.schema != reticent::audit::findings::SCHEMA {
+        return Err(refuse(format!("its schema {} is not known here: use a newer version", findings.schema)));
+    }
+    Ok(findings)
+}

@@ -1,0 +1,181 @@
+//! An audit as text and as JSON.
+
+use crate::Output;
+use crate::digits::{Side, brief, significant};
+use crate::fail::Fail;
+use crate::text::{aligned, json_line, spent};
+use reticent::audit::Findings;
+use reticent::audit::findings::{AttackFinding, Estimate, GroupFinding, RateAt};
+use reticent::core::Certificate;
+use std::fmt::Write;
+use std::path::Path;
+
+/// What is printed: the findings as JSON, or a summary.
+pub(crate) fn answer(
+    findings: &Findings,
+    certificate: Option<&Certificate>,
+    folder: Option<&Path>,
+    json: bool,
+) -> Result<Output, Fail> {
+    let warnings: String = findings.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+    if json {
+        return Ok(Output { stdout: json_line(findings)?, warnings, ..Output::default() });
+    }
+    Ok(Output { stdout: summary(findings, certificate, folder), warnings, ..Output::default() })
+}
+
+fn summary(findings: &Findings, certificate: Option<&Certificate>, folder: Option<&Path>) -> String {
+    let mut text = String::new();
+    if let Some(headline) = findings.attacks.iter().find(|attack| attack.name == findings.headline) {
+        text += &aligned(&headline_lines(findings, headline, certificate));
+    }
+    text += "\n";
+    text += &table(findings);
+    let groups: Vec<&GroupFinding> = worst_groups(findings);
+    if !groups.is_empty() {
+        let _ = writeln!(text, "\nGroups that stand out (share of members found at one threshold for all)");
+        let lines: Vec<(String, String)> = groups.iter().map(|group| group_line(group)).collect();
+        text += &aligned(&lines);
+    }
+    if !findings.not_run.is_empty() {
+        let _ = writeln!(text, "\nNot run");
+        let lines: Vec<(String, String)> =
+            findings.not_run.iter().map(|attack| (format!("  {}", attack.name), attack.reason.clone())).collect();
+        text += &aligned(&lines);
+    }
+    if let Some(folder) = folder {
+        let folder = folder.display();
+        let _ = writeln!(text, "\nSaved {folder}/audit.json and scores.csv; next: reticent report {folder}");
+    }
+    text
+}
+
+/// The attack that was chosen beforehand, line by line.
+fn headline_lines(
+    findings: &Findings,
+    headline: &AttackFinding,
+    certificate: Option<&Certificate>,
+) -> Vec<(String, String)> {
+    let performance = &headline.performance;
+    let mut lines = vec![
+        (
+            "records".to_owned(),
+            format!("{} members, {} non-members", performance.members, performance.non_members),
+        ),
+        ("attack".to_owned(), format!("{}: {}", headline.name, headline.about)),
+        ("AUC".to_owned(), format!("{} (0.5 is guessing)", with_interval(&performance.auc))),
+    ];
+    for rate in &performance.rates {
+        let label = format!("found at {} % false alarms", brief(rate.fpr * 100.0));
+        lines.push((label, rate_words(rate)));
+    }
+    if let Some(prior) = performance.prior {
+        for rate in performance.rates.iter().filter(|rate| rate.ppv.is_some()) {
+            if let Some(ppv) = &rate.ppv {
+                let label = format!("true alarms at prior {}", brief(prior));
+                let at = format!("{} of those flagged at {} %", percents(ppv), brief(rate.fpr * 100.0));
+                lines.push((label, at));
+            }
+        }
+    }
+    let baseline = match &findings.baseline.performance {
+        Some(found) => format!("AUC {} ({})", with_interval(&found.auc), findings.baseline.about),
+        None => findings.baseline.about.clone(),
+    };
+    lines.push(("without the model".to_owned(), baseline));
+    if let Some(bound) = &findings.epsilon_lower {
+        let value = significant(bound.value, 3, Side::Down);
+        let sure = format!(
+            "ε ≥ {value} at δ = {}, {} % confidence ({}; {})",
+            brief(bound.delta),
+            brief(bound.confidence * 100.0),
+            bound.method,
+            bound.correction
+        );
+        lines.push(("proven from below".to_owned(), sure));
+        lines.push(("  if".to_owned(), bound.premise.clone()));
+    }
+    if let Some(certificate) = certificate {
+        let who = format!("{} ({}, {})", spent(&certificate.guarantee), certificate.unit, certificate.neighboring);
+        lines.push(("certified from above".to_owned(), who));
+    }
+    lines
+}
+
+/// All attacks beside each other.
+fn table(findings: &Findings) -> String {
+    let width = findings.attacks.iter().map(|attack| attack.name.len()).max().unwrap_or(6).max(6);
+    let mut text = format!("{:width$}  {:>6}", "attack", "AUC");
+    let rates: Vec<f64> = match findings.attacks.first() {
+        Some(first) => first.performance.rates.iter().map(|rate| rate.fpr).collect(),
+        None => Vec::new(),
+    };
+    for rate in &rates {
+        let _ = write!(text, "  {:>10}", format!("at {} %", brief(rate * 100.0)));
+    }
+    text += "  advantage\n";
+    for attack in &findings.attacks {
+        let performance = &attack.performance;
+        let _ = write!(text, "{:width$}  {:>6.3}", attack.name, performance.auc.value);
+        for rate in &performance.rates {
+            let cell = rate.tpr.map_or_else(|| "—".to_owned(), |tpr| percent(tpr.value));
+            let _ = write!(text, "  {cell:>10}");
+        }
+        let _ = writeln!(text, "  {:>9.3}", performance.advantage.value);
+    }
+    text
+}
+
+/// Groups whose share of found members is surely above or below what the others have.
+fn worst_groups(findings: &Findings) -> Vec<&GroupFinding> {
+    let overall = findings
+        .attacks
+        .iter()
+        .find(|attack| attack.name == findings.headline)
+        .and_then(|attack| attack.performance.rates.iter().find(|rate| rate.fpr == 0.01))
+        .and_then(|rate| rate.tpr);
+    let Some(overall) = overall else { return Vec::new() };
+    let stands_out = |group: &&GroupFinding| {
+        group.tpr.is_some_and(|tpr| tpr.lower > overall.upper || tpr.upper < overall.lower)
+    };
+    let mut groups: Vec<&GroupFinding> = findings.groups.iter().filter(stands_out).collect();
+    groups.sort_by(|a, b| {
+        let value = |group: &GroupFinding| group.tpr.map_or(0.0, |tpr| tpr.value);
+        value(b).total_cmp(&value(a))
+    });
+    groups.truncate(8);
+    groups
+}
+
+fn group_line(group: &GroupFinding) -> (String, String) {
+    let label = format!("  {} = {}", group.column, group.group);
+    let found = group.tpr.as_ref().map_or_else(String::new, percents);
+    (label, format!("{found}, {} members", group.members))
+}
+
+fn rate_words(rate: &RateAt) -> String {
+    match (&rate.tpr, &rate.reason) {
+        (Some(tpr), _) => format!("{} of the members", percents(tpr)),
+        (None, Some(reason)) => format!("not measurable: {reason}"),
+        (None, None) => "not measurable".to_owned(),
+    }
+}
+
+/// `0.842 (0.831 to 0.852)`, the ends rounded outwards.
+fn with_interval(estimate: &Estimate) -> String {
+    let down = (estimate.lower * 1000.0).floor() / 1000.0;
+    let up = (estimate.upper * 1000.0).ceil() / 1000.0;
+    format!("{:.3} ({down:.3} to {up:.3})", estimate.value)
+}
+
+/// A share with its interval, in percent.
+fn percents(estimate: &Estimate) -> String {
+    let down = (estimate.lower * 1e4).floor() / 100.0;
+    let up = (estimate.upper * 1e4).ceil() / 100.0;
+    format!("{} ({down:.2} to {up:.2} %)", percent(estimate.value))
+}
+
+/// A share in percent.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}

@@ -1,0 +1,20 @@
+//! A score table to a study.
+
+use crate::args::audit::Table;
+use crate::fail::Fail;
+use reticent::audit::Study;
+use reticent::audit::table::{TableSettings, read_references, read_scores};
+
+/// Reads the table, and the reference models where they are in a file of their own.
+pub(crate) fn study(table: &Table) -> Result<Study, Fail> {
+    let Some(scores) = &table.scores else {
+        return Err(Fail::missing("--scores", "give a table with the columns score and member"));
+    };
+    let settings = TableSettings { groups: table.groups.clone(), features: table.features.clone() };
+    let study = read_scores(scores, &settings)?;
+    let Some(file) = &table.references_from else { return Ok(study) };
+    let mut parts = study.into_parts();
+    let references = read_references(file, &parts.ids)?;
+    parts.references.extend(references);
+    Ok(Study::new(parts)?)
+}
