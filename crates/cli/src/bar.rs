@@ -73,3 +73,34 @@ impl Drop for StepBar {
         }
     }
 }
+
+/// What a long computation is at: one line that vanishes when dropped, or none.
+pub(crate) struct Stage(Option<ProgressBar>);
+
+impl Stage {
+    /// The line, where one is `wanted`.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self(wanted.then(|| {
+            let style = ProgressStyle::with_template("{spinner} {msg}");
+            let bar = ProgressBar::new_spinner()
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.enable_steady_tick(std::time::Duration::from_millis(120));
+            bar
+        }))
+    }
+
+    /// What it is at now.
+    pub(crate) fn say(&self, words: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(words.to_owned());
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -6,16 +6,20 @@
 
 mod account;
 mod args;
+mod attack;
+mod audit;
 mod bar;
 mod cost;
 mod digits;
 mod fail;
 mod file;
+mod interrupt;
 mod learn;
 mod network;
 mod plot;
 mod read;
 mod release;
+mod report;
 mod scan;
 mod schema;
 mod text;
@@ -66,6 +70,9 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Predict(arguments) => learn::predict(&arguments, progress),
         Command::Evaluate(arguments) => learn::evaluate(&arguments, progress),
         Command::Schema { question } => schema::run(&question, progress),
+        Command::Audit(arguments) => audit::audit(&arguments, progress),
+        Command::Attack { question } => attack::run(&question, progress),
+        Command::Report(arguments) => report::report(&arguments),
     };
     match answered {
         Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },

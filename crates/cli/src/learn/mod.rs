@@ -9,6 +9,7 @@
 //! | `held_out` | the accuracy on held-out rows, released with noise |
 //! | `folder`, `replay` | a model on disk with its schema and the flags that made it |
 //! | `predict`, `evaluate` | a stored model on another table |
+//! | `target` | a stored model, its training rows and others, for an audit |
 //! | `render` | text and JSON of a training run |
 
 mod bill;
@@ -20,6 +21,7 @@ mod plan;
 mod predict;
 mod render;
 mod replay;
+mod target;
 mod task;
 
 pub(crate) use bill::{Bill, count_rows};
@@ -27,6 +29,7 @@ pub(crate) use evaluate::{class_lines, evaluated, value_lines};
 pub(crate) use fit::public_warnings;
 pub(crate) use plan::{no_schema, spent, tables};
 pub(crate) use predict::{Said, written};
+pub(crate) use target::target;
 pub(crate) use task::Task;
 
 use crate::Output;

@@ -7,31 +7,35 @@
 //! | `source`, `reader` | where data are, and how they become examples |
 //! | `describe` | the network |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
-//! | `training`, `interrupt` | the steps, and Ctrl-C |
+//! | `training` | the steps |
 //! | `folder` | the run's files |
 //! | `predict`, `evaluate` | a stored network on other data |
+//! | `target` | a stored network, what it was trained on and what not, for an audit |
 //! | `render` | text and JSON |
 
 mod describe;
 mod evaluate;
 mod folder;
-mod interrupt;
+
 mod predict;
 mod reader;
 mod render;
 mod run;
 mod settings;
 mod source;
+mod target;
 mod terms;
 mod training;
 
 pub(crate) use evaluate::evaluate;
 pub(crate) use folder::is_network;
 pub(crate) use predict::predict;
+pub(crate) use target::{canary_training, target};
 
 use crate::Output;
 use crate::args::learn::Train;
 use crate::fail::Fail;
+use crate::interrupt;
 use crate::learn::public_warnings;
 use folder::RUN_FILE;
 use reader::Reader;

@@ -1,7 +1,7 @@
 //! The steps of a run: progress, metrics, checkpoints, and stopping on Ctrl-C.
 
 use super::folder;
-use super::interrupt;
+use crate::interrupt;
 use super::reader::Reader;
 use super::settings::Every;
 use super::terms::Agreement;

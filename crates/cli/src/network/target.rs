@@ -1,0 +1,111 @@
+//! A stored network as the target of an audit.
+
+use super::folder::{RUN_FILE, Stored, read_certificate};
+use super::reader::Reader;
+use super::run::Run;
+use super::{settings, source, terms};
+use crate::attack::{Case, Chosen};
+use crate::fail::Fail;
+use reticent::attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
+use reticent::core::Certificate;
+use reticent::data::schema::Unit;
+use reticent::noise::Entropy;
+use reticent::train::{Effort, Examples, Model};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a stored network was trained, and on what.
+struct Trained {
+    stored: Stored,
+    run: Run,
+    examples: Examples,
+    training: NetworkTraining,
+    official: Option<source::Source>,
+    certificate: Option<Certificate>,
+}
+
+/// Reads a folder, and the data it names.
+fn read(folder: &Path, progress: bool) -> Result<Trained, Fail> {
+    let stored = Stored::read(folder)?;
+    let mut run = Run::read(&folder.join(RUN_FILE))?;
+    let settings = settings::settle(&mut run)?;
+    if let Some(Unit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
+        return Err(Fail::new(format!(
+            "{}: the unit is all rows of one {column}, and references here leave out single rows: audit it from a score \
+             table with a column user (reticent audit --scores)",
+            folder.display()
+        )));
+    }
+    let found = source::find(run.data.as_deref(), run.data_dir.as_deref())?;
+    let examples = stored.reader.read(&found.source, true, progress)?.examples;
+    stored.network.check(&examples)?;
+    let dimension = stored.network.layout().gradients();
+    // The size was counted before the first step, and is taken over: nothing is drawn here.
+    let agreement =
+        terms::agree(&mut run, &settings, &stored.reader, examples.len(), dimension, &mut Entropy::new()?)?;
+    let training = NetworkTraining {
+        description: stored.network.description().clone(),
+        terms: agreement.terms,
+        recipe: settings.recipe,
+    };
+    let certificate = read_certificate(folder)?;
+    Ok(Trained { stored, run, examples, training, official: found.official, certificate })
+}
+
+/// The network of a folder with its members and non-members.
+pub(crate) fn target(
+    folder: &Path,
+    others: Option<&Path>,
+    most: usize,
+    key: &str,
+    progress: bool,
+) -> Result<Case, Fail> {
+    let trained = read(folder, progress)?;
+    let (source, flag) = match (others, &trained.run.validation, &trained.official) {
+        (Some(data), _, _) => (source_of(data, &trained.run)?, "--non-members"),
+        (None, Some(data), _) => (source_of(data, &trained.run)?, "validation"),
+        (None, None, Some(official)) => (official.clone(), "test part"),
+        (None, None, None) => {
+            return Err(Fail::missing(
+                "--non-members",
+                "give data of the same kind that the model was not trained on: attacks compare members with them",
+            ));
+        }
+    };
+    let name = format!("{} ({flag})", source.name());
+    let reader: &Reader = &trained.stored.reader;
+    let rest = reader.read(&source, true, progress)?.examples;
+    trained.stored.network.check(&rest)?;
+    let members = trained.examples.len();
+    let chosen = Chosen::of(members, rest.len(), most, key)?;
+    let all = Arc::new(trained.examples.followed_by(&rest)?);
+    let audited = all.subset(&chosen.audited);
+    let mut population = Population::of_examples(&audited)?;
+    population.ids = chosen.ids(members);
+    let classes = &reader.classes;
+    population.groups = vec![(
+        "class".to_owned(),
+        population.labels.iter().map(|label| classes.get(*label as usize).cloned().unwrap_or_default()).collect(),
+    )];
+    let effort = Effort::default();
+    let outputs =
+        network_outputs(&trained.training.description, &trained.stored.weights, &audited, effort)?;
+    let learner = Box::new(NetworkLearner::new(all, trained.training)?);
+    Ok(Case { learner, chosen, population, outputs, certificate: trained.certificate, others: name })
+}
+
+fn source_of(data: &Path, run: &Run) -> Result<source::Source, Fail> {
+    let given = source::find(Some(data), run.data_dir.as_deref())?;
+    let images = given.official.filter(|part| matches!(part, source::Source::Images(..)));
+    Ok(images.unwrap_or(given.source))
+}
+
+/// What a folder's network was trained on, how many classes it has, and how it was trained.
+pub(crate) fn canary_training(
+    folder: &Path,
+    progress: bool,
+) -> Result<(Examples, u32, NetworkTraining), Fail> {
+    let trained = read(folder, progress)?;
+    let classes = trained.stored.reader.classes.len() as u32;
+    Ok((trained.examples, classes, trained.training))
+}
