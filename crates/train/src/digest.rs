@@ -7,7 +7,7 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// A 64-bit checksum: FNV-1a over words of 8 bytes, with the length and a last mixing.
-pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+pub fn checksum(bytes: &[u8]) -> u64 {
     let mut sum = BASIS ^ bytes.len() as u64;
     let mut words = bytes.chunks_exact(8);
     for word in &mut words {
@@ -28,12 +28,12 @@ fn value_of(content: &impl Serialize) -> Value {
 }
 
 /// The checksum of a value's JSON form, as 16 digits.
-pub(crate) fn digest(content: &impl Serialize) -> String {
+pub fn digest(content: &impl Serialize) -> String {
     format!("{:016x}", checksum(value_of(content).to_string().as_bytes()))
 }
 
 /// The first field in which two values differ, with both sides.
-pub(crate) fn difference(was: &impl Serialize, is: &impl Serialize) -> Option<(String, String, String)> {
+pub fn difference(was: &impl Serialize, is: &impl Serialize) -> Option<(String, String, String)> {
     differs(String::new(), &value_of(was), &value_of(is))
 }
 

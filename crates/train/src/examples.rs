@@ -1,6 +1,7 @@
 //! Labelled examples in memory, and which of them a step uses.
 
 use crate::TrainError;
+use crate::digest::{checksum, digest};
 
 /// What a network reads, example after example.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +117,48 @@ impl Examples {
         &self.targets
     }
 
+    /// These of them, in this order.
+    ///
+    /// # Panics
+    /// If there is no such example.
+    pub fn subset(&self, which: &[usize]) -> Self {
+        let size = self.size();
+        let inputs = match &self.inputs {
+            Inputs::Real(values) => Inputs::Real(rows_of(values, size, which)),
+            Inputs::Pixels { values, shift, scale } => Inputs::Pixels {
+                values: rows_of(values, size, which),
+                shift: shift.clone(),
+                scale: scale.clone(),
+            },
+            Inputs::Tokens(ids) => Inputs::Tokens(rows_of(ids, size, which)),
+        };
+        let targets = match &self.targets {
+            Targets::Classes(classes) => Targets::Classes(rows_of(classes, 1, which)),
+            Targets::Numbers(numbers) => Targets::Numbers(rows_of(numbers, 1, which)),
+        };
+        Self { shape: self.shape.clone(), inputs, targets }
+    }
+
+    /// A short name for exactly these examples; it finds accidents, not forgers.
+    pub fn digest(&self) -> String {
+        let numbers =
+            |values: &[f32]| checksum(&values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>());
+        let words =
+            |values: &[u32]| checksum(&values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>());
+        let inputs = match &self.inputs {
+            Inputs::Real(values) => ("real", numbers(values), 0, 0),
+            Inputs::Pixels { values, shift, scale } => {
+                ("pixels", checksum(values), numbers(shift), numbers(scale))
+            }
+            Inputs::Tokens(ids) => ("tokens", words(ids), 0, 0),
+        };
+        let targets = match &self.targets {
+            Targets::Classes(classes) => ("classes", words(classes)),
+            Targets::Numbers(values) => ("numbers", numbers(values)),
+        };
+        digest(&(&self.shape, inputs, targets))
+    }
+
     /// One input as numbers; tokens become their positions as numbers.
     ///
     /// # Panics
@@ -141,6 +184,13 @@ impl Examples {
             }
         }
     }
+}
+
+/// Rows of `size` values, one after the other.
+fn rows_of<T: Copy>(values: &[T], size: usize, which: &[usize]) -> Vec<T> {
+    let mut rows = Vec::with_capacity(size * which.len());
+    which.iter().for_each(|row| rows.extend_from_slice(&values[row * size..(row + 1) * size]));
+    rows
 }
 
 /// The units of one step, and the examples of each.

@@ -13,6 +13,7 @@
 //! | [`sampler`] | privacy units, and which of them enter a step |
 //! | [`Trainer`] | training step by step, with or without a guarantee |
 //! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
+//! | [`tensors`], [`digest`] | arrays as checked files, short names for contents |
 //! | [`checkpoint`] | a run on disk, and the ledger of what may have been seen |
 #![doc = include_str!("proof.md")]
 
@@ -22,7 +23,7 @@ pub mod burn;
 pub mod checkpoint;
 pub mod clip;
 pub mod describe;
-mod digest;
+pub mod digest;
 mod error;
 mod evaluate;
 mod examples;
@@ -35,6 +36,7 @@ mod plan;
 pub mod sampler;
 pub mod schedule;
 mod store;
+pub mod tensors;
 mod trainer;
 
 pub use clip::Clipping;

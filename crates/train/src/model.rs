@@ -2,6 +2,7 @@
 
 use crate::clip::Clipping;
 use crate::{Examples, Selection, TrainError};
+use reticent_noise::entropy::Repeatable;
 use std::ops::Range;
 
 /// One array of weights.
@@ -96,6 +97,15 @@ pub trait Model: Send {
     /// # Errors
     /// When the operating system gives no randomness.
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError>;
+
+    /// Weights to start from as a function of a key, for a training that can be repeated and guarantees nothing.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for a model that cannot.
+    fn repeatable_weights(&self, _bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
+        let remedy = "leave it out: this model draws its starting weights by itself";
+        Err(TrainError::invalid("key", "given", remedy))
+    }
 
     /// Checks that every example fits the model: shape, kind, classes in range.
     ///

@@ -3,6 +3,7 @@
 use crate::{Selection, TrainError};
 use reticent_core::SamplingRate;
 use reticent_noise::Entropy;
+use reticent_noise::entropy::{Bits, Repeatable};
 use reticent_noise::sampler::{Inclusion, uniform_below};
 use std::collections::BTreeMap;
 
@@ -69,14 +70,14 @@ impl Units {
     }
 
     /// Adds one unit to a selection.
-    pub(crate) fn push(&self, unit: usize, entropy: &mut Entropy, selection: &mut Selection) {
+    pub(crate) fn push<B: Bits>(&self, unit: usize, bits: &mut B, selection: &mut Selection) {
         match &self.kind {
             Kind::Examples(_) => selection.push([unit]),
             Kind::Users { examples, ends, most } => {
                 let start = if unit == 0 { 0 } else { ends[unit - 1] };
                 let own = &examples[start..ends[unit]];
                 match most {
-                    Some(most) if *most < own.len() => selection.push(subset(own, *most, entropy)),
+                    Some(most) if *most < own.len() => selection.push(subset(own, *most, bits)),
                     _ => selection.push(own.iter().copied()),
                 }
             }
@@ -85,11 +86,11 @@ impl Units {
 }
 
 /// `count` of these, every subset equally likely: the beginning of a shuffle.
-fn subset(own: &[usize], count: usize, entropy: &mut Entropy) -> Vec<usize> {
+fn subset<B: Bits>(own: &[usize], count: usize, bits: &mut B) -> Vec<usize> {
     let mut own = own.to_vec();
     for place in 0..count {
         let left = (own.len() - place) as u64;
-        own.swap(place, place + uniform_below(entropy, left) as usize);
+        own.swap(place, place + uniform_below(bits, left) as usize);
     }
     own.truncate(count);
     own
@@ -128,6 +129,28 @@ impl PoissonSampler {
     }
 }
 
+/// Every unit with the same probability, as a function of a key: for training without a guarantee.
+pub(crate) struct Repeated {
+    /// The rate times 2⁶⁴, rounded down.
+    threshold: u128,
+}
+
+impl Repeated {
+    pub(crate) fn new(rate: SamplingRate) -> Self {
+        Self { threshold: (rate.get() * 18_446_744_073_709_551_616.0) as u128 }
+    }
+
+    /// The units of the next step.
+    pub(crate) fn sample(&self, units: &Units, bits: &mut Repeatable, selection: &mut Selection) {
+        selection.clear();
+        for unit in 0..units.len() {
+            if u128::from(bits.word()) < self.threshold {
+                units.push(unit, bits, selection);
+            }
+        }
+    }
+}
+
 /// Batches of one size from a shuffle, anew in every epoch: for training without a guarantee.
 pub(crate) struct Shuffler {
     batch: usize,
@@ -141,15 +164,15 @@ impl Shuffler {
     }
 
     /// The units of the next step; the last batch of an epoch may be smaller.
-    pub(crate) fn sample(&mut self, units: &Units, entropy: &mut Entropy, selection: &mut Selection) {
+    pub(crate) fn sample<B: Bits>(&mut self, units: &Units, bits: &mut B, selection: &mut Selection) {
         selection.clear();
         if self.next >= self.order.len() {
-            self.order = subset(&(0..units.len()).collect::<Vec<_>>(), units.len(), entropy);
+            self.order = subset(&(0..units.len()).collect::<Vec<_>>(), units.len(), bits);
             self.next = 0;
         }
         let end = (self.next + self.batch).min(self.order.len());
         for unit in &self.order[self.next..end] {
-            units.push(*unit, entropy, selection);
+            units.push(*unit, bits, selection);
         }
         self.next = end;
     }

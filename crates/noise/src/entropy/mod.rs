@@ -4,13 +4,15 @@
 //! serialised or sent to another thread; it is rekeyed when the process has forked and after every
 //! [`RESEED_WORDS`] words, its buffer forgets words as they are handed out, and key and buffers are erased on drop.
 //!
-//! [`SeededForTests`] is a different type: samplers accept it through [`Bits`], mechanisms do not.
+//! [`SeededForTests`] and [`Repeatable`] are different types: samplers accept them through [`Bits`], mechanisms do not.
 
 mod fork;
+mod repeatable;
 mod seeded;
 mod stream;
 
 pub(crate) use fork::generation;
+pub use repeatable::Repeatable;
 pub use seeded::SeededForTests;
 pub(crate) use stream::{Block, Stream};
 

@@ -85,6 +85,18 @@ fn reseeds_after_its_allowance() {
 }
 
 #[test]
+fn a_repeatable_generator_hangs_on_its_whole_key() {
+    let words =
+        |key| (0..20).map(|_| key).scan(Repeatable::new(key), |g, _| Some(g.word())).collect::<Vec<_>>();
+    assert_eq!(words([1, 2, 3, 4]), words([1, 2, 3, 4]));
+    assert!(
+        [[0, 2, 3, 4], [1, 0, 3, 4], [1, 2, 0, 4], [1, 2, 3, 0]]
+            .iter()
+            .all(|k| words(*k) != words([1, 2, 3, 4]))
+    );
+}
+
+#[test]
 fn streams_differ() {
     let mut entropy = Entropy::new().unwrap();
     let (mut a, mut b) = (Stream::new(&mut entropy), Stream::new(&mut entropy));

@@ -10,7 +10,6 @@
 
 mod ledger;
 mod state;
-mod tensors;
 
 pub(crate) use ledger::Ledger;
 pub(crate) use state::{State, Stored};

@@ -1,10 +1,10 @@
 //! The state of a training as one file.
 
-use super::tensors::{Array, Arrays, decode, encode};
 use super::{CHECKPOINT_FILE, read, write};
 use crate::average::Average;
 use crate::digest::difference;
 use crate::optimizer::Optimizer;
+use crate::tensors::{Array, Arrays, decode, encode};
 use crate::trainer::{Recipe, Terms};
 use crate::{Layout, TrainError};
 use serde::{Deserialize, Serialize};

@@ -24,7 +24,7 @@ mod worker;
 use crate::{Beside, Clipping, Description, Examples, Inputs, Layout, Model, Selection, Targets, TrainError};
 use program::{Program, Start};
 use reticent_noise::Entropy;
-use reticent_noise::entropy::Bits;
+use reticent_noise::entropy::{Bits, Repeatable};
 use reticent_noise::sampler::normal_cell;
 use worker::{Task, Worker, footprint, shares};
 
@@ -91,6 +91,19 @@ impl Network {
         share.max(1).div_ceil(share.max(1).div_ceil(most))
     }
 
+    fn drawn_weights<B: Bits>(&self, bits: &mut B) -> Vec<f32> {
+        let mut weights = Vec::with_capacity(self.program.layout.weights());
+        for (parameter, start) in self.program.layout.parameters().iter().zip(&self.program.starts) {
+            let draw = |bits: &mut B| match *start {
+                Start::Uniform(bound) => bound * ((bits.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0),
+                Start::Normal => normal_cell(bits) as f32 / (1u64 << 24) as f32,
+                Start::Constant(value) => value,
+            };
+            weights.extend((0..parameter.size()).map(|_| draw(bits)));
+        }
+        weights
+    }
+
     fn expect(&self, weights: &[f32], examples: &Examples) -> Result<(), TrainError> {
         let layout = &self.program.layout;
         if weights.len() != layout.weights() {
@@ -129,17 +142,11 @@ impl Model for Network {
     }
 
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
-        let mut entropy = Entropy::new()?;
-        let mut weights = Vec::with_capacity(self.program.layout.weights());
-        for (parameter, start) in self.program.layout.parameters().iter().zip(&self.program.starts) {
-            let draw = |entropy: &mut Entropy| match *start {
-                Start::Uniform(bound) => bound * ((entropy.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0),
-                Start::Normal => normal_cell(entropy) as f32 / (1u64 << 24) as f32,
-                Start::Constant(value) => value,
-            };
-            weights.extend((0..parameter.size()).map(|_| draw(&mut entropy)));
-        }
-        Ok(weights)
+        Ok(self.drawn_weights(&mut Entropy::new()?))
+    }
+
+    fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
+        Ok(self.drawn_weights(bits))
     }
 
     fn check(&self, examples: &Examples) -> Result<(), TrainError> {

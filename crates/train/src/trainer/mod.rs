@@ -10,17 +10,50 @@ use crate::checkpoint::Ledger;
 use crate::evaluate::{Evaluation, evaluate};
 use crate::noise::StepNoise;
 use crate::optimizer::{Optimizer, Segments, StepInput};
-use crate::sampler::{PoissonSampler, Shuffler, Units};
+use crate::sampler::{PoissonSampler, Repeated, Shuffler, Units};
 use crate::{Examples, Layout, Model, PrivacyPlan, Selection, TrainError};
 use reticent_core::{Certificate, Epsilon, Neighboring, SamplingRate};
+use reticent_data::keyed_hash;
 use reticent_noise::Entropy;
+use reticent_noise::entropy::Repeatable;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Where the units of a step come from. What is private draws from [`Entropy`] and from nothing else.
 enum Source {
-    Private { sampler: PoissonSampler, noise: Box<StepNoise> },
-    Poisson { sampler: PoissonSampler, expected: f64 },
+    Private { sampler: PoissonSampler, noise: Box<StepNoise>, entropy: Box<Entropy> },
+    Poisson { sampler: PoissonSampler, expected: f64, entropy: Box<Entropy> },
+    Shuffled { shuffler: Shuffler, entropy: Box<Entropy> },
+    Repeated(Box<Repeatable>, Batch),
+}
+
+/// The batches of a training that can be repeated.
+enum Batch {
+    Poisson { sampler: Repeated, expected: f64 },
     Shuffled(Shuffler),
+}
+
+impl Source {
+    fn sample(&mut self, units: &Units, selection: &mut Selection) {
+        match self {
+            Self::Private { sampler, entropy, .. } | Self::Poisson { sampler, entropy, .. } => {
+                sampler.sample(units, entropy, selection);
+            }
+            Self::Shuffled { shuffler, entropy } => shuffler.sample(units, &mut **entropy, selection),
+            Self::Repeated(bits, Batch::Poisson { sampler, .. }) => sampler.sample(units, bits, selection),
+            Self::Repeated(bits, Batch::Shuffled(shuffler)) => shuffler.sample(units, &mut **bits, selection),
+        }
+    }
+
+    /// The expected number of units, where the mean is over it.
+    fn expected(&self) -> Option<f64> {
+        match self {
+            Self::Poisson { expected, .. } | Self::Repeated(_, Batch::Poisson { expected, .. }) => {
+                Some(*expected)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A model in training.
@@ -41,7 +74,6 @@ pub struct Trainer {
     terms: Terms,
     recipe: Recipe,
     source: Source,
-    entropy: Entropy,
     selection: Selection,
     weights: Vec<f32>,
     sum: Vec<f32>,
@@ -77,8 +109,10 @@ impl Trainer {
             return Err(TrainError::invalid("size", settings.size, remedy));
         }
         let sampler = PoissonSampler::new(SamplingRate::new(settings.sampling_rate)?)?;
-        let noise = Box::new(StepNoise::new(*plan.noise()));
-        Self::new(model, examples, units, Terms::Private(plan), recipe, Source::Private { sampler, noise })
+        let (noise, entropy) = (Box::new(StepNoise::new(*plan.noise())), Box::new(Entropy::new()?));
+        let weights = model.initial_weights()?;
+        let source = Source::Private { sampler, noise, entropy };
+        Self::new(model, examples, units, Terms::Private(plan), recipe, source, weights)
     }
 
     /// A training without any guarantee, for comparison.
@@ -92,23 +126,49 @@ impl Trainer {
         baseline: Baseline,
         recipe: Recipe,
     ) -> Result<Self, TrainError> {
-        if baseline.steps == 0 {
-            return Err(TrainError::invalid("steps", 0, "give at least 1"));
-        }
-        if units.is_empty() {
-            return Err(TrainError::invalid("examples", 0, "give at least one to train on"));
-        }
+        baseline.check(&units)?;
+        let entropy = Box::new(Entropy::new()?);
         let source = match baseline.batches {
-            Batches::Shuffled { size: 0 } => {
-                return Err(TrainError::invalid("batch_size", 0, "give at least 1"));
-            }
-            Batches::Shuffled { size } => Source::Shuffled(Shuffler::new(size)),
+            Batches::Shuffled { size } => Source::Shuffled { shuffler: Shuffler::new(size), entropy },
             Batches::Poisson { rate } => Source::Poisson {
                 sampler: PoissonSampler::new(SamplingRate::new(rate)?)?,
                 expected: rate * units.len() as f64,
+                entropy,
             },
         };
-        Self::new(model, examples, units, Terms::NonPrivate(baseline), recipe, source)
+        let weights = model.initial_weights()?;
+        Self::new(model, examples, units, Terms::NonPrivate(baseline), recipe, source, weights)
+    }
+
+    /// A training without any guarantee whose starting weights and batches are a function of a key. On the same kind of
+    /// machine, and with a model on one thread, it ends in the same weights every time, to the last bit. It is not kept
+    /// in a folder: it can be repeated.
+    ///
+    /// Nothing private can be trained so. A plan's noise and samples come from the operating system's randomness.
+    ///
+    /// # Errors
+    /// As [`non_private`](Self::non_private), and for a model that draws its starting weights by itself.
+    pub fn repeatable(
+        model: Box<dyn Model>,
+        examples: Arc<Examples>,
+        units: Units,
+        baseline: Baseline,
+        recipe: Recipe,
+        key: &str,
+    ) -> Result<Self, TrainError> {
+        baseline.check(&units)?;
+        let word = |place: u64| keyed_hash(key, format!("training, word {place}").as_bytes());
+        let mut bits = Box::new(Repeatable::new([word(0), word(1), word(2), word(3)]));
+        let weights = model.repeatable_weights(&mut bits)?;
+        let batch = match baseline.batches {
+            Batches::Shuffled { size } => Batch::Shuffled(Shuffler::new(size)),
+            Batches::Poisson { rate } => Batch::Poisson {
+                sampler: Repeated::new(SamplingRate::new(rate)?),
+                expected: rate * units.len() as f64,
+            },
+        };
+        let source = Source::Repeated(bits, batch);
+        Self::new(model, examples, units, Terms::NonPrivate(baseline), recipe, source, weights)
     }
 
     fn new(
@@ -118,6 +178,7 @@ impl Trainer {
         terms: Terms,
         recipe: Recipe,
         source: Source,
+        weights: Vec<f32>,
     ) -> Result<Self, TrainError> {
         recipe.check()?;
         if units.example_count() != examples.len() {
@@ -127,14 +188,12 @@ impl Trainer {
         model.check(&examples)?;
         let layout = model.layout().clone();
         let dimension = layout.gradients();
-        let weights = model.initial_weights()?;
         check_weights(&weights, &layout)?;
         Ok(Self {
             segments: Segments::of(&layout),
             optimizer: Optimizer::new(recipe.optimizer, dimension)?,
             average: recipe.average.map(|decay| Average::new(decay, dimension)).transpose()?,
             sum: vec![0.0; dimension],
-            entropy: Entropy::new()?,
             selection: Selection::default(),
             taken: 0,
             counted: 0,
@@ -174,13 +233,8 @@ impl Trainer {
         if self.is_finished() {
             return Err(TrainError::Finished { steps });
         }
-        let (units, entropy, selection) = (&self.units, &mut self.entropy, &mut self.selection);
-        match &mut self.source {
-            Source::Private { sampler, .. } | Source::Poisson { sampler, .. } => {
-                sampler.sample(units, entropy, selection);
-            }
-            Source::Shuffled(shuffler) => shuffler.sample(units, entropy, selection),
-        }
+        let selection = &mut self.selection;
+        self.source.sample(&self.units, selection);
         let clipping = match &self.terms {
             Terms::Private(plan) => Some(&plan.settings().clipping),
             Terms::NonPrivate(_) => None,
@@ -206,8 +260,7 @@ impl Trainer {
                 self.counted += 1;
                 plan.expected_batch()
             }
-            (Source::Poisson { expected, .. }, _) => *expected,
-            _ => self.selection.units().max(1) as f64,
+            (source, _) => source.expected().unwrap_or(self.selection.units().max(1) as f64),
         };
         let noise_variance = match &self.terms {
             Terms::Private(plan) => Some(plan.noise_variance()),

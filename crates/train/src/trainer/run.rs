@@ -1,6 +1,6 @@
 //! A training that is kept in a folder.
 
-use super::Trainer;
+use super::{Source, Trainer};
 use crate::TrainError;
 use crate::checkpoint::{Ledger, State, Stored};
 use std::path::Path;
@@ -14,6 +14,10 @@ impl Trainer {
         if let Some(ledger) = &self.ledger {
             let why = "the run is kept in a folder already".to_owned();
             return Err(TrainError::File { file: ledger.folder().display().to_string(), why });
+        }
+        if self.is_repeatable() {
+            let why = "a repeatable training is kept in no folder: repeat it".to_owned();
+            return Err(TrainError::File { file: folder.display().to_string(), why });
         }
         let mut ledger = Ledger::begin(folder, self.stored())?;
         ledger.announce(self.counted)?;
@@ -30,6 +34,10 @@ impl Trainer {
     pub fn resume_from(&mut self, folder: &Path) -> Result<(), TrainError> {
         if self.counted > 0 {
             return Err(TrainError::invalid("steps", self.counted, "resume before the first step"));
+        }
+        if self.is_repeatable() {
+            let why = "a repeatable training resumes nothing: repeat it".to_owned();
+            return Err(TrainError::File { file: folder.display().to_string(), why });
         }
         let ledger = Ledger::resume(folder)?;
         let (stored, layout) = (self.stored(), self.layout.clone());
@@ -58,6 +66,11 @@ impl Trainer {
     /// Writes ahead that everything up to now may be seen.
     pub(super) fn announce(&mut self) -> Result<(), TrainError> {
         self.ledger.as_mut().map_or(Ok(()), |ledger| ledger.announce(self.counted))
+    }
+
+    /// Whether everything is a function of a key.
+    fn is_repeatable(&self) -> bool {
+        matches!(self.source, Source::Repeated(..))
     }
 
     fn stored(&self) -> Stored {

@@ -3,7 +3,7 @@
 use crate::average::Average;
 use crate::optimizer::OptimizerSettings;
 use crate::schedule::Schedule;
-use crate::{PrivacyPlan, TrainError};
+use crate::{PrivacyPlan, TrainError, Units};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -56,6 +56,25 @@ pub struct Baseline {
     pub batches: Batches,
     /// Number of steps.
     pub steps: u64,
+}
+
+impl Baseline {
+    /// Checks the numbers, for these units.
+    pub(super) fn check(&self, units: &Units) -> Result<(), TrainError> {
+        if self.steps == 0 {
+            return Err(TrainError::invalid("steps", 0, "give at least 1"));
+        }
+        if units.is_empty() {
+            return Err(TrainError::invalid("examples", 0, "give at least one to train on"));
+        }
+        match self.batches {
+            Batches::Shuffled { size: 0 } => Err(TrainError::invalid("batch_size", 0, "give at least 1")),
+            Batches::Poisson { rate } if !(rate > 0.0 && rate <= 1.0) => {
+                Err(TrainError::invalid("sampling_rate", rate, "give a number above 0 and at most 1"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What a run has agreed to.

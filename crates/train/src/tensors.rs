@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// An array to be stored.
-pub(super) struct Array<'a> {
-    pub(super) shape: Vec<usize>,
-    pub(super) values: &'a [f32],
+pub struct Array<'a> {
+    /// Its shape, outermost dimension first.
+    pub shape: Vec<usize>,
+    /// Its numbers.
+    pub values: &'a [f32],
 }
 
 impl View for Array<'_> {
@@ -34,15 +36,18 @@ impl View for Array<'_> {
 }
 
 /// Arrays as they were read.
-pub(super) struct Arrays {
+pub struct Arrays {
     /// The text that was stored with them.
-    pub(super) text: String,
+    pub text: String,
     values: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
 }
 
 impl Arrays {
     /// Takes out an array of this shape.
-    pub(super) fn take(&mut self, path: &Path, name: &str, shape: &[usize]) -> Result<Vec<f32>, TrainError> {
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when there is none, or one of another shape.
+    pub fn take(&mut self, path: &Path, name: &str, shape: &[usize]) -> Result<Vec<f32>, TrainError> {
         match self.values.remove(name) {
             Some((stored, values)) if stored == shape => Ok(values),
             Some((stored, _)) => {
@@ -70,12 +75,11 @@ fn sum_of<'a>(text: &str, arrays: impl Iterator<Item = (&'a str, &'a [usize], Co
     format!("{:016x}", checksum(&parts))
 }
 
-/// The bytes of a file with these arrays and this text.
-pub(super) fn encode(
-    path: &Path,
-    arrays: &BTreeMap<String, Array<'_>>,
-    text: &str,
-) -> Result<Vec<u8>, TrainError> {
+/// The bytes of a file with these arrays and this text. The path is for messages.
+///
+/// # Errors
+/// [`TrainError::File`] when an array has not as many numbers as its shape says.
+pub fn encode(path: &Path, arrays: &BTreeMap<String, Array<'_>>, text: &str) -> Result<Vec<u8>, TrainError> {
     let sum = sum_of(text, arrays.iter().map(|(name, array)| (&name[..], &array.shape[..], array.data())));
     let about = [(TEXT.to_owned(), text.to_owned()), (CHECKSUM.to_owned(), sum)];
     let views =
@@ -84,8 +88,11 @@ pub(super) fn encode(
         .map_err(|error| refused(path, format!("cannot be encoded: {error}")))
 }
 
-/// The arrays and the text of a file.
-pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Arrays, TrainError> {
+/// The arrays and the text of a file. The path is for messages.
+///
+/// # Errors
+/// [`TrainError::File`] when the bytes are not what was written.
+pub fn decode(path: &Path, bytes: &[u8]) -> Result<Arrays, TrainError> {
     let broken = |why: String| refused(path, format!("truncated or corrupt ({why}): restore it from a copy"));
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
     let arrays = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;

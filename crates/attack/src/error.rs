@@ -1,0 +1,76 @@
+use reticent_audit::AuditError;
+use reticent_core::InvalidValue;
+use reticent_data::DataError;
+use reticent_erm::ErmError;
+use reticent_noise::NoiseError;
+use reticent_train::TrainError;
+use thiserror::Error;
+
+/// Why there is no attack.
+#[derive(Debug, Error)]
+pub enum AttackError {
+    /// A setting or a column without meaning; the message names it.
+    #[error(transparent)]
+    Invalid(#[from] InvalidValue),
+    /// A network could not be trained or asked.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// A linear model could not be fitted or asked.
+    #[error(transparent)]
+    Erm(#[from] ErmError),
+    /// What models said cannot be studied.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// A file or a table.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// There is no randomness.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// One reference could not be trained.
+    #[error("reference {index}: {error}")]
+    Reference {
+        /// Its number, from 0.
+        index: usize,
+        /// Why.
+        error: Box<AttackError>,
+    },
+    /// References are asked for that have not been trained, or whose files are broken.
+    #[error("{} of {of} references are missing ({}): fit them first{}", .indices.len(), list(.indices), unusable(.broken))]
+    Missing {
+        /// Their numbers, from 0.
+        indices: Vec<usize>,
+        /// How many there should be.
+        of: usize,
+        /// What is wrong with the files that are there.
+        broken: Vec<String>,
+    },
+    /// Somebody asked to stop. What was finished is kept.
+    #[error("interrupted: what was finished is kept, and the same call goes on from there")]
+    Interrupted,
+    /// The system gives no thread.
+    #[error("no thread could be started: {0}; ask for fewer")]
+    Thread(String),
+}
+
+impl AttackError {
+    /// A value that cannot mean what its field says.
+    pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::Invalid(InvalidValue::new(field, value, remedy))
+    }
+}
+
+/// The first few numbers.
+fn list(indices: &[usize]) -> String {
+    const MOST: usize = 20;
+    let shown: Vec<String> = indices.iter().take(MOST).map(ToString::to_string).collect();
+    let more = if indices.len() > MOST { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+fn unusable(broken: &[String]) -> String {
+    match broken.first() {
+        None => String::new(),
+        Some(first) => format!("; {} of them are there but cannot be used: {first}", broken.len()),
+    }
+}

@@ -1,0 +1,52 @@
+use crate::{AttackError, Population};
+use reticent_audit::{Outputs, Reference, Study, StudyParts};
+
+/// A target beside its references: what it said about the population, and which of the records it was trained on.
+///
+/// # Errors
+/// [`AttackError::Audit`] when the parts do not speak of the same records and classes.
+pub fn target_study(
+    population: &Population,
+    members: Vec<bool>,
+    target: Outputs,
+    references: Vec<Reference>,
+) -> Result<Study, AttackError> {
+    let Population { ids, labels, users, groups, features } = population.clone();
+    Ok(Study::new(StudyParts {
+        ids,
+        members,
+        labels: Some(labels),
+        users,
+        groups,
+        features,
+        scores: None,
+        target: Some(target),
+        references,
+    })?)
+}
+
+/// One reference as the target, and the others as its references.
+///
+/// A reference that was trained on exactly the records that this one was not is left out: with it, members would have
+/// one model more that never saw them than non-members have, which would tell an attack who is who.
+///
+/// # Errors
+/// [`AttackError::Invalid`] when there is no such reference or it has no outputs, otherwise as [`target_study`].
+pub fn as_target(
+    population: &Population,
+    references: &[Reference],
+    which: usize,
+) -> Result<Study, AttackError> {
+    let Some(target) = references.get(which) else {
+        let remedy = format!("give a number below {}", references.len());
+        return Err(AttackError::invalid("target", which, remedy));
+    };
+    let Some(outputs) = target.outputs.clone() else {
+        return Err(AttackError::invalid("target", &target.name, "take one with outputs"));
+    };
+    let is_partner = |other: &Reference| other.inside.iter().zip(&target.inside).all(|(a, b)| a != b);
+    let others = references.iter().enumerate();
+    let others = others.filter(|(index, other)| *index != which && !is_partner(other));
+    let others = others.map(|(_, other)| other.clone()).collect();
+    target_study(population, target.inside.clone(), outputs, others)
+}

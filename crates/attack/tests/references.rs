@@ -1,0 +1,193 @@
+//! Reference models: jobs, threads, interruptions, broken files, targets.
+#![allow(clippy::unwrap_used)]
+
+mod tiny;
+
+use reticent_attack::{
+    AttackError, Design, Job, NetworkLearner, NetworkTraining, Population, Progress, ReferencePlan,
+    ReferenceSettings, Run, Store, as_target, network_outputs, overfitting, target_study,
+};
+use reticent_audit::Reference;
+use reticent_core::Neighboring;
+use reticent_train::{Clipping, Effort, Model, Network, PlanSettings, PrivacyPlan, Terms};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tiny::{auc, records, training};
+
+fn settings(references: usize, design: Design) -> ReferenceSettings {
+    ReferenceSettings { key: "seven".into(), references, design }
+}
+
+fn go(plan: &ReferencePlan<'_>, store: &Store, job: Job, threads: usize) -> reticent_attack::Fitted {
+    let halt = AtomicBool::new(false);
+    plan.fit(store, job, Run { threads, progress: &|_| {}, halt: &halt }).unwrap()
+}
+
+fn learner() -> NetworkLearner {
+    NetworkLearner::new(records(60, 3), training(3, 60)).unwrap()
+}
+
+fn whole(plan: &ReferencePlan<'_>, threads: usize) -> Vec<Reference> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(go(plan, &store, Job::WHOLE, threads).trained, (0..plan.len()).collect::<Vec<_>>());
+    plan.collect(&store).unwrap()
+}
+
+#[test]
+fn references_do_not_depend_on_jobs_or_threads() {
+    let learner = learner();
+    for design in [Design::Half, Design::Bernoulli] {
+        let settings = settings(6, design);
+        let plan = ReferencePlan::new(&settings, &learner).unwrap();
+        let first = whole(&plan, 1);
+        assert_eq!(first, whole(&plan, 4));
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for index in [2, 0, 1] {
+            let done = go(&plan, &store, Job { index, of: 3 }, 2);
+            assert_eq!(done.trained, [index, index + 3]);
+            let missing = plan.collect(&store);
+            assert_eq!(missing.is_err(), index != 1);
+        }
+        assert_eq!(first, plan.collect(&store).unwrap());
+        let again = go(&plan, &store, Job::WHOLE, 2);
+        assert_eq!((again.trained.len(), again.present, again.left), (0, 6, 0));
+        assert_ne!(first[0].outputs, first[2].outputs);
+        // More references later keep those that are there.
+        let more = ReferenceSettings { references: 7, ..settings.clone() };
+        let plan = ReferencePlan::new(&more, &learner).unwrap();
+        assert_eq!(go(&plan, &store, Job::WHOLE, 2).trained, [6]);
+    }
+}
+
+#[test]
+fn an_interruption_loses_nothing_that_was_finished() {
+    let (learner, settings) = (learner(), settings(6, Design::Half));
+    let plan = ReferencePlan::new(&settings, &learner).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let (halt, seen) = (AtomicBool::new(false), RefCell::new(Vec::new()));
+    let progress = |now: Progress| {
+        seen.borrow_mut().push(now);
+        halt.store(now.finished == 2, Ordering::Relaxed);
+    };
+    let done = plan.fit(&store, Job::WHOLE, Run { threads: 1, progress: &progress, halt: &halt }).unwrap();
+    assert!(done.trained.len() >= 2 && done.left > 0 && done.trained.len() + done.left == 6, "{done:?}");
+    assert_eq!(seen.borrow()[0], Progress { finished: 0, total: 6, current: 0 });
+    let Err(AttackError::Missing { indices, of: 6, broken }) = plan.collect(&store) else { panic!() };
+    assert_eq!((indices.len(), indices[0], broken.len()), (done.left, done.trained.len(), 0));
+    let rest = go(&plan, &store, Job::WHOLE, 2);
+    assert_eq!((rest.present, rest.trained), (done.trained.len(), indices));
+    assert_eq!(plan.collect(&store).unwrap(), whole(&plan, 2));
+}
+
+#[test]
+fn broken_files_are_named_and_replaced() {
+    let (learner, settings) = (learner(), settings(4, Design::Half));
+    let plan = ReferencePlan::new(&settings, &learner).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    go(&plan, &store, Job::WHOLE, 2);
+    let first = plan.collect(&store).unwrap();
+    let bytes = |index| std::fs::read(store.path(&plan, index)).unwrap();
+    std::fs::write(store.path(&plan, 1), &bytes(1)[..300]).unwrap();
+    let mut flipped = bytes(2);
+    let last = flipped.len() - 5;
+    flipped[last] ^= 16;
+    std::fs::write(store.path(&plan, 2), flipped).unwrap();
+    // A whole file, but of another reference.
+    std::fs::write(store.path(&plan, 3), bytes(0)).unwrap();
+    let refused = plan.collect(&store).unwrap_err();
+    assert!(
+        refused.to_string().contains("(1, 2, 3)") && refused.to_string().contains("corrupt"),
+        "{refused}"
+    );
+    assert_eq!(go(&plan, &store, Job::WHOLE, 2).trained, [1, 2, 3]);
+    assert_eq!(plan.collect(&store).unwrap(), first);
+}
+
+#[test]
+fn other_data_settings_or_keys_have_other_files() {
+    let base = learner();
+    let settings_of = settings(2, Design::Half);
+    let name = |settings: &ReferenceSettings, learner: &NetworkLearner| {
+        ReferencePlan::new(settings, learner).unwrap().digest(0)
+    };
+    let own = name(&settings_of, &base);
+    assert_eq!(own, name(&settings(9, Design::Half), &learner()));
+    assert_ne!(own, name(&settings(2, Design::Bernoulli), &base));
+    assert_ne!(own, name(&ReferenceSettings { key: "8".into(), ..settings_of.clone() }, &base));
+    assert_ne!(own, name(&settings_of, &NetworkLearner::new(records(62, 3), training(3, 60)).unwrap()));
+    assert_ne!(own, name(&settings_of, &NetworkLearner::new(records(60, 3), training(3, 61)).unwrap()));
+    for odd in [settings(0, Design::Half), ReferenceSettings { key: String::new(), ..settings_of }] {
+        assert!(ReferencePlan::new(&odd, &base).is_err());
+    }
+    let odd = NetworkTraining { description: tiny::network(11, 4, 3), ..training(3, 5) };
+    assert!(NetworkLearner::new(records(60, 3), odd).is_err());
+}
+
+#[test]
+fn targets_have_fair_references_and_overfit() {
+    let data = records(120, 3);
+    let learner = NetworkLearner::new(data.clone(), training(3, 300)).unwrap();
+    let settings = settings(4, Design::Half);
+    let plan = ReferencePlan::new(&settings, &learner).unwrap();
+    let references = whole(&plan, 2);
+    let population = Population::of_examples(&data).unwrap();
+    let study = as_target(&population, &references, 1).unwrap();
+    // The other of the pair would tell who is a member.
+    assert_eq!(
+        study.parts().references.iter().map(|r| &r.name[..]).collect::<Vec<_>>(),
+        ["reference 2", "reference 3"]
+    );
+    for record in 0..study.len() {
+        assert_eq!(study.parts().references.iter().filter(|r| r.inside[record]).count(), 1);
+    }
+    assert_eq!(study.parts().members, references[1].inside);
+    assert_eq!(study.parts().features.as_ref().unwrap().columns, 12);
+    assert_eq!(study.parts().groups[0].1[4], "1");
+    assert!(as_target(&population, &references, 4).is_err());
+    for row in overfitting(&references, &population.labels).unwrap() {
+        assert!(row.train_accuracy > 0.95 && row.gap > 0.1 && row.advantage > 0.15, "{row:?}");
+    }
+    // A target from its weights.
+    let network = Network::new(training(3, 1).description, Effort { threads: 1, chunk: None }).unwrap();
+    let weights = network.initial_weights().unwrap();
+    let effort = Effort { threads: 2, chunk: None };
+    let outputs = network_outputs(network.description(), &weights, &data, effort).unwrap();
+    let study = target_study(&population, references[0].inside.clone(), outputs, references.clone()).unwrap();
+    assert_eq!((study.len(), study.parts().references.len()), (120, 4));
+    let outputs = network_outputs(network.description(), &weights[1..], &data, effort);
+    assert!(outputs.is_err());
+}
+
+#[test]
+fn references_of_a_private_target_are_trained_by_its_plan_and_leak_less() {
+    let data = records(80, 2);
+    let description = tiny::network(12, 8, 2);
+    let network = Network::new(description.clone(), Effort { threads: 1, chunk: None }).unwrap();
+    for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
+        let plan = PlanSettings {
+            neighboring,
+            unit: "example".into(),
+            size: 50,
+            sampling_rate: 0.5,
+            steps: 20,
+            clipping: Clipping::Flat { norm: 1.0 },
+            dimension: network.layout().gradients(),
+        };
+        let terms = Terms::Private(PrivacyPlan::new(plan, 4.0, 1e-5).unwrap());
+        let how = NetworkTraining { description: description.clone(), terms, ..training(2, 1) };
+        let learner = NetworkLearner::new(data.clone(), how).unwrap();
+        let settings = settings(4, Design::Half);
+        let plan = ReferencePlan::new(&settings, &learner).unwrap();
+        let (first, second) = (whole(&plan, 2), whole(&plan, 2));
+        assert_ne!(first[0].outputs, second[0].outputs, "private models are not repeatable");
+        assert_eq!(first[0].inside, second[0].inside);
+        let labels = Population::of_examples(&data).unwrap().labels;
+        let gap: f64 = overfitting(&first, &labels).unwrap().iter().map(|row| row.gap).sum::<f64>() / 4.0;
+        assert!(gap.abs() < 0.25, "{gap}");
+    }
+    assert!((auc(&[1.0, 0.0], &[true, false]) - 1.0).abs() < 1e-12);
+}
