@@ -20,7 +20,9 @@ pub mod reference;
 mod target;
 
 pub use error::AttackError;
-pub use learner::{Learner, LinearLearner, LinearSettings, NetworkLearner, NetworkTraining, network_outputs};
+pub use learner::{
+    Learner, LinearLearner, LinearSettings, NetworkLearner, NetworkTraining, WithBackground, network_outputs,
+};
 pub use overfitting::{Overfitting, overfitting};
 pub use population::Population;
 pub use reference::{Design, Fitted, Job, Progress, ReferencePlan, ReferenceSettings, Run, Store};

@@ -139,6 +139,32 @@ impl Examples {
         Self { shape: self.shape.clone(), inputs, targets }
     }
 
+    /// These and then others of the same kind and shape.
+    ///
+    /// # Errors
+    /// [`TrainError::Shape`] when the others are of another kind or shape, or their pixels have other constants.
+    pub fn followed_by(mut self, other: &Self) -> Result<Self, TrainError> {
+        let odd = || TrainError::Shape("examples to join must be of one kind and shape".to_owned());
+        if self.shape != other.shape {
+            return Err(odd());
+        }
+        match (&mut self.inputs, &other.inputs) {
+            (Inputs::Real(own), Inputs::Real(more)) => own.extend_from_slice(more),
+            (Inputs::Tokens(own), Inputs::Tokens(more)) => own.extend_from_slice(more),
+            (
+                Inputs::Pixels { values, shift, scale },
+                Inputs::Pixels { values: more, shift: other_shift, scale: other_scale },
+            ) if shift == other_shift && scale == other_scale => values.extend_from_slice(more),
+            _ => return Err(odd()),
+        }
+        match (&mut self.targets, &other.targets) {
+            (Targets::Classes(own), Targets::Classes(more)) => own.extend_from_slice(more),
+            (Targets::Numbers(own), Targets::Numbers(more)) => own.extend_from_slice(more),
+            _ => return Err(odd()),
+        }
+        Ok(self)
+    }
+
     /// A short name for exactly these examples; it finds accidents, not forgers.
     pub fn digest(&self) -> String {
         let numbers =

@@ -158,24 +158,7 @@ impl Canaries {
     /// [`AttackError::Train`] when the two are of different kinds, which never happens.
     pub fn training(&self) -> Result<Arc<Examples>, AttackError> {
         let own = self.planted.subset(&self.included());
-        let inputs = match (self.ordinary.inputs(), own.inputs()) {
-            (Inputs::Real(a), Inputs::Real(b)) => Inputs::Real([&a[..], b].concat()),
-            (Inputs::Pixels { values, shift, scale }, Inputs::Pixels { values: b, .. }) => Inputs::Pixels {
-                values: [&values[..], b].concat(),
-                shift: shift.clone(),
-                scale: scale.clone(),
-            },
-            (Inputs::Tokens(a), Inputs::Tokens(b)) => Inputs::Tokens([&a[..], b].concat()),
-            _ => {
-                return Err(AttackError::invalid(
-                    "inputs",
-                    "of two kinds",
-                    "give canaries of the data's kind",
-                ));
-            }
-        };
-        let classes = [classes_of(&self.ordinary)?, classes_of(&own)?].concat();
-        Ok(Arc::new(Examples::new(self.ordinary.shape(), inputs, Targets::Classes(classes))?))
+        Ok(Arc::new(self.ordinary.clone().followed_by(&own)?))
     }
 }
 

@@ -118,6 +118,26 @@ impl LinearLearner {
         })
     }
 
+    /// What linear models say about all records: one model for two classes, one a class for several.
+    ///
+    /// # Errors
+    /// [`AttackError::Erm`] when a model has another number of features; [`AttackError::Audit`] when an output is not finite
+    /// or the models are not one a class.
+    pub fn outputs(&self, models: &[Linear]) -> Result<Outputs, AttackError> {
+        let everything = self.gather(0..self.design.rows());
+        let rows = self.rows(&everything)?;
+        let margins: Vec<Vec<f64>> =
+            models.iter().map(|model| model.margins(&rows)).collect::<Result<_, _>>()?;
+        let mut values = Vec::with_capacity(rows.len() * self.how.classes as usize);
+        for row in 0..rows.len() {
+            if self.how.classes == 2 {
+                values.push(0.0);
+            }
+            values.extend(margins.iter().map(|margins| margins[row] as f32));
+        }
+        Ok(Outputs::new(OutputsKind::Logits, self.how.classes as usize, values)?)
+    }
+
     /// One model for two classes, one a class for several.
     fn models(&self, own: &Gathered) -> Result<Vec<Linear>, AttackError> {
         let LinearSettings { classes, loss, method, budget, settings, .. } = &self.how;
@@ -159,17 +179,6 @@ impl Learner for LinearLearner {
             return Err(AttackError::Interrupted);
         }
         let models = self.models(&self.gather(inside.iter().copied()))?;
-        let everything = self.gather(0..self.design.rows());
-        let rows = self.rows(&everything)?;
-        let margins: Vec<Vec<f64>> =
-            models.iter().map(|model| model.margins(&rows)).collect::<Result<_, _>>()?;
-        let mut values = Vec::with_capacity(rows.len() * self.how.classes as usize);
-        for row in 0..rows.len() {
-            if self.how.classes == 2 {
-                values.push(0.0);
-            }
-            values.extend(margins.iter().map(|margins| margins[row] as f32));
-        }
-        Ok(Outputs::new(OutputsKind::Logits, self.how.classes as usize, values)?)
+        self.outputs(&models)
     }
 }

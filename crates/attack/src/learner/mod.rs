@@ -1,8 +1,10 @@
 //! How a model is made of some of the records and asked about all of them.
 
+mod background;
 mod linear;
 mod network;
 
+pub use background::WithBackground;
 pub use linear::{LinearLearner, LinearSettings};
 pub(crate) use network::take_steps;
 pub use network::{NetworkLearner, NetworkTraining, network_outputs};

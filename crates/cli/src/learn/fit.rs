@@ -111,6 +111,34 @@ pub(super) fn fit_design(
     Ok((model, method, bill))
 }
 
+/// What reference models of a stored one are fitted with.
+pub(super) struct ReferenceTerms {
+    /// None without privacy.
+    pub(super) budget: Option<Guarantee>,
+    pub(super) settings: Settings,
+}
+
+/// The terms of a fit like the plan's, on as many rows: their number is counted with noise where it was for the target.
+pub(super) fn reference_terms(
+    plan: &Plan,
+    method: Method,
+    train: &Design,
+    entropy: &mut Entropy,
+) -> Result<ReferenceTerms, Fail> {
+    let mut settings = plan.settings.clone();
+    let budget = match plan.budget {
+        Some(budget) => {
+            Some(fitting_budget(budget, train, &mut settings, entropy, &mut Bill::default())?)
+        }
+        None => None,
+    };
+    let labels = usable_labels(&plan.task, train);
+    let rows = rows(plan, train, &labels)?;
+    let spent = budget.map_or_else(|| Epsilon::new(0.0).map(Guarantee::pure), Ok)?;
+    settings.schedule = schedule(plan, method, &rows, &settings, spent)?;
+    Ok(ReferenceTerms { budget, settings })
+}
+
 /// What can be said against a claim without looking at rows.
 pub(crate) fn public_warnings(budget: Option<Guarantee>, draft: bool, size: u64) -> Vec<String> {
     let mut warnings = Vec::new();

@@ -97,6 +97,14 @@ pub(super) fn write_certificate(folder: &Path, certificate: Option<&Certificate>
     Ok(write_atomic(&folder.join(CERTIFICATE_FILE), format!("{text}\n").as_bytes())?)
 }
 
+/// What is guaranteed for the folder; none without privacy.
+pub(crate) fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Fail> {
+    let path = folder.join(CERTIFICATE_FILE);
+    let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
+}
+
 /// Writes the finished model.
 pub(super) fn finish(
     folder: &Path,

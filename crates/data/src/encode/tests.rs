@@ -342,7 +342,8 @@ fn without_a_user_one_row_is_gone_and_the_others_stay() {
 #[test]
 fn rows_are_taken_and_joined() {
     let design = |first: f64| {
-        Design::sparse(3, vec![0, 1, 1, 3], vec![2, 0, 1], vec![first, 0.3, 0.4], vec![1.0, -1.0, 1.0], 1.0).unwrap()
+        Design::sparse(3, vec![0, 1, 1, 3], vec![2, 0, 1], vec![first, 0.3, 0.4], vec![1.0, -1.0, 1.0], 1.0)
+            .unwrap()
     };
     let chosen = design(0.5).subset(&[2, 0, 2]);
     assert_eq!((chosen.rows(), chosen.labels()), (3, &[1.0, 1.0, 1.0][..]));

@@ -1,0 +1,61 @@
+//! A training with canaries, and what it proves about ε.
+
+use crate::args::audit::{Canary, CanaryKind};
+use crate::audit::{Asked, answer, count, write};
+use crate::bar::Stage;
+use crate::fail::Fail;
+use crate::{INTERRUPTED, Output, interrupt, network};
+use reticent::attack::AttackError;
+use reticent::attack::canary::{self, Canaries, CanarySettings, Coins};
+use reticent::audit::{Study, StudyParts, examine};
+use reticent::train::Effort;
+
+/// Trains once with canaries, and attacks them.
+pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail> {
+    let canaries = count("--canaries", &arguments.canaries, 2, 1 << 24)?;
+    Asked::of(&arguments.statement, &[], None)?;
+    if !network::is_network(&arguments.run) {
+        let why = "no network there: canaries are for networks trained by 'reticent train --out'";
+        return Err(Fail::new(format!("{}: {why}", arguments.run.display())));
+    }
+    let quiet = !progress || arguments.json;
+    let stage = Stage::new(!quiet);
+    stage.say("reading the data");
+    let (examples, classes, training) = network::canary_training(&arguments.run, !quiet)?;
+    let kind = match arguments.kind {
+        CanaryKind::Mislabelled => canary::CanaryKind::Mislabelled,
+        CanaryKind::Blank => canary::CanaryKind::Blank,
+        CanaryKind::Dirac => canary::CanaryKind::Dirac,
+    };
+    let settings =
+        CanarySettings { kind, count: canaries, key: arguments.statement.key.clone(), coins: Coins::Fresh };
+    let planted = Canaries::plant(&examples, classes, settings)?;
+    stage.say("training with canaries");
+    interrupt::listen();
+    let ran = match canary::run(&planted, &training, Effort::default(), &interrupt::is_asked) {
+        Ok(ran) => ran,
+        Err(AttackError::Interrupted) => {
+            let stdout = "Interrupted: a training with canaries is one piece, and begins anew.\n".to_owned();
+            return Ok(Output { stdout, status: INTERRUPTED, ..Output::default() });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let asked = Asked::of(&arguments.statement, &[], ran.certificate.as_ref())?;
+    let study = Study::new(StudyParts {
+        ids: (1..=canaries).map(|canary| format!("canary:{canary}")).collect(),
+        members: ran.membership.members().to_vec(),
+        scores: Some(ran.membership.scores().to_vec()),
+        ..StudyParts::default()
+    })?;
+    let mut examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
+    drop(stage);
+    examination.findings.warnings.extend(ran.notes);
+    examination.findings.warnings.push(
+        "the training was repeated with canaries: the bound is on its guarantee, and the model in the folder is another one"
+            .to_owned(),
+    );
+    if let Some(folder) = &arguments.out {
+        write(folder, &study, &examination, &[])?;
+    }
+    answer(&examination.findings, ran.certificate.as_ref(), arguments.out.as_deref(), arguments.json)
+}

@@ -1,0 +1,107 @@
+//! A stored linear model as the target of an audit.
+
+use super::fit::{encode, read as read_table, reference_terms};
+use super::folder::Stored;
+use super::plan::{self, tables};
+use super::replay;
+use super::task::Task;
+use crate::attack::{Case, Chosen};
+use crate::fail::Fail;
+use crate::network::read_certificate;
+use reticent::attack::{LinearLearner, LinearSettings, Population};
+use reticent::audit::Features;
+use reticent::data::Design;
+use reticent::data::schema::Unit;
+use reticent::erm::{Linear, Method, Model};
+use reticent::noise::Entropy;
+use std::path::Path;
+
+/// The model of a folder with its training rows and others.
+pub(crate) fn target(
+    folder: &Path,
+    others: Option<&Path>,
+    most: usize,
+    key: &str,
+    progress: bool,
+) -> Result<Case, Fail> {
+    let stored = Stored::read(folder)?;
+    let refuse = |why: String| Fail::new(format!("{}: {why}", folder.display()));
+    if let Task::Number(_) = stored.task {
+        return Err(refuse("the label is a number, and attacks here are on classifiers".to_owned()));
+    }
+    if let Unit::Column(column) = stored.encoder.schema().unit() {
+        return Err(refuse(format!(
+            "the unit is all rows of one {column}, and references here leave out single rows: audit it from a score table \
+             with a column user (reticent audit --scores)"
+        )));
+    }
+    let arguments = replay::read(folder)?;
+    let plan = plan::plan(&arguments)?;
+    let (members, held_out) = encode(&plan, progress)?;
+    let (rest, name) = match (others, held_out, &plan.test) {
+        (Some(data), _, _) => {
+            let (table, official, _) = tables(Some(data), arguments.data_dir.as_deref())?;
+            let table = official.unwrap_or(table);
+            plan.encoder.check(&table).map_err(Fail::data("--non-members"))?;
+            (read_table(&plan, &table, progress)?, table.path().display().to_string())
+        }
+        (None, Some(held_out), _) => (held_out, format!("rows of {} that were held out", plan.data)),
+        (None, None, Some(test)) => (read_table(&plan, test, progress)?, test.path().display().to_string()),
+        (None, None, None) => {
+            return Err(Fail::missing(
+                "--non-members",
+                "nothing was held out: give a table of the same kind that the model was not trained on",
+            ));
+        }
+    };
+    let count = members.rows();
+    let chosen = Chosen::of(count, rest.rows(), most, key)?;
+    let (method, models) = parts(&stored.model);
+    let terms = reference_terms(&plan, method, &members, &mut Entropy::new()?)?;
+    let how = LinearSettings {
+        classes: plan.task.classes().len() as u32,
+        loss: plan.loss,
+        method,
+        budget: terms.budget,
+        settings: terms.settings,
+        l1_bound: Some(plan.encoder.l1_bound()),
+    };
+    let all = members.followed_by(&rest)?;
+    let audited = all.subset(&chosen.audited);
+    let labels: Vec<u32> = audited.labels().iter().map(|label| plan.task.class_of(*label) as u32).collect();
+    let names = plan.task.classes();
+    let group = |label: &u32| names.get(*label as usize).cloned().unwrap_or_default();
+    let population = Population {
+        ids: chosen.ids(count),
+        groups: vec![("class".to_owned(), labels.iter().map(group).collect())],
+        labels,
+        users: None,
+        features: Some(dense(&audited)),
+    };
+    let outputs = LinearLearner::new(audited, how.clone())?.outputs(&models)?;
+    let learner = Box::new(LinearLearner::new(all, how)?);
+    Ok(Case { learner, chosen, population, outputs, certificate: read_certificate(folder)?, others: name })
+}
+
+/// How a model was fitted, and its weights: one set for two classes, one a class for several.
+fn parts(model: &Model) -> (Method, Vec<Linear>) {
+    match model {
+        Model::Binary(fit) => {
+            (fit.method, vec![Linear { weights: fit.weights.clone(), intercept: fit.intercept }])
+        }
+        Model::Multiclass(many) => (many.method, many.models.clone()),
+    }
+}
+
+/// Rows with their zeros.
+fn dense(design: &Design) -> Features {
+    let columns = design.dimension();
+    let mut values = vec![0.0; columns * design.rows()];
+    for row in 0..design.rows() {
+        let (own, entries) = design.row(row);
+        for (column, value) in own.iter().zip(entries) {
+            values[row * columns + *column as usize] = *value as f32;
+        }
+    }
+    Features { columns, values }
+}
