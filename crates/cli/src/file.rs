@@ -17,7 +17,12 @@ pub(crate) struct Target<'a> {
     pub(crate) extension: &'static str,
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
+    /// The file that `--plot` asks for.
+    pub(crate) fn plot(path: &'a Path) -> Self {
+        Self { flag: "--plot", path, extension: "svg" }
+    }
+
     fn refuse(&self, remedy: impl std::fmt::Display) -> Fail {
         Fail::flag(self.flag, &self.path.display().to_string(), remedy)
     }

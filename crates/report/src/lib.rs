@@ -1,1 +1,73 @@
-//! A privacy report as one page.
+//! A privacy report for people who decide: one self-contained page of HTML, and the same as JSON.
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | [`Dossier`], [`Declared`], [`Training`], [`Provenance`] | what a report is made of |
+//! | [`html`] | the page: no script, nothing to load, prints well |
+//! | [`json`], [`read`] | the dossier as text and back |
+//! | [`plot`] | charts as SVG |
+//! | [`digits`] | numbers with no more digits than they warrant |
+//!
+//! What was measured, what was declared and what combines both stay apart. Nothing is graded: a report states numbers with
+//! their intervals, what was not tried, and what the numbers rest on.
+
+pub mod digits;
+mod dossier;
+mod error;
+mod escape;
+mod page;
+pub mod plot;
+mod words;
+
+pub use dossier::{
+    Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
+};
+pub use error::ReportError;
+
+use serde::Serialize;
+
+/// The name of the layout of a report, in the field `schema`.
+pub const SCHEMA: &str = "reticent-report/1";
+
+#[derive(Serialize)]
+struct Named<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    dossier: &'a Dossier,
+}
+
+/// The dossier as one page of HTML.
+pub fn html(dossier: &Dossier) -> String {
+    page::page(dossier)
+}
+
+/// The dossier as JSON, with [`SCHEMA`].
+pub fn json(dossier: &Dossier) -> String {
+    let named = Named { schema: SCHEMA, dossier };
+    // Keys are strings and nothing is written by hand, so there is no way to fail.
+    serde_json::to_string_pretty(&named).unwrap_or_default() + "\n"
+}
+
+/// The dossier that [`json`] wrote.
+///
+/// # Errors
+/// [`ReportError`] for text that is no report, a report of another schema, and declared numbers without meaning.
+pub fn read(json: &str) -> Result<Dossier, ReportError> {
+    let value: serde_json::Value = serde_json::from_str(json)?;
+    let found = match value.get("schema") {
+        Some(serde_json::Value::String(schema)) => schema.clone(),
+        Some(other) => other.to_string(),
+        None => "nothing".to_owned(),
+    };
+    if found != SCHEMA {
+        return Err(ReportError::Schema { found, expected: SCHEMA });
+    }
+    let dossier: Dossier = serde_json::from_value(value)?;
+    let audit = &dossier.findings.schema;
+    if audit != reticent_audit::findings::SCHEMA {
+        let expected = reticent_audit::findings::SCHEMA;
+        return Err(ReportError::Schema { found: audit.clone(), expected });
+    }
+    dossier.declared.check()?;
+    Ok(dossier)
+}

@@ -7,11 +7,12 @@ use crate::Output;
 use crate::args::account as args;
 use crate::digits::{self, Side};
 use crate::fail::Fail;
-use crate::plot::{self, Axis, Chart, Curve, Labels, Stroke};
+use crate::file::Target;
 use crate::text::{aligned, json_line};
 use reticent::accounting::tradeoff::false_negative_rate;
 use reticent::accounting::{Accountant, AccountingError, Method};
 use reticent::core::{Delta, Epsilon};
+use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
 use serde::Serialize;
 use std::path::Path;
 
@@ -46,7 +47,7 @@ pub(super) fn tradeoff(arguments: &args::Tradeoff) -> Result<Output, Fail> {
         None => return Err(Fail::missing("--fpr", "give false-positive rates, e.g. --fpr 0.01,0.1")),
     };
     if let Some(path) = &arguments.plot {
-        plot::file(path).check()?;
+        Target::plot(path).check()?;
     }
     let case = Case::only(&arguments.ask, Method::Pld, "trade-offs come from the pld accountant")?;
     let account = case.account()?;
@@ -103,6 +104,7 @@ fn draw(case: &Case, account: &Accountant, rates: &[f64], misses: &[f64], path: 
                 stroke: Stroke::Solid(0),
                 points,
                 marks,
+                fill: false,
             },
             Curve {
                 label: "perfect privacy: guessing".to_owned(),
@@ -110,10 +112,11 @@ fn draw(case: &Case, account: &Accountant, rates: &[f64], misses: &[f64], path: 
                 stroke: Stroke::Guide,
                 points: vec![(0.0, 1.0), (1.0, 0.0)],
                 marks: Vec::new(),
+                fill: false,
             },
         ],
     };
-    plot::file(path).write(&chart.svg())
+    Target::plot(path).write(&chart.svg())
 }
 
 /// The curve under which no attack can be. Every (ε, δ) that holds is a straight line below it; many of them

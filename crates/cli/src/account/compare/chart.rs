@@ -4,9 +4,9 @@ use super::{NoBounds, no_bounds};
 use crate::account::case::Case;
 use crate::account::words;
 use crate::digits;
-use crate::plot::{Axis, Chart, Curve, Labels, Stroke};
 use reticent::accounting::{Accountant, Method};
 use reticent::core::Delta;
+use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
 use serde::Serialize;
 
 /// Numbers of steps at which curves are drawn.
@@ -108,7 +108,14 @@ pub(super) fn chart(case: &Case, account: &Accountant, delta: Delta, curves: &Cu
                 Stroke::Solid(_) => digits::spent(*last),
                 _ => digits::brief(*last),
             };
-            Some(Curve { label: name.to_owned(), value: shown, stroke, points, marks: Vec::new() })
+            Some(Curve {
+                label: name.to_owned(),
+                value: shown,
+                stroke,
+                points,
+                marks: Vec::new(),
+                fill: false,
+            })
         })
         .collect();
     let all = || drawn.iter().flat_map(|curve| curve.points.iter().map(|(_, value)| *value));

@@ -10,7 +10,7 @@ use crate::Output;
 use crate::args::account as args;
 use crate::digits;
 use crate::fail::{Fail, plain};
-use crate::plot;
+use crate::file::Target;
 use crate::text::json_line;
 use reticent::accounting::{Accountant, AccountingError, Answer, Method, moments, tradeoff};
 use reticent::core::profile::gaussian_epsilon_up;
@@ -57,7 +57,7 @@ pub(super) fn compare(arguments: &args::Compare) -> Result<Output, Fail> {
         return Err(Fail::flag("--accountant", name, "leave it out: 'account compare' shows all of them"));
     }
     if let Some(path) = &arguments.plot {
-        plot::file(path).check()?;
+        Target::plot(path).check()?;
     }
     let case = Case::only(&arguments.ask, Method::Pld, "all are compared")?;
     if let (Some(path), Some(1)) = (&arguments.plot, case.source.training().map(Training::steps)) {
@@ -74,7 +74,7 @@ pub(super) fn compare(arguments: &args::Compare) -> Result<Output, Fail> {
     let curves = match &arguments.plot {
         Some(path) => {
             let curves = chart::curves(&case, delta, not_bounds.is_some());
-            plot::file(path).write(&chart::chart(&case, &account, delta, &curves).svg())?;
+            Target::plot(path).write(&chart::chart(&case, &account, delta, &curves).svg())?;
             Some(curves)
         }
         None => None,

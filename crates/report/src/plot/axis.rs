@@ -9,7 +9,7 @@ enum Scale {
 
 /// One axis: what it shows, from where to where.
 #[derive(Debug, Clone)]
-pub(crate) struct Axis {
+pub struct Axis {
     pub(super) label: String,
     scale: Scale,
     low: f64,
@@ -18,12 +18,26 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// From 0 to 1.
-    pub(crate) fn unit(label: &str) -> Self {
+    pub fn unit(label: &str) -> Self {
         Self { label: label.to_owned(), scale: Scale::Linear, low: 0.0, high: 1.0 }
     }
 
+    /// Even steps, widened outwards to round numbers.
+    pub fn linear(label: &str, low: f64, high: f64) -> Self {
+        let low = if low.is_finite() { low } else { 0.0 };
+        let high = if high.is_finite() && high > low { high } else { low + 1.0 };
+        let step = step(high - low);
+        let (low, high) = ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step);
+        Self { label: label.to_owned(), scale: Scale::Linear, low, high }
+    }
+
+    /// Where it begins and ends.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
     /// Logarithmic, from a number above 0 to a larger one; widened where they are too close.
-    pub(crate) fn log(label: &str, low: f64, high: f64) -> Self {
+    pub fn log(label: &str, low: f64, high: f64) -> Self {
         let low = if low > 0.0 && low.is_finite() { low } else { 1.0 };
         let high = if high.is_finite() { high.max(low * 2.0) } else { low * 10.0 };
         Self { label: label.to_owned(), scale: Scale::Log, low, high }
@@ -51,8 +65,10 @@ impl Axis {
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Linear => {
-                let step = (self.high - self.low) / 5.0;
-                (0..=5).map(|i| self.low + step * f64::from(i)).map(|value| (value, written(value))).collect()
+                let step = step(self.high - self.low);
+                let steps = ((self.high - self.low) / step).round() as u32;
+                let value = |i| self.low + step * f64::from(i);
+                (0..=steps).map(value).map(|value| (value, written(value))).collect()
             }
             Scale::Log => self.decades(),
         }
@@ -77,9 +93,17 @@ impl Axis {
     }
 }
 
+/// A round number that goes into `width` four to ten times.
+fn step(width: f64) -> f64 {
+    let least = width / 7.0;
+    let unit = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0].map(|factor| factor * unit).into_iter().find(|step| *step >= least).unwrap_or(10.0 * unit)
+}
+
 /// `0.02`, `5`, `10 000`, `10⁹`.
 fn written(value: f64) -> String {
-    if value == 0.0 {
+    // Steps from a low end that is no power of two leave dust at 0.
+    if value.abs() < 1e-300 {
         return "0".to_owned();
     }
     let power = value.abs().log10();
@@ -127,6 +151,14 @@ mod tests {
             assert!(ticks.iter().all(|(value, _)| *value >= axis.low * 0.999 && *value <= axis.high * 1.001));
         }
         assert_eq!(Axis::unit("p").ticks().len(), 6);
+        for (low, high) in
+            [(0.0, 8.3), (-3.2, 4.9), (0.0, 1e-4), (5.0, 5.0), (0.0, 123_456.0), (0.0, f64::NAN)]
+        {
+            let axis = Axis::linear("x", low, high);
+            let ticks = axis.ticks();
+            assert!((3..=11).contains(&ticks.len()), "{low} {high}: {ticks:?}");
+            assert!(axis.low <= low + 1e-9 && (high.is_nan() || axis.high >= high - 1e-9), "{axis:?}");
+        }
     }
 
     #[test]

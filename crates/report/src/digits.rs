@@ -20,7 +20,7 @@ fn written(value: f64, places: i32, round: fn(f64) -> f64) -> String {
 }
 
 /// A value and its interval, the ends rounded outwards.
-pub(crate) fn with_interval(value: f64, [low, high]: [f64; 2], whole: bool) -> [String; 3] {
+pub fn with_interval(value: f64, [low, high]: [f64; 2], whole: bool) -> [String; 3] {
     let error = (value - low).abs().max((high - value).abs());
     if error <= 0.0 || !error.is_finite() {
         return [value, low, high].map(brief);
@@ -30,7 +30,7 @@ pub(crate) fn with_interval(value: f64, [low, high]: [f64; 2], whole: bool) -> [
 }
 
 /// A number rounded up at two digits, for errors.
-pub(crate) fn error(value: f64) -> String {
+pub fn error(value: f64) -> String {
     if value > 0.0 && value.is_finite() {
         written(value, places(value, value.fract() == 0.0), f64::ceil)
     } else {
@@ -39,7 +39,7 @@ pub(crate) fn error(value: f64) -> String {
 }
 
 /// Four significant digits.
-pub(crate) fn brief(value: f64) -> String {
+pub fn brief(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return (value + 0.0).to_string();
     }
@@ -48,7 +48,7 @@ pub(crate) fn brief(value: f64) -> String {
 }
 
 /// All digits of a number the user gave, in powers of ten far from 1.
-pub(crate) fn exactly(value: f64) -> String {
+pub fn exactly(value: f64) -> String {
     if value == 0.0 || (1e-4..1e15).contains(&value.abs()) {
         (value + 0.0).to_string()
     } else {
@@ -57,7 +57,7 @@ pub(crate) fn exactly(value: f64) -> String {
 }
 
 /// A privacy parameter: four significant digits, rounded up unless that is only the last bits.
-pub(crate) fn spent(value: f64) -> String {
+pub fn spent(value: f64) -> String {
     if value <= 0.0 || !value.is_finite() {
         return value.to_string();
     }
@@ -69,7 +69,7 @@ pub(crate) fn spent(value: f64) -> String {
 }
 
 /// The ends of a bracket, rounded outwards, with as many digits as tell them apart (four to nine).
-pub(crate) fn bracket(lower: f64, upper: f64) -> [String; 2] {
+pub fn bracket(lower: f64, upper: f64) -> [String; 2] {
     let width = ((upper - lower) / upper).max(1e-16);
     let digits = (2.0 - width.log10()).clamp(4.0, 9.0) as usize;
     [significant(lower, digits, Side::Down), significant(upper, digits, Side::Up)]
@@ -77,13 +77,15 @@ pub(crate) fn bracket(lower: f64, upper: f64) -> [String; 2] {
 
 /// The side to which a number is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
+    /// Never above the number.
     Down,
+    /// Never below it.
     Up,
 }
 
 /// A number that is not negative, rounded to one side at so many significant digits.
-pub(crate) fn significant(value: f64, digits: usize, side: Side) -> String {
+pub fn significant(value: f64, digits: usize, side: Side) -> String {
     if value <= 0.0 || !value.is_finite() {
         return brief(value);
     }

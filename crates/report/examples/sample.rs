@@ -1,0 +1,268 @@
+//! Writes a report about numbers that are made up here, to look at its form:
+//! `cargo run -p reticent-report --example sample -- FOLDER`.
+
+use reticent_audit::Findings;
+use reticent_audit::findings::{
+    AttackFinding, BaselineFinding, EpsilonLower, Estimate, GroupFinding, Histogram, NotRun, Performance,
+    RateAt, RecordFinding, RecordFindings, Threat, UserFinding,
+};
+use reticent_core::{
+    Certificate, Delta, Epsilon, Event, Guarantee, InvalidValue, Neighboring, NoiseMultiplier, SamplingRate,
+};
+use reticent_report::{
+    Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
+};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+
+const RECORDS: u64 = 2505;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args().nth(1).map(PathBuf::from).ok_or("give a folder to write to")?;
+    std::fs::create_dir_all(&folder)?;
+    let dossier = dossier()?;
+    std::fs::write(folder.join("report.html"), reticent_report::html(&dossier))?;
+    std::fs::write(folder.join("report.json"), reticent_report::json(&dossier))?;
+    Ok(())
+}
+
+fn estimate(value: f64, room: f64) -> Estimate {
+    Estimate { value, lower: (value - room).max(0.0), upper: (value + room).min(1.0), confidence: 0.95 }
+}
+
+/// The curve of an attack whose scores are normal, with members `shift` further up and `spread` times as wide.
+fn performance(shift: f64, spread: f64) -> Performance {
+    let tail = |z: f64| 1.0 - normal(z);
+    let mut roc = vec![(0.0, 0.0)];
+    roc.extend((0..=160).map(|step| {
+        let threshold = 4.0 - 8.0 * f64::from(step) / 160.0;
+        (tail(threshold), tail((threshold - shift) / spread))
+    }));
+    roc.push((1.0, 1.0));
+    let auc: f64 = roc.windows(2).map(|pair| 0.5 * (pair[1].0 - pair[0].0) * (pair[1].1 + pair[0].1)).sum();
+    let advantage = roc.iter().map(|(fpr, tpr)| tpr - fpr).fold(0.0, f64::max);
+    let rate = |fpr: f64| {
+        let (_, tpr) = roc.iter().copied().filter(|(x, _)| *x <= fpr).last().unwrap_or_default();
+        let measurable = fpr * RECORDS as f64 >= 2.0;
+        let ppv = |tpr: f64| 0.01 * tpr / (0.01 * tpr + 0.99 * fpr);
+        let around = |share: f64| 1.96 * (share * (1.0 - share) / RECORDS as f64).sqrt() + 0.001;
+        let reason = format!("{fpr} of {RECORDS} non-members is fewer than 2 records: give more non-members");
+        RateAt {
+            fpr,
+            tpr: measurable.then(|| estimate(tpr, around(tpr))),
+            false_positives: measurable.then_some((fpr * RECORDS as f64) as u64),
+            true_positives: measurable.then_some((tpr * RECORDS as f64) as u64),
+            ppv: measurable.then(|| estimate(ppv(tpr), 0.12)),
+            reason: (!measurable).then_some(reason),
+        }
+    };
+    let edges: Vec<f64> = (0..=40).map(|bin| -4.0 + 0.25 * f64::from(bin)).collect();
+    let counts = |shift: f64, spread: f64| -> Vec<u64> {
+        let share = |pair: &[f64]| normal((pair[1] - shift) / spread) - normal((pair[0] - shift) / spread);
+        edges.windows(2).map(|pair| (share(pair) * RECORDS as f64).round() as u64).collect()
+    };
+    let (members, non_members) = (counts(shift, spread), counts(0.0, 1.0));
+    Performance {
+        members: RECORDS,
+        non_members: RECORDS,
+        auc: estimate(auc, 0.014),
+        balanced_accuracy: estimate(0.5 + 0.5 * advantage, 0.017),
+        advantage: estimate(advantage, 0.033),
+        rates: [0.0001, 0.001, 0.01, 0.1].map(rate).to_vec(),
+        prior: Some(0.01),
+        histogram: Histogram { edges, members, non_members },
+        roc,
+    }
+}
+
+/// The normal distribution function, good enough for a picture (Abramowitz, Stegun 26.2.17).
+fn normal(z: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
+    let poly = t
+        * (0.319_381_530
+            + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
+    let upper = 0.398_942_280 * (-0.5 * z * z).exp() * poly;
+    if z >= 0.0 { 1.0 - upper } else { upper }
+}
+
+fn attack(name: &str, about: &str, access: &str, knowledge: &str, shift: f64, spread: f64) -> AttackFinding {
+    AttackFinding {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        settings: BTreeMap::from([("queries".to_owned(), "1 per record".to_owned())]),
+        threat: Threat {
+            access: access.to_owned(),
+            knowledge: knowledge.to_owned(),
+            goal: "whether a record was in the training data".to_owned(),
+        },
+        performance: performance(shift, spread),
+        epsilon_lower: None,
+    }
+}
+
+fn findings() -> Findings {
+    let (answers, models) = ("probabilities of all classes", "16 models trained on data like the target's");
+    let mut attacks = vec![
+        attack(
+            "lira-online",
+            "likelihood ratio against models with and without the record",
+            answers,
+            models,
+            0.55,
+            1.35,
+        ),
+        attack("rmia", "ratio to other records, against reference models", answers, models, 0.52, 1.25),
+        attack(
+            "modified-entropy",
+            "how sure the model is of the true class",
+            answers,
+            "the true class",
+            0.35,
+            0.95,
+        ),
+        attack("loss", "the loss of the true class", answers, "the true class", 0.33, 0.9),
+    ];
+    let bound = EpsilonLower {
+        value: 1.273_81,
+        delta: 1e-5,
+        confidence: 0.95,
+        method: "one-run".to_owned(),
+        correction: "thresholds chosen on a held-out fifth".to_owned(),
+        premise: "every canary was in the training data with probability one half, independently".to_owned(),
+        counts: BTreeMap::from([
+            ("canaries".to_owned(), 1000),
+            ("guesses".to_owned(), 160),
+            ("correct guesses".to_owned(), 138),
+        ]),
+    };
+    attacks[0].epsilon_lower = Some(bound.clone());
+    let group = |column: &str, name: &str, records: u64, tpr: f64, room: f64| GroupFinding {
+        column: column.to_owned(),
+        group: name.to_owned(),
+        members: records,
+        non_members: records + 7,
+        tpr: (records >= 30).then(|| estimate(tpr, room)),
+        fpr: (records >= 30).then(|| estimate(0.01, 0.008)),
+        auc: (records >= 30).then(|| estimate(0.6 + tpr, 2.0 * room)),
+        reason: (records < 30).then(|| "fewer than 30 members".to_owned()),
+    };
+    let record = |place: u32| RecordFinding {
+        id: format!("visit-{:05}", 977 * place % 5009),
+        score: 7.9 - 0.37 * f64::from(place),
+        member: true,
+        separation: Some(6.2 - 0.21 * f64::from(place)),
+        accuracy: Some(estimate(0.99 - 0.008 * f64::from(place), 0.09)),
+    };
+    let headline = attacks[0].performance.clone();
+    Findings {
+        schema: reticent_audit::findings::SCHEMA.to_owned(),
+        version: "0.1.0".to_owned(),
+        headline: "lira-online".to_owned(),
+        auc: headline.auc.value,
+        tpr_at_fpr: headline.rates.iter().map(|r| (r.fpr.to_string(), r.tpr.map(|t| t.value))).collect(),
+        epsilon_lower: Some(bound),
+        attacks,
+        not_run: vec![
+            NotRun {
+                name: "gradient-norm".to_owned(),
+                reason: "needs the weights; none were given".to_owned(),
+            },
+            NotRun {
+                name: "quantile-regression".to_owned(),
+                reason: "no public records were given".to_owned(),
+            },
+        ],
+        baseline: BaselineFinding {
+            performance: Some(performance(0.02, 1.0)),
+            about: "logistic regression on all columns, five folds".to_owned(),
+            shift: Some(false),
+        },
+        groups: vec![
+            group("sex", "female", 1188, 0.062, 0.021),
+            group("sex", "male", 1301, 0.055, 0.019),
+            group("sex", "not stated", 16, 0.0, 0.0),
+            group("age", "under 30", 402, 0.041, 0.033),
+            group("age", "30 to 64", 1490, 0.049, 0.018),
+            group("age", "65 and over", 613, 0.117, 0.04),
+        ],
+        records: Some(RecordFindings {
+            sorted_by: "separation of reference models".to_owned(),
+            compared: 2 * RECORDS,
+            worst: (1..=10).map(record).collect(),
+            reason: None,
+        }),
+        users: Some(UserFinding {
+            about: "the mean score of a person's records".to_owned(),
+            performance: Some(performance(0.8, 1.3)),
+            reason: None,
+        }),
+        key: "7f3a9c".to_owned(),
+        warnings: vec!["2 records had the same contents and were scored once".to_owned()],
+    }
+}
+
+fn certificate() -> Result<Certificate, InvalidValue> {
+    let step = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(0.71)? };
+    let sampled = Event::PoissonSampled { rate: SamplingRate::new(0.1)?, event: Box::new(step) };
+    Ok(Certificate {
+        unit: "row".to_owned(),
+        neighboring: Neighboring::AddRemove,
+        events: vec![Event::Repeated { count: 300, event: Box::new(sampled) }],
+        guarantee: Guarantee { epsilon: Epsilon::new(38.214_907)?, delta: Delta::new(1e-5)? },
+        accountant: "pld (the privacy-loss distribution)".to_owned(),
+        public: vec!["the columns and their categories".to_owned(), "the clipping norm, 1".to_owned()],
+    })
+}
+
+fn dossier() -> Result<Dossier, InvalidValue> {
+    let curve = (1..=30).map(|epoch| {
+        let at = f64::from(epoch);
+        let fit = 1.0 - (-at / 8.0).exp();
+        TrainingPoint {
+            at,
+            epsilon: Some(38.214_907 * (at / 30.0).powf(0.62)),
+            train_loss: Some(3.4 - 2.7 * fit),
+            test_loss: Some(3.4 - 2.1 * fit),
+            train_accuracy: Some(0.03 + 0.76 * fit),
+            test_accuracy: Some(0.03 + 0.62 * fit),
+        }
+    });
+    let pairs =
+        |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    Ok(Dossier {
+        findings: findings(),
+        certificate: Some(certificate()?),
+        declared: Declared {
+            title: Some("SAMPLE: clinic visits classifier".to_owned()),
+            model: Some("visits-mlp-3".to_owned()),
+            purpose: Some("Suggests a department for a first appointment".to_owned()),
+            release: Release::QueryApi,
+            prior: Some(0.01),
+            subjects: Some(2210),
+            records_per_subject: Some(1.1),
+            sensitivity: Some("health data: special category, GDPR Art. 9".to_owned()),
+            author: Some("A. Example".to_owned()),
+            contact: Some("privacy@clinic.example".to_owned()),
+            notes: vec!["All numbers of this report are made up, to show its form.".to_owned()],
+        },
+        training: Some(Training {
+            unit: TrainingUnit::Epoch,
+            curve: curve.collect(),
+            train_accuracy: Some(0.771),
+            test_accuracy: Some(0.634),
+        }),
+        provenance: Provenance {
+            tool: Some("reticent 0.1.0".to_owned()),
+            date: Some("2026-11-16".to_owned()),
+            command: Some("reticent report --audit findings.json --certificate certificate.json".to_owned()),
+            seeds: pairs(&[("splits", "7f3a9c"), ("reference models", "1 to 16")]),
+            files: vec![FileDigest {
+                name: "scores.csv".to_owned(),
+                digest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
+            }],
+            versions: pairs(&[("reticent-audit", "0.1.0"), ("rustc", "1.90")]),
+            machine: Some("2 cores, 8 GiB".to_owned()),
+        },
+    })
+}

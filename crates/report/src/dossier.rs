@@ -1,0 +1,162 @@
+//! Everything a report is made of, as it is written to JSON. Field names are stable.
+
+use reticent_audit::Findings;
+use reticent_core::{Certificate, InvalidValue};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What was measured, what was declared, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dossier {
+    /// What the audit measured.
+    pub findings: Findings,
+    /// What the training run proves about itself, if it is private.
+    pub certificate: Option<Certificate>,
+    /// What people say about the model and its use.
+    pub declared: Declared,
+    /// How the training went.
+    pub training: Option<Training>,
+    /// How to make the report again.
+    pub provenance: Provenance,
+}
+
+/// What people say about the model; everything that is absent is shown as not declared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Declared {
+    /// The title of the report.
+    pub title: Option<String>,
+    /// What the model is called.
+    pub model: Option<String>,
+    /// What it is for.
+    pub purpose: Option<String>,
+    /// Who can reach it.
+    pub release: Release,
+    /// How likely the attacker thinks it, before any attack, that a record was used; between 0 and 1.
+    pub prior: Option<f64>,
+    /// How many people's data the model was trained on.
+    pub subjects: Option<u64>,
+    /// How many records a person has, on average or at most.
+    pub records_per_subject: Option<f64>,
+    /// How sensitive the data is, in words.
+    pub sensitivity: Option<String>,
+    /// Who wrote the report.
+    pub author: Option<String>,
+    /// How to reach them.
+    pub contact: Option<String>,
+    /// Anything else.
+    pub notes: Vec<String>,
+}
+
+/// Who can reach a model: the context of EDPB Opinion 28/2024, paragraph 46.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Release {
+    /// Only people of the organisation.
+    Internal,
+    /// Anybody, or customers, by queries.
+    QueryApi,
+    /// Anybody who downloads the weights.
+    OpenWeights,
+    /// Nobody said.
+    #[default]
+    Undeclared,
+}
+
+/// How a training run went, as it was reported.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Training {
+    /// What `at` counts: `step` or `epoch`.
+    pub unit: TrainingUnit,
+    /// Points of the curves, in order.
+    pub curve: Vec<TrainingPoint>,
+    /// Accuracy on the training data at the end, from 0 to 1.
+    pub train_accuracy: Option<f64>,
+    /// Accuracy on held-out data at the end, from 0 to 1.
+    pub test_accuracy: Option<f64>,
+}
+
+/// What a training curve runs over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrainingUnit {
+    /// Updates of the weights.
+    #[default]
+    Step,
+    /// Passes over the data.
+    Epoch,
+}
+
+/// One point of the training curves; any number may be missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainingPoint {
+    /// The step or epoch.
+    pub at: f64,
+    /// The ε spent so far.
+    pub epsilon: Option<f64>,
+    /// The loss on the training data.
+    pub train_loss: Option<f64>,
+    /// The loss on held-out data.
+    pub test_loss: Option<f64>,
+    /// The accuracy on the training data.
+    pub train_accuracy: Option<f64>,
+    /// The accuracy on held-out data.
+    pub test_accuracy: Option<f64>,
+}
+
+/// How to make the report again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Provenance {
+    /// The version of the tool that made the report.
+    pub tool: Option<String>,
+    /// The date, as the caller gives it.
+    pub date: Option<String>,
+    /// The command line.
+    pub command: Option<String>,
+    /// Keys and seeds by what they were for.
+    pub seeds: BTreeMap<String, String>,
+    /// The files that were read.
+    pub files: Vec<FileDigest>,
+    /// Versions by what they are of.
+    pub versions: BTreeMap<String, String>,
+    /// The machine.
+    pub machine: Option<String>,
+}
+
+/// A file and what identifies its contents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileDigest {
+    /// Its name.
+    pub name: String,
+    /// The digest with its kind, e.g. `sha256:…`.
+    pub digest: String,
+}
+
+impl Declared {
+    /// Checks the declared numbers.
+    ///
+    /// # Errors
+    /// [`InvalidValue`] for a prior that is not between 0 and 1, for no subjects, and for a number of records per subject
+    /// that is not above 0.
+    pub fn check(&self) -> Result<(), InvalidValue> {
+        if let Some(prior) = self.prior
+            && !(prior > 0.0 && prior < 1.0)
+        {
+            return Err(InvalidValue::new("prior", prior, "give a number between 0 and 1, such as 0.01"));
+        }
+        if self.subjects == Some(0) {
+            return Err(InvalidValue::new("subjects", 0, "give at least 1, or leave it out"));
+        }
+        if let Some(records) = self.records_per_subject
+            && !(records > 0.0 && records.is_finite())
+        {
+            let remedy = "give a number above 0, or leave it out";
+            return Err(InvalidValue::new("records_per_subject", records, remedy));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! Curves, scores, rates and what is told without a model.
+
+use super::headline;
+use super::markup::{Block, Body, Cell, Section};
+use crate::digits::{self, Side};
+use crate::dossier::Dossier;
+use crate::plot::{Axis, Chart, Curve, Labels, Mark, Row, Rows, Stroke};
+use crate::words;
+use reticent_audit::findings::{Histogram, Performance};
+
+/// Lower end of logarithmic rates at the lowest.
+const LOWEST: f64 = 1e-6;
+/// Points drawn between two corners on logarithmic axes.
+const BETWEEN: u32 = 8;
+
+pub(super) fn strength(dossier: &Dossier) -> Section {
+    let attacks = &dossier.findings.attacks;
+    let mut body = Body::default();
+    if attacks.is_empty() {
+        body.missing("not measurable: no attack was run");
+    } else {
+        body.p("An attack gives every record a score. Where the threshold is set decides how many members it finds (true \
+                positives) and how many non-members it accuses wrongly (false positives); a curve shows all thresholds.");
+        let named: Vec<(&str, &Performance)> =
+            attacks.iter().map(|attack| (attack.name.as_str(), &attack.performance)).collect();
+        body.figures(&roc(&named));
+        let rows: Vec<Vec<Cell>> = attacks
+            .iter()
+            .map(|attack| {
+                let measured = &attack.performance;
+                let cells = [&measured.auc, &measured.balanced_accuracy, &measured.advantage];
+                let mut row = vec![Cell::text(&attack.name)];
+                row.extend(cells.map(|estimate| Cell::number(words::estimate(estimate))));
+                row
+            })
+            .collect();
+        body.table(
+            "All thresholds in one number, with intervals; guessing has 0.5, 0.5 and 0",
+            &["Attack", "AUC", "Balanced accuracy", "Advantage"],
+            &rows,
+        );
+        if let Some(attack) = headline(dossier) {
+            body.h3(&format!("Scores of {}", attack.name));
+            match histogram(&attack.performance.histogram) {
+                Some(figure) => body.figures(&[figure]),
+                None => body.missing(&words::not_measurable(Some("no scores were recorded for drawing"))),
+            };
+        }
+    }
+    Section { id: "strength", title: "How strong the attacks are", block: Block::Measured, body }
+}
+
+/// The curves on logarithmic and on even axes.
+fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
+    let most = attacks.iter().map(|(_, measured)| measured.non_members).max().unwrap_or(1).max(1) as f64;
+    let low = 10f64.powf(most.recip().log10().floor()).clamp(LOWEST, 0.1);
+    let curves = |log: bool| -> Vec<Curve> {
+        let mut curves: Vec<Curve> = attacks
+            .iter()
+            .enumerate()
+            .map(|(place, (name, measured))| {
+                let corners: Vec<(f64, f64)> =
+                    measured.roc.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+                let points = if log { dense(&corners, low) } else { corners };
+                let value = format!("AUC {}", words::number(rounded(measured.auc.value)));
+                let label: String = name.chars().take(34).collect();
+                Curve { label, value, stroke: Stroke::Series(place), points, marks: Vec::new(), fill: false }
+            })
+            .collect();
+        let diagonal = if log { vec![(low, low), (1.0, 1.0)] } else { vec![(0.0, 0.0), (1.0, 1.0)] };
+        let label = "guessing".to_owned();
+        let value = "AUC 0.5".to_owned();
+        curves.push(Curve {
+            label,
+            value,
+            stroke: Stroke::Guide,
+            points: diagonal,
+            marks: Vec::new(),
+            fill: false,
+        });
+        curves
+    };
+    let names = ["false-positive rate", "true-positive rate"];
+    let chart = |title: &str, x: Axis, y: Axis, log: bool| Chart {
+        title: title.to_owned(),
+        subtitle: String::new(),
+        x,
+        y,
+        labels: Labels::Below,
+        curves: curves(log),
+    };
+    let log = chart(
+        "Curves of all attacks, logarithmic axes",
+        Axis::log(names[0], low, 1.0),
+        Axis::log(names[1], low, 1.0),
+        true,
+    );
+    let even = chart("Curves of all attacks, even axes", Axis::unit(names[0]), Axis::unit(names[1]), false);
+    let listed: Vec<String> = attacks
+        .iter()
+        .map(|(name, measured)| format!("{name}: AUC {}", words::estimate(&measured.auc)))
+        .collect();
+    let listed = listed.join("; ");
+    vec![
+        (
+            log.page("roc-log", &format!("Log-log ROC curves. {listed}.")),
+            "Logarithmic axes. Look at the left edge: a curve above the dotted diagonal there finds some members while hardly \
+             ever accusing a non-member, which is what harms people."
+                .to_owned(),
+        ),
+        (
+            even.page("roc-even", &format!("ROC curves. {listed}.")),
+            "The same curves on even axes. The nearer a curve is to the dotted diagonal, the nearer the attack is to guessing \
+             on average; that alone says nothing about the few who are most exposed."
+                .to_owned(),
+        ),
+    ]
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// The straight lines between corners, with enough points to be drawn on logarithmic axes.
+fn dense(corners: &[(f64, f64)], low: f64) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    for pair in corners.windows(2) {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        if x1 < low {
+            continue;
+        }
+        let start = x0.max(low);
+        let at = |x: f64| if x1 > x0 { y0 + (y1 - y0) * (x - x0) / (x1 - x0) } else { y1 };
+        if x1 <= x0 {
+            points.extend([(x0, y0), (x1, y1)]);
+            continue;
+        }
+        points.extend((0..=BETWEEN).map(|step| {
+            let x = start * (x1 / start).powf(f64::from(step) / f64::from(BETWEEN));
+            (x, at(x))
+        }));
+    }
+    points
+}
+
+/// Scores of members and non-members as shares, or nothing where there are none.
+fn histogram(counts: &Histogram) -> Option<(String, String)> {
+    let bins = counts.members.len();
+    if bins == 0 || counts.non_members.len() != bins || counts.edges.len() != bins + 1 {
+        return None;
+    }
+    if counts.edges.iter().any(|edge| !edge.is_finite()) || counts.edges[bins] <= counts.edges[0] {
+        return None;
+    }
+    let outline = |values: &[u64]| -> Vec<(f64, f64)> {
+        let total = values.iter().sum::<u64>().max(1) as f64;
+        let mut points = vec![(counts.edges[0], 0.0)];
+        for (bin, value) in values.iter().enumerate() {
+            let share = 100.0 * *value as f64 / total;
+            points.extend([(counts.edges[bin], share), (counts.edges[bin + 1], share)]);
+        }
+        points.push((counts.edges[bins], 0.0));
+        points
+    };
+    let (members, others) = (outline(&counts.members), outline(&counts.non_members));
+    let most = members.iter().chain(&others).map(|(_, share)| *share).fold(0.0, f64::max);
+    let curve = |label: &str, values: &[u64], stroke, points| Curve {
+        label: label.to_owned(),
+        value: format!("{} records", values.iter().sum::<u64>()),
+        stroke,
+        points,
+        marks: Vec::new(),
+        fill: true,
+    };
+    let chart = Chart {
+        title: "Scores of members and non-members".to_owned(),
+        subtitle: String::new(),
+        x: Axis::linear("score (larger looks more like a member)", counts.edges[0], counts.edges[bins]),
+        y: Axis::linear("records in %", 0.0, most.max(1.0)),
+        labels: Labels::Below,
+        curves: vec![
+            curve("members", &counts.members, Stroke::Series(0), members),
+            curve("non-members", &counts.non_members, Stroke::Series(1), others),
+        ],
+    };
+    let description = format!("Histogram of attack scores in {bins} bins, members beside non-members.");
+    let caption = "Where the two areas overlap the attack cannot tell members apart. Look at the right end: members that score \
+                   above nearly all non-members are the ones found."
+        .to_owned();
+    Some((chart.page("scores", &description), caption))
+}
+
+pub(super) fn rates(dossier: &Dossier) -> Section {
+    let attacks = &dossier.findings.attacks;
+    let mut body = Body::default();
+    let rows: Vec<Vec<Cell>> = attacks
+        .iter()
+        .flat_map(|attack| {
+            attack.performance.rates.iter().map(move |rate| {
+                let measured = &attack.performance;
+                let count = |count: Option<u64>, of: u64| {
+                    count.map_or(Err("not measurable".to_owned()), |count| Ok(format!("{count} of {of}")))
+                };
+                vec![
+                    Cell::text(&attack.name),
+                    Cell::number(words::percent(rate.fpr)),
+                    Cell::result(words::rate(rate)),
+                    Cell::result(count(rate.true_positives, measured.members)),
+                    Cell::result(count(rate.false_positives, measured.non_members)),
+                ]
+            })
+        })
+        .collect();
+    if rows.is_empty() {
+        body.missing("not measurable: no rate was asked for, or no attack was run");
+    } else {
+        body.p("How many members an attack finds when it may accuse only so many non-members wrongly. Rates that rest on too few \
+                records are not shown: a number there would be chance.");
+        body.table(
+            "True-positive rates at low false-positive rates",
+            &[
+                "Attack",
+                "False-positive rate",
+                "True-positive rate",
+                "Members flagged",
+                "Non-members flagged",
+            ],
+            &rows,
+        );
+    }
+    Section { id: "rates", title: "Members found at few false alarms", block: Block::Measured, body }
+}
+
+pub(super) fn baseline(dossier: &Dossier) -> Section {
+    let baseline = &dossier.findings.baseline;
+    let mut body = Body::default();
+    body.p("How well members are told from non-members by somebody who never asks the model. If that works, the two groups \
+            differ by themselves, and attacks measure that difference too.");
+    let about = if baseline.about.trim().is_empty() { "not recorded" } else { baseline.about.trim() };
+    match &baseline.performance {
+        None => {
+            body.missing(&words::not_measurable(Some(about)));
+            body.note("Without this baseline nobody can tell how much of an attack's success is due to the model, and how much \
+                       to members and non-members that differ by themselves.");
+        }
+        Some(measured) => {
+            body.p(&format!("The classifier: {about}."));
+            let mut rows: Vec<Row> = Vec::new();
+            let mut cells: Vec<Vec<Cell>> = Vec::new();
+            let attack = headline(dossier).map(|attack| (attack.name.as_str(), &attack.performance));
+            for (place, (name, measured)) in
+                attack.into_iter().chain([("no model asked", measured)]).enumerate()
+            {
+                let auc = &measured.auc;
+                let sound = words::sound(auc);
+                let mark = Mark::Interval { value: auc.value, low: auc.lower, high: auc.upper };
+                rows.push(Row {
+                    label: name.to_owned(),
+                    value: words::estimate(auc),
+                    mark: if sound { mark } else { Mark::Nothing },
+                    colour: place,
+                });
+                let mut row = vec![Cell::text(name), Cell::number(words::estimate(auc))];
+                row.push(Cell::number(words::estimate(&measured.advantage)));
+                cells.push(row);
+            }
+            let chart = Rows {
+                title: "The headline attack beside the baseline".to_owned(),
+                x: Axis::unit("AUC (0.5 is guessing)"),
+                rows,
+                guides: vec![0.5],
+            };
+            let caption = "The baseline should cover 0.5, the dotted line. What the attack has beyond the baseline is what the \
+                           model gives away.";
+            let description = format!("AUC without a model: {}.", words::estimate(&measured.auc));
+            body.figures(&[(chart.page("baseline-chart", &description), caption.to_owned())]);
+            body.table("With and without the model", &["Who", "AUC", "Advantage"], &cells);
+            match baseline.shift {
+                Some(true) => body.note(
+                    "Members and non-members differ before any model is asked. The attacks of this report profit from that \
+                     difference: their numbers mix it with what the model gives away.",
+                ),
+                Some(false) => body.p("No difference between members and non-members was found without the model."),
+                None => body.missing("not measurable: it was not decided whether the two groups differ by themselves"),
+            };
+        }
+    }
+    Section { id: "baseline", title: "What is told without the model", block: Block::Measured, body }
+}
+
+/// A number of people, rounded to one side.
+pub(super) fn people(count: f64, side: Side) -> String {
+    let whole = if side == Side::Down { count.floor() } else { count.ceil() };
+    digits::exactly(whole)
+}

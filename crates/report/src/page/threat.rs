@@ -1,0 +1,160 @@
+//! Who attacks, what was run and what was not.
+
+use super::markup::{Block, Body, Cell, Section};
+use crate::dossier::Dossier;
+use reticent_audit::findings::AttackFinding;
+
+/// A kind of attack of EDPB Opinion 28/2024, paragraph 55: its name, the words that tell an attack of it, and the question
+/// it asks.
+pub(super) struct Family {
+    pub(super) name: &'static str,
+    marks: &'static [&'static str],
+    question: &'static str,
+}
+
+/// All of them; those that no attack belongs to are shown as not run.
+pub(super) const FAMILIES: [Family; 6] = [
+    Family {
+        name: "membership inference",
+        marks: &["membership", "member", "was used", "was in the training"],
+        question: "was this record, or this person, in the training data?",
+    },
+    Family {
+        name: "attribute inference",
+        marks: &["attribute"],
+        question: "what is the missing attribute of a known person?",
+    },
+    Family { name: "exfiltration", marks: &["exfiltration"], question: "can training data be drawn out?" },
+    Family {
+        name: "regurgitation",
+        marks: &["regurgitation", "verbatim", "extraction", "exposure"],
+        question: "does the model repeat training data in its output?",
+    },
+    Family {
+        name: "model inversion",
+        marks: &["inversion"],
+        question: "what does a typical input of a class or person look like?",
+    },
+    Family {
+        name: "reconstruction",
+        marks: &["reconstruction"],
+        question: "can whole training records be rebuilt from the model?",
+    },
+];
+
+impl Family {
+    fn holds(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.marks.iter().any(|mark| text.contains(mark))
+    }
+
+    /// The attacks of this family that were run.
+    pub(super) fn run<'a>(&self, dossier: &'a Dossier) -> Vec<&'a AttackFinding> {
+        let of = |attack: &&AttackFinding| {
+            self.holds(&attack.threat.goal) || self.holds(&attack.name.replace(['-', '_'], " "))
+        };
+        let other = |attack: &&AttackFinding| {
+            let elsewhere = |family: &Family| family.holds(&attack.name.replace(['-', '_'], " "));
+            // An audit's scores always tell members: an attack that names no other family is one of membership.
+            self.name == FAMILIES[0].name && !FAMILIES[1..].iter().any(elsewhere)
+        };
+        dossier.findings.attacks.iter().filter(|attack| of(attack) || other(attack)).collect()
+    }
+}
+
+pub(super) fn threats(dossier: &Dossier) -> Section {
+    let attacks = &dossier.findings.attacks;
+    let mut body = Body::default();
+    if attacks.is_empty() {
+        body.missing("No attack was run.");
+    } else {
+        body.p("Every number about an attack is about an attacker with this access and this knowledge. A stronger one may \
+                do better.");
+        let rows: Vec<Vec<Cell>> = attacks
+            .iter()
+            .map(|attack| {
+                let threat = &attack.threat;
+                vec![
+                    Cell::text(&attack.name),
+                    Cell::text(&threat.access),
+                    Cell::text(&threat.knowledge),
+                    Cell::text(&threat.goal),
+                ]
+            })
+            .collect();
+        body.table(
+            "Threat model of each attack",
+            &["Attack", "Sees of the model", "Also has", "Wants to learn"],
+            &rows,
+        );
+        let rows: Vec<Vec<Cell>> = attacks
+            .iter()
+            .map(|attack| {
+                let settings: Vec<String> =
+                    attack.settings.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+                let settings = if settings.is_empty() { "none".to_owned() } else { settings.join("; ") };
+                vec![Cell::text(&attack.name), Cell::text(&attack.about), Cell::text(settings)]
+            })
+            .collect();
+        body.table("What each attack does", &["Attack", "How it works", "Settings"], &rows);
+    }
+    Section { id: "threats", title: "Threat model of each attack", block: Block::Measured, body }
+}
+
+pub(super) fn coverage(dossier: &Dossier) -> Section {
+    let findings = &dossier.findings;
+    let mut body = Body::default();
+    body.p("Testing is evidence of resistance to the attacks that were run, and to no others. What was not run is listed with \
+            the same weight.");
+    let rows: Vec<Vec<Cell>> = FAMILIES
+        .iter()
+        .map(|family| {
+            let run: Vec<&str> = family.run(dossier).iter().map(|attack| attack.name.as_str()).collect();
+            let outcome = if run.is_empty() {
+                let known =
+                    findings.not_run.iter().find(|other| family.holds(&other.name.replace(['-', '_'], " ")));
+                let reason =
+                    known.map_or("no attack of this kind was part of this audit", |other| &other.reason);
+                Cell::Missing(format!("not run: {reason}"))
+            } else {
+                Cell::text(format!("run: {}", run.join(", ")))
+            };
+            vec![Cell::text(family.name), Cell::text(family.question), outcome]
+        })
+        .collect();
+    let head = ["Kind of attack", "The question", "In this audit"];
+    body.table("Kinds of attack named in EDPB Opinion 28/2024, paragraph 55", &head, &rows);
+    let mut rows: Vec<Vec<Cell>> = findings
+        .attacks
+        .iter()
+        .map(|attack| {
+            let counts = &attack.performance;
+            let outcome = format!("run on {} members and {} non-members", counts.members, counts.non_members);
+            vec![Cell::text(&attack.name), Cell::text(outcome)]
+        })
+        .collect();
+    rows.extend(findings.not_run.iter().map(|other| {
+        let reason = if other.reason.trim().is_empty() { "no reason was recorded" } else { &other.reason };
+        vec![Cell::text(&other.name), Cell::Missing(format!("not run: {reason}"))]
+    }));
+    if rows.is_empty() {
+        body.missing("No attack was run, and none was recorded as left out.");
+    } else {
+        body.table("Attacks of this audit, one by one", &["Attack", "What happened"], &rows);
+    }
+    if let Some(attack) = super::headline(dossier) {
+        if attack.name == findings.headline {
+            body.p(&format!(
+                "The headline attack is {}. It was named before any result was seen, so that its numbers are not the best of \
+                 many.",
+                attack.name
+            ));
+        } else {
+            body.note(&format!(
+                "The findings name “{}” as the headline, which is none of the attacks that were run: {} is shown instead.",
+                findings.headline, attack.name
+            ));
+        }
+    }
+    Section { id: "coverage", title: "What was run, and what was not", block: Block::Measured, body }
+}

@@ -1,0 +1,125 @@
+//! How the training went, as the run reported it.
+
+use super::markup::{Block, Body, Section};
+use crate::dossier::{Dossier, Training, TrainingPoint, TrainingUnit};
+use crate::plot::{Axis, Chart, Curve, Labels, Stroke};
+use crate::words;
+
+type Pick = fn(&TrainingPoint) -> Option<f64>;
+
+pub(super) fn training(dossier: &Dossier) -> Section {
+    let mut body = Body::default();
+    match &dossier.training {
+        None => {
+            body.missing("not declared: no training run was given to this report");
+        }
+        Some(training) => {
+            body.p("As the training run reported it.");
+            let percent = |share: Option<f64>| share.filter(|share| share.is_finite()).map(words::percent);
+            let gap = match (training.train_accuracy, training.test_accuracy) {
+                (Some(train), Some(test)) if (train - test).is_finite() => {
+                    Some(format!("{} points", words::number(rounded(100.0 * (train - test)))))
+                }
+                _ => None,
+            };
+            body.facts(&[
+                ("Accuracy on training data", percent(training.train_accuracy)),
+                ("Accuracy on held-out data", percent(training.test_accuracy)),
+                ("Gap", gap),
+            ]);
+            body.p("A gap between training and held-out accuracy means that the model treats its own records differently, which \
+                    is what membership attacks use. No gap does not mean that no record stands out.");
+            let figures = figures(training);
+            if figures.is_empty() {
+                body.missing("not declared: no curves were recorded");
+            } else {
+                body.figures(&figures);
+            }
+        }
+    }
+    Section { id: "training", title: "Training curves and accuracy", block: Block::Declared, body }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+fn figures(training: &Training) -> Vec<(String, String)> {
+    let charts: [(&str, &str, &str, &[(&str, Pick)], &str); 3] = [
+        (
+            "training-epsilon",
+            "ε spent",
+            "ε so far",
+            &[("ε so far", |point| point.epsilon)],
+            "Privacy spent as training goes on: it only grows, and the end of the curve is what the certificate states.",
+        ),
+        (
+            "training-loss",
+            "Loss",
+            "loss",
+            &[("training data", |point| point.train_loss), ("held-out data", |point| point.test_loss)],
+            "Loss on training and held-out data: where the two part, the model begins to remember records.",
+        ),
+        (
+            "training-accuracy",
+            "Accuracy",
+            "accuracy in %",
+            &[
+                ("training data", |point| point.train_accuracy.map(|share| 100.0 * share)),
+                ("held-out data", |point| point.test_accuracy.map(|share| 100.0 * share)),
+            ],
+            "Accuracy on training and held-out data: the distance between the curves is what a simple attack can use.",
+        ),
+    ];
+    charts
+        .into_iter()
+        .filter_map(|(id, title, y, picks, caption)| chart(training, id, [title, y], picks, caption))
+        .collect()
+}
+
+fn chart(
+    training: &Training,
+    id: &str,
+    [title, y]: [&str; 2],
+    picks: &[(&str, Pick)],
+    caption: &str,
+) -> Option<(String, String)> {
+    let curves: Vec<Curve> = picks
+        .iter()
+        .enumerate()
+        .filter_map(|(place, (name, pick))| {
+            let point = |point: &TrainingPoint| Some((point.at, pick(point)?));
+            let finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+            let points: Vec<(f64, f64)> = training.curve.iter().filter_map(point).filter(finite).collect();
+            let (_, last) = *points.last()?;
+            let value = format!(
+                "{} at the end",
+                if id == "training-epsilon" { words::at_most(last) } else { words::number(last) }
+            );
+            let stroke = Stroke::Series(place);
+            Some(Curve { label: (*name).to_owned(), value, stroke, points, marks: Vec::new(), fill: false })
+        })
+        .collect();
+    let all = || curves.iter().flat_map(|curve| &curve.points);
+    let (low, high) =
+        all().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, y)| (low.min(*y), high.max(*y)));
+    let last = all().map(|(x, _)| *x).fold(0.0, f64::max);
+    if curves.is_empty() {
+        return None;
+    }
+    let unit = match training.unit {
+        TrainingUnit::Step => "step",
+        TrainingUnit::Epoch => "epoch",
+    };
+    let ends: Vec<String> = curves.iter().map(|curve| format!("{}: {}", curve.label, curve.value)).collect();
+    let chart = Chart {
+        title: title.to_owned(),
+        subtitle: String::new(),
+        x: Axis::linear(unit, 0.0, last),
+        y: Axis::linear(y, low.min(0.0), high),
+        labels: Labels::Below,
+        curves,
+    };
+    let description = format!("{title} by {unit}. {}.", ends.join("; "));
+    Some((chart.page(id, &description), caption.to_owned()))
+}

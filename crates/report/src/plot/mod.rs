@@ -1,0 +1,21 @@
+//! Charts as SVG: files that stand alone, or figures inside a page that take its colours. No script, no web font, nothing
+//! to load.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `axis` | scales and their ticks |
+//! | `chart` | curves over two axes |
+//! | `rows` | values with intervals and one-sided bounds, one below the other, on one axis |
+//! | `ink` | colours and dashes |
+//! | `svg` | the elements of SVG |
+
+mod axis;
+mod chart;
+mod ink;
+mod rows;
+mod svg;
+
+pub use axis::Axis;
+pub use chart::{Chart, Curve, Labels};
+pub use ink::Stroke;
+pub use rows::{Mark, Row, Rows};

@@ -1,0 +1,163 @@
+//! Values with intervals and one-sided bounds, one below the other, on one axis.
+
+use super::axis::Axis;
+use super::svg::Svg;
+
+/// A chart of rows, for a page.
+pub struct Rows {
+    /// What is shown, for those who cannot see it.
+    pub title: String,
+    /// The axis that all rows share.
+    pub x: Axis,
+    /// The rows, from the top.
+    pub rows: Vec<Row>,
+    /// Upright lines to compare with.
+    pub guides: Vec<f64>,
+}
+
+/// One row: a name and a number above its mark.
+pub struct Row {
+    /// What it is about.
+    pub label: String,
+    /// The number in words, or why there is none.
+    pub value: String,
+    /// What is drawn.
+    pub mark: Mark,
+    /// Its place in the palette.
+    pub colour: usize,
+}
+
+/// What is drawn in a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mark {
+    /// A dot with whiskers.
+    Interval {
+        /// Where the dot is.
+        value: f64,
+        /// Where the left whisker ends.
+        low: f64,
+        /// Where the right whisker ends.
+        high: f64,
+    },
+    /// Everything from the left end up to a number.
+    AtMost(f64),
+    /// Everything from a number to the right end.
+    AtLeast(f64),
+    /// Nothing: the number is missing.
+    Nothing,
+}
+
+const WIDTH: f64 = 480.0;
+const LEFT: f64 = 14.0;
+const RIGHT: f64 = WIDTH - 18.0;
+const TOP: f64 = 4.0;
+/// Height of a row.
+const ROW: f64 = 46.0;
+/// Letters of a label that fit beside a short value.
+const LETTERS: usize = 60;
+
+impl Rows {
+    /// The chart inside a page; `id` is unique there.
+    pub fn page(&self, id: &str, description: &str) -> String {
+        let bottom = TOP + ROW * self.rows.len() as f64;
+        let mut svg = Svg::page(WIDTH, bottom + 50.0, id, &self.title, description);
+        let theme = svg.theme();
+        let place = |value: f64| LEFT + (RIGHT - LEFT) * self.x.share(value);
+        for (value, text) in self.x.ticks() {
+            let x = place(value);
+            svg.line(&[(x, TOP), (x, bottom)], &format!("stroke=\"{}\"", theme.grid()));
+            svg.text(
+                (x, bottom + 19.0),
+                &format!("fill=\"{}\" text-anchor=\"middle\"", theme.quiet()),
+                &text,
+            );
+        }
+        for guide in &self.guides {
+            let x = place(*guide);
+            let dashes = "stroke-width=\"1.5\" stroke-dasharray=\"2 5\"";
+            svg.line(&[(x, TOP), (x, bottom)], &format!("stroke=\"{}\" {dashes}", theme.axis()));
+        }
+        svg.line(&[(LEFT, bottom), (RIGHT, bottom)], &format!("stroke=\"{}\"", theme.axis()));
+        let middle = format!("fill=\"{}\" text-anchor=\"middle\"", theme.ink());
+        svg.text((0.5 * (LEFT + RIGHT), bottom + 41.0), &middle, &self.x.label);
+        for (index, row) in self.rows.iter().enumerate() {
+            row.draw(&mut svg, TOP + ROW * index as f64, &place);
+        }
+        svg.finish()
+    }
+}
+
+impl Row {
+    fn draw(&self, svg: &mut Svg, top: f64, place: &dyn Fn(f64) -> f64) {
+        let theme = svg.theme();
+        // A rim keeps the text readable where it crosses a line.
+        let rim = format!("stroke=\"{}\" stroke-width=\"4\" paint-order=\"stroke\"", theme.paper());
+        let room = LETTERS.saturating_sub(self.value.chars().count()).max(12);
+        svg.text(
+            (LEFT, top + 17.0),
+            &format!("fill=\"{}\" {rim}", theme.ink()),
+            &shortened(&self.label, room),
+        );
+        let end = format!("fill=\"{}\" text-anchor=\"end\" {rim}", theme.quiet());
+        svg.text((RIGHT, top + 17.0), &end, &shortened(&self.value, LETTERS));
+        let (y, colour) = (top + 32.0, theme.series(self.colour));
+        let thin = format!("stroke=\"{colour}\" stroke-width=\"2\"");
+        let thick = format!("stroke=\"{colour}\" stroke-width=\"9\" stroke-opacity=\"0.35\"");
+        let edge = |svg: &mut Svg, x: f64| {
+            svg.line(&[(x, y - 7.0), (x, y + 7.0)], &format!("{thin} stroke-opacity=\"1\""))
+        };
+        match self.mark {
+            Mark::Interval { value, low, high } => {
+                let (low, high) = (place(low), place(high));
+                svg.line(&[(low, y), (high, y)], &thin);
+                edge(svg, low);
+                edge(svg, high);
+                svg.dot((place(value), y), colour, &format!("{}: {}", self.label, self.value));
+            }
+            Mark::AtMost(value) => {
+                svg.line(&[(LEFT + 4.0, y), (place(value), y)], &thick);
+                edge(svg, place(value));
+            }
+            Mark::AtLeast(value) => {
+                svg.line(&[(place(value), y), (RIGHT - 8.0, y)], &thick);
+                svg.line(&[(RIGHT - 7.0, y - 6.0), (RIGHT, y), (RIGHT - 7.0, y + 6.0)], &thin);
+                edge(svg, place(value));
+            }
+            Mark::Nothing => {}
+        }
+    }
+}
+
+/// At most so many letters, with a sign where some are left out.
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_well_formed_and_escaped() {
+        let marks = [
+            Mark::Interval { value: 0.1, low: 0.0, high: 0.2 },
+            Mark::AtMost(3.0),
+            Mark::AtLeast(0.1),
+            Mark::Nothing,
+        ];
+        let rows =
+            marks.map(|mark| Row { label: "<i>".repeat(40), value: "\"&".to_owned(), mark, colour: 9 });
+        let chart = Rows {
+            title: "<T>".into(),
+            x: Axis::linear("x", 0.0, 8.0),
+            rows: rows.into(),
+            guides: vec![1.0],
+        };
+        let svg = chart.page("a", "d");
+        assert!(!svg.contains("<i>") && !svg.contains("NaN") && svg.contains('…'));
+        assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
+    }
+}

@@ -1,0 +1,99 @@
+//! The few elements of SVG that charts are made of.
+
+use super::ink::Theme;
+use crate::escape::escaped;
+
+/// A drawing in the making.
+pub(super) struct Svg {
+    text: String,
+    theme: Theme,
+}
+
+const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
+
+impl Svg {
+    /// A white page with a title for those who cannot see it.
+    pub(super) fn file(width: f64, height: f64, title: &str) -> Self {
+        let size = format!(r#"viewBox="0 0 {width} {height}" width="{width}" height="{height}""#);
+        let font = format!(r#"font-family="{FONT}" font-size="13""#);
+        let title = escaped(title);
+        let text = format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" {size} {font} role="img">
+<title>{title}</title>
+<rect width="100%" height="100%" fill="#ffffff"/>
+"##
+        );
+        Self { text, theme: Theme::File }
+    }
+
+    /// A drawing inside a page, as wide as its place; `id` is unique in the page.
+    pub(super) fn page(width: f64, height: f64, id: &str, title: &str, description: &str) -> Self {
+        let (id, title, description) = (escaped(id), escaped(title), escaped(description));
+        let text = format!(
+            r#"<svg viewBox="0 0 {width} {height}" font-size="14" role="img" aria-labelledby="{id}-title {id}-desc">
+<title id="{id}-title">{title}</title>
+<desc id="{id}-desc">{description}</desc>
+"#
+        );
+        Self { text, theme: Theme::Page }
+    }
+
+    /// Where it is shown.
+    pub(super) fn theme(&self) -> Theme {
+        self.theme
+    }
+
+    /// A line along `places`.
+    pub(super) fn line(&mut self, places: &[(f64, f64)], attributes: &str) {
+        if places.is_empty() {
+            return;
+        }
+        let path = path(places);
+        let ends = r#"fill="none" stroke-linejoin="round" stroke-linecap="round""#;
+        self.text.push_str(&format!("<path d=\"{path}\" {ends} {attributes}/>\n"));
+    }
+
+    /// The area inside `places`, faint.
+    pub(super) fn area(&mut self, places: &[(f64, f64)], colour: &str) {
+        if places.is_empty() {
+            return;
+        }
+        let path = path(places);
+        self.text.push_str(&format!("<path d=\"{path}Z\" fill=\"{colour}\" fill-opacity=\"0.25\"/>\n"));
+    }
+
+    /// Text whose anchor is at the place.
+    pub(super) fn text(&mut self, (x, y): (f64, f64), attributes: &str, text: &str) {
+        let text = escaped(text);
+        self.text.push_str(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{text}</text>\n"));
+    }
+
+    /// Text that runs upwards.
+    pub(super) fn upright(&mut self, (x, y): (f64, f64), attributes: &str, text: &str) {
+        let turned = format!("translate({x:.1} {y:.1}) rotate(-90)");
+        let text = escaped(text);
+        self.text.push_str(&format!("<text transform=\"{turned}\" {attributes}>{text}</text>\n"));
+    }
+
+    /// A dot that tells what it is when pointed at.
+    pub(super) fn dot(&mut self, (x, y): (f64, f64), colour: &str, text: &str) {
+        let rim = format!("stroke=\"{}\" stroke-width=\"1.5\"", self.theme.paper());
+        let text = escaped(text);
+        self.text.push_str(&format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{colour}\" {rim}><title>{text}</title></circle>\n"
+        ));
+    }
+
+    /// The finished drawing.
+    pub(super) fn finish(self) -> String {
+        self.text + "</svg>\n"
+    }
+}
+
+fn path(places: &[(f64, f64)]) -> String {
+    let mut path = String::new();
+    for (index, (x, y)) in places.iter().enumerate() {
+        path.push_str(&format!("{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' }));
+    }
+    path
+}
