@@ -5,6 +5,8 @@ use crate::{Finished, MISTAKE, mistake};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use reticent::accounting::AccountingError;
+use reticent::attack::AttackError;
+use reticent::audit::AuditError;
 use reticent::core::InvalidValue;
 use reticent::data::DataError;
 use reticent::erm::ErmError;
@@ -66,6 +68,33 @@ impl From<NoiseError> for Fail {
     fn from(error: NoiseError) -> Self {
         match error {
             NoiseError::Invalid(invalid) => invalid.into(),
+            other => Self(other.to_string()),
+        }
+    }
+}
+
+impl From<AuditError> for Fail {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::Invalid(invalid) if matches!(invalid.field, "confidence" | "delta") => invalid.into(),
+            AuditError::Accounting(error) => error.into(),
+            AuditError::Data(error) => error.into(),
+            other => Self(other.to_string()),
+        }
+    }
+}
+
+impl From<AttackError> for Fail {
+    fn from(error: AttackError) -> Self {
+        match error {
+            AttackError::Train(error) => error.into(),
+            AttackError::Erm(error) => error.into(),
+            AttackError::Audit(error) => error.into(),
+            AttackError::Data(error) => error.into(),
+            AttackError::Noise(error) => error.into(),
+            AttackError::Invalid(invalid) if invalid.field == "canaries" => {
+                Self::flag("--canaries", &invalid.value, invalid.remedy)
+            }
             other => Self(other.to_string()),
         }
     }

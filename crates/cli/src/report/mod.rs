@@ -1,0 +1,100 @@
+//! `reticent report`: an audit and a certificate as one page.
+
+mod open;
+mod origin;
+mod training;
+
+use crate::Output;
+use crate::args::audit::Report;
+use crate::audit::{AUDIT_FILE, read_findings};
+use crate::fail::Fail;
+use crate::text::json_line;
+use reticent::core::Certificate;
+use reticent::data::write_atomic;
+use reticent::report::{Declared, Dossier, html, json};
+use serde_json::json as value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const HTML_FILE: &str = "report.html";
+const JSON_FILE: &str = "report.json";
+const CERTIFICATE_FILE: &str = "certificate.json";
+
+/// The folders that a report is made from.
+struct Folders {
+    /// Has the findings.
+    audit: PathBuf,
+    /// Has the model, its certificate and its training curve; none for anybody's model.
+    run: Option<PathBuf>,
+}
+
+impl Folders {
+    /// A folder of an audit, or one of a model with an audit in it.
+    fn find(folder: &Path) -> Result<Self, Fail> {
+        let has = |folder: &Path, file: &str| folder.join(file).is_file();
+        let run_of = |folder: &Path| has(folder, CERTIFICATE_FILE).then(|| folder.to_owned());
+        if has(folder, AUDIT_FILE) {
+            let run = run_of(folder).or_else(|| folder.parent().and_then(run_of));
+            return Ok(Self { audit: folder.to_owned(), run });
+        }
+        let inner = folder.join("audit");
+        if has(&inner, AUDIT_FILE) {
+            return Ok(Self { audit: inner, run: run_of(folder) });
+        }
+        let why = match folder.is_dir() {
+            true => format!("no {AUDIT_FILE} there: run 'reticent audit' first (for a score table with --out)"),
+            false => "no such folder: give the one of an audit, or of an audited model".to_owned(),
+        };
+        Err(Fail::new(format!("{}: {why}", folder.display())))
+    }
+}
+
+/// Writes the page and its JSON.
+pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
+    let folders = Folders::find(&arguments.folder)?;
+    let declared = arguments.declared.as_deref().map(declared).transpose()?.unwrap_or_default();
+    let findings = read_findings(&folders.audit.join(AUDIT_FILE))?;
+    let own = folders.run.as_ref().map(|run| run.join(CERTIFICATE_FILE));
+    let certificate = match arguments.certificate.clone().or(own) {
+        Some(path) => certificate(&path)?,
+        None => None,
+    };
+    let training = folders.run.as_deref().map(training::read).transpose()?.flatten();
+    let provenance = origin::of(&folders.audit, folders.run.as_deref(), &findings)?;
+    let dossier = Dossier { findings, certificate, declared, training, provenance };
+    let out = arguments.out.as_deref().unwrap_or(&arguments.folder);
+    fs::create_dir_all(out).map_err(|error| {
+        Fail::flag("--out", &out.display().to_string(), format!("cannot be made: {error}"))
+    })?;
+    let (page, data) = (out.join(HTML_FILE), out.join(JSON_FILE));
+    write_atomic(&data, json(&dossier).as_bytes())?;
+    write_atomic(&page, html(&dossier).as_bytes())?;
+    let warnings = match arguments.open {
+        true => open::open(&page),
+        false => String::new(),
+    };
+    let stdout = match arguments.json {
+        true => json_line(&value!({"html": page, "json": data}))?,
+        false => format!("Report written to {}\nand as JSON to {}\n", page.display(), data.display()),
+    };
+    Ok(Output { stdout, warnings, ..Output::default() })
+}
+
+/// What people say about the model.
+fn declared(path: &Path) -> Result<Declared, Fail> {
+    let refuse = |why: String| Fail::flag("--declared", &path.display().to_string(), why);
+    let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    let declared: Declared = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        refuse(format!("line {line}: {}: 'reticent report --help' shows the keys", error.message()))
+    })?;
+    declared.check().map_err(|invalid| refuse(invalid.to_string()))?;
+    Ok(declared)
+}
+
+/// A certificate; none for a model without privacy.
+fn certificate(path: &Path) -> Result<Option<Certificate>, Fail> {
+    let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
+}
