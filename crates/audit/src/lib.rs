@@ -8,12 +8,16 @@
 //! | [`Membership`] | scores of one attack beside the truth |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
+pub mod boost;
 mod error;
 pub mod findings;
 mod membership;
+mod rank;
+pub mod signal;
 mod study;
 
 pub use error::AuditError;
 pub use findings::Findings;
 pub use membership::Membership;
+pub use signal::Signal;
 pub use study::{Features, Outputs, OutputsKind, Reference, Study, StudyParts};
