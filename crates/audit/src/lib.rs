@@ -8,14 +8,17 @@
 //! | [`Membership`] | scores of one attack beside the truth |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
+pub mod attacks;
 pub mod boost;
 mod error;
 pub mod findings;
 mod membership;
 mod rank;
+mod rows;
 pub mod signal;
 mod study;
 
+pub use attacks::{Attack, AttackScores, AttackSettings};
 pub use error::AuditError;
 pub use findings::Findings;
 pub use membership::Membership;

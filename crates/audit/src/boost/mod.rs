@@ -70,7 +70,8 @@ impl BoostSettings {
             return refuse("shrinkage", self.shrinkage.to_string(), "give a number above 0, at most 1");
         }
         if self.leaf == 0 || self.most_columns == 0 || self.depth > 8 {
-            let value = format!("leaf {}, most_columns {}, depth {}", self.leaf, self.most_columns, self.depth);
+            let value =
+                format!("leaf {}, most_columns {}, depth {}", self.leaf, self.most_columns, self.depth);
             return refuse("boost", value, "give at least 1 row per leaf and 1 column, and a depth up to 8");
         }
         Ok(())
@@ -100,7 +101,8 @@ impl Boost {
         settings.check()?;
         let rows = targets.len();
         if features.columns * rows != features.values.len() {
-            let remedy = format!("give one for each of the {} rows", features.values.len() / features.columns.max(1));
+            let remedy =
+                format!("give one for each of the {} rows", features.values.len() / features.columns.max(1));
             return Err(AuditError::invalid("target", format!("{rows} targets"), remedy));
         }
         if rows == 0 {
@@ -115,7 +117,8 @@ impl Boost {
             let chosen_columns = columns_of(features.columns, round, settings);
             gradients.clear();
             for row in 0..rows {
-                if settings.row_share < 1.0 && uniform(&settings.key, "row", round, row) >= settings.row_share {
+                if settings.row_share < 1.0 && uniform(&settings.key, "row", round, row) >= settings.row_share
+                {
                     continue;
                 }
                 let (slope, weight) = slope(loss, targets[row], margins[row]);
