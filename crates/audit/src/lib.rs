@@ -8,12 +8,19 @@
 //! | [`Membership`] | scores of one attack beside the truth |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
+pub mod attacks;
+pub mod boost;
 mod error;
 pub mod findings;
 mod membership;
+mod rank;
+mod rows;
+pub mod signal;
 mod study;
 
+pub use attacks::{Attack, AttackScores, AttackSettings};
 pub use error::AuditError;
 pub use findings::Findings;
 pub use membership::Membership;
+pub use signal::Signal;
 pub use study::{Features, Outputs, OutputsKind, Reference, Study, StudyParts};

@@ -1,0 +1,43 @@
+//! The difference between the target's log-probability of the true class and the log of its mean over references.
+//!
+//! Offline, the mean is over references trained without the record, and its logarithm counts by a factor: models trained
+//! with the record, which are missing, would have raised it.
+//!
+//! # Reference
+//! Lassila, Östman, Ngo, Graell i Amat, *Practical Bayes-optimal membership inference attacks*, 2025.
+
+use super::{AttackScores, AttackSettings, evidence};
+use crate::signal::log_sum_exp;
+use crate::{AuditError, Study};
+use libm::log;
+use std::collections::BTreeMap;
+
+pub(super) fn can_run(study: &Study, online: bool) -> Result<(), String> {
+    evidence::all_outputs(study)?;
+    evidence::sides(study, online)
+}
+
+pub(super) fn run(
+    study: &Study,
+    online: bool,
+    settings: &AttackSettings,
+) -> Result<AttackScores, AuditError> {
+    can_run(study, online).map_err(AuditError::not_measurable)?;
+    let factor = if online { 1.0 } else { settings.base_factor };
+    if !(factor.is_finite() && factor >= 0.0) {
+        return Err(AuditError::invalid("base_factor", factor, "give a number of at least 0"));
+    }
+    let (target, references) = evidence::log_probabilities(study, 1.0)?;
+    let models = &study.parts().references;
+    let scores = target.iter().enumerate().map(|(record, own)| {
+        let used = models.iter().zip(&references).filter(|(model, _)| online || !model.inside[record]);
+        let used = used.map(|(_, logs)| logs[record]);
+        let count = used.clone().count() as f64;
+        own - factor * (log_sum_exp(used) - log(count))
+    });
+    let settings = BTreeMap::from([
+        ("factor".to_owned(), factor.to_string()),
+        ("references".to_owned(), references.len().to_string()),
+    ]);
+    Ok(AttackScores { scores: scores.collect(), settings })
+}

@@ -1,0 +1,119 @@
+//! What of a study an attack may look at.
+
+use crate::signal::true_log_probability;
+use crate::{AuditError, Outputs, Signal, Study};
+
+/// One number per record of the target and of every reference, on one scale.
+pub(super) struct Signals {
+    pub(super) target: Vec<f64>,
+    pub(super) references: Vec<Vec<f64>>,
+    /// What the number is.
+    pub(super) what: &'static str,
+}
+
+/// The logit of the target and all references where there are outputs of all of them, else their scores.
+pub(super) fn signals(study: &Study) -> Result<Signals, AuditError> {
+    let parts = study.parts();
+    if let Ok((target, labels)) = target_outputs(study)
+        && parts.references.iter().all(|r| r.outputs.is_some())
+    {
+        let references = parts.references.iter().filter_map(|r| r.outputs.as_ref());
+        let references = references.map(|outputs| Signal::Logit.compute(outputs, labels));
+        return Ok(Signals {
+            target: Signal::Logit.compute(target, labels)?,
+            references: references.collect::<Result<_, _>>()?,
+            what: Signal::Logit.name(),
+        });
+    }
+    comparable(study).map_err(AuditError::not_measurable)?;
+    let target = parts.scores.clone().unwrap_or_default();
+    let references: Vec<Vec<f64>> = parts.references.iter().filter_map(|r| r.scores.clone()).collect();
+    finite(study, "the target's score", &target)?;
+    for (reference, scores) in parts.references.iter().zip(&references) {
+        finite(study, &reference.name, scores)?;
+    }
+    Ok(Signals { target, references, what: "given score" })
+}
+
+/// Whether the target and the references have something in common.
+pub(super) fn comparable(study: &Study) -> Result<(), String> {
+    let parts = study.parts();
+    let outputs = target_outputs(study).is_ok() && parts.references.iter().all(|r| r.outputs.is_some());
+    let scores = parts.scores.is_some() && parts.references.iter().all(|r| r.scores.is_some());
+    if outputs || scores {
+        return Ok(());
+    }
+    Err("the target and its references have neither outputs (with labels) nor scores in common: give the same of all"
+        .to_owned())
+}
+
+pub(super) fn finite(study: &Study, what: &str, scores: &[f64]) -> Result<(), AuditError> {
+    let Some(place) = scores.iter().position(|s| !s.is_finite()) else { return Ok(()) };
+    let value = format!("{} of record \"{}\" ({what})", scores[place], study.parts().ids[place]);
+    Err(AuditError::invalid("score", value, "give a finite number for every record, or leave the record out"))
+}
+
+/// The target's outputs and the labels.
+pub(super) fn target_outputs(study: &Study) -> Result<(&Outputs, &[u32]), String> {
+    let parts = study.parts();
+    let Some(outputs) = &parts.target else {
+        return Err("it needs the target's probabilities or logits per class".to_owned());
+    };
+    let Some(labels) = &parts.labels else {
+        return Err("it needs the true labels: give a column `label`".to_owned());
+    };
+    Ok((outputs, labels))
+}
+
+/// The target's outputs, the labels, and the outputs of at least one reference.
+pub(super) fn all_outputs(study: &Study) -> Result<(&Outputs, &[u32]), String> {
+    let found = target_outputs(study)?;
+    references(study)?;
+    if let Some(plain) = study.parts().references.iter().find(|r| r.outputs.is_none()) {
+        let name = &plain.name;
+        return Err(format!(
+            "it needs probabilities or logits of every reference, and {name} has only scores"
+        ));
+    }
+    Ok(found)
+}
+
+/// At least one reference.
+pub(super) fn references(study: &Study) -> Result<(), String> {
+    if study.parts().references.is_empty() {
+        return Err("it needs reference models: train some on data like the target's and give their outputs"
+            .to_owned());
+    }
+    Ok(())
+}
+
+/// At least one reference trained without each record and, where asked, one trained with it.
+pub(super) fn sides(study: &Study, inside_too: bool) -> Result<(), String> {
+    references(study)?;
+    let wanted: &[bool] = if inside_too { &[false, true] } else { &[false] };
+    for &side in wanted {
+        let bare = |record: &usize| study.parts().references.iter().all(|r| r.inside[*record] != side);
+        let mut bare_records = (0..study.len()).filter(bare);
+        if let Some(first) = bare_records.next() {
+            let (id, others) = (&study.parts().ids[first], bare_records.count());
+            let with = if side { "with" } else { "without" };
+            let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+            return Err(format!(
+                "no reference was trained {with} record \"{id}\"{more}: add references trained {with} them, or leave \
+                 those records out"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The true class's log-probability at a temperature: of the target, and of every reference.
+pub(super) fn log_probabilities(
+    study: &Study,
+    temperature: f64,
+) -> Result<(Vec<f64>, Vec<Vec<f64>>), AuditError> {
+    let (target, labels) = all_outputs(study).map_err(AuditError::not_measurable)?;
+    let references = study.parts().references.iter().filter_map(|r| r.outputs.as_ref());
+    let references = references.map(|outputs| true_log_probability(outputs, labels, temperature));
+    Ok((true_log_probability(target, labels, temperature)?, references.collect::<Result<_, _>>()?))
+}

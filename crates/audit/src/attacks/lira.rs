@@ -1,0 +1,172 @@
+//! The likelihood-ratio attack: is the target's signal on a record more like that of models trained with it, or without?
+//!
+//! A normal distribution is fitted to the signals of the references on each side, record by record.
+//!
+//! The offline form scores the one-sided distribution function of the paper. It is returned as the standardised distance
+//! that the normal distribution function is applied to: the same order, without ties where the function rounds to 1.
+//!
+//! # Reference
+//! Carlini, Chien, Nasr, Song, Terzis, Tramèr, *Membership inference attacks from first principles*, 2022.
+
+use super::evidence::{self, Signals};
+use super::{AttackScores, AttackSettings};
+use crate::{AuditError, Study};
+use libm::log;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Whose spread the normal distributions have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variance {
+    /// One for all records and each side: what their signals vary around each record's own location.
+    Global,
+    /// Each record's own; needs at least 2 references per side.
+    PerExample,
+    /// Each record's own, drawn towards the global one as if that had been seen in [`PRIOR`] more references; widened for
+    /// a location that is itself estimated.
+    Shrunken,
+}
+
+/// How many references the global variance is worth in [`Variance::Shrunken`].
+pub const PRIOR: f64 = 8.0;
+
+/// Records with fewer references per side than this use one spread for all, unless told otherwise.
+const FEW: usize = 4;
+
+impl fmt::Display for Variance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Variance::Global => "global",
+            Variance::PerExample => "per-example",
+            Variance::Shrunken => "shrunken",
+        })
+    }
+}
+
+/// What the normal distributions are centred on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Location {
+    /// The mean of the references.
+    Mean,
+    /// Their median.
+    Median,
+}
+
+/// Which likelihoods are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Online,
+    Offline,
+    OfflineTwoTailed,
+}
+
+/// One normal distribution per record.
+struct Side {
+    location: Vec<f64>,
+    deviation: Vec<f64>,
+}
+
+pub(super) fn can_run(study: &Study, form: Form) -> Result<(), String> {
+    evidence::references(study)?;
+    evidence::comparable(study)?;
+    evidence::sides(study, form == Form::Online)
+}
+
+pub(super) fn run(study: &Study, form: Form, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
+    can_run(study, form).map_err(AuditError::not_measurable)?;
+    let signals = evidence::signals(study)?;
+    let fewest = fewest(study, form);
+    let variance =
+        settings.lira_variance.unwrap_or(if fewest < FEW { Variance::Global } else { Variance::Shrunken });
+    let out = side(study, &signals, false, variance, settings.lira_location)?;
+    let into = (form == Form::Online)
+        .then(|| side(study, &signals, true, variance, settings.lira_location))
+        .transpose()?;
+    let scores = signals.target.iter().enumerate().map(|(record, signal)| {
+        let z = (signal - out.location[record]) / out.deviation[record];
+        match &into {
+            Some(into) => {
+                let own = (signal - into.location[record]) / into.deviation[record];
+                0.5 * (z * z - own * own) + log(out.deviation[record]) - log(into.deviation[record])
+            }
+            None if form == Form::Offline => z,
+            None => 0.5 * z * z + log(out.deviation[record]),
+        }
+    });
+    let chosen_by = if settings.lira_variance.is_some() { "as asked" } else { "by the number of references" };
+    let settings = BTreeMap::from([
+        ("signal".to_owned(), signals.what.to_owned()),
+        ("variance".to_owned(), format!("{variance}, {chosen_by}")),
+        ("location".to_owned(), format!("{:?}", settings.lira_location).to_lowercase()),
+        ("references".to_owned(), signals.references.len().to_string()),
+        ("fewest references per side".to_owned(), fewest.to_string()),
+    ]);
+    Ok(AttackScores { scores: scores.collect(), settings })
+}
+
+/// The fewest references that any record has on a side that is used.
+fn fewest(study: &Study, form: Form) -> usize {
+    let references = &study.parts().references;
+    let per_record = (0..study.len()).map(|record| {
+        let inside = references.iter().filter(|r| r.inside[record]).count();
+        let outside = references.len() - inside;
+        if form == Form::Online { inside.min(outside) } else { outside }
+    });
+    per_record.min().unwrap_or(0)
+}
+
+fn side(
+    study: &Study,
+    signals: &Signals,
+    inside: bool,
+    variance: Variance,
+    location: Location,
+) -> Result<Side, AuditError> {
+    let references = &study.parts().references;
+    let mut own = Vec::with_capacity(references.len());
+    let (mut locations, mut squares, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+    for record in 0..study.len() {
+        own.clear();
+        own.extend(
+            references
+                .iter()
+                .zip(&signals.references)
+                .filter(|(reference, _)| reference.inside[record] == inside)
+                .map(|(_, signal)| signal[record]),
+        );
+        let mean = own.iter().sum::<f64>() / own.len() as f64;
+        squares.push(own.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>());
+        counts.push(own.len() as f64);
+        locations.push(if location == Location::Median { median(&mut own) } else { mean });
+    }
+    let freedom: f64 = counts.iter().map(|count| count - 1.0).sum();
+    // Without two references of one record on a side there is no spread to see. With one spread for all, any gives the
+    // same order.
+    let pooled = if freedom > 0.0 { squares.iter().sum::<f64>() / freedom } else { 1.0 };
+    let pooled = if pooled > 0.0 { pooled } else { 1.0 };
+    let floor = 1e-6 * pooled;
+    let mut deviation = Vec::with_capacity(study.len());
+    for (record, (square, count)) in squares.iter().zip(&counts).enumerate() {
+        let own = match variance {
+            Variance::Global => pooled,
+            Variance::PerExample if *count < 2.0 => {
+                let with = if inside { "with" } else { "without" };
+                return Err(AuditError::not_measurable(format!(
+                    "record \"{}\" has {count} references trained {with} it, and its own variance needs 2: add \
+                     references, or use a global or shrunken variance",
+                    study.parts().ids[record]
+                )));
+            }
+            Variance::PerExample => square / (count - 1.0),
+            Variance::Shrunken => (PRIOR * pooled + square) / (PRIOR + count - 1.0) * (1.0 + 1.0 / count),
+        };
+        deviation.push(own.max(floor).sqrt());
+    }
+    Ok(Side { location: locations, deviation })
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 { values[half] } else { 0.5 * (values[half - 1] + values[half]) }
+}

@@ -1,0 +1,221 @@
+//! The relative attack: how often is the target's probability of a record, against what references give it, ahead of the
+//! same ratio of records that are known not to be in the training data?
+//!
+//! The score of x is the share of z with (p(x|target) / p(x)) / (p(z|target) / p(z)) of at least γ, where p is the
+//! probability of the true class and p(x) its mean over models trained with and without x. Offline, only models trained
+//! without x exist, and p(x) is ((1 + a) mean + 1 − a) / 2.
+//!
+//! The population z is the study's non-members, which the attacker is thus assumed to know as such. A non-member is
+//! compared with itself too, so that the score is the same function of the ratio for every record. Ratios are sorted once
+//! and searched: no table of all pairs is made.
+//!
+//! # Reference
+//! Zarifzadeh, Liu, Shokri, *Low-cost high-power membership inference attacks*, 2024.
+
+use super::{AttackScores, AttackSettings, evidence};
+use crate::rank::auc;
+use crate::{AuditError, Reference, Study};
+use libm::{exp, log};
+use std::collections::BTreeMap;
+
+/// The temperature where none can be tuned.
+const TEMPERATURE: f64 = 2.0;
+/// The offline factor a where none can be tuned.
+const OFFLINE: f64 = 0.3;
+const TEMPERATURES: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
+/// How many references play the target in tuning.
+const PLAYED: usize = 4;
+
+pub(super) fn can_run(study: &Study, online: bool) -> Result<(), String> {
+    evidence::all_outputs(study)?;
+    evidence::sides(study, online)?;
+    if study.parts().members.iter().all(|member| *member) {
+        return Err("it needs non-members to compare with, and every record is a member".to_owned());
+    }
+    Ok(())
+}
+
+pub(super) fn run(
+    study: &Study,
+    online: bool,
+    settings: &AttackSettings,
+) -> Result<AttackScores, AuditError> {
+    can_run(study, online).map_err(AuditError::not_measurable)?;
+    let refuse = |field, value: f64, remedy: &str| Err(AuditError::invalid(field, value, remedy));
+    if !(settings.rmia_gamma > 0.0 && settings.rmia_gamma.is_finite()) {
+        return refuse("rmia_gamma", settings.rmia_gamma, "give a positive number");
+    }
+    if let Some(odd) = settings.rmia_temperature.filter(|t| !(*t > 0.0 && t.is_finite())) {
+        return refuse("rmia_temperature", odd, "give a positive number");
+    }
+    if let Some(odd) = settings.rmia_a.filter(|a| !(0.0..=1.0).contains(a)) {
+        return refuse("rmia_a", odd, "give a number from 0 to 1");
+    }
+    let tuned = tune(study, online, settings)?;
+    let (target, references) = evidence::log_probabilities(study, tuned.temperature)?;
+    let means = Means::new(&study.parts().references, &references, None, study.len());
+    let ratios: Vec<f64> =
+        target.iter().enumerate().map(|(record, own)| own - log(means.of(record, online, tuned.a))).collect();
+    let scores = share_ahead(&ratios, &study.parts().members, settings.rmia_gamma);
+    let mut settings = BTreeMap::from([
+        ("temperature".to_owned(), tuned.temperature.to_string()),
+        ("gamma".to_owned(), settings.rmia_gamma.to_string()),
+        ("chosen".to_owned(), tuned.how),
+        ("references".to_owned(), references.len().to_string()),
+        ("population".to_owned(), "the non-members of the study".to_owned()),
+    ]);
+    if !online {
+        settings.insert("a".to_owned(), tuned.a.to_string());
+    }
+    Ok(AttackScores { scores, settings })
+}
+
+/// For every record, the share of non-members whose log-ratio is at least ln γ below its own.
+pub(super) fn share_ahead(ratios: &[f64], members: &[bool], gamma: f64) -> Vec<f64> {
+    let mut population: Vec<f64> =
+        ratios.iter().zip(members).filter(|(_, m)| !**m).map(|(r, _)| *r).collect();
+    population.sort_unstable_by(f64::total_cmp);
+    let (margin, size) = (log(gamma), population.len() as f64);
+    ratios.iter().map(|own| population.partition_point(|z| own - z >= margin) as f64 / size).collect()
+}
+
+/// Mean probabilities over the references on either side of every record.
+struct Means {
+    inside: Vec<(f64, u32)>,
+    outside: Vec<(f64, u32)>,
+}
+
+impl Means {
+    /// Over all references but one.
+    fn new(models: &[Reference], logs: &[Vec<f64>], but: Option<usize>, records: usize) -> Self {
+        let mut sums = [vec![(0.0, 0); records], vec![(0.0, 0); records]];
+        for (place, (model, logs)) in models.iter().zip(logs).enumerate() {
+            if Some(place) == but {
+                continue;
+            }
+            for (record, value) in logs.iter().enumerate() {
+                let sum: &mut (f64, u32) = &mut sums[usize::from(model.inside[record])][record];
+                sum.0 += exp(*value);
+                sum.1 += 1;
+            }
+        }
+        let [outside, inside] = sums;
+        Self { inside, outside }
+    }
+
+    fn has(&self, record: usize, online: bool) -> bool {
+        self.outside[record].1 > 0 && (!online || self.inside[record].1 > 0)
+    }
+
+    /// p(x), at least the smallest positive number.
+    fn of(&self, record: usize, online: bool, a: f64) -> f64 {
+        let mean = |(sum, count): (f64, u32)| sum / f64::from(count);
+        let outside = mean(self.outside[record]);
+        let p = if online {
+            0.5 * (mean(self.inside[record]) + outside)
+        } else {
+            0.5 * ((1.0 + a) * outside + 1.0 - a)
+        };
+        p.max(f64::MIN_POSITIVE)
+    }
+}
+
+struct Tuned {
+    temperature: f64,
+    a: f64,
+    how: String,
+}
+
+/// Temperature and a with the largest area under the curve when references play the target in turn: their own masks are the
+/// truth, and the target is not looked at.
+fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned, AuditError> {
+    let temperatures = settings.rmia_temperature.map_or(TEMPERATURES.to_vec(), |t| vec![t]);
+    let factors: Vec<f64> = match settings.rmia_a {
+        Some(a) => vec![a],
+        None if online => vec![OFFLINE],
+        None => (0..=10).map(|tenth| f64::from(tenth) / 10.0).collect(),
+    };
+    if let ([temperature], [a]) = (temperatures.as_slice(), factors.as_slice()) {
+        return Ok(Tuned { temperature: *temperature, a: *a, how: "as asked".to_owned() });
+    }
+    let models = &study.parts().references;
+    let mut totals = vec![0.0; temperatures.len() * factors.len()];
+    let mut played = 0;
+    for (row, temperature) in temperatures.iter().enumerate() {
+        let (_, logs) = evidence::log_probabilities(study, *temperature)?;
+        played = 0;
+        for (place, model) in models.iter().enumerate() {
+            if played == PLAYED {
+                break;
+            }
+            let means = Means::new(models, &logs, Some(place), study.len());
+            let records: Vec<usize> = (0..study.len()).filter(|record| means.has(*record, online)).collect();
+            let truth: Vec<bool> = records.iter().map(|record| model.inside[*record]).collect();
+            let inside = truth.iter().filter(|t| **t).count();
+            if inside == 0 || inside == truth.len() {
+                continue;
+            }
+            played += 1;
+            for (column, a) in factors.iter().enumerate() {
+                let ratios: Vec<f64> =
+                    records.iter().map(|r| logs[place][*r] - log(means.of(*r, online, *a))).collect();
+                // The score rises with the ratio, so the ratio has its curve.
+                totals[row * factors.len() + column] += auc(&ratios, &truth).unwrap_or(0.5);
+            }
+        }
+    }
+    if played == 0 {
+        let temperature = settings.rmia_temperature.unwrap_or(TEMPERATURE);
+        let how = "defaults: no reference can play the target for the others".to_owned();
+        return Ok(Tuned { temperature, a: settings.rmia_a.unwrap_or(OFFLINE), how });
+    }
+    let mut best = 0;
+    for (place, total) in totals.iter().enumerate() {
+        if *total > totals[best] {
+            best = place;
+        }
+    }
+    Ok(Tuned {
+        temperature: temperatures[best / factors.len()],
+        a: factors[best % factors.len()],
+        how: format!("by {played} references that played the target"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_data::keyed_hash;
+
+    fn ratios(records: usize) -> (Vec<f64>, Vec<bool>) {
+        let hash =
+            |place: usize, key| (keyed_hash(key, &place.to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64;
+        let ratios = (0..records).map(|p| (hash(p, "r") * 40.0).round() / 10.0).collect();
+        (ratios, (0..records).map(|p| hash(p, "m") < 0.5).collect())
+    }
+
+    #[test]
+    fn search_equals_all_pairs() {
+        let (ratios, members) = ratios(500);
+        for gamma in [0.5, 1.0, 2.0, 7.0] {
+            let fast = share_ahead(&ratios, &members, gamma);
+            let population: Vec<f64> =
+                ratios.iter().zip(&members).filter(|(_, m)| !**m).map(|(r, _)| *r).collect();
+            for (own, fast) in ratios.iter().zip(fast) {
+                let ahead = population.iter().filter(|z| own - **z >= log(gamma)).count();
+                assert_eq!(fast, ahead as f64 / population.len() as f64);
+            }
+        }
+    }
+
+    #[test]
+    fn ten_thousand_by_ten_thousand_is_quick() {
+        let (ratios, _) = ratios(20_000);
+        let members: Vec<bool> = (0..20_000).map(|place| place % 2 == 0).collect();
+        let start = std::time::Instant::now();
+        let scores = share_ahead(&ratios, &members, 2.0);
+        // The search takes about a millisecond; a table of all pairs would take seconds.
+        assert!(start.elapsed().as_millis() < 500, "{:?}", start.elapsed());
+        assert_eq!(scores.len(), 20_000);
+    }
+}

@@ -1,0 +1,370 @@
+use super::*;
+use crate::rank::auc;
+use crate::{Features, Outputs, OutputsKind, Reference, StudyParts};
+use libm::{cos, exp, log, sqrt};
+use reticent_core::special::normal_cdf;
+use reticent_noise::entropy::{Bits, SeededForTests};
+
+struct Draw(SeededForTests);
+
+impl Draw {
+    fn new(seed: u64) -> Self {
+        Self(SeededForTests::new(seed))
+    }
+
+    fn uniform(&mut self) -> f64 {
+        ((self.0.word() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        sqrt(-2.0 * log(self.uniform())) * cos(std::f64::consts::TAU * self.uniform())
+    }
+}
+
+/// Two classes with log-odds `phi` of the true one.
+fn outputs(phi: &[f64], labels: &[u32]) -> Outputs {
+    let rows = phi.iter().zip(labels).flat_map(|(phi, label)| {
+        let (own, other) = ((0.5 * phi) as f32, (-0.5 * phi) as f32);
+        if *label == 0 { [own, other] } else { [other, own] }
+    });
+    Outputs::new(OutputsKind::Logits, 2, rows.collect()).unwrap()
+}
+
+/// Log-odds that are normal around a record's own level, and `shift` higher for models trained with it.
+fn gaussian(records: usize, references: usize, shift: f64, draw: &mut Draw) -> StudyParts {
+    let level: Vec<f64> = (0..records).map(|_| 2.0 * draw.normal()).collect();
+    let labels: Vec<u32> = (0..records).map(|_| u32::from(draw.uniform() < 0.5)).collect();
+    let mut model = || {
+        let inside: Vec<bool> = (0..records).map(|_| draw.uniform() < 0.5).collect();
+        let phi: Vec<f64> =
+            (0..records).map(|r| level[r] + draw.normal() + if inside[r] { shift } else { 0.0 }).collect();
+        (inside, outputs(&phi, &labels))
+    };
+    let (members, target) = model();
+    let reference = |(place, (inside, outputs)): (usize, (Vec<bool>, Outputs))| Reference {
+        name: format!("reference {place}"),
+        outputs: Some(outputs),
+        scores: None,
+        inside,
+    };
+    let references = (0..references).map(|_| model()).enumerate().map(reference).collect();
+    StudyParts { members, labels: Some(labels), target: Some(target), references, ..StudyParts::default() }
+}
+
+fn area(attack: Attack, study: &Study, settings: &AttackSettings) -> f64 {
+    auc(&attack.run(study, settings).unwrap().scores, &study.parts().members).unwrap()
+}
+
+fn refusal(attack: Attack, parts: &StudyParts) -> String {
+    let study = Study::new(parts.clone()).unwrap();
+    let reason = attack.can_run(&study).unwrap_err();
+    let error = attack.run(&study, &AttackSettings::default()).unwrap_err();
+    assert!(matches!(&error, AuditError::NotMeasurable(text) if *text == reason), "{error}");
+    reason
+}
+
+#[test]
+fn lira_online_nears_the_best_test() {
+    let mut draw = Draw::new(1);
+    let study = Study::new(gaussian(4000, 64, 1.5, &mut draw)).unwrap();
+    // The best test knows each record's level: normals of variance 1 that are 1.5 apart.
+    let best = normal_cdf(1.5 / sqrt(2.0));
+    for variance in [Variance::Global, Variance::PerExample, Variance::Shrunken] {
+        let settings = AttackSettings { lira_variance: Some(variance), ..AttackSettings::default() };
+        let found = area(Attack::LiraOnline, &study, &settings);
+        assert!(found > best - 0.025 && found < best + 0.015, "{variance}: {found}, best {best}");
+    }
+    let median = AttackSettings { lira_location: Location::Median, ..AttackSettings::default() };
+    assert!((area(Attack::LiraOnline, &study, &median) - best).abs() < 0.025);
+    // Levels differ by more than the shift: one threshold for all is far behind.
+    assert!(area(Attack::YeomLoss, &study, &AttackSettings::default()) < best - 0.1);
+}
+
+#[test]
+fn one_tail_beats_two_when_members_only_score_higher() {
+    let mut draw = Draw::new(2);
+    let study = Study::new(gaussian(3000, 16, 1.5, &mut draw)).unwrap();
+    let settings = AttackSettings::default();
+    let one = area(Attack::LiraOffline, &study, &settings);
+    let two = area(Attack::LiraOfflineTwoTailed, &study, &settings);
+    assert!(one > two + 0.1, "{one} {two}");
+}
+
+#[test]
+fn no_leak_is_no_signal() {
+    let mut draw = Draw::new(3);
+    let mut parts = gaussian(2000, 8, 0.0, &mut draw);
+    parts.features = Some(Features { columns: 3, values: (0..6000).map(|_| draw.normal() as f32).collect() });
+    let study = Study::new(parts).unwrap();
+    for attack in Attack::ALL {
+        match attack.can_run(&study) {
+            Ok(()) => {
+                let found = area(attack, &study, &AttackSettings::default());
+                assert!((found - 0.5).abs() < 0.06, "{}: {found}", attack.name());
+            }
+            Err(reason) => {
+                // One record in 128 or so is on one side of all 8 references.
+                assert!(reason.contains("record \"") || attack == Attack::GivenScore, "{reason}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_attack_finds_a_strong_leak() {
+    let mut draw = Draw::new(4);
+    let mut parts = gaussian(1500, 24, 4.0, &mut draw);
+    parts.features = Some(Features { columns: 3, values: (0..4500).map(|_| draw.normal() as f32).collect() });
+    parts.scores = Some(parts.members.iter().map(|m| f64::from(u8::from(*m)) + draw.normal()).collect());
+    let study = Study::new(parts).unwrap();
+    for attack in Attack::ALL {
+        let found = area(attack, &study, &AttackSettings::default());
+        assert!(found > 0.7, "{}: {found}", attack.name());
+        let again = area(attack, &study, &AttackSettings::default());
+        assert_eq!(found, again, "{}", attack.name());
+    }
+    assert_eq!(Attack::headline(&study), Attack::RmiaOffline);
+}
+
+#[test]
+fn scores_without_outputs_serve_lira_only() {
+    let mut draw = Draw::new(5);
+    let mut parts = gaussian(800, 20, 2.0, &mut draw);
+    let labels = parts.labels.clone().unwrap();
+    parts.scores = Some(Signal::Logit.compute(parts.target.as_ref().unwrap(), &labels).unwrap());
+    let whole = Study::new(parts.clone()).unwrap();
+    for reference in &mut parts.references {
+        let outputs = reference.outputs.take().unwrap();
+        reference.scores = Some(Signal::Logit.compute(&outputs, &labels).unwrap());
+    }
+    for attack in [Attack::RmiaOffline, Attack::RmiaOnline, Attack::Base, Attack::BaseOffline, Attack::Shokri]
+    {
+        assert!(refusal(attack, &parts).contains("only scores"));
+    }
+    parts.target = None;
+    let study = Study::new(parts).unwrap();
+    let run = |study| Attack::LiraOffline.run(study, &AttackSettings::default()).unwrap();
+    assert_eq!(run(&whole).scores, run(&study).scores);
+    assert_eq!(run(&study).settings["signal"], "given score");
+    assert_eq!(Attack::headline(&study), Attack::LiraOffline);
+}
+
+#[test]
+fn base_is_its_formula() {
+    let mut draw = Draw::new(6);
+    let study = Study::new(gaussian(60, 12, 1.0, &mut draw)).unwrap();
+    let parts = study.parts();
+    let labels = parts.labels.as_ref().unwrap();
+    let p = |outputs: &Outputs, record: usize| {
+        let z = outputs.record(record);
+        let (own, other) = (z[labels[record] as usize], z[1 - labels[record] as usize]);
+        1.0 / (1.0 + exp(f64::from(other - own)))
+    };
+    let online = Attack::Base.run(&study, &AttackSettings::default()).unwrap().scores;
+    let offline = Attack::BaseOffline.run(&study, &AttackSettings::default()).unwrap().scores;
+    for record in 0..study.len() {
+        let own = log(p(parts.target.as_ref().unwrap(), record));
+        let all: Vec<f64> = parts.references.iter().map(|r| p(r.outputs.as_ref().unwrap(), record)).collect();
+        let outside: Vec<f64> =
+            all.iter().zip(&parts.references).filter(|(_, r)| !r.inside[record]).map(|(p, _)| *p).collect();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        assert!((online[record] - (own - log(mean(&all)))).abs() < 1e-6);
+        assert!((offline[record] - (own - 0.33 * log(mean(&outside)))).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn rmia_is_the_table_of_all_pairs() {
+    let mut draw = Draw::new(7);
+    let study = Study::new(gaussian(120, 9, 1.0, &mut draw)).unwrap();
+    let parts = study.parts();
+    let labels = parts.labels.as_ref().unwrap();
+    let (temperature, a, gamma) = (2.0, 0.3, 1.5);
+    let p = |outputs: &Outputs, record: usize| {
+        let z = outputs.record(record);
+        let (own, other) = (z[labels[record] as usize], z[1 - labels[record] as usize]);
+        1.0 / (1.0 + exp(f64::from(other - own) / temperature))
+    };
+    // The number of references without a record differs from record to record.
+    let outside = |record: usize| parts.references.iter().filter(|r| !r.inside[record]).count();
+    assert!((0..120).any(|r| outside(r) != outside(0)));
+    let mean = |record: usize, inside: bool| {
+        let used: Vec<f64> = parts
+            .references
+            .iter()
+            .filter(|r| r.inside[record] == inside)
+            .map(|r| p(r.outputs.as_ref().unwrap(), record))
+            .collect();
+        used.iter().sum::<f64>() / used.len() as f64
+    };
+    let settings = AttackSettings {
+        rmia_gamma: gamma,
+        rmia_temperature: Some(temperature),
+        rmia_a: Some(a),
+        ..AttackSettings::default()
+    };
+    for (attack, online) in [(Attack::RmiaOffline, false), (Attack::RmiaOnline, true)] {
+        let found = attack.run(&study, &settings).unwrap().scores;
+        let ratio = |record: usize| {
+            let prior = if online {
+                0.5 * (mean(record, true) + mean(record, false))
+            } else {
+                0.5 * ((1.0 + a) * mean(record, false) + 1.0 - a)
+            };
+            p(parts.target.as_ref().unwrap(), record) / prior
+        };
+        let ratios: Vec<f64> = (0..120).map(ratio).collect();
+        let others: Vec<f64> = (0..120).filter(|r| !parts.members[*r]).map(|r| ratios[r]).collect();
+        for record in 0..120 {
+            let ahead = others.iter().filter(|z| ratios[record] / **z >= gamma).count();
+            assert!((found[record] - ahead as f64 / others.len() as f64).abs() < 1e-12, "{}", attack.name());
+        }
+    }
+}
+
+#[test]
+fn one_reference_uses_defaults_and_says_so() {
+    let mut draw = Draw::new(8);
+    let mut parts = gaussian(300, 1, 2.0, &mut draw);
+    parts.references[0].inside = vec![false; 300];
+    let study = Study::new(parts).unwrap();
+    let found = Attack::RmiaOffline.run(&study, &AttackSettings::default()).unwrap();
+    assert_eq!(found.settings["temperature"], "2");
+    assert_eq!(found.settings["a"], "0.3");
+    assert!(found.settings["chosen"].starts_with("defaults"));
+    assert_eq!(Attack::headline(&study), Attack::RmiaOffline);
+    let lira = Attack::LiraOffline.run(&study, &AttackSettings::default()).unwrap();
+    assert!(lira.settings["variance"].starts_with("global"));
+    let own = AttackSettings { lira_variance: Some(Variance::PerExample), ..AttackSettings::default() };
+    assert!(Attack::LiraOffline.run(&study, &own).unwrap_err().to_string().contains("record \"0\""));
+}
+
+#[test]
+fn classes_are_made_comparable() {
+    let mut draw = Draw::new(9);
+    let mut parts = gaussian(2000, 6, 0.0, &mut draw);
+    // Members are 2 above non-members of their class, and the classes are 20 apart.
+    let labels = parts.labels.clone().unwrap();
+    let mut phi = |inside: &[bool]| -> Vec<f64> {
+        (0..2000)
+            .map(|r| 20.0 * f64::from(labels[r]) + draw.normal() + if inside[r] { 2.0 } else { 0.0 })
+            .collect()
+    };
+    parts.target = Some(outputs(&phi(&parts.members), &labels));
+    for reference in &mut parts.references {
+        reference.outputs = Some(outputs(&phi(&reference.inside), &labels));
+    }
+    let global = area(Attack::YeomLoss, &Study::new(parts.clone()).unwrap(), &AttackSettings::default());
+    let best = normal_cdf(2.0 / sqrt(2.0));
+    for references in [6, 0] {
+        parts.references.truncate(references);
+        let study = Study::new(parts.clone()).unwrap();
+        let found = area(Attack::YeomPerClass, &study, &AttackSettings::default());
+        assert!(found > global + 0.1 && (found - best).abs() < 0.02, "{references}: {found}, {global}");
+    }
+}
+
+#[test]
+fn quantiles_of_others_remove_what_features_explain() {
+    let mut draw = Draw::new(10);
+    let records = 3000;
+    let x: Vec<f32> = (0..records).map(|_| draw.normal() as f32).collect();
+    let members: Vec<bool> = (0..records).map(|_| draw.uniform() < 0.5).collect();
+    let scores: Vec<f64> = (0..records)
+        .map(|r| 5.0 * f64::from(x[r]) + draw.normal() + if members[r] { 2.0 } else { 0.0 })
+        .collect();
+    let features = Some(Features { columns: 1, values: x });
+    let parts = StudyParts { members, scores: Some(scores), features, ..StudyParts::default() };
+    let study = Study::new(parts).unwrap();
+    let settings = AttackSettings::default();
+    let (given, found) =
+        (area(Attack::GivenScore, &study, &settings), area(Attack::QuantileRegression, &study, &settings));
+    assert!(found > 0.85 && given < 0.65, "{found} {given}");
+}
+
+#[test]
+fn constant_references_do_not_divide_by_zero() {
+    let mut draw = Draw::new(11);
+    let mut parts = gaussian(50, 12, 1.0, &mut draw);
+    let labels = parts.labels.clone().unwrap();
+    for (place, reference) in parts.references.iter_mut().enumerate() {
+        reference.outputs = Some(outputs(&[1.0; 50], &labels));
+        reference.inside = vec![place % 2 == 0; 50];
+    }
+    let study = Study::new(parts).unwrap();
+    for attack in [Attack::LiraOnline, Attack::LiraOffline, Attack::LiraOfflineTwoTailed, Attack::RmiaOnline]
+    {
+        let found = attack.run(&study, &AttackSettings::default()).unwrap();
+        assert!(found.scores.iter().all(|s| s.is_finite()));
+    }
+}
+
+#[test]
+fn missing_evidence_is_named() {
+    let mut draw = Draw::new(12);
+    let mut parts = gaussian(30, 16, 1.0, &mut draw);
+    parts.ids = (0..30).map(|r| format!("person {r}")).collect();
+    parts.references.iter_mut().for_each(|r| r.inside[7] = true);
+    for attack in [Attack::LiraOffline, Attack::LiraOnline, Attack::RmiaOffline, Attack::BaseOffline] {
+        let reason = refusal(attack, &parts);
+        assert!(reason.contains("without record \"person 7\""), "{reason}");
+    }
+    parts.references.iter_mut().for_each(|r| r.inside[7] = false);
+    let reason = refusal(Attack::LiraOnline, &parts);
+    assert!(reason.contains("trained with record \"person 7\""), "{reason}");
+    assert!(refusal(Attack::QuantileRegression, &parts).contains("feature_"));
+    assert!(refusal(Attack::GivenScore, &parts).contains("`score`"));
+    let labels = parts.labels.take();
+    assert!(refusal(Attack::YeomLoss, &parts).contains("`label`"));
+    assert!(refusal(Attack::LiraOffline, &parts).contains("in common"));
+    parts.labels = labels;
+    parts.references.clear();
+    assert!(refusal(Attack::LiraOffline, &parts).contains("reference models"));
+    assert!(refusal(Attack::RmiaOffline, &parts).contains("reference models"));
+    assert_eq!(Attack::headline(&Study::new(parts).unwrap()), Attack::YeomLoss);
+}
+
+#[test]
+fn bad_values_are_refused() {
+    let mut draw = Draw::new(13);
+    let parts = StudyParts {
+        members: vec![true, false, true],
+        scores: Some(vec![0.1, f64::NAN, 0.3]),
+        ..StudyParts::default()
+    };
+    let study = Study::new(parts).unwrap();
+    let error = Attack::GivenScore.run(&study, &AttackSettings::default()).unwrap_err().to_string();
+    assert!(error.contains("NaN of record \"1\""), "{error}");
+    assert_eq!(Attack::headline(&study), Attack::GivenScore);
+    let study = Study::new(gaussian(200, 12, 1.0, &mut draw)).unwrap();
+    let with = |change: fn(&mut AttackSettings)| {
+        let mut settings = AttackSettings::default();
+        change(&mut settings);
+        Attack::RmiaOffline.run(&study, &settings).unwrap_err().to_string()
+    };
+    assert!(with(|s| s.rmia_gamma = 0.0).contains("rmia_gamma"));
+    assert!(with(|s| s.rmia_temperature = Some(f64::NAN)).contains("rmia_temperature"));
+    assert!(with(|s| s.rmia_a = Some(2.0)).contains("rmia_a"));
+    let mut parts = study.into_parts();
+    parts.members = vec![true; 200];
+    assert!(refusal(Attack::RmiaOffline, &parts).contains("every record is a member"));
+}
+
+#[test]
+fn three_records_run_or_say_why() {
+    let mut draw = Draw::new(14);
+    let mut parts = gaussian(3, 16, 1.0, &mut draw);
+    parts.members = vec![true, false, true];
+    parts.references.iter_mut().enumerate().for_each(|(place, r)| r.inside = vec![place % 2 == 0; 3]);
+    let study = Study::new(parts).unwrap();
+    for attack in Attack::ALL {
+        match attack.run(&study, &AttackSettings::default()) {
+            Ok(found) => assert!(found.scores.iter().all(|s| s.is_finite()), "{}", attack.name()),
+            Err(error) => assert!(matches!(error, AuditError::NotMeasurable(_)), "{error}"),
+        }
+        assert!(!attack.about().is_empty() && !attack.threat(&study).knowledge.is_empty());
+    }
+    let names: std::collections::BTreeSet<&str> = Attack::ALL.iter().map(|a| a.name()).collect();
+    assert_eq!(names.len(), Attack::ALL.len());
+    assert_eq!(Attack::headline(&study), Attack::LiraOnline);
+}
