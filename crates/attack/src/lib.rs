@@ -9,12 +9,10 @@
 //! | [`reference`](mod@reference) | many such models on known halves, in jobs that can be split, stopped and resumed |
 //! | [`target_study`], [`as_target`] | a model under attack beside its references, as a [`Study`](reticent_audit::Study) |
 //! | [`canary`] | records planted by coin flips, for audits of a single run |
-//! | [`overfitting`](mod@overfitting) | train and test accuracy beside the simplest attack |
 
 pub mod canary;
 mod error;
 pub mod learner;
-pub mod overfitting;
 mod population;
 pub mod reference;
 mod target;
@@ -23,7 +21,6 @@ pub use error::AttackError;
 pub use learner::{
     Learner, LinearLearner, LinearSettings, NetworkLearner, NetworkTraining, WithBackground, network_outputs,
 };
-pub use overfitting::{Overfitting, overfitting};
 pub use population::Population;
 pub use reference::{Design, Fitted, Job, Progress, ReferencePlan, ReferenceSettings, Run, Store};
 pub use target::{as_target, target_study};

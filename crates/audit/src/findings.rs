@@ -1,5 +1,6 @@
 //! Everything an audit says, as it is written to JSON. Field names are stable.
 
+use crate::Overfitting;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -221,6 +222,9 @@ pub struct Findings {
     pub baseline: BaselineFinding,
     /// The headline attack by group.
     pub groups: Vec<GroupFinding>,
+    /// Accuracy on members and non-members beside the simplest attack: the target first, then the reference models.
+    #[serde(default)]
+    pub overfitting: Vec<Overfitting>,
     /// The records most at risk.
     pub records: Option<RecordFindings>,
     /// The headline attack by user.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
 //! | [`Membership`] | scores of one attack beside the truth |
+//! | [`overfitting`] | accuracy on both sides beside the simplest attack |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
 pub mod attacks;
@@ -13,6 +14,7 @@ pub mod boost;
 mod error;
 pub mod findings;
 mod membership;
+mod overfitting;
 mod rank;
 mod rows;
 pub mod signal;
@@ -22,5 +24,6 @@ pub use attacks::{Attack, AttackScores, AttackSettings};
 pub use error::AuditError;
 pub use findings::Findings;
 pub use membership::Membership;
+pub use overfitting::{Overfitting, overfitting};
 pub use signal::Signal;
 pub use study::{Features, Outputs, OutputsKind, Reference, Study, StudyParts};

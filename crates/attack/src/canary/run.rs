@@ -1,9 +1,8 @@
 use super::{Canaries, CanaryKind, Dirac};
 use crate::AttackError;
 use crate::learner::{Halt, NetworkTraining, network_outputs, take_steps};
-use crate::overfitting::losses;
 use crate::population::classes_of;
-use reticent_audit::Membership;
+use reticent_audit::{Membership, Signal};
 use reticent_core::{Certificate, Neighboring};
 use reticent_train::{Effort, Model, Network, Terms, Trainer, Units};
 
@@ -95,10 +94,11 @@ pub fn run(
     } else {
         let end = trainer.final_weights()?;
         let labels = classes_of(canaries.planted())?;
-        let loss = |weights: &[f32]| {
-            losses(&network_outputs(description, weights, canaries.planted(), effort)?, labels)
+        let sure = |weights: &[f32]| -> Result<Vec<f64>, AttackError> {
+            let outputs = network_outputs(description, weights, canaries.planted(), effort)?;
+            Ok(Signal::Loss.compute(&outputs, labels)?)
         };
-        loss(&start)?.iter().zip(loss(&end)?).map(|(start, end)| start - end).collect()
+        sure(&end)?.iter().zip(sure(&start)?).map(|(end, start)| end - start).collect()
     };
     Ok(CanaryRun {
         membership: Membership::new(scores, canaries.coins().to_vec())?,

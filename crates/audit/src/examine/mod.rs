@@ -6,7 +6,7 @@ use crate::findings::{
     AttackFinding, BaselineFinding, EpsilonLower, Findings, NotRun, Performance, SCHEMA, UserFinding,
 };
 use crate::metrics::{MetricSettings, measure};
-use crate::{AuditError, Membership, Study, baseline, vulnerability};
+use crate::{AuditError, Membership, Overfitting, Reference, Study, baseline, overfitting, vulnerability};
 use std::collections::BTreeMap;
 
 /// What to look at.
@@ -142,6 +142,7 @@ pub fn examine(
         not_run,
         baseline,
         groups,
+        overfitting: overfitted(study)?,
         records: Some(records),
         users,
         key: settings.key.clone(),
@@ -234,6 +235,22 @@ fn by_user(
         }
         Err(error) => Err(error),
     }
+}
+
+/// Accuracy on both sides of the target and of the references, where labels and outputs are known.
+fn overfitted(study: &Study) -> Result<Vec<Overfitting>, AuditError> {
+    let parts = study.parts();
+    let (Some(labels), Some(target)) = (&parts.labels, &parts.target) else { return Ok(Vec::new()) };
+    let target = Reference {
+        name: "target".to_owned(),
+        outputs: Some(target.clone()),
+        scores: None,
+        inside: parts.members.clone(),
+    };
+    let is_mixed = |model: &&Reference| model.inside.contains(&true) && model.inside.contains(&false);
+    let references = parts.references.iter().filter(|model| model.outputs.is_some()).filter(is_mixed);
+    let models: Vec<Reference> = std::iter::once(target).chain(references.cloned()).collect();
+    overfitting(&models, labels)
 }
 
 /// Says which rates there are too few records for.

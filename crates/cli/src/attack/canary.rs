@@ -55,7 +55,7 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
             .to_owned(),
     );
     if let Some(folder) = &arguments.out {
-        write(folder, &study, &examination, &[])?;
+        write(folder, &study, &examination)?;
     }
     answer(&examination.findings, ran.certificate.as_ref(), arguments.out.as_deref(), arguments.json)
 }

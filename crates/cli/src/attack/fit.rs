@@ -26,7 +26,7 @@ impl Fits {
     pub(super) fn of(folder: &Path, fitting: &Fitting) -> Result<Self, Fail> {
         let usual = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = fitting.threads.as_deref().map(|text| count("--threads", text, 1, 4096)).transpose()?;
-        let store = Store::new(&folder.join(REFERENCES_FOLDER))?;
+        let store = Store::open(&folder.join(REFERENCES_FOLDER))?;
         Ok(Self { folder: folder.to_owned(), store, threads: threads.unwrap_or(usual) })
     }
 

@@ -19,11 +19,9 @@ use crate::args::audit::{Attack, Audit, Collect, Statement};
 use crate::audit::{Asked, answer, write};
 use crate::bar::Stage;
 use crate::fail::Fail;
-use fit::{Fits, REFERENCES_FOLDER};
-use reticent::attack::{Overfitting, overfitting, target_study};
+use fit::Fits;
+use reticent::attack::{ReferencePlan, target_study};
 use reticent::audit::{Examination, Reference, examine};
-use reticent::attack::ReferencePlan;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Runs one of the parts.
@@ -86,25 +84,13 @@ impl Attacked<'_> {
     fn finish(self, statement: &Statement, attacks: &[String], progress: bool) -> Result<Output, Fail> {
         let Case { population, chosen, outputs, certificate, others, .. } = self.case;
         let asked = Asked::of(statement, attacks, certificate.as_ref())?;
-        let target = Reference {
-            name: "target".to_owned(),
-            outputs: Some(outputs.clone()),
-            scores: None,
-            inside: chosen.flags(),
-        };
-        let models: Vec<Reference> = std::iter::once(target).chain(self.references.iter().cloned()).collect();
-        let gaps = overfitting(&models, &population.labels)?;
         let study = target_study(population, chosen.flags(), outputs.clone(), self.references)?;
         let stage = Stage::new(progress);
         let mut examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
         drop(stage);
         note(&mut examination, others, study.parts().references.len());
-        write(self.folder, &study, &examination, &[("overfitting.csv", gap_table(&gaps))])?;
-        let mut output = answer(&examination.findings, certificate.as_ref(), Some(self.folder), self.json)?;
-        if !self.json {
-            output.stdout = gap_words(&gaps) + &output.stdout;
-        }
-        Ok(output)
+        write(self.folder, &study, &examination)?;
+        answer(&examination.findings, certificate.as_ref(), Some(self.folder), self.json)
     }
 }
 
@@ -117,35 +103,4 @@ fn note(examination: &mut Examination, others: &str, references: usize) {
     if (1..8).contains(&references) {
         warnings.push(format!("{references} reference models are few: with 16 or more, attacks find more"));
     }
-}
-
-/// Accuracy on members and non-members, and what the simplest attack makes of the gap.
-fn gap_words(gaps: &[Overfitting]) -> String {
-    let Some(target) = gaps.first() else { return String::new() };
-    crate::text::aligned(&[(
-        "accuracy".to_owned(),
-        format!(
-            "{:.1} % on members, {:.1} % on non-members; the simplest attack is right {:.1} % of the time",
-            target.train_accuracy * 100.0,
-            target.test_accuracy * 100.0,
-            target.attack_accuracy * 100.0
-        ),
-    )])
-}
-
-/// All models as CSV.
-fn gap_table(gaps: &[Overfitting]) -> String {
-    let mut text = "model,train_accuracy,test_accuracy,gap,attack_accuracy\n".to_owned();
-    for gap in gaps {
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{}",
-            gap.name,
-            gap.train_accuracy,
-            gap.test_accuracy,
-            gap.train_accuracy - gap.test_accuracy,
-            gap.attack_accuracy
-        );
-    }
-    text
 }

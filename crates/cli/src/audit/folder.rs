@@ -11,13 +11,8 @@ pub(crate) const AUDIT_FILE: &str = "audit.json";
 /// Every attack's score of every record.
 const SCORES_FILE: &str = "scores.csv";
 
-/// Writes the findings and the scores; `more` are other files of the audit.
-pub(crate) fn write(
-    folder: &Path,
-    study: &Study,
-    examination: &Examination,
-    more: &[(&str, String)],
-) -> Result<(), Fail> {
+/// Writes the findings and the scores.
+pub(crate) fn write(folder: &Path, study: &Study, examination: &Examination) -> Result<(), Fail> {
     fs::create_dir_all(folder).map_err(|error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
     })?;
@@ -30,9 +25,6 @@ pub(crate) fn write(
         row
     });
     write_csv_atomic(&folder.join(SCORES_FILE), &header, rows)?;
-    for (name, text) in more {
-        write_atomic(&folder.join(name), text.as_bytes())?;
-    }
     let text = serde_json::to_string_pretty(&examination.findings)
         .map_err(|error| Fail::new(format!("cannot write {AUDIT_FILE}: {error}")))?;
     Ok(write_atomic(&folder.join(AUDIT_FILE), format!("{text}\n").as_bytes())?)

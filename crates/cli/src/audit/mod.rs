@@ -37,7 +37,7 @@ fn audit_table(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
     let examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
     drop(stage);
     if let Some(folder) = &arguments.out {
-        folder::write(folder, &study, &examination, &[])?;
+        folder::write(folder, &study, &examination)?;
     }
     render::answer(&examination.findings, None, arguments.out.as_deref(), arguments.json)
 }

@@ -63,8 +63,19 @@ fn headline_lines(
             format!("{} members, {} non-members", performance.members, performance.non_members),
         ),
         ("attack".to_owned(), format!("{}: {}", headline.name, headline.about)),
-        ("AUC".to_owned(), format!("{} (0.5 is guessing)", with_interval(&performance.auc))),
     ];
+    if let Some(target) = findings.overfitting.first() {
+        let words = format!(
+            "{:.1} % on members, {:.1} % on non-members; the simplest attack is right {:.1} % of the time",
+            target.train_accuracy * 100.0,
+            target.test_accuracy * 100.0,
+            target.attack_accuracy * 100.0
+        );
+        lines.insert(1, ("accuracy".to_owned(), words));
+    }
+    lines.extend([
+        ("AUC".to_owned(), format!("{} (0.5 is guessing)", with_interval(&performance.auc))),
+    ]);
     for rate in &performance.rates {
         let label = format!("found at {} % false alarms", brief(rate.fpr * 100.0));
         lines.push((label, rate_words(rate)));

@@ -1,10 +1,7 @@
 //! How much better a model is on its own records, and what the simplest attack makes of it.
 
-use crate::AttackError;
-use reticent_audit::{Outputs, OutputsKind, Reference};
-
-/// Probabilities below this count as this, so that a loss is finite.
-const LEAST: f64 = f32::MIN_POSITIVE as f64;
+use crate::{AuditError, Reference, Signal};
+use serde::{Deserialize, Serialize};
 
 /// One model: its accuracy on both sides, and an attack by its loss alone.
 ///
@@ -12,7 +9,7 @@ const LEAST: f64 = f32::MIN_POSITIVE as f64;
 ///
 /// # Reference
 /// Yeom et al., *Privacy risk in machine learning: analyzing the connection to overfitting* (2018).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overfitting {
     /// The model.
     pub name: String,
@@ -33,21 +30,21 @@ pub struct Overfitting {
 /// A row for every model.
 ///
 /// # Errors
-/// [`AttackError::Invalid`] for a model without outputs, with other records than the labels, or with no record on one
+/// [`AuditError::Invalid`] for a model without outputs, with other records than the labels, or with no record on one
 /// of the sides.
-pub fn overfitting(models: &[Reference], labels: &[u32]) -> Result<Vec<Overfitting>, AttackError> {
+pub fn overfitting(models: &[Reference], labels: &[u32]) -> Result<Vec<Overfitting>, AuditError> {
     models.iter().map(|model| row(model, labels)).collect()
 }
 
-fn row(model: &Reference, labels: &[u32]) -> Result<Overfitting, AttackError> {
+fn row(model: &Reference, labels: &[u32]) -> Result<Overfitting, AuditError> {
     let Some(outputs) = &model.outputs else {
-        return Err(AttackError::invalid("outputs", &model.name, "give the outputs of every model"));
+        return Err(AuditError::invalid("outputs", &model.name, "give the outputs of every model"));
     };
     if model.inside.len() != labels.len() {
         let remedy = format!("give all {} records", labels.len());
-        return Err(AttackError::invalid("reference", model.inside.len(), remedy));
+        return Err(AuditError::invalid("reference", model.inside.len(), remedy));
     }
-    let losses = losses(outputs, labels)?;
+    let losses: Vec<f64> = Signal::Loss.compute(outputs, labels)?.into_iter().map(|log| -log).collect();
     // Per side: records, right classes, losses.
     let mut sides = [(0.0, 0.0, 0.0); 2];
     for (record, inside) in model.inside.iter().enumerate() {
@@ -59,7 +56,7 @@ fn row(model: &Reference, labels: &[u32]) -> Result<Overfitting, AttackError> {
     let [others, own] = sides;
     if own.0 == 0.0 || others.0 == 0.0 {
         let remedy = "train on some of the records and leave some out";
-        return Err(AttackError::invalid("reference", &model.name, remedy));
+        return Err(AuditError::invalid("reference", &model.name, remedy));
     }
     let threshold = own.2 / own.0;
     let called = |side: bool| {
@@ -84,35 +81,10 @@ fn is_right(scores: &[f32], label: u32) -> bool {
     scores.iter().enumerate().all(|(class, score)| class == label as usize || score < own)
 }
 
-/// The cross-entropy of every record.
-pub(crate) fn losses(outputs: &Outputs, labels: &[u32]) -> Result<Vec<f64>, AttackError> {
-    if outputs.len() != labels.len() {
-        let remedy = format!("give outputs for all {} records", labels.len());
-        return Err(AttackError::invalid("outputs", outputs.len(), remedy));
-    }
-    if let Some(odd) = labels.iter().find(|label| **label as usize >= outputs.classes()) {
-        let remedy = format!("give a class from 0 to {}", outputs.classes() - 1);
-        return Err(AttackError::invalid("label", odd, remedy));
-    }
-    let loss = |(record, label): (usize, &u32)| {
-        let scores = outputs.record(record);
-        let own = f64::from(scores[*label as usize]);
-        match outputs.kind() {
-            OutputsKind::Probabilities => -own.max(LEAST).ln(),
-            OutputsKind::Logits => {
-                let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                let most = f64::from(most);
-                let sum: f64 = scores.iter().map(|score| (f64::from(*score) - most).exp()).sum();
-                sum.ln() + most - own
-            }
-        }
-    };
-    Ok(labels.iter().enumerate().map(loss).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Outputs, OutputsKind};
 
     fn model(kind: OutputsKind, values: Vec<f32>, inside: Vec<bool>) -> Reference {
         let outputs = Some(Outputs::new(kind, 2, values).unwrap());
@@ -140,10 +112,10 @@ mod tests {
     #[test]
     fn a_loss_is_finite_and_one_side_is_refused() {
         let sure = model(OutputsKind::Probabilities, vec![0.0, 1.0, 1.0, 0.0], vec![true, false]);
-        let rows = overfitting(&[sure.clone()], &[0, 0]).unwrap();
+        let rows = overfitting(std::slice::from_ref(&sure), &[0, 0]).unwrap();
         assert!(rows[0].mean_train_loss.is_finite());
         assert!(overfitting(&[Reference { inside: vec![true, true], ..sure.clone() }], &[0, 0]).is_err());
-        assert!(overfitting(&[sure.clone()], &[0, 2]).is_err());
+        assert!(overfitting(std::slice::from_ref(&sure), &[0, 2]).is_err());
         assert!(overfitting(&[sure], &[0]).is_err());
     }
 }

@@ -1,0 +1,144 @@
+//! The audit that the peer runs too, and how strong its attacks are.
+
+use crate::data;
+use crate::models::{plain, references};
+use anyhow::{Result, ensure};
+use reticent_attack::{Population, as_target};
+use reticent_audit::attacks::{Attack, AttackSettings, Variance};
+use reticent_audit::metrics::{MetricSettings, measure as strength};
+use reticent_audit::{Membership, Reference, Study, overfitting};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+const TARGETS: usize = 10;
+
+/// How far an attack comes against one target.
+#[derive(Clone, Copy)]
+struct Strength {
+    auc: f64,
+    at_percent: f64,
+    at_permille: f64,
+}
+
+/// The attack on one study. TPR is read off the curve also where there are too few records to state it, as averages over targets.
+fn attacked(study: &Study, attack: Attack, settings: &AttackSettings) -> Result<Strength> {
+    let scores = attack.run(study, settings)?.scores;
+    let membership = Membership::new(scores, study.parts().members.clone())?;
+    let auc = strength(&membership, &MetricSettings::default())?.auc.value;
+    Ok(Strength { auc, at_percent: at(&membership, 0.01), at_permille: at(&membership, 0.001) })
+}
+
+/// The true-positive rate at the least strict threshold that keeps to a false-positive rate.
+pub(crate) fn at(membership: &Membership, rate: f64) -> f64 {
+    let mut order: Vec<usize> = (0..membership.len()).collect();
+    let (scores, members) = (membership.scores(), membership.members());
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    let (mut hits, mut alarms, mut best) = (0usize, 0usize, 0usize);
+    for (place, record) in order.iter().enumerate() {
+        match members[*record] {
+            true => hits += 1,
+            false => alarms += 1,
+        }
+        if alarms as f64 > rate * membership.non_member_count() as f64 {
+            break;
+        }
+        let ends = order.get(place + 1).is_none_or(|next| scores[*next] != scores[*record]);
+        if ends {
+            best = hits;
+        }
+    }
+    best as f64 / membership.member_count() as f64
+}
+
+/// The mean over targets, each with so many references that had or had not a record.
+fn mean(
+    population: &Population,
+    models: &[Reference],
+    attack: Attack,
+    settings: &AttackSettings,
+    keep: impl Fn(usize, &Reference) -> bool,
+) -> Result<Value> {
+    let mut total = [0.0; 3];
+    let targets = TARGETS.min(models.len());
+    for target in 0..targets {
+        let mut parts = as_target(population, models, target)?.into_parts();
+        let mut place = 0;
+        parts.references.retain(|reference| {
+            place += 1;
+            keep(place - 1, reference)
+        });
+        let found = attacked(&Study::new(parts)?, attack, settings)?;
+        for (sum, value) in total.iter_mut().zip([found.auc, found.at_percent, found.at_permille]) {
+            *sum += value / targets as f64;
+        }
+    }
+    Ok(json!({"attack": attack.name(), "auc": total[0], "tpr_at_1_percent": total[1], "tpr_at_0.1_percent": total[2]}))
+}
+
+pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usize) -> Result<Value> {
+    ensure!(models >= 12 && models.is_multiple_of(2), "--models {models}: give an even number from 12");
+    let (examples, labels) = data::read(folder)?;
+    let (examples, population) = (Arc::new(examples), Population::of_labels(labels.clone()));
+    let store = tempfile::tempdir()?;
+    let begun = Instant::now();
+    let found = references(&examples, plain(labels.len(), epochs), models, threads, store.path())?;
+    let trained = begun.elapsed().as_secs_f64();
+    let per_record =
+        AttackSettings { lira_variance: Some(Variance::PerExample), ..AttackSettings::default() };
+    let all = |_: usize, _: &Reference| true;
+    let lira = mean(&population, &found, Attack::LiraOnline, &per_record, all)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let usual = AttackSettings::default();
+    let single = AttackSettings { rmia_temperature: Some(2.0), rmia_a: Some(0.3), ..AttackSettings::default() };
+    let mut attacks = vec![(format!("{} references, variance per record", models - 2), lira)];
+    for (words, attack, settings, kept) in [
+        ("default variance", Attack::LiraOnline, &usual, models),
+        ("8 references", Attack::LiraOnline, &usual, 8),
+        ("4 references", Attack::LiraOnline, &usual, 4),
+        ("all references", Attack::LiraOffline, &usual, models),
+        ("all references", Attack::LiraOfflineTwoTailed, &usual, models),
+        ("tuned", Attack::RmiaOffline, &usual, models),
+        ("tuned", Attack::RmiaOnline, &usual, models),
+        ("two references, one without each record", Attack::RmiaOffline, &single, 2),
+        ("all references", Attack::Base, &usual, models),
+        ("all references", Attack::Shokri, &usual, models),
+        ("no references", Attack::YeomLoss, &usual, 0),
+        ("no references", Attack::ModifiedEntropy, &usual, 0),
+    ] {
+        let found = mean(&population, &found, attack, settings, |place, _| place < kept)?;
+        attacks.push((words.to_owned(), found));
+    }
+    let gaps = overfitting(&found, &labels)?;
+    let average = |value: fn(&reticent_audit::Overfitting) -> f64| {
+        gaps.iter().map(value).sum::<f64>() / gaps.len() as f64
+    };
+    Ok(json!({
+        "mode": "ours", "models": models, "epochs": epochs, "threads": threads, "seconds": seconds, "training_seconds": trained,
+        "train_accuracy": average(|gap| gap.train_accuracy), "test_accuracy": average(|gap| gap.test_accuracy),
+        "attacks": attacks.iter().map(|(words, found)| {
+            let mut found = found.clone();
+            found["with"] = json!(words);
+            found
+        }).collect::<Vec<_>>(),
+    }))
+}
+
+/// Six networks for every number of passes.
+pub(crate) fn overfitted(folder: &Path) -> Result<Value> {
+    let (examples, labels) = data::read(folder)?;
+    let examples = Arc::new(examples);
+    let mut rows = Vec::new();
+    for epochs in [1, 2, 3, 4, 6, 8, 12, 20, 40, 100] {
+        let store = tempfile::tempdir()?;
+        let found = references(&examples, plain(labels.len(), epochs), 6, 2, store.path())?;
+        for gap in overfitting(&found, &labels)? {
+            rows.push(json!({
+                "epochs": epochs, "train_accuracy": gap.train_accuracy, "test_accuracy": gap.test_accuracy,
+                "attack_accuracy": gap.attack_accuracy,
+            }));
+        }
+    }
+    Ok(json!(rows))
+}

@@ -1,0 +1,73 @@
+//! The network 446-128-30, and how it is trained.
+
+use crate::data::{CLASSES, FEATURES};
+use anyhow::Result;
+use reticent_attack::{Design, Job, NetworkLearner, NetworkTraining, ReferencePlan, ReferenceSettings, Run, Store};
+use reticent_audit::Reference;
+use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
+use reticent_train::describe::Kind;
+use reticent_train::{
+    Baseline, Batches, Clipping, Description, Examples, Model, Network, OptimizerSettings, PlanSettings, PrivacyPlan,
+    Recipe, Schedule, Terms,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Of the networks without privacy, as of the peer's.
+const BATCH: usize = 128;
+const RATE: f64 = 3e-3;
+
+pub(crate) fn description() -> Description {
+    Description::reading(&[FEATURES])
+        .then(Kind::Linear { out: 128, bias: true })
+        .then(Kind::Relu)
+        .then(Kind::Linear { out: CLASSES, bias: true })
+}
+
+/// Adam, so many passes over half of the records.
+pub(crate) fn plain(records: usize, epochs: usize) -> NetworkTraining {
+    let steps = ((records / 2).div_ceil(BATCH) * epochs) as u64;
+    NetworkTraining {
+        description: description(),
+        terms: Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: BATCH }, steps }),
+        recipe: Recipe { optimizer: OptimizerSettings::adam(), schedule: Schedule::constant(RATE), average: None },
+    }
+}
+
+/// DP-SGD on half of the records at this ε and δ = 1e-5.
+pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
+    let description = description();
+    let dimension = Network::new(description.clone(), Default::default())?.layout().gradients();
+    let size = (records / 2) as u64;
+    let settings = PlanSettings {
+        neighboring: Neighboring::AddRemove,
+        unit: "row".to_owned(),
+        size,
+        sampling_rate: 512.0 / size as f64,
+        steps: 300,
+        clipping: Clipping::Flat { norm: 1.0 },
+        dimension,
+    };
+    let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(1e-5)? };
+    let recipe =
+        Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(1.0), average: None };
+    let terms = Terms::Private(PrivacyPlan::target(settings, budget)?);
+    Ok(NetworkTraining { description, terms, recipe })
+}
+
+/// Trains networks on halves of the records.
+pub(crate) fn references(
+    examples: &Arc<Examples>,
+    training: NetworkTraining,
+    count: usize,
+    threads: usize,
+    folder: &Path,
+) -> Result<Vec<Reference>> {
+    let learner = NetworkLearner::new(examples.clone(), training)?;
+    let settings = ReferenceSettings { key: "location".into(), references: count, design: Design::Half };
+    let plan = ReferencePlan::new(&settings, &learner)?;
+    let (store, halt) = (Store::open(folder)?, AtomicBool::new(false));
+    plan.fit(&store, Job::WHOLE, Run { threads, progress: &|_| {}, halt: &halt })?;
+    Ok(plan.collect(&store)?)
+}
