@@ -6,11 +6,15 @@
 //! |---|---|
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
 //! | [`Membership`] | scores of one attack beside the truth |
+//! | [`interval`] | confidence limits for proportions |
+//! | [`metrics`] | how well scores tell members from non-members |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
 mod error;
 pub mod findings;
+pub mod interval;
 mod membership;
+pub mod metrics;
 mod study;
 
 pub use error::AuditError;
