@@ -7,17 +7,21 @@
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
 //! | [`Membership`] | scores of one attack beside the truth |
 //! | [`overfitting`] | accuracy on both sides beside the simplest attack |
+//! | [`interval`] | confidence limits for proportions |
+//! | [`metrics`] | how well scores tell members from non-members |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
 pub mod attacks;
 pub mod boost;
 mod error;
 pub mod findings;
+pub mod interval;
 mod membership;
 mod overfitting;
 mod rank;
 mod rows;
 pub mod signal;
+pub mod metrics;
 mod study;
 
 pub use attacks::{Attack, AttackScores, AttackSettings};

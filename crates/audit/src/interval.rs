@@ -1,0 +1,140 @@
+//! Confidence limits for proportions and distribution functions, directed to the outside.
+
+use crate::findings::Estimate;
+use reticent_core::special::{beta_inc, clopper_pearson};
+
+/// What the incomplete beta function may be off by, several times over.
+const SLACK: f64 = 1e-10;
+
+/// The Clopper–Pearson lower limit: with `successes` of Binomial(trials, p), p lies below it with probability at most
+/// `alpha`.
+///
+/// # Guarantee
+/// One-sided and exact for independent trials of equal probability; rounded down. 0 without a success, and for `alpha`
+/// outside of 0..1.
+///
+/// # Reference
+/// Clopper, Pearson, *The use of confidence or fiducial limits illustrated in the case of the binomial* (1934).
+pub fn lower(successes: u64, trials: u64, alpha: f64) -> f64 {
+    if successes == 0 || trials == 0 || !(alpha > 0.0 && alpha < 1.0) {
+        return 0.0;
+    }
+    if successes >= trials {
+        return (libm::exp(libm::log(alpha) / trials as f64) * (1.0 - 4.0 * f64::EPSILON)).max(0.0);
+    }
+    clopper_pearson(successes, trials, alpha).0
+}
+
+/// The Clopper–Pearson upper limit: p lies above it with probability at most `alpha`.
+///
+/// # Guarantee
+/// As [`lower`], rounded up. 1 when every trial was a success, and for `alpha` outside of 0..1.
+///
+/// # Reference
+/// As [`lower`].
+pub fn upper(successes: u64, trials: u64, alpha: f64) -> f64 {
+    if successes >= trials || !(alpha > 0.0 && alpha < 1.0) {
+        return 1.0;
+    }
+    if successes == 0 {
+        return (-libm::expm1(libm::log(alpha) / trials as f64) * (1.0 + 4.0 * f64::EPSILON)).min(1.0);
+    }
+    clopper_pearson(successes, trials, alpha).1
+}
+
+/// The two-sided Clopper–Pearson interval: both limits at half of `alpha`.
+///
+/// # Guarantee
+/// It misses p with probability at most `alpha`.
+///
+/// # Reference
+/// As [`lower`].
+pub fn two_sided(successes: u64, trials: u64, alpha: f64) -> (f64, f64) {
+    (lower(successes, trials, alpha / 2.0), upper(successes, trials, alpha / 2.0))
+}
+
+/// A proportion with its two-sided interval.
+pub(crate) fn proportion(successes: u64, trials: u64, confidence: f64) -> Estimate {
+    let (lower, upper) = two_sided(successes, trials, 1.0 - confidence);
+    Estimate { value: successes as f64 / trials as f64, lower, upper, confidence }
+}
+
+/// Pr(Binomial(trials, p) ≥ successes), rounded up.
+pub(crate) fn upper_tail(successes: u64, trials: u64, p: f64) -> f64 {
+    if successes == 0 {
+        return 1.0;
+    }
+    if successes > trials {
+        return 0.0;
+    }
+    let (k, n) = (successes as f64, trials as f64);
+    (beta_inc(k, n - k + 1.0, p) * (1.0 + SLACK) + SLACK * 1e-2).min(1.0)
+}
+
+/// How far a distribution function may be from that of `samples` draws, everywhere at once, but for probability `alpha`.
+///
+/// # Guarantee
+/// The Dvoretzky–Kiefer–Wolfowitz inequality with Massart's constant: √(ln(2/α) / 2n), rounded up; at most 1.
+///
+/// # Reference
+/// Massart, *The tight constant in the Dvoretzky–Kiefer–Wolfowitz inequality* (1990).
+pub fn band(samples: u64, alpha: f64) -> f64 {
+    if samples == 0 || !(alpha > 0.0 && alpha < 1.0) {
+        return 1.0;
+    }
+    ((libm::log(2.0 / alpha) / (2.0 * samples as f64)).sqrt() * (1.0 + 8.0 * f64::EPSILON)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// References by mpmath with 50 digits.
+    #[test]
+    fn limits_are_those_of_the_beta_quantiles() {
+        for (k, n, alpha, low, high) in REFERENCE {
+            let (got_low, got_high) = (lower(*k, *n, *alpha), upper(*k, *n, *alpha));
+            assert!(got_low <= *low && got_low >= low * (1.0 - 1e-9), "{k} {n}: {got_low} for {low}");
+            assert!(got_high >= *high && got_high <= high * (1.0 + 1e-9), "{k} {n}: {got_high} for {high}");
+        }
+    }
+
+    const REFERENCE: &[(u64, u64, f64, f64, f64)] = &[
+        (1, 10, 0.05, 0.0051161968918237011, 0.39416330243650478),
+        (3, 7, 0.025, 0.098988278442507865, 0.81594843235991699),
+        (50, 100, 0.025, 0.39832112950330098, 0.60167887049669902),
+        (7, 2500, 0.05, 0.0013148405569653963, 0.0052527798955419924),
+        (1999, 2000, 0.001, 0.99539278413803567, 0.99999949974995833),
+        (40, 400, 1e-06, 0.043101430715497881, 0.18775278396997922),
+        (3, 100000, 0.025, 6.1867639589220312e-6, 8.7670202566362016e-5),
+    ];
+
+    /// References by scipy, good to 12 digits or so.
+    #[test]
+    fn ten_million_trials_are_no_trouble() {
+        let close = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+        assert!(close(lower(12, 10_000_000, 0.025), 6.200_576_596_682_649e-7));
+        assert!(close(upper(12, 10_000_000, 0.025), 2.096_157_565_676_928_5e-6));
+        assert!(close(lower(5_000_000, 10_000_000, 0.025), 0.499_690_052_521_371_1));
+        assert!(close(upper(5_000_000, 10_000_000, 0.025), 0.500_309_947_478_628_9));
+    }
+
+    #[test]
+    fn ends_are_exact() {
+        assert_eq!(lower(0, 10, 0.05), 0.0);
+        assert_eq!(upper(10, 10, 0.05), 1.0);
+        assert!((upper(0, 10, 0.05) - (1.0 - 0.05_f64.powf(0.1))).abs() < 1e-14);
+        assert!((lower(10, 10, 0.05) - 0.05_f64.powf(0.1)).abs() < 1e-14);
+        assert_eq!(two_sided(3, 7, 0.1), (lower(3, 7, 0.05), upper(3, 7, 0.05)));
+        assert_eq!((lower(3, 7, 0.0), upper(3, 7, f64::NAN), band(0, 0.1)), (0.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn a_tail_is_the_sum_of_its_terms() {
+        // Binomial(5, 0.3): 10·0.09·0.343 … for three and more successes.
+        let exact = 10.0 * 0.027 * 0.49 + 5.0 * 0.0081 * 0.7 + 0.00243;
+        let tail = upper_tail(3, 5, 0.3);
+        assert!(tail >= exact && tail < exact + 1e-9);
+        assert_eq!((upper_tail(0, 5, 0.3), upper_tail(6, 5, 0.3)), (1.0, 0.0));
+    }
+}

@@ -1,0 +1,131 @@
+use super::*;
+use proptest::prelude::*;
+
+fn membership(members: &[f64], non_members: &[f64]) -> Membership {
+    let scores = members.iter().chain(non_members).copied().collect();
+    let truth = std::iter::repeat_n(true, members.len()).chain(std::iter::repeat_n(false, non_members.len()));
+    Membership::new(scores, truth.collect()).unwrap()
+}
+
+fn spread(n: usize, scale: f64, shift: f64) -> Vec<f64> {
+    (0..n).map(|i| scale * ((i as f64 * 0.618_033_988_749_895).fract() - 0.5) + shift).collect()
+}
+
+#[test]
+fn the_area_counts_pairs() {
+    let found = measure(&membership(&[3.0, 2.0, 2.0], &[1.0, 2.0]), &MetricSettings::default()).unwrap();
+    // Of 6 pairs 4 are right and 2 tied.
+    assert!((found.auc.value - 5.0 / 6.0).abs() < 1e-15);
+    assert!((found.advantage.value - 0.5).abs() < 1e-15);
+    assert!((found.balanced_accuracy.value - 0.75).abs() < 1e-15);
+    assert_eq!(found.roc, vec![(0.0, 0.0), (0.0, 1.0 / 3.0), (0.5, 1.0), (1.0, 1.0)]);
+}
+
+/// Placements by hand: members 1, ¾, ¾ of variance 1/48, non-members 1 and ⅔ of variance 1/18.
+#[test]
+fn the_variance_is_delongs() {
+    let found = measure(&membership(&[3.0, 2.0, 2.0], &[1.0, 2.0]), &MetricSettings::default()).unwrap().auc;
+    let se = (1.0 / 48.0 / 3.0 + 1.0 / 18.0 / 2.0_f64).sqrt();
+    let logit = (5.0_f64).ln();
+    let reach = 1.959_963_984_540_054 * se / (5.0 / 36.0);
+    assert!((found.lower - 1.0 / (1.0 + (reach - logit).exp())).abs() < 1e-12);
+    assert!((found.upper - 1.0 / (1.0 + (-reach - logit).exp())).abs() < 1e-12);
+}
+
+#[test]
+fn a_perfect_attack_has_an_honest_interval() {
+    let found = measure(&membership(&[2.0; 20], &[1.0; 30]), &MetricSettings::default()).unwrap();
+    assert_eq!((found.auc.value, found.auc.upper), (1.0, 1.0));
+    assert!((found.auc.lower - 0.05_f64.powf(1.0 / 20.0)).abs() < 1e-12);
+    let found = measure(&membership(&[1.0; 20], &[2.0; 30]), &MetricSettings::default()).unwrap();
+    assert_eq!((found.auc.value, found.auc.lower, found.advantage.value), (0.0, 0.0, 0.0));
+    assert!(found.auc.upper < 0.2);
+}
+
+#[test]
+fn rates_are_told_only_where_false_positives_are_expected() {
+    let data = membership(&spread(500, 1.0, 0.3), &spread(1000, 1.0, 0.0));
+    let found = measure(&data, &MetricSettings { prior: Some(0.01), ..Default::default() }).unwrap();
+    let [tenth, hundredth, thousandth, _] = &found.rates[..] else { panic!("four rates") };
+    assert_eq!((tenth.false_positives, hundredth.false_positives), (Some(100), Some(10)));
+    let tpr = hundredth.tpr.unwrap();
+    assert!(tpr.lower < tpr.value && tpr.value < tpr.upper);
+    let ppv = hundredth.ppv.unwrap();
+    assert!((ppv.value - 0.01 * tpr.value / (0.01 * tpr.value + 0.99 * 0.01)).abs() < 1e-12);
+    assert!(ppv.lower < ppv.value && ppv.value < ppv.upper);
+    assert!(thousandth.tpr.is_none());
+    assert!(thousandth.reason.as_ref().unwrap().contains("at least 10000"));
+}
+
+#[test]
+fn a_tied_block_enters_wholly_or_not_at_all() {
+    let mut non_members = vec![0.0; 95];
+    non_members.extend([1.0; 15]);
+    let data = membership(&[2.0, 1.0, 1.0, 0.0], &non_members);
+    let settings = MetricSettings { rates: vec![0.1, 0.14], prior: Some(0.5), ..Default::default() };
+    let found = measure(&data, &settings).unwrap();
+    assert_eq!((found.rates[0].false_positives, found.rates[0].true_positives), (Some(0), Some(1)));
+    assert_eq!((found.rates[1].false_positives, found.rates[1].true_positives), (Some(15), Some(3)));
+    let ppv = found.rates[0].ppv.unwrap();
+    assert_eq!((ppv.value, ppv.upper), (1.0, 1.0));
+    assert!(ppv.lower < 0.5);
+}
+
+#[test]
+fn many_corners_are_thinned_but_not_at_the_low_end() {
+    let data = membership(&spread(30_000, 1.0, 0.05), &spread(29_000, 1.0, 0.0));
+    let roc = measure(&data, &MetricSettings::default()).unwrap().roc;
+    assert!(roc.len() <= 400 && roc.len() > 200, "{}", roc.len());
+    assert_eq!((roc[0], roc[roc.len() - 1]), ((0.0, 0.0), (1.0, 1.0)));
+    assert!(roc.windows(2).all(|w| w[0].0 <= w[1].0 && w[0].1 <= w[1].1));
+    assert!(roc.iter().filter(|corner| corner.0 > 0.0 && corner.0 <= 1e-3).count() > 15);
+    assert!(roc.iter().any(|corner| corner.0 == 0.0 && corner.1 > 0.04));
+}
+
+#[test]
+fn infinities_and_outliers_land_in_the_edge_bins() {
+    let mut members = spread(1000, 1.0, 0.0);
+    members.extend([f64::INFINITY, 1e300, f64::MAX]);
+    let mut non_members = spread(1000, 1.0, 0.0);
+    non_members.extend([f64::NEG_INFINITY, f64::MIN]);
+    let found = measure(&membership(&members, &non_members), &MetricSettings::default()).unwrap();
+    let bars = &found.histogram;
+    assert_eq!((bars.edges.len(), bars.members.len()), (41, 40));
+    assert!(bars.edges.windows(2).all(|w| w[0] < w[1]) && bars.edges[40] < 1.0);
+    assert_eq!((bars.members.iter().sum::<u64>(), bars.non_members.iter().sum::<u64>()), (1003, 1002));
+    let ends = membership(&[f64::INFINITY, 1.0], &[f64::NEG_INFINITY, 1.0]);
+    let bars = measure(&ends, &MetricSettings::default()).unwrap().histogram;
+    assert!(bars.edges.windows(2).all(|w| w[0] < w[1]));
+}
+
+#[test]
+fn settings_without_meaning_are_refused() {
+    let data = membership(&[1.0, 2.0], &[0.0]);
+    for settings in [
+        MetricSettings { confidence: 1.0, ..Default::default() },
+        MetricSettings { rates: vec![0.0], ..Default::default() },
+        MetricSettings { prior: Some(f64::NAN), ..Default::default() },
+    ] {
+        assert!(matches!(measure(&data, &settings), Err(AuditError::Invalid(_))));
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_number_is_a_share_inside_its_interval(
+        members in prop::collection::vec(-3i8..4, 1..60), non_members in prop::collection::vec(-4i8..3, 1..60),
+    ) {
+        let floats = |v: &[i8]| v.iter().map(|x| f64::from(*x) / 2.0).collect::<Vec<_>>();
+        let (members, non_members) = (floats(&members), floats(&non_members));
+        let all = members.iter().chain(&non_members);
+        prop_assume!(all.clone().any(|x| *x != members[0]));
+        let found = measure(&membership(&members, &non_members), &MetricSettings::default()).unwrap();
+        let pairs = members.iter().flat_map(|m| non_members.iter().map(move |n| (m, n)));
+        let wins: f64 = pairs.map(|(m, n)| if m > n { 1.0 } else if m == n { 0.5 } else { 0.0 }).sum();
+        let area = wins / (members.len() * non_members.len()) as f64;
+        prop_assert!((found.auc.value - area).abs() < 1e-12);
+        for e in [found.auc, found.advantage, found.balanced_accuracy] {
+            prop_assert!(0.0 <= e.lower && e.lower <= e.value && e.value <= e.upper && e.upper <= 1.0, "{e:?}");
+        }
+    }
+}
