@@ -17,6 +17,7 @@ mod rank;
 mod rows;
 pub mod signal;
 mod study;
+pub mod table;
 
 pub use attacks::{Attack, AttackScores, AttackSettings};
 pub use error::AuditError;
