@@ -6,18 +6,25 @@
 //! |---|---|
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
 //! | [`Membership`] | scores of one attack beside the truth |
+//! | [`signal`], [`attacks`], [`boost`] | from outputs to scores |
+//! | [`table`] | studies from files |
+//! | [`baseline`](mod@baseline) | what is told without a model |
+//! | [`vulnerability`] | who is at risk |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
 pub mod attacks;
+pub mod baseline;
 pub mod boost;
 mod error;
 pub mod findings;
+pub mod interval;
 mod membership;
 mod rank;
 mod rows;
 pub mod signal;
 mod study;
 pub mod table;
+pub mod vulnerability;
 
 pub use attacks::{Attack, AttackScores, AttackSettings};
 pub use error::AuditError;
