@@ -9,11 +9,18 @@
 //! | [`overfitting`] | accuracy on both sides beside the simplest attack |
 //! | [`interval`] | confidence limits for proportions |
 //! | [`metrics`] | how well scores tell members from non-members |
+//! | [`signal`], [`attacks`], [`boost`] | from outputs to scores |
+//! | [`table`] | studies from files |
+//! | [`baseline`](mod@baseline) | what is told without a model |
+//! | [`vulnerability`] | who is at risk |
+//! | [`examine`] | a whole audit |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
 pub mod attacks;
+pub mod baseline;
 pub mod boost;
 mod error;
+mod examine;
 pub mod findings;
 pub mod interval;
 mod membership;
@@ -23,9 +30,12 @@ mod rows;
 pub mod signal;
 pub mod metrics;
 mod study;
+pub mod table;
+pub mod vulnerability;
 
 pub use attacks::{Attack, AttackScores, AttackSettings};
 pub use error::AuditError;
+pub use examine::{ExamineSettings, Examination, examine};
 pub use findings::Findings;
 pub use membership::Membership;
 pub use overfitting::{Overfitting, overfitting};

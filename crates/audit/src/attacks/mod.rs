@@ -21,6 +21,7 @@ mod threat;
 mod yeom;
 
 pub use lira::{Location, PRIOR, Variance};
+pub use rmia::rmia_scores;
 
 use crate::findings::Threat;
 use crate::{AuditError, Signal, Study};
@@ -176,6 +177,25 @@ impl Attack {
                 "the target's log-probability against the mean over reference models without the record"
             }
         }
+    }
+
+    /// What it needs, in a few words.
+    pub fn needs(self) -> &'static str {
+        match self {
+            Attack::GivenScore => "a score",
+            Attack::YeomLoss | Attack::YeomPerClass | Attack::ModifiedEntropy => "outputs and labels",
+            Attack::QuantileRegression => "outputs and labels or a score, and features",
+            Attack::Shokri => "outputs of references",
+            Attack::LiraOffline | Attack::LiraOfflineTwoTailed => "a reference without each record",
+            Attack::LiraOnline => "references with and without each record",
+            Attack::RmiaOffline | Attack::BaseOffline => "outputs of a reference without each record",
+            Attack::RmiaOnline | Attack::Base => "outputs of references with and without each record",
+        }
+    }
+
+    /// Whether scores are fitted to who is a member of the target. They are then no guesses, and prove nothing about ε.
+    pub fn sees_members(self) -> bool {
+        self == Attack::QuantileRegression
     }
 
     /// Who could run it on this study's evidence.

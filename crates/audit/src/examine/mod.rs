@@ -6,7 +6,8 @@ use crate::findings::{
     AttackFinding, BaselineFinding, EpsilonLower, Findings, NotRun, Performance, SCHEMA, UserFinding,
 };
 use crate::metrics::{MetricSettings, measure};
-use crate::{AuditError, Membership, Overfitting, Reference, Study, baseline, overfitting, vulnerability};
+use crate::vulnerability::{GroupSettings, RecordSettings};
+use crate::{AuditError, Membership, Overfitting, Reference, Study, baseline::baseline, overfitting, vulnerability};
 use std::collections::BTreeMap;
 
 /// What to look at.
@@ -15,7 +16,7 @@ pub struct ExamineSettings {
     /// Rates, confidence and prior.
     pub metrics: MetricSettings,
     /// How ε is bounded from below; none for no bound.
-    pub bound: Option<(bound::Method, BoundSettings)>,
+    pub bound: Option<(bound::Method<'static>, BoundSettings)>,
     /// The attacks to run; none for all that can be run.
     pub attacks: Option<Vec<Attack>>,
     /// How attacks are set up.
@@ -89,7 +90,7 @@ pub fn examine(
         let epsilon_lower = match &settings.bound {
             Some((method, bound)) if is_headline => {
                 progress("bound on epsilon");
-                lower_bound(*attack, &membership, method, bound, &mut warnings)?
+                lower_bound(*attack, &membership, *method, bound, &mut warnings)?
             }
             _ => None,
         };
@@ -117,9 +118,11 @@ pub fn examine(
     progress("baseline without a model");
     let baseline = without_model(study, settings, &mut warnings)?;
     progress("groups, records and users");
-    let groups = vulnerability::by_group(study, &membership, GROUP_RATE, settings.metrics.confidence)?;
-    let records =
-        vulnerability::by_record(study, &membership, settings.worst, settings.metrics.confidence)?;
+    let confidence = settings.metrics.confidence;
+    let by_group = GroupSettings { fpr: GROUP_RATE, confidence, key: settings.key.clone(), ..GroupSettings::default() };
+    let groups = vulnerability::by_group(&membership, &columns(study), &by_group)?;
+    let by_record = RecordSettings { worst: settings.worst, confidence };
+    let records = vulnerability::by_record(study, membership.scores(), &by_record)?;
     let users = parts.users.as_ref().map(|users| by_user(&membership, users, settings)).transpose()?;
     let Some(first) = attacks.iter().find(|found| found.name == headline.name()) else {
         return Err(AuditError::not_measurable("the headline attack has no result"));
@@ -155,7 +158,7 @@ pub fn examine(
 fn lower_bound(
     attack: Attack,
     membership: &Membership,
-    method: &bound::Method,
+    method: bound::Method<'static>,
     settings: &BoundSettings,
     warnings: &mut Vec<String>,
 ) -> Result<Option<EpsilonLower>, AuditError> {
@@ -183,7 +186,7 @@ fn without_model(
     warnings: &mut Vec<String>,
 ) -> Result<BaselineFinding, AuditError> {
     let blank = |about: String| BaselineFinding { performance: None, about, shift: None };
-    let found = match baseline::scores(study, &settings.key) {
+    let found = match baseline(study, &settings.key) {
         Ok(found) => found,
         Err(AuditError::NotMeasurable(reason)) => {
             warnings.push(format!(
@@ -211,26 +214,32 @@ fn without_model(
     Ok(BaselineFinding { performance: Some(performance), about: found.about, shift: Some(shift) })
 }
 
+/// Declared groups, and the class where it is not among them.
+fn columns(study: &Study) -> Vec<(String, Vec<String>)> {
+    let parts = study.parts();
+    let mut columns = parts.groups.clone();
+    if let (Some(labels), false) = (&parts.labels, columns.iter().any(|(name, _)| name == "class")) {
+        columns.insert(0, ("class".to_owned(), labels.iter().map(ToString::to_string).collect()));
+    }
+    columns
+}
+
 /// Scores gathered by user.
 fn by_user(
     membership: &Membership,
     users: &[String],
     settings: &ExamineSettings,
 ) -> Result<UserFinding, AuditError> {
-    let about = "mean score of a user's records; a user is a member if one of their records is".to_owned();
     let gathered = vulnerability::by_user(membership, users).and_then(|found| {
         let performance = measure(&found.membership, &settings.metrics)?;
         Ok((found, performance))
     });
     match gathered {
         Ok((found, performance)) => {
-            let about = match found.mixed {
-                0 => about,
-                mixed => format!("{about}; {mixed} users have records of both kinds"),
-            };
-            Ok(UserFinding { about, performance: Some(performance), reason: None })
+            Ok(UserFinding { about: found.about, performance: Some(performance), reason: None })
         }
         Err(AuditError::NotMeasurable(reason)) => {
+            let about = "scores of a user's records, gathered".to_owned();
             Ok(UserFinding { about, performance: None, reason: Some(reason) })
         }
         Err(error) => Err(error),

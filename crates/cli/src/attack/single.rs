@@ -9,6 +9,7 @@ use crate::file::Target;
 use crate::text::{aligned, json_line};
 use reticent::audit::attacks::Attack;
 use reticent::audit::examine;
+use reticent::audit::table::write_scores;
 use serde_json::json;
 
 /// All attacks.
@@ -39,19 +40,7 @@ pub(super) fn run(arguments: &AttackRun, progress: bool) -> Result<Output, Fail>
     let examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
     drop(stage);
     if let (Some(file), Some((_, scores))) = (&file, examination.scores.first()) {
-        let parts = study.parts();
-        let rows = scores.iter().enumerate().map(|(record, score)| {
-            format!("{},{},{score}\n", quoted(&parts.ids[record]), u8::from(parts.members[record]))
-        });
-        file.write(&(String::from("id,member,score\n") + &rows.collect::<String>()))?;
+        write_scores(file.path, &study, &[("score", scores)])?;
     }
     answer(&examination.findings, None, None, arguments.json)
-}
-
-/// A field of CSV.
-fn quoted(field: &str) -> String {
-    match field.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
-    }
 }

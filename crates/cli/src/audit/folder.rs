@@ -2,7 +2,8 @@
 
 use crate::fail::Fail;
 use reticent::audit::{Examination, Findings, Study};
-use reticent::data::{write_atomic, write_csv_atomic};
+use reticent::audit::table::write_scores;
+use reticent::data::write_atomic;
 use std::fs;
 use std::path::Path;
 
@@ -16,15 +17,9 @@ pub(crate) fn write(folder: &Path, study: &Study, examination: &Examination) -> 
     fs::create_dir_all(folder).map_err(|error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
     })?;
-    let mut header = vec!["id".to_owned(), "member".to_owned()];
-    header.extend(examination.scores.iter().map(|(attack, _)| attack.name().to_owned()));
-    let parts = study.parts();
-    let rows = (0..study.len()).map(|record| {
-        let mut row = vec![parts.ids[record].clone(), u8::from(parts.members[record]).to_string()];
-        row.extend(examination.scores.iter().map(|(_, scores)| scores[record].to_string()));
-        row
-    });
-    write_csv_atomic(&folder.join(SCORES_FILE), &header, rows)?;
+    let scores: Vec<(&str, &[f64])> =
+        examination.scores.iter().map(|(attack, scores)| (attack.name(), scores.as_slice())).collect();
+    write_scores(&folder.join(SCORES_FILE), study, &scores)?;
     let text = serde_json::to_string_pretty(&examination.findings)
         .map_err(|error| Fail::new(format!("cannot write {AUDIT_FILE}: {error}")))?;
     Ok(write_atomic(&folder.join(AUDIT_FILE), format!("{text}\n").as_bytes())?)

@@ -10,11 +10,14 @@ pub(crate) fn study(table: &Table) -> Result<Study, Fail> {
     let Some(scores) = &table.scores else {
         return Err(Fail::missing("--scores", "give a table with the columns score and member"));
     };
-    let settings = TableSettings { groups: table.groups.clone(), features: table.features.clone() };
+    let settings = TableSettings {
+        groups: table.groups.clone(),
+        features: table.features.clone(),
+        ..TableSettings::default()
+    };
     let study = read_scores(scores, &settings)?;
-    let Some(file) = &table.references_from else { return Ok(study) };
-    let mut parts = study.into_parts();
-    let references = read_references(file, &parts.ids)?;
-    parts.references.extend(references);
-    Ok(Study::new(parts)?)
+    Ok(match &table.references_from {
+        Some(file) => read_references(file, study)?,
+        None => study,
+    })
 }

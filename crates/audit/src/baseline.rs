@@ -1,0 +1,174 @@
+//! How well members are told from non-members without any model: what a difference between the two samples alone explains.
+
+use crate::boost::{Boost, BoostSettings, Loss};
+use crate::rows::{chosen, with_labels};
+use crate::{AuditError, Study};
+use reticent_data::keyed_hash;
+use std::collections::BTreeMap;
+
+/// Into how many parts the records are cut.
+const FOLDS: usize = 5;
+
+/// The scores of a classifier that sees no model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BaselineScores {
+    /// One per record, larger for members; from a classifier that was not shown the record.
+    pub scores: Vec<f64>,
+    /// What it was.
+    pub about: String,
+}
+
+/// A boosted classifier on the features and the label, or on the label alone, fitted on four fifths of the records and asked
+/// about the last, five times over. Fifths are made by a keyed hash, of whole users where there are users, else with as many
+/// members in each.
+///
+/// An attack that does no better than this has shown that the samples differ, not that the model leaks.
+///
+/// # Reference
+/// Das, Zhang, Tramèr, *Blind baselines beat membership inference attacks for foundation models*, 2024.
+///
+/// # Errors
+/// [`AuditError::NotMeasurable`] without features and labels, and with too few members, non-members or users to cut.
+pub fn baseline(study: &Study, key: &str) -> Result<BaselineScores, AuditError> {
+    let parts = study.parts();
+    let with_features = parts.features.as_ref().is_some_and(|features| features.columns > 0);
+    let about = match (with_features, parts.labels.is_some()) {
+        (true, true) => "features and label",
+        (true, false) => "features",
+        (false, true) => "the label alone, for want of features",
+        (false, false) => {
+            let reason =
+                "there are neither features nor labels of the records: give columns `feature_…` or `label`";
+            return Err(AuditError::not_measurable(reason));
+        }
+    };
+    let key = format!("{key}: baseline");
+    let folds = folds(study, &key);
+    let features = with_labels(study)?;
+    let boost = BoostSettings { key, ..BoostSettings::default() };
+    let mut scores = vec![0.0; study.len()];
+    for fold in 0..FOLDS {
+        let (asked, learnt): (Vec<usize>, Vec<usize>) = (0..study.len()).partition(|r| folds[*r] == fold);
+        if asked.is_empty() {
+            continue;
+        }
+        let truth: Vec<f64> = learnt.iter().map(|r| f64::from(u8::from(parts.members[*r]))).collect();
+        let inside = truth.iter().filter(|t| **t == 1.0).count();
+        if inside < FOLDS || truth.len() - inside < FOLDS {
+            return Err(AuditError::not_measurable(format!(
+                "a part to learn from has {inside} members and {} non-members, and at least {FOLDS} of each are needed: \
+                 give more records",
+                truth.len() - inside
+            )));
+        }
+        let model = Boost::fit(&chosen(&features, &learnt), &truth, Loss::Logistic, &boost)?;
+        for (record, score) in asked.iter().zip(model.predict(&chosen(&features, &asked))?) {
+            // The share of members differs a little from part to part, which is no knowledge about a record.
+            scores[*record] = score - model.base();
+        }
+    }
+    let about = format!(
+        "{} boosted trees on {about}, each record scored by trees that had not seen it",
+        boost.rounds
+    );
+    Ok(BaselineScores { scores, about })
+}
+
+/// The part of every record.
+fn folds(study: &Study, key: &str) -> Vec<usize> {
+    let parts = study.parts();
+    if let Some(users) = &parts.users {
+        let mut order: BTreeMap<&str, usize> = users.iter().map(|user| (user.as_str(), 0)).collect();
+        let mut names: Vec<&str> = order.keys().copied().collect();
+        names.sort_by_cached_key(|user| (keyed_hash(key, user.as_bytes()), *user));
+        for (place, user) in names.into_iter().enumerate() {
+            order.insert(user, place % FOLDS);
+        }
+        return users.iter().map(|user| order[user.as_str()]).collect();
+    }
+    let mut order: Vec<usize> = (0..study.len()).collect();
+    order.sort_by_cached_key(|record| (keyed_hash(key, parts.ids[*record].as_bytes()), *record));
+    let mut next = [0, 0];
+    let mut folds = vec![0; study.len()];
+    for record in order {
+        let place = &mut next[usize::from(parts.members[record])];
+        folds[record] = *place % FOLDS;
+        *place += 1;
+    }
+    folds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::auc;
+    use crate::{Features, StudyParts};
+
+    fn uniform(key: &str, place: usize) -> f64 {
+        (keyed_hash(key, &(place as u64).to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn parts(records: usize, shift: f64) -> StudyParts {
+        let members: Vec<bool> = (0..records).map(|r| uniform("m", r) < 0.5).collect();
+        let value = |place: usize| {
+            let more = if members[place / 4] && place.is_multiple_of(4) { shift } else { 0.0 };
+            (uniform("x", place) + more) as f32
+        };
+        let values = (0..4 * records).map(value).collect();
+        StudyParts {
+            scores: Some(vec![0.0; records]),
+            features: Some(Features { columns: 4, values }),
+            members,
+            ..StudyParts::default()
+        }
+    }
+
+    fn area(parts: StudyParts) -> f64 {
+        let study = Study::new(parts).unwrap();
+        auc(&baseline(&study, "key").unwrap().scores, &study.parts().members).unwrap()
+    }
+
+    #[test]
+    fn a_shift_is_found_and_none_is_not() {
+        assert!(area(parts(2000, 0.5)) > 0.85);
+        let none = area(parts(2000, 0.0));
+        assert!((none - 0.5).abs() < 0.05, "{none}");
+    }
+
+    #[test]
+    fn copies_of_a_user_do_not_leak_across_parts() {
+        let mut copies = parts(2000, 0.0);
+        // Ten records per user, alike in everything.
+        copies.users = Some((0..2000).map(|r| (r / 10).to_string()).collect());
+        copies.members = (0..2000).map(|r| uniform("u", r / 10) < 0.5).collect();
+        copies.features =
+            Some(Features { columns: 1, values: (0..2000).map(|r| uniform("x", r / 10) as f32).collect() });
+        let apart = area(copies.clone());
+        copies.users = None;
+        let leaked = area(copies);
+        assert!(apart < 0.65 && leaked > 0.7, "{apart} {leaked}");
+    }
+
+    #[test]
+    fn labels_alone_serve() {
+        let mut only = parts(1000, 0.0);
+        only.features = None;
+        only.labels = Some(only.members.iter().map(|m| u32::from(*m)).collect());
+        let study = Study::new(only.clone()).unwrap();
+        assert!(baseline(&study, "key").unwrap().about.contains("label alone"));
+        assert!(area(only) > 0.95);
+    }
+
+    #[test]
+    fn nothing_to_look_at_is_said() {
+        let mut bare = parts(100, 0.0);
+        bare.features = None;
+        let refusal =
+            |parts: StudyParts| baseline(&Study::new(parts).unwrap(), "key").unwrap_err().to_string();
+        assert!(refusal(bare).contains("neither features nor labels"));
+        assert!(refusal(parts(3, 0.0)).contains("not measurable"));
+        let mut all = parts(50, 0.0);
+        all.members = vec![true; 50];
+        assert!(refusal(all).contains("0 non-members"));
+    }
+}

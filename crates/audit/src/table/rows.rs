@@ -1,0 +1,152 @@
+//! A CSV or Parquet table with a row per record.
+
+use super::{TableSettings, columns, unknown};
+use crate::{AuditError, Features, Reference, Study, StudyParts};
+use reticent_data::TableFile;
+use std::path::Path;
+
+/// The most values of a text column that become a column each.
+const MOST_VALUES: usize = 1000;
+
+/// Where each wanted column stands among those that are read.
+#[derive(Default)]
+struct Wanted {
+    names: Vec<String>,
+}
+
+impl Wanted {
+    fn add(&mut self, name: &str) -> usize {
+        self.names.push(name.to_owned());
+        self.names.len() - 1
+    }
+}
+
+/// The places of a reference model's columns.
+struct ReferencePlaces {
+    name: String,
+    score: usize,
+    inside: usize,
+}
+
+pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, AuditError> {
+    let table = TableFile::open(path)?;
+    let file = path.display().to_string();
+    let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
+    let has = |name: &str| names.iter().any(|known| known == name);
+    table.column(&settings.member)?;
+    let output_columns = columns::output_columns(&file, &names)?;
+    if output_columns.is_none() {
+        table.column(&settings.score)?;
+    }
+    let mut wanted = Wanted::default();
+    let member = wanted.add(&settings.member);
+    let mut optional = |name: &str| has(name).then(|| wanted.add(name));
+    let score = optional(&settings.score);
+    let id = optional(&settings.id);
+    let label = optional(&settings.label);
+    let user = optional(&settings.user);
+    for group in settings.groups.iter().chain(&settings.features) {
+        table.column(group)?;
+    }
+    let groups: Vec<usize> = settings.groups.iter().map(|name| wanted.add(name)).collect();
+    let is_feature = |name: &&String| name.starts_with("feature_") && !settings.features.contains(*name);
+    let features: Vec<&String> = names.iter().filter(is_feature).chain(&settings.features).collect();
+    let features: Vec<usize> = features.into_iter().map(|name| wanted.add(name)).collect();
+    let outputs: Vec<usize> =
+        output_columns.iter().flat_map(|(_, c)| c).map(|name| wanted.add(name)).collect();
+    let references = reference_columns(&file, &names, &mut wanted)?;
+
+    let mut parts = StudyParts::default();
+    let (mut ids, mut labels, mut users) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut scores, mut output_values) = (Vec::new(), Vec::new());
+    let mut group_values: Vec<Vec<String>> = vec![Vec::new(); groups.len()];
+    let mut feature_values: Vec<Vec<String>> = vec![Vec::new(); features.len()];
+    let mut reference_values: Vec<(Vec<f64>, Vec<bool>)> = vec![Default::default(); references.len()];
+    let chosen: Vec<&str> = wanted.names.iter().map(String::as_str).collect();
+    table.scan(&chosen, &mut |_| {}, &mut |row, cells| {
+        let name = |place: usize| wanted.names[place].as_str();
+        let text = |place: usize| columns::text(&cells[place], name(place), row);
+        let number = |place: usize| columns::number(&cells[place], name(place), row);
+        let flag = |place: usize| columns::flag(&cells[place], name(place), row);
+        parts.members.push(flag(member)?);
+        score.map(number).transpose()?.into_iter().for_each(|value| scores.push(value));
+        id.map(text).transpose()?.into_iter().for_each(|value| ids.push(value));
+        label.map(text).transpose()?.into_iter().for_each(|value| labels.push(value));
+        user.map(text).transpose()?.into_iter().for_each(|value| users.push(value));
+        for (to, place) in group_values.iter_mut().zip(&groups) {
+            to.push(cells[*place].label().map_or_else(|| "(none)".to_owned(), |text| text.into_owned()));
+        }
+        for (to, place) in feature_values.iter_mut().zip(&features) {
+            to.push(text(*place)?);
+        }
+        for place in &outputs {
+            output_values.push(number(*place)? as f32);
+        }
+        for (to, reference) in reference_values.iter_mut().zip(&references) {
+            to.0.push(number(reference.score)?);
+            to.1.push(flag(reference.inside)?);
+        }
+        Ok::<(), AuditError>(())
+    })?;
+    parts.ids = ids;
+    parts.scores = score.map(|_| scores);
+    parts.labels = label.map(|_| columns::classes(&labels));
+    parts.users = user.map(|_| users);
+    parts.groups = settings.groups.iter().cloned().zip(group_values).collect();
+    parts.features = encoded(&wanted.names, &features, &feature_values)?;
+    parts.target = columns::outputs(output_columns.as_ref(), output_values)?;
+    let reference = |(places, (scores, inside)): (ReferencePlaces, _)| Reference {
+        name: places.name,
+        outputs: None,
+        scores: Some(scores),
+        inside,
+    };
+    parts.references = references.into_iter().zip(reference_values).map(reference).collect();
+    Study::new(parts)
+}
+
+/// The columns `reference_K` and `reference_K_in`, in the order of the file.
+fn reference_columns(
+    file: &str,
+    names: &[String],
+    wanted: &mut Wanted,
+) -> Result<Vec<ReferencePlaces>, AuditError> {
+    let mut found = Vec::new();
+    for name in names.iter().filter(|name| name.starts_with("reference_")) {
+        let score = name.strip_suffix("_in").unwrap_or(name).to_owned();
+        let inside = format!("{score}_in");
+        if let Some(missing) = [&score, &inside].into_iter().find(|half| !names.contains(half)) {
+            return Err(unknown(file, missing, names.to_vec()));
+        }
+        if *name == score {
+            let (score_place, inside) = (wanted.add(&score), wanted.add(&inside));
+            found.push(ReferencePlaces { name: score, score: score_place, inside });
+        }
+    }
+    Ok(found)
+}
+
+/// All features as numbers, record by record.
+fn encoded(
+    names: &[String],
+    places: &[usize],
+    values: &[Vec<String>],
+) -> Result<Option<Features>, AuditError> {
+    if places.is_empty() {
+        return Ok(None);
+    }
+    let mut columns = Vec::new();
+    for (place, cells) in places.iter().zip(values) {
+        let own = columns::encode(cells);
+        if own.len() > MOST_VALUES {
+            let value = format!("{} different texts in column \"{}\"", own.len(), names[*place]);
+            let remedy =
+                format!("give numbers, or at most {MOST_VALUES} categories, or leave the column out");
+            return Err(AuditError::invalid("features", value, remedy));
+        }
+        columns.extend(own);
+    }
+    let rows = columns.first().map_or(0, Vec::len);
+    let values = (0..rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+    Ok(Some(Features { columns: columns.len(), values }))
+}
