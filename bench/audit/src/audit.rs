@@ -74,7 +74,9 @@ fn mean(
             *sum += value / targets as f64;
         }
     }
-    Ok(json!({"attack": attack.name(), "auc": total[0], "tpr_at_1_percent": total[1], "tpr_at_0.1_percent": total[2]}))
+    Ok(
+        json!({"attack": attack.name(), "auc": total[0], "tpr_at_1_percent": total[1], "tpr_at_0.1_percent": total[2]}),
+    )
 }
 
 pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usize) -> Result<Value> {
@@ -91,7 +93,8 @@ pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usiz
     let lira = mean(&population, &found, Attack::LiraOnline, &per_record, all)?;
     let seconds = begun.elapsed().as_secs_f64();
     let usual = AttackSettings::default();
-    let single = AttackSettings { rmia_temperature: Some(2.0), rmia_a: Some(0.3), ..AttackSettings::default() };
+    let single =
+        AttackSettings { rmia_temperature: Some(2.0), rmia_a: Some(0.3), ..AttackSettings::default() };
     let mut attacks = vec![(format!("{} references, variance per record", models - 2), lira)];
     for (words, attack, settings, kept) in [
         ("default variance", Attack::LiraOnline, &usual, models),

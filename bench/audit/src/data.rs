@@ -18,7 +18,8 @@ pub(crate) fn read(folder: &Path) -> Result<(Examples, Vec<u32>)> {
     for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
         let batch = batch?;
         let column = |name: &str| batch.column_by_name(name).with_context(|| format!("no column {name}"));
-        let classes = column("label")?.as_any().downcast_ref::<UInt8Array>().context("labels are no bytes")?;
+        let classes =
+            column("label")?.as_any().downcast_ref::<UInt8Array>().context("labels are no bytes")?;
         let rows = column("features")?.as_any().downcast_ref::<FixedSizeBinaryArray>();
         let rows = rows.context("features are no bytes")?;
         for row in 0..rows.len() {

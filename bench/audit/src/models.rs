@@ -2,13 +2,15 @@
 
 use crate::data::{CLASSES, FEATURES};
 use anyhow::Result;
-use reticent_attack::{Design, Job, NetworkLearner, NetworkTraining, ReferencePlan, ReferenceSettings, Run, Store};
+use reticent_attack::{
+    Design, Job, NetworkLearner, NetworkTraining, ReferencePlan, ReferenceSettings, Run, Store,
+};
 use reticent_audit::Reference;
 use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
 use reticent_train::describe::Kind;
 use reticent_train::{
-    Baseline, Batches, Clipping, Description, Examples, Model, Network, OptimizerSettings, PlanSettings, PrivacyPlan,
-    Recipe, Schedule, Terms,
+    Baseline, Batches, Clipping, Description, Examples, Model, Network, OptimizerSettings, PlanSettings,
+    PrivacyPlan, Recipe, Schedule, Terms,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +33,11 @@ pub(crate) fn plain(records: usize, epochs: usize) -> NetworkTraining {
     NetworkTraining {
         description: description(),
         terms: Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: BATCH }, steps }),
-        recipe: Recipe { optimizer: OptimizerSettings::adam(), schedule: Schedule::constant(RATE), average: None },
+        recipe: Recipe {
+            optimizer: OptimizerSettings::adam(),
+            schedule: Schedule::constant(RATE),
+            average: None,
+        },
     }
 }
 

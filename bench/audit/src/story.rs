@@ -43,7 +43,7 @@ fn row(
     let gaps = overfitting(&models, labels)?;
     let population = Population::of_labels(labels.to_vec());
     let (mut auc, mut at_percent, mut at_permille, mut lower) = (0.0, 0.0, 0.0, Vec::new());
-    let settings = BoundSettings { delta: 1e-5, confidence: 0.95, ..BoundSettings::default() };
+    let settings = BoundSettings::new(1e-5, "story");
     for target in 0..TARGETS {
         let study = as_target(&population, &models, target)?;
         let scores = Attack::LiraOnline.run(&study, &AttackSettings::default())?.scores;
@@ -52,7 +52,7 @@ fn row(
         auc += found.auc.value / TARGETS as f64;
         at_percent += at(&membership, 0.01) / TARGETS as f64;
         at_permille += at(&membership, 0.001) / TARGETS as f64;
-        lower.push(bound::lower(&membership, &bound::Method::OneRun, &settings)?.value);
+        lower.push(bound::lower(&membership, bound::Method::OneRun, &settings)?.value);
     }
     lower.sort_by(f64::total_cmp);
     let certified = match &training.terms {
@@ -85,5 +85,5 @@ fn planted(
     let how = CanarySettings { kind, count: CANARIES, key: "story".to_owned(), coins: Coins::Fresh };
     let canaries = Canaries::plant(&examples.subset(&half), data::CLASSES as u32, how)?;
     let ran = run(&canaries, training, Effort::default(), &|| false)?;
-    Ok(bound::lower(&ran.membership, &bound::Method::OneRun, settings)?.value)
+    Ok(bound::lower(&ran.membership, bound::Method::OneRun, settings)?.value)
 }

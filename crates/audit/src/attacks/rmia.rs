@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn search_equals_all_pairs() {
-        let hash = |place: usize, key| (keyed_hash(key, &place.to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64;
+        let hash =
+            |place: usize, key| (keyed_hash(key, &place.to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64;
         let ratios = |key| -> Vec<f64> { (0..500).map(|p| (hash(p, key) * 40.0).round() / 10.0).collect() };
         let (records, population) = (ratios("r"), ratios("z"));
         for gamma in [0.5, 1.0, 2.0, 7.0] {

@@ -7,7 +7,9 @@ use crate::findings::{
 };
 use crate::metrics::{MetricSettings, measure};
 use crate::vulnerability::{GroupSettings, RecordSettings};
-use crate::{AuditError, Membership, Overfitting, Reference, Study, baseline::baseline, overfitting, vulnerability};
+use crate::{
+    AuditError, Membership, Overfitting, Reference, Study, baseline::baseline, overfitting, vulnerability,
+};
 use std::collections::BTreeMap;
 
 /// What to look at.
@@ -113,13 +115,16 @@ pub fn examine(
         }
     }
     let Some(membership) = headline_scores else {
-        return Err(AuditError::not_measurable("no attack could be run: give scores or outputs of the target"));
+        return Err(AuditError::not_measurable(
+            "no attack could be run: give scores or outputs of the target",
+        ));
     };
     progress("baseline without a model");
     let baseline = without_model(study, settings, &mut warnings)?;
     progress("groups, records and users");
     let confidence = settings.metrics.confidence;
-    let by_group = GroupSettings { fpr: GROUP_RATE, confidence, key: settings.key.clone(), ..GroupSettings::default() };
+    let by_group =
+        GroupSettings { fpr: GROUP_RATE, confidence, key: settings.key.clone(), ..GroupSettings::default() };
     let groups = vulnerability::by_group(&membership, &columns(study), &by_group)?;
     let by_record = RecordSettings { worst: settings.worst, confidence };
     let records = vulnerability::by_record(study, membership.scores(), &by_record)?;

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 /// What is stated about an attack.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Statement {
-    /// How epsilon is bounded from below: one-run, f-dp, clopper-pearson, gaussian, or none
+    /// How epsilon is bounded from below: one-run, f-dp, f-dp-gaussian, clopper-pearson, gaussian, or none
     #[arg(long, value_name = "METHOD", default_value = "one-run")]
     pub(crate) bound: String,
+    /// The probability with which each record was put in by its coin, for bounds from one run
+    #[arg(long, value_name = "P", default_value = "0.5", allow_hyphen_values = true)]
+    pub(crate) inclusion: String,
     /// The delta of that bound [default: the certificate's, else 1e-5]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,

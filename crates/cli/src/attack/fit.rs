@@ -64,7 +64,9 @@ impl Fits {
         let folder = self.folder.display();
         let stdout = match json {
             true => format!("{}\n", json!({"interrupted": true, "folder": self.folder})),
-            false => format!("Interrupted. Finished models are kept in {folder}; the same command goes on from there.\n"),
+            false => format!(
+                "Interrupted. Finished models are kept in {folder}; the same command goes on from there.\n"
+            ),
         };
         Output { stdout, status: INTERRUPTED, ..Output::default() }
     }

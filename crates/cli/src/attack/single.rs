@@ -23,7 +23,9 @@ pub(super) fn list(json: bool) -> Result<Output, Fail> {
     } else {
         let lines: Vec<(String, String)> = Attack::ALL
             .iter()
-            .map(|attack| (attack.name().to_owned(), format!("{} (needs {})", attack.about(), attack.needs())))
+            .map(|attack| {
+                (attack.name().to_owned(), format!("{} (needs {})", attack.about(), attack.needs()))
+            })
             .collect();
         aligned(&lines)
     };

@@ -1,8 +1,8 @@
 //! What an audit leaves on disk.
 
 use crate::fail::Fail;
-use reticent::audit::{Examination, Findings, Study};
 use reticent::audit::table::write_scores;
+use reticent::audit::{Examination, Findings, Study};
 use reticent::data::write_atomic;
 use std::fs;
 use std::path::Path;
@@ -29,8 +29,9 @@ pub(crate) fn write(folder: &Path, study: &Study, examination: &Examination) -> 
 pub(crate) fn read_findings(path: &Path) -> Result<Findings, Fail> {
     let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    let findings: Findings = serde_json::from_str(&text)
-        .map_err(|error| refuse(format!("not the findings of an audit ({error}): run 'reticent audit' again")))?;
+    let findings: Findings = serde_json::from_str(&text).map_err(|error| {
+        refuse(format!("not the findings of an audit ({error}): run 'reticent audit' again"))
+    })?;
     if findings.schema != reticent::audit::findings::SCHEMA {
         return Err(refuse(format!("its schema {} is not known here: use a newer version", findings.schema)));
     }

@@ -13,8 +13,8 @@ mod settings;
 mod table;
 
 pub(crate) use folder::{AUDIT_FILE, read_findings, write};
-pub(crate) use render::{answer, percent};
-pub(crate) use settings::{Asked, count, delta_of};
+pub(crate) use render::answer;
+pub(crate) use settings::{Asked, count};
 pub(crate) use table::study;
 
 use crate::Output;

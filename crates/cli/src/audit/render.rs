@@ -39,8 +39,11 @@ fn summary(findings: &Findings, certificate: Option<&Certificate>, folder: Optio
     }
     if !findings.not_run.is_empty() {
         let _ = writeln!(text, "\nNot run");
-        let lines: Vec<(String, String)> =
-            findings.not_run.iter().map(|attack| (format!("  {}", attack.name), attack.reason.clone())).collect();
+        let lines: Vec<(String, String)> = findings
+            .not_run
+            .iter()
+            .map(|attack| (format!("  {}", attack.name), attack.reason.clone()))
+            .collect();
         text += &aligned(&lines);
     }
     if let Some(folder) = folder {
@@ -73,9 +76,7 @@ fn headline_lines(
         );
         lines.insert(1, ("accuracy".to_owned(), words));
     }
-    lines.extend([
-        ("AUC".to_owned(), format!("{} (0.5 is guessing)", with_interval(&performance.auc))),
-    ]);
+    lines.extend([("AUC".to_owned(), format!("{} (0.5 is guessing)", with_interval(&performance.auc)))]);
     for rate in &performance.rates {
         let label = format!("found at {} % false alarms", brief(rate.fpr * 100.0));
         lines.push((label, rate_words(rate)));
@@ -107,7 +108,8 @@ fn headline_lines(
         lines.push(("  if".to_owned(), bound.premise.clone()));
     }
     if let Some(certificate) = certificate {
-        let who = format!("{} ({}, {})", spent(&certificate.guarantee), certificate.unit, certificate.neighboring);
+        let who =
+            format!("{} ({}, {})", spent(&certificate.guarantee), certificate.unit, certificate.neighboring);
         lines.push(("certified from above".to_owned(), who));
     }
     lines
@@ -187,6 +189,6 @@ fn percents(estimate: &Estimate) -> String {
 }
 
 /// A share in percent.
-pub(crate) fn percent(share: f64) -> String {
+fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
 }

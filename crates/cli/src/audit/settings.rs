@@ -3,10 +3,10 @@
 use crate::args::audit::Statement;
 use crate::fail::Fail;
 use crate::read;
-use reticent::audit::attacks::{Attack, AttackSettings};
-use reticent::audit::bound::{BoundSettings, Method};
-use reticent::audit::metrics::MetricSettings;
 use reticent::audit::ExamineSettings;
+use reticent::audit::attacks::{Attack, AttackSettings};
+use reticent::audit::bound::{BoundSettings, Method, Tradeoff};
+use reticent::audit::metrics::MetricSettings;
 use reticent::core::Certificate;
 use reticent::data::closest;
 
@@ -35,7 +35,8 @@ impl Asked {
         let delta = delta_of(statement, certificate)?;
         let key = statement.key.clone();
         let method = method(&statement.bound)?;
-        let bound = BoundSettings { delta, confidence, key: key.clone(), ..BoundSettings::default() };
+        let inclusion = share("--inclusion", &statement.inclusion)?;
+        let bound = BoundSettings { confidence, inclusion, ..BoundSettings::new(delta, key.clone()) };
         let attacks = attacks.iter().map(|name| attack(name)).collect::<Result<Vec<_>, _>>()?;
         let settings = ExamineSettings {
             metrics: MetricSettings { confidence, prior, ..MetricSettings::default() },
@@ -50,7 +51,7 @@ impl Asked {
 }
 
 /// The δ of the bound.
-pub(crate) fn delta_of(statement: &Statement, certificate: Option<&Certificate>) -> Result<f64, Fail> {
+fn delta_of(statement: &Statement, certificate: Option<&Certificate>) -> Result<f64, Fail> {
     match &statement.delta {
         Some(text) => {
             let value = read::number("--delta", text)?;
@@ -65,7 +66,7 @@ pub(crate) fn delta_of(statement: &Statement, certificate: Option<&Certificate>)
 }
 
 /// An attack by its name.
-pub(crate) fn attack(name: &str) -> Result<Attack, Fail> {
+fn attack(name: &str) -> Result<Attack, Fail> {
     let names: Vec<&str> = Attack::ALL.iter().map(|attack| attack.name()).collect();
     Attack::ALL.iter().copied().find(|attack| attack.name() == name).ok_or_else(|| {
         let hint = closest(name, &names).map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
@@ -73,15 +74,16 @@ pub(crate) fn attack(name: &str) -> Result<Attack, Fail> {
     })
 }
 
-fn method(name: &str) -> Result<Option<Method>, Fail> {
+fn method(name: &str) -> Result<Option<Method<'static>>, Fail> {
     Ok(Some(match name {
         "none" => return Ok(None),
         "one-run" => Method::OneRun,
-        "f-dp" => Method::FDp,
+        "f-dp" => Method::FDp(Tradeoff::Approximate),
+        "f-dp-gaussian" => Method::FDp(Tradeoff::Gaussian),
         "clopper-pearson" => Method::ClopperPearson,
         "gaussian" => Method::Gaussian,
         _ => {
-            let known = "unknown: give one-run, f-dp, clopper-pearson, gaussian or none";
+            let known = "unknown: give one-run, f-dp, f-dp-gaussian, clopper-pearson, gaussian or none";
             return Err(Fail::flag("--bound", name, known));
         }
     }))

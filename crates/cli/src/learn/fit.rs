@@ -127,9 +127,7 @@ pub(super) fn reference_terms(
 ) -> Result<ReferenceTerms, Fail> {
     let mut settings = plan.settings.clone();
     let budget = match plan.budget {
-        Some(budget) => {
-            Some(fitting_budget(budget, train, &mut settings, entropy, &mut Bill::default())?)
-        }
+        Some(budget) => Some(fitting_budget(budget, train, &mut settings, entropy, &mut Bill::default())?),
         None => None,
     };
     let labels = usable_labels(&plan.task, train);

@@ -42,12 +42,7 @@ pub(super) fn check(folder: &Path) -> Result<(), Fail> {
 }
 
 /// Writes everything about a model. One that was there is replaced.
-pub(super) fn save(
-    folder: &Path,
-    trained: &Trained,
-    schema: &Schema,
-    arguments: &Train,
-) -> Result<(), Fail> {
+pub(super) fn save(folder: &Path, trained: &Trained, schema: &Schema, arguments: &Train) -> Result<(), Fail> {
     let stopped = |error: std::io::Error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be written: {error}"))
     };

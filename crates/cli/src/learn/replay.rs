@@ -67,8 +67,9 @@ pub(super) fn save(folder: &Path, train: &Train) -> Result<(), Fail> {
 pub(super) fn read(folder: &Path) -> Result<Train, Fail> {
     let path = folder.join(RUN_FILE);
     let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
-    let text = fs::read_to_string(&path)
-        .map_err(|error| refuse(format!("how the model was trained cannot be read ({error}): train it again")))?;
+    let text = fs::read_to_string(&path).map_err(|error| {
+        refuse(format!("how the model was trained cannot be read ({error}): train it again"))
+    })?;
     let flags: Flags = serde_json::from_str(&text)
         .map_err(|error| refuse(format!("not the flags of a training ({error}): train it again")))?;
     Ok(Train {

@@ -85,11 +85,14 @@ pub(crate) fn target(
     let classes = &reader.classes;
     population.groups = vec![(
         "class".to_owned(),
-        population.labels.iter().map(|label| classes.get(*label as usize).cloned().unwrap_or_default()).collect(),
+        population
+            .labels
+            .iter()
+            .map(|label| classes.get(*label as usize).cloned().unwrap_or_default())
+            .collect(),
     )];
     let effort = Effort::default();
-    let outputs =
-        network_outputs(&trained.training.description, &trained.stored.weights, &audited, effort)?;
+    let outputs = network_outputs(&trained.training.description, &trained.stored.weights, &audited, effort)?;
     let learner = Box::new(NetworkLearner::new(all, trained.training)?);
     Ok(Case { learner, chosen, population, outputs, certificate: trained.certificate, others: name })
 }

@@ -1,13 +1,13 @@
 //! The steps of a run: progress, metrics, checkpoints, and stopping on Ctrl-C.
 
 use super::folder;
-use crate::interrupt;
 use super::reader::Reader;
 use super::settings::Every;
 use super::terms::Agreement;
 use crate::bar::StepBar;
 use crate::digits;
 use crate::fail::Fail;
+use crate::interrupt;
 use reticent::core::Certificate;
 use reticent::train::{Evaluation, Examples, Trainer};
 use serde::Serialize;

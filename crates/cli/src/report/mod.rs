@@ -42,7 +42,9 @@ impl Folders {
             return Ok(Self { audit: inner, run: run_of(folder) });
         }
         let why = match folder.is_dir() {
-            true => format!("no {AUDIT_FILE} there: run 'reticent audit' first (for a score table with --out)"),
+            true => {
+                format!("no {AUDIT_FILE} there: run 'reticent audit' first (for a score table with --out)")
+            }
             false => "no such folder: give the one of an audit, or of an audited model".to_owned(),
         };
         Err(Fail::new(format!("{}: {why}", folder.display())))

@@ -21,6 +21,8 @@ pub(super) fn open(page: &Path) -> String {
         .spawn();
     match started {
         Ok(_) => String::new(),
-        Err(error) => format!("warning: {program} could not be started ({error}): open {} yourself\n", page.display()),
+        Err(error) => {
+            format!("warning: {program} could not be started ({error}): open {} yourself\n", page.display())
+        }
     }
 }

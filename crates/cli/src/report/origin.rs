@@ -10,8 +10,15 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Files whose digests are stated, where they are there.
-const OF_RUN: &[&str] =
-    &["certificate.json", "model.safetensors", "model.json", "model.toml", "schema.toml", "run.toml", "run.json"];
+const OF_RUN: &[&str] = &[
+    "certificate.json",
+    "model.safetensors",
+    "model.json",
+    "model.toml",
+    "schema.toml",
+    "run.toml",
+    "run.json",
+];
 const OF_AUDIT: &[&str] = &[AUDIT_FILE, "scores.csv"];
 
 /// Versions, keys, digests and the date.
@@ -51,7 +58,8 @@ fn today() -> Option<String> {
 /// The date so many days after 1 January 1970.
 fn date(days: u64) -> String {
     let (mut year, mut left) = (1970, days);
-    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let length = |year: u64| 365 + u64::from(is_leap(year));
     while left >= length(year) {
         left -= length(year);

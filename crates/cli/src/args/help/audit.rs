@@ -18,8 +18,8 @@ target_probabilities) of records x classes, reference_logits of models x records
 models x records, features, user. See docs/auditing.md.
 
 BOUNDS. one-run (Steinke et al. 2023) asks that every record was put in by a fair coin, independently, and assumes \
-nothing of the mechanism. f-dp (Mahloujifar et al. 2024) is often stronger under the same premise. clopper-pearson asks that every row is a \
-training run of its own. gaussian is the strongest, and holds only for mechanisms that are Gaussian.
+nothing of the mechanism. f-dp (Mahloujifar et al. 2024) has the same premise. clopper-pearson asks that every row is a training run of \
+its own. f-dp-gaussian and gaussian are stronger, and hold only for mechanisms that are Gaussian.
 
   reticent audit runs/first --references 16
   reticent audit --scores scores.csv
