@@ -6,10 +6,12 @@
 //! |---|---|
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
 //! | [`Membership`] | scores of one attack beside the truth |
+//! | [`bound`] | lower bounds on ε |
 //! | [`interval`] | confidence limits for proportions |
 //! | [`metrics`] | how well scores tell members from non-members |
 //! | [`Findings`] | everything an audit says, as it is written to JSON |
 
+pub mod bound;
 mod error;
 pub mod findings;
 pub mod interval;
