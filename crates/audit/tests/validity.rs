@@ -46,11 +46,19 @@ fn canaries(count: usize, scale: f64, bits: &mut SeededForTests, gaussian: bool)
 }
 
 fn gaussian_scale(epsilon: f64) -> f64 {
-    profile::gaussian_noise_multiplier_up(Epsilon::new(epsilon).unwrap(), Delta::new(1e-5).unwrap()).unwrap().get()
+    profile::gaussian_noise_multiplier_up(Epsilon::new(epsilon).unwrap(), Delta::new(1e-5).unwrap())
+        .unwrap()
+        .get()
 }
 
 /// The share of simulations with a claim above the truth is at most 5 % and three of its own standard deviations.
-fn holds(method: Method<'_>, delta: f64, truth: f64, simulations: usize, mut draw: impl FnMut(u64) -> Membership) {
+fn holds(
+    method: Method<'_>,
+    delta: f64,
+    truth: f64,
+    simulations: usize,
+    mut draw: impl FnMut(u64) -> Membership,
+) {
     let selections =
         [Selection::HeldOut { share: 0.1 }, Selection::Grid, Selection::Declared { share: 0.25 }];
     let mut wrong = [0; 3];
@@ -112,38 +120,70 @@ fn tight_gaussian_mechanisms_are_not_overstated() {
         Method::Gaussian,
     ];
     for method in methods {
-        holds(method, 1e-5, 2.0, SIMULATIONS, |seed| {
+        holds(method, 1e-5, 2.0, 500, |seed| {
             canaries(1000, scale, &mut SeededForTests::new(40_000 + seed), true)
         });
     }
 }
 
-/// Medians over ideal canaries, beside what is published for them.
+/// Records that were put in with probability 0.8, thinned to fair coins.
+#[test]
+fn thinned_records_claim_nothing_where_nothing_is() {
+    for method in [Method::OneRun, Method::FDp(Tradeoff::Approximate)] {
+        let mut wrong = 0;
+        for seed in 0..500 {
+            let mut bits = SeededForTests::new(80_000 + seed);
+            let members: Vec<bool> = (0..1000).map(|_| uniform(&mut bits) < 0.8).collect();
+            let scores = (0..1000).map(|_| uniform(&mut bits)).collect();
+            let settings = BoundSettings { inclusion: 0.8, ..BoundSettings::new(1e-5, "thinned") };
+            let found = lower(&Membership::new(scores, members).unwrap(), method, &settings).unwrap();
+            assert!(found.correction.contains("members thinned"));
+            wrong += usize::from(found.value > 0.0);
+        }
+        assert!(wrong <= 40, "{method:?}: {wrong} of 500");
+    }
+}
+
+/// Medians over ideal canaries. Measured over 200 draws: one-run 0.31, 0.87, 1.89, 3.49 with guesses chosen on a held-out tenth and
+/// 0.40, 0.92, 1.95, 3.61 for a declared twentieth; curves 0.42, 1.12, 2.56, 5.17 and 0.50, 1.21, 2.67, 5.21. The goals leave
+/// room for the error of a median of 45.
 #[test]
 fn ideal_canaries_prove_what_can_be_proven() {
-    let draws: usize = std::env::var("DRAWS").ok().and_then(|v| v.parse().ok()).unwrap_or(45);
-    for (epsilon, one_run, curves, gaussian) in FIGURES {
+    for (epsilon, goals) in FIGURES {
         let scale = gaussian_scale(*epsilon);
-        let settings = BoundSettings::new(1e-5, "power");
-        let data: Vec<Membership> = (0..draws)
-            .map(|draw| canaries(5000, scale, &mut SeededForTests::new(60_000 + draw as u64), true))
+        let data: Vec<Membership> = (0..45)
+            .map(|draw| canaries(5000, scale, &mut SeededForTests::new(60_000 + draw), true))
             .collect();
-        let goals =
-            [(Method::OneRun, one_run), (Method::FDp(Tradeoff::Gaussian), curves), (Method::Gaussian, gaussian)];
-        for (method, goal) in goals {
+        let (held_out, declared) = (Selection::default(), Selection::Declared { share: 0.05 });
+        let curves = Method::FDp(Tradeoff::Gaussian);
+        let tried = [
+            (Method::OneRun, held_out),
+            (Method::OneRun, declared),
+            (curves, held_out),
+            (curves, declared),
+            (Method::Gaussian, held_out),
+        ];
+        for ((method, selection), goal) in tried.into_iter().zip(goals) {
+            let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "power") };
             let mut found: Vec<f64> =
                 data.iter().map(|data| lower(data, method, &settings).unwrap().value).collect();
             found.sort_unstable_by(f64::total_cmp);
             let median = found[found.len() / 2];
-            println!("epsilon {epsilon}, {method:?}: median {median:.3}, goal {goal}");
-            assert!(median >= *goal, "epsilon {epsilon}, {method:?}: {median} below {goal}");
+            println!("epsilon {epsilon}, {method:?}, {selection:?}: median {median:.3}, goal {goal}");
+            assert!(median >= *goal, "epsilon {epsilon}, {method:?}, {selection:?}: {median} below {goal}");
+            assert!(median <= *epsilon);
         }
     }
 }
 
-/// True ε, then medians to reach: one-run, trade-off curves, Gaussian.
-const FIGURES: &[(f64, f64, f64, f64)] =
-    &[(1.0, 0.28, 0.38, 0.51), (2.0, 0.79, 0.91, 1.40), (4.0, 1.8, 2.5, 3.33), (8.0, 3.4, 4.96, 7.43)];
+/// True ε, then medians to reach: one-run and trade-off curves, each with guesses chosen on a held-out tenth and with a
+/// declared twentieth, and Gaussian.
+const FIGURES: &[(f64, [f64; 5])] = &[
+    (1.0, [0.28, 0.28, 0.38, 0.38, 0.51]),
+    (2.0, [0.79, 0.79, 0.91, 0.91, 1.40]),
+    (4.0, [1.80, 1.88, 2.45, 2.55, 3.33]),
+    (8.0, [3.35, 3.45, 4.96, 4.96, 7.43]),
+];
 
 #[test]
 fn a_normal_draw_is_normal() {

@@ -1,6 +1,5 @@
 use super::family::{Approximate, Family, Gaussian, Tradeoff};
-use super::guess::{Promise, play, wilson};
-use super::logistic::quick_quantile;
+use super::guess::play;
 use super::one_run::premise;
 use super::{BoundSettings, finding, largest_rejected};
 use crate::findings::EpsilonLower;
@@ -8,22 +7,6 @@ use crate::{AuditError, Membership};
 
 /// What sums of rounded terms may be off by, relative to the threshold.
 const SLACK: f64 = 1e-9;
-
-struct ByCurve {
-    alpha: f64,
-    gaussian: bool,
-}
-
-impl Promise for ByCurve {
-    fn promise(&self, guesses: u64, share: f64, open: u64) -> f64 {
-        let low = wilson(share, guesses, self.alpha);
-        if !self.gaussian {
-            return low / (1.0 - low);
-        }
-        let part = guesses as f64 / open as f64;
-        quick_quantile((1.0 - low) * part) - quick_quantile(low * part)
-    }
-}
 
 pub(super) fn lower(
     membership: &Membership,
@@ -38,8 +21,7 @@ pub(super) fn lower(
     };
     // What the family cannot answer is said before anything is computed.
     family.epsilon(0.0, settings.delta)?;
-    let by = ByCurve { alpha: settings.alpha(), gaussian: !matches!(tradeoff, Tradeoff::Approximate) };
-    let rounds = play(membership, settings, &by)?;
+    let rounds = play(membership, settings)?;
     let alpha = settings.alpha() / rounds.tried.len() as f64;
     let mut best = (f64::NEG_INFINITY, rounds.tried[0]);
     for guesses in &rounds.tried {

@@ -34,14 +34,10 @@ pub(super) struct Rounds {
     pub(super) correction: String,
 }
 
-/// What a number of guesses with an expected share of right ones promises.
-pub(super) trait Promise {
-    fn promise(&self, guesses: u64, share: f64, open: u64) -> f64;
-}
-
-/// The lower end of Wilson's interval for a share, to compare rules by.
-pub(super) fn wilson(share: f64, guesses: u64, alpha: f64) -> f64 {
-    let (n, z) = (guesses as f64, quick_quantile(alpha));
+/// What a number of guesses with an expected share of right ones promises: the lower end of Wilson's interval for that share.
+/// A fifth of the error, since expected shares are optimistic where few guesses look best.
+fn promise(share: f64, guesses: u64, alpha: f64) -> f64 {
+    let (n, z) = (guesses as f64, quick_quantile(alpha / 5.0));
     let centre = share + z * z / (2.0 * n);
     (centre - z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt()) / (1.0 + z * z / n)
 }
@@ -65,11 +61,7 @@ fn hash(settings: &BoundSettings, purpose: &str, record: usize) -> u64 {
 }
 
 /// The guesses of every rule. Choices see scores, hashes of row numbers and the memberships of held-out records only.
-pub(super) fn play(
-    membership: &Membership,
-    settings: &BoundSettings,
-    promise: &dyn Promise,
-) -> Result<Rounds, AuditError> {
+pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<Rounds, AuditError> {
     let randomised = membership.len() as u64;
     let (records, thinned) = fair(membership, settings)?;
     let too_few = || {
@@ -89,7 +81,7 @@ pub(super) fn play(
             if open.is_empty() {
                 return Err(too_few());
             }
-            let guesses = chosen(&records, &pilot, &open, promise);
+            let guesses = chosen(&records, &pilot, &open, settings.alpha());
             let correction = format!(
                 "guesses chosen on {} held-out records (share {share}), tested on the other {}",
                 pilot.len(),
@@ -168,7 +160,7 @@ fn both_ends(records: &[Record], order: &[usize], count: usize) -> Guesses {
 }
 
 /// The guesses a fit to the pilot makes on the open records: the most confident ones, as many as promise most.
-fn chosen(records: &[Record], pilot: &[usize], open: &[usize], promise: &dyn Promise) -> Guesses {
+fn chosen(records: &[Record], pilot: &[usize], open: &[usize], alpha: f64) -> Guesses {
     let scores: Vec<f64> = records.iter().map(|record| record.score).collect();
     let z = normal_scores(&scores);
     let pairs: Vec<(f64, bool)> = pilot.iter().map(|place| (z[*place], records[*place].member)).collect();
@@ -177,14 +169,13 @@ fn chosen(records: &[Record], pilot: &[usize], open: &[usize], promise: &dyn Pro
     guesses.sort_unstable_by(|a, b| {
         b.0.abs().total_cmp(&a.0.abs()).then(records[a.1].hash.cmp(&records[b.1].hash))
     });
-    let open = guesses.len() as u64;
     let (mut best, mut most) = (f64::NEG_INFINITY, guesses.len());
     let (mut sum, mut next) = (0.0, 4.0_f64.min(guesses.len() as f64));
     for (place, (log_odds, _)) in guesses.iter().enumerate() {
         sum += Logistic::chance(*log_odds);
         let count = place + 1;
         if count as f64 >= next || count == guesses.len() {
-            let promised = promise.promise(count as u64, sum / count as f64, open);
+            let promised = promise(sum / count as f64, count as u64, alpha);
             if promised > best {
                 (best, most) = (promised, count);
             }

@@ -165,16 +165,18 @@ fn at_order(rows: &Rows, share: f64) -> [Errors; 2] {
     ]
 }
 
-fn premise(settings: &BoundSettings) -> String {
-    let alike = match settings.selection {
-        Selection::HeldOut { .. } => "",
-        _ => " and alike: rows of one kind are draws of one law",
-    };
+fn premise(alike: &str) -> String {
     format!(
         "rows are independent of each other{alike}: one run per row, or canaries that are declared not to influence each \
          other; whether a row is a member was fixed before its run"
     )
 }
+
+/// Added to the premise where each rate is bounded by itself.
+const ALIKE: &str = ", and rows of one kind are draws of one law";
+
+/// Added to the premise of a Gaussian bound.
+const GAUSSIAN: &str = "; the mechanism is Gaussian: its trade-off curve is that of some μ";
 
 /// The ε of both directions at limits of both rates, rounded down.
 fn epsilon_at((fpr, fnr): (f64, f64), delta: f64) -> f64 {
@@ -211,7 +213,7 @@ pub(super) fn clopper_pearson(
     let value = |rates| epsilon_at(rates, settings.delta);
     let (errors, correction) = tried(membership, settings, |fpr, fnr| value((fpr, fnr)))?;
     let (value, errors) = best(&errors, settings.alpha(), value);
-    Ok(finding(settings, value, "clopper-pearson", correction, premise(settings), &errors.counts()))
+    Ok(finding(settings, value, "clopper-pearson", correction, premise(ALIKE), &errors.counts()))
 }
 
 pub(super) fn gaussian(
@@ -219,8 +221,6 @@ pub(super) fn gaussian(
     settings: &BoundSettings,
 ) -> Result<EpsilonLower, AuditError> {
     gaussian_epsilon(0.0, settings.delta)?;
-    let premise =
-        format!("{}; the mechanism is Gaussian: its trade-off curve is that of some μ", premise(settings));
     let (n1, n0) = (membership.member_count() as f64, membership.non_member_count() as f64);
     if let Selection::HeldOut { share } = settings.selection
         && n1.max(n0) <= 1.5 * n1.min(n0)
@@ -233,12 +233,19 @@ pub(super) fn gaussian(
             "threshold chosen on {rows} held-out rows (share {share}); both kinds of errors tested together"
         );
         let value = gaussian_epsilon(mu, settings.delta)?;
-        return Ok(finding(settings, value, "gaussian", correction, premise, &errors.counts()));
+        return Ok(finding(
+            settings,
+            value,
+            "gaussian",
+            correction,
+            premise("") + GAUSSIAN,
+            &errors.counts(),
+        ));
     }
     let (errors, correction) = tried(membership, settings, |fpr, fnr| mu_at((fpr, fnr)))?;
     let (mu, errors) = best(&errors, settings.alpha(), mu_at);
     let value = gaussian_epsilon(mu, settings.delta)?;
-    Ok(finding(settings, value, "gaussian", correction, premise, &errors.counts()))
+    Ok(finding(settings, value, "gaussian", correction, premise(ALIKE) + GAUSSIAN, &errors.counts()))
 }
 
 /// The score of the pilot from which on members are likelier than not.

@@ -3,7 +3,7 @@
 use reticent_core::special::normal_tail_quantile;
 
 /// Penalties of the intercept, the slope and the bends of both tails.
-const RIDGE: [f64; 4] = [0.1, 0.1, 1.0, 1.0];
+const RIDGE: [f64; 4] = [1.0, 0.1, 5.0, 5.0];
 
 /// Log-odds that are linear in the normal score, with a bend at one standard deviation on either side.
 #[derive(Debug, Clone, Copy, PartialEq)]

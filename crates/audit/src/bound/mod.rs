@@ -183,3 +183,6 @@ fn largest_rejected(
     }
     Ok(low)
 }
+
+#[cfg(test)]
+mod tests;

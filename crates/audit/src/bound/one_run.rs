@@ -1,4 +1,4 @@
-use super::guess::{Promise, play, wilson};
+use super::guess::play;
 use super::{BoundSettings, finding, largest_rejected};
 use crate::findings::EpsilonLower;
 use crate::{AuditError, Membership, interval};
@@ -13,19 +13,8 @@ pub(super) fn premise(inclusion: f64) -> String {
     )
 }
 
-struct ByOdds {
-    alpha: f64,
-}
-
-impl Promise for ByOdds {
-    fn promise(&self, guesses: u64, share: f64, _open: u64) -> f64 {
-        let low = wilson(share, guesses, self.alpha);
-        low / (1.0 - low)
-    }
-}
-
 pub(super) fn lower(membership: &Membership, settings: &BoundSettings) -> Result<EpsilonLower, AuditError> {
-    let rounds = play(membership, settings, &ByOdds { alpha: settings.alpha() })?;
+    let rounds = play(membership, settings)?;
     let alpha = settings.alpha() / rounds.tried.len() as f64;
     let mut best = (f64::NEG_INFINITY, rounds.tried[0]);
     for guesses in &rounds.tried {
