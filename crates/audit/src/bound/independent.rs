@@ -89,14 +89,15 @@ fn threshold(pilot: &Rows, rest: &Rows, promise: impl Fn(f64, f64) -> f64, alpha
     candidates.dedup();
     let stride = candidates.len().div_ceil(400);
     let mut best = (f64::NEG_INFINITY, f64::INFINITY);
-    // Half a count more than seen keeps rates off 0; an approximate upper limit is enough to compare.
+    // A standard deviation above what the pilot saw, since the best of many looks better than it is; then roughly the upper
+    // limit that such a rate will have.
     let guess = |count: u64, seen: u64, trials: usize| {
-        let rate = (count as f64 + 0.5) / (seen as f64 + 1.0);
+        let seen = seen as f64 + 2.0;
+        let rate = (count as f64 + 1.0) / seen;
+        let rate = (rate + (rate * (1.0 - rate) / seen).sqrt()).min(1.0);
         let (n, z) = (trials as f64, normal_tail_quantile(alpha / 2.0));
-        1.0 - {
-            let (p, z2) = (1.0 - rate, z * z);
-            (p + z2 / (2.0 * n) - z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt()) / (1.0 + z2 / n)
-        }
+        let centre = rate + z * z / (2.0 * n);
+        (centre + z * (rate * (1.0 - rate) / n + z * z / (4.0 * n * n)).sqrt()) / (1.0 + z * z / n)
     };
     for candidate in candidates.into_iter().step_by(stride) {
         let errors = pilot.errors(candidate);

@@ -56,7 +56,7 @@ pub fn p_value(epsilon: f64, delta: f64, randomised: u64, guesses: u64, correct:
     let right = 1.0 - wrong;
     let tail = interval::upper_tail(v, r, right);
     let failures = 2.0 * randomised as f64 * delta;
-    if tail >= 1.0 || failures == 0.0 || !(wrong > 0.0) {
+    if tail >= 1.0 || failures == 0.0 || wrong <= 0.0 {
         return tail;
     }
     // Masses from v − 1 downwards. Their running mean rises to its largest value and falls from there on.

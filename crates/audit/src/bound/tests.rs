@@ -4,7 +4,7 @@ use reticent_core::{Event, Neighboring, NoiseMultiplier};
 
 /// Members score above non-members but for every tenth pair of records.
 fn separated(count: usize) -> Membership {
-    let member = |i: usize| i % 2 == 0;
+    let member = |i: usize| i.is_multiple_of(2);
     let score = |i: usize| {
         let turned = (i / 2) % 10 == 9;
         let size = 1.0 + (i as f64 * 0.618_033_988_749_895).fract();
