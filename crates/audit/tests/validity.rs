@@ -126,6 +126,20 @@ fn tight_gaussian_mechanisms_are_not_overstated() {
     }
 }
 
+/// Scores with many ties, members first in the file.
+#[test]
+fn ties_claim_nothing() {
+    for method in [Method::OneRun, Method::FDp(Tradeoff::Gaussian), Method::ClopperPearson, Method::Gaussian]
+    {
+        holds(method, 1e-5, 0.0, 500, |seed| {
+            let mut bits = SeededForTests::new(100_000 + seed);
+            let inside = (0..1000).filter(|_| bits.bit()).count();
+            let scores = (0..1000).map(|_| (1.5 * normals(&mut bits).0).round()).collect();
+            Membership::new(scores, (0..1000).map(|row| row < inside).collect()).unwrap()
+        });
+    }
+}
+
 /// Records that were put in with probability 0.8, thinned to fair coins.
 #[test]
 fn thinned_records_claim_nothing_where_nothing_is() {

@@ -54,10 +54,11 @@ fn unit(hash: u64) -> f64 {
     (hash >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-fn hash(settings: &BoundSettings, purpose: &str, record: usize) -> u64 {
+/// A hash of the number of a row, which knows nothing of its score or its membership.
+pub(super) fn hash(key: &str, purpose: &str, row: usize) -> u64 {
     let mut bytes = purpose.as_bytes().to_vec();
-    bytes.extend((record as u64).to_le_bytes());
-    keyed_hash(&settings.key, &bytes)
+    bytes.extend((row as u64).to_le_bytes());
+    keyed_hash(key, &bytes)
 }
 
 /// The guesses of every rule. Choices see scores, hashes of row numbers and the memberships of held-out records only.
@@ -124,10 +125,10 @@ fn fair(membership: &Membership, settings: &BoundSettings) -> Result<(Vec<Record
     let mut records = Vec::with_capacity(membership.len());
     for (place, (score, member)) in membership.scores().iter().zip(membership.members()).enumerate() {
         let keep = if *member { keep_member } else { keep_other };
-        if keep < 1.0 && unit(hash(settings, "thin", place)) >= keep {
+        if keep < 1.0 && unit(hash(&settings.key, "thin", place)) >= keep {
             continue;
         }
-        records.push(Record { score: *score, member: *member, hash: hash(settings, "order", place) });
+        records.push(Record { score: *score, member: *member, hash: hash(&settings.key, "order", place) });
     }
     let note = if records.len() < membership.len() {
         let side = if p > 0.5 { "members" } else { "non-members" };

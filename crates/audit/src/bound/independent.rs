@@ -1,13 +1,13 @@
 //! Bounds for rows that are independent of each other: one run per row, or canaries that are declared so.
 
 use super::family::gaussian_epsilon;
+use super::guess::hash;
 use super::logistic::{Logistic, normal_scores};
 use super::{BoundSettings, Selection, finding, largest_rejected};
 use crate::findings::EpsilonLower;
 use crate::{AuditError, Membership, interval};
 use reticent_core::rounding::{div_down, ln_down, sub_down};
 use reticent_core::special::{normal_cdf, normal_tail, normal_tail_quantile};
-use reticent_data::keyed_hash;
 
 /// Errors of one threshold, and how many rows of each kind they were counted on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,9 +67,7 @@ fn split(membership: &Membership, share: f64, key: &str) -> Result<(Rows, Rows),
     let below = (share * u64::MAX as f64) as u64;
     let (mut pilot, mut rest) = (Rows::default(), Rows::default());
     for (place, (score, member)) in membership.scores().iter().zip(membership.members()).enumerate() {
-        let mut bytes = b"order".to_vec();
-        bytes.extend((place as u64).to_le_bytes());
-        let held_out = keyed_hash(key, &bytes) < below;
+        let held_out = hash(key, "order", place) < below;
         if held_out { &mut pilot } else { &mut rest }.push(*score, *member);
     }
     if pilot.is_empty() || rest.is_empty() {
