@@ -7,6 +7,7 @@
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
 //! | [`Membership`] | scores of one attack beside the truth |
 //! | [`overfitting`] | accuracy on both sides beside the simplest attack |
+//! | [`bound`] | lower bounds on ε |
 //! | [`interval`] | confidence limits for proportions |
 //! | [`metrics`] | how well scores tell members from non-members |
 //! | [`signal`], [`attacks`], [`boost`] | from outputs to scores |
@@ -19,6 +20,7 @@
 pub mod attacks;
 pub mod baseline;
 pub mod boost;
+pub mod bound;
 mod error;
 mod examine;
 pub mod findings;

@@ -1,0 +1,193 @@
+//! Guesses for the one-run game: which records are guessed, as what, and how many guesses are right.
+
+use super::logistic::{Logistic, normal_scores, quick_quantile};
+use super::{BoundSettings, Selection};
+use crate::{AuditError, Membership, interval};
+use reticent_data::keyed_hash;
+
+/// Guesses made by one rule, and how they turned out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Guesses {
+    /// How many records were guessed members.
+    pub(super) inside: u64,
+    /// How many were guessed non-members.
+    pub(super) outside: u64,
+    /// How many guesses were right.
+    pub(super) correct: u64,
+}
+
+impl Guesses {
+    pub(super) fn made(&self) -> u64 {
+        self.inside + self.outside
+    }
+}
+
+/// All rules that are tried, each with the same part of the error.
+pub(super) struct Rounds {
+    /// One entry per rule.
+    pub(super) tried: Vec<Guesses>,
+    /// How many records were randomised.
+    pub(super) randomised: u64,
+    /// How many of them could be guessed: those that were neither thinned away nor held out.
+    pub(super) open: u64,
+    /// What pays for the choice.
+    pub(super) correction: String,
+}
+
+/// What a number of guesses with an expected share of right ones promises: the lower end of Wilson's interval for that share.
+/// A fifth of the error, since expected shares are optimistic where few guesses look best.
+fn promise(share: f64, guesses: u64, alpha: f64) -> f64 {
+    let (n, z) = (guesses as f64, quick_quantile(alpha / 5.0));
+    let centre = share + z * z / (2.0 * n);
+    (centre - z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt()) / (1.0 + z * z / n)
+}
+
+/// A record that may be guessed.
+struct Record {
+    score: f64,
+    member: bool,
+    hash: u64,
+}
+
+/// A hash as a number in [0, 1).
+fn unit(hash: u64) -> f64 {
+    (hash >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A hash of the number of a row, which knows nothing of its score or its membership.
+pub(super) fn hash(key: &str, purpose: &str, row: usize) -> u64 {
+    let mut bytes = purpose.as_bytes().to_vec();
+    bytes.extend((row as u64).to_le_bytes());
+    keyed_hash(key, &bytes)
+}
+
+/// The guesses of every rule. Choices see scores, hashes of row numbers and the memberships of held-out records only.
+pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<Rounds, AuditError> {
+    let randomised = membership.len() as u64;
+    let (records, thinned) = fair(membership, settings)?;
+    let too_few = || {
+        AuditError::not_measurable(format!(
+            "{} records are too few to choose guesses and test them: audit more",
+            records.len()
+        ))
+    };
+    if records.len() < 2 {
+        return Err(too_few());
+    }
+    let (tried, open, correction) = match settings.selection {
+        Selection::HeldOut { share } => {
+            let held_out = (share * u64::MAX as f64) as u64;
+            let (pilot, open): (Vec<usize>, Vec<usize>) =
+                (0..records.len()).partition(|place| records[*place].hash < held_out);
+            if open.is_empty() {
+                return Err(too_few());
+            }
+            let guesses = chosen(&records, &pilot, &open, settings.alpha());
+            let correction = format!(
+                "guesses chosen on {} held-out records (share {share}), tested on the other {}",
+                pilot.len(),
+                open.len()
+            );
+            (vec![guesses], open.len(), correction)
+        }
+        Selection::Grid => {
+            let mut count = records.len();
+            let mut tried = vec![];
+            let order = by_score(&records);
+            while count >= 8 || tried.is_empty() {
+                tried.push(both_ends(&records, &order, count));
+                count /= 2;
+            }
+            let correction = format!("{} fixed numbers of guesses, the error shared equally", tried.len());
+            (tried, records.len(), correction)
+        }
+        Selection::Declared { share } => {
+            let count = ((share * records.len() as f64).round() as usize).clamp(1, records.len());
+            let correction = format!("{count} guesses, declared in advance (share {share})");
+            (vec![both_ends(&records, &by_score(&records), count)], records.len(), correction)
+        }
+    };
+    Ok(Rounds { tried, randomised, open: open as u64, correction: correction + &thinned })
+}
+
+/// The records after thinning: given who is left, each is a member by a fair coin of its own.
+fn fair(membership: &Membership, settings: &BoundSettings) -> Result<(Vec<Record>, String), AuditError> {
+    let p = settings.inclusion;
+    let (members, all) = (membership.member_count() as u64, membership.len() as u64);
+    let (low, high) = interval::two_sided(members, all, 1e-6);
+    if p < low || p > high {
+        return Err(AuditError::not_measurable(format!(
+            "{members} of {all} records are members, which contradicts that each was put in with probability {p}: audit \
+             records of which each was put in or left out by its own coin, and declare its `inclusion` probability"
+        )));
+    }
+    let (keep_member, keep_other) = if p > 0.5 { ((1.0 - p) / p, 1.0) } else { (1.0, p / (1.0 - p)) };
+    let mut records = Vec::with_capacity(membership.len());
+    for (place, (score, member)) in membership.scores().iter().zip(membership.members()).enumerate() {
+        let keep = if *member { keep_member } else { keep_other };
+        if keep < 1.0 && unit(hash(&settings.key, "thin", place)) >= keep {
+            continue;
+        }
+        records.push(Record { score: *score, member: *member, hash: hash(&settings.key, "order", place) });
+    }
+    let note = if records.len() < membership.len() {
+        let side = if p > 0.5 { "members" } else { "non-members" };
+        format!("; {side} thinned by keyed hash to a fair coin, {} of {all} records left", records.len())
+    } else {
+        String::new()
+    };
+    Ok((records, note))
+}
+
+/// Places from the highest score to the lowest; equal scores in the order of their hashes, never in that of the rows, which
+/// may tell who is a member.
+fn by_score(records: &[Record]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    order.sort_unstable_by(|a, b| {
+        let (a, b) = (&records[*a], &records[*b]);
+        // Adding 0 makes both zeros one.
+        (b.score + 0.0).total_cmp(&(a.score + 0.0)).then(a.hash.cmp(&b.hash))
+    });
+    order
+}
+
+/// One half of the guesses from each end.
+fn both_ends(records: &[Record], order: &[usize], count: usize) -> Guesses {
+    let inside = count.div_ceil(2);
+    let outside = count - inside;
+    let right = order[..inside].iter().filter(|place| records[**place].member).count();
+    let also_right = order[order.len() - outside..].iter().filter(|place| !records[**place].member).count();
+    Guesses { inside: inside as u64, outside: outside as u64, correct: (right + also_right) as u64 }
+}
+
+/// The guesses a fit to the pilot makes on the open records: the most confident ones, as many as promise most.
+fn chosen(records: &[Record], pilot: &[usize], open: &[usize], alpha: f64) -> Guesses {
+    let scores: Vec<f64> = records.iter().map(|record| record.score).collect();
+    let z = normal_scores(&scores);
+    let pairs: Vec<(f64, bool)> = pilot.iter().map(|place| (z[*place], records[*place].member)).collect();
+    let fit = Logistic::fit(&pairs);
+    let mut guesses: Vec<(f64, usize)> = open.iter().map(|place| (fit.log_odds(z[*place]), *place)).collect();
+    guesses.sort_unstable_by(|a, b| {
+        b.0.abs().total_cmp(&a.0.abs()).then(records[a.1].hash.cmp(&records[b.1].hash))
+    });
+    let (mut best, mut most) = (f64::NEG_INFINITY, guesses.len());
+    let (mut sum, mut next) = (0.0, 4.0_f64.min(guesses.len() as f64));
+    for (place, (log_odds, _)) in guesses.iter().enumerate() {
+        sum += Logistic::chance(*log_odds);
+        let count = place + 1;
+        if count as f64 >= next || count == guesses.len() {
+            let promised = promise(sum / count as f64, count as u64, alpha);
+            if promised > best {
+                (best, most) = (promised, count);
+            }
+            next = next.max(count as f64) * 1.12;
+        }
+    }
+    let mut made = Guesses { inside: 0, outside: 0, correct: 0 };
+    for (log_odds, place) in &guesses[..most] {
+        let inside = *log_odds > 0.0;
+        *(if inside { &mut made.inside } else { &mut made.outside }) += 1;
+        made.correct += u64::from(records[*place].member == inside);
+    }
+    made
+}

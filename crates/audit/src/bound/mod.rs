@@ -1,0 +1,188 @@
+#![doc = include_str!("proof.md")]
+//!
+//! # In code
+//! [`lower`] takes scores beside the truth, a [`Method`] and [`BoundSettings`]. What a method asks of the experiment is in
+//! [`EpsilonLower::premise`]; no method can check it.
+
+mod family;
+mod fdp;
+mod guess;
+mod independent;
+mod logistic;
+mod one_run;
+
+pub use family::{Accounted, Curve, Family, Tradeoff};
+pub use fdp::rejects;
+pub use one_run::p_value;
+
+use crate::findings::EpsilonLower;
+use crate::{AuditError, Membership};
+use reticent_core::{Confidence, Delta};
+use std::collections::BTreeMap;
+
+/// How guesses or thresholds are chosen, and so what pays for the choice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Selection {
+    /// On a share of the records, drawn by keyed hash, whose memberships count for nothing else.
+    HeldOut {
+        /// Which share, strictly between 0 and 1.
+        share: f64,
+    },
+    /// Every choice of a list fixed before the data were seen; each gets its part of the error.
+    Grid,
+    /// One choice declared before the data were seen; it costs nothing.
+    Declared {
+        /// One-run methods: the share of records that is guessed, one half from each end of the scores. Methods with
+        /// independent rows: the false-positive rate, and on the other side the false-negative rate, to aim at.
+        share: f64,
+    },
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self::HeldOut { share: 0.1 }
+    }
+}
+
+/// What a bound is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundSettings {
+    /// The δ of the guarantee that is tested.
+    pub delta: f64,
+    /// How sure the bound must be.
+    pub confidence: f64,
+    /// The key of every split. Choose it before the memberships are known.
+    pub key: String,
+    /// How guesses or thresholds are chosen.
+    pub selection: Selection,
+    /// One-run methods: the probability with which each record was put in, by its own coin. Other than ½, the more frequent
+    /// side is thinned by keyed hash until the coin is fair.
+    pub inclusion: f64,
+}
+
+impl BoundSettings {
+    /// 95 % confidence, a held-out tenth and fair coins.
+    pub fn new(delta: f64, key: impl Into<String>) -> Self {
+        let selection = Selection::default();
+        Self { delta, confidence: Confidence::P95.get(), key: key.into(), selection, inclusion: 0.5 }
+    }
+
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// [`AuditError::Invalid`] for a δ outside of [0, 1), a confidence below ½ or not below 1, and shares or inclusion
+    /// probabilities that are not strictly between 0 and 1.
+    pub fn check(&self) -> Result<(), AuditError> {
+        Delta::new(self.delta)?;
+        if !(self.confidence >= 0.5 && self.confidence < 1.0) {
+            let remedy = "give a number from 0.5 to below 1, e.g. 0.95";
+            return Err(AuditError::invalid("confidence", self.confidence, remedy));
+        }
+        let share = match self.selection {
+            Selection::HeldOut { share } if !(share > 0.0 && share < 1.0) => Some(share),
+            Selection::Declared { share } if !(share > 0.0 && share <= 1.0) => Some(share),
+            _ => None,
+        };
+        if let Some(share) = share {
+            return Err(AuditError::invalid("share", share, "give a share between 0 and 1, e.g. 0.1"));
+        }
+        if !(self.inclusion > 0.0 && self.inclusion < 1.0) {
+            let remedy = "give the probability with which each record was put in, e.g. 0.5";
+            return Err(AuditError::invalid("inclusion", self.inclusion, remedy));
+        }
+        Ok(())
+    }
+
+    fn alpha(&self) -> f64 {
+        1.0 - self.confidence
+    }
+}
+
+/// How a lower bound on ε follows.
+#[derive(Debug, Clone, Copy)]
+pub enum Method<'a> {
+    /// One training run, every record put in or not by its own coin; nothing else is assumed.
+    OneRun,
+    /// The same experiment, by trade-off curves: of (ε, δ) itself, or of a declared family.
+    FDp(Tradeoff<'a>),
+    /// Every row stands for its own, independent run.
+    ClopperPearson,
+    /// Independent rows of a mechanism that is declared to be Gaussian.
+    Gaussian,
+}
+
+/// A lower bound on ε at δ.
+///
+/// # Guarantee
+/// If the premise stated in the result is true, the mechanism is not (ε, δ)-differentially private for any ε below the
+/// returned value, with the stated confidence over the randomness of memberships and mechanism. 0 says nothing.
+///
+/// # Reference
+/// Steinke, Nasr, Jagielski, *Privacy auditing with one (1) training run* (2023); Mahloujifar, Melis, Chaudhuri, *Auditing
+/// f-differential privacy in one run* (2024); Clopper, Pearson (1934); Dong, Roth, Su (2022). The proofs are in [`self`].
+///
+/// # Errors
+/// As [`BoundSettings::check`]; [`AuditError::Invalid`] for δ = 0 with a Gaussian family;
+/// [`AuditError::NotMeasurable`] when too few records are left after a split or a thinning, or when the number of members
+/// contradicts the declared inclusion probability; what a declared family refuses.
+pub fn lower(
+    membership: &Membership,
+    method: Method<'_>,
+    settings: &BoundSettings,
+) -> Result<EpsilonLower, AuditError> {
+    settings.check()?;
+    match method {
+        Method::OneRun => one_run::lower(membership, settings),
+        Method::FDp(family) => fdp::lower(membership, family, settings),
+        Method::ClopperPearson => independent::clopper_pearson(membership, settings),
+        Method::Gaussian => independent::gaussian(membership, settings),
+    }
+}
+
+/// A finding from its parts.
+fn finding(
+    settings: &BoundSettings,
+    value: f64,
+    method: &str,
+    correction: String,
+    premise: String,
+    counts: &[(&str, u64)],
+) -> EpsilonLower {
+    EpsilonLower {
+        value: if value > 0.0 { value } else { 0.0 },
+        delta: settings.delta,
+        confidence: settings.confidence,
+        method: method.to_owned(),
+        correction,
+        premise,
+        counts: counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect::<BTreeMap<_, _>>(),
+    }
+}
+
+/// The largest parameter that is rejected, given that rejection is monotone; 0 when none is. At most `most`.
+fn largest_rejected(
+    most: f64,
+    mut rejected: impl FnMut(f64) -> Result<bool, AuditError>,
+) -> Result<f64, AuditError> {
+    if !rejected(0.0)? {
+        return Ok(0.0);
+    }
+    let (mut low, mut high) = (0.0, 1.0_f64.min(most));
+    while high < most && rejected(high)? {
+        low = high;
+        high = (2.0 * high).min(most);
+    }
+    // 2⁻²⁶ of the value is far below what sampling tells; the end that was rejected is returned.
+    while high - low > 1.5e-8 * high.max(1e-3) {
+        let middle = 0.5 * (low + high);
+        if rejected(middle)? {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+use super::*;
+use reticent_accounting::{Accountant, Method as By};
+use reticent_core::{Event, Neighboring, NoiseMultiplier};
+
+/// Members score above non-members but for every tenth pair of records.
+fn separated(count: usize) -> Membership {
+    let member = |i: usize| i.is_multiple_of(2);
+    let score = |i: usize| {
+        let turned = (i / 2) % 10 == 9;
+        let size = 1.0 + (i as f64 * 0.618_033_988_749_895).fract();
+        if member(i) != turned { size } else { -size }
+    };
+    Membership::new((0..count).map(score).collect(), (0..count).map(member).collect()).unwrap()
+}
+
+const METHODS: [Method<'static>; 5] = [
+    Method::OneRun,
+    Method::FDp(Tradeoff::Approximate),
+    Method::FDp(Tradeoff::Gaussian),
+    Method::ClopperPearson,
+    Method::Gaussian,
+];
+
+#[test]
+fn every_method_finds_a_leak_and_says_how() {
+    let data = separated(2000);
+    for method in METHODS {
+        for selection in [Selection::default(), Selection::Grid, Selection::Declared { share: 0.3 }] {
+            let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "k") };
+            let found = lower(&data, method, &settings).unwrap();
+            // Nine of ten guesses are right.
+            let grid_of_ranks = matches!(method, Method::ClopperPearson | Method::Gaussian);
+            if !grid_of_ranks || selection == Selection::default() {
+                assert!(found.value > 1.5, "{method:?} {selection:?}: {found:?}");
+            }
+            assert_eq!((found.delta, found.confidence), (1e-5, 0.95));
+            assert!(!found.method.is_empty() && !found.correction.is_empty() && !found.premise.is_empty());
+            assert!(!found.counts.is_empty());
+            assert_eq!(lower(&data, method, &settings).unwrap(), found);
+        }
+    }
+}
+
+#[test]
+fn one_run_bounds_stay_below_the_odds_of_right_guesses() {
+    let found = lower(&separated(2000), Method::OneRun, &BoundSettings::new(0.0, "k")).unwrap();
+    let (right, made) = (found.counts["correct"] as f64, found.counts["guesses"] as f64);
+    assert!(found.value < (right / (made - right)).ln() && found.value > 1.8, "{found:?}");
+    let p = p_value(found.value, 0.0, 2000, made as u64, right as u64);
+    assert!(p < 0.05 && p > 0.0499, "{p}");
+}
+
+/// A member first in the file must not be favoured by ties.
+#[test]
+fn ties_do_not_tell_members_by_their_place() {
+    let members: Vec<bool> = (0..2000).map(|i| i < 1000).collect();
+    let scores = (0..2000).map(|i| if i % 500 == 0 { f64::INFINITY } else { 0.0 }).collect();
+    let data = Membership::new(scores, members).unwrap();
+    for method in METHODS {
+        for selection in [Selection::default(), Selection::Grid, Selection::Declared { share: 0.3 }] {
+            let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "ties") };
+            assert_eq!(lower(&data, method, &settings).unwrap().value, 0.0, "{method:?} {selection:?}");
+        }
+    }
+}
+
+#[test]
+fn a_declared_family_of_gaussian_accounts_is_the_gaussian_family() {
+    let data = separated(300);
+    let settings = BoundSettings::new(1e-5, "k");
+    let family = Accounted::new("Gaussian noise of some multiplier", 16.0, |size: f64| {
+        let mut account = Accountant::new(Neighboring::AddRemove, By::Pld);
+        account.compose(&Event::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0 / size)? }, 1)?;
+        Ok(account)
+    })
+    .unwrap();
+    let declared = lower(&data, Method::FDp(Tradeoff::Declared(&family)), &settings).unwrap();
+    let gaussian = lower(&data, Method::FDp(Tradeoff::Gaussian), &settings).unwrap();
+    assert!(declared.premise.contains("Gaussian noise of some multiplier"));
+    // Fewer supporting lines than the curve has: a little below, never above.
+    assert!(declared.value <= gaussian.value + 1e-6, "{} {}", declared.value, gaussian.value);
+    assert!(declared.value > 0.93 * gaussian.value, "{} {}", declared.value, gaussian.value);
+}
+
+#[test]
+fn what_cannot_be_said_is_refused() {
+    let data = separated(100);
+    let base = BoundSettings::new(1e-5, "k");
+    for settings in [
+        BoundSettings { delta: 1.0, ..base.clone() },
+        BoundSettings { confidence: 0.3, ..base.clone() },
+        BoundSettings { confidence: f64::NAN, ..base.clone() },
+        BoundSettings { inclusion: 0.0, ..base.clone() },
+        BoundSettings { selection: Selection::HeldOut { share: 1.0 }, ..base.clone() },
+        BoundSettings { selection: Selection::Declared { share: 0.0 }, ..base.clone() },
+    ] {
+        assert!(
+            matches!(lower(&data, Method::OneRun, &settings), Err(AuditError::Invalid(_))),
+            "{settings:?}"
+        );
+    }
+    let pure = BoundSettings { delta: 0.0, ..base.clone() };
+    for method in [Method::Gaussian, Method::FDp(Tradeoff::Gaussian)] {
+        assert!(matches!(lower(&data, method, &pure), Err(AuditError::Invalid(_))));
+    }
+    let uneven = BoundSettings { inclusion: 0.9, ..base.clone() };
+    assert!(matches!(lower(&data, Method::OneRun, &uneven), Err(AuditError::NotMeasurable(_))));
+    assert!(
+        Accounted::new("none", f64::NAN, |_| Ok(Accountant::new(Neighboring::AddRemove, By::Pld))).is_err()
+    );
+}
+
+#[test]
+fn few_records_prove_little_but_break_nothing() {
+    for count in 2..30 {
+        let data = separated(count);
+        for method in METHODS {
+            for selection in [
+                Selection::default(),
+                Selection::HeldOut { share: 0.5 },
+                Selection::Grid,
+                Selection::Declared { share: 1.0 },
+            ] {
+                let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "few") };
+                match lower(&data, method, &settings) {
+                    Ok(found) => assert!(found.value.is_finite() && found.value >= 0.0 && found.value < 8.0),
+                    Err(error) => assert!(matches!(error, AuditError::NotMeasurable(_)), "{error}"),
+                }
+            }
+        }
+    }
+}
