@@ -27,7 +27,9 @@ pub(super) fn run(
     if !(factor.is_finite() && factor >= 0.0) {
         return Err(AuditError::invalid("base_factor", factor, "give a number of at least 0"));
     }
-    let (target, references) = evidence::log_probabilities(study, 1.0)?;
+    let records: Vec<usize> = (0..study.len()).collect();
+    let target = evidence::log_probability(study, study.parts().target.as_ref(), 1.0, &records)?;
+    let references = evidence::reference_log_probabilities(study, 1.0, &records)?;
     let models = &study.parts().references;
     let scores = target.iter().enumerate().map(|(record, own)| {
         let used = models.iter().zip(&references).filter(|(model, _)| online || !model.inside[record]);
