@@ -73,6 +73,8 @@ pub struct AttackSettings {
     pub rmia_temperature: Option<f64>,
     /// RMIA's offline factor; tuned on references that play the target, else 0.3.
     pub rmia_a: Option<f64>,
+    /// The softmax temperature of `base` and `base-offline`; 1 is the published form.
+    pub base_temperature: f64,
     /// How much the references count in `base-offline`.
     pub base_factor: f64,
     /// The quantile of `quantile-regression`.
@@ -88,6 +90,7 @@ impl Default for AttackSettings {
             rmia_gamma: 2.0,
             rmia_temperature: None,
             rmia_a: None,
+            base_temperature: 1.0,
             base_factor: 0.33,
             quantile_level: 0.9,
         }
