@@ -44,7 +44,7 @@ pub fn baseline(study: &Study, key: &str) -> Result<BaselineScores, AuditError> 
     };
     let key = format!("{key}: baseline");
     let folds = folds(study, &key);
-    let features = with_labels(study)?;
+    let features = with_labels(study);
     let boost = BoostSettings { key, ..BoostSettings::default() };
     let mut scores = vec![0.0; study.len()];
     for fold in 0..FOLDS {

@@ -79,23 +79,34 @@ impl Signal {
     }
 }
 
-/// The natural logarithm of the true class's probability at a temperature, record by record.
+/// The natural logarithm of the true class's probability at a temperature, for some records.
 pub(crate) fn true_log_probability(
     outputs: &Outputs,
     labels: &[u32],
     temperature: f64,
+    records: &[usize],
 ) -> Result<Vec<f64>, AuditError> {
     check_labels(outputs, labels)?;
-    let mut logs = Vec::with_capacity(labels.len());
-    each_row(outputs, temperature, |record, row| logs.push(row[labels[record] as usize]));
+    let mut logs = Vec::with_capacity(records.len());
+    let records = records.iter().copied();
+    each_row_of(outputs, temperature, records, |record, row| logs.push(row[labels[record] as usize]));
     Ok(logs)
 }
 
 /// Calls with every record's log-probabilities of softmax(z / temperature).
-pub(crate) fn each_row(outputs: &Outputs, temperature: f64, mut visit: impl FnMut(usize, &[f64])) {
+pub(crate) fn each_row(outputs: &Outputs, temperature: f64, visit: impl FnMut(usize, &[f64])) {
+    each_row_of(outputs, temperature, 0..outputs.len(), visit);
+}
+
+fn each_row_of(
+    outputs: &Outputs,
+    temperature: f64,
+    records: impl Iterator<Item = usize>,
+    mut visit: impl FnMut(usize, &[f64]),
+) {
     let floor = zero_probability(outputs);
     let mut row = vec![0.0; outputs.classes()];
-    for record in 0..outputs.len() {
+    for record in records {
         for (to, from) in row.iter_mut().zip(outputs.record(record)) {
             let value = f64::from(*from);
             let value = match outputs.kind() {

@@ -27,7 +27,13 @@ pub(super) fn run(
     if !(factor.is_finite() && factor >= 0.0) {
         return Err(AuditError::invalid("base_factor", factor, "give a number of at least 0"));
     }
-    let (target, references) = evidence::log_probabilities(study, 1.0)?;
+    let temperature = settings.base_temperature;
+    if !(temperature.is_finite() && temperature > 0.0) {
+        return Err(AuditError::invalid("base_temperature", temperature, "give a positive number"));
+    }
+    let records: Vec<usize> = (0..study.len()).collect();
+    let target = evidence::log_probability(study, study.parts().target.as_ref(), temperature, &records)?;
+    let references = evidence::reference_log_probabilities(study, temperature, &records)?;
     let models = &study.parts().references;
     let scores = target.iter().enumerate().map(|(record, own)| {
         let used = models.iter().zip(&references).filter(|(model, _)| online || !model.inside[record]);
@@ -37,6 +43,7 @@ pub(super) fn run(
     });
     let settings = BTreeMap::from([
         ("factor".to_owned(), factor.to_string()),
+        ("temperature".to_owned(), temperature.to_string()),
         ("references".to_owned(), references.len().to_string()),
     ]);
     Ok(AttackScores { scores: scores.collect(), settings })

@@ -107,13 +107,23 @@ pub(super) fn sides(study: &Study, inside_too: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The true class's log-probability at a temperature: of the target, and of every reference.
-pub(super) fn log_probabilities(
+/// The true class's log-probability at a temperature, for some records, of one model.
+pub(super) fn log_probability(
+    study: &Study,
+    outputs: Option<&Outputs>,
+    temperature: f64,
+    records: &[usize],
+) -> Result<Vec<f64>, AuditError> {
+    let (_, labels) = all_outputs(study).map_err(AuditError::not_measurable)?;
+    outputs.map_or(Ok(Vec::new()), |outputs| true_log_probability(outputs, labels, temperature, records))
+}
+
+/// The same of every reference.
+pub(super) fn reference_log_probabilities(
     study: &Study,
     temperature: f64,
-) -> Result<(Vec<f64>, Vec<Vec<f64>>), AuditError> {
-    let (target, labels) = all_outputs(study).map_err(AuditError::not_measurable)?;
-    let references = study.parts().references.iter().filter_map(|r| r.outputs.as_ref());
-    let references = references.map(|outputs| true_log_probability(outputs, labels, temperature));
-    Ok((true_log_probability(target, labels, temperature)?, references.collect::<Result<_, _>>()?))
+    records: &[usize],
+) -> Result<Vec<Vec<f64>>, AuditError> {
+    let references = study.parts().references.iter();
+    references.map(|r| log_probability(study, r.outputs.as_ref(), temperature, records)).collect()
 }

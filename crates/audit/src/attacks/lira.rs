@@ -28,10 +28,10 @@ pub enum Variance {
 }
 
 /// How many references the global variance is worth in [`Variance::Shrunken`].
-pub const PRIOR: f64 = 8.0;
+pub const PRIOR: f64 = 6.0;
 
-/// Records with fewer references per side than this use one spread for all, unless told otherwise.
-const FEW: usize = 4;
+/// With fewer references than this no side of a record is sure to have 2: one spread serves all, unless told otherwise.
+const FEW: usize = 3;
 
 impl fmt::Display for Variance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,8 +76,8 @@ pub(super) fn run(study: &Study, form: Form, settings: &AttackSettings) -> Resul
     can_run(study, form).map_err(AuditError::not_measurable)?;
     let signals = evidence::signals(study)?;
     let fewest = fewest(study, form);
-    let variance =
-        settings.lira_variance.unwrap_or(if fewest < FEW { Variance::Global } else { Variance::Shrunken });
+    let few = signals.references.len() < FEW;
+    let variance = settings.lira_variance.unwrap_or(if few { Variance::Global } else { Variance::Shrunken });
     let out = side(study, &signals, false, variance, settings.lira_location)?;
     let into = (form == Form::Online)
         .then(|| side(study, &signals, true, variance, settings.lira_location))

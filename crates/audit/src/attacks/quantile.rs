@@ -44,7 +44,7 @@ pub(super) fn run(study: &Study, settings: &AttackSettings) -> Result<AttackScor
     };
     evidence::finite(study, what, &own)?;
     let key = format!("{}: quantile", settings.key);
-    let features = with_labels(study)?;
+    let features = with_labels(study);
     let halves = halves(study, &key);
     let boost = BoostSettings { key, leaf: 20, ..BoostSettings::default() };
     let mut scores = vec![0.0; study.len()];

@@ -16,6 +16,7 @@ use super::{AttackScores, AttackSettings, evidence};
 use crate::rank::auc;
 use crate::{AuditError, Reference, Study};
 use libm::{exp, log};
+use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
 
 /// The temperature where none can be tuned.
@@ -25,6 +26,8 @@ const OFFLINE: f64 = 0.3;
 const TEMPERATURES: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
 /// How many references play the target in tuning.
 const PLAYED: usize = 4;
+/// The most records that are tuned on.
+const SAMPLE: usize = 5000;
 
 pub(super) fn can_run(study: &Study, online: bool) -> Result<(), String> {
     evidence::all_outputs(study)?;
@@ -48,8 +51,11 @@ pub(super) fn run(
         return refuse("rmia_a", odd, "give a number from 0 to 1");
     }
     let tuned = tune(study, online, settings)?;
-    let (target, references) = evidence::log_probabilities(study, tuned.temperature)?;
-    let means = Means::new(&study.parts().references, &references, None, study.len());
+    let records: Vec<usize> = (0..study.len()).collect();
+    let target =
+        evidence::log_probability(study, study.parts().target.as_ref(), tuned.temperature, &records)?;
+    let references = evidence::reference_log_probabilities(study, tuned.temperature, &records)?;
+    let means = Means::new(&study.parts().references, &references, None, &records);
     let ratios: Vec<f64> =
         target.iter().enumerate().map(|(record, own)| own - log(means.of(record, online, tuned.a))).collect();
     let scores = rmia_scores(&ratios, &ratios, settings.rmia_gamma);
@@ -74,7 +80,7 @@ pub fn rmia_scores(ratios: &[f64], population: &[f64], gamma: f64) -> Vec<f64> {
     ratios.iter().map(|own| sorted.partition_point(|z| own - z >= margin) as f64 / size).collect()
 }
 
-/// Mean probabilities over the references on either side of every record.
+/// Mean probabilities over the references on either side of some records.
 struct Means {
     inside: Vec<(f64, u32)>,
     outside: Vec<(f64, u32)>,
@@ -82,14 +88,14 @@ struct Means {
 
 impl Means {
     /// Over all references but one.
-    fn new(models: &[Reference], logs: &[Vec<f64>], but: Option<usize>, records: usize) -> Self {
-        let mut sums = [vec![(0.0, 0); records], vec![(0.0, 0); records]];
+    fn new(models: &[Reference], logs: &[Vec<f64>], but: Option<usize>, records: &[usize]) -> Self {
+        let mut sums = [vec![(0.0, 0); records.len()], vec![(0.0, 0); records.len()]];
         for (place, (model, logs)) in models.iter().zip(logs).enumerate() {
             if Some(place) == but {
                 continue;
             }
-            for (record, value) in logs.iter().enumerate() {
-                let sum: &mut (f64, u32) = &mut sums[usize::from(model.inside[record])][record];
+            for (at, (record, value)) in records.iter().zip(logs).enumerate() {
+                let sum: &mut (f64, u32) = &mut sums[usize::from(model.inside[*record])][at];
                 sum.0 += exp(*value);
                 sum.1 += 1;
             }
@@ -134,18 +140,19 @@ fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned,
         return Ok(Tuned { temperature: *temperature, a: *a, how: "as asked".to_owned() });
     }
     let models = &study.parts().references;
+    let sample = sample(study, &settings.key);
     let mut totals = vec![0.0; temperatures.len() * factors.len()];
     let mut played = 0;
     for (row, temperature) in temperatures.iter().enumerate() {
-        let (_, logs) = evidence::log_probabilities(study, *temperature)?;
+        let logs = evidence::reference_log_probabilities(study, *temperature, &sample)?;
         played = 0;
         for (place, model) in models.iter().enumerate() {
             if played == PLAYED {
                 break;
             }
-            let means = Means::new(models, &logs, Some(place), study.len());
-            let records: Vec<usize> = (0..study.len()).filter(|record| means.has(*record, online)).collect();
-            let truth: Vec<bool> = records.iter().map(|record| model.inside[*record]).collect();
+            let means = Means::new(models, &logs, Some(place), &sample);
+            let used: Vec<usize> = (0..sample.len()).filter(|at| means.has(*at, online)).collect();
+            let truth: Vec<bool> = used.iter().map(|at| model.inside[sample[*at]]).collect();
             let inside = truth.iter().filter(|t| **t).count();
             if inside == 0 || inside == truth.len() {
                 continue;
@@ -153,7 +160,7 @@ fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned,
             played += 1;
             for (column, a) in factors.iter().enumerate() {
                 let ratios: Vec<f64> =
-                    records.iter().map(|r| logs[place][*r] - log(means.of(*r, online, *a))).collect();
+                    used.iter().map(|at| logs[place][*at] - log(means.of(*at, online, *a))).collect();
                 // The score rises with the ratio, so the ratio has its curve.
                 totals[row * factors.len() + column] += auc(&ratios, &truth).unwrap_or(0.5);
             }
@@ -177,10 +184,20 @@ fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned,
     })
 }
 
+/// The records that are tuned on, by a keyed hash.
+fn sample(study: &Study, key: &str) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..study.len()).collect();
+    if study.len() > SAMPLE {
+        let (key, ids) = (format!("{key}: rmia"), &study.parts().ids);
+        order.sort_by_cached_key(|record| (keyed_hash(&key, ids[*record].as_bytes()), *record));
+        order.truncate(SAMPLE);
+    }
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_data::keyed_hash;
 
     #[test]
     fn search_equals_all_pairs() {

@@ -1,7 +1,7 @@
 //! A classifier that learnt from shadow models what outputs on members look like, applied to the target.
 //!
 //! The references are the shadow models. It sees the largest log-probabilities in order and the true class's logit; classes
-//! with enough rows have a classifier of their own.
+//! with enough rows have a classifier of their own, the others share one.
 //!
 //! # Reference
 //! Shokri, Stronati, Song, Shmatikov, *Membership inference attacks against machine learning models*, 2017.
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// How many of the largest log-probabilities are looked at.
 const LARGEST: usize = 10;
 /// The most rows to learn from; whole references are left out beyond them.
-const MOST_ROWS: usize = 200_000;
+const MOST_ROWS: usize = 100_000;
 /// The fewest rows of either kind for a class to have its own classifier.
 const ENOUGH: usize = 250;
 
@@ -58,21 +58,27 @@ pub(super) fn run(study: &Study, settings: &AttackSettings) -> Result<AttackScor
         ..BoostSettings::default()
     };
     let learnt = Features { columns, values: rows };
-    let everyone = Boost::fit(&learnt, &truth, Loss::Logistic, &boost)?;
     let asked = features(target, labels)?;
-    let mut scores = everyone.predict(&asked)?;
-    let mut own_classifier = 0;
+    let mut scores = vec![0.0; study.len()];
+    let (mut own_classifier, mut rest) = (0, Vec::new());
     for class in 0..target.classes() as u32 {
+        let records: Vec<usize> = (0..study.len()).filter(|record| labels[*record] == class).collect();
         let places: Vec<usize> = (0..truth.len()).filter(|place| classes[*place] == class).collect();
         let own: Vec<f64> = places.iter().map(|place| truth[*place]).collect();
         let inside = own.iter().filter(|t| **t == 1.0).count();
-        let records: Vec<usize> = (0..study.len()).filter(|record| labels[*record] == class).collect();
-        if inside < ENOUGH || own.len() - inside < ENOUGH || records.is_empty() {
+        if inside < ENOUGH || own.len() - inside < ENOUGH {
+            rest.extend(records);
             continue;
         }
         own_classifier += 1;
         let model = Boost::fit(&chosen(&learnt, &places), &own, Loss::Logistic, &boost)?;
         for (record, score) in records.iter().zip(model.predict(&chosen(&asked, &records))?) {
+            scores[*record] = score;
+        }
+    }
+    if !rest.is_empty() {
+        let model = Boost::fit(&learnt, &truth, Loss::Logistic, &boost)?;
+        for (record, score) in rest.iter().zip(model.predict(&chosen(&asked, &rest))?) {
             scores[*record] = score;
         }
     }

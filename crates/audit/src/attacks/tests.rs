@@ -123,7 +123,7 @@ fn every_attack_finds_a_strong_leak() {
         let again = area(attack, &study, &AttackSettings::default());
         assert_eq!(found, again, "{}", attack.name());
     }
-    assert_eq!(Attack::headline(&study), Attack::RmiaOffline);
+    assert_eq!(Attack::headline(&study), Attack::LiraOnline);
 }
 
 #[test]
@@ -146,7 +146,11 @@ fn scores_without_outputs_serve_lira_only() {
     let run = |study| Attack::LiraOffline.run(study, &AttackSettings::default()).unwrap();
     assert_eq!(run(&whole).scores, run(&study).scores);
     assert_eq!(run(&study).settings["signal"], "given score");
-    assert_eq!(Attack::headline(&study), Attack::LiraOffline);
+    assert_eq!(Attack::headline(&study), Attack::LiraOnline);
+    let mut parts = study.into_parts();
+    parts.references.truncate(7);
+    parts.references.iter_mut().for_each(|r| r.inside = vec![false; 800]);
+    assert_eq!(Attack::headline(&Study::new(parts).unwrap()), Attack::LiraOffline);
 }
 
 #[test]

@@ -116,9 +116,13 @@ impl Boost {
         for round in 0..settings.rounds {
             let chosen_columns = columns_of(features.columns, round, settings);
             gradients.clear();
+            // A byte per row says whether this tree sees it.
+            let mut lots = [0; 8];
             for row in 0..rows {
-                if settings.row_share < 1.0 && uniform(&settings.key, "row", round, row) >= settings.row_share
-                {
+                if row % 8 == 0 {
+                    lots = hash(&settings.key, "row", round, row / 8).to_le_bytes();
+                }
+                if f64::from(lots[row % 8]) >= 256.0 * settings.row_share {
                     continue;
                 }
                 let (slope, weight) = slope(loss, targets[row], margins[row]);
@@ -203,10 +207,6 @@ fn columns_of(columns: usize, round: usize, settings: &BoostSettings) -> Vec<usi
         order.sort_unstable();
     }
     order
-}
-
-fn uniform(key: &str, what: &str, round: usize, place: usize) -> f64 {
-    (hash(key, what, round, place) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 fn hash(key: &str, what: &str, round: usize, place: usize) -> u64 {
