@@ -1,13 +1,14 @@
 //! Writes a report about numbers that are made up here, to look at its form:
 //! `cargo run -p reticent-report --example sample -- FOLDER`.
 
+use reticent_accounting::{Accountant, AccountingError, Method};
 use reticent_audit::Findings;
 use reticent_audit::findings::{
     AttackFinding, BaselineFinding, EpsilonLower, Estimate, GroupFinding, Histogram, NotRun, Performance,
     RateAt, RecordFinding, RecordFindings, Threat, UserFinding,
 };
 use reticent_core::{
-    Certificate, Delta, Epsilon, Event, Guarantee, InvalidValue, Neighboring, NoiseMultiplier, SamplingRate,
+    Certificate, Delta, Epsilon, Event, EventLog, Guarantee, Neighboring, NoiseMultiplier, SamplingRate,
 };
 use reticent_report::{
     Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
@@ -60,7 +61,10 @@ fn performance(shift: f64, spread: f64) -> Performance {
     let edges: Vec<f64> = (0..=40).map(|bin| -4.0 + 0.25 * f64::from(bin)).collect();
     let counts = |shift: f64, spread: f64| -> Vec<u64> {
         let share = |pair: &[f64]| normal((pair[1] - shift) / spread) - normal((pair[0] - shift) / spread);
-        edges.windows(2).map(|pair| (share(pair) * RECORDS as f64).round() as u64).collect()
+        let mut counts: Vec<u64> =
+            edges.windows(2).map(|pair| (share(pair) * RECORDS as f64).floor() as u64).collect();
+        counts[20] += RECORDS - counts.iter().sum::<u64>();
+        counts
     };
     let (members, non_members) = (counts(shift, spread), counts(0.0, 1.0));
     Performance {
@@ -202,32 +206,48 @@ fn findings() -> Findings {
     }
 }
 
-fn certificate() -> Result<Certificate, InvalidValue> {
-    let step = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(0.71)? };
-    let sampled = Event::PoissonSampled { rate: SamplingRate::new(0.1)?, event: Box::new(step) };
+/// Steps of an epoch.
+const STEPS: u64 = 50;
+const EPOCHS: u32 = 30;
+
+fn training(epochs: u32) -> Result<Event, AccountingError> {
+    let step = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(0.8)? };
+    let sampled = Event::PoissonSampled { rate: SamplingRate::new(0.02)?, event: Box::new(step) };
+    Ok(Event::Repeated { count: STEPS * u64::from(epochs), event: Box::new(sampled) })
+}
+
+/// What the accountant says of so many epochs.
+fn epsilon(epochs: u32) -> Result<f64, AccountingError> {
+    let log = EventLog { neighboring: Neighboring::AddRemove, events: vec![training(epochs)?] };
+    Ok(Accountant::of_log(&log, Method::Pld)?.epsilon(Delta::new(1e-5)?)?.upper)
+}
+
+fn certificate() -> Result<Certificate, AccountingError> {
     Ok(Certificate {
         unit: "row".to_owned(),
         neighboring: Neighboring::AddRemove,
-        events: vec![Event::Repeated { count: 300, event: Box::new(sampled) }],
-        guarantee: Guarantee { epsilon: Epsilon::new(38.214_907)?, delta: Delta::new(1e-5)? },
+        events: vec![training(EPOCHS)?],
+        guarantee: Guarantee { epsilon: Epsilon::new(epsilon(EPOCHS)?)?, delta: Delta::new(1e-5)? },
         accountant: "pld (the privacy-loss distribution)".to_owned(),
         public: vec!["the columns and their categories".to_owned(), "the clipping norm, 1".to_owned()],
     })
 }
 
-fn dossier() -> Result<Dossier, InvalidValue> {
-    let curve = (1..=30).map(|epoch| {
+/// The whole dossier.
+pub(crate) fn dossier() -> Result<Dossier, AccountingError> {
+    let point = |epoch: u32| -> Result<TrainingPoint, AccountingError> {
         let at = f64::from(epoch);
         let fit = 1.0 - (-at / 8.0).exp();
-        TrainingPoint {
+        Ok(TrainingPoint {
             at,
-            epsilon: Some(38.214_907 * (at / 30.0).powf(0.62)),
+            epsilon: if epoch == 1 || epoch.is_multiple_of(5) { Some(epsilon(epoch)?) } else { None },
             train_loss: Some(3.4 - 2.7 * fit),
             test_loss: Some(3.4 - 2.1 * fit),
             train_accuracy: Some(0.03 + 0.76 * fit),
             test_accuracy: Some(0.03 + 0.62 * fit),
-        }
-    });
+        })
+    };
+    let curve = (1..=EPOCHS).map(point).collect::<Result<Vec<_>, _>>()?;
     let pairs =
         |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     Ok(Dossier {
@@ -248,9 +268,9 @@ fn dossier() -> Result<Dossier, InvalidValue> {
         },
         training: Some(Training {
             unit: TrainingUnit::Epoch,
-            curve: curve.collect(),
-            train_accuracy: Some(0.771),
-            test_accuracy: Some(0.634),
+            curve,
+            train_accuracy: Some(0.772),
+            test_accuracy: Some(0.635),
         }),
         provenance: Provenance {
             tool: Some("reticent 0.1.0".to_owned()),

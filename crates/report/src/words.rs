@@ -4,6 +4,9 @@ use crate::digits::{self, Side};
 use reticent_audit::findings::{Estimate, RateAt};
 use reticent_core::{Event, Neighboring};
 
+/// A space at which no line ends.
+const HELD: char = '\u{a0}';
+
 /// What stands where nobody said anything.
 pub(crate) const NOT_DECLARED: &str = "not declared";
 
@@ -29,12 +32,22 @@ pub(crate) fn number(value: f64) -> String {
 
 /// A share as a percentage, for shares that were given and not measured: `0.1 %`.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", number(round_off(share * 100.0)))
+    format!("{}{HELD}%", number(round_off(share * 100.0)))
 }
 
 /// Without the last bits that multiplication leaves.
 fn round_off(value: f64) -> f64 {
     format!("{value:.9e}").parse().unwrap_or(value)
+}
+
+/// `123 (95 %: 101 to 150)`, with a break at most before the interval.
+pub(crate) fn interval(value: &str, confidence: f64, low: &str, high: &str) -> String {
+    format!("{value} ({}:{HELD}{low}{HELD}to{HELD}{high})", percent(confidence))
+}
+
+/// `ε ≤ 8` without a break.
+pub(crate) fn related(name: &str, relation: char, value: &str) -> String {
+    format!("{name}{HELD}{relation}{HELD}{value}")
 }
 
 /// Whether all numbers of an estimate can be shown.
@@ -51,7 +64,7 @@ pub(crate) fn estimate(estimate: &Estimate) -> String {
 
 /// `12.3 % (95 %: 10.9 to 13.8 %)`.
 pub(crate) fn share(estimate: &Estimate) -> String {
-    in_unit(estimate, 100.0, " %")
+    in_unit(estimate, 100.0, "\u{a0}%")
 }
 
 fn in_unit(estimate: &Estimate, factor: f64, unit: &str) -> String {
@@ -61,7 +74,7 @@ fn in_unit(estimate: &Estimate, factor: f64, unit: &str) -> String {
     let scaled = |value: f64| round_off(value * factor);
     let ends = [scaled(estimate.lower), scaled(estimate.upper)];
     let [value, low, high] = digits::with_interval(scaled(estimate.value), ends, false);
-    format!("{value}{unit} ({}: {low} to {high}{unit})", percent(estimate.confidence))
+    interval(&format!("{value}{unit}"), estimate.confidence, &low, &format!("{high}{unit}"))
 }
 
 /// The rate in words, or why there is none.

@@ -37,7 +37,7 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
     if let Some(guarantee) = certified {
         rows.push(Row {
             label: "certificate: at most".to_owned(),
-            value: format!("ε ≤ {}", words::at_most(guarantee.epsilon.get())),
+            value: words::related("ε", '≤', &words::at_most(guarantee.epsilon.get())),
             mark: Mark::AtMost(guarantee.epsilon.get()),
             colour: 0,
         });
@@ -45,7 +45,11 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
     if let Some(bound) = lower {
         rows.push(Row {
             label: format!("audit ({}): at least", bound.method),
-            value: format!("ε ≥ {} ({})", words::at_least(bound.value), words::percent(bound.confidence)),
+            value: format!(
+                "{} ({})",
+                words::related("ε", '≥', &words::at_least(bound.value)),
+                words::percent(bound.confidence)
+            ),
             mark: Mark::AtLeast(bound.value),
             colour: 1,
         });

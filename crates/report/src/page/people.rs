@@ -6,7 +6,6 @@ use crate::dossier::Dossier;
 use crate::plot::{Axis, Mark, Row, Rows};
 use crate::words;
 use reticent_audit::findings::{Estimate, GroupFinding, Performance};
-use std::collections::BTreeMap;
 
 /// More groups of a column than this are only in the table.
 const DRAWN: usize = 24;
@@ -22,9 +21,12 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
             "How {name} does on each group, with one threshold for everybody. The intervals hold for all groups together, so \
              that groups may be compared."
         ));
-        let mut columns: BTreeMap<&str, Vec<&GroupFinding>> = BTreeMap::new();
+        let mut columns: Vec<(&str, Vec<&GroupFinding>)> = Vec::new();
         for group in groups {
-            columns.entry(&group.column).or_default().push(group);
+            match columns.iter_mut().find(|(column, _)| *column == group.column) {
+                Some((_, groups)) => groups.push(group),
+                None => columns.push((&group.column, vec![group])),
+            }
         }
         let figures: Vec<(String, String)> = columns
             .iter()
@@ -168,7 +170,7 @@ pub(super) fn users(dossier: &Dossier) -> Section {
                     body.missing(&words::not_measurable(users.reason.as_deref()));
                 }
                 Some(measured) => {
-                    body.facts(&performance(measured));
+                    performance(&mut body, measured);
                 }
             }
         }
@@ -176,21 +178,20 @@ pub(super) fn users(dossier: &Dossier) -> Section {
     Section { id: "users", title: "People with several records", block: Block::Measured, body }
 }
 
-fn performance(measured: &Performance) -> Vec<(&'static str, Option<String>)> {
-    let mut facts = vec![
-        ("Users in, users out", Some(format!("{} and {}", measured.members, measured.non_members))),
+fn performance(body: &mut Body, measured: &Performance) {
+    body.facts(&[
+        ("Users", Some(format!("{} who were in, {} who were not", measured.members, measured.non_members))),
         ("AUC", Some(words::estimate(&measured.auc))),
         ("Advantage", Some(words::estimate(&measured.advantage))),
-    ];
-    let rates: Vec<String> = measured
+    ]);
+    let rows: Vec<Vec<Cell>> = measured
         .rates
         .iter()
-        .map(|rate| {
-            let found = words::rate(rate).unwrap_or_else(|reason| reason);
-            format!("{found} at {} false positives", words::percent(rate.fpr))
-        })
+        .map(|rate| vec![Cell::number(words::percent(rate.fpr)), Cell::result(words::rate(rate))])
         .collect();
-    let rates = if rates.is_empty() { "not run: no rate was asked for".to_owned() } else { rates.join("; ") };
-    facts.push(("Users found", Some(rates)));
-    facts
+    if rows.is_empty() {
+        body.missing("not run: no rate was asked for");
+    } else {
+        body.table("Users found at few false alarms", &["False-positive rate", "True-positive rate"], &rows);
+    }
 }

@@ -8,6 +8,9 @@ use crate::dossier::Dossier;
 use crate::words;
 use reticent_audit::findings::Estimate;
 
+/// What stands beside a rate that is not known.
+const UNKNOWN: &str = "not measurable: the rate is not";
+
 pub(super) fn precision(dossier: &Dossier) -> Section {
     let declared = &dossier.declared;
     let mut body = Body::default();
@@ -43,12 +46,12 @@ pub(super) fn precision(dossier: &Dossier) -> Section {
             let ppv = match (&rate.ppv, used) {
                 (Some(ppv), _) if words::sound(ppv) => Ok(words::share(ppv)),
                 (_, None) => Err("not declared: no prior".to_owned()),
-                _ => Err(words::not_measurable(rate.reason.as_deref())),
+                _ => Err(UNKNOWN.to_owned()),
             };
             let exposed = match (&rate.tpr, declared.subjects) {
                 (Some(tpr), Some(subjects)) if words::sound(tpr) => Ok(exposed(tpr, subjects)),
                 (_, None) => Err("not declared: no number of data subjects".to_owned()),
-                _ => Err(words::not_measurable(rate.reason.as_deref())),
+                _ => Err(UNKNOWN.to_owned()),
             };
             vec![
                 Cell::number(words::percent(rate.fpr)),
@@ -91,9 +94,6 @@ pub(super) fn exposed(tpr: &Estimate, subjects: u64) -> String {
     let all = subjects as f64;
     let (low, high) =
         (people(tpr.lower.max(0.0) * all, Side::Down), people(tpr.upper.min(1.0) * all, Side::Up));
-    format!(
-        "{} of {subjects} ({}: {low} to {high})",
-        people((tpr.value * all).round(), Side::Down),
-        words::percent(tpr.confidence)
-    )
+    let found = format!("{} of {subjects}", people((tpr.value * all).round(), Side::Down));
+    words::interval(&found, tpr.confidence, &low, &high)
 }

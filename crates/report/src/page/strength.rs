@@ -62,14 +62,18 @@ fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
                 let corners: Vec<(f64, f64)> =
                     measured.roc.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
                 let points = if log { dense(&corners, low) } else { corners };
-                let value = format!("AUC {}", words::number(rounded(measured.auc.value)));
+                let value = if measured.auc.value.is_finite() {
+                    format!("AUC {:.3}", measured.auc.value)
+                } else {
+                    String::new()
+                };
                 let label: String = name.chars().take(34).collect();
                 Curve { label, value, stroke: Stroke::Series(place), points, marks: Vec::new(), fill: false }
             })
             .collect();
         let diagonal = if log { vec![(low, low), (1.0, 1.0)] } else { vec![(0.0, 0.0), (1.0, 1.0)] };
         let label = "guessing".to_owned();
-        let value = "AUC 0.5".to_owned();
+        let value = "AUC 0.500".to_owned();
         curves.push(Curve {
             label,
             value,
@@ -115,10 +119,6 @@ fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
                 .to_owned(),
         ),
     ]
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
 }
 
 /// The straight lines between corners, with enough points to be drawn on logarithmic axes.

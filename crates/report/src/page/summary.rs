@@ -84,9 +84,9 @@ fn declared(dossier: &Dossier) -> Vec<String> {
     let or_missing = |text: Option<String>| text.unwrap_or_else(|| words::NOT_DECLARED.to_owned());
     let mut facts = vec![match &dossier.certificate {
         Some(certificate) => format!(
-            "A certificate claims ε ≤ {} at δ = {} for every {}, whatever the attack.",
-            words::at_most(certificate.guarantee.epsilon.get()),
-            words::at_most(certificate.guarantee.delta.get()),
+            "A certificate claims {} at {} for every {}, whatever the attack.",
+            words::related("ε", '≤', &words::at_most(certificate.guarantee.epsilon.get())),
+            words::related("δ", '=', &words::at_most(certificate.guarantee.delta.get())),
             certificate.unit
         ),
         None => "No certificate: no differential privacy is claimed.".to_owned(),
@@ -133,8 +133,8 @@ fn combined(dossier: &Dossier) -> Vec<String> {
             words::percent(bound.confidence)
         ),
         (None, Some(bound)) => format!(
-            "The audit proves ε ≥ {} ({} confidence); nothing limits it from above.",
-            words::at_least(bound.value),
+            "The audit proves {} ({} confidence); nothing limits it from above.",
+            words::related("ε", '≥', &words::at_least(bound.value)),
             words::percent(bound.confidence)
         ),
         (Some(_), None) => "ε is bounded from above only; no bound from below was measured.".to_owned(),

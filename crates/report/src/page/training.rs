@@ -51,7 +51,7 @@ fn figures(training: &Training) -> Vec<(String, String)> {
             "ε spent",
             "ε so far",
             &[("ε so far", |point| point.epsilon)],
-            "Privacy spent as training goes on: it only grows, and the end of the curve is what the certificate states.",
+            "Privacy spent as training goes on: it only grows. What counts in the end is the certificate.",
         ),
         (
             "training-loss",

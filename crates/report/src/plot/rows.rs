@@ -102,7 +102,6 @@ impl Row {
         svg.text((RIGHT, top + 17.0), &end, &shortened(&self.value, LETTERS));
         let (y, colour) = (top + 32.0, theme.series(self.colour));
         let thin = format!("stroke=\"{colour}\" stroke-width=\"2\"");
-        let thick = format!("stroke=\"{colour}\" stroke-width=\"9\" stroke-opacity=\"0.35\"");
         let edge = |svg: &mut Svg, x: f64| {
             svg.line(&[(x, y - 7.0), (x, y + 7.0)], &format!("{thin} stroke-opacity=\"1\""))
         };
@@ -115,11 +114,11 @@ impl Row {
                 svg.dot((place(value), y), colour, &format!("{}: {}", self.label, self.value));
             }
             Mark::AtMost(value) => {
-                svg.line(&[(LEFT + 4.0, y), (place(value), y)], &thick);
+                svg.bar((LEFT, y), place(value), 10.0, colour);
                 edge(svg, place(value));
             }
             Mark::AtLeast(value) => {
-                svg.line(&[(place(value), y), (RIGHT - 8.0, y)], &thick);
+                svg.bar((place(value), y), RIGHT - 2.0, 10.0, colour);
                 svg.line(&[(RIGHT - 7.0, y - 6.0), (RIGHT, y), (RIGHT - 7.0, y + 6.0)], &thin);
                 edge(svg, place(value));
             }

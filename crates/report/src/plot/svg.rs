@@ -62,6 +62,15 @@ impl Svg {
         self.text.push_str(&format!("<path d=\"{path}Z\" fill=\"{colour}\" fill-opacity=\"0.25\"/>\n"));
     }
 
+    /// A faint bar from one place to the right of it, as high as it says, that ends exactly there.
+    pub(super) fn bar(&mut self, (x, y): (f64, f64), right: f64, height: f64, colour: &str) {
+        let width = (right - x).max(0.0);
+        self.text.push_str(&format!(
+            "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{colour}\" fill-opacity=\"0.35\"/>\n",
+            y - 0.5 * height
+        ));
+    }
+
     /// Text whose anchor is at the place.
     pub(super) fn text(&mut self, (x, y): (f64, f64), attributes: &str, text: &str) {
         let text = escaped(text);

@@ -1,0 +1,300 @@
+//! The page of a full dossier, of an empty one and of one with hostile text.
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code)]
+#[path = "../examples/sample.rs"]
+mod sample;
+
+use reticent_audit::Findings;
+use reticent_audit::findings::{
+    BaselineFinding, Estimate, GroupFinding, NotRun, RecordFinding, RecordFindings, UserFinding,
+};
+use reticent_report::{Declared, Dossier, Provenance, ReportError, html, json, read};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+static FULL: LazyLock<Dossier> = LazyLock::new(|| sample::dossier().unwrap());
+
+const SECTIONS: [&str; 16] = [
+    "scope",
+    "protected",
+    "threats",
+    "coverage",
+    "strength",
+    "rates",
+    "precision",
+    "baseline",
+    "groups",
+    "records",
+    "users",
+    "epsilon",
+    "training",
+    "limits",
+    "origin",
+    "annex",
+];
+
+fn empty() -> Dossier {
+    Dossier {
+        findings: Findings {
+            schema: reticent_audit::findings::SCHEMA.to_owned(),
+            version: "0".to_owned(),
+            headline: "none".to_owned(),
+            auc: f64::NAN,
+            tpr_at_fpr: BTreeMap::new(),
+            epsilon_lower: None,
+            attacks: Vec::new(),
+            not_run: Vec::new(),
+            baseline: BaselineFinding { performance: None, about: String::new(), shift: None },
+            groups: Vec::new(),
+            records: None,
+            users: None,
+            key: String::new(),
+            warnings: Vec::new(),
+        },
+        certificate: None,
+        declared: Declared::default(),
+        training: None,
+        provenance: Provenance::default(),
+    }
+}
+
+/// Dossiers that between them have and lack everything.
+fn dossiers() -> Vec<Dossier> {
+    let hollow = {
+        let mut dossier = FULL.clone();
+        let findings = &mut dossier.findings;
+        for attack in &mut findings.attacks {
+            for rate in &mut attack.performance.rates {
+                (rate.tpr, rate.ppv, rate.true_positives, rate.false_positives) = (None, None, None, None);
+                rate.reason = None;
+            }
+            attack.performance.histogram.edges.clear();
+            attack.performance.auc.value = f64::NAN;
+            attack.performance.roc = vec![(f64::NAN, 0.5)];
+            attack.performance.prior = None;
+            attack.settings.clear();
+            attack.threat.knowledge.clear();
+        }
+        findings.headline = "nobody".to_owned();
+        findings.groups.iter_mut().for_each(|group| (group.tpr, group.fpr, group.auc) = (None, None, None));
+        findings.baseline.shift = None;
+        findings.records =
+            Some(RecordFindings { sorted_by: "score".into(), compared: 0, worst: vec![], reason: None });
+        findings.users = Some(UserFinding { about: "mean".into(), performance: None, reason: None });
+        dossier.training = Some(reticent_report::Training::default());
+        dossier
+    };
+    vec![FULL.clone(), empty(), hollow, hostile()]
+}
+
+fn hostile() -> Dossier {
+    let bad = "<script>alert('x')</script>\" onload=\"y&z";
+    let text = || bad.to_owned();
+    let mut dossier = FULL.clone();
+    let declared = &mut dossier.declared;
+    for field in [
+        &mut declared.title,
+        &mut declared.model,
+        &mut declared.purpose,
+        &mut declared.sensitivity,
+        &mut declared.author,
+        &mut declared.contact,
+    ] {
+        *field = Some(text());
+    }
+    declared.notes = vec![text()];
+    let findings = &mut dossier.findings;
+    findings.warnings = vec![text()];
+    findings.key = text();
+    findings.baseline.about = text();
+    findings.not_run = vec![NotRun { name: text(), reason: text() }];
+    findings.headline = text();
+    for attack in &mut findings.attacks {
+        (attack.name, attack.about) = (text(), text());
+        (attack.threat.access, attack.threat.goal) = (text(), text());
+        attack.settings.insert(text(), text());
+        attack.performance.rates[0].reason = Some(text());
+    }
+    let lower = findings.epsilon_lower.as_mut().unwrap();
+    (lower.method, lower.premise, lower.correction) = (text(), text(), text());
+    lower.counts.insert(text(), 1);
+    let estimate = Estimate { value: 0.5, lower: 0.4, upper: 0.6, confidence: 0.95 };
+    findings.groups = vec![GroupFinding {
+        column: text(),
+        group: text(),
+        members: 1,
+        non_members: 1,
+        tpr: Some(estimate),
+        fpr: None,
+        auc: None,
+        reason: Some(text()),
+    }];
+    let record =
+        RecordFinding { id: text(), score: f64::INFINITY, member: true, separation: None, accuracy: None };
+    findings.records =
+        Some(RecordFindings { sorted_by: text(), compared: 1, worst: vec![record], reason: Some(text()) });
+    let certificate = dossier.certificate.as_mut().unwrap();
+    (certificate.unit, certificate.accountant, certificate.public) = (text(), text(), vec![text()]);
+    dossier.provenance.files[0].name = text();
+    dossier.provenance.command = Some(text());
+    dossier.provenance.seeds.insert(text(), text());
+    dossier
+}
+
+/// Opening and closing tags fit each other; returns every attribute as (tag, name, value).
+fn check_tags(page: &str) -> Vec<(String, String, String)> {
+    let void = ["meta", "br", "hr", "img", "link", "input"];
+    let (mut open, mut attributes): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
+    let start = page.find("<html").unwrap();
+    let mut rest = &page[start..];
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        let end = rest.find('>').unwrap();
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "</{name}>");
+            continue;
+        }
+        let closed = tag.ends_with('/');
+        let tag = tag.trim_end_matches('/');
+        let name = tag.split_whitespace().next().unwrap().to_owned();
+        let mut inside = &tag[name.len()..];
+        while let Some((key, after)) = inside.split_once("=\"") {
+            let (value, after) = after.split_once('"').unwrap();
+            attributes.push((name.clone(), key.trim().to_owned(), value.to_owned()));
+            inside = after;
+        }
+        assert!(inside.trim().is_empty(), "<{tag}>");
+        if !closed && !void.contains(&name.as_str()) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    attributes
+}
+
+#[test]
+fn the_structure_is_whole() {
+    for (place, dossier) in dossiers().iter().enumerate() {
+        let page = html(dossier);
+        let attributes = check_tags(&page);
+        let values = |name: &str| {
+            attributes.iter().filter(move |(_, key, _)| key == name).map(|(_, _, value)| value.as_str())
+        };
+        let ids: Vec<&str> = values("id").collect();
+        let unique: BTreeSet<&str> = ids.iter().copied().collect();
+        assert_eq!(ids.len(), unique.len(), "ids of dossier {place}");
+        let order: Vec<usize> = SECTIONS
+            .iter()
+            .map(|id| page.find(&format!("<section id=\"{id}\"")).unwrap_or_else(|| panic!("{id}")))
+            .collect();
+        assert!(order.is_sorted());
+        for link in values("href") {
+            assert!(unique.contains(link.strip_prefix('#').unwrap()), "{link}");
+        }
+        for labels in values("aria-labelledby") {
+            assert!(labels.split(' ').all(|label| unique.contains(label)), "{labels}");
+        }
+        assert_eq!(page.matches("<h1").count(), 1);
+    }
+}
+
+#[test]
+fn nothing_is_loaded_and_nothing_runs() {
+    for dossier in dossiers() {
+        let page = html(&dossier);
+        for (tag, key, value) in check_tags(&page) {
+            assert!(!["script", "img", "link", "iframe", "object"].contains(&tag.as_str()), "{tag}");
+            assert!(key != "src" && !key.starts_with("on") && key != "style", "{key}={value}");
+        }
+        assert!(
+            !page.contains("http:")
+                && !page.contains("https:")
+                && !page.contains("url(")
+                && !page.contains("@import")
+        );
+    }
+}
+
+#[test]
+fn no_cell_is_empty_and_no_number_is_none() {
+    for (place, dossier) in dossiers().iter().enumerate() {
+        let page = html(dossier);
+        for hole in [
+            "NaN",
+            "nan ",
+            ">inf<",
+            "></td>",
+            "></th>",
+            "></dd>",
+            "></li>",
+            "></p>",
+            "<tbody>\n</tbody>",
+            "None",
+        ] {
+            assert!(!page.contains(hole), "{hole} in dossier {place}");
+        }
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let page = html(&hostile());
+    assert!(!page.contains("<script") && !page.contains("onload=\"y") && !page.contains("alert('x')"));
+    assert!(page.contains("&lt;script&gt;"));
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let page = html(&empty());
+    for words in ["not declared", "not run", "not measurable", "No certificate", "No attack was run"] {
+        assert!(page.contains(words), "{words}");
+    }
+    let full = html(&FULL);
+    for family in
+        ["attribute inference", "exfiltration", "regurgitation", "model inversion", "reconstruction"]
+    {
+        let row = full.split("<tr>").find(|row| row.contains(&format!(">{family}</th>"))).unwrap();
+        assert!(row.contains("not run"), "{family}");
+    }
+    let member = full.split("<tr>").find(|row| row.contains(">membership inference</th>")).unwrap();
+    assert!(member.contains("run: lira-online"));
+    let suppressed = &FULL.findings.attacks[0].performance.rates[0];
+    assert!(suppressed.tpr.is_none() && full.contains(suppressed.reason.as_deref().unwrap()));
+}
+
+#[test]
+fn epsilon_is_rounded_to_the_safe_side() {
+    let mut dossier = FULL.clone();
+    let certificate = dossier.certificate.as_mut().unwrap();
+    certificate.guarantee.epsilon = reticent_core::Epsilon::new(3.141_59).unwrap();
+    dossier.findings.epsilon_lower.as_mut().unwrap().value = 1.279_9;
+    let page = html(&dossier);
+    assert!(page.contains("ε\u{a0}≤\u{a0}3.142") && page.contains("ε\u{a0}≥\u{a0}1.27 "));
+    assert!(!page.contains("contradict"));
+    dossier.findings.epsilon_lower.as_mut().unwrap().value = 3.2;
+    assert!(html(&dossier).contains("contradict each other"));
+    // At a smaller δ a larger ε contradicts nothing.
+    dossier.findings.epsilon_lower.as_mut().unwrap().delta = 1e-7;
+    assert!(!html(&dossier).contains("contradict"));
+}
+
+#[test]
+fn json_comes_back_and_other_layouts_do_not() {
+    let text = json(&FULL);
+    assert_eq!(read(&text).unwrap(), *FULL);
+    let error = read(&text.replacen("reticent-report/1", "reticent-report/9", 1)).unwrap_err();
+    assert!(matches!(error, ReportError::Schema { .. }) && error.to_string().contains("reticent-report/9"));
+    let error = read(&text.replacen("reticent-audit/1", "reticent-audit/9", 1)).unwrap_err();
+    assert!(error.to_string().contains("reticent-audit/9"), "{error}");
+    assert!(
+        matches!(read("{}"), Err(ReportError::Schema { .. }))
+            && matches!(read("["), Err(ReportError::Json(_)))
+    );
+    let mut odd = FULL.clone();
+    odd.declared.prior = Some(1.5);
+    let error = read(&json(&odd)).unwrap_err().to_string();
+    assert!(error.contains("prior = 1.5"), "{error}");
+}
