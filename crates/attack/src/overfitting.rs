@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn a_loss_is_finite_and_one_side_is_refused() {
         let sure = model(OutputsKind::Probabilities, vec![0.0, 1.0, 1.0, 0.0], vec![true, false]);
-        let rows = overfitting(&[sure.clone()], &[0, 0]).unwrap();
+        let rows = overfitting(std::slice::from_ref(&sure), &[0, 0]).unwrap();
         assert!(rows[0].mean_train_loss.is_finite());
         assert!(overfitting(&[Reference { inside: vec![true, true], ..sure.clone() }], &[0, 0]).is_err());
-        assert!(overfitting(&[sure.clone()], &[0, 2]).is_err());
+        assert!(overfitting(std::slice::from_ref(&sure), &[0, 2]).is_err());
         assert!(overfitting(&[sure], &[0]).is_err());
     }
 }
