@@ -46,7 +46,10 @@ impl Worker {
         for (buffer, size) in self.values.iter_mut().zip(&program.sizes) {
             buffer.resize(rows * size, 0.0);
         }
-        self.scratch.iter_mut().for_each(|scratch| scratch.training = training);
+        for scratch in &mut self.scratch {
+            scratch.training = training;
+            scratch.plain &= training;
+        }
     }
 
     /// How many examples the buffers have held at most.
@@ -194,6 +197,7 @@ impl Worker {
         if which.is_empty() {
             return;
         }
+        self.scratch.iter_mut().for_each(|scratch| scratch.plain = clipping.is_none());
         self.forward(task, which, true);
         self.loss(task, which);
         self.backward(task, which.len());

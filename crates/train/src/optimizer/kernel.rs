@@ -1,6 +1,7 @@
 //! The loops over weights: one pass each, without branches, for the compiler to vectorise.
 
 use super::{Adam, StepInput};
+use pulp::{Arch, Simd, WithSimd};
 
 /// w ← w − η·(g + λw).
 pub(super) fn descend(weights: &mut [f32], sum: &[f32], weight_decay: f64, input: StepInput) {
@@ -28,6 +29,31 @@ impl Momentum {
             let gradient = scale * *sum + decay * *weight;
             *velocity = keep * *velocity + gradient;
             *weight -= along * *velocity + ahead * gradient;
+        }
+    }
+}
+
+struct AdamStep<'a> {
+    rule: &'a AdamRule,
+    weights: &'a mut [f32],
+    sum: &'a [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+}
+
+impl WithSimd for AdamStep<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { rule, weights, sum, first, second } = self;
+        let (new1, new2) = (1.0 - rule.beta1, 1.0 - rule.beta2);
+        for (((weight, sum), first), second) in weights.iter_mut().zip(sum).zip(first).zip(second) {
+            let gradient = rule.scale * *sum + rule.coupled * *weight;
+            let m = rule.beta1 * *first + new1 * gradient;
+            let v = rule.beta2 * *second + new2 * gradient * gradient;
+            (*first, *second) = (m, v);
+            let size = (rule.second_scale * v - rule.noise).max(rule.floor).sqrt() + rule.stability;
+            *weight = rule.shrink * *weight - rule.rate * m / size;
         }
     }
 }
@@ -71,14 +97,6 @@ impl AdamRule {
 
     /// m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g²; w ← w − η·m̂/(√max(v̂ − Φ, floor) + ε).
     pub(super) fn step(&self, weights: &mut [f32], sum: &[f32], first: &mut [f32], second: &mut [f32]) {
-        let (new1, new2) = (1.0 - self.beta1, 1.0 - self.beta2);
-        for (((weight, sum), first), second) in weights.iter_mut().zip(sum).zip(first).zip(second) {
-            let gradient = self.scale * *sum + self.coupled * *weight;
-            let m = self.beta1 * *first + new1 * gradient;
-            let v = self.beta2 * *second + new2 * gradient * gradient;
-            (*first, *second) = (m, v);
-            let size = (self.second_scale * v - self.noise).max(self.floor).sqrt() + self.stability;
-            *weight = self.shrink * *weight - self.rate * m / size;
-        }
+        Arch::new().dispatch(AdamStep { rule: self, weights, sum, first, second });
     }
 }

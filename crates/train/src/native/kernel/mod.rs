@@ -3,6 +3,7 @@
 pub(super) mod curve;
 pub(super) mod product;
 pub(super) mod slide;
+pub(super) mod sparse;
 pub(super) mod vector;
 
 #[cfg(test)]

@@ -142,3 +142,40 @@ fn dots_of_any_length() {
         assert!((vector::dot(&x, &y) - exact).abs() < 1e-5);
     }
 }
+
+#[test]
+fn rows_that_are_mostly_zero_multiply_like_others() {
+    use super::sparse::{Nonzeros, multiply, multiply_transposed, transpose};
+    for (rows, inner, width) in [(1, 1, 1), (5, 40, 33), (24, 17, 64), (3, 100, 7)] {
+        let value = |place: usize| ((place * 37 + 11) % 101) as f32 / 50.0 - 1.0;
+        let sparse = |place: usize| if (place * 29 + 3) % 11 < 2 { value(place) } else { 0.0 };
+        let input: Vec<f32> = (0..rows * inner).map(sparse).collect();
+        let matrix: Vec<f32> = (0..inner * width).map(value).collect();
+        let right: Vec<f32> = (0..rows * width).map(value).collect();
+        let mut nonzeros = Nonzeros::default();
+        if rows * inner == 1 {
+            assert!(!nonzeros.read(&[1.0], 1) && nonzeros.is_empty());
+        }
+        assert!(nonzeros.read(&input, inner));
+        let (mut out, mut turned) = (vec![0.5; rows * width], vec![0.25; inner * width]);
+        multiply(&nonzeros, &matrix, width, &mut out);
+        multiply_transposed(&nonzeros, &right, width, &mut turned);
+        let mut flat = vec![0.0; inner * width];
+        transpose(&matrix, width, &mut flat, false);
+        let mut twice = flat.clone();
+        transpose(&matrix, width, &mut twice, true);
+        for column in 0..width {
+            for row in 0..rows {
+                let terms =
+                    (0..inner).map(|i| f64::from(input[row * inner + i] * matrix[i * width + column]));
+                assert!((f64::from(out[row * width + column]) - 0.5 - terms.sum::<f64>()).abs() < 1e-4);
+            }
+            for i in 0..inner {
+                let terms = (0..rows).map(|r| f64::from(input[r * inner + i] * right[r * width + column]));
+                assert!((f64::from(turned[i * width + column]) - 0.25 - terms.sum::<f64>()).abs() < 1e-4);
+                assert_eq!(flat[column * inner + i], matrix[i * width + column]);
+                assert_eq!(twice[column * inner + i], 2.0 * matrix[i * width + column]);
+            }
+        }
+    }
+}

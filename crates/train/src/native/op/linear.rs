@@ -1,8 +1,16 @@
 //! W·x + b on the last dimension.
 
 use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::sparse;
+use super::super::kernel::vector::{add, add_rows};
 use super::outer::Outer;
-use super::{Below, Flow, Op, Scratch, Units};
+use super::{Below, Flow, Op, Scratch, Units, sized};
+
+/// Rows from which on it is worth while to look for zeros: the weights are transposed twice for them.
+const ROWS: usize = 24;
+
+/// Outputs from which on a row of the transposed weights fills vectors.
+const OUT: usize = 32;
 
 /// A linear layer; weights `[out][in]`, then the bias.
 #[derive(Debug, Clone, Copy)]
@@ -15,9 +23,32 @@ impl Linear {
 }
 
 impl Op for Linear {
-    fn forward(&self, weights: &[f32], rows: usize, input: &[f32], output: &mut [f32], _: &mut Scratch) {
+    fn forward(
+        &self,
+        weights: &[f32],
+        rows: usize,
+        input: &[f32],
+        output: &mut [f32],
+        scratch: &mut Scratch,
+    ) {
         let Outer { inner, out, places, bias } = self.0;
         let (matrix, offsets) = weights.split_at(inner * out);
+        let is_case = scratch.plain && rows * places >= ROWS && out >= OUT;
+        if is_case && scratch.nonzeros.read(input, inner) {
+            if bias {
+                output.chunks_exact_mut(out).for_each(|row| row.copy_from_slice(offsets));
+            } else {
+                output.fill(0.0);
+            }
+            let turned = scratch.packed[0].get_or_insert_with(|| {
+                let mut turned = vec![0.0; inner * out];
+                sparse::transpose(matrix, inner, &mut turned, false);
+                turned
+            });
+            sparse::multiply(&scratch.nonzeros, turned, out, output);
+            return;
+        }
+        scratch.nonzeros.clear();
         if bias {
             output.chunks_exact_mut(out).for_each(|row| row.copy_from_slice(offsets));
         }
@@ -48,8 +79,26 @@ impl Op for Linear {
         self.0.sum(units, factors, (flow.input, flow.gradient), scratch, sum);
     }
 
-    fn total(&self, flow: Flow<'_>, _: &mut Scratch, sum: &mut [f32]) {
-        self.0.total(flow.input, flow.gradient, sum);
+    fn total(&self, flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
+        let Outer { inner, out, bias, .. } = self.0;
+        if scratch.nonzeros.is_empty() {
+            return self.0.total(flow.input, flow.gradient, sum);
+        }
+        let total = sized(&mut scratch.total, inner * out);
+        sparse::multiply_transposed(&scratch.nonzeros, flow.gradient, out, total);
+        if bias {
+            let mut own = vec![0.0; out];
+            add_rows(&mut own, flow.gradient);
+            add(&mut sum[inner * out..], &own);
+        }
+    }
+
+    fn finish(&self, scratch: &mut Scratch, sum: &mut [f32]) {
+        let Outer { inner, out, .. } = self.0;
+        if !scratch.total.is_empty() {
+            sparse::transpose(&scratch.total, out, &mut sum[..inner * out], true);
+            scratch.total.clear();
+        }
     }
 
     fn memory(&self) -> (usize, usize) {

@@ -26,6 +26,8 @@ pub(super) use norm::{GroupNorm, LayerNorm};
 pub(super) use place::{Copy, GlobalMean, LastTime, MeanTime, Position, Transpose};
 pub(super) use pool::{Pool, PoolKind};
 
+use super::kernel::sparse::Nonzeros;
+
 /// What a layer remembers between the passes over one chunk. Buffers keep their memory from chunk to chunk.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -47,6 +49,10 @@ pub(super) struct Scratch {
     /// A sum over the chunks of a step, in an order of the layer's own.
     pub(super) total: Vec<f32>,
     pub(super) places: Vec<u32>,
+    /// Whether units are not clipped: only then may the way of computing depend on what else is in the chunk.
+    pub(super) plain: bool,
+    /// The input where it is mostly zero and the layer makes use of that.
+    pub(super) nonzeros: Nonzeros,
 }
 
 /// A buffer of this length, with whatever is in it.
