@@ -1,0 +1,76 @@
+//! `reticent audit`, `attack` and `report`: the real binary.
+#![allow(clippy::unwrap_used)]
+
+mod models;
+mod refusals;
+mod tables;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const ADULT: &str = "testdata/adult/adult.parquet";
+const SCHEMA: &str = "testdata/adult/schema.toml";
+
+fn reticent(words: &[&str]) -> Output {
+    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(env!("CARGO_BIN_EXE_reticent")).current_dir(root).args(words).output().unwrap()
+}
+
+/// The standard output of a command that must succeed.
+fn stdout(words: &[&str]) -> String {
+    let output = reticent(words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The JSON of a command that must succeed: exactly one line.
+fn json(words: &[&str]) -> Value {
+    let text = stdout(&[words, &["--json"]].concat());
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The one line of a command that must be refused; nothing may be on standard output.
+fn refusal(words: &[&str]) -> String {
+    let output = reticent(words);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+    assert!(output.stdout.is_empty() && stderr.lines().count() == 1, "{words:?}: {stderr}");
+    stderr
+}
+
+/// A folder for a test's files.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name)
+    }
+}
+
+/// A number from 0 to 1 for a place, without a pattern to the eye.
+fn noise(place: u64) -> f64 {
+    let mut word = place.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((word ^ (word >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A table whose members score higher by `gap`, noise being uniform on 0..1.
+fn scores(records: u64, gap: f64) -> String {
+    let row = |place: u64| {
+        let member = noise(2 * place) < 0.5;
+        format!("{},{}\n", noise(2 * place + 1) + gap * f64::from(u8::from(member)), u8::from(member))
+    };
+    "score,member\n".to_owned() + &(0..records).map(row).collect::<String>()
+}

@@ -1,0 +1,91 @@
+use super::*;
+
+#[test]
+fn two_columns_are_enough() {
+    let folder = Folder::new();
+    let table = folder.file("s.csv", &scores(4000, 0.3));
+    let found = json(&["audit", "--scores", &table]);
+    // Uniforms that are 0.3 apart: AUC 1 - 0.7²/2.
+    assert!((found["auc"].as_f64().unwrap() - 0.755).abs() < 0.03, "{}", found["auc"]);
+    // A tenth of the non-members lies above 0.9, and four tenths of the members.
+    assert!((found["tpr_at_fpr"]["0.1"].as_f64().unwrap() - 0.4).abs() < 0.06);
+    assert!(found["tpr_at_fpr"]["0.001"].is_null() && found["tpr_at_fpr"]["0.0001"].is_null());
+    let bound = &found["epsilon_lower"];
+    // Scores above 1 are members for sure, and those below 0.3 are not: no ε is large enough.
+    assert!(bound["value"].as_f64().unwrap() > 2.0, "{bound}");
+    assert_eq!((bound["confidence"].as_f64(), bound["method"].as_str()), (Some(0.95), Some("one-run")));
+    assert_eq!(found["headline"], "given-score");
+    let text = stdout(&["audit", "--scores", &table, "--prior", "0.01"]);
+    for part in ["proven from below", "not measurable", "AUC", "true alarms", "without the model", "lira-online"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn nothing_is_claimed_where_nothing_leaks() {
+    let folder = Folder::new();
+    let table = folder.file("s.csv", &scores(3000, 0.0));
+    for method in ["one-run", "f-dp", "clopper-pearson"] {
+        let found = json(&["audit", "--scores", &table, "--bound", method]);
+        assert_eq!(found["epsilon_lower"]["value"], 0.0, "{method}");
+    }
+    let none = json(&["audit", "--scores", &table, "--bound", "none"]);
+    assert!(none["epsilon_lower"].is_null());
+}
+
+#[test]
+fn an_audit_is_repeatable_and_its_report_stands_alone() {
+    let folder = Folder::new();
+    let table = folder.file("s.csv", &scores(3000, 0.2));
+    let out = folder.path("audit");
+    let first = json(&["audit", "--scores", &table, "--out", &out]);
+    assert_eq!(first, json(&["audit", "--scores", &table]));
+    let stored: Value = serde_json::from_str(&std::fs::read_to_string(folder.path("audit/audit.json")).unwrap()).unwrap();
+    assert_eq!(first, stored);
+    assert_eq!(std::fs::read_to_string(folder.path("audit/scores.csv")).unwrap().lines().count(), 3001);
+    let declared = folder.file("d.toml", "title = \"A <b>test</b>\"\nrelease = \"open-weights\"\nsubjects = 1500\n");
+    let said = json(&["report", &out, "--declared", &declared]);
+    let page = std::fs::read_to_string(said["html"].as_str().unwrap()).unwrap();
+    assert!(page.contains("A &lt;b&gt;test&lt;/b&gt;") && !page.contains("<b>test</b>") && !page.contains("<script"));
+    let data: Value = serde_json::from_str(&std::fs::read_to_string(said["json"].as_str().unwrap()).unwrap()).unwrap();
+    assert_eq!(data["findings"], first);
+    assert_eq!(data["declared"]["subjects"], 1500);
+}
+
+#[test]
+fn probabilities_groups_users_and_references_are_read() {
+    let folder = Folder::new();
+    let mut table = "id,member,label,probability_0,probability_1,sex,user,feature_age\n".to_owned();
+    let mut references = "reference,id,in,probability_0,probability_1\n".to_owned();
+    for place in 0..600u64 {
+        let member = noise(7 * place) < 0.5;
+        let label = u8::from(noise(7 * place + 1) < 0.5);
+        let sure = |inside: bool, draw: u64| 0.5 + 0.3 * noise(draw) + if inside { 0.15 } else { 0.0 };
+        let both = |own: f64| if label == 0 { format!("{own},{}", 1.0 - own) } else { format!("{},{own}", 1.0 - own) };
+        let sex = if noise(7 * place + 2) < 0.5 { "f" } else { "m" };
+        let said = both(sure(member, 7 * place + 3));
+        table += &format!("r{place},{},{label},{said},{sex},u{},{}\n", u8::from(member), place / 3, noise(7 * place + 4));
+        for reference in 0..4u64 {
+            let inside = noise(1_000_000 + place * 2 + reference / 2) < 0.5;
+            let inside = if reference % 2 == 0 { inside } else { !inside };
+            let said = both(sure(inside, 2_000_000 + place * 4 + reference));
+            references += &format!("m{reference},r{place},{},{said}\n", u8::from(inside));
+        }
+    }
+    let (table, references) = (folder.file("t.csv", &table), folder.file("r.csv", &references));
+    let words = ["audit", "--scores", &table, "--references-from", &references, "--groups", "sex"];
+    let found = json(&words);
+    assert_eq!(found["headline"], "rmia-offline");
+    assert!(found["auc"].as_f64().unwrap() > 0.6);
+    let names: Vec<&str> =
+        found["attacks"].as_array().unwrap().iter().map(|attack| attack["name"].as_str().unwrap()).collect();
+    for name in ["yeom-loss", "shokri", "lira-online", "rmia-online", "base", "quantile-regression"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    assert!(found["groups"].as_array().unwrap().iter().any(|group| group["group"] == "f"));
+    assert!(found["users"]["performance"].is_object() && found["baseline"]["performance"].is_object());
+    assert_eq!(found["overfitting"].as_array().unwrap().len(), 5);
+    let single = json(&["attack", "run", "lira-online", "--scores", &table, "--references-from", &references]);
+    assert_eq!(single["headline"], "lira-online");
+    assert_eq!(single["attacks"].as_array().unwrap().len(), 1);
+}
