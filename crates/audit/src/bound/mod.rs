@@ -30,7 +30,8 @@ pub enum Selection {
     },
     /// Every choice of a list fixed before the data were seen; each gets its part of the error.
     Grid,
-    /// One choice declared before the data were seen; it costs nothing.
+    /// One choice declared before the data were seen; it costs nothing. For ideal canaries and ε from 1 to 8 guessing a
+    /// twentieth does better than a choice on held-out records.
     Declared {
         /// One-run methods: the share of records that is guessed, one half from each end of the scores. Methods with
         /// independent rows: the false-positive rate, and on the other side the false-negative rate, to aim at.
