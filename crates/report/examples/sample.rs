@@ -264,7 +264,10 @@ pub(crate) fn dossier() -> Result<Dossier, AccountingError> {
             sensitivity: Some("health data: special category, GDPR Art. 9".to_owned()),
             author: Some("A. Example".to_owned()),
             contact: Some("privacy@clinic.example".to_owned()),
-            notes: vec!["All numbers of this report are made up, to show its form.".to_owned()],
+            notes: vec![
+                "All numbers but those of the certificate are made up, to show the form of a report."
+                    .to_owned(),
+            ],
         },
         training: Some(Training {
             unit: TrainingUnit::Epoch,

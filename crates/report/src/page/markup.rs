@@ -176,7 +176,7 @@ impl Body {
         let caption = escaped(caption);
         self.0.push_str(&format!(
             "<div class=\"scroll\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n\
-             <caption>{caption}</caption>\n<thead><tr>"
+             <caption><span>{caption}</span></caption>\n<thead><tr>"
         ));
         for name in head {
             self.0.push_str(&format!("<th scope=\"col\">{}</th>", escaped(name)));
