@@ -97,7 +97,7 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
     }
     if findings.records.as_ref().is_none_or(|records| records.worst.is_empty()) {
         limits.push(
-            "Single records were not ranked: the law asks about any data subject, not about the average."
+            "Single records were not ranked: EDPB Opinion 28/2024 asks about any data subject, not about the average."
                 .to_owned(),
         );
     }
