@@ -44,7 +44,7 @@ fn performance(shift: f64, spread: f64) -> Performance {
     let auc: f64 = roc.windows(2).map(|pair| 0.5 * (pair[1].0 - pair[0].0) * (pair[1].1 + pair[0].1)).sum();
     let advantage = roc.iter().map(|(fpr, tpr)| tpr - fpr).fold(0.0, f64::max);
     let rate = |fpr: f64| {
-        let (_, tpr) = roc.iter().copied().filter(|(x, _)| *x <= fpr).last().unwrap_or_default();
+        let (_, tpr) = roc.iter().copied().rfind(|(x, _)| *x <= fpr).unwrap_or_default();
         let measurable = fpr * RECORDS as f64 >= 2.0;
         let ppv = |tpr: f64| 0.01 * tpr / (0.01 * tpr + 0.99 * fpr);
         let around = |share: f64| 1.96 * (share * (1.0 - share) / RECORDS as f64).sqrt() + 0.001;

@@ -41,7 +41,8 @@ pub fn html(dossier: &Dossier) -> String {
     page::page(dossier)
 }
 
-/// The dossier as JSON, with [`SCHEMA`].
+/// The dossier as JSON, with [`SCHEMA`]. Numbers that are not finite have no place in JSON: they become null, which [`read`]
+/// refuses where a number must be.
 pub fn json(dossier: &Dossier) -> String {
     let named = Named { schema: SCHEMA, dossier };
     // Keys are strings and nothing is written by hand, so there is no way to fail.

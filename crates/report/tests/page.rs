@@ -264,12 +264,12 @@ fn what_is_missing_is_said() {
 fn epsilon_is_rounded_to_the_safe_side() {
     let mut dossier = FULL.clone();
     let certificate = dossier.certificate.as_mut().unwrap();
-    certificate.guarantee.epsilon = reticent_core::Epsilon::new(3.141_59).unwrap();
+    certificate.guarantee.epsilon = reticent_core::Epsilon::new(3.261_59).unwrap();
     dossier.findings.epsilon_lower.as_mut().unwrap().value = 1.279_9;
     let page = html(&dossier);
-    assert!(page.contains("ε\u{a0}≤\u{a0}3.142") && page.contains("ε\u{a0}≥\u{a0}1.27 "));
+    assert!(page.contains("ε\u{a0}≤\u{a0}3.262") && page.contains("ε\u{a0}≥\u{a0}1.27 "));
     assert!(!page.contains("contradict"));
-    dossier.findings.epsilon_lower.as_mut().unwrap().value = 3.2;
+    dossier.findings.epsilon_lower.as_mut().unwrap().value = 3.3;
     assert!(html(&dossier).contains("contradict each other"));
     // At a smaller δ a larger ε contradicts nothing.
     dossier.findings.epsilon_lower.as_mut().unwrap().delta = 1e-7;

@@ -162,7 +162,8 @@ fn or_unrecorded(text: &str) -> Option<String> {
 }
 
 fn absent(side: &str, why: &str) -> Vec<Cell> {
-    let mut row = vec![Cell::text(side)];
-    row.extend((0..4).map(|_| Cell::Missing(why.to_owned())));
+    let short = why.split(':').next().unwrap_or(why);
+    let mut row = vec![Cell::text(side), Cell::Missing(why.to_owned())];
+    row.extend((0..3).map(|_| Cell::Missing(short.to_owned())));
     row
 }

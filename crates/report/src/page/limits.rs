@@ -51,9 +51,9 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
         }
         if measured.non_members < FEW {
             limits.push(format!(
-                "With {} non-members, a threshold at 0.1 % false positives rests on some {} of them.",
+                "With {} non-members, a false-positive rate of 0.1 % allows {} of them to be flagged: such rates are coarse.",
                 measured.non_members,
-                measured.non_members.div_ceil(1000)
+                measured.non_members / 1000
             ));
         }
         limits.push(
@@ -97,7 +97,7 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
     }
     if findings.records.as_ref().is_none_or(|records| records.worst.is_empty()) {
         limits.push(
-            "Single records were not ranked: the law asks about any data subject, not about the average."
+            "Single records were not ranked: EDPB Opinion 28/2024 asks about any data subject, not about the average."
                 .to_owned(),
         );
     }

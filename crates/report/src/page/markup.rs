@@ -114,6 +114,9 @@ impl Cell {
     }
 }
 
+/// Tables of at most so many rows are kept on one printed page.
+const SHORT: usize = 10;
+
 /// The inside of a section in the making.
 #[derive(Default)]
 pub(super) struct Body(pub(super) String);
@@ -174,8 +177,9 @@ impl Body {
     /// A table that scrolls inside its own box where it is too wide.
     pub(super) fn table(&mut self, caption: &str, head: &[&str], rows: &[Vec<Cell>]) -> &mut Self {
         let caption = escaped(caption);
+        let class = if rows.len() <= SHORT { "scroll short" } else { "scroll" };
         self.0.push_str(&format!(
-            "<div class=\"scroll\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n\
+            "<div class=\"{class}\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n\
              <caption><span>{caption}</span></caption>\n<thead><tr>"
         ));
         for name in head {

@@ -103,8 +103,8 @@ fn chart(place: usize, column: &str, groups: &[&GroupFinding]) -> Option<(String
         "True-positive rate with interval for each group of {column}; the numbers are in the table below."
     );
     let mut caption = format!(
-        "Share of members found, by {column}. Groups whose whiskers do not overlap are not equally exposed; wide whiskers mean \
-         few records."
+        "Share of members found, by {column}. Groups whose whiskers do not overlap are not equally exposed, at the stated \
+         confidence; wide whiskers mean few records."
     );
     if left_out > 0 {
         caption.push_str(&format!(" {left_out} more groups are in the table only."));

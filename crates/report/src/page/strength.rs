@@ -67,7 +67,7 @@ fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
                 } else {
                     String::new()
                 };
-                let label: String = name.chars().take(34).collect();
+                let label = (*name).to_owned();
                 Curve { label, value, stroke: Stroke::Series(place), points, marks: Vec::new(), fill: false }
             })
             .collect();
@@ -270,8 +270,8 @@ pub(super) fn baseline(dossier: &Dossier) -> Section {
                 rows,
                 guides: vec![0.5],
             };
-            let caption = "The baseline should cover 0.5, the dotted line. What the attack has beyond the baseline is what the \
-                           model gives away.";
+            let caption = "The baseline should cover 0.5, the dotted line. Only what the attack has beyond the \
+                           baseline can be due to the model.";
             let description = format!("AUC without a model: {}.", words::estimate(&measured.auc));
             body.figures(&[(chart.page("baseline-chart", &description), caption.to_owned())]);
             body.table("With and without the model", &["Who", "AUC", "Advantage"], &cells);

@@ -44,46 +44,48 @@ fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-fn figures(training: &Training) -> Vec<(String, String)> {
-    let charts: [(&str, &str, &str, &[(&str, Pick)], &str); 3] = [
-        (
-            "training-epsilon",
-            "ε spent",
-            "ε so far",
-            &[("ε so far", |point| point.epsilon)],
-            "Privacy spent as training goes on: it only grows. What counts in the end is the certificate.",
-        ),
-        (
-            "training-loss",
-            "Loss",
-            "loss",
-            &[("training data", |point| point.train_loss), ("held-out data", |point| point.test_loss)],
-            "Loss on training and held-out data: where the two part, the model begins to remember records.",
-        ),
-        (
-            "training-accuracy",
-            "Accuracy",
-            "accuracy in %",
-            &[
-                ("training data", |point| point.train_accuracy.map(|share| 100.0 * share)),
-                ("held-out data", |point| point.test_accuracy.map(|share| 100.0 * share)),
-            ],
-            "Accuracy on training and held-out data: the distance between the curves is what a simple attack can use.",
-        ),
-    ];
-    charts
-        .into_iter()
-        .filter_map(|(id, title, y, picks, caption)| chart(training, id, [title, y], picks, caption))
-        .collect()
+/// One chart: what is drawn and what to see.
+struct Picture {
+    id: &'static str,
+    title: &'static str,
+    y: &'static str,
+    picks: &'static [(&'static str, Pick)],
+    caption: &'static str,
 }
 
-fn chart(
-    training: &Training,
-    id: &str,
-    [title, y]: [&str; 2],
-    picks: &[(&str, Pick)],
-    caption: &str,
-) -> Option<(String, String)> {
+const PICTURES: [Picture; 3] = [
+    Picture {
+        id: "training-epsilon",
+        title: "ε spent",
+        y: "ε so far",
+        picks: &[("ε so far", |point| point.epsilon)],
+        caption: "Privacy spent as training goes on: it only grows. What counts in the end is the certificate.",
+    },
+    Picture {
+        id: "training-loss",
+        title: "Loss",
+        y: "loss",
+        picks: &[("training data", |point| point.train_loss), ("held-out data", |point| point.test_loss)],
+        caption: "Loss on training and held-out data: where the two part, the model begins to remember records.",
+    },
+    Picture {
+        id: "training-accuracy",
+        title: "Accuracy",
+        y: "accuracy in %",
+        picks: &[
+            ("training data", |point| point.train_accuracy.map(|share| 100.0 * share)),
+            ("held-out data", |point| point.test_accuracy.map(|share| 100.0 * share)),
+        ],
+        caption: "Accuracy on training and held-out data: the distance between the curves is what a simple attack can use.",
+    },
+];
+
+fn figures(training: &Training) -> Vec<(String, String)> {
+    PICTURES.iter().filter_map(|picture| chart(training, picture)).collect()
+}
+
+fn chart(training: &Training, picture: &Picture) -> Option<(String, String)> {
+    let Picture { id, title, y, picks, caption } = *picture;
     let curves: Vec<Curve> = picks
         .iter()
         .enumerate()

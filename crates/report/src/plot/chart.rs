@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::ink::{Stroke, Theme};
-use super::svg::Svg;
+use super::svg::{Svg, shortened};
 
 /// Curves over two axes.
 pub struct Chart {
@@ -67,6 +67,8 @@ const LINE: f64 = 19.0;
 const LETTER: f64 = 7.4;
 /// Letters of a subtitle that fit into a line.
 const SUBTITLE: usize = 112;
+/// Letters of a name that fit below a drawing, beside the value.
+const LABEL: usize = 34;
 /// More marks than this are not named.
 const MARKS: usize = 3;
 
@@ -212,7 +214,12 @@ impl Chart {
         for (index, curve) in self.curves.iter().enumerate() {
             let y = top + line * index as f64;
             svg.line(&[(left, y), (left + 28.0, y)], &curve.stroke.attributes(frame.theme));
-            svg.text((left + 36.0, y + 4.5), &frame.ink(), &curve.label);
+            let label = if self.labels == Labels::Below {
+                shortened(&curve.label, LABEL)
+            } else {
+                curve.label.clone()
+            };
+            svg.text((left + 36.0, y + 4.5), &frame.ink(), &label);
             if self.labels == Labels::Below && !curve.value.is_empty() {
                 let end = format!("{} text-anchor=\"end\"", frame.quiet());
                 svg.text((frame.right(), y + 4.5), &end, &curve.value);

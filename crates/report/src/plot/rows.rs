@@ -1,7 +1,7 @@
 //! Values with intervals and one-sided bounds, one below the other, on one axis.
 
 use super::axis::Axis;
-use super::svg::Svg;
+use super::svg::{Svg, shortened};
 
 /// A chart of rows, for a page.
 pub struct Rows {
@@ -125,14 +125,6 @@ impl Row {
             Mark::Nothing => {}
         }
     }
-}
-
-/// At most so many letters, with a sign where some are left out.
-fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]

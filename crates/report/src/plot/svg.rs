@@ -106,3 +106,11 @@ fn path(places: &[(f64, f64)]) -> String {
     }
     path
 }
+
+/// At most so many letters, with a sign where some are left out.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
