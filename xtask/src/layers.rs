@@ -29,8 +29,9 @@ const RULES: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// What any layer may use in its tests, examples and benchmarks beyond [`RULES`].
-const FOR_TESTS: &str = "testkit";
+/// What any layer may use in its tests, examples and benchmarks beyond [`RULES`]: the testers, and the crate that has the
+/// seeded generator.
+const FOR_TESTS: &[&str] = &["testkit", "noise"];
 
 /// The layers of side-by-side measurements, which may depend on anything.
 const BENCH: &str = "bench-";
@@ -103,7 +104,7 @@ fn package_name(layer: &str) -> String {
 /// Whether `from` may depend on `to`, in tests alone if `dev`.
 fn allows(from: &str, to: &str, dev: bool) -> bool {
     from.starts_with(BENCH)
-        || (dev && to == FOR_TESTS)
+        || (dev && FOR_TESTS.contains(&to))
         || RULES.iter().any(|(layer, below)| *layer == from && below.contains(&to))
 }
 

@@ -170,10 +170,10 @@ impl Attack {
                 "how unlike the target is to reference models trained without the record"
             }
             Attack::RmiaOffline => {
-                "how often the record is ahead of non-members, relative to reference models trained without it"
+                "how often the record is ahead of other records, relative to reference models trained without it"
             }
             Attack::RmiaOnline => {
-                "how often the record is ahead of non-members, relative to reference models trained with and without it"
+                "how often the record is ahead of other records, relative to reference models trained with and without it"
             }
             Attack::Base => "the target's log-probability against the mean over all reference models",
             Attack::BaseOffline => {

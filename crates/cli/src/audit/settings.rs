@@ -5,7 +5,7 @@ use crate::fail::Fail;
 use crate::read;
 use reticent::audit::ExamineSettings;
 use reticent::audit::attacks::{Attack, AttackSettings};
-use reticent::audit::bound::{BoundSettings, Method, Tradeoff};
+use reticent::audit::bound::{BoundSettings, Method, Selection, Tradeoff};
 use reticent::audit::metrics::MetricSettings;
 use reticent::core::Certificate;
 use reticent::data::closest;
@@ -36,7 +36,12 @@ impl Asked {
         let key = statement.key.clone();
         let method = method(&statement.bound)?;
         let inclusion = share("--inclusion", &statement.inclusion)?;
-        let bound = BoundSettings { confidence, inclusion, ..BoundSettings::new(delta, key.clone()) };
+        let selection = match &statement.guesses {
+            Some(text) => Selection::Declared { share: share("--guesses", text)? },
+            None => Selection::default(),
+        };
+        let bound =
+            BoundSettings { confidence, inclusion, selection, ..BoundSettings::new(delta, key.clone()) };
         let attacks = attacks.iter().map(|name| attack(name)).collect::<Result<Vec<_>, _>>()?;
         let settings = ExamineSettings {
             metrics: MetricSettings { confidence, prior, ..MetricSettings::default() },

@@ -13,22 +13,46 @@ fn table(folder: &Folder, name: &str, records: u64, offset: u64) -> String {
 }
 
 fn schema(folder: &Folder) -> String {
-    let columns: String = ["a", "b", "c", "d", "e", "f"].map(|name| format!("{name} = {{ bounds = [0, 1] }}\n")).concat();
-    folder.file("schema.toml", &format!("unit = \"row\"\nlabel = {{ column = \"label\", positive = \"yes\" }}\n[columns]\n{columns}"))
+    let columns: String =
+        ["a", "b", "c", "d", "e", "f"].map(|name| format!("{name} = {{ bounds = [0, 1] }}\n")).concat();
+    folder.file(
+        "schema.toml",
+        &format!(
+            "unit = \"row\"\nlabel = {{ column = \"label\", positive = \"yes\" }}\n[columns]\n{columns}"
+        ),
+    )
 }
 
 #[test]
 fn a_network_is_audited_in_one_go_or_in_jobs_with_the_same_result() {
     let folder = Folder::new();
-    let (train, other, schema) = (table(&folder, "t.csv", 120, 0), table(&folder, "o.csv", 100, 1 << 20), schema(&folder));
+    let (train, other, schema) =
+        (table(&folder, "t.csv", 120, 0), table(&folder, "o.csv", 100, 1 << 20), schema(&folder));
     let run = folder.path("run");
     let model = folder.file(
         "model.toml",
         "input = [12]\n[[layer]]\nkind = \"linear\"\nout = 64\n[[layer]]\nkind = \"relu\"\n[[layer]]\nkind = \"linear\"\nout = 2\n",
     );
     stdout(&[
-        "train", &train, "--schema", &schema, "--model", &model, "--non-private", "--epochs", "120", "--batch-size", "20",
-        "--optimizer", "adam", "--lr", "0.02", "--validation", &other, "--out", &run,
+        "train",
+        &train,
+        "--schema",
+        &schema,
+        "--model",
+        &model,
+        "--non-private",
+        "--epochs",
+        "120",
+        "--batch-size",
+        "20",
+        "--optimizer",
+        "adam",
+        "--lr",
+        "0.02",
+        "--validation",
+        &other,
+        "--out",
+        &run,
     ]);
     let whole = json(&["audit", &run, "--references", "6", "--threads", "2"]);
     assert!(whole["auc"].as_f64().unwrap() > 0.6, "{}", whole["auc"]);
@@ -71,8 +95,26 @@ fn canaries_bound_a_private_network_from_below() {
     let folder = Folder::new();
     let (train, schema, run) = (table(&folder, "t.csv", 300, 0), schema(&folder), folder.path("run"));
     stdout(&[
-        "train", &train, "--schema", &schema, "--model", "mlp", "--noise-multiplier", "1", "--delta", "1e-5", "--size", "300",
-        "--batch-size", "300", "--steps", "12", "--momentum", "0", "--out", &run,
+        "train",
+        &train,
+        "--schema",
+        &schema,
+        "--model",
+        "mlp",
+        "--noise-multiplier",
+        "1",
+        "--delta",
+        "1e-5",
+        "--size",
+        "300",
+        "--batch-size",
+        "300",
+        "--steps",
+        "12",
+        "--momentum",
+        "0",
+        "--out",
+        &run,
     ]);
     let found = json(&["attack", "canary", &run, "--kind", "dirac", "--canaries", "1000"]);
     let certificate: Value =

@@ -16,7 +16,9 @@ fn two_columns_are_enough() {
     assert_eq!((bound["confidence"].as_f64(), bound["method"].as_str()), (Some(0.95), Some("one-run")));
     assert_eq!(found["headline"], "given-score");
     let text = stdout(&["audit", "--scores", &table, "--prior", "0.01"]);
-    for part in ["proven from below", "not measurable", "AUC", "true alarms", "without the model", "lira-online"] {
+    for part in
+        ["proven from below", "not measurable", "AUC", "true alarms", "without the model", "lira-online"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -40,14 +42,21 @@ fn an_audit_is_repeatable_and_its_report_stands_alone() {
     let out = folder.path("audit");
     let first = json(&["audit", "--scores", &table, "--out", &out]);
     assert_eq!(first, json(&["audit", "--scores", &table]));
-    let stored: Value = serde_json::from_str(&std::fs::read_to_string(folder.path("audit/audit.json")).unwrap()).unwrap();
+    let stored: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path("audit/audit.json")).unwrap()).unwrap();
     assert_eq!(first, stored);
     assert_eq!(std::fs::read_to_string(folder.path("audit/scores.csv")).unwrap().lines().count(), 3001);
-    let declared = folder.file("d.toml", "title = \"A <b>test</b>\"\nrelease = \"open-weights\"\nsubjects = 1500\n");
+    let declared =
+        folder.file("d.toml", "title = \"A <b>test</b>\"\nrelease = \"open-weights\"\nsubjects = 1500\n");
     let said = json(&["report", &out, "--declared", &declared]);
     let page = std::fs::read_to_string(said["html"].as_str().unwrap()).unwrap();
-    assert!(page.contains("A &lt;b&gt;test&lt;/b&gt;") && !page.contains("<b>test</b>") && !page.contains("<script"));
-    let data: Value = serde_json::from_str(&std::fs::read_to_string(said["json"].as_str().unwrap()).unwrap()).unwrap();
+    assert!(
+        page.contains("A &lt;b&gt;test&lt;/b&gt;")
+            && !page.contains("<b>test</b>")
+            && !page.contains("<script")
+    );
+    let data: Value =
+        serde_json::from_str(&std::fs::read_to_string(said["json"].as_str().unwrap()).unwrap()).unwrap();
     assert_eq!(data["findings"], first);
     assert_eq!(data["declared"]["subjects"], 1500);
 }
@@ -61,10 +70,17 @@ fn probabilities_groups_users_and_references_are_read() {
         let member = noise(7 * place) < 0.5;
         let label = u8::from(noise(7 * place + 1) < 0.5);
         let sure = |inside: bool, draw: u64| 0.5 + 0.3 * noise(draw) + if inside { 0.15 } else { 0.0 };
-        let both = |own: f64| if label == 0 { format!("{own},{}", 1.0 - own) } else { format!("{},{own}", 1.0 - own) };
+        let both = |own: f64| {
+            if label == 0 { format!("{own},{}", 1.0 - own) } else { format!("{},{own}", 1.0 - own) }
+        };
         let sex = if noise(7 * place + 2) < 0.5 { "f" } else { "m" };
         let said = both(sure(member, 7 * place + 3));
-        table += &format!("r{place},{},{label},{said},{sex},u{},{}\n", u8::from(member), place / 3, noise(7 * place + 4));
+        table += &format!(
+            "r{place},{},{label},{said},{sex},u{},{}\n",
+            u8::from(member),
+            place / 3,
+            noise(7 * place + 4)
+        );
         for reference in 0..4u64 {
             let inside = noise(1_000_000 + place * 2 + reference / 2) < 0.5;
             let inside = if reference % 2 == 0 { inside } else { !inside };
@@ -85,7 +101,8 @@ fn probabilities_groups_users_and_references_are_read() {
     assert!(found["groups"].as_array().unwrap().iter().any(|group| group["group"] == "f"));
     assert!(found["users"]["performance"].is_object() && found["baseline"]["performance"].is_object());
     assert_eq!(found["overfitting"].as_array().unwrap().len(), 5);
-    let single = json(&["attack", "run", "lira-online", "--scores", &table, "--references-from", &references]);
+    let single =
+        json(&["attack", "run", "lira-online", "--scores", &table, "--references-from", &references]);
     assert_eq!(single["headline"], "lira-online");
     assert_eq!(single["attacks"].as_array().unwrap().len(), 1);
 }
