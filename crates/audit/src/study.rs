@@ -172,6 +172,14 @@ impl Study {
         parts.scores.iter().try_for_each(|scores| fits("score", scores.len()))?;
         parts.target.iter().try_for_each(|target| fits("outputs", target.len()))?;
         if let Some(features) = &parts.features {
+            if !features.values.len().is_multiple_of(features.columns.max(1)) {
+                let remedy = format!("give {} for every record", features.columns);
+                return Err(AuditError::invalid(
+                    "features",
+                    format!("{} values", features.values.len()),
+                    remedy,
+                ));
+            }
             fits("features", features.values.len() / features.columns.max(1))?;
             if let Some(odd) = features.values.iter().find(|v| !v.is_finite()) {
                 return Err(AuditError::invalid("features", odd, "give finite numbers"));

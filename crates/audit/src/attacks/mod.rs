@@ -68,7 +68,8 @@ pub struct AttackSettings {
     pub lira_variance: Option<Variance>,
     /// What LiRA's normal distributions are centred on.
     pub lira_location: Location,
-    /// RMIA's γ.
+    /// RMIA's γ. With one query per record, γ changes no order: above 1 it only ties records whose ratios are close, so 1
+    /// is the default.
     pub rmia_gamma: f64,
     /// RMIA's temperature; tuned on references that play the target, else 2.
     pub rmia_temperature: Option<f64>,
@@ -88,7 +89,7 @@ impl Default for AttackSettings {
             key: "audit".to_owned(),
             lira_variance: None,
             lira_location: Location::Mean,
-            rmia_gamma: 2.0,
+            rmia_gamma: 1.0,
             rmia_temperature: None,
             rmia_a: None,
             base_temperature: 1.0,

@@ -218,10 +218,9 @@ fn rmia_is_the_table_of_all_pairs() {
             p(parts.target.as_ref().unwrap(), record) / prior
         };
         let ratios: Vec<f64> = (0..120).map(ratio).collect();
-        let others: Vec<f64> = (0..120).filter(|r| !parts.members[*r]).map(|r| ratios[r]).collect();
         for record in 0..120 {
-            let ahead = others.iter().filter(|z| ratios[record] / **z >= gamma).count();
-            assert!((found[record] - ahead as f64 / others.len() as f64).abs() < 1e-12, "{}", attack.name());
+            let ahead = ratios.iter().filter(|z| ratios[record] / **z >= gamma).count();
+            assert!((found[record] - ahead as f64 / 120.0).abs() < 1e-12, "{}", attack.name());
         }
     }
 }
@@ -349,9 +348,6 @@ fn bad_values_are_refused() {
     assert!(with(|s| s.rmia_gamma = 0.0).contains("rmia_gamma"));
     assert!(with(|s| s.rmia_temperature = Some(f64::NAN)).contains("rmia_temperature"));
     assert!(with(|s| s.rmia_a = Some(2.0)).contains("rmia_a"));
-    let mut parts = study.into_parts();
-    parts.members = vec![true; 200];
-    assert!(refusal(Attack::RmiaOffline, &parts).contains("every record is a member"));
 }
 
 #[test]

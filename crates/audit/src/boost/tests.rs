@@ -72,13 +72,3 @@ fn refuses_what_it_cannot_learn() {
     assert!(fit(&[0.0; 4], Loss::Pinball(1.0)).contains("between 0 and 1"));
     assert!(fit(&[f64::NAN; 4], Loss::Pinball(0.5)).contains("finite"));
 }
-
-#[test]
-#[ignore = "a timing, by hand: 10^4 rows of 500 columns"]
-fn timing() {
-    let x = features(10_000, 500);
-    let y: Vec<f64> = x.values.chunks_exact(500).map(|row| f64::from(u8::from(row[3] > 0.4))).collect();
-    let start = std::time::Instant::now();
-    Boost::fit(&x, &y, Loss::Logistic, &BoostSettings::default()).unwrap();
-    println!("{:?}", start.elapsed());
-}

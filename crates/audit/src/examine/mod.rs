@@ -55,6 +55,9 @@ pub fn examine(
     settings: &ExamineSettings,
     progress: &dyn Fn(&str),
 ) -> Result<Examination, AuditError> {
+    if study.is_empty() {
+        return Err(AuditError::not_measurable("there are no records: give some, members and non-members"));
+    }
     let parts = study.parts();
     let asked: Vec<Attack> = settings.attacks.clone().unwrap_or_else(|| Attack::ALL.to_vec());
     let by_name = settings.attacks.is_some();
