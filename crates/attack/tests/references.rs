@@ -10,6 +10,7 @@ use reticent_attack::{
 };
 use reticent_audit::{Outputs, Reference};
 use reticent_core::Neighboring;
+use reticent_train::describe::Kind;
 use reticent_train::{Clipping, Effort, Model, Network, PlanSettings, PrivacyPlan, Terms};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -158,6 +159,11 @@ fn other_data_settings_or_keys_have_other_files() {
     for odd in [settings(0, Design::Half), ReferenceSettings { key: String::new(), ..settings_of }] {
         assert!(ReferencePlan::new(&odd, &base).is_err());
     }
+    assert!(base.is_repeatable());
+    let drops = tiny::network(12, 4, 3).then(Kind::Dropout { rate: 0.5 });
+    let drops = NetworkLearner::new(records(60, 3), NetworkTraining { description: drops, ..training(3, 5) });
+    let drops = drops.unwrap();
+    assert!(!drops.is_repeatable() && drops.fit(&[1, 2, 3], "k", &|| false).is_ok());
     let odd = NetworkTraining { description: tiny::network(11, 4, 3), ..training(3, 5) };
     assert!(NetworkLearner::new(records(60, 3), odd).is_err());
 }

@@ -7,7 +7,7 @@ use reticent_train::{Clipping, Description, Effort, Examples, Inputs, Model, Net
 
 fn sum(network: &mut Network, weights: &[f32], examples: &Examples, which: &[usize], clip: bool) -> Vec<f32> {
     let mut sum = vec![0.0; network.layout().gradients()];
-    let clipping = Clipping::Flat { norm: 1e9 };
+    let clipping = Clipping::Flat { norm: 1e6 };
     let selection = Selection::of_examples(which.to_vec());
     let clipping = clip.then_some(&clipping);
     network.accumulate(weights, examples, &selection, clipping, &|| (), &mut sum).unwrap();

@@ -25,7 +25,7 @@ pub trait Learner: Sync {
     fn identity(&self) -> String;
 
     /// Whether the same records and the same key give the same model. Models with a guarantee never do: their noise
-    /// comes from the operating system.
+    /// comes from the operating system. Neither do networks with dropout.
     fn is_repeatable(&self) -> bool;
 
     /// Trains on the records `inside`, in rising order, and says what the model says about all records.

@@ -31,13 +31,14 @@ pub struct NetworkTraining {
 /// Described networks on the CPU.
 ///
 /// Without a guarantee a network is a function of its records and its key, on the same kind of machine to the last
-/// bit. With a plan it draws fresh samples and noise every time and cannot be repeated. A plan under add-remove is used as
+/// bit, unless it has dropout, which draws fresh numbers. With a plan it draws fresh samples and noise every time and cannot be repeated. A plan under add-remove is used as
 /// it is; one under replace-one is made anew for the number of records, with the same noise multiplier and sampling rate.
 #[derive(Debug, Clone)]
 pub struct NetworkLearner {
     population: Arc<Examples>,
     training: NetworkTraining,
     identity: String,
+    is_repeatable: bool,
 }
 
 impl NetworkLearner {
@@ -59,7 +60,8 @@ impl NetworkLearner {
             }
         }
         let identity = digest(&("network", &training, population.digest()));
-        Ok(Self { population, training, identity })
+        let is_repeatable = matches!(training.terms, Terms::NonPrivate(_)) && network.is_repeatable();
+        Ok(Self { population, training, identity, is_repeatable })
     }
 
     /// The records.
@@ -78,6 +80,9 @@ impl NetworkLearner {
         let NetworkTraining { description, terms, recipe } = &self.training;
         let network = Box::new(Network::new(description.clone(), ALONE)?);
         Ok(match terms {
+            Terms::NonPrivate(baseline) if !self.is_repeatable => {
+                Trainer::non_private(network, examples, units, *baseline, *recipe)?
+            }
             Terms::NonPrivate(baseline) => {
                 Trainer::repeatable(network, examples, units, *baseline, *recipe, key)?
             }
@@ -109,7 +114,7 @@ impl Learner for NetworkLearner {
     }
 
     fn is_repeatable(&self) -> bool {
-        matches!(self.training.terms, Terms::NonPrivate(_))
+        self.is_repeatable
     }
 
     fn fit(&self, inside: &[usize], key: &str, halt: Halt<'_>) -> Result<Outputs, AttackError> {

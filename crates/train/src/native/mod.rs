@@ -91,6 +91,11 @@ impl Network {
         share.max(1).div_ceil(share.max(1).div_ceil(most))
     }
 
+    /// Whether a training can be a function of a key: not with dropout, which draws from the operating system.
+    pub fn is_repeatable(&self) -> bool {
+        !self.program.drops
+    }
+
     fn drawn_weights<B: Bits>(&self, bits: &mut B) -> Vec<f32> {
         let mut weights = Vec::with_capacity(self.program.layout.weights());
         for (parameter, start) in self.program.layout.parameters().iter().zip(&self.program.starts) {
@@ -146,6 +151,11 @@ impl Model for Network {
     }
 
     fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
+        if !self.is_repeatable() {
+            let remedy =
+                "leave it out, or take a network without dropout, which draws fresh numbers in every step";
+            return Err(TrainError::invalid("key", "given", remedy));
+        }
         Ok(self.drawn_weights(bits))
     }
 

@@ -53,6 +53,8 @@ pub(super) struct Program {
     pub(super) loss: Loss,
     /// Tokens must be below this.
     pub(super) vocabulary: Option<usize>,
+    /// Whether training drops numbers at random.
+    pub(super) drops: bool,
 }
 
 impl Program {
@@ -67,6 +69,7 @@ impl Program {
             used_twice: vec![0],
             shape: description.input.clone(),
             slot: 0,
+            drops: false,
         };
         build.layers(&description.layers, "")?;
         let vocabulary = match description.layers.first().map(|layer| &layer.kind) {
@@ -90,6 +93,7 @@ struct Build {
     used_twice: Vec<usize>,
     shape: Vec<usize>,
     slot: usize,
+    drops: bool,
 }
 
 /// U(±1/√fan), the usual start of linear layers and convolutions.
@@ -195,6 +199,7 @@ impl Build {
     fn dropout(&mut self, rate: f32) {
         if rate > 0.0 {
             let size = self.shape.iter().product();
+            self.drops = true;
             self.plain(Dropout { rate, size }, self.shape.clone());
         }
     }
@@ -441,6 +446,7 @@ impl Build {
             outputs,
             loss,
             vocabulary,
+            drops: self.drops,
         }
     }
 }
