@@ -18,7 +18,7 @@ import pyarrow.parquet as parquet
 import torch
 
 FEATURES, HIDDEN, CLASSES = 446, 128, 30
-BATCH, RATE = 128, 3e-3
+BATCH, RATE = 128, 5e-3
 
 
 def data(folder):

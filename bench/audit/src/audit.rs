@@ -79,6 +79,34 @@ fn mean(
     )
 }
 
+/// RMIA's temperature and a for one reference without each record: those that are best when the last four models are the targets
+/// of another pair. None of the ten targets is among them.
+fn tuned(population: &Population, models: &[Reference]) -> Result<AttackSettings> {
+    let last = models.len();
+    let (mut best, mut chosen) = (0.0, AttackSettings::default());
+    for temperature in [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 6.0] {
+        for a in [0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0] {
+            let settings = AttackSettings {
+                rmia_temperature: Some(temperature),
+                rmia_a: Some(a),
+                ..AttackSettings::default()
+            };
+            let mut total = 0.0;
+            for target in last - 4..last {
+                // A pair that is neither the target's own nor among those that are attacked later.
+                let pair = if target < last - 2 { last - 2 } else { last - 4 };
+                let mut parts = as_target(population, models, target)?.into_parts();
+                parts.references = models[pair..pair + 2].to_vec();
+                total += attacked(&Study::new(parts)?, Attack::RmiaOffline, &settings)?.auc;
+            }
+            if total > best {
+                (best, chosen) = (total, settings);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
 pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usize) -> Result<Value> {
     ensure!(models >= 12 && models.is_multiple_of(2), "--models {models}: give an even number from 12");
     let (examples, labels) = data::read(folder)?;
@@ -93,8 +121,7 @@ pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usiz
     let lira = mean(&population, &found, Attack::LiraOnline, &per_record, all)?;
     let seconds = begun.elapsed().as_secs_f64();
     let usual = AttackSettings::default();
-    let single =
-        AttackSettings { rmia_temperature: Some(2.0), rmia_a: Some(0.3), ..AttackSettings::default() };
+    let single = tuned(&population, &found)?;
     let mut attacks = vec![(format!("{} references, variance per record", models - 2), lira)];
     for (words, attack, settings, kept) in [
         ("default variance", Attack::LiraOnline, &usual, models),

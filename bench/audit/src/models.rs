@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Of the networks without privacy, as of the peer's.
 const BATCH: usize = 128;
-const RATE: f64 = 3e-3;
+const RATE: f64 = 5e-3;
 
 pub(crate) fn description() -> Description {
     Description::reading(&[FEATURES])

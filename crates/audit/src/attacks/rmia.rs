@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 const TEMPERATURE: f64 = 2.0;
 /// The offline factor a where none can be tuned.
 const OFFLINE: f64 = 0.3;
-const TEMPERATURES: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
+const TEMPERATURES: [f64; 9] = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 6.0, 8.0];
 /// How many references play the target in tuning.
 const PLAYED: usize = 4;
 /// The most records that are tuned on.
