@@ -25,7 +25,8 @@ pub struct Estimate {
 pub struct RateAt {
     /// The false-positive rate that was asked for.
     pub fpr: f64,
-    /// The true-positive rate at the least strict threshold that keeps to it; none when it cannot be measured.
+    /// The true-positive rate at the least strict threshold that keeps to it, with an interval for the rate at that false-positive
+    /// rate; none when it cannot be measured.
     pub tpr: Option<Estimate>,
     /// Non-members at or above that threshold.
     pub false_positives: Option<u64>,
@@ -170,8 +171,8 @@ pub struct RecordFinding {
     pub member: bool,
     /// How far apart reference models with and without it are, in standard deviations.
     pub separation: Option<f64>,
-    /// The share of reference models whose membership an optimal threshold on this record gets right; simultaneous over all
-    /// records.
+    /// The share of reference models of which a threshold, made from other references, tells rightly whether they had this record;
+    /// simultaneous over all records.
     pub accuracy: Option<Estimate>,
 }
 

@@ -1,7 +1,7 @@
 use super::family::{Approximate, Family, Gaussian, Tradeoff};
 use super::guess::play;
 use super::one_run::premise;
-use super::{BoundSettings, finding, largest_rejected};
+use super::{BoundSettings, Selection, finding, largest_rejected};
 use crate::findings::EpsilonLower;
 use crate::{AuditError, Membership};
 
@@ -19,6 +19,11 @@ pub(super) fn lower(
         Tradeoff::Gaussian => (&gaussian, "f-dp one-run, gaussian"),
         Tradeoff::Declared(family) => (family, "f-dp one-run, declared family"),
     };
+    if let Selection::HeldOut { share } = settings.selection {
+        let remedy = "declare the share of guesses in advance, such as 0.05, or use a grid: for trade-off curves the number of \
+                      guesses may not hang on the scores";
+        return Err(AuditError::invalid("selection", format!("held out, {share}"), remedy));
+    }
     // What the family cannot answer is said before anything is computed.
     family.epsilon(0.0, settings.delta)?;
     let rounds = play(membership, settings)?;

@@ -30,6 +30,8 @@ pub(super) struct Rounds {
     pub(super) randomised: u64,
     /// How many of them could be guessed: those that were neither thinned away nor held out.
     pub(super) open: u64,
+    /// Whether the number of guesses hangs on the scores.
+    pub(super) is_adaptive: bool,
     /// What pays for the choice.
     pub(super) correction: String,
 }
@@ -107,7 +109,8 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
             (vec![both_ends(&records, &by_score(&records), count)], records.len(), correction)
         }
     };
-    Ok(Rounds { tried, randomised, open: open as u64, correction: correction + &thinned })
+    let is_adaptive = matches!(settings.selection, Selection::HeldOut { .. });
+    Ok(Rounds { tried, randomised, open: open as u64, is_adaptive, correction: correction + &thinned })
 }
 
 /// The records after thinning: given who is left, each is a member by a fair coin of its own.
@@ -151,12 +154,24 @@ fn by_score(records: &[Record]) -> Vec<usize> {
     order
 }
 
-/// One half of the guesses from each end.
+/// One half of the guesses from each end. Where a cut goes through records of equal score, those within it are counted as
+/// wrong guesses: which of them are taken would hang on the order of the rows, which may tell who is a member.
 fn both_ends(records: &[Record], order: &[usize], count: usize) -> Guesses {
     let inside = count.div_ceil(2);
     let outside = count - inside;
-    let right = order[..inside].iter().filter(|place| records[**place].member).count();
-    let also_right = order[order.len() - outside..].iter().filter(|place| !records[**place].member).count();
+    let score = |place: usize| records[order[place]].score + 0.0;
+    // Whether the cut before this place goes through equal scores, and which.
+    let torn =
+        |cut: usize| (cut > 0 && cut < order.len() && score(cut - 1) == score(cut)).then(|| score(cut));
+    let (first, last) = (torn(inside), torn(order.len() - outside));
+    let counts =
+        |place: &&usize, torn: Option<f64>| torn.is_none_or(|torn| records[**place].score + 0.0 != torn);
+    let right =
+        order[..inside].iter().filter(|place| records[**place].member && counts(place, first)).count();
+    let also_right = order[order.len() - outside..]
+        .iter()
+        .filter(|place| !records[**place].member && counts(place, last))
+        .count();
     Guesses { inside: inside as u64, outside: outside as u64, correct: (right + also_right) as u64 }
 }
 
@@ -183,11 +198,14 @@ fn chosen(records: &[Record], pilot: &[usize], open: &[usize], alpha: f64) -> Gu
             next = next.max(count as f64) * 1.12;
         }
     }
+    // Records that are equally sure on both sides of the cut are counted as wrong guesses, as in `both_ends`.
+    let last = guesses[..most].last().map(|(log_odds, _)| log_odds.abs());
+    let torn = guesses.get(most).map(|(log_odds, _)| log_odds.abs()).filter(|next| last == Some(*next));
     let mut made = Guesses { inside: 0, outside: 0, correct: 0 };
     for (log_odds, place) in &guesses[..most] {
         let inside = *log_odds > 0.0;
         *(if inside { &mut made.inside } else { &mut made.outside }) += 1;
-        made.correct += u64::from(records[*place].member == inside);
+        made.correct += u64::from(records[*place].member == inside && torn != Some(log_odds.abs()));
     }
     made
 }

@@ -18,12 +18,13 @@ pub use one_run::p_value;
 use crate::findings::EpsilonLower;
 use crate::{AuditError, Membership};
 use reticent_core::{Confidence, Delta};
+use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
 
 /// How guesses or thresholds are chosen, and so what pays for the choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Selection {
-    /// On a share of the records, drawn by keyed hash, whose memberships count for nothing else.
+    /// On a share of the records, drawn by keyed hash, whose memberships count for nothing else. Not for trade-off curves.
     HeldOut {
         /// Which share, strictly between 0 and 1.
         share: f64,
@@ -132,12 +133,22 @@ pub fn lower(
     settings: &BoundSettings,
 ) -> Result<EpsilonLower, AuditError> {
     settings.check()?;
+    let settings = &BoundSettings { key: mixed(&settings.key, membership), ..settings.clone() };
     match method {
         Method::OneRun => one_run::lower(membership, settings),
         Method::FDp(family) => fdp::lower(membership, family, settings),
         Method::ClopperPearson => independent::clopper_pearson(membership, settings),
         Method::Gaussian => independent::gaussian(membership, settings),
     }
+}
+
+/// The key of all splits: the caller's with the scores in rising order, so that the numbers of rows are hashed anew for every
+/// output of the mechanism, and an order of rows that tells who is a member does not meet the same split twice.
+fn mixed(key: &str, membership: &Membership) -> String {
+    let mut scores = membership.scores().to_vec();
+    scores.sort_unstable_by(f64::total_cmp);
+    let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_le_bytes()).collect();
+    format!("{key}, scores {:016x}", keyed_hash(key, &bytes))
 }
 
 /// A finding from its parts.

@@ -21,12 +21,21 @@ const METHODS: [Method<'static>; 5] = [
     Method::Gaussian,
 ];
 
+/// Trade-off curves take no number of guesses that hangs on the scores.
+fn is_refused(method: Method<'_>, selection: Selection) -> bool {
+    matches!((method, selection), (Method::FDp(_), Selection::HeldOut { .. }))
+}
+
 #[test]
 fn every_method_finds_a_leak_and_says_how() {
     let data = separated(2000);
     for method in METHODS {
         for selection in [Selection::default(), Selection::Grid, Selection::Declared { share: 0.3 }] {
             let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "k") };
+            if is_refused(method, selection) {
+                assert!(matches!(lower(&data, method, &settings), Err(AuditError::Invalid(_))));
+                continue;
+            }
             let found = lower(&data, method, &settings).unwrap();
             // Nine of ten guesses are right.
             let grid_of_ranks = matches!(method, Method::ClopperPearson | Method::Gaussian);
@@ -58,6 +67,9 @@ fn ties_do_not_tell_members_by_their_place() {
     let data = Membership::new(scores, members).unwrap();
     for method in METHODS {
         for selection in [Selection::default(), Selection::Grid, Selection::Declared { share: 0.3 }] {
+            if is_refused(method, selection) {
+                continue;
+            }
             let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "ties") };
             assert_eq!(lower(&data, method, &settings).unwrap().value, 0.0, "{method:?} {selection:?}");
         }
@@ -67,7 +79,8 @@ fn ties_do_not_tell_members_by_their_place() {
 #[test]
 fn a_declared_family_of_gaussian_accounts_is_the_gaussian_family() {
     let data = separated(300);
-    let settings = BoundSettings::new(1e-5, "k");
+    let settings =
+        BoundSettings { selection: Selection::Declared { share: 0.3 }, ..BoundSettings::new(1e-5, "k") };
     let family = Accounted::new("Gaussian noise of some multiplier", 16.0, |size: f64| {
         let mut account = Accountant::new(Neighboring::AddRemove, By::Pld);
         account.compose(&Event::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0 / size)? }, 1)?;
@@ -121,6 +134,9 @@ fn few_records_prove_little_but_break_nothing() {
                 Selection::Grid,
                 Selection::Declared { share: 1.0 },
             ] {
+                if is_refused(method, selection) {
+                    continue;
+                }
                 let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "few") };
                 match lower(&data, method, &settings) {
                     Ok(found) => assert!(found.value.is_finite() && found.value >= 0.0 && found.value < 8.0),

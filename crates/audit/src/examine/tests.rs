@@ -45,7 +45,7 @@ fn parts(records: usize, gap: f64, shift: f64) -> StudyParts {
     StudyParts {
         target: said(&members, "target"),
         features: Some(Features { columns: 1, values: members.iter().enumerate().map(feature).collect() }),
-        users: Some((0..records).map(|record| (record / 2).to_string()).collect()),
+        users: None,
         labels: Some(vec![1; records]),
         members,
         references,
@@ -66,7 +66,7 @@ fn the_headline_is_chosen_beforehand_and_alone_has_a_bound() {
     assert_eq!(bounded, ["lira-online"]);
     assert_eq!(findings.attacks.len() + findings.not_run.len(), Attack::ALL.len());
     assert_eq!(findings.baseline.shift, Some(false));
-    assert!(findings.users.as_ref().unwrap().performance.is_some());
+    assert!(findings.users.is_none());
     assert_eq!(findings.records.as_ref().unwrap().worst.len(), 5);
     assert_eq!(findings.overfitting.len(), 17);
     assert!(findings.tpr_at_fpr["0.1"].is_some() && findings.tpr_at_fpr["0.001"].is_none());
@@ -81,6 +81,56 @@ fn members_that_differ_by_themselves_are_noticed() {
     assert_eq!(findings.baseline.shift, Some(true));
     assert!(findings.warnings.iter().any(|warning| warning.contains("without the model")));
     assert_eq!(findings.epsilon_lower.as_ref().unwrap().value, 0.0);
+}
+
+/// One coin per user and scores that share the user's level but not the coin: records would be guessed in blocks.
+#[test]
+fn coins_of_users_are_guessed_by_user() {
+    let mut claims = 0;
+    for run in 0..60 {
+        let coin = |user: usize| uniform(user, &format!("coin {run}")) < 0.5;
+        let level = |user: usize| uniform(user, &format!("level {run}"));
+        let users: Vec<usize> = (0..2000).map(|record| record / 10).collect();
+        let study = Study::new(StudyParts {
+            members: users.iter().map(|user| coin(*user)).collect(),
+            scores: Some(
+                users.iter().enumerate().map(|(r, u)| level(*u) + 0.1 * uniform(r, "own")).collect(),
+            ),
+            users: Some(users.iter().map(ToString::to_string).collect()),
+            ..StudyParts::default()
+        });
+        let found = examine(&study.unwrap(), &settings(), &|_| {}).unwrap().findings.epsilon_lower.unwrap();
+        assert_eq!(found.counts["randomised"], 200);
+        claims += usize::from(found.value > 0.0);
+    }
+    assert!(claims <= 8, "{claims} of 60");
+}
+
+#[test]
+fn references_that_tell_members_prove_nothing() {
+    let mut told = parts(600, 1.5, 0.0);
+    for reference in &mut told.references {
+        for (inside, member) in reference.inside.iter_mut().zip(&told.members) {
+            *inside &= !*member;
+        }
+    }
+    let study = Study::new(told).unwrap();
+    let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
+    assert!(findings.epsilon_lower.is_none());
+    assert!(
+        findings.warnings.iter().any(|warning| warning.contains("tell who is a member")),
+        "{:?}",
+        findings.warnings
+    );
+    let mixed = Study::new(StudyParts {
+        users: Some((0..600).map(|r| (r / 2).to_string()).collect()),
+        ..parts(600, 1.5, 0.0)
+    });
+    let findings = examine(&mixed.unwrap(), &settings(), &|_| {}).unwrap().findings;
+    assert!(
+        findings.epsilon_lower.is_none()
+            && findings.warnings.iter().any(|warning| warning.contains("both kinds"))
+    );
 }
 
 #[test]

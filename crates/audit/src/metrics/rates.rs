@@ -35,12 +35,62 @@ pub(super) fn at(blocks: &Blocks, fpr: f64, settings: &MetricSettings) -> RateAt
         tp += members;
         fp += non_members;
     }
-    let tpr = interval::proportion(tp, blocks.members, settings.confidence);
+    let tpr = reach(blocks, tp, fpr, settings.confidence);
     let ppv =
         settings.prior.and_then(|prior| precision(blocks, (tp, fp), allowed, prior, settings.confidence));
     let reason = (settings.prior.is_some() && ppv.is_none())
         .then(|| "no precision: nobody is flagged at this threshold".to_owned());
     RateAt { fpr, tpr: Some(tpr), false_positives: Some(fp), true_positives: Some(tp), ppv, reason }
+}
+
+/// The true-positive rate at a false-positive rate, with an interval for the rate that the law of the scores has, not only for
+/// that of one threshold.
+///
+/// The chance of a new non-member above the k-th highest of n is at most a Beta(k, n − k + 1) variable, and that of one at
+/// or above it at least such a variable. So a rank k with which it is below `fpr` but for a quarter of the error gives a threshold
+/// that is strict enough, and one with which it is above gives one that is lax enough; each gets a Clopper–Pearson limit
+/// of the members beyond it, at another quarter.
+fn reach(blocks: &Blocks, tp: u64, fpr: f64, confidence: f64) -> Estimate {
+    let (n, quarter) = (blocks.non_members, (1.0 - confidence) / 4.0);
+    // Pr(Beta(k, n - k + 1) > fpr) is that of fewer than k of n at the rate `fpr`: 1 less the upper tail.
+    let strict = first_rank(n, |k| 1.0 - interval::upper_tail(k, n, fpr) > quarter) - 1;
+    let lax = first_rank(n, |k| interval::upper_tail(k, n, fpr) <= quarter);
+    let members = |flagged: &dyn Fn(u64, u64) -> bool| {
+        let (mut inside, mut above) = (0, 0);
+        for (members, non_members) in &blocks.counts {
+            if !flagged(above, *non_members) {
+                break;
+            }
+            inside += members;
+            above += non_members;
+        }
+        inside
+    };
+    // Strictly above the k-th: blocks that end before it. At or above it: blocks that begin before it is reached.
+    let lower = match strict {
+        0 => 0.0,
+        k => interval::lower(members(&|above, own| above + own < k), blocks.members, quarter),
+    };
+    let upper = match lax {
+        k if k > n => 1.0,
+        k => interval::upper(members(&|above, _| above < k), blocks.members, quarter),
+    };
+    let value = tp as f64 / blocks.members as f64;
+    Estimate { value, lower: lower.min(value), upper: upper.max(value), confidence }
+}
+
+/// The first rank from 1 to n with a property that all later ones have too; n + 1 if none has it.
+fn first_rank(n: u64, has: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, n + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if has(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high
 }
 
 /// The share of members among the flagged when a share `prior` of all records are members.

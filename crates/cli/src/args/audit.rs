@@ -11,7 +11,7 @@ pub(crate) struct Statement {
     #[arg(long, value_name = "METHOD", default_value = "one-run")]
     pub(crate) bound: String,
     /// Bounds from one run: the share of records that is guessed, half from each end, fixed before any result is seen
-    /// [default: chosen on a held-out tenth; for canaries 0.05]
+    /// [default: chosen on a held-out tenth; for canaries and f-dp 0.05]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) guesses: Option<String>,
     /// The probability with which each record was put in by its coin, for bounds from one run
@@ -62,7 +62,11 @@ pub(crate) struct Fitting {
     /// Data of the same kind that the model was NOT trained on [default: the rows that were held out, or the test part]
     #[arg(long, value_name = "DATA")]
     pub(crate) non_members: Option<PathBuf>,
-    /// The most records to audit, half of them members
+    /// Declare that each record of both was put into the training data by a coin of its own with this probability: without such
+    /// a draw, no bound on epsilon follows [default: known for rows that were held out]
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    pub(crate) drawn: Option<String>,
+    /// The most records to audit, about half of them members
     #[arg(long, value_name = "N", default_value = "20000", allow_hyphen_values = true)]
     pub(crate) records: String,
     /// Models trained at once [default: all processors]

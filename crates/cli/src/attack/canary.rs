@@ -1,7 +1,7 @@
 //! A training with canaries, and what it proves about ε.
 
 use crate::args::audit::{Canary, CanaryKind, Statement};
-use crate::audit::{Asked, answer, count, write};
+use crate::audit::{Asked, GUESSES, answer, count, write};
 use crate::bar::Stage;
 use crate::fail::Fail;
 use crate::{INTERRUPTED, Output, interrupt, network};
@@ -9,9 +9,6 @@ use reticent::attack::AttackError;
 use reticent::attack::canary::{self, Canaries, CanarySettings, Coins};
 use reticent::audit::{Study, StudyParts, examine};
 use reticent::train::Effort;
-
-/// The share of canaries that is guessed unless another is asked for: what serves Gaussian noise best, at any ε.
-const GUESSES: &str = "0.05";
 
 /// Trains once with canaries, and attacks them.
 pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail> {
@@ -43,7 +40,7 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
         }
         Err(error) => return Err(error.into()),
     };
-    let guesses = arguments.statement.guesses.clone().unwrap_or_else(|| GUESSES.to_owned());
+    let guesses = arguments.statement.guesses.clone().unwrap_or_else(|| GUESSES.to_string());
     let statement = Statement { guesses: Some(guesses), ..arguments.statement.clone() };
     let asked = Asked::of(&statement, &[], ran.certificate.as_ref())?;
     let study = Study::new(StudyParts {

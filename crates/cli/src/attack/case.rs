@@ -1,7 +1,7 @@
 //! A model of ours under attack: its members, as many non-members, and how models like it are made.
 
 use crate::args::audit::Fitting;
-use crate::audit::count;
+use crate::audit::{count, share};
 use crate::fail::Fail;
 use crate::{learn, network};
 use reticent::attack::{Design, Learner, Population, ReferenceSettings, WithBackground};
@@ -21,29 +21,67 @@ pub(crate) struct Chosen {
     pub(crate) background: Vec<usize>,
 }
 
+/// How records came to be members.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Draw {
+    /// By a coin of its own each, with this probability.
+    Coins(f64),
+    /// Nobody says so.
+    Unknown,
+}
+
 impl Chosen {
-    /// As many members as non-members, at most `most` together, by a keyed hash.
-    pub(crate) fn of(members: usize, non_members: usize, most: usize, key: &str) -> Result<Self, Fail> {
-        let half = members.min(non_members).min(most / 2);
-        if half < 2 {
+    /// Records to audit, about `most` at most, by a keyed hash. Where coins were tossed, each record is kept by a coin of its own
+    /// such that members and non-members are equally likely and still independent; otherwise as many of one as of the
+    /// other are kept. Members that may not be audited are background.
+    pub(crate) fn of(
+        (members, non_members): (usize, usize),
+        draw: Draw,
+        most: usize,
+        key: &str,
+        may: impl Fn(usize) -> bool,
+    ) -> Result<Self, Fail> {
+        let hash = |place: usize| keyed_hash(key, format!("audited {place}").as_bytes());
+        let side = |from: usize, count: usize| -> Vec<usize> {
+            (from..from + count).filter(|place| may(*place)).collect()
+        };
+        let (own, others) = (side(0, members), side(members, non_members));
+        let (mut audited, rest) = match draw {
+            Draw::Coins(p) => {
+                let keep = [((1.0 - p) / p).min(1.0), (p / (1.0 - p)).min(1.0)];
+                let expected = keep[0] * own.len() as f64 + keep[1] * others.len() as f64;
+                let fewer = (most as f64 / expected).min(1.0);
+                let is_kept = |place: &usize, keep: f64| {
+                    (hash(*place) as f64) < keep * fewer * 18_446_744_073_709_551_616.0
+                };
+                (
+                    own.into_iter().filter(|place| is_kept(place, keep[0])).collect::<Vec<_>>(),
+                    others.into_iter().filter(|place| is_kept(place, keep[1])).collect::<Vec<_>>(),
+                )
+            }
+            Draw::Unknown => {
+                let half = own.len().min(others.len()).min(most / 2);
+                let first = |mut places: Vec<usize>| {
+                    places.sort_by_cached_key(|place| (hash(*place), *place));
+                    places.truncate(half);
+                    places.sort_unstable();
+                    places
+                };
+                (first(own), first(others))
+            }
+        };
+        if audited.len() < 2 || rest.len() < 2 {
             return Err(Fail::new(format!(
-                "not measurable: {members} records were in the training data and {non_members} were not: at least 2 of each are needed"
+                "not measurable: {members} records were in the training data and {non_members} were not: at least 2 of each are \
+                 needed to be audited"
             )));
         }
-        let first = |from: usize, count: usize, kind: &str| {
-            let mut order: Vec<(u64, usize)> = (from..from + count)
-                .map(|place| (keyed_hash(key, format!("audited {kind} {place}").as_bytes()), place))
-                .collect();
-            order.sort_unstable();
-            let mut places: Vec<usize> = order.into_iter().map(|(_, place)| place).collect();
-            let mut rest = places.split_off(half);
-            places.sort_unstable();
-            rest.sort_unstable();
-            (places, rest)
-        };
-        let (mut audited, background) = first(0, members, "member");
-        audited.extend(first(members, non_members, "non-member").0);
-        Ok(Self { audited, members: half, background })
+        let mut is_audited = vec![false; members];
+        audited.iter().for_each(|place| is_audited[*place] = true);
+        let background = (0..members).filter(|place| !is_audited[*place]).collect();
+        let count = audited.len();
+        audited.extend(rest);
+        Ok(Self { audited, members: count, background })
     }
 
     /// Names of the audited records: where they are from and their row from 1.
@@ -61,6 +99,18 @@ impl Chosen {
     }
 }
 
+/// What to audit of a model.
+pub(crate) struct Wanted<'a> {
+    /// The most records.
+    pub(crate) most: usize,
+    /// Data that the model was not trained on.
+    pub(crate) others: Option<&'a Path>,
+    /// How records came to be members, if somebody says so.
+    pub(crate) declared: Option<Draw>,
+    pub(crate) key: &'a str,
+    pub(crate) progress: bool,
+}
+
 /// A model under attack.
 pub(crate) struct Case {
     /// Makes models of all records.
@@ -71,6 +121,8 @@ pub(crate) struct Case {
     /// What the model says about the audited records.
     pub(crate) outputs: Outputs,
     pub(crate) certificate: Option<Certificate>,
+    /// How records came to be members.
+    pub(crate) draw: Draw,
     /// Where non-members come from.
     pub(crate) others: String,
 }
@@ -78,11 +130,19 @@ pub(crate) struct Case {
 impl Case {
     /// Reads the folder of a model, linear or a network.
     pub(crate) fn read(run: &Path, fitting: &Fitting, key: &str, progress: bool) -> Result<Self, Fail> {
-        let most = count("--records", &fitting.records, 4, 100_000_000)?;
-        let others = fitting.non_members.as_deref();
+        let wanted = Wanted {
+            most: count("--records", &fitting.records, 4, 100_000_000)?,
+            others: fitting.non_members.as_deref(),
+            declared: match &fitting.drawn {
+                Some(text) => Some(Draw::Coins(share("--drawn", text)?)),
+                None => None,
+            },
+            key,
+            progress,
+        };
         match network::is_network(run) {
-            true => network::target(run, others, most, key, progress),
-            false => learn::target(run, others, most, key, progress),
+            true => network::target(run, &wanted),
+            false => learn::target(run, &wanted),
         }
     }
 
@@ -105,14 +165,26 @@ mod tests {
 
     #[test]
     fn as_many_of_one_as_of_the_other_are_audited() {
-        let chosen = Chosen::of(100, 30, 40, "k").unwrap();
-        assert_eq!((chosen.audited.len(), chosen.members, chosen.background.len()), (40, 20, 80));
-        assert!(chosen.audited[..20].iter().all(|place| *place < 100));
-        assert!(chosen.audited[20..].iter().all(|place| (100..130).contains(place)));
-        assert!(chosen.background.iter().all(|place| !chosen.audited.contains(place)));
-        assert_eq!(chosen, Chosen::of(100, 30, 40, "k").unwrap());
-        assert_ne!(chosen, Chosen::of(100, 30, 40, "l").unwrap());
-        assert_eq!(Chosen::of(5, 9, 1000, "k").unwrap().audited.len(), 10);
-        assert!(Chosen::of(1, 9, 1000, "k").is_err());
+        let chosen = |most, key| Chosen::of((100, 30), Draw::Unknown, most, key, |_| true);
+        let found = chosen(40, "k").unwrap();
+        assert_eq!((found.audited.len(), found.members, found.background.len()), (40, 20, 80));
+        assert!(found.audited[..20].iter().all(|place| *place < 100));
+        assert!(found.audited[20..].iter().all(|place| (100..130).contains(place)));
+        assert!(found.background.iter().all(|place| !found.audited.contains(place)));
+        assert_eq!(found, chosen(40, "k").unwrap());
+        assert_ne!(found, chosen(40, "l").unwrap());
+        assert_eq!(Chosen::of((5, 9), Draw::Unknown, 1000, "k", |_| true).unwrap().audited.len(), 10);
+        assert!(Chosen::of((1, 9), Draw::Unknown, 1000, "k", |_| true).is_err());
+    }
+
+    #[test]
+    fn coins_stay_coins() {
+        let found = Chosen::of((8000, 2000), Draw::Coins(0.8), 100_000, "k", |place| place != 7).unwrap();
+        // 2 000 members in the mean, by coins: six deviations of 39.
+        assert!((found.members as f64 - 2000.0).abs() < 240.0, "{}", found.members);
+        assert_eq!(found.audited.len() - found.members, 2000);
+        assert!(found.background.contains(&7) && found.background.len() == 8000 - found.members);
+        let fewer = Chosen::of((8000, 2000), Draw::Coins(0.8), 1000, "k", |_| true).unwrap();
+        assert!((fewer.audited.len() as f64 - 1000.0).abs() < 200.0, "{}", fewer.audited.len());
     }
 }

@@ -12,7 +12,7 @@ mod case;
 mod fit;
 mod single;
 
-pub(crate) use case::{Case, Chosen};
+pub(crate) use case::{Case, Chosen, Draw, Wanted};
 
 use crate::Output;
 use crate::args::audit::{Attack, Audit, Collect, Statement};
@@ -82,24 +82,34 @@ struct Attacked<'a> {
 impl Attacked<'_> {
     /// Runs the attacks, writes and prints what they found.
     fn finish(self, statement: &Statement, attacks: &[String], progress: bool) -> Result<Output, Fail> {
-        let Case { population, chosen, outputs, certificate, others, .. } = self.case;
-        let asked = Asked::of(statement, attacks, certificate.as_ref())?;
+        let Case { population, chosen, outputs, certificate, draw, others, .. } = self.case;
+        let mut asked = Asked::of(statement, attacks, certificate.as_ref())?;
+        if *draw == Draw::Unknown {
+            asked.settings.bound = None;
+        }
         let study = target_study(population, chosen.flags(), outputs.clone(), self.references)?;
         let stage = Stage::new(progress);
         let mut examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
         drop(stage);
-        note(&mut examination, others, study.parts().references.len());
+        note(&mut examination, others, *draw, study.parts().references.len());
         write(self.folder, &study, &examination)?;
         answer(&examination.findings, certificate.as_ref(), Some(self.folder), self.json)
     }
 }
 
 /// Adds what a reader should know about where records come from.
-fn note(examination: &mut Examination, others: &str, references: usize) {
+fn note(examination: &mut Examination, others: &str, draw: Draw, references: usize) {
     let warnings = &mut examination.findings.warnings;
     warnings.push(format!(
         "non-members are {others}: numbers about members hold as far as those are of the same kind"
     ));
+    if draw == Draw::Unknown {
+        warnings.push(
+            "no bound on epsilon: nobody tossed a coin for who is a member, so nothing is proven: 'reticent attack canary' trains \
+             with coins, and --drawn declares that there were some"
+                .to_owned(),
+        );
+    }
     if (1..8).contains(&references) {
         warnings.push(format!("{references} reference models are few: with 16 or more, attacks find more"));
     }

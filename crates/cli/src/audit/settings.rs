@@ -10,6 +10,9 @@ use reticent::audit::metrics::MetricSettings;
 use reticent::core::Certificate;
 use reticent::data::closest;
 
+/// The share of records that is guessed where it must be fixed in advance: what serves Gaussian noise best, at any ε.
+pub(crate) const GUESSES: f64 = 0.05;
+
 /// The δ of a bound where no certificate gives one.
 const DELTA: f64 = 1e-5;
 
@@ -36,9 +39,11 @@ impl Asked {
         let key = statement.key.clone();
         let method = method(&statement.bound)?;
         let inclusion = share("--inclusion", &statement.inclusion)?;
-        let selection = match &statement.guesses {
-            Some(text) => Selection::Declared { share: share("--guesses", text)? },
-            None => Selection::default(),
+        let selection = match (&statement.guesses, method) {
+            (Some(text), _) => Selection::Declared { share: share("--guesses", text)? },
+            // For trade-off curves the number of guesses is fixed in advance.
+            (None, Some(Method::FDp(_))) => Selection::Declared { share: GUESSES },
+            (None, _) => Selection::default(),
         };
         let bound =
             BoundSettings { confidence, inclusion, selection, ..BoundSettings::new(delta, key.clone()) };
@@ -95,7 +100,7 @@ fn method(name: &str) -> Result<Option<Method<'static>>, Fail> {
 }
 
 /// A number strictly between 0 and 1.
-fn share(flag: &str, text: &str) -> Result<f64, Fail> {
+pub(crate) fn share(flag: &str, text: &str) -> Result<f64, Fail> {
     match read::number(flag, text)? {
         value if value > 0.0 && value < 1.0 => Ok(value),
         _ => Err(Fail::flag(flag, text, "give a number above 0 and below 1")),

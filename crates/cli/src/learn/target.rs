@@ -5,7 +5,7 @@ use super::folder::Stored;
 use super::plan::{self, tables};
 use super::replay;
 use super::task::Task;
-use crate::attack::{Case, Chosen};
+use crate::attack::{Case, Chosen, Draw, Wanted};
 use crate::fail::Fail;
 use crate::network::read_certificate;
 use reticent::attack::{LinearLearner, LinearSettings, Population};
@@ -17,13 +17,8 @@ use reticent::noise::Entropy;
 use std::path::Path;
 
 /// The model of a folder with its training rows and others.
-pub(crate) fn target(
-    folder: &Path,
-    others: Option<&Path>,
-    most: usize,
-    key: &str,
-    progress: bool,
-) -> Result<Case, Fail> {
+pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
+    let progress = wanted.progress;
     let stored = Stored::read(folder)?;
     let refuse = |why: String| Fail::new(format!("{}: {why}", folder.display()));
     if let Task::Number(_) = stored.task {
@@ -38,6 +33,7 @@ pub(crate) fn target(
     let arguments = replay::read(folder)?;
     let plan = plan::plan(&arguments)?;
     let (members, held_out) = encode(&plan, progress)?;
+    let (mut known, others) = (None, wanted.others);
     let (rest, name) = match (others, held_out, &plan.test) {
         (Some(data), _, _) => {
             let (table, official, _) = tables(Some(data), arguments.data_dir.as_deref())?;
@@ -45,7 +41,11 @@ pub(crate) fn target(
             plan.encoder.check(&table).map_err(Fail::data("--non-members"))?;
             (read_table(&plan, &table, progress)?, table.path().display().to_string())
         }
-        (None, Some(held_out), _) => (held_out, format!("rows of {} that were held out", plan.data)),
+        (None, Some(held_out), _) => {
+            // A keyed hash of its content sent every row to one of the sides.
+            known = plan.split.as_ref().map(|split| Draw::Coins(1.0 - split.test_share()));
+            (held_out, format!("rows of {} that were held out", plan.data))
+        }
         (None, None, Some(test)) => (read_table(&plan, test, progress)?, test.path().display().to_string()),
         (None, None, None) => {
             return Err(Fail::missing(
@@ -55,7 +55,7 @@ pub(crate) fn target(
         }
     };
     let count = members.rows();
-    let chosen = Chosen::of(count, rest.rows(), most, key)?;
+    let draw = wanted.declared.or(known).unwrap_or(Draw::Unknown);
     let (method, models) = parts(&stored.model);
     let terms = reference_terms(&plan, method, &members, &mut Entropy::new()?)?;
     let how = LinearSettings {
@@ -66,7 +66,11 @@ pub(crate) fn target(
         settings: terms.settings,
         l1_bound: Some(plan.encoder.l1_bound()),
     };
+    let others = rest.rows();
     let all = members.followed_by(&rest)?;
+    // Equal rows share their coin: none of them is audited.
+    let repeated = repeated(&all);
+    let chosen = Chosen::of((count, others), draw, wanted.most, wanted.key, |row| !repeated[row])?;
     let audited = all.subset(&chosen.audited);
     let labels: Vec<u32> = audited.labels().iter().map(|label| plan.task.class_of(*label) as u32).collect();
     let names = plan.task.classes();
@@ -80,7 +84,15 @@ pub(crate) fn target(
     };
     let outputs = LinearLearner::new(audited, how.clone())?.outputs(&models)?;
     let learner = Box::new(LinearLearner::new(all, how)?);
-    Ok(Case { learner, chosen, population, outputs, certificate: read_certificate(folder)?, others: name })
+    Ok(Case {
+        learner,
+        chosen,
+        population,
+        outputs,
+        certificate: read_certificate(folder)?,
+        draw,
+        others: name,
+    })
 }
 
 /// How a model was fitted, and its weights: one set for two classes, one a class for several.
@@ -91,6 +103,23 @@ fn parts(model: &Model) -> (Method, Vec<Linear>) {
         }
         Model::Multiclass(many) => (many.method, many.models.clone()),
     }
+}
+
+/// Which rows have the features and the label of another one.
+fn repeated(design: &Design) -> Vec<bool> {
+    let content = |row: usize| -> (&[u32], Vec<u64>, u64) {
+        let (columns, values) = design.row(row);
+        (columns, values.iter().map(|value| value.to_bits()).collect(), design.labels()[row].to_bits())
+    };
+    let mut order: Vec<usize> = (0..design.rows()).collect();
+    order.sort_by_cached_key(|row| content(*row));
+    let mut repeated = vec![false; design.rows()];
+    for pair in order.windows(2) {
+        if content(pair[0]) == content(pair[1]) {
+            (repeated[pair[0]], repeated[pair[1]]) = (true, true);
+        }
+    }
+    repeated
 }
 
 /// Rows with their zeros.

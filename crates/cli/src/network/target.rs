@@ -4,7 +4,7 @@ use super::folder::{RUN_FILE, Stored, read_certificate};
 use super::reader::Reader;
 use super::run::Run;
 use super::{settings, source, terms};
-use crate::attack::{Case, Chosen};
+use crate::attack::{Case, Chosen, Draw, Wanted};
 use crate::fail::Fail;
 use reticent::attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
 use reticent::core::Certificate;
@@ -53,15 +53,9 @@ fn read(folder: &Path, progress: bool) -> Result<Trained, Fail> {
 }
 
 /// The network of a folder with its members and non-members.
-pub(crate) fn target(
-    folder: &Path,
-    others: Option<&Path>,
-    most: usize,
-    key: &str,
-    progress: bool,
-) -> Result<Case, Fail> {
-    let trained = read(folder, progress)?;
-    let (source, flag) = match (others, &trained.run.validation, &trained.official) {
+pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
+    let trained = read(folder, wanted.progress)?;
+    let (source, flag) = match (wanted.others, &trained.run.validation, &trained.official) {
         (Some(data), _, _) => (source_of(data, &trained.run)?, "--non-members"),
         (None, Some(data), _) => (source_of(data, &trained.run)?, "validation"),
         (None, None, Some(official)) => (official.clone(), "test part"),
@@ -74,10 +68,11 @@ pub(crate) fn target(
     };
     let name = format!("{} ({flag})", source.name());
     let reader: &Reader = &trained.stored.reader;
-    let rest = reader.read(&source, true, progress)?.examples;
+    let rest = reader.read(&source, true, wanted.progress)?.examples;
     trained.stored.network.check(&rest)?;
     let members = trained.examples.len();
-    let chosen = Chosen::of(members, rest.len(), most, key)?;
+    let draw = wanted.declared.unwrap_or(Draw::Unknown);
+    let chosen = Chosen::of((members, rest.len()), draw, wanted.most, wanted.key, |_| true)?;
     let all = Arc::new(trained.examples.followed_by(&rest)?);
     let audited = all.subset(&chosen.audited);
     let mut population = Population::of_examples(&audited)?;
@@ -94,7 +89,7 @@ pub(crate) fn target(
     let effort = Effort::default();
     let outputs = network_outputs(&trained.training.description, &trained.stored.weights, &audited, effort)?;
     let learner = Box::new(NetworkLearner::new(all, trained.training)?);
-    Ok(Case { learner, chosen, population, outputs, certificate: trained.certificate, others: name })
+    Ok(Case { learner, chosen, population, outputs, certificate: trained.certificate, draw, others: name })
 }
 
 fn source_of(data: &Path, run: &Run) -> Result<source::Source, Fail> {

@@ -46,6 +46,11 @@ impl Split {
         Ok(Self { key: halves(key), below })
     }
 
+    /// The share of rows that the test side gets, on average.
+    pub fn test_share(&self) -> f64 {
+        self.below as f64 / 18_446_744_073_709_551_616.0
+    }
+
     /// The side of all rows of a user.
     pub fn user(&self, id: &Cell<'_>) -> Side {
         self.side(add_cell(Sip::new(self.key).with(b"user"), id).finish())
