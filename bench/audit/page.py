@@ -93,8 +93,8 @@ def section(results):
     story = results["story"]
     text += (
         f"The same network without privacy and with DP-SGD (δ = 10⁻⁵), each with {story[0]['references']} references trained the same "
-        f"way, LiRA online, means over {story[0]['targets']} targets. Lower bounds are one-run at 95 %: from the audited records (median over "
-        "the targets), from 1 000 mislabelled canaries, and from 1 000 canaries along single weights (one run each).\n\n"
+        f"way, records put in by coins; LiRA online, means over {story[0]['targets']} targets. Lower bounds are one-run at 95 %: from the audited records "
+        "(median over the targets), from 1 000 mislabelled canaries, and from 1 000 canaries along single weights (one run each).\n\n"
     )
     show = lambda value: "–" if value is None else f"{value:.2f}"  # noqa: E731
     rows = [

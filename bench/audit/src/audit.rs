@@ -3,7 +3,7 @@
 use crate::data;
 use crate::models::{plain, references};
 use anyhow::{Result, ensure};
-use reticent_attack::{Population, as_target};
+use reticent_attack::{Design, Population, as_target};
 use reticent_audit::attacks::{Attack, AttackSettings, Variance};
 use reticent_audit::metrics::{MetricSettings, measure as strength};
 use reticent_audit::{Membership, Reference, Study, overfitting};
@@ -84,7 +84,7 @@ fn mean(
 fn tuned(population: &Population, models: &[Reference]) -> Result<AttackSettings> {
     let last = models.len();
     let (mut best, mut chosen) = (0.0, AttackSettings::default());
-    for temperature in [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 6.0] {
+    for temperature in [1.0, 1.5, 2.0, 2.5, 2.75, 3.0, 3.25, 3.5, 4.0, 6.0] {
         for a in [0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0] {
             let settings = AttackSettings {
                 rmia_temperature: Some(temperature),
@@ -113,7 +113,8 @@ pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usiz
     let (examples, population) = (Arc::new(examples), Population::of_labels(labels.clone()));
     let store = tempfile::tempdir()?;
     let begun = Instant::now();
-    let found = references(&examples, plain(labels.len(), epochs), models, threads, store.path())?;
+    let found =
+        references(&examples, plain(labels.len(), epochs), (models, Design::Half), threads, store.path())?;
     let trained = begun.elapsed().as_secs_f64();
     let per_record =
         AttackSettings { lira_variance: Some(Variance::PerExample), ..AttackSettings::default() };
@@ -162,7 +163,7 @@ pub(crate) fn overfitted(folder: &Path) -> Result<Value> {
     let mut rows = Vec::new();
     for epochs in [1, 2, 3, 4, 6, 8, 12, 20, 40, 100] {
         let store = tempfile::tempdir()?;
-        let found = references(&examples, plain(labels.len(), epochs), 6, 2, store.path())?;
+        let found = references(&examples, plain(labels.len(), epochs), (6, Design::Half), 2, store.path())?;
         for gap in overfitting(&found, &labels)? {
             rows.push(json!({
                 "epochs": epochs, "train_accuracy": gap.train_accuracy, "test_accuracy": gap.test_accuracy,

@@ -66,12 +66,12 @@ pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
 pub(crate) fn references(
     examples: &Arc<Examples>,
     training: NetworkTraining,
-    count: usize,
+    (count, design): (usize, Design),
     threads: usize,
     folder: &Path,
 ) -> Result<Vec<Reference>> {
     let learner = NetworkLearner::new(examples.clone(), training)?;
-    let settings = ReferenceSettings { key: "location".into(), references: count, design: Design::Half };
+    let settings = ReferenceSettings { key: "location".into(), references: count, design };
     let plan = ReferencePlan::new(&settings, &learner)?;
     let (store, halt) = (Store::open(folder)?, AtomicBool::new(false));
     plan.fit(&store, Job::WHOLE, Run { threads, progress: &|_| {}, halt: &halt })?;
