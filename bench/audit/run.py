@@ -46,7 +46,7 @@ def main():
     size = ["--models", 12, "--epochs", 5] if asked.quick else []
     for number in range(1 if asked.quick else asked.rounds):
         row = {"ours": said([binary, "audit", folder, *size])}
-        for mode in ("processes", "threads"):
+        for mode in ("usual", "fused"):
             row[mode] = said([python, HERE / "peer.py", folder, mode, *size])
         results["rounds"].append(row)
         shown = {mode: round(found["seconds"], 2) for mode, found in row.items()}

@@ -2,11 +2,11 @@
 
 use crate::data;
 use crate::models::{plain, references};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use reticent_attack::{Design, Population, as_target};
 use reticent_audit::attacks::{Attack, AttackSettings, Variance};
 use reticent_audit::metrics::{MetricSettings, measure as strength};
-use reticent_audit::{Membership, Reference, Study, overfitting};
+use reticent_audit::{Membership, Reference, Signal, Study, overfitting};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -50,6 +50,16 @@ pub(crate) fn at(membership: &Membership, rate: f64) -> f64 {
         }
     }
     best as f64 / membership.member_count() as f64
+}
+
+/// The models with the logits of their true classes in place of all outputs: what LiRA looks at, computed once.
+fn signals(models: &[Reference], labels: &[u32]) -> Result<Vec<Reference>> {
+    let slim = |model: &Reference| -> Result<Reference> {
+        let outputs = model.outputs.as_ref().context("a model without outputs")?;
+        let scores = Some(Signal::Logit.compute(outputs, labels)?);
+        Ok(Reference { name: model.name.clone(), outputs: None, scores, inside: model.inside.clone() })
+    };
+    models.iter().map(slim).collect()
 }
 
 /// The mean over targets, each with so many references that had or had not a record.
@@ -118,8 +128,7 @@ pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usiz
     let trained = begun.elapsed().as_secs_f64();
     let per_record =
         AttackSettings { lira_variance: Some(Variance::PerExample), ..AttackSettings::default() };
-    let all = |_: usize, _: &Reference| true;
-    let lira = mean(&population, &found, Attack::LiraOnline, &per_record, all)?;
+    let lira = mean(&population, &signals(&found, &labels)?, Attack::LiraOnline, &per_record, |_, _| true)?;
     let seconds = begun.elapsed().as_secs_f64();
     let usual = AttackSettings::default();
     let single = tuned(&population, &found)?;

@@ -11,18 +11,7 @@ pub fn target_study(
     target: Outputs,
     references: Vec<Reference>,
 ) -> Result<Study, AttackError> {
-    let Population { ids, labels, users, groups, features } = population.clone();
-    Ok(Study::new(StudyParts {
-        ids,
-        members,
-        labels: Some(labels),
-        users,
-        groups,
-        features,
-        scores: None,
-        target: Some(target),
-        references,
-    })?)
+    study(population, members, (Some(target), None), references)
 }
 
 /// One reference as the target, and the others as its references.
@@ -31,7 +20,7 @@ pub fn target_study(
 /// one model more that never saw them than non-members have, which would tell an attack who is who.
 ///
 /// # Errors
-/// [`AttackError::Invalid`] when there is no such reference or it has no outputs, otherwise as [`target_study`].
+/// [`AttackError::Invalid`] when there is no such reference, otherwise as [`target_study`].
 pub fn as_target(
     population: &Population,
     references: &[Reference],
@@ -41,12 +30,21 @@ pub fn as_target(
         let remedy = format!("give a number below {}", references.len());
         return Err(AttackError::invalid("target", which, remedy));
     };
-    let Some(outputs) = target.outputs.clone() else {
-        return Err(AttackError::invalid("target", &target.name, "take one with outputs"));
-    };
     let is_partner = |other: &Reference| other.inside.iter().zip(&target.inside).all(|(a, b)| a != b);
     let others = references.iter().enumerate();
     let others = others.filter(|(index, other)| *index != which && !is_partner(other));
-    let others = others.map(|(_, other)| other.clone()).collect();
-    target_study(population, target.inside.clone(), outputs, others)
+    let references = others.map(|(_, other)| other.clone()).collect();
+    study(population, target.inside.clone(), (target.outputs.clone(), target.scores.clone()), references)
+}
+
+/// All parts together; the target has outputs or scores.
+fn study(
+    population: &Population,
+    members: Vec<bool>,
+    (target, scores): (Option<Outputs>, Option<Vec<f64>>),
+    references: Vec<Reference>,
+) -> Result<Study, AttackError> {
+    let Population { ids, labels, users, groups, features } = population.clone();
+    let labels = Some(labels);
+    Ok(Study::new(StudyParts { ids, members, labels, users, groups, features, scores, target, references })?)
 }

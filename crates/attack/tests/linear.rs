@@ -5,8 +5,9 @@ mod tiny;
 
 use reticent_attack::{
     Design as Splits, Job, Learner, LinearLearner, LinearSettings, Population, ReferencePlan,
-    ReferenceSettings, Run, Store, overfitting,
+    ReferenceSettings, Run, Store,
 };
+use reticent_audit::overfitting;
 use reticent_core::{Delta, Epsilon, Guarantee};
 use reticent_data::Design;
 use reticent_erm::{Loss, Method, Settings};

@@ -6,9 +6,9 @@ mod tiny;
 use reticent_attack::learner::Halt;
 use reticent_attack::{
     AttackError, Design, Job, Learner, NetworkLearner, NetworkTraining, Population, Progress, ReferencePlan,
-    ReferenceSettings, Run, Store, as_target, network_outputs, overfitting, target_study,
+    ReferenceSettings, Run, Store, as_target, network_outputs, target_study,
 };
-use reticent_audit::{Outputs, Reference};
+use reticent_audit::{Outputs, Reference, overfitting};
 use reticent_core::Neighboring;
 use reticent_train::describe::Kind;
 use reticent_train::{Clipping, Effort, Model, Network, PlanSettings, PrivacyPlan, Terms};

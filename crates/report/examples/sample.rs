@@ -2,11 +2,11 @@
 //! `cargo run -p reticent-report --example sample -- FOLDER`.
 
 use reticent_accounting::{Accountant, AccountingError, Method};
-use reticent_audit::Findings;
 use reticent_audit::findings::{
     AttackFinding, BaselineFinding, EpsilonLower, Estimate, GroupFinding, Histogram, NotRun, Performance,
     RateAt, RecordFinding, RecordFindings, Threat, UserFinding,
 };
+use reticent_audit::{Findings, Overfitting};
 use reticent_core::{
     Certificate, Delta, Epsilon, Event, EventLog, Guarantee, Neighboring, NoiseMultiplier, SamplingRate,
 };
@@ -18,6 +18,22 @@ use std::error::Error;
 use std::path::PathBuf;
 
 const RECORDS: u64 = 2505;
+
+/// A model whose training accuracy is some twenty points above its test accuracy; the first is the target.
+fn overfitted(place: u32) -> Overfitting {
+    let wave = f64::from((place * 7) % 9) / 9.0 - 0.5;
+    let (train_accuracy, test_accuracy) = (0.91 + 0.02 * wave, 0.72 - 0.03 * wave);
+    let gap = train_accuracy - test_accuracy;
+    Overfitting {
+        name: if place == 0 { "target".to_owned() } else { format!("reference {place}") },
+        train_accuracy,
+        test_accuracy,
+        gap,
+        mean_train_loss: 0.31,
+        advantage: 0.9 * gap,
+        attack_accuracy: 0.5 + 0.45 * gap,
+    }
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).map(PathBuf::from).ok_or("give a folder to write to")?;
@@ -190,6 +206,7 @@ fn findings() -> Findings {
             group("age", "30 to 64", 1490, 0.049, 0.018),
             group("age", "65 and over", 613, 0.117, 0.04),
         ],
+        overfitting: (0..9).map(overfitted).collect(),
         records: Some(RecordFindings {
             sorted_by: "separation of reference models".to_owned(),
             compared: 2 * RECORDS,

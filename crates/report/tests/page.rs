@@ -47,6 +47,7 @@ fn empty() -> Dossier {
             not_run: Vec::new(),
             baseline: BaselineFinding { performance: None, about: String::new(), shift: None },
             groups: Vec::new(),
+            overfitting: Vec::new(),
             records: None,
             users: None,
             key: String::new(),

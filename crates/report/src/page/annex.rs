@@ -22,7 +22,7 @@ const PASSAGES: [Passage; 9] = [
     (
         "EDPB Opinion 28/2024, para. 55",
         "tests against known attacks, and what they cover",
-        &["threats", "coverage", "strength", "rates", "baseline", "limits"],
+        &["threats", "coverage", "strength", "rates", "baseline", "overfitting", "limits"],
     ),
     (
         "EDPB Opinion 28/2024, para. 58",
@@ -37,7 +37,7 @@ const PASSAGES: [Passage; 9] = [
     (
         "NIST AI RMF, MEASURE 2.10",
         "privacy risk examined and documented",
-        &["coverage", "strength", "precision", "groups", "records", "limits"],
+        &["coverage", "strength", "overfitting", "precision", "groups", "records", "limits"],
     ),
 ];
 

@@ -11,6 +11,7 @@ mod bounds;
 mod limits;
 mod markup;
 mod origin;
+mod overfitting;
 mod people;
 mod precision;
 mod scope;
@@ -47,6 +48,7 @@ pub(crate) fn page(dossier: &Dossier) -> String {
         people::records(dossier),
         people::users(dossier),
         bounds::bounds(dossier),
+        overfitting::overfitting(dossier),
         training::training(dossier),
         limits::limits(dossier),
         origin::origin(dossier),

@@ -58,7 +58,8 @@ What only people know goes into a TOML file (--declared). Every key may be left 
   records_per_subject = 1.0
   sensitivity = \"Income, education, marital status\"
   author = \"Data protection office\"
-  notes = \"First assessment\"
+  contact = \"privacy@example.org\"
+  notes = [\"First assessment\"]
 
   reticent report runs/first
   reticent report audits/mine --declared declared.toml --open";
