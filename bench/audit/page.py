@@ -94,7 +94,7 @@ def section(results):
     text += (
         f"The same network without privacy and with DP-SGD (δ = 10⁻⁵), each with {story[0]['references']} references trained the same "
         f"way, records put in by coins; LiRA online, means over {story[0]['targets']} targets. Lower bounds are one-run at 95 %: from the audited records "
-        "(median over the targets), from 1 000 mislabelled canaries, and from 1 000 canaries along single weights (one run each).\n\n"
+        "(median over the targets), from 1 000 mislabelled canaries, and from 1 000 canaries along single weights (medians over nine runs, each with its own bound).\n\n"
     )
     show = lambda value: "–" if value is None else f"{value:.2f}"  # noqa: E731
     rows = [
