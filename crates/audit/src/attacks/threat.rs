@@ -33,12 +33,12 @@ pub(super) fn of(attack: Attack, study: &Study) -> Threat {
             format!("the record, and {models} trained on data like the target's, some without it")
         }
         Attack::RmiaOffline => format!(
-            "the record, {models} trained on data like the target's, some without it, and records that are known not to \
-             be in the training data"
+            "the record, {models} trained on data like the target's, some without it, and other records to \
+             compare with"
         ),
         Attack::RmiaOnline => format!(
-            "the record, {models} trained on data like the target's, with it and without it, and records that are known \
-             not to be in the training data"
+            "the record, {models} trained on data like the target's, with it and without it, and other \
+             records to compare with"
         ),
     };
     let goal = "tell whether the record was in the training data".to_owned();

@@ -193,10 +193,17 @@ fn histogram(counts: &Histogram) -> Option<(String, String)> {
 pub(super) fn rates(dossier: &Dossier) -> Section {
     let attacks = &dossier.findings.attacks;
     let mut body = Body::default();
+    // A rate that no attack has is said once.
+    let is_measured = |fpr: f64| {
+        attacks
+            .iter()
+            .flat_map(|attack| &attack.performance.rates)
+            .any(|rate| rate.fpr == fpr && rate.tpr.is_some())
+    };
     let rows: Vec<Vec<Cell>> = attacks
         .iter()
         .flat_map(|attack| {
-            attack.performance.rates.iter().map(move |rate| {
+            attack.performance.rates.iter().filter(|rate| is_measured(rate.fpr)).map(move |rate| {
                 let measured = &attack.performance;
                 let count = |count: Option<u64>, of: u64| {
                     count.map_or(Err("not measurable".to_owned()), |count| Ok(format!("{count} of {of}")))
@@ -211,9 +218,16 @@ pub(super) fn rates(dossier: &Dossier) -> Section {
             })
         })
         .collect();
-    if rows.is_empty() {
+    let missing: Vec<(f64, String)> = attacks
+        .first()
+        .into_iter()
+        .flat_map(|attack| &attack.performance.rates)
+        .filter(|rate| !is_measured(rate.fpr))
+        .map(|rate| (rate.fpr, words::not_measurable(rate.reason.as_deref())))
+        .collect();
+    if rows.is_empty() && missing.is_empty() {
         body.missing("not measurable: no rate was asked for, or no attack was run");
-    } else {
+    } else if !rows.is_empty() {
         body.p("How many members an attack finds when it may accuse only so many non-members wrongly. Rates that rest on too few \
                 records are not shown: a number there would be chance.");
         body.table(
@@ -227,6 +241,9 @@ pub(super) fn rates(dossier: &Dossier) -> Section {
             ],
             &rows,
         );
+    }
+    for (fpr, reason) in missing {
+        body.missing(&format!("At a false-positive rate of {}: {reason}", words::percent(fpr)));
     }
     Section { id: "rates", title: "Members found at few false alarms", block: Block::Measured, body }
 }
