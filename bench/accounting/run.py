@@ -17,10 +17,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 
-import page
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+import page  # noqa: E402
 import peers
 
 HERE = Path(__file__).resolve().parent
@@ -43,18 +44,6 @@ for _ in range(repeats):
     _, status, used = os.wait4(child, 0)
     print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, status)
 """
-
-
-def environment():
-    """The Python of an environment that holds the peers, made anew when the requirements have changed."""
-    folder, requirements = TARGET / "bench-accounting-venv", HERE / "requirements.txt"
-    python, stamp = folder / "bin" / "python", folder / "installed-requirements.txt"
-    if not (stamp.exists() and stamp.read_text() == requirements.read_text()):
-        venv.create(folder, with_pip=True, clear=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "-r", requirements], check=True)
-        stamp.write_text(requirements.read_text())
-    return python
 
 
 def build():
@@ -199,7 +188,7 @@ def main():
     parser.add_argument("--peer-repeats", type=int, default=3, help="fresh processes for a peer and a setting")
     parser.add_argument("--binary", type=Path, help="the reticent to measure, instead of building it")
     arguments = parser.parse_args()
-    python = environment()
+    python = harness.environment("accounting", HERE / "requirements.txt")
     binary = arguments.binary.resolve() if arguments.binary else build()
     load = round(os.getloadavg()[0], 2)
     results = {

@@ -15,10 +15,11 @@ import os
 import platform
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
-import page
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+import page  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -27,18 +28,6 @@ THREADS = 2
 TIMEOUT = 900  # seconds for one process
 # Makes glibc hold on to freed memory instead of giving it back to the system.
 KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "1000000000000"}
-
-
-def environment():
-    """The Python of an environment that holds the peers, made anew when the requirements have changed."""
-    folder, requirements = TARGET / "bench-dpsgd-venv", HERE / "requirements.txt"
-    python, stamp = folder / "bin" / "python", folder / "installed-requirements.txt"
-    if not (stamp.exists() and stamp.read_text() == requirements.read_text()):
-        venv.create(folder, with_pip=True, clear=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "-r", requirements], check=True)
-        stamp.write_text(requirements.read_text())
-    return python
 
 
 def build():
@@ -86,7 +75,7 @@ def machine(python, load):
     found = subprocess.run([python, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     rustc = subprocess.run(["rustc", "--version"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return {
-        "cpu": processor(),
+        "cpu": harness.processor(),
         "cores": os.cpu_count(),
         "os": f"{platform.system()} {platform.release()}",
         "rustc": rustc.stdout.strip(),
@@ -95,15 +84,6 @@ def machine(python, load):
         "date": datetime.date.today().isoformat(),
         "load": load,
     }
-
-
-def processor():
-    """The model, and the widest vector instructions."""
-    lines = [line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line]
-    fields = {name.strip(): value.strip() for name, value in lines}
-    flags = fields.get("flags", "").split()
-    widest = next((flag for flag in ("avx512f", "avx2") if flag in flags), "no avx2")
-    return f"{fields.get('model name', platform.processor())}, family {fields.get('cpu family')}, {widest}"
 
 
 def listed(known):
@@ -127,7 +107,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a few steps each, to see that everything runs")
     asked = parser.parse_args()
     asked.rounds = asked.rounds or (1 if asked.quick else 3)
-    python = environment()
+    python = harness.environment("dpsgd", HERE / "requirements.txt")
     binary = build() if set(asked.modes) & set(page.OURS) else None
     load = round(os.getloadavg()[0], 2)
     results = {"machine": machine(python, load), "rounds": asked.rounds, "threads": THREADS}

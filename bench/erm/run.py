@@ -16,27 +16,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 
-import page
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+import page  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 GRIDS = {"adult": "0.001,0.01,0.1,1,10", "kdd": "0.01,1"}
-
-
-def environment():
-    """The Python of an environment that holds the peers, made anew when the requirements have changed."""
-    folder, requirements = TARGET / "bench-erm-venv", HERE / "requirements.txt"
-    python, stamp = folder / "bin" / "python", folder / "installed-requirements.txt"
-    if not (stamp.exists() and stamp.read_text() == requirements.read_text()):
-        venv.create(folder, with_pip=True, clear=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "-r", requirements], check=True)
-        stamp.write_text(requirements.read_text())
-    return python
 
 
 def lines(command):
@@ -86,7 +75,7 @@ def main():
     if not os.environ.get("RETICENT_DATA"):
         sys.exit("set RETICENT_DATA to the folder that holds adult and kddcup99_10pct")
     subprocess.run(["cargo", "build", "--release", "-p", "reticent-bench-erm"], cwd=ROOT, check=True)
-    binary, python = TARGET / "release" / "reticent-bench-erm", environment()
+    binary, python = TARGET / "release" / "reticent-bench-erm", harness.environment("erm", HERE / "requirements.txt")
     load, fits = f"{os.getloadavg()[0]:.2f}", []
     for name, seeds, peer_seeds in (
         ("adult", asked.seeds, asked.peer_seeds),
