@@ -8,7 +8,7 @@ use crate::{INTERRUPTED, Output, interrupt, network};
 use reticent::attack::AttackError;
 use reticent::attack::canary::{self, Canaries, CanarySettings, Coins};
 use reticent::audit::{Study, StudyParts, examine};
-use reticent::train::Effort;
+use reticent::train::{Effort, Terms};
 
 /// Trains once with canaries, and attacks them.
 pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail> {
@@ -22,6 +22,11 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
     let stage = Stage::new(!quiet);
     stage.say("reading the data");
     let (examples, classes, training) = network::canary_training(&arguments.run, !quiet)?;
+    if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (arguments.kind, &training.terms) {
+        let remedy =
+            "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";
+        return Err(Fail::flag("--kind", "dirac", remedy));
+    }
     let kind = match arguments.kind {
         CanaryKind::Mislabelled => canary::CanaryKind::Mislabelled,
         CanaryKind::Blank => canary::CanaryKind::Blank,

@@ -103,6 +103,10 @@ fn note(examination: &mut Examination, others: &str, draw: Draw, references: usi
     warnings.push(format!(
         "non-members are {others}: numbers about members hold as far as those are of the same kind"
     ));
+    warnings.push(
+        "an audit reads the records themselves: its numbers and files are for the auditor's eyes, and no certificate covers them"
+            .to_owned(),
+    );
     if draw == Draw::Unknown {
         warnings.push(
             "no bound on epsilon: nobody tossed a coin for who is a member, so nothing is proven: 'reticent attack canary' trains \

@@ -63,6 +63,7 @@ fn a_network_is_audited_in_one_go_or_in_jobs_with_the_same_result() {
     assert!(drawn["epsilon_lower"]["value"].is_number());
     assert_eq!(whole["overfitting"].as_array().unwrap().len(), 7);
     assert!(whole["overfitting"][0]["gap"].as_f64().unwrap() > 0.1);
+    assert!(refusal(&["attack", "canary", &run, "--kind", "dirac"]).contains("--kind dirac"));
     let refs = folder.path("refs");
     let fit = |index: &str| {
         json(&["attack", "fit", &run, "--index", index, "--of", "3", "--references", "6", "--out", &refs])
