@@ -29,9 +29,11 @@ const RULES: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// What any layer may use in its tests, examples and benchmarks beyond [`RULES`]: the testers, and the crate that has the
-/// seeded generator.
-const FOR_TESTS: &[&str] = &["testkit", "noise"];
+/// What any layer may use in its tests, examples and benchmarks beyond [`RULES`].
+const FOR_TESTS: &str = "testkit";
+
+/// Layers whose tests simulate with the seeded generator of `noise`.
+const SEEDED: &[&str] = &["audit"];
 
 /// The layers of side-by-side measurements, which may depend on anything.
 const BENCH: &str = "bench-";
@@ -104,7 +106,7 @@ fn package_name(layer: &str) -> String {
 /// Whether `from` may depend on `to`, in tests alone if `dev`.
 fn allows(from: &str, to: &str, dev: bool) -> bool {
     from.starts_with(BENCH)
-        || (dev && FOR_TESTS.contains(&to))
+        || (dev && (to == FOR_TESTS || (to == "noise" && SEEDED.contains(&from))))
         || RULES.iter().any(|(layer, below)| *layer == from && below.contains(&to))
 }
 
@@ -142,6 +144,7 @@ mod tests {
         assert!(allows("core", "testkit", true));
         assert!(!allows("core", "testkit", false));
         assert!(!allows("core", "noise", true));
+        assert!(allows("audit", "noise", true) && !allows("audit", "noise", false));
     }
 
     #[test]
