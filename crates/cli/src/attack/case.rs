@@ -17,6 +17,8 @@ pub(crate) struct Chosen {
     pub(crate) audited: Vec<usize>,
     /// How many of them are members.
     pub(crate) members: usize,
+    /// How many members there are in all.
+    pub(crate) trained: usize,
     /// The places of members that are not audited: they are in every model.
     pub(crate) background: Vec<usize>,
 }
@@ -81,16 +83,29 @@ impl Chosen {
         let background = (0..members).filter(|place| !is_audited[*place]).collect();
         let count = audited.len();
         audited.extend(rest);
-        Ok(Self { audited, members: count, background })
+        Ok(Self { audited, members: count, trained: members, background })
     }
 
-    /// Names of the audited records: where they are from and their row from 1.
-    pub(crate) fn ids(&self, members: usize) -> Vec<String> {
-        let name = |place: &usize| match place.checked_sub(members) {
-            None => format!("train:{}", place + 1),
-            Some(row) => format!("other:{}", row + 1),
+    /// Names of the audited records that do not tell who is a member.
+    pub(crate) fn ids(&self, key: &str) -> Vec<String> {
+        let mut order: Vec<usize> = (0..self.audited.len()).collect();
+        order.sort_by_cached_key(|place| {
+            keyed_hash(key, format!("named {}", self.audited[*place]).as_bytes())
+        });
+        let mut ids = vec![String::new(); order.len()];
+        for (number, place) in order.into_iter().enumerate() {
+            ids[place] = format!("record {}", number + 1);
+        }
+        ids
+    }
+
+    /// Which row of what every audited record is, as CSV.
+    pub(crate) fn origins(&self, ids: &[String]) -> String {
+        let line = |(id, place): (&String, &usize)| match place.checked_sub(self.trained) {
+            None => format!("{id},training data,{}\n", place + 1),
+            Some(row) => format!("{id},other data,{}\n", row + 1),
         };
-        self.audited.iter().map(name).collect()
+        "id,from,row\n".to_owned() + &ids.iter().zip(&self.audited).map(line).collect::<String>()
     }
 
     /// Who of the audited is a member.
@@ -175,6 +190,19 @@ mod tests {
         assert_ne!(found, chosen(40, "l").unwrap());
         assert_eq!(Chosen::of((5, 9), Draw::Unknown, 1000, "k", |_| true).unwrap().audited.len(), 10);
         assert!(Chosen::of((1, 9), Draw::Unknown, 1000, "k", |_| true).is_err());
+    }
+
+    #[test]
+    fn names_do_not_tell_members() {
+        let found = Chosen::of((2000, 500), Draw::Coins(0.8), 100_000, "k", |_| true).unwrap();
+        let ids = found.ids("k");
+        let number = |id: &String| id.trim_start_matches("record ").parse::<f64>().unwrap();
+        let mean = |ids: &[String]| ids.iter().map(number).sum::<f64>() / ids.len() as f64;
+        // Means of about 500 of 1 000 numbers: six deviations of their difference are 110.
+        assert!((mean(&ids[..found.members]) - mean(&ids[found.members..])).abs() < 110.0);
+        let origins = found.origins(&ids);
+        assert_eq!(origins.lines().count(), ids.len() + 1);
+        assert_eq!(origins.matches("training data").count(), found.members);
     }
 
     #[test]

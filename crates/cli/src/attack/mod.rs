@@ -22,7 +22,11 @@ use crate::fail::Fail;
 use fit::Fits;
 use reticent::attack::{ReferencePlan, target_study};
 use reticent::audit::{Examination, Reference, examine};
+use reticent::data::write_atomic;
 use std::path::{Path, PathBuf};
+
+/// Which rows the audited records are.
+const ORIGINS_FILE: &str = "records.csv";
 
 /// Runs one of the parts.
 pub(crate) fn run(question: &Attack, progress: bool) -> Result<Output, Fail> {
@@ -93,6 +97,8 @@ impl Attacked<'_> {
         drop(stage);
         note(&mut examination, others, *draw, study.parts().references.len());
         write(self.folder, &study, &examination)?;
+        let origins = chosen.origins(&study.parts().ids);
+        write_atomic(&self.folder.join(ORIGINS_FILE), origins.as_bytes())?;
         answer(&examination.findings, certificate.as_ref(), Some(self.folder), self.json)
     }
 }

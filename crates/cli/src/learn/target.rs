@@ -76,7 +76,7 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     let names = plan.task.classes();
     let group = |label: &u32| names.get(*label as usize).cloned().unwrap_or_default();
     let population = Population {
-        ids: chosen.ids(count),
+        ids: chosen.ids(wanted.key),
         groups: vec![("class".to_owned(), labels.iter().map(group).collect())],
         labels,
         users: None,

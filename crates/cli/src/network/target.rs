@@ -76,7 +76,7 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     let all = Arc::new(trained.examples.followed_by(&rest)?);
     let audited = all.subset(&chosen.audited);
     let mut population = Population::of_examples(&audited)?;
-    population.ids = chosen.ids(members);
+    population.ids = chosen.ids(wanted.key);
     let classes = &reader.classes;
     population.groups = vec![(
         "class".to_owned(),
