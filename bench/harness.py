@@ -48,3 +48,14 @@ def processor():
     flags = fields.get("flags", "").split()
     widest = next((flag for flag in ("avx512f", "avx2") if flag in flags), "no avx2")
     return f"{fields.get('model name', platform.processor())}, family {fields.get('cpu family')}, {widest}"
+
+
+def write_section(docs, marks, section):
+    """Replaces what stands between two marks in the page of benchmarks, or adds it at the end."""
+    (start, end), path = marks, docs / "benchmarks.md"
+    text = path.read_text()
+    if start not in text:
+        text = f"{text.rstrip()}\n\n{start}\n{end}\n"
+    before, rest = text.split(start, 1)
+    after = rest.split(end, 1)[1]
+    path.write_text(f"{before}{start}\n{section}{end}{after}")

@@ -6,7 +6,11 @@
 import json
 import math
 import statistics
+import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
 
 START, END = "<!-- dpsgd: written by bench/dpsgd/run.py -->", "<!-- dpsgd: end -->"
 PLOT = "dpsgd-bench.svg"
@@ -258,13 +262,7 @@ def plot(results):
 
 def write(docs, results):
     """Replaces the section in the page, or adds it; draws the plot."""
-    path = docs / "benchmarks.md"
-    text = path.read_text()
-    if START not in text:
-        text = f"{text.rstrip()}\n\n{START}\n{END}\n"
-    before, rest = text.split(START, 1)
-    after = rest.split(END, 1)[1]
-    path.write_text(f"{before}{START}\n{section(results)}{END}{after}")
+    harness.write_section(docs, (START, END), section(results))
     (docs / PLOT).write_text(plot(results))
 
 
