@@ -129,6 +129,25 @@ fn tight_gaussian_mechanisms_are_not_overstated() {
     }
 }
 
+/// The broken twin: the best of several numbers of guesses, each at the whole error. It claims too much, and the count of false
+/// claims shows it.
+#[test]
+fn the_best_of_many_without_a_price_is_caught() {
+    let simulations = 500;
+    let mut wrong = 0;
+    for seed in 0..simulations {
+        let data = canaries(1000, f64::INFINITY, &mut SeededForTests::new(1_000 + seed), true);
+        let claims = [1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06, 0.03].map(|share| {
+            let selection = Selection::Declared { share };
+            let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "twin") };
+            lower(&data, Method::OneRun, &settings).unwrap().value
+        });
+        wrong += usize::from(claims.iter().any(|claim| *claim > 0.0));
+    }
+    let n = simulations as f64;
+    assert!(wrong as f64 > 0.05 * n + 3.0 * (n * 0.05 * 0.95).sqrt(), "{wrong} of {simulations}");
+}
+
 /// Scores with many ties, members first in the file.
 #[test]
 fn ties_claim_nothing() {

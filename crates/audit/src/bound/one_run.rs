@@ -12,7 +12,8 @@ const FAILURE_SHARE: f64 = 0.2;
 pub(super) fn premise(inclusion: f64) -> String {
     format!(
         "one run of the mechanism, in which each record was put in with probability {inclusion} by a coin of its own, tossed \
-         independently of everything else; scores are computed from the output of the run without looking at the coins"
+         independently of everything else (neighbours: with and without the record, add-remove); scores are computed from the \
+         output of the run without looking at the coins"
     )
 }
 
