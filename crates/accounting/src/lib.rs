@@ -13,6 +13,7 @@
 //! | [`account`] | one accountant over all of these: compose, ask, budget left |
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
 //! | [`tradeoff`] | what an attacker can achieve |
+//! | [`posterior`] | what an output can make somebody believe |
 //!
 //! Everything here knows nothing of data, tensors or files.
 
@@ -24,6 +25,7 @@ mod error;
 pub mod group;
 pub mod moments;
 pub mod optimal;
+pub mod posterior;
 pub mod rdp;
 pub mod tight;
 pub mod tradeoff;

@@ -5,7 +5,7 @@
 //! | [`Dossier`], [`Declared`], [`Training`], [`Provenance`] | what a report is made of |
 //! | [`html`] | the page: no script, nothing to load, prints well |
 //! | [`json`], [`read`] | the dossier as text and back |
-//! | [`plot`] | charts as SVG |
+//! | [`plot`], [`roc`] | charts as SVG |
 //! | [`digits`] | numbers with no more digits than they warrant |
 //!
 //! What was measured, what was declared and what combines both stay apart. Nothing is graded: a report states numbers with
@@ -24,6 +24,7 @@ pub use dossier::{
 };
 pub use error::ReportError;
 
+use reticent_audit::findings::Performance;
 use serde::Serialize;
 
 /// The name of the layout of a report, in the field `schema`.
@@ -39,6 +40,11 @@ struct Named<'a> {
 /// The dossier as one page of HTML.
 pub fn html(dossier: &Dossier) -> String {
     page::page(dossier)
+}
+
+/// What attacks find against what they wrongly accuse, one curve each, on logarithmic axes.
+pub fn roc(attacks: &[(&str, &Performance)]) -> plot::Chart {
+    page::curves(attacks, true)
 }
 
 /// The dossier as JSON, with [`SCHEMA`]. Numbers that are not finite have no place in JSON: they become null, which [`read`]

@@ -9,7 +9,7 @@
 //! | `solve` | noise, steps, rate |
 //! | `curve` | rdp |
 //! | `attack` | tradeoff |
-//! | `group`, `outcome`, `compare`, `statement` | those questions |
+//! | `group`, `outcome`, `posterior`, `compare`, `statement` | those questions |
 //! | `words`, `warn` | text |
 
 mod attack;
@@ -20,6 +20,7 @@ mod curve;
 mod events;
 mod group;
 mod outcome;
+mod posterior;
 mod solve;
 mod source;
 mod statement;
@@ -42,6 +43,7 @@ pub(crate) fn run(question: &Question) -> Result<Output, Fail> {
         Question::Tradeoff(arguments) => attack::tradeoff(arguments),
         Question::Group(arguments) => group::group(arguments),
         Question::Outcome(arguments) => outcome::outcome(arguments),
+        Question::Posterior(arguments) => posterior::beliefs(arguments),
         Question::Compare(arguments) => compare::compare(arguments),
         Question::Statement(arguments) => statement::statement(arguments),
     }

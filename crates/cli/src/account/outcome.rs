@@ -9,7 +9,8 @@ use crate::args::account as args;
 use crate::digits;
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
-use reticent::accounting::rdp::{OutcomeRange, bad_outcome, largest_loss};
+use reticent::accounting::posterior::greatest_loss;
+use reticent::accounting::rdp::{OutcomeRange, bad_outcome};
 use reticent::accounting::tradeoff::false_negative_rate;
 use reticent::accounting::{Accountant, AccountingError, Method};
 use reticent::core::{Delta, Epsilon, Event, Neighboring, Order, Probability};
@@ -116,13 +117,8 @@ fn by_claim(epsilon: f64, delta: f64, p: f64, by: &'static str, known: &mut Know
 
 /// Where the loss has a largest value.
 fn by_loss(account: &Accountant, p: f64, known: &mut Known) {
-    let losses = account.tally().parts().iter().try_fold(0.0, |sum: f64, (count, event)| {
-        largest_loss(event).map(|loss| (sum + *count as f64 * loss).next_up())
-    });
-    if let Ok(loss) = losses
-        && loss.is_finite()
-    {
-        by_claim(loss, 0.0, p, "the largest privacy loss", known);
+    if let Some(loss) = greatest_loss(account) {
+        by_claim(loss.get(), 0.0, p, "the largest privacy loss", known);
     }
 }
 

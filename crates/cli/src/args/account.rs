@@ -33,6 +33,9 @@ pub(crate) enum Question {
     /// How much likelier a bad outcome becomes for a person whose record is used
     #[command(after_help = help::OUTCOME)]
     Outcome(Outcome),
+    /// What an output can make somebody believe about one person
+    #[command(after_help = help::POSTERIOR)]
+    Posterior(Posterior),
     /// Epsilon by every accountant, side by side
     #[command(after_help = help::COMPARE)]
     Compare(Compare),
@@ -169,6 +172,24 @@ pub(crate) struct Outcome {
     /// Also use the (epsilon, delta) claim at this delta
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Posterior {
+    /// Beliefs before, from 0 to 1, comma-separated
+    #[arg(long, value_name = "A,B,…", default_value = "0.01,0.1,0.5", allow_hyphen_values = true)]
+    pub(crate) prior: String,
+    /// Pure claims to compare, comma-separated, instead of events
+    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, conflicts_with_all = ["events", "noise_multiplier"])]
+    pub(crate) epsilon: Option<String>,
+    /// Probability with which the bound may fail; needed where some outputs can tell any amount, as with Gaussian noise
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    pub(crate) delta: Option<String>,
+    /// Draw the belief after against the belief before
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ask: Ask,
 }

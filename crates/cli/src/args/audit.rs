@@ -32,6 +32,9 @@ pub(crate) struct Statement {
     /// The key of every split; the same key gives the same audit
     #[arg(long, value_name = "TEXT", default_value = "reticent")]
     pub(crate) key: String,
+    /// Draw what every attack finds against what it wrongly accuses, on logarithmic axes
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) plot: Option<PathBuf>,
 }
 
 /// A table of scores.

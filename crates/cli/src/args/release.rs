@@ -58,6 +58,9 @@ pub(crate) struct Ask {
     /// Print what the error would be, without reading any value of the data
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Draw the answer with its interval
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "dry_run")]
+    pub(crate) plot: Option<PathBuf>,
 }
 
 /// The noise of additive answers.
@@ -232,6 +235,9 @@ pub(crate) struct Estimate {
     /// Coverage of the intervals
     #[arg(long, value_name = "SHARE", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
+    /// Draw the shares with their intervals
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,

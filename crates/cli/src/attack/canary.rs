@@ -1,7 +1,7 @@
 //! A training with canaries, and what it proves about ε.
 
 use crate::args::audit::{Canary, CanaryKind, Statement};
-use crate::audit::{Asked, GUESSES, answer, count, write};
+use crate::audit::{Asked, GUESSES, Shown, answer, count, write};
 use crate::bar::Stage;
 use crate::fail::Fail;
 use crate::{INTERRUPTED, Output, interrupt, network};
@@ -64,5 +64,11 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
     if let Some(folder) = &arguments.out {
         write(folder, &study, &examination)?;
     }
-    answer(&examination.findings, ran.certificate.as_ref(), arguments.out.as_deref(), arguments.json)
+    let shown = Shown {
+        certificate: ran.certificate.as_ref(),
+        folder: arguments.out.as_deref(),
+        plot: arguments.statement.plot.as_deref(),
+        json: arguments.json,
+    };
+    answer(&examination.findings, &shown)
 }

@@ -16,7 +16,7 @@ pub(crate) use case::{Case, Chosen, Draw, Wanted};
 
 use crate::Output;
 use crate::args::audit::{Attack, Audit, Collect, Statement};
-use crate::audit::{Asked, answer, write};
+use crate::audit::{Asked, Shown, answer, write};
 use crate::bar::Stage;
 use crate::fail::Fail;
 use fit::Fits;
@@ -99,7 +99,13 @@ impl Attacked<'_> {
         write(self.folder, &study, &examination)?;
         let origins = chosen.origins(&study.parts().ids);
         write_atomic(&self.folder.join(ORIGINS_FILE), origins.as_bytes())?;
-        answer(&examination.findings, certificate.as_ref(), Some(self.folder), self.json)
+        let shown = Shown {
+            certificate: certificate.as_ref(),
+            folder: Some(self.folder),
+            plot: statement.plot.as_deref(),
+            json: self.json,
+        };
+        answer(&examination.findings, &shown)
     }
 }
 

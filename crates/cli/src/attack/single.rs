@@ -2,7 +2,7 @@
 
 use crate::Output;
 use crate::args::audit::AttackRun;
-use crate::audit::{Asked, answer, study};
+use crate::audit::{Asked, Shown, answer, study};
 use crate::bar::Stage;
 use crate::fail::Fail;
 use crate::file::Target;
@@ -44,5 +44,6 @@ pub(super) fn run(arguments: &AttackRun, progress: bool) -> Result<Output, Fail>
     if let (Some(file), Some((_, scores))) = (&file, examination.scores.first()) {
         write_scores(file.path, &study, &[("score", scores)])?;
     }
-    answer(&examination.findings, None, None, arguments.json)
+    let plot = arguments.statement.plot.as_deref();
+    answer(&examination.findings, &Shown { certificate: None, folder: None, plot, json: arguments.json })
 }

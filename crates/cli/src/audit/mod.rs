@@ -13,7 +13,7 @@ mod settings;
 mod table;
 
 pub(crate) use folder::{AUDIT_FILE, read_findings, write};
-pub(crate) use render::answer;
+pub(crate) use render::{Shown, answer};
 pub(crate) use settings::{Asked, GUESSES, count, share};
 pub(crate) use table::study;
 
@@ -39,5 +39,11 @@ fn audit_table(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
     if let Some(folder) = &arguments.out {
         folder::write(folder, &study, &examination)?;
     }
-    render::answer(&examination.findings, None, arguments.out.as_deref(), arguments.json)
+    let shown = Shown {
+        certificate: None,
+        folder: arguments.out.as_deref(),
+        plot: arguments.statement.plot.as_deref(),
+        json: arguments.json,
+    };
+    answer(&examination.findings, &shown)
 }

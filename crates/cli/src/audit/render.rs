@@ -3,31 +3,51 @@
 use crate::Output;
 use crate::digits::{Side, brief, significant};
 use crate::fail::Fail;
+use crate::file::Target;
 use crate::text::{aligned, json_line, spent};
 use reticent::audit::Findings;
-use reticent::audit::findings::{AttackFinding, Estimate, GroupFinding, RateAt};
+use reticent::audit::findings::{AttackFinding, Estimate, GroupFinding, Performance, RateAt};
 use reticent::core::Certificate;
+use reticent::report::plot::Chart;
+use reticent::report::roc;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What is printed: the findings as JSON, or a summary.
-pub(crate) fn answer(
-    findings: &Findings,
-    certificate: Option<&Certificate>,
-    folder: Option<&Path>,
-    json: bool,
-) -> Result<Output, Fail> {
-    let warnings: String = findings.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-    if json {
-        return Ok(Output { stdout: json_line(findings)?, warnings, ..Output::default() });
-    }
-    Ok(Output { stdout: summary(findings, certificate, folder), warnings, ..Output::default() })
+/// What is shown beside the findings, and how.
+pub(crate) struct Shown<'a> {
+    /// The certificate of the model, where there is one.
+    pub(crate) certificate: Option<&'a Certificate>,
+    /// Where everything was written.
+    pub(crate) folder: Option<&'a Path>,
+    /// Where the curves are drawn.
+    pub(crate) plot: Option<&'a Path>,
+    pub(crate) json: bool,
 }
 
-fn summary(findings: &Findings, certificate: Option<&Certificate>, folder: Option<&Path>) -> String {
+/// What is printed: the findings as JSON, or a summary.
+pub(crate) fn answer(findings: &Findings, shown: &Shown<'_>) -> Result<Output, Fail> {
+    if let Some(path) = shown.plot {
+        let named: Vec<(&str, &Performance)> =
+            findings.attacks.iter().map(|attack| (attack.name.as_str(), &attack.performance)).collect();
+        let chart = Chart {
+            title: "What attacks find".to_owned(),
+            subtitle: "a curve above the dotted line finds members more often than it accuses others"
+                .to_owned(),
+            ..roc(&named)
+        };
+        Target::plot(path).write(&chart.svg())?;
+    }
+    let warnings: String = findings.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+    if shown.json {
+        return Ok(Output { stdout: json_line(findings)?, warnings, ..Output::default() });
+    }
+    Ok(Output { stdout: summary(findings, shown), warnings, ..Output::default() })
+}
+
+fn summary(findings: &Findings, shown: &Shown<'_>) -> String {
     let mut text = String::new();
     if let Some(headline) = findings.attacks.iter().find(|attack| attack.name == findings.headline) {
-        text += &aligned(&headline_lines(findings, headline, certificate));
+        text += &aligned(&headline_lines(findings, headline, shown.certificate));
     }
     text += "\n";
     text += &table(findings);
@@ -46,7 +66,10 @@ fn summary(findings: &Findings, certificate: Option<&Certificate>, folder: Optio
             .collect();
         text += &aligned(&lines);
     }
-    if let Some(folder) = folder {
+    if let Some(path) = shown.plot {
+        let _ = writeln!(text, "\nplot: {}", path.display());
+    }
+    if let Some(folder) = shown.folder {
         let folder = folder.display();
         let _ = writeln!(text, "\nSaved {folder}/audit.json and scores.csv; next: reticent report {folder}");
     }

@@ -2,6 +2,7 @@
 
 use crate::args::audit::Statement;
 use crate::fail::Fail;
+use crate::file::Target;
 use crate::read;
 use reticent::audit::ExamineSettings;
 use reticent::audit::attacks::{Attack, AttackSettings};
@@ -29,6 +30,9 @@ impl Asked {
         attacks: &[String],
         certificate: Option<&Certificate>,
     ) -> Result<Self, Fail> {
+        if let Some(path) = &statement.plot {
+            Target::plot(path).check()?;
+        }
         let confidence = share("--confidence", &statement.confidence)?;
         if confidence < 0.5 {
             let remedy = "give a number from 0.5 to below 1, such as 0.95";

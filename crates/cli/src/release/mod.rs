@@ -8,13 +8,14 @@
 //! | `accuracy` | the expected error, and the ε for a wanted error |
 //! | `gather` | one pass over the data: counts, sums, ranks |
 //! | `answer` | the call of the library |
-//! | `render`, `words` | text and JSON |
+//! | `render`, `words`, `plot` | text and JSON, a picture |
 //! | `survey` | randomize and estimate, the local model |
 
 mod accuracy;
 mod answer;
 mod gather;
 mod plan;
+mod plot;
 mod read;
 mod render;
 mod survey;
@@ -24,6 +25,7 @@ mod words;
 use crate::Output;
 use crate::args::Question;
 use crate::fail::Fail;
+use crate::file::Target;
 use reticent::noise::Entropy;
 
 /// Answers one question.
@@ -38,7 +40,11 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
         render::preview(&plan, &accuracy::expected(&plan, &mut entropy)?)?
     } else {
         let (gathered, rows) = gather::gather(&plan, progress)?;
-        render::released(&plan, &answer::answer(&plan, &gathered, rows, &mut entropy)?)?
+        let outcome = answer::answer(&plan, &gathered, rows, &mut entropy)?;
+        if let Some(path) = &plan.plot {
+            Target::plot(path).write(&plot::answer(&plan, &outcome))?;
+        }
+        render::released(&plan, &outcome)?
     };
     Ok(Output { stdout, ..Output::default() })
 }

@@ -4,10 +4,12 @@ use super::terms::{LEAST_EPSILON, LEAST_QUANTILE_EPSILON, additive, choice};
 use super::{accuracy, read};
 use crate::args::{self, Ask};
 use crate::fail::Fail;
+use crate::file::Target;
 use reticent::core::Neighboring;
 use reticent::data::{ColumnKind, Predicate, TableFile};
 use reticent::noise::mechanism::Rule;
 use reticent::noise::query::{BoundedSum, Quantile, RankTable, Terms, even_candidates};
+use std::path::PathBuf;
 
 /// More candidates than anyone needs; keeps a mistyped number from filling the memory.
 const MOST_CANDIDATES: f64 = 1e6;
@@ -22,6 +24,8 @@ pub(super) struct Plan {
     pub(super) target: Option<f64>,
     pub(super) json: bool,
     pub(super) dry_run: bool,
+    /// Where the answer is drawn.
+    pub(super) plot: Option<PathBuf>,
 }
 
 /// What is asked.
@@ -177,6 +181,9 @@ fn finish(
     error: Option<String>,
     query: impl FnOnce(&TableFile) -> Result<Query, Fail>,
 ) -> Result<Plan, Fail> {
+    if let Some(path) = &ask.plot {
+        Target::plot(path).check()?;
+    }
     let filter = ask.filter.as_deref().map(Predicate::parse).transpose().map_err(Fail::data("--where"))?;
     let target = error.as_deref().map(|text| read::number("--error", text)).transpose()?;
     let table = TableFile::open(&ask.file)?;
@@ -187,7 +194,12 @@ fn finish(
     for column in filter.iter().flat_map(Predicate::columns) {
         table.column(column).map_err(Fail::data("--where"))?;
     }
-    let mut plan = Plan { table, query, terms, filter, target, json: ask.json, dry_run: ask.dry_run };
+    let mut plan =
+        Plan { table, query, terms, filter, target, json: ask.json, dry_run: ask.dry_run, plot: ask.plot };
+    if let (Query::Mode { .. }, Some(path)) = (&plan.query, &plan.plot) {
+        let remedy = "leave it out: the answer is a name, and nothing else may be drawn";
+        return Err(Fail::flag("--plot", &path.display().to_string(), remedy));
+    }
     if let Some(error) = target {
         let needed = accuracy::epsilon_for(&plan, error)?;
         plan.terms.epsilon = read::needed_epsilon(error, needed, LEAST_EPSILON)?;

@@ -83,6 +83,9 @@ pub(super) fn released(plan: &Plan, outcome: &Outcome) -> Result<String, Fail> {
         cost[0].1.push_str(&format!(", chosen for an error of {}", digits::brief(target)));
     }
     lines.extend(cost);
+    if let Some(path) = &plan.plot {
+        lines.push(("plot".to_owned(), path.display().to_string()));
+    }
     Ok(table + &aligned(&lines))
 }
 

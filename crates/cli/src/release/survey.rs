@@ -2,6 +2,7 @@
 //! recovered afterwards.
 
 use super::gather::Labels;
+use super::plot;
 use super::read;
 use super::render::percent;
 use crate::Output;
@@ -9,6 +10,7 @@ use crate::args;
 use crate::cost::cost;
 use crate::digits;
 use crate::fail::{Fail, plain};
+use crate::file::Target;
 use crate::scan::scan;
 use crate::text::{aligned, json_line};
 use reticent::core::{Certificate, Neighboring, Probability};
@@ -210,6 +212,9 @@ fn local_certificate(
 
 /// Recovers the shares of all categories from randomized answers.
 pub(super) fn estimate(arguments: &args::Estimate, progress: bool) -> Result<Output, Fail> {
+    if let Some(path) = &arguments.plot {
+        Target::plot(path).check()?;
+    }
     let categories = read::names("--categories", &arguments.categories, 2)?;
     let (count, confidence) = (categories.len() as u64, read::confidence(&arguments.confidence)?);
     let response = match (&arguments.epsilon, &arguments.keep_probability) {
@@ -244,6 +249,16 @@ pub(super) fn estimate(arguments: &args::Estimate, progress: bool) -> Result<Out
         Ok(())
     })?;
     let shares = response.estimate_histogram(&reported, confidence)?;
+    if let Some(path) = &arguments.plot {
+        let answers: Vec<(String, f64, [f64; 2])> = categories
+            .iter()
+            .zip(&shares)
+            .map(|(name, share)| (name.clone(), share.value, share.interval))
+            .collect();
+        let of = format!("from {rows} randomized answers, {}", percent(confidence.get()));
+        let svg = plot::rows(&format!("estimated shares of {column}"), &of, "share", &answers, false);
+        Target::plot(path).write(&svg)?;
+    }
     let stdout = if arguments.json {
         let pick = |part: fn(&Estimate) -> f64| shares.iter().map(part).collect::<Vec<_>>();
         json_line(&json!({
@@ -270,6 +285,9 @@ pub(super) fn estimate(arguments: &args::Estimate, progress: bool) -> Result<Out
             "privacy spent".to_owned(),
             format!("none: the answers were randomized already (kept with probability {keep})"),
         ));
+        if let Some(path) = &arguments.plot {
+            lines.push(("plot".to_owned(), path.display().to_string()));
+        }
         aligned(&lines)
     };
     Ok(Output { stdout, ..Output::default() })

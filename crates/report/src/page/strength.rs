@@ -50,56 +50,46 @@ pub(super) fn strength(dossier: &Dossier) -> Section {
     Section { id: "strength", title: "How strong the attacks are", block: Block::Measured, body }
 }
 
-/// The curves on logarithmic and on even axes.
-fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
+/// Curves of all attacks, on logarithmic or on even axes.
+pub(crate) fn curves(attacks: &[(&str, &Performance)], log: bool) -> Chart {
     let most = attacks.iter().map(|(_, measured)| measured.non_members).max().unwrap_or(1).max(1) as f64;
     let low = 10f64.powf(most.recip().log10().floor()).clamp(LOWEST, 0.1);
-    let curves = |log: bool| -> Vec<Curve> {
-        let mut curves: Vec<Curve> = attacks
-            .iter()
-            .enumerate()
-            .map(|(place, (name, measured))| {
-                let corners: Vec<(f64, f64)> =
-                    measured.roc.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-                let points = if log { dense(&corners, low) } else { corners };
-                let value = if measured.auc.value.is_finite() {
-                    format!("AUC {:.3}", measured.auc.value)
-                } else {
-                    String::new()
-                };
-                let label = (*name).to_owned();
-                Curve { label, value, stroke: Stroke::Series(place), points, marks: Vec::new(), fill: false }
-            })
-            .collect();
-        let diagonal = if log { vec![(low, low), (1.0, 1.0)] } else { vec![(0.0, 0.0), (1.0, 1.0)] };
-        let label = "guessing".to_owned();
-        let value = "AUC 0.500".to_owned();
-        curves.push(Curve {
-            label,
-            value,
-            stroke: Stroke::Guide,
-            points: diagonal,
+    let curve = |(place, (name, measured)): (usize, &(&str, &Performance))| {
+        let corners: Vec<(f64, f64)> =
+            measured.roc.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+        let auc = measured.auc.value;
+        Curve {
+            label: (*name).to_owned(),
+            value: if auc.is_finite() { format!("AUC {auc:.3}") } else { String::new() },
+            stroke: Stroke::Series(place),
+            points: if log { dense(&corners, low) } else { corners },
             marks: Vec::new(),
             fill: false,
-        });
-        curves
+        }
     };
-    let names = ["false-positive rate", "true-positive rate"];
-    let chart = |title: &str, x: Axis, y: Axis, log: bool| Chart {
-        title: title.to_owned(),
+    let mut curves: Vec<Curve> = attacks.iter().enumerate().map(curve).collect();
+    curves.push(Curve {
+        label: "guessing".to_owned(),
+        value: "AUC 0.500".to_owned(),
+        stroke: Stroke::Guide,
+        points: if log { vec![(low, low), (1.0, 1.0)] } else { vec![(0.0, 0.0), (1.0, 1.0)] },
+        marks: Vec::new(),
+        fill: false,
+    });
+    let axis = |label: &str| if log { Axis::log(label, low, 1.0) } else { Axis::unit(label) };
+    Chart {
+        title: format!("Curves of all attacks, {} axes", if log { "logarithmic" } else { "even" }),
         subtitle: String::new(),
-        x,
-        y,
+        x: axis("false-positive rate"),
+        y: axis("true-positive rate"),
         labels: Labels::Below,
-        curves: curves(log),
-    };
-    let log = chart(
-        "Curves of all attacks, logarithmic axes",
-        Axis::log(names[0], low, 1.0),
-        Axis::log(names[1], low, 1.0),
-        true,
-    );
-    let even = chart("Curves of all attacks, even axes", Axis::unit(names[0]), Axis::unit(names[1]), false);
+        curves,
+    }
+}
+
+/// The curves on logarithmic and on even axes, with captions.
+fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
+    let (log, even) = (curves(attacks, true), curves(attacks, false));
     let listed: Vec<String> = attacks
         .iter()
         .map(|(name, measured)| format!("{name}: AUC {}", words::estimate(&measured.auc)))

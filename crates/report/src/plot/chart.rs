@@ -65,8 +65,6 @@ const PAGE: Frame = Frame { theme: Theme::Page, left: 58.0, top: 30.0, width: 40
 const LINE: f64 = 19.0;
 /// Width of a letter of a label, at most on average.
 const LETTER: f64 = 7.4;
-/// Letters of a subtitle that fit into a line.
-const SUBTITLE: usize = 112;
 /// Letters of a name that fit below a drawing, beside the value.
 const LABEL: usize = 34;
 /// More marks than this are not named.
@@ -99,7 +97,7 @@ impl Chart {
         let width = (FILE.right() + right).ceil();
         let chart = Self { y: self.y.roomy(), ..self };
         let mut svg = Svg::file(width, HEIGHT + below, &chart.title);
-        chart.heading(&mut svg);
+        svg.heading(&chart.title, &chart.subtitle);
         chart.draw(&mut svg, FILE);
         svg.finish()
     }
@@ -137,15 +135,6 @@ impl Chart {
     fn place(&self, frame: Frame, (x, y): (f64, f64)) -> (f64, f64) {
         let height = frame.bottom - frame.top;
         (frame.left + frame.width * self.x.share(x), frame.bottom - height * self.y.share(y))
-    }
-
-    fn heading(&self, svg: &mut Svg) {
-        let mut subtitle: String = self.subtitle.chars().take(SUBTITLE).collect();
-        if self.subtitle.chars().nth(SUBTITLE).is_some() {
-            subtitle.push('…');
-        }
-        svg.text((24.0, 34.0), &format!("{} font-size=\"18\" font-weight=\"600\"", FILE.ink()), &self.title);
-        svg.text((24.0, 56.0), &FILE.quiet(), &subtitle);
     }
 
     fn grid(&self, svg: &mut Svg, frame: Frame) {

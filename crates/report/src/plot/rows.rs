@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::svg::{Svg, shortened};
 
-/// A chart of rows, for a page.
+/// A chart of rows.
 pub struct Rows {
     /// What is shown, for those who cannot see it.
     pub title: String,
@@ -47,25 +47,45 @@ pub enum Mark {
     Nothing,
 }
 
-const WIDTH: f64 = 480.0;
-const LEFT: f64 = 14.0;
-const RIGHT: f64 = WIDTH - 18.0;
-const TOP: f64 = 4.0;
+/// Where the rows are.
+#[derive(Clone, Copy)]
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    /// Letters of a label that fit beside a short value.
+    letters: usize,
+}
+
+const PAGE: Frame = Frame { left: 14.0, right: 462.0, top: 4.0, letters: 60 };
+const FILE: Frame = Frame { left: 24.0, right: 696.0, top: 72.0, letters: 90 };
 /// Height of a row.
 const ROW: f64 = 46.0;
-/// Letters of a label that fit beside a short value.
-const LETTERS: usize = 60;
 
 impl Rows {
     /// The chart inside a page; `id` is unique there.
     pub fn page(&self, id: &str, description: &str) -> String {
-        let bottom = TOP + ROW * self.rows.len() as f64;
-        let mut svg = Svg::page(WIDTH, bottom + 50.0, id, &self.title, description);
-        let theme = svg.theme();
-        let place = |value: f64| LEFT + (RIGHT - LEFT) * self.x.share(value);
+        let svg = Svg::page(PAGE.right + 18.0, self.bottom(PAGE) + 50.0, id, &self.title, description);
+        self.draw(svg, PAGE)
+    }
+
+    /// The chart as an SVG file, with a line below its title.
+    pub fn svg(&self, subtitle: &str) -> String {
+        let mut svg = Svg::file(FILE.right + 24.0, self.bottom(FILE) + 58.0, &self.title);
+        svg.heading(&self.title, subtitle);
+        self.draw(svg, FILE)
+    }
+
+    fn bottom(&self, frame: Frame) -> f64 {
+        frame.top + ROW * self.rows.len() as f64
+    }
+
+    fn draw(&self, mut svg: Svg, frame: Frame) -> String {
+        let (Frame { left, right, top, .. }, bottom, theme) = (frame, self.bottom(frame), svg.theme());
+        let place = |value: f64| left + (right - left) * self.x.share(value);
         for (value, text) in self.x.ticks() {
             let x = place(value);
-            svg.line(&[(x, TOP), (x, bottom)], &format!("stroke=\"{}\"", theme.grid()));
+            svg.line(&[(x, top), (x, bottom)], &format!("stroke=\"{}\"", theme.grid()));
             svg.text(
                 (x, bottom + 19.0),
                 &format!("fill=\"{}\" text-anchor=\"middle\"", theme.quiet()),
@@ -75,31 +95,31 @@ impl Rows {
         for guide in &self.guides {
             let x = place(*guide);
             let dashes = "stroke-width=\"1.5\" stroke-dasharray=\"2 5\"";
-            svg.line(&[(x, TOP), (x, bottom)], &format!("stroke=\"{}\" {dashes}", theme.axis()));
+            svg.line(&[(x, top), (x, bottom)], &format!("stroke=\"{}\" {dashes}", theme.axis()));
         }
-        svg.line(&[(LEFT, bottom), (RIGHT, bottom)], &format!("stroke=\"{}\"", theme.axis()));
+        svg.line(&[(left, bottom), (right, bottom)], &format!("stroke=\"{}\"", theme.axis()));
         let middle = format!("fill=\"{}\" text-anchor=\"middle\"", theme.ink());
-        svg.text((0.5 * (LEFT + RIGHT), bottom + 41.0), &middle, &self.x.label);
+        svg.text((0.5 * (left + right), bottom + 41.0), &middle, &self.x.label);
         for (index, row) in self.rows.iter().enumerate() {
-            row.draw(&mut svg, TOP + ROW * index as f64, &place);
+            row.draw(&mut svg, frame, top + ROW * index as f64, &place);
         }
         svg.finish()
     }
 }
 
 impl Row {
-    fn draw(&self, svg: &mut Svg, top: f64, place: &dyn Fn(f64) -> f64) {
-        let theme = svg.theme();
+    fn draw(&self, svg: &mut Svg, frame: Frame, top: f64, place: &dyn Fn(f64) -> f64) {
+        let (Frame { left, right, letters, .. }, theme) = (frame, svg.theme());
         // A rim keeps the text readable where it crosses a line.
         let rim = format!("stroke=\"{}\" stroke-width=\"4\" paint-order=\"stroke\"", theme.paper());
-        let room = LETTERS.saturating_sub(self.value.chars().count()).max(12);
+        let room = letters.saturating_sub(self.value.chars().count()).max(12);
         svg.text(
-            (LEFT, top + 17.0),
+            (left, top + 17.0),
             &format!("fill=\"{}\" {rim}", theme.ink()),
             &shortened(&self.label, room),
         );
         let end = format!("fill=\"{}\" text-anchor=\"end\" {rim}", theme.quiet());
-        svg.text((RIGHT, top + 17.0), &end, &shortened(&self.value, LETTERS));
+        svg.text((right, top + 17.0), &end, &shortened(&self.value, letters));
         let (y, colour) = (top + 32.0, theme.series(self.colour));
         let thin = format!("stroke=\"{colour}\" stroke-width=\"2\"");
         let edge = |svg: &mut Svg, x: f64| {
@@ -114,12 +134,12 @@ impl Row {
                 svg.dot((place(value), y), colour, &format!("{}: {}", self.label, self.value));
             }
             Mark::AtMost(value) => {
-                svg.bar((LEFT, y), place(value), 10.0, colour);
+                svg.bar((left, y), place(value), 10.0, colour);
                 edge(svg, place(value));
             }
             Mark::AtLeast(value) => {
-                svg.bar((place(value), y), RIGHT - 2.0, 10.0, colour);
-                svg.line(&[(RIGHT - 7.0, y - 6.0), (RIGHT, y), (RIGHT - 7.0, y + 6.0)], &thin);
+                svg.bar((place(value), y), right - 2.0, 10.0, colour);
+                svg.line(&[(right - 7.0, y - 6.0), (right, y), (right - 7.0, y + 6.0)], &thin);
                 edge(svg, place(value));
             }
             Mark::Nothing => {}
@@ -147,8 +167,9 @@ mod tests {
             rows: rows.into(),
             guides: vec![1.0],
         };
-        let svg = chart.page("a", "d");
-        assert!(!svg.contains("<i>") && !svg.contains("NaN") && svg.contains('…'));
-        assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
+        for svg in [chart.page("a", "d"), chart.svg(&"<s>".repeat(60))] {
+            assert!(!svg.contains("<i>") && !svg.contains("NaN") && svg.contains('…'));
+            assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
+        }
     }
 }

@@ -9,6 +9,8 @@ pub(super) struct Svg {
     theme: Theme,
 }
 
+/// Letters of a subtitle that fit into a line.
+const SUBTITLE: usize = 112;
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
 
 impl Svg {
@@ -36,6 +38,13 @@ impl Svg {
 "#
         );
         Self { text, theme: Theme::Page }
+    }
+
+    /// The title of a file and the line below it.
+    pub(super) fn heading(&mut self, title: &str, subtitle: &str) {
+        let (ink, quiet) = (self.theme.ink(), self.theme.quiet());
+        self.text((24.0, 34.0), &format!("fill=\"{ink}\" font-size=\"18\" font-weight=\"600\""), title);
+        self.text((24.0, 56.0), &format!("fill=\"{quiet}\""), &shortened(subtitle, SUBTITLE));
     }
 
     /// Where it is shown.

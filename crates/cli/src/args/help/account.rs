@@ -91,6 +91,16 @@ tightest range that follows from the events; for one rdp event it is the textboo
   reticent account outcome --probability 0.01 --noise-multiplier 1 --sampling-rate 0.01 --steps 1000
   reticent account outcome --probability 0.01 --events pure.json --json";
 
+pub(crate) const POSTERIOR: &str = "\
+Somebody holds it likely, or unlikely, that a person's record was used (or, under replace-one, that it \
+says one thing rather than another). Between which ends can an output move that belief? Odds move by at \
+most e^epsilon, whatever else the observer knows. Claims with a delta do not say that much by themselves: \
+give the events and the probability with which the bound may fail.
+
+  reticent account posterior --epsilon 0.1,1,3
+  reticent account posterior --prior 0.001,0.5 --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 \\
+      --delta 1e-6 --plot posterior.svg";
+
 pub(crate) const COMPARE: &str = "\
 Epsilon by every accountant that can account for the events, and the reason where one cannot. Two \
 numbers beside them are no bounds, and say so: the estimate of the central limit theorem, and the strong \

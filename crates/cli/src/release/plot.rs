@@ -1,0 +1,57 @@
+//! An answer as a picture.
+
+use super::answer::{Found, Outcome};
+use super::plan::Plan;
+use super::render::percent;
+use super::words::title;
+use crate::digits;
+use crate::text::spent;
+use reticent::report::plot::{Axis, Mark, Row, Rows};
+
+/// The released answer with its interval.
+pub(super) fn answer(plan: &Plan, outcome: &Outcome) -> String {
+    let (answers, whole, axis) = match &outcome.found {
+        Found::Number { value, interval, whole } => {
+            (vec![(title(plan), *value, *interval)], *whole, plan.query.column().unwrap_or("rows"))
+        }
+        Found::Counts { labels, values, intervals } => {
+            let cells = labels.iter().zip(values).zip(intervals);
+            (
+                cells.map(|((label, value), interval)| (label.clone(), *value, *interval)).collect(),
+                true,
+                "rows",
+            )
+        }
+        Found::Choice { .. } => (Vec::new(), true, "rows"),
+    };
+    let level = percent(plan.terms.confidence.get());
+    let each = if answers.len() > 1 { "each interval" } else { "interval" };
+    let of = format!("{each}: {level}; {}", spent(&outcome.certificate.guarantee));
+    rows(&title(plan), &of, axis, &answers, whole)
+}
+
+/// Named numbers with intervals, one below the other.
+pub(super) fn rows(
+    title: &str,
+    subtitle: &str,
+    axis: &str,
+    answers: &[(String, f64, [f64; 2])],
+    whole: bool,
+) -> String {
+    let ends = answers.iter().flat_map(|(_, _, [low, high])| [*low, *high]);
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));
+    // Several answers are compared with 0 too; a single one is seen closely.
+    let low = if answers.len() > 1 { low.min(0.0) } else { low };
+    let row = |(place, (label, value, interval)): (usize, &(String, f64, [f64; 2]))| {
+        let [shown, from, to] = digits::with_interval(*value, *interval, whole);
+        Row {
+            label: label.clone(),
+            value: format!("{shown} ({from} to {to})"),
+            mark: Mark::Interval { value: *value, low: interval[0], high: interval[1] },
+            colour: place % 2,
+        }
+    };
+    let rows = answers.iter().enumerate().map(row).collect();
+    Rows { title: title.to_owned(), x: Axis::linear(axis, low, high), rows, guides: Vec::new() }.svg(subtitle)
+}
