@@ -3,6 +3,7 @@
 //! Each check is a [`step::Step`]: a name, one line about it, and a function that returns either
 //! one line of detail or a [`shell::Failure`]. `cargo xtask list` prints them all.
 
+mod book;
 mod build;
 mod features;
 mod floor;
@@ -11,9 +12,11 @@ mod licences;
 mod metadata;
 mod modules;
 mod orphans;
+mod pages;
 mod peers;
-mod readme;
+mod python;
 mod shell;
+mod shown;
 mod sizes;
 mod snippets;
 mod spdx;
@@ -31,6 +34,9 @@ Usage: cargo xtask <command>
   check --quick    run the steps that need no tests
   list             print the steps
   floor --raise    write the present number of tests to xtask/test-floor.txt
+  pages PAGE...    run the commands of these pages only
+  pages --write [PAGE...]
+                   run them and put what they print, and the pictures they make, into the pages
   <step>           run a single step
 
 Run `cargo xtask list` for the names of the steps.";
@@ -55,6 +61,8 @@ fn dispatch(words: &[&str]) -> Result<bool> {
         ["list"] => print!("{}", step::listing()),
         ["check"] => return Ok(step::run(&Shell::locate()?, &STEPS)),
         ["check", "--quick"] => return Ok(step::run(&Shell::locate()?, step::quick())),
+        ["pages", "--write", names @ ..] => println!("{}", pages::write(&Shell::locate()?, names)?),
+        ["pages", names @ ..] if !names.is_empty() => println!("{}", pages::run(&Shell::locate()?, names)?),
         ["floor", "--raise"] => println!("{}", floor::raise(&Shell::locate()?)?),
         [name] => match step::named(name) {
             Some(step) => return Ok(step::run(&Shell::locate()?, std::slice::from_ref(step))),

@@ -1,7 +1,8 @@
 //! The shell commands in a Markdown page.
 //!
 //! A block is fenced with the language `sh`, whose lines all run, or `console`, where the lines after
-//! `$ ` run and the others show output. After the language may stand `no-run` and `exit=N`.
+//! `$ ` run and the others show output. After the language may stand `no-run` and `exit=N`. A block `text` right below
+//! one of `sh` shows what it prints; `text exact` digit for digit.
 
 /// The command that runs these snippets, and so cannot be one of them.
 const OURSELVES: &str = "cargo xtask check";
@@ -17,6 +18,21 @@ pub(crate) struct Snippet {
     pub(crate) exit: i32,
     /// Why the block, or a line of it, does not run.
     pub(crate) skipped: Option<&'static str>,
+    /// What it prints, where the page shows that.
+    pub(crate) output: Option<Shown>,
+}
+
+/// The output that a page shows.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// The line of the opening fence, from 1.
+    pub(crate) line: usize,
+    /// How many lines there are between the fences.
+    pub(crate) lines: usize,
+    /// What is between the fences.
+    pub(crate) text: String,
+    /// Whether every digit counts.
+    pub(crate) exact: bool,
 }
 
 /// An opening fence.
@@ -49,10 +65,13 @@ impl<'a> Fence<'a> {
 
 /// Every shell block of a page; the error names the line of a block that cannot be read.
 pub(crate) fn snippets(page: &str) -> Result<Vec<Snippet>, String> {
-    let mut found = Vec::new();
+    let mut found: Vec<Snippet> = Vec::new();
     let mut lines = page.lines().enumerate();
+    // Whether the last thing above is a block of commands.
+    let mut below = false;
     while let Some((index, line)) = lines.next() {
         let Some(fence) = Fence::parse(line) else {
+            below &= line.trim().is_empty();
             continue;
         };
         let body: Vec<&str> = lines
@@ -61,9 +80,21 @@ pub(crate) fn snippets(page: &str) -> Result<Vec<Snippet>, String> {
             .take_while(|line| !Fence::parse(line).is_some_and(|other| fence.closed_by(&other)))
             .map(|line| unindented(line, fence.indent))
             .collect();
-        found.extend(snippet(index + 1, fence.info, &body)?);
+        if let (true, Some(snippet), Some(exact)) = (below, found.last_mut(), shows(fence.info)) {
+            let text = body.iter().map(|line| format!("{line}\n")).collect();
+            snippet.output = Some(Shown { line: index + 1, lines: body.len(), text, exact });
+        }
+        let next = snippet(index + 1, fence.info, &body)?;
+        below = next.is_some();
+        found.extend(next);
     }
     Ok(found)
+}
+
+/// Whether a block shows output, and if every digit of it counts.
+fn shows(info: &str) -> Option<bool> {
+    let mut words = info.split_whitespace();
+    (words.next() == Some("text")).then(|| words.next() == Some("exact"))
 }
 
 /// The line without up to `indent` leading blanks.
@@ -80,7 +111,7 @@ fn snippet(line: usize, info: &str, body: &[&str]) -> Result<Option<Snippet>, St
         Some("console") => typed(body),
         _ => return Ok(None),
     };
-    let mut snippet = Snippet { line, script: String::new(), exit: 0, skipped: None };
+    let mut snippet = Snippet { line, script: String::new(), exit: 0, skipped: None, output: None };
     let mut run = true;
     for word in words {
         if word == "no-run" {
@@ -172,6 +203,14 @@ mod tests {
         assert_eq!((snippet.script.as_str(), snippet.skipped), ("cargo build\n", Some(OURSELVES)));
         assert_eq!(only("```console\n$ cargo xtask check\n```\n").script, "");
         assert_eq!(only("```sh\ncargo xtask check --quick\n```\n").skipped, None);
+    }
+
+    #[test]
+    fn output_stands_right_below() {
+        let page = "```sh\necho 1\n```\n\n```text exact\n1\n```\n```text\nno\n```\n";
+        let shown = only(page).output.unwrap();
+        assert_eq!((shown.line, shown.lines, shown.text.as_str(), shown.exact), (5, 1, "1\n", true));
+        assert_eq!(only("```sh\necho 1\n```\nwords\n```text\n1\n```\n").output, None);
     }
 
     #[test]

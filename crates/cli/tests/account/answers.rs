@@ -276,3 +276,24 @@ fn help_teaches_with_examples() {
     }
     assert!(text("--help").contains("half that multiplier"));
 }
+
+#[test]
+fn beliefs_move_by_no_more_than_the_odds() {
+    let found = json("posterior --epsilon 0,1.0986122886681098 --prior 0.5,0.01");
+    assert_eq!(keys(&found), ["claims", "failure_probability", "neighboring"]);
+    let belief = |claim: usize, prior: usize, end: &str| {
+        found["claims"][claim]["beliefs"][prior][end].as_f64().unwrap()
+    };
+    assert!((belief(0, 1, "upper") - 0.01).abs() < 1e-12 && belief(0, 1, "upper") >= 0.01);
+    assert!((belief(1, 0, "upper") - 0.75).abs() < 1e-9 && (belief(1, 0, "lower") - 0.25).abs() < 1e-9);
+    // One step in a hundred moves a belief less than all steps do, and the bound may fail.
+    let run = |steps: u32| json(&format!("posterior --noise-multiplier 1 --steps {steps} --delta 1e-6"));
+    let loss = |found: &Value| found["claims"][0]["epsilon"].as_f64().unwrap();
+    assert!(loss(&run(1)) < loss(&run(100)));
+    assert_eq!(
+        (run(1)["failure_probability"].as_f64(), run(1)["neighboring"].as_str()),
+        (Some(1e-6), Some("add-remove"))
+    );
+    let said = text("posterior --epsilon 1,2");
+    assert!(said.starts_with("before  after, ε = 1"), "{said}");
+}

@@ -62,3 +62,13 @@ fn places_where_no_chart_can_go() {
         refused(&line(link), &format!("--plot {link}: something else has that name: "));
     }
 }
+
+#[test]
+fn beliefs_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("beliefs.svg");
+    let words = ["posterior", "--epsilon", "0.5,2", "--plot", path.to_str().unwrap()];
+    assert!(account_with(&words, "").status.success());
+    let svg = std::fs::read_to_string(&path).unwrap();
+    assert!(svg.contains("ε = 0.5") && svg.contains("belief before") && !svg.contains("NaN"));
+}

@@ -106,3 +106,13 @@ fn probabilities_groups_users_and_references_are_read() {
     assert_eq!(single["headline"], "lira-online");
     assert_eq!(single["attacks"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn curves_are_drawn() {
+    let folder = Folder::new();
+    let (table, plot) = (folder.file("s.csv", &scores(1000, 0.3)), folder.path("roc.svg"));
+    assert!(stdout(&["audit", "--scores", &table, "--plot", &plot]).contains("plot: "));
+    let svg = std::fs::read_to_string(&plot).unwrap();
+    assert!(svg.contains("given-score") && svg.contains("guessing") && !svg.contains("NaN"));
+    assert!(refusal(&["audit", "--scores", &table, "--plot", "roc.png"]).contains("ends in .svg"));
+}

@@ -257,3 +257,21 @@ fn a_closed_pipe_is_no_error() {
 fn noise_of_many_grid_steps_has_an_error() {
     near(&["sum", SURVEY, "--column", "age", "--bounds", "0,1.5", "--epsilon", "0.005"], 3000.0, 7500.0);
 }
+
+#[test]
+fn answers_are_drawn_with_what_was_released() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("answer.svg");
+    let file = path.to_str().unwrap();
+    let histogram = ["histogram", ADULT, "--column", "sex", "--categories", "Male,Female", "--epsilon", "1"];
+    let found = json(&[&histogram[..], &["--plot", file]].concat());
+    let svg = std::fs::read_to_string(&path).unwrap();
+    for value in found["value"].as_array().unwrap() {
+        assert!(svg.contains(&value.to_string()), "{value}");
+    }
+    let mean = ["mean", ADULT, "--column", "age", "--bounds", "17,90", "--epsilon", "1", "--plot", file];
+    let text = stdout(&mean);
+    let shown = text.split_whitespace().nth(3).unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap().contains(shown), "{text}");
+    assert!(text.contains("answer.svg"), "{text}");
+}

@@ -161,3 +161,9 @@ fn missing_and_unknown_flags() {
         "--mechanism laplace: unknown",
     );
 }
+
+#[test]
+fn a_name_is_not_drawn() {
+    let mode = ["mode", ADULT, "--column", "sex", "--categories", "Male,Female", "--epsilon", "1"];
+    refused(&[&mode[..], &["--plot", "m.svg"]].concat(), "--plot m.svg: leave it out: ");
+}
