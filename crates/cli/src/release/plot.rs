@@ -43,15 +43,15 @@ pub(super) fn rows(
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));
     // Several answers are compared with 0 too; a single one is seen closely.
     let low = if answers.len() > 1 { low.min(0.0) } else { low };
-    let row = |(place, (label, value, interval)): (usize, &(String, f64, [f64; 2]))| {
+    let row = |(label, value, interval): &(String, f64, [f64; 2])| {
         let [shown, from, to] = digits::with_interval(*value, *interval, whole);
         Row {
             label: label.clone(),
             value: format!("{shown} ({from} to {to})"),
             mark: Mark::Interval { value: *value, low: interval[0], high: interval[1] },
-            colour: place % 2,
+            colour: 0,
         }
     };
-    let rows = answers.iter().enumerate().map(row).collect();
+    let rows = answers.iter().map(row).collect();
     Rows { title: title.to_owned(), x: Axis::linear(axis, low, high), rows, guides: Vec::new() }.svg(subtitle)
 }

@@ -116,7 +116,7 @@ fn an_accountant_that_cannot_answer_says_so() {
 #[test]
 fn beliefs_need_a_claim_that_bounds_them() {
     values("posterior --epsilon 1", "--prior", &["-0.1", "1.1", "NaN", "0.1,x"]);
-    values("posterior", "--epsilon", &["-1", "NaN", "1,x"]);
+    values("posterior", "--epsilon", &["-1", "NaN", "x"]);
     refused("posterior --epsilon 1 --delta 1e-5", "--delta 1e-5: goes with events: ");
     refused(&format!("posterior {RUN}"), "--delta: missing: some outputs can tell any amount");
 }
