@@ -6,6 +6,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+/// The certificate in the folder of a model.
+pub(crate) const CERTIFICATE_FILE: &str = "certificate.json";
+
 /// A file that a flag asks for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {

@@ -173,7 +173,7 @@ pub(crate) fn certificate(
         size,
         format!("weights: {}, constant feature {}", scope.width, settings.intercept),
         format!("rows of l2 norm at most 1 and l1 norm at most {:.4}", scope.l1_bound + 5e-5),
-        format!("loss: {:?}", scope.loss),
+        format!("loss: {}", scope.loss),
         format!("regularization: {}", lambda / scope.size as f64),
     ];
     Certificate {

@@ -35,6 +35,16 @@ pub enum Loss {
     },
 }
 
+impl std::fmt::Display for Loss {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Logistic => formatter.write_str("logistic"),
+            Self::Huber { h } => write!(formatter, "hinge rounded by {h}"),
+            Self::Squared { radius } => write!(formatter, "squared for weights of norm at most {radius}"),
+        }
+    }
+}
+
 impl Loss {
     /// The rounded hinge with the corner of Chaudhuri, Monteleoni and Sarwate's experiments, h = ½.
     pub const SVM: Self = Self::Huber { h: 0.5 };

@@ -7,6 +7,7 @@ use super::replay;
 use super::task::Task;
 use crate::args::learn::Train;
 use crate::fail::Fail;
+use crate::file::CERTIFICATE_FILE;
 use reticent::data::{Encoder, Schema, write_atomic};
 use reticent::erm::store::MODEL_FILE;
 use reticent::erm::{Model, Rows};
@@ -14,7 +15,6 @@ use std::fs;
 use std::path::Path;
 
 const SCHEMA_FILE: &str = "schema.toml";
-const CERTIFICATE_FILE: &str = "certificate.json";
 
 /// Refuses a place where no model can go, before anything is read.
 pub(super) fn check(folder: &Path) -> Result<(), Fail> {

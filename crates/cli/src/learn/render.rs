@@ -8,6 +8,7 @@ use crate::Output;
 use crate::cost::cost;
 use crate::digits;
 use crate::fail::Fail;
+use crate::file::CERTIFICATE_FILE;
 use crate::text::{aligned, json_line};
 use reticent::core::{Certificate, Neighboring};
 use reticent::data::schema::Unit;
@@ -52,7 +53,10 @@ pub(super) fn trained(plan: &Plan, trained: &Trained) -> Result<Output, Fail> {
     ];
     lines.extend(score(plan, trained));
     match &trained.certificate {
-        Some(certificate) => lines.extend(cost(certificate, certificate.accountant.clone())?),
+        Some(certificate) => {
+            let file = plan.out.as_ref().map(|folder| folder.join(CERTIFICATE_FILE));
+            lines.extend(cost(certificate, certificate.accountant.clone(), file.as_deref())?);
+        }
         None => lines.push(("privacy".to_owned(), "none: this model may tell what it was trained on".into())),
     }
     match &plan.out {

@@ -4,6 +4,7 @@ use super::reader::{Input, Reader};
 use super::run::Run;
 use super::source::Source;
 use crate::fail::Fail;
+use crate::file::CERTIFICATE_FILE;
 use reticent::core::Certificate;
 use reticent::data::text::Vocabulary;
 use reticent::data::{Schema, write_atomic};
@@ -19,7 +20,6 @@ const WEIGHTS_FILE: &str = "model.safetensors";
 const ABOUT_FILE: &str = "model.json";
 const SCHEMA_FILE: &str = "schema.toml";
 const VOCABULARY_FILE: &str = "vocabulary.txt";
-const CERTIFICATE_FILE: &str = "certificate.json";
 const METRICS_FILE: &str = "metrics.jsonl";
 
 const FORMAT: u32 = 1;

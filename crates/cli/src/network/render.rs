@@ -7,6 +7,7 @@ use super::training::Metrics;
 use crate::cost::cost;
 use crate::digits;
 use crate::fail::Fail;
+use crate::file::CERTIFICATE_FILE;
 use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
 use reticent::core::Certificate;
@@ -100,7 +101,10 @@ impl Finished<'_> {
             lines.push(("loss".to_owned(), format!("{} ({note})", digits::brief(loss))));
         }
         match &self.certificate {
-            Some(certificate) => lines.extend(cost(certificate, certificate.accountant.clone())?),
+            Some(certificate) => {
+                let file = self.folder.map(|folder| folder.join(CERTIFICATE_FILE));
+                lines.extend(cost(certificate, certificate.accountant.clone(), file.as_deref())?);
+            }
             None => {
                 lines.push(("privacy".to_owned(), "none: this model may tell what it was trained on".into()))
             }

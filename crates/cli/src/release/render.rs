@@ -78,7 +78,7 @@ pub(super) fn released(plan: &Plan, outcome: &Outcome) -> Result<String, Fail> {
             );
         }
     }
-    let mut cost = cost(certificate, mechanism(plan, &certificate.events))?;
+    let mut cost = cost(certificate, mechanism(plan, &certificate.events), None)?;
     if let Some(target) = plan.target {
         cost[0].1.push_str(&format!(", chosen for an error of {}", digits::brief(target)));
     }

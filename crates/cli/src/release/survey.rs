@@ -83,7 +83,7 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
         (format!("randomized {column}"), format!("{rows} answers written to {output}")),
         ("keep probability".to_owned(), keep.to_string()),
     ];
-    lines.extend(cost(&certificate, mechanism)?);
+    lines.extend(cost(&certificate, mechanism, None)?);
     lines.push(("to estimate".to_owned(), again));
     Ok(Output { stdout: aligned(&lines), warnings, ..Output::default() })
 }

@@ -8,6 +8,7 @@ use crate::Output;
 use crate::args::audit::Report;
 use crate::audit::{AUDIT_FILE, read_findings};
 use crate::fail::Fail;
+use crate::file::CERTIFICATE_FILE;
 use crate::text::json_line;
 use reticent::core::Certificate;
 use reticent::data::write_atomic;
@@ -18,7 +19,6 @@ use std::path::{Path, PathBuf};
 
 const HTML_FILE: &str = "report.html";
 const JSON_FILE: &str = "report.json";
-const CERTIFICATE_FILE: &str = "certificate.json";
 
 /// The folders that a report is made from.
 struct Folders {
