@@ -55,6 +55,9 @@ pub(crate) struct Table {
     pub(crate) features: Vec<String>,
 }
 
+/// The most records that are audited unless flags say otherwise.
+pub(crate) const RECORDS: &str = "20000";
+
 /// How reference models are trained.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Our own models")]
@@ -70,7 +73,7 @@ pub(crate) struct Fitting {
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     pub(crate) drawn: Option<String>,
     /// The most records to audit, about half of them members
-    #[arg(long, value_name = "N", default_value = "20000", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = RECORDS, allow_hyphen_values = true)]
     pub(crate) records: String,
     /// Models trained at once [default: all processors]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]

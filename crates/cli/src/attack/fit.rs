@@ -1,7 +1,7 @@
 //! Reference models on disk: what is missing is trained, in one job or several.
 
 use super::Case;
-use crate::args::audit::{Fit, Fitting};
+use crate::args::audit::{Fit, Fitting, RECORDS};
 use crate::audit::count;
 use crate::bar::StepBar;
 use crate::fail::Fail;
@@ -86,6 +86,10 @@ pub(super) fn fit(arguments: &Fit, progress: bool) -> Result<Output, Fail> {
     if fitted.left > 0 {
         return Ok(fits.interrupted(arguments.json));
     }
+    let records = match arguments.fitting.records.as_str() {
+        RECORDS => String::new(),
+        records => format!(" --records {records}"),
+    };
     let stdout = match arguments.json {
         true => json_line(&json!({
             "index": index, "of": of, "references": plan.len(), "trained": fitted.trained, "present": fitted.present,
@@ -93,7 +97,7 @@ pub(super) fn fit(arguments: &Fit, progress: bool) -> Result<Output, Fail> {
         }))?,
         false => format!(
             "Job {index} of {of}: {} reference models trained, {} were there; {} in all jobs together\n\
-             When all jobs are done: reticent attack collect {} --references {} --out {}\n",
+             When all jobs are done: reticent attack collect {} --references {}{records} --out {}\n",
             fitted.trained.len(),
             fitted.present,
             plan.len(),

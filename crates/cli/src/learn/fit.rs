@@ -118,16 +118,23 @@ pub(super) struct ReferenceTerms {
     pub(super) settings: Settings,
 }
 
-/// The terms of a fit like the plan's, on as many rows: their number is counted with noise where it was for the target.
+/// The terms of a fit like the plan's. Where the rows were counted with noise, `size` is what the target's count said: every
+/// job then has the same terms.
 pub(super) fn reference_terms(
     plan: &Plan,
     method: Method,
     train: &Design,
-    entropy: &mut Entropy,
+    size: u64,
 ) -> Result<ReferenceTerms, Fail> {
-    let mut settings = plan.settings.clone();
+    let (mut settings, mut entropy) = (plan.settings.clone(), Entropy::new()?);
     let budget = match plan.budget {
-        Some(budget) => Some(fitting_budget(budget, train, &mut settings, entropy, &mut Bill::default())?),
+        Some(budget) => {
+            let left = fitting_budget(budget, train, &mut settings, &mut entropy, &mut Bill::default())?;
+            if plan.settings.size.is_none() && settings.size.is_some() {
+                settings.size = Some(size);
+            }
+            Some(left)
+        }
         None => None,
     };
     let labels = usable_labels(&plan.task, train);

@@ -7,7 +7,7 @@ use super::replay;
 use super::task::Task;
 use crate::args::learn::Train;
 use crate::fail::Fail;
-use crate::file::CERTIFICATE_FILE;
+use crate::file::{CERTIFICATE_FILE, can_be_made};
 use reticent::data::{Encoder, Schema, write_atomic};
 use reticent::erm::store::MODEL_FILE;
 use reticent::erm::{Model, Rows};
@@ -27,17 +27,7 @@ pub(super) fn check(folder: &Path) -> Result<(), Fail> {
             Ok(())
         }
         Err(_) if folder.exists() => refuse("not a folder: give a new one"),
-        Err(_) => {
-            let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-            match parent {
-                Some(parent) if !parent.is_dir() => refuse("there is no such place: make its parent first"),
-                // Made and taken away again, to know before training that it can be made.
-                _ => match fs::create_dir(folder).and_then(|()| fs::remove_dir(folder)) {
-                    Ok(()) => Ok(()),
-                    Err(error) => refuse(&format!("cannot be made: {error}")),
-                },
-            }
-        }
+        Err(_) => can_be_made(folder),
     }
 }
 

@@ -13,7 +13,6 @@ use reticent::audit::Features;
 use reticent::data::Design;
 use reticent::data::schema::Unit;
 use reticent::erm::{Linear, Method, Model};
-use reticent::noise::Entropy;
 use std::path::Path;
 
 /// The model of a folder with its training rows and others.
@@ -56,8 +55,8 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     };
     let count = members.rows();
     let draw = wanted.declared.or(known).unwrap_or(Draw::Unknown);
-    let (method, models) = parts(&stored.model);
-    let terms = reference_terms(&plan, method, &members, &mut Entropy::new()?)?;
+    let (method, size, models) = parts(&stored.model);
+    let terms = reference_terms(&plan, method, &members, size)?;
     let how = LinearSettings {
         classes: plan.task.classes().len() as u32,
         loss: plan.loss,
@@ -95,13 +94,15 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     })
 }
 
-/// How a model was fitted, and its weights: one set for two classes, one a class for several.
-fn parts(model: &Model) -> (Method, Vec<Linear>) {
+/// How a model was fitted, on how many rows as far as is public, and its weights: one set for two classes, one a class for
+/// several.
+fn parts(model: &Model) -> (Method, u64, Vec<Linear>) {
     match model {
         Model::Binary(fit) => {
-            (fit.method, vec![Linear { weights: fit.weights.clone(), intercept: fit.intercept }])
+            let weights = Linear { weights: fit.weights.clone(), intercept: fit.intercept };
+            (fit.method, fit.report.size, vec![weights])
         }
-        Model::Multiclass(many) => (many.method, many.models.clone()),
+        Model::Multiclass(many) => (many.method, many.report.size, many.models.clone()),
     }
 }
 

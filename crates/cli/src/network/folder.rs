@@ -4,7 +4,7 @@ use super::reader::{Input, Reader};
 use super::run::Run;
 use super::source::Source;
 use crate::fail::Fail;
-use crate::file::CERTIFICATE_FILE;
+use crate::file::{CERTIFICATE_FILE, can_be_made};
 use reticent::core::Certificate;
 use reticent::data::text::Vocabulary;
 use reticent::data::{Schema, write_atomic};
@@ -46,11 +46,7 @@ pub(super) fn check_new(folder: &Path) -> Result<(), Fail> {
         },
         Ok(false) => Ok(()),
         Err(_) if folder.exists() => refuse("not a folder: give a new one"),
-        // Made and taken away again, to know before training that it can be made.
-        Err(_) => match fs::create_dir_all(folder).and_then(|()| fs::remove_dir(folder)) {
-            Ok(()) => Ok(()),
-            Err(error) => refuse(&format!("cannot be made: {error}")),
-        },
+        Err(_) => can_be_made(folder),
     }
 }
 

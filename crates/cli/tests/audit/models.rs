@@ -91,6 +91,15 @@ fn a_linear_model_is_audited_on_its_held_out_rows() {
     assert!((found["auc"].as_f64().unwrap() - 0.5).abs() < 0.06, "{}", found["auc"]);
     assert!(found["epsilon_lower"]["value"].as_f64().unwrap() <= 1.0);
     assert_eq!(found["epsilon_lower"]["delta"], 1e-6);
+    // Jobs agree on what they train, and a second audit finds all of it.
+    let refs = folder.path("refs");
+    let words = [model.as_str(), "--references", "4", "--records", "2000", "--out", refs.as_str()];
+    for index in ["0", "1"] {
+        json(&[&["attack", "fit", "--index", index, "--of", "2"], &words[..]].concat());
+    }
+    let again = json(&[&["attack", "fit", "--index", "0", "--of", "1"], &words[..]].concat());
+    assert_eq!(again["present"], 4);
+    json(&[&["attack", "collect"], &words[..]].concat());
     let text = stdout(&["audit", &model, "--references", "4", "--records", "2000"]);
     assert!(text.contains("certified from above") && text.contains("proven from below"), "{text}");
 }
