@@ -1,7 +1,7 @@
 //! Location-30 (Shokri et al. 2017): 5 010 records of 446 bits, 30 classes.
 
 use anyhow::{Context, Result};
-use arrow::array::{Array, FixedSizeBinaryArray, UInt8Array};
+use arrow_array::{Array, FixedSizeBinaryArray, UInt8Array};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use reticent_train::{Examples, Inputs, Targets};
 use std::fs::File;

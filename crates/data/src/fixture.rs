@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -71,7 +71,7 @@ pub(crate) fn parquet_bytes(columns: Vec<(&str, ArrayRef)>, compression: Compres
     bytes
 }
 
-pub(crate) fn array(array: impl arrow::array::Array + 'static) -> ArrayRef {
+pub(crate) fn array(array: impl arrow_array::Array + 'static) -> ArrayRef {
     Arc::new(array)
 }
 

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use arrow::array::{BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow_array::{BooleanArray, Float64Array, Int64Array, StringArray};
 use proptest::prelude::*;
 
 use super::*;

@@ -1,4 +1,4 @@
-use arrow::array::{BooleanArray, Date32Array, Float64Array, Int64Array, StringArray};
+use arrow_array::{BooleanArray, Date32Array, Float64Array, Int64Array, StringArray};
 
 use super::*;
 use crate::fixture::{Folder, array};

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use ::parquet::basic::Compression;
-use arrow::array::{BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow_array::{BooleanArray, Float64Array, Int64Array, StringArray};
 use proptest::prelude::*;
 
 use super::*;

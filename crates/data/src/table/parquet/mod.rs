@@ -4,8 +4,8 @@ mod view;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::DataType;
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use ::parquet::basic::Compression;
-use arrow::array::*;
-use arrow::datatypes::*;
+use arrow_array::types::*;
+use arrow_array::*;
+use arrow_schema::*;
 use proptest::prelude::*;
 
 use super::*;

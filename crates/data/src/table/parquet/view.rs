@@ -1,12 +1,13 @@
 //! An Arrow array read cell by cell.
 
-use arrow::array::{
-    Array, AsArray, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
-use arrow::datatypes::{
-    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
+
+use arrow_array::{Array, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray};
+use arrow_schema::DataType;
 
 use crate::cell::Cell;
 
