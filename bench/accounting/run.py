@@ -121,7 +121,7 @@ def question(setting, folder):
 
 
 def wire(kind, count, noise, *rate):
-    """An event in the JSON form of docs/design.md."""
+    """An event in the JSON form of docs/reference/events.md."""
     event = {"laplace" if kind == "laplace" else "gaussian": {"noise_multiplier": noise}}
     if rate:
         event = {"poisson_sampled": {"rate": rate[0], "event": event}}

@@ -93,6 +93,18 @@ pub(super) fn write_certificate(folder: &Path, certificate: Option<&Certificate>
     Ok(write_atomic(&folder.join(CERTIFICATE_FILE), format!("{text}\n").as_bytes())?)
 }
 
+/// Takes away the certificate of a run that goes on: it does not count the steps to come, and would stay if the process
+/// is killed. The ledger's next write puts this on disk, before a checkpoint is there.
+pub(super) fn drop_certificate(folder: &Path) -> Result<(), Fail> {
+    let path = folder.join(CERTIFICATE_FILE);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Fail::new(format!("{}: cannot be replaced: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What is guaranteed for the folder; none without privacy.
 pub(crate) fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Fail> {
     let path = folder.join(CERTIFICATE_FILE);

@@ -230,7 +230,10 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     }
     .map_err(named)?;
     match &folder {
-        Some(folder) if resumes => trainer.resume_from(folder)?,
+        Some(folder) if resumes => {
+            trainer.resume_from(folder)?;
+            folder::drop_certificate(folder)?;
+        }
         Some(folder) => {
             folder::begin(folder, &run, &reader, &description)?;
             trainer.begin_in(folder)?;

@@ -155,3 +155,28 @@ fn steps_that_were_seen_and_lost_stay_counted() {
     assert!(answer["warnings"][0].as_str().unwrap().contains("lost"), "{answer}");
     assert!(answer["certificate"]["epsilon"].as_f64().unwrap() <= 4.0);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_killed_resumption_leaves_no_certificate_of_fewer_steps() {
+    let folder = Folder::new();
+    let (images, out) = (folder.images("toy", 8, 300, 30), folder.path("run"));
+    let plan =
+        ["--epsilon", "4", "--delta", "1e-4", "--size", "300", "--batch-size", "30", "--steps", "20000"];
+    let words =
+        [&["train", &images, "--classes", "3", "--model", "logistic", "--out", &out][..], &plan].concat();
+    let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (status, said) = interrupt(child, &folder.path("run/metrics.jsonl"));
+    assert_eq!(status, Some(130), "{said}");
+    let before = folder.read("run/metrics.jsonl");
+    assert!(std::path::Path::new(&folder.path("run/certificate.json")).exists());
+    let mut child =
+        command(&["train", "--resume", &out]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while folder.read("run/metrics.jsonl").len() <= before.len() {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!std::path::Path::new(&folder.path("run/certificate.json")).exists());
+}

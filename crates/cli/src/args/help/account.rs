@@ -5,7 +5,7 @@ Every use of private data costs some privacy, and the costs add up. These comman
 bounds how much an output can tell about any one record, delta is the probability with which that bound \
 may fail. Every answer is a true upper bound, with a lower one beside it where one is known.
 
-Say what happened in one of two ways. --events takes a JSON file, as docs/design.md describes it:
+Say what happened in one of two ways. --events takes a JSON file, as in docs/reference/events.md:
   {\"neighboring\": \"add-remove\", \"events\": [
      {\"laplace\": {\"noise_multiplier\": 20}},
      {\"repeated\": {\"count\": 10000, \"event\":
