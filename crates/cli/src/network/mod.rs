@@ -34,6 +34,7 @@ pub(crate) use target::{canary_training, target};
 
 use crate::Output;
 use crate::args::learn::Train;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::interrupt;
 use crate::learn::public_warnings;
@@ -92,6 +93,7 @@ pub(crate) fn refuse_flags(arguments: &Train) -> Result<(), Fail> {
     }
     if flags.non_private.is_some() {
         return Err(Fail::new(
+            Code::Conflict,
             "--non-private: goes with networks: give --method exact for a linear model without privacy",
         ));
     }
@@ -99,15 +101,16 @@ pub(crate) fn refuse_flags(arguments: &Train) -> Result<(), Fail> {
     let own = common.to_toml()?;
     let key = text.lines().find(|line| !own.contains(line)).and_then(|line| line.split(' ').next());
     let flag = key.unwrap_or_default();
-    Err(Fail::new(format!(
-        "--{flag}: goes with networks only: give --model mlp or another network, or leave it out"
-    )))
+    let text =
+        format!("--{flag}: goes with networks only: give --model mlp or another network, or leave it out");
+    Err(Fail::new(Code::Conflict, text))
 }
 
 /// Refuses flags of linear models that were given with a network.
 fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
-    let refuse =
-        |flag: &str, remedy: &str| Err(Fail::new(format!("{flag}: goes with linear models only: {remedy}")));
+    let refuse = |flag: &str, remedy: &str| {
+        Err(Fail::new(Code::Conflict, format!("{flag}: goes with linear models only: {remedy}")))
+    };
     if arguments.method != "auto" {
         return refuse("--method", "leave it out, or give --non-private for a network without privacy");
     }
@@ -130,7 +133,7 @@ fn asked(arguments: &Train) -> Result<(Run, bool), Fail> {
     let mut flags = Run::of_flags(arguments)?;
     if let Some(folder) = &arguments.network.resume {
         if let Some(out) = &arguments.out {
-            return Err(Fail::flag(
+            return Err(Fail::conflict(
                 "--out",
                 &out.display().to_string(),
                 "leave it out: a resumed run stays where it is",
@@ -139,7 +142,7 @@ fn asked(arguments: &Train) -> Result<(Run, bool), Fail> {
         let file = folder.join(RUN_FILE);
         if !file.is_file() {
             let remedy = "no run there: give the folder that 'reticent train --out' began";
-            return Err(Fail::flag("--resume", &folder.display().to_string(), remedy));
+            return Err(Fail::flag("--resume", &folder.display().to_string(), remedy).coded(Code::NoModel));
         }
         flags.out = Some(folder.clone());
         return Ok((flags.over(Run::read(&file)?)?, true));
@@ -173,11 +176,11 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != Unit::Row);
     if is_by_user && settings.neighboring == Neighboring::ReplaceOne {
         let remedy = "the schema's unit is a column: whose rows there are is hidden by add-remove only";
-        return Err(Fail::flag("--neighboring", "replace-one", remedy));
+        return Err(Fail::flag("--neighboring", "replace-one", remedy).coded(Code::Relation));
     }
     if let (Some(most), false) = (run.examples_per_user, is_by_user) {
         let remedy = "goes with a schema whose unit is a column, such as unit = { column = \"user\" }";
-        return Err(Fail::flag("--examples-per-user", &most.to_string(), remedy));
+        return Err(Fail::conflict("--examples-per-user", &most.to_string(), remedy));
     }
     let validation = match &run.validation {
         Some(data) => {
@@ -191,7 +194,7 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     {
         let remedy =
             "these are the private data themselves, and a score on them is not covered: give public data";
-        return Err(Fail::flag("--validation", &source.name(), remedy));
+        return Err(Fail::flag("--validation", &source.name(), remedy).coded(Code::Conflict));
     }
     let quiet = !progress || arguments.json;
     let loaded = reader.read(&found.source, true, !quiet)?;
@@ -206,15 +209,16 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     let network = Network::new(description.clone(), Effort { threads, ..usual })?;
     if let (Some(public), Some(source)) = (&public, &validation) {
         if public.examples.is_empty() {
-            return Err(Fail::new(format!("{}: no examples to validate on: give data", source.name())));
+            return Err(Fail::new(
+                Code::NoRows,
+                format!("{}: no examples to validate on: give data", source.name()),
+            ));
         }
-        let named = |error: TrainError| Fail::new(format!("{}: {error}", source.name()));
+        let named = |error: TrainError| Fail::from(error).within(&source.name());
         network.check(&public.examples).map_err(named)?;
     }
     let named = |error: TrainError| match error {
-        TrainError::Example { .. } | TrainError::Shape(_) => {
-            Fail::new(format!("{}: {error}", found.source.name()))
-        }
+        TrainError::Example { .. } | TrainError::Shape(_) => Fail::from(error).within(&found.source.name()),
         other => other.into(),
     };
     network.check(&loaded.examples).map_err(named)?;
