@@ -11,6 +11,7 @@ use reticent::audit::AuditError;
 use reticent::core::InvalidValue;
 use reticent::data::DataError;
 use reticent::data::schema::SchemaProblem;
+use reticent::data::toml::{Place, TomlError, TomlFault, locate};
 use reticent::erm::ErmError;
 use reticent::noise::NoiseError;
 use reticent::train::TrainError;
@@ -22,17 +23,22 @@ use std::fmt;
 pub(crate) struct Fail {
     code: Code,
     text: String,
+    /// The flag whose value is refused, where the message begins with it.
+    flag: Option<String>,
+    /// What to show of a TOML file.
+    place: Option<Box<Place>>,
 }
 
 impl Fail {
     /// A message that already names its flag or file.
     pub(crate) fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into() }
+        Self { code, text: text.into(), flag: None, place: None }
     }
 
     /// `--bounds 90,17: give the lower bound first`: a value outside its range, unless [`coded`](Self::coded) otherwise.
     pub(crate) fn flag(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
-        Self::new(Code::Range, format!("{flag} {}: {remedy}", shortened(value)))
+        let failure = Self::new(Code::Range, format!("{flag} {}: {remedy}", shortened(value)));
+        Self { flag: Some(flag.to_owned()), ..failure }
     }
 
     /// `--width 0.1: leave it out: …`: a flag that does not go with the others.
@@ -52,7 +58,11 @@ impl Fail {
 
     /// An error of the table, met on behalf of `flag`.
     pub(crate) fn data(flag: &str) -> impl Fn(DataError) -> Self {
-        move |error| Self::new(data_code(&error), format!("{flag}: {error}"))
+        move |error| match error {
+            // It names its file.
+            DataError::Schema(_) => error.into(),
+            _ => Self::new(data_code(&error), format!("{flag}: {error}")),
+        }
     }
 
     /// An error of the library whose cause can only be `flag`.
@@ -77,7 +87,37 @@ impl Fail {
 
     /// The same mistake, met in something that the message names first.
     pub(crate) fn within(self, name: &str) -> Self {
-        Self { text: format!("{name}: {}", self.text), ..self }
+        Self { text: format!("{name}: {}", self.text), flag: None, ..self }
+    }
+
+    /// The same mistake, at a place that the message does not name yet.
+    fn at(self, place: Option<Place>) -> Self {
+        Self { place: place.map(Box::new), ..self }
+    }
+
+    /// The same mistake, at the key of a TOML file that says what the flag would say; unchanged if it has no such key.
+    pub(crate) fn in_file(self, file: &str, text: &str) -> Self {
+        let said = self.flag.as_deref().and_then(|flag| {
+            let key = flag.strip_prefix("--")?;
+            let place = locate(text, &[key])?;
+            let rest = self.text.strip_prefix(flag)?.trim_start();
+            Some((format!("{file}:{}: {key} = {rest}", place.line), place))
+        });
+        let Some((text, place)) = said else { return self };
+        // What is wrong with a value is the same anywhere; the rest keeps its own code.
+        let code = if self.code.number() / 100 == 2 { Code::TomlValue } else { self.code };
+        Self::new(code, text).at(Some(place))
+    }
+
+    /// Whether the refused flag is a key of this text.
+    pub(crate) fn is_about_key(&self, text: &str) -> bool {
+        let key = self.flag.as_deref().and_then(|flag| flag.strip_prefix("--"));
+        key.is_some_and(|key| locate(text, &[key]).is_some())
+    }
+
+    /// The lines of a file that the message is about.
+    pub(crate) fn excerpt(&self) -> Option<String> {
+        self.place.as_ref().map(|place| place.excerpt())
     }
 }
 
@@ -131,7 +171,22 @@ fn data_code(error: &DataError) -> Code {
 impl From<DataError> for Fail {
     fn from(error: DataError) -> Self {
         let more = if matches!(error, DataError::NotFound { .. }) { ": check the path" } else { "" };
-        Self::new(data_code(&error), format!("{error}{more}"))
+        let failure = Self::new(data_code(&error), format!("{error}{more}"));
+        match error {
+            DataError::Schema(error) => failure.at(error.place),
+            _ => failure,
+        }
+    }
+}
+
+impl From<TomlError> for Fail {
+    fn from(error: TomlError) -> Self {
+        let code = match error.fault {
+            TomlFault::Syntax => Code::TomlSyntax,
+            TomlFault::Key => Code::TomlKey,
+            TomlFault::Value => Code::TomlValue,
+        };
+        Self::new(code, error.to_string()).at(error.place)
     }
 }
 
@@ -216,6 +271,12 @@ impl From<TrainError> for Fail {
             }
             TrainError::Noise(error) => return error.into(),
             TrainError::Accounting(error) => return error.into(),
+            TrainError::Toml(error) => return (*error).into(),
+            TrainError::Described { file, place, error } => {
+                let code =
+                    if matches!(*error, TrainError::Layer { .. }) { Code::Layer } else { Code::TomlValue };
+                return Self::new(code, format!("{file}:{}: {error}", place.line)).at(Some(*place));
+            }
             TrainError::Changed { what, was, is } => {
                 let what = what.trim_start_matches("terms.").replace('_', "-");
                 let text = format!(

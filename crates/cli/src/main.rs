@@ -1,8 +1,8 @@
 //! The `reticent` command: raw arguments ([`args`]) become a checked plan, the plan a call of the
 //! library, and its answer a few lines of text or one line of JSON.
 //!
-//! Every mistake of the user is one line on standard error and exit status 2; standard output stays
-//! empty and no file is written.
+//! Every mistake of the user is one line with a code ([`explain`]) on standard error and exit status 2; standard
+//! output stays empty and no file is written.
 
 mod account;
 mod args;
@@ -75,6 +75,7 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Audit(arguments) => audit::audit(&arguments, progress),
         Command::Attack { question } => attack::run(&question, progress),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
     };
     match answered {
         Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },
@@ -82,7 +83,8 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
     }
 }
 
-/// The end of a command that was refused: one line, of JSON where JSON was asked for.
+/// The end of a command that was refused: one line, and what it is about of a TOML file; one line of JSON where JSON was
+/// asked for.
 fn mistake(failure: &Fail, words: &[OsString]) -> Finished {
     let code = failure.code();
     let stderr = if words.iter().any(|word| word == "--json") {
@@ -90,7 +92,8 @@ fn mistake(failure: &Fail, words: &[OsString]) -> Finished {
         let error = json!({"code": code.to_string(), "message": message, "explain": explain});
         format!("{}\n", json!({ "error": error }))
     } else {
-        format!("error[{code}]: {failure}\n")
+        let excerpt = failure.excerpt().map_or_else(String::new, |excerpt| excerpt + "\n");
+        format!("error[{code}]: {failure}\n{excerpt}")
     };
     Finished { status: MISTAKE, stdout: String::new(), stderr }
 }

@@ -7,6 +7,7 @@ use crate::fail::Fail;
 use reticent::data::closest;
 use reticent::train::Description;
 use reticent::train::describe::{PRESETS, preset};
+use std::path::Path;
 
 /// Models that are linear where the data are a table.
 const LINEAR: &[&str] = &["logistic", "svm", "ridge"];
@@ -49,9 +50,7 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
     check(&model)?;
     let outputs = reader.outputs();
     let mut description = if is_file(&model) {
-        let text = std::fs::read_to_string(&model).map_err(|error| {
-            Fail::flag("--model", &model, format!("cannot be read: {error}")).coded(Code::Unreadable)
-        })?;
+        let text = super::run::text_of(Path::new(&model)).map_err(|failure| failure.within("--model"))?;
         Description::from_toml(&text, &model)?
     } else if LINEAR.contains(&model.as_str()) && model != "logistic" {
         return Err(Fail::conflict(

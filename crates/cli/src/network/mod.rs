@@ -46,7 +46,7 @@ use reticent::noise::Entropy;
 use reticent::train::{Effort, Model, Network, Terms, TrainError, Trainer, Units};
 use run::Run;
 use source::Source;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use training::{Course, End};
 
@@ -128,40 +128,61 @@ fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
     Ok(())
 }
 
-/// The run that the arguments ask for, and whether it is begun already.
-fn asked(arguments: &Train) -> Result<(Run, bool), Fail> {
-    let mut flags = Run::of_flags(arguments)?;
-    if let Some(folder) = &arguments.network.resume {
-        if let Some(out) = &arguments.out {
-            return Err(Fail::conflict(
-                "--out",
-                &out.display().to_string(),
-                "leave it out: a resumed run stays where it is",
-            ));
-        }
-        let file = folder.join(RUN_FILE);
-        if !file.is_file() {
-            let remedy = "no run there: give the folder that 'reticent train --out' began";
-            return Err(Fail::flag("--resume", &folder.display().to_string(), remedy).coded(Code::NoModel));
-        }
-        flags.out = Some(folder.clone());
-        return Ok((flags.over(Run::read(&file)?)?, true));
-    }
-    let file =
-        flags.data.clone().filter(|file| file.extension().is_some_and(|extension| extension == "toml"));
-    match file {
-        Some(file) => {
-            flags.data = None;
-            Ok((flags.over(Run::read(&file)?)?, false))
-        }
-        None => Ok((flags, false)),
+/// The run that the arguments ask for.
+struct Asked {
+    run: Run,
+    /// Whether it is begun already.
+    resumes: bool,
+    /// The file that it was read from, with its text.
+    file: Option<(PathBuf, String)>,
+    /// The keys that flags gave, as the text of a file.
+    flags: String,
+}
+
+impl Asked {
+    fn of(arguments: &Train) -> Result<Self, Fail> {
+        let mut flags = Run::of_flags(arguments)?;
+        let given = flags.to_toml()?;
+        let (file, resumes) = if let Some(folder) = &arguments.network.resume {
+            if let Some(out) = &arguments.out {
+                let remedy = "leave it out: a resumed run stays where it is";
+                return Err(Fail::conflict("--out", &out.display().to_string(), remedy));
+            }
+            let file = folder.join(RUN_FILE);
+            if !file.is_file() {
+                let remedy = "no run there: give the folder that 'reticent train --out' began";
+                let folder = folder.display().to_string();
+                return Err(Fail::flag("--resume", &folder, remedy).coded(Code::NoModel));
+            }
+            flags.out = Some(folder.clone());
+            (file, true)
+        } else {
+            let is_run = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "toml");
+            let Some(file) = flags.data.take_if(|file| is_run(file)) else {
+                return Ok(Self { run: flags, resumes: false, file: None, flags: given });
+            };
+            (file, false)
+        };
+        let text = run::text_of(&file)?;
+        let run = flags.over(Run::parse(&text, &file)?)?;
+        Ok(Self { run, resumes, file: Some((file, text)), flags: given })
     }
 }
 
 /// Trains a network.
 pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     refuse_linear(arguments)?;
-    let (mut run, resumes) = asked(arguments)?;
+    let Asked { run, resumes, file, flags } = Asked::of(arguments)?;
+    begin(arguments, run, resumes, progress).map_err(|failure| match &file {
+        // A flag replaces what the file says, and is refused as a flag.
+        Some((file, text)) if !failure.is_about_key(&flags) => {
+            failure.in_file(&file.display().to_string(), text)
+        }
+        _ => failure,
+    })
+}
+
+fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Result<Output, Fail> {
     let settings = settings::settle(&mut run)?;
     let folder = run.out.clone();
     match &folder {

@@ -6,6 +6,7 @@ use crate::fail::Fail;
 use crate::read;
 use reticent::core::{Epsilon, Event, Guarantee};
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A run as it was asked for; what is absent has a default.
@@ -99,22 +100,26 @@ impl Counted {
     }
 }
 
+/// The text of a file.
+pub(super) fn text_of(path: &Path) -> Result<String, Fail> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let (code, why) = match error.kind() {
+            ErrorKind::NotFound => (Code::NotFound, "no such file: check the path".to_owned()),
+            _ => (Code::Unreadable, format!("cannot be read: {error}")),
+        };
+        Fail::new(code, format!("{}: {why}", path.display()))
+    })
+}
+
 impl Run {
     /// Reads a file; relative paths in it start at its folder.
     pub(super) fn read(path: &Path) -> Result<Self, Fail> {
-        let refuse = |code: Code, why: String| Fail::new(code, format!("{}: {why}", path.display()));
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| refuse(Code::Unreadable, format!("cannot be read: {error}")))?;
-        let mut run: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            refuse(
-                Code::TomlValue,
-                format!(
-                    "line {line}: {}: the keys are the flags of 'reticent train' without their dashes",
-                    error.message()
-                ),
-            )
-        })?;
+        Self::parse(&text_of(path)?, path)
+    }
+
+    /// Reads the text of the file at `path`.
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self, Fail> {
+        let mut run: Self = reticent::data::toml::read(text, &path.display().to_string())?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let from = |path: &mut Option<PathBuf>| {
             if let Some(path) = path {

@@ -10,11 +10,12 @@ use crate::audit::{AUDIT_FILE, read_findings};
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::json_line;
-use reticent::core::Certificate;
-use reticent::data::write_atomic;
+use reticent::core::{Certificate, InvalidValue};
+use reticent::data::{toml, write_atomic};
 use reticent::report::{Declared, Dossier, html, json};
 use serde_json::json as value;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 const HTML_FILE: &str = "report.html";
@@ -86,14 +87,15 @@ pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
 
 /// What people say about the model.
 fn declared(path: &Path) -> Result<Declared, Fail> {
-    let refuse =
-        |why: String| Fail::flag("--declared", &path.display().to_string(), why).coded(Code::TomlValue);
-    let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    let declared: Declared = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-        refuse(format!("line {line}: {}: 'reticent report --help' shows the keys", error.message()))
+    let file = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| {
+        let code = if error.kind() == ErrorKind::NotFound { Code::NotFound } else { Code::Unreadable };
+        Fail::flag("--declared", &file, format!("cannot be read: {error}")).coded(code)
     })?;
-    declared.check().map_err(|invalid| refuse(invalid.to_string()))?;
+    let declared: Declared = toml::read(&text, &file)?;
+    declared.check().map_err(|InvalidValue { field, value, remedy }| {
+        Fail::flag(&format!("--{field}"), &value, remedy).in_file(&file, &text)
+    })?;
     Ok(declared)
 }
 
