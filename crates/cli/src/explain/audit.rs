@@ -42,7 +42,7 @@ pub(super) const NO_AUDIT: Explanation = Explanation {
     title: "no findings of an audit",
     cause: "The folder holds no audit.json, or one that cannot be read.",
     remedy: "Run 'reticent audit' first; for a table of scores with --out.",
-    example: Some(Example { files: &[], wrong: "reticent report model", mended: "reticent report audits" }),
+    example: Some(Example { files: &[], wrong: "reticent report number", mended: "reticent report audits" }),
 };
 
 pub(super) const SCORES: Explanation = Explanation {

@@ -85,12 +85,17 @@ pub(super) fn markdown() -> String {
                     let contents = contents.trim_end();
                     out.push_str(&format!("\nWith `{name}`:\n\n```{language}\n{contents}\n```\n"));
                 }
-                let (wrong, mended) = (example.wrong, example.mended);
+                let (wrong, mended) = (command(example.wrong), command(example.mended));
                 out.push_str(&format!("\nRefused, and mended:\n\n```sh no-run\n{wrong}\n{mended}\n```\n"));
             }
         }
     }
     out
+}
+
+/// A command line on as many lines as it needs.
+fn command(line: &str) -> String {
+    lines(line, WIDTH).join(" \\\n    ")
 }
 
 /// The codes that begin with a digit.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod examples;
+mod files;
 mod form;
 
 use std::path::Path;
