@@ -91,8 +91,8 @@ impl Fail {
     }
 
     /// The same mistake, at a place that the message does not name yet.
-    fn at(self, place: Option<Place>) -> Self {
-        Self { place: place.map(Box::new), ..self }
+    fn at(self, place: Option<Box<Place>>) -> Self {
+        Self { place, ..self }
     }
 
     /// The same mistake, at the key of a TOML file that says what the flag would say; unchanged if it has no such key.
@@ -106,7 +106,7 @@ impl Fail {
         let Some((text, place)) = said else { return self };
         // What is wrong with a value is the same anywhere; the rest keeps its own code.
         let code = if self.code.number() / 100 == 2 { Code::TomlValue } else { self.code };
-        Self::new(code, text).at(Some(place))
+        Self::new(code, text).at(Some(Box::new(place)))
     }
 
     /// Whether the refused flag is a key of this text.
@@ -275,7 +275,7 @@ impl From<TrainError> for Fail {
             TrainError::Described { file, place, error } => {
                 let code =
                     if matches!(*error, TrainError::Layer { .. }) { Code::Layer } else { Code::TomlValue };
-                return Self::new(code, format!("{file}:{}: {error}", place.line)).at(Some(*place));
+                return Self::new(code, format!("{file}:{}: {error}", place.line)).at(Some(place));
             }
             TrainError::Changed { what, was, is } => {
                 let what = what.trim_start_matches("terms.").replace('_', "-");

@@ -31,7 +31,7 @@ codes! {
     /// A flag without its value, or with one too many.
     Words = 104,
     /// No error has that code.
-    UnknownCode = 105,
+    Unexplained = 105,
     /// A value outside its range.
     Range = 201,
     /// Text where a number belongs.

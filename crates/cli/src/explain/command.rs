@@ -50,7 +50,7 @@ pub(super) const WORDS: Explanation = Explanation {
     }),
 };
 
-pub(super) const UNKNOWN_CODE: Explanation = Explanation {
+pub(super) const UNEXPLAINED: Explanation = Explanation {
     title: "no error has that code",
     cause: "'reticent explain' was asked about a code that no error has.",
     remedy: "Copy the code from the error, or list all codes with 'reticent explain'.",

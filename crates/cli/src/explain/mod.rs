@@ -69,7 +69,7 @@ fn explanation(code: Code) -> Explanation {
         Code::Missing => command::MISSING,
         Code::Conflict => command::CONFLICT,
         Code::Words => command::WORDS,
-        Code::UnknownCode => command::UNKNOWN_CODE,
+        Code::Unexplained => command::UNEXPLAINED,
         Code::Range => value::RANGE,
         Code::NotANumber => value::NOT_A_NUMBER,
         Code::UnknownName => value::UNKNOWN_NAME,
@@ -139,13 +139,13 @@ fn unknown(text: &str) -> Fail {
     const NEAREST: usize = 3;
     let digits: String = text.chars().filter(char::is_ascii_digit).take(5).collect();
     let mut near: Vec<Code> = Code::ALL.to_vec();
-    if let Ok(number) = digits.parse::<u16>() {
-        near.sort_by_key(|code| code.number().abs_diff(number));
+    if let Ok(number) = digits.parse::<u32>() {
+        near.sort_by_key(|code| u32::from(code.number()).abs_diff(number));
     }
     let near: Vec<String> = near.iter().take(NEAREST).map(Code::to_string).collect();
     let remedy =
         format!("no error has that code: the nearest are {}; 'reticent explain' lists all", near.join(", "));
-    Fail::flag("explain", text, remedy).coded(Code::UnknownCode)
+    Fail::flag("explain", text, remedy).coded(Code::Unexplained)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ type Fault = (Range<usize>, SchemaProblem);
 /// Reads a schema.
 pub(super) fn schema(text: &str, file: &str) -> Result<Schema, SchemaError> {
     read(text).map_err(|(span, problem)| {
-        let place = Some(Place::of(text, span));
+        let place = Some(Box::new(Place::of(text, span)));
         SchemaError { file: file.to_owned(), place, problem }
     })
 }

@@ -28,12 +28,12 @@ pub enum TomlFault {
 
 /// An error in a TOML file: one line that names the place and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{file}{}: {problem}", place.as_ref().map(Place::after_file).unwrap_or_default())]
+#[error("{file}{}: {problem}", place.as_ref().map(|place| place.after_file()).unwrap_or_default())]
 pub struct TomlError {
     /// The file as it was named.
     pub file: String,
     /// Where it is, if that is known.
-    pub place: Option<Place>,
+    pub place: Option<Box<Place>>,
     /// What kind of mistake it is.
     pub fault: TomlFault,
     /// What is wrong, and the remedy.
@@ -47,7 +47,7 @@ pub struct TomlError {
 pub fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, TomlError> {
     let refuse = |span: Option<Range<usize>>, fault, problem| TomlError {
         file: file.to_owned(),
-        place: Some(Place::of(text, span.unwrap_or(0..0))),
+        place: Some(Box::new(Place::of(text, span.unwrap_or(0..0)))),
         fault,
         problem,
     };

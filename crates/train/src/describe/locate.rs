@@ -115,7 +115,7 @@ pub(super) fn check(text: &str, file: &str) -> Result<(), TomlError> {
     let Some(layers) = get(document.get_ref(), "layer") else { return Ok(()) };
     layer_list(layers).map_err(|(at, fault, problem)| TomlError {
         file: file.to_owned(),
-        place: Some(Place::of(text, at)),
+        place: Some(Box::new(Place::of(text, at))),
         fault,
         problem,
     })

@@ -51,7 +51,7 @@ fn residual_layers_keep_the_shape() {
 fn refused(text: &str) -> (String, String) {
     let error = Description::from_toml(text, "m.toml").unwrap_err();
     let place = match &error {
-        TrainError::Toml(error) => error.place.clone().unwrap(),
+        TrainError::Toml(error) => *error.place.clone().unwrap(),
         TrainError::Described { place, .. } => (**place).clone(),
         other => panic!("{other}"),
     };
