@@ -1,5 +1,6 @@
 //! Where a file may be written, and writing it: under a temporary name, then renamed.
 
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::data::write_atomic;
 use std::fs;
@@ -13,6 +14,7 @@ pub(crate) const CERTIFICATE_FILE: &str = "certificate.json";
 pub(crate) fn can_be_made(folder: &Path) -> Result<(), Fail> {
     fs::create_dir_all(folder).and_then(|()| fs::remove_dir(folder)).map_err(|error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
+            .coded(Code::Unwritable)
     })
 }
 
@@ -33,8 +35,8 @@ impl<'a> Target<'a> {
         Self { flag: "--plot", path, extension: "svg" }
     }
 
-    fn refuse(&self, remedy: impl std::fmt::Display) -> Fail {
-        Fail::flag(self.flag, &self.path.display().to_string(), remedy)
+    fn refuse(&self, code: Code, remedy: impl std::fmt::Display) -> Fail {
+        Fail::flag(self.flag, &self.path.display().to_string(), remedy).coded(code)
     }
 
     /// Refuses a place where no file can go, before anything is worked out.
@@ -42,18 +44,18 @@ impl<'a> Target<'a> {
         let Self { path, extension, .. } = self;
         let fits = path.extension().is_some_and(|given| given.eq_ignore_ascii_case(extension));
         if !fits || path.file_name().is_none() {
-            return Err(self.refuse(format!("give a name that ends in .{extension}")));
+            return Err(self.refuse(Code::Unwritable, format!("give a name that ends in .{extension}")));
         }
         match fs::symlink_metadata(path) {
             Ok(found) if !found.is_file() => {
-                Err(self.refuse("something else has that name: give another one"))
+                Err(self.refuse(Code::Taken, "something else has that name: give another one"))
             }
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(self.refuse(format!("cannot be written: {error}")))
+                Err(self.refuse(Code::Unwritable, format!("cannot be written: {error}")))
             }
             _ => match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
                 Some(folder) if !folder.is_dir() => {
-                    Err(self.refuse("there is no such folder: make it first"))
+                    Err(self.refuse(Code::Unwritable, "there is no such folder: make it first"))
                 }
                 _ => Ok(()),
             },
@@ -64,7 +66,9 @@ impl<'a> Target<'a> {
     pub(crate) fn check_new(&self) -> Result<(), Fail> {
         self.check()?;
         if self.path.exists() {
-            return Err(self.refuse("there is such a file: give another name, or --force to replace it"));
+            return Err(
+                self.refuse(Code::Taken, "there is such a file: give another name, or --force to replace it")
+            );
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The `reticent` command: raw arguments ([`args`]) become a checked plan, the plan a call of the
 //! library, and its answer a few lines of text or one line of JSON.
 //!
-//! Every mistake of the user is one line on standard error and exit status 2; standard output stays
-//! empty and no file is written.
+//! Every mistake of the user is one line with a code ([`explain`]) on standard error and exit status 2; standard
+//! output stays empty and no file is written.
 
 mod account;
 mod args;
@@ -10,6 +10,7 @@ mod attack;
 mod audit;
 mod bar;
 mod cost;
+mod explain;
 mod fail;
 mod file;
 mod interrupt;
@@ -24,8 +25,10 @@ mod text;
 
 use args::{Cli, Command};
 use clap::Parser;
+use explain::Code;
 use fail::Fail;
 use reticent::report::digits;
+use serde_json::json;
 use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::panic::{catch_unwind, set_hook};
@@ -72,15 +75,27 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Audit(arguments) => audit::audit(&arguments, progress),
         Command::Attack { question } => attack::run(&question, progress),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
     };
     match answered {
         Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },
-        Err(failure) => mistake(&failure),
+        Err(failure) => mistake(&failure, words),
     }
 }
 
-fn mistake(failure: &Fail) -> Finished {
-    Finished { status: MISTAKE, stdout: String::new(), stderr: format!("error: {failure}\n") }
+/// The end of a command that was refused: one line, and what it is about of a TOML file; one line of JSON where JSON was
+/// asked for.
+fn mistake(failure: &Fail, words: &[OsString]) -> Finished {
+    let code = failure.code();
+    let stderr = if words.iter().any(|word| word == "--json") {
+        let (message, explain) = (failure.to_string(), format!("reticent explain {code}"));
+        let error = json!({"code": code.to_string(), "message": message, "explain": explain});
+        format!("{}\n", json!({ "error": error }))
+    } else {
+        let excerpt = failure.excerpt().map_or_else(String::new, |excerpt| excerpt + "\n");
+        format!("error[{code}]: {failure}\n{excerpt}")
+    };
+    Finished { status: MISTAKE, stdout: String::new(), stderr }
 }
 
 fn main() -> ExitCode {
@@ -89,7 +104,7 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let finished = catch_unwind(|| run_from(&words, std::io::stderr().is_terminal())).unwrap_or_else(|_| {
         let text = "internal error: please report it, with the command you ran";
-        Finished { status: DEFECT, ..mistake(&Fail::new(text)) }
+        Finished { status: DEFECT, ..mistake(&Fail::new(Code::Internal, text), &words) }
     });
     // If standard error is gone there is nowhere left to say so.
     let _ = std::io::stderr().write_all(finished.stderr.as_bytes());
@@ -99,7 +114,8 @@ fn main() -> ExitCode {
         // Whoever was reading has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(finished.status),
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
+            let failure = Fail::new(Code::Output, format!("cannot write to standard output: {error}"));
+            let _ = std::io::stderr().write_all(mistake(&failure, &words).stderr.as_bytes());
             ExitCode::from(MISTAKE)
         }
     }

@@ -1,5 +1,6 @@
 //! The text of flags that several commands share, read and checked.
 
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::core::{Delta, Epsilon, Neighboring};
 
@@ -11,7 +12,8 @@ pub(crate) fn number(flag: &str, text: &str) -> Result<f64, Fail> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         Ok(_) => Err(Fail::flag(flag, text, "give a finite number")),
-        Err(_) => Err(Fail::flag(flag, text, "not a number: give one, such as 1 or 0.5 or 1e-6")),
+        Err(_) => Err(Fail::flag(flag, text, "not a number: give one, such as 1 or 0.5 or 1e-6")
+            .coded(Code::NotANumber)),
     }
 }
 
@@ -20,7 +22,7 @@ pub(crate) fn neighboring(text: &str) -> Result<Neighboring, Fail> {
     match text {
         "add-remove" => Ok(Neighboring::AddRemove),
         "replace-one" => Ok(Neighboring::ReplaceOne),
-        _ => Err(Fail::flag("--neighboring", text, "unknown: give add-remove or replace-one")),
+        _ => Err(Fail::unknown("--neighboring", text, "unknown: give add-remove or replace-one")),
     }
 }
 
@@ -45,14 +47,15 @@ pub(crate) fn epsilon(text: &str, least: f64) -> Result<Epsilon, Fail> {
     }
     if value > LARGEST_EPSILON {
         let remedy = format!("such a release protects nobody: give at most {LARGEST_EPSILON}");
-        return Err(Fail::flag("--epsilon", text, remedy));
+        return Err(Fail::flag("--epsilon", text, remedy).coded(Code::Useless));
     }
     if value < least {
         return Err(Fail::flag(
             "--epsilon",
             text,
             format!("the answer would be all noise: give at least {least}"),
-        ));
+        )
+        .coded(Code::Useless));
     }
     Ok(Epsilon::new(value)?)
 }

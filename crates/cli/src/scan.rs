@@ -1,6 +1,7 @@
 //! A pass over a table, with a progress bar where it takes a while.
 
 use crate::bar::Bar;
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::data::{TableFile, Visit};
 
@@ -14,7 +15,10 @@ pub(crate) fn scan(
     let bar = Bar::new(table, progress);
     let rows = table.scan(columns, &mut |bytes| bar.at(bytes), visit)?.rows;
     if rows == 0 {
-        return Err(Fail::new(format!("{} has no rows: give a table with data", table.path().display())));
+        return Err(Fail::new(
+            Code::NoRows,
+            format!("{} has no rows: give a table with data", table.path().display()),
+        ));
     }
     Ok(rows)
 }

@@ -1,14 +1,15 @@
 //! Output that several commands share: aligned text for people, one line of JSON for programs.
 
 use crate::digits;
+use crate::explain::Code;
 use crate::fail::{Fail, plain};
 use reticent::core::Guarantee;
 use serde::Serialize;
 
 /// Any serialisable value as one line.
 pub(crate) fn json_line(value: &impl Serialize) -> Result<String, Fail> {
-    let line =
-        serde_json::to_string(value).map_err(|error| Fail::new(format!("cannot write JSON: {error}")))?;
+    let line = serde_json::to_string(value)
+        .map_err(|error| Fail::new(Code::Internal, format!("cannot write JSON: {error}")))?;
     Ok(line + "\n")
 }
 

@@ -61,6 +61,7 @@ mod source;
 mod split;
 mod table;
 pub mod text;
+pub mod toml;
 
 pub use array::{Array, MOST_DIMENSIONS, NpzFile, Values, read_idx, read_npy};
 pub use cell::{Cell, Number, NumberError};

@@ -1,5 +1,6 @@
 use reticent_accounting::AccountingError;
 use reticent_core::InvalidValue;
+use reticent_data::toml::{Place, TomlError};
 use reticent_noise::NoiseError;
 use thiserror::Error;
 
@@ -33,6 +34,19 @@ pub enum TrainError {
         layer: String,
         /// What is wrong, and the remedy.
         why: String,
+    },
+    /// A description in TOML cannot be read.
+    #[error(transparent)]
+    Toml(Box<TomlError>),
+    /// A description in TOML can be read, and means nothing.
+    #[error("{file}:{}: {error}", .place.line)]
+    Described {
+        /// The file as it was named.
+        file: String,
+        /// What it is about.
+        place: Box<Place>,
+        /// What is wrong.
+        error: Box<TrainError>,
     },
     /// The device that computes gave no result.
     #[error("the device failed: {0}")]

@@ -6,6 +6,7 @@ use super::words;
 use crate::Output;
 use crate::args::account as args;
 use crate::digits::{self, Side};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::Target;
 use crate::text::{aligned, json_line};
@@ -39,6 +40,7 @@ pub(super) fn tradeoff(arguments: &args::Tradeoff) -> Result<Output, Fail> {
                         text,
                         "give numbers from 0 to 1 with commas between, such as 0.01,0.1",
                     )
+                    .coded(Code::List)
                 })
             };
             text.split(',').map(rate).collect::<Result<Vec<_>, _>>()?

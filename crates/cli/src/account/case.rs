@@ -20,7 +20,7 @@ impl Case {
             None => Method::Pld,
             Some(name) => name.parse().map_err(|_| {
                 let remedy = "unknown: give pld, rdp, moments, optimal, advanced or basic";
-                Fail::flag("--accountant", name, remedy)
+                Fail::unknown("--accountant", name, remedy)
             })?,
         };
         Ok(Self { source: Source::read(&ask.source, unknown)?, method, json: ask.json })
@@ -30,7 +30,7 @@ impl Case {
     pub(super) fn only(ask: &args::Ask, method: Method, why: &str) -> Result<Self, Fail> {
         match ask.accountant.as_deref() {
             Some(name) if name != method.name() => {
-                Err(Fail::flag("--accountant", name, format!("leave it out: {why}")))
+                Err(Fail::conflict("--accountant", name, format!("leave it out: {why}")))
             }
             _ => Ok(Self { source: Source::read(&ask.source, Unknown::Nothing)?, method, json: ask.json }),
         }
@@ -45,7 +45,7 @@ impl Case {
         let account = self.account()?;
         let Some(text) = width else { return Ok(account) };
         if self.method != Method::Pld {
-            return Err(Fail::flag(
+            return Err(Fail::conflict(
                 "--width",
                 text,
                 "leave it out: only the pld accountant has two ends to bring closer",

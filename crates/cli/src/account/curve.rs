@@ -7,6 +7,7 @@ use super::words;
 use crate::Output;
 use crate::args::account as args;
 use crate::digits::{self, Side};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::accounting::rdp::{RdpAccountant, epsilon_up, kullback_leibler, largest_loss};
@@ -109,14 +110,16 @@ fn divergence(source: &Source, curve: &RdpAccountant, order: f64) -> f64 {
 
 /// Orders from 1 to inf, with commas between.
 fn orders(text: &str) -> Result<Vec<f64>, Fail> {
-    let refuse = || Fail::flag("--orders", text, "give orders of at least 1, or inf, such as 1.5,2,32");
+    let refuse = || {
+        Fail::flag("--orders", text, "give orders of at least 1, or inf, such as 1.5,2,32").coded(Code::List)
+    };
     let order = |part: &str| match part.trim().parse::<f64>() {
         Ok(order) if order >= 1.0 => Ok(order),
         _ => Err(refuse()),
     };
     let orders = text.split(',').map(order).collect::<Result<Vec<_>, _>>()?;
     if orders.len() > MOST_ORDERS {
-        return Err(Fail::flag("--orders", text, format!("give at most {MOST_ORDERS}")));
+        return Err(Fail::flag("--orders", text, format!("give at most {MOST_ORDERS}")).coded(Code::List));
     }
     Ok(orders)
 }

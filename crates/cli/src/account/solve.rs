@@ -7,6 +7,7 @@ use super::words;
 use crate::Output;
 use crate::args::account as args;
 use crate::digits::{self, Side};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::accounting::{Accountant, AccountingError, calibrate};
@@ -79,7 +80,12 @@ fn solved(
 ) -> Result<Output, Fail> {
     let budget = budget(arguments)?;
     let case = Case::read(&arguments.ask, unknown)?;
-    let (found, account) = solve(&case, budget).map_err(|error| case.refused(error))?;
+    let (found, account) = solve(&case, budget).map_err(|error| {
+        let is_unreachable =
+            matches!(&error, AccountingError::Invalid(invalid) if invalid.field == "epsilon");
+        let failure = case.refused(error);
+        if is_unreachable { failure.coded(Code::Unreachable) } else { failure }
+    })?;
     let answer = account.epsilon(budget.delta).map_err(|error| case.refused(error))?;
     let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
     let claim = Claim { epsilon: Some(epsilon), delta: Some(delta), lower: Some(answer.lower) };

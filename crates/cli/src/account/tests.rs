@@ -161,7 +161,7 @@ fn argument_sets_are_answered_or_refused() {
             }
             2 => {
                 refused += 1;
-                assert!(stdout.is_empty() && stderr.starts_with("error: "), "{}", context());
+                assert!(stdout.is_empty() && crate::fail::is_refusal(&stderr), "{}", context());
                 assert_eq!(stderr.lines().count(), 1, "{}", context());
             }
             other => panic!("status {other}: {}", context()),

@@ -10,7 +10,7 @@ pub(crate) mod schema;
 
 pub(crate) use release::*;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 /// Answer questions about private data and learn from it with noise that hides every single row, account for
 /// what it costs, and measure what still leaks.
@@ -20,7 +20,10 @@ use clap::{Parser, Subcommand};
 Try: reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
      reticent train --epsilon 1
      reticent audit --scores scores.csv
-     reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5")]
+     reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5
+
+Exit status: 0 done, 2 refused (an error with a code), 70 a defect of the program, 130 interrupted.
+Errors have codes: 'reticent explain CODE' says what one means and how to mend it.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -67,4 +70,20 @@ pub(crate) enum Command {
     /// An audit and a certificate as one page for a data-protection assessment
     #[command(after_help = help::audit::REPORT)]
     Report(audit::Report),
+    /// What the code of an error means, and how to mend it
+    Explain(Explain),
+}
+
+/// The arguments of `reticent explain`.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The code, such as R201; all codes with their titles if left out
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<String>,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the page of the documentation
+    #[arg(long, hide = true, conflicts_with_all = ["code", "json"])]
+    pub(crate) markdown: bool,
 }

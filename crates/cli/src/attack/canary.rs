@@ -3,6 +3,7 @@
 use crate::args::audit::{Canary, CanaryKind, Statement};
 use crate::audit::{Asked, GUESSES, Shown, answer, count, write};
 use crate::bar::Stage;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::{INTERRUPTED, Output, interrupt, network};
 use reticent::attack::AttackError;
@@ -16,7 +17,7 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
     Asked::of(&arguments.statement, &[], None)?;
     if !network::is_network(&arguments.run) {
         let why = "no network there: canaries are for networks trained by 'reticent train --out'";
-        return Err(Fail::new(format!("{}: {why}", arguments.run.display())));
+        return Err(Fail::new(Code::NoModel, format!("{}: {why}", arguments.run.display())));
     }
     let quiet = !progress || arguments.json;
     let stage = Stage::new(!quiet);
@@ -25,7 +26,7 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
     if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (arguments.kind, &training.terms) {
         let remedy =
             "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";
-        return Err(Fail::flag("--kind", "dirac", remedy));
+        return Err(Fail::conflict("--kind", "dirac", remedy));
     }
     let kind = match arguments.kind {
         CanaryKind::Mislabelled => canary::CanaryKind::Mislabelled,

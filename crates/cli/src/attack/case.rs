@@ -2,6 +2,7 @@
 
 use crate::args::audit::Fitting;
 use crate::audit::{count, share};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::{learn, network};
 use reticent::attack::{Design, Learner, Population, ReferenceSettings, WithBackground};
@@ -73,10 +74,11 @@ impl Chosen {
             }
         };
         if audited.len() < 2 || rest.len() < 2 {
-            return Err(Fail::new(format!(
+            let text = format!(
                 "not measurable: {members} records were in the training data and {non_members} were not: at least 2 of each are \
                  needed to be audited"
-            )));
+            );
+            return Err(Fail::new(Code::NotMeasurable, text));
         }
         let mut is_audited = vec![false; members];
         audited.iter().for_each(|place| is_audited[*place] = true);

@@ -1,5 +1,6 @@
 //! What an audit leaves on disk.
 
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::audit::table::write_scores;
 use reticent::audit::{Examination, Findings, Study};
@@ -16,18 +17,19 @@ const SCORES_FILE: &str = "scores.csv";
 pub(crate) fn write(folder: &Path, study: &Study, examination: &Examination) -> Result<(), Fail> {
     fs::create_dir_all(folder).map_err(|error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
+            .coded(Code::Unwritable)
     })?;
     let scores: Vec<(&str, &[f64])> =
         examination.scores.iter().map(|(attack, scores)| (attack.name(), scores.as_slice())).collect();
     write_scores(&folder.join(SCORES_FILE), study, &scores)?;
     let text = serde_json::to_string_pretty(&examination.findings)
-        .map_err(|error| Fail::new(format!("cannot write {AUDIT_FILE}: {error}")))?;
+        .map_err(|error| Fail::new(Code::Internal, format!("cannot write {AUDIT_FILE}: {error}")))?;
     Ok(write_atomic(&folder.join(AUDIT_FILE), format!("{text}\n").as_bytes())?)
 }
 
 /// Reads findings back.
 pub(crate) fn read_findings(path: &Path) -> Result<Findings, Fail> {
-    let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
+    let refuse = |why: String| Fail::new(Code::NoAudit, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
     let findings: Findings = serde_json::from_str(&text).map_err(|error| {
         refuse(format!("not the findings of an audit ({error}): run 'reticent audit' again"))

@@ -84,7 +84,7 @@ fn attack(name: &str) -> Result<Attack, Fail> {
     let names: Vec<&str> = Attack::ALL.iter().map(|attack| attack.name()).collect();
     Attack::ALL.iter().copied().find(|attack| attack.name() == name).ok_or_else(|| {
         let hint = closest(name, &names).map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
-        Fail::flag("--attacks", name, format!("unknown{hint}: 'reticent attack list' names them"))
+        Fail::unknown("--attacks", name, format!("unknown{hint}: 'reticent attack list' names them"))
     })
 }
 
@@ -98,7 +98,7 @@ fn method(name: &str) -> Result<Option<Method<'static>>, Fail> {
         "gaussian" => Method::Gaussian,
         _ => {
             let known = "unknown: give one-run, f-dp, f-dp-gaussian, clopper-pearson, gaussian or none";
-            return Err(Fail::flag("--bound", name, known));
+            return Err(Fail::unknown("--bound", name, known));
         }
     }))
 }

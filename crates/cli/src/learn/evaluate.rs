@@ -6,6 +6,7 @@ use super::task::Task;
 use crate::Output;
 use crate::args::learn::Evaluate;
 use crate::bar::Bar;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::data::TableFile;
@@ -23,7 +24,10 @@ pub(super) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
     drop(bar);
     let design = design.by_user(stored.task.is_classification());
     if design.rows() == 0 {
-        return Err(Fail::new(format!("{} has no rows: give a table with data", table.path().display())));
+        return Err(Fail::new(
+            Code::NoRows,
+            format!("{} has no rows: give a table with data", table.path().display()),
+        ));
     }
     let blank = vec![-1.0; design.rows()];
     let labels = if matches!(stored.task, Task::Classes { .. }) { &blank } else { design.labels() };

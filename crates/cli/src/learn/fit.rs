@@ -5,6 +5,7 @@ use super::held_out::{Tested, exactly, released};
 use super::plan::Plan;
 use super::task::Task;
 use crate::bar::Bar;
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::accounting::composition;
 use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
@@ -39,7 +40,9 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     if let (Some(design), Some(table)) = (&test, &plan.test)
         && design.rows() == 0
     {
-        return Err(Fail::flag("--test", &table.path().display().to_string(), "it has no rows"));
+        return Err(
+            Fail::flag("--test", &table.path().display().to_string(), "it has no rows").coded(Code::NoRows)
+        );
     }
     let (mut model, method, bill) = fit_design(plan, &train, entropy)?;
     let (own, report) = match &model {
@@ -175,7 +178,10 @@ pub(super) fn encode(plan: &Plan, progress: bool) -> Result<(Design, Option<Desi
     // Under add-remove, that there are no rows is private like any other number of them.
     let is_known = plan.budget.is_none() || plan.settings.neighboring == Neighboring::ReplaceOne;
     if train.rows() == 0 && is_known {
-        return Err(Fail::new(format!("{} has no rows to train on: give a table with data", plan.data)));
+        return Err(Fail::new(
+            Code::NoRows,
+            format!("{} has no rows to train on: give a table with data", plan.data),
+        ));
     }
     Ok((train, held_out))
 }

@@ -6,6 +6,7 @@ use super::fit::Trained;
 use super::replay;
 use super::task::Task;
 use crate::args::learn::Train;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::{CERTIFICATE_FILE, can_be_made};
 use reticent::data::{Encoder, Schema, write_atomic};
@@ -18,15 +19,17 @@ const SCHEMA_FILE: &str = "schema.toml";
 
 /// Refuses a place where no model can go, before anything is read.
 pub(super) fn check(folder: &Path) -> Result<(), Fail> {
-    let refuse = |remedy: &str| Err(Fail::flag("--out", &folder.display().to_string(), remedy));
+    let refuse = |code: Code, remedy: &str| {
+        Err(Fail::flag("--out", &folder.display().to_string(), remedy).coded(code))
+    };
     match fs::read_dir(folder) {
         Ok(mut entries) => {
             if entries.next().is_some() && !folder.join(MODEL_FILE).is_file() {
-                return refuse("the folder holds something else: give a new one");
+                return refuse(Code::Taken, "the folder holds something else: give a new one");
             }
             Ok(())
         }
-        Err(_) if folder.exists() => refuse("not a folder: give a new one"),
+        Err(_) if folder.exists() => refuse(Code::Taken, "not a folder: give a new one"),
         Err(_) => can_be_made(folder),
     }
 }
@@ -35,6 +38,7 @@ pub(super) fn check(folder: &Path) -> Result<(), Fail> {
 pub(super) fn save(folder: &Path, trained: &Trained, schema: &Schema, arguments: &Train) -> Result<(), Fail> {
     let stopped = |error: std::io::Error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be written: {error}"))
+            .coded(Code::Unwritable)
     };
     fs::create_dir_all(folder).map_err(stopped)?;
     let file = folder.join(MODEL_FILE);
@@ -42,7 +46,7 @@ pub(super) fn save(folder: &Path, trained: &Trained, schema: &Schema, arguments:
         fs::remove_file(&file).map_err(stopped)?;
     }
     let certificate = serde_json::to_string_pretty(&trained.certificate)
-        .map_err(|error| Fail::new(format!("cannot write the certificate: {error}")))?;
+        .map_err(|error| Fail::new(Code::Internal, format!("cannot write the certificate: {error}")))?;
     write_atomic(&folder.join(SCHEMA_FILE), schema.to_toml().as_bytes())?;
     write_atomic(&folder.join(CERTIFICATE_FILE), format!("{certificate}\n").as_bytes())?;
     replay::save(folder, arguments)?;
@@ -60,7 +64,7 @@ impl Stored {
     pub(super) fn read(folder: &Path) -> Result<Self, Fail> {
         if !folder.join(MODEL_FILE).is_file() {
             let remedy = "no model there: give the folder that 'reticent train --out' wrote";
-            return Err(Fail::new(format!("{}: {remedy}", folder.display())));
+            return Err(Fail::new(Code::NoModel, format!("{}: {remedy}", folder.display())));
         }
         let schema = Schema::read(&folder.join(SCHEMA_FILE))?;
         let (encoder, task) = (Encoder::new(&schema)?, Task::of(&schema)?);
@@ -79,7 +83,7 @@ impl Stored {
         let fits_label = !matches!(task, Task::Number(_)) || predicts_numbers;
         if features != encoder.dimension() || classes != expected || !fits_label {
             let remedy = format!("{SCHEMA_FILE} is not the schema of this model: train it again");
-            return Err(Fail::new(format!("{}: {remedy}", folder.display())));
+            return Err(Fail::new(Code::Broken, format!("{}: {remedy}", folder.display())));
         }
         Ok(Self { model, encoder, task })
     }

@@ -3,6 +3,7 @@
 use super::fit::rows;
 use super::plan::Plan;
 use super::task::Task;
+use crate::explain::Code;
 use crate::fail::{Fail, plain};
 use reticent::core::{Epsilon, Event, Guarantee};
 use reticent::data::Design;
@@ -131,7 +132,9 @@ pub(super) fn released(
 pub(super) fn exactly(plan: &Plan, model: &Model, design: &Design) -> Result<Tested, Fail> {
     Ok(Tested::Exact(match &plan.task {
         Task::Number(bounds) => {
-            let Model::Binary(fit) = model else { return Err(Fail::new("the model has no value to test")) };
+            let Model::Binary(fit) = model else {
+                return Err(Fail::new(Code::Internal, "the model has no value to test"));
+            };
             let score = evaluate_values(fit, &rows(plan, design, design.labels())?)?;
             let rmse = unscaled(score.rmse, bounds);
             Score::Number { rmse, interval: [rmse, rmse] }
@@ -146,7 +149,9 @@ pub(super) fn exactly(plan: &Plan, model: &Model, design: &Design) -> Result<Tes
 
 /// Predicted minus true values, clamped to what bounded labels allow.
 fn errors(plan: &Plan, model: &Model, design: &Design) -> Result<Vec<f64>, Fail> {
-    let Model::Binary(fit) = model else { return Err(Fail::new("the model has no value to test")) };
+    let Model::Binary(fit) = model else {
+        return Err(Fail::new(Code::Internal, "the model has no value to test"));
+    };
     let margins = fit.margins(&rows(plan, design, design.labels())?)?;
     Ok(margins.iter().zip(design.labels()).map(|(m, y)| m.clamp(-1.0, 1.0) - y).collect())
 }

@@ -3,6 +3,7 @@
 use super::folder;
 use super::task::Task;
 use crate::args::learn::Train;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read::{self, whole};
 use reticent::core::{Delta, Epsilon, Guarantee, Neighboring};
@@ -146,7 +147,7 @@ fn method(name: &str) -> Result<Option<Method>, Fail> {
         _ => name.parse().map(Some).map_err(|_| {
             let known = "unknown: give auto, output, objective, gradient, sgd, chaudhuri-2011, kifer-2012, \
                          iyengar-2019 or exact";
-            Fail::flag("--method", name, known)
+            Fail::unknown("--method", name, known)
         }),
     }
 }
@@ -156,8 +157,8 @@ fn budget(arguments: &Train, method: Option<Method>) -> Result<Option<Guarantee>
     if method == Some(Method::Exact) {
         return match (&arguments.epsilon, &arguments.delta) {
             (None, None) => Ok(None),
-            (Some(text), _) => Err(Fail::flag("--epsilon", text, "leave it out: exact is not private")),
-            (_, Some(text)) => Err(Fail::flag("--delta", text, "leave it out: exact is not private")),
+            (Some(text), _) => Err(Fail::conflict("--epsilon", text, "leave it out: exact is not private")),
+            (_, Some(text)) => Err(Fail::conflict("--delta", text, "leave it out: exact is not private")),
         };
     }
     let Some(epsilon) = &arguments.epsilon else {
@@ -173,7 +174,7 @@ fn budget(arguments: &Train, method: Option<Method>) -> Result<Option<Guarantee>
         ));
     }
     if method == Some(Method::Chaudhuri) && delta.get() > 0.0 {
-        return Err(Fail::flag("--delta", &delta.to_string(), "leave it out: chaudhuri-2011 is pure"));
+        return Err(Fail::conflict("--delta", &delta.to_string(), "leave it out: chaudhuri-2011 is pure"));
     }
     Ok(Some(Guarantee { epsilon, delta }))
 }
@@ -186,13 +187,13 @@ fn settings(arguments: &Train, schema: &Schema) -> Result<Settings, Fail> {
         Unit::Column(column) if neighboring == Neighboring::AddRemove => format!("all rows of one {column}"),
         Unit::Column(_) => {
             let remedy = "the schema's unit is a column: whose rows there are is hidden by add-remove only";
-            return Err(Fail::flag("--neighboring", relation, remedy));
+            return Err(Fail::flag("--neighboring", relation, remedy).coded(Code::Relation));
         }
     };
     let size = arguments.size.as_deref().map(|text| whole("--size", text, u64::MAX)).transpose()?;
     if size.is_some() && neighboring == Neighboring::ReplaceOne {
         let remedy = "leave it out: under replace-one the number of rows is public";
-        return Err(Fail::flag("--size", arguments.size.as_deref().unwrap_or_default(), remedy));
+        return Err(Fail::conflict("--size", arguments.size.as_deref().unwrap_or_default(), remedy));
     }
     let regularization = arguments.regularization.as_deref();
     let regularization = regularization.map(|text| positive("--regularization", text)).transpose()?;
@@ -206,11 +207,17 @@ pub(crate) fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<
     let Some(spent) = schema.spent() else { return Ok(None) };
     if *schema.unit() != Unit::Row {
         let why = "was paid for rows, and the unit is a column: write the bounds and categories from public knowledge";
-        return Err(Fail::new(format!("--schema: [spent]: what learning the schema cost {why}")));
+        return Err(Fail::new(
+            Code::Schema,
+            format!("--schema: [spent]: what learning the schema cost {why}"),
+        ));
     }
     if spent.neighboring() != neighboring.to_string() {
         let why = format!("is stated under {}: train with --neighboring {0}", spent.neighboring());
-        return Err(Fail::new(format!("--schema: [spent]: what learning the schema cost {why}")));
+        return Err(Fail::new(
+            Code::Relation,
+            format!("--schema: [spent]: what learning the schema cost {why}"),
+        ));
     }
     Ok(Some(Guarantee { epsilon: Epsilon::new(spent.epsilon())?, delta: Delta::new(spent.delta())? }))
 }
@@ -225,7 +232,7 @@ fn steps(arguments: &Train, method: Option<Method>) -> Result<Steps, Fail> {
     for (flag, text, fits) in given {
         if let (Some(text), false) = (text, fits) {
             let needed = if flag == "--sampling-rate" { "sgd" } else { "gradient or sgd" };
-            return Err(Fail::flag(flag, text, format!("goes with --method {needed} only")));
+            return Err(Fail::conflict(flag, text, format!("goes with --method {needed} only")));
         }
     }
     let number =
@@ -261,7 +268,7 @@ fn split(
             if share > 0.0 && fixed {
                 let remedy = "a replaced row may change sides, so that nothing can be held out under \
                               replace-one: give --test FILE, or add-remove";
-                return Err(Fail::flag("--test-share", text, remedy));
+                return Err(Fail::flag("--test-share", text, remedy).coded(Code::Relation));
             }
             share
         }

@@ -1,6 +1,7 @@
 //! What a training was asked for, kept with the model so that it can be repeated on other rows.
 
 use crate::args::learn::Train;
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::data::write_atomic;
 use serde::{Deserialize, Serialize};
@@ -59,14 +60,15 @@ pub(super) fn save(folder: &Path, train: &Train) -> Result<(), Fail> {
         split_key: train.split_key.clone(),
         test: whole(&train.test),
     };
-    let text = serde_json::to_string_pretty(&flags).map_err(|error| Fail::new(error.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(&flags).map_err(|error| Fail::new(Code::Internal, error.to_string()))?;
     Ok(write_atomic(&folder.join(RUN_FILE), format!("{text}\n").as_bytes())?)
 }
 
 /// The arguments of the training that made a folder's model, with the folder's own schema.
 pub(super) fn read(folder: &Path) -> Result<Train, Fail> {
     let path = folder.join(RUN_FILE);
-    let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
+    let refuse = |why: String| Fail::new(Code::Broken, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(&path).map_err(|error| {
         refuse(format!("how the model was trained cannot be read ({error}): train it again"))
     })?;

@@ -6,6 +6,7 @@ use super::plan::{self, tables};
 use super::replay;
 use super::task::Task;
 use crate::attack::{Case, Chosen, Draw, Wanted};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::network::read_certificate;
 use reticent::attack::{LinearLearner, LinearSettings, Population};
@@ -19,7 +20,7 @@ use std::path::Path;
 pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     let progress = wanted.progress;
     let stored = Stored::read(folder)?;
-    let refuse = |why: String| Fail::new(format!("{}: {why}", folder.display()));
+    let refuse = |why: String| Fail::new(Code::Premise, format!("{}: {why}", folder.display()));
     if let Task::Number(_) = stored.task {
         return Err(refuse("the label is a number, and attacks here are on classifiers".to_owned()));
     }

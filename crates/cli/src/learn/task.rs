@@ -1,5 +1,6 @@
 //! What the label makes of the problem.
 
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::data::Schema;
 use reticent::data::schema::{Bounds, Target};
@@ -23,7 +24,8 @@ impl Task {
     /// The task of a schema; its label is needed.
     pub(crate) fn of(schema: &Schema) -> Result<Self, Fail> {
         let Some(label) = schema.label() else {
-            return Err(Fail::missing("[label]", "the schema names none: say which column to predict"));
+            return Err(Fail::missing("[label]", "the schema names none: say which column to predict")
+                .coded(Code::Schema));
         };
         Ok(match &label.target {
             Target::Binary { positive } => Self::Binary { positive: positive.clone() },
@@ -34,7 +36,7 @@ impl Task {
 
     /// The loss of a model by name.
     pub(super) fn loss(&self, model: Option<&str>) -> Result<Loss, Fail> {
-        let refuse = |name: &str, remedy: &str| Err(Fail::flag("--model", name, remedy));
+        let refuse = |name: &str, remedy: &str| Err(Fail::conflict("--model", name, remedy));
         match (model, self) {
             (None | Some("logistic"), Self::Binary { .. } | Self::Classes { .. }) => Ok(Loss::Logistic),
             (Some("svm"), Self::Binary { .. } | Self::Classes { .. }) => Ok(Loss::SVM),
@@ -45,7 +47,7 @@ impl Task {
             (Some("ridge"), Self::Classes { .. }) => {
                 refuse("ridge", "the label has several classes: give logistic or svm")
             }
-            (Some(name), _) => refuse(name, "unknown: give logistic, svm or ridge"),
+            (Some(name), _) => Err(Fail::unknown("--model", name, "unknown: give logistic, svm or ridge")),
         }
     }
 

@@ -2,10 +2,12 @@
 
 use super::reader::Reader;
 use super::run::Run;
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::data::closest;
 use reticent::train::Description;
 use reticent::train::describe::{PRESETS, preset};
+use std::path::Path;
 
 /// Models that are linear where the data are a table.
 const LINEAR: &[&str] = &["logistic", "svm", "ridge"];
@@ -32,7 +34,7 @@ pub(super) fn check(model: &str) -> Result<(), Fail> {
         "unknown{hint}: give logistic, svm or ridge for a linear model, or {} or a model.toml for a network",
         networks.join(", ")
     );
-    Err(Fail::flag("--model", model, remedy))
+    Err(Fail::unknown("--model", model, remedy))
 }
 
 /// The network for examples of this shape, frozen layers marked.
@@ -48,11 +50,10 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
     check(&model)?;
     let outputs = reader.outputs();
     let mut description = if is_file(&model) {
-        let text = std::fs::read_to_string(&model)
-            .map_err(|error| Fail::flag("--model", &model, format!("cannot be read: {error}")))?;
+        let text = super::run::text_of(Path::new(&model)).map_err(|failure| failure.within("--model"))?;
         Description::from_toml(&text, &model)?
     } else if LINEAR.contains(&model.as_str()) && model != "logistic" {
-        return Err(Fail::flag(
+        return Err(Fail::conflict(
             "--model",
             &model,
             "goes with tables only: give logistic, mlp or another network",
@@ -65,7 +66,7 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
         let remedy = format!(
             "it has {found} outputs, and the data need {outputs}: one per class, or one for a number"
         );
-        return Err(Fail::flag("--model", &model, remedy));
+        return Err(Fail::flag("--model", &model, remedy).coded(Code::Misfit));
     }
     for name in run.freeze.iter().flatten() {
         let names: Vec<String> = description
@@ -76,7 +77,7 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
             .collect();
         let Some(place) = names.iter().position(|known| known == name) else {
             let remedy = format!("no such layer: there are {}", names.join(", "));
-            return Err(Fail::flag("--freeze", name, remedy));
+            return Err(Fail::flag("--freeze", name, remedy).coded(Code::UnknownName));
         };
         description.layers[place].frozen = true;
     }

@@ -4,6 +4,7 @@ use super::folder::Stored;
 use super::predict::{likeliest, source};
 use crate::Output;
 use crate::args::learn::Evaluate;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::learn::{class_lines, evaluated, value_lines};
 use reticent::data::schema::Target;
@@ -15,7 +16,7 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
     let source = source(&arguments.file, arguments.part.as_deref())?;
     let (scores, examples) = stored.scores(&source, true, progress)?;
     if examples.is_empty() {
-        return Err(Fail::new(format!("{} has no rows: give data", source.name())));
+        return Err(Fail::new(Code::NoRows, format!("{} has no rows: give data", source.name())));
     }
     let rows = examples.len();
     let (found, lines) = match (examples.targets(), stored.reader.target()) {
@@ -32,7 +33,7 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
             let known: Vec<i64> = (0..classes as i64).collect();
             class_lines(&class_scores(&truth, &said, &known)?, &stored.reader.classes, rows)
         }
-        _ => return Err(Fail::new("the model's label is no number: train it again")),
+        _ => return Err(Fail::new(Code::Broken, "the model's label is no number: train it again")),
     };
     evaluated(&found, lines, arguments.json)
 }

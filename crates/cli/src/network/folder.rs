@@ -3,6 +3,7 @@
 use super::reader::{Input, Reader};
 use super::run::Run;
 use super::source::Source;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::{CERTIFICATE_FILE, can_be_made};
 use reticent::core::Certificate;
@@ -38,14 +39,16 @@ struct About {
 
 /// Refuses a place where no run can begin.
 pub(super) fn check_new(folder: &Path) -> Result<(), Fail> {
-    let refuse = |remedy: &str| Err(Fail::flag("--out", &folder.display().to_string(), remedy));
+    let refuse = |code: Code, remedy: &str| {
+        Err(Fail::flag("--out", &folder.display().to_string(), remedy).coded(code))
+    };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
         Ok(true) => match folder.join(RUN_FILE).is_file() {
-            true => refuse("it holds a run: go on with it by --resume, or give a new folder"),
-            false => refuse("the folder is not empty: give a new one"),
+            true => refuse(Code::Taken, "it holds a run: go on with it by --resume, or give a new folder"),
+            false => refuse(Code::Taken, "the folder is not empty: give a new one"),
         },
         Ok(false) => Ok(()),
-        Err(_) if folder.exists() => refuse("not a folder: give a new one"),
+        Err(_) if folder.exists() => refuse(Code::Taken, "not a folder: give a new one"),
         Err(_) => can_be_made(folder),
     }
 }
@@ -59,6 +62,7 @@ pub(super) fn begin(
 ) -> Result<(), Fail> {
     fs::create_dir_all(folder).map_err(|error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
+            .coded(Code::Unwritable)
     })?;
     let mut kept = Run { out: None, label: None, ..run.clone() };
     let whole = |path: &mut Option<PathBuf>| {
@@ -89,7 +93,7 @@ pub(super) fn begin(
 /// Writes what is guaranteed for everything in the folder.
 pub(super) fn write_certificate(folder: &Path, certificate: Option<&Certificate>) -> Result<(), Fail> {
     let text = serde_json::to_string_pretty(&certificate)
-        .map_err(|error| Fail::new(format!("cannot write the certificate: {error}")))?;
+        .map_err(|error| Fail::new(Code::Internal, format!("cannot write the certificate: {error}")))?;
     Ok(write_atomic(&folder.join(CERTIFICATE_FILE), format!("{text}\n").as_bytes())?)
 }
 
@@ -99,7 +103,7 @@ pub(super) fn drop_certificate(folder: &Path) -> Result<(), Fail> {
     let path = folder.join(CERTIFICATE_FILE);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Fail::new(format!("{}: cannot be replaced: {error}", path.display())))
+            Err(Fail::new(Code::Unwritable, format!("{}: cannot be replaced: {error}", path.display())))
         }
         _ => Ok(()),
     }
@@ -108,7 +112,7 @@ pub(super) fn drop_certificate(folder: &Path) -> Result<(), Fail> {
 /// What is guaranteed for the folder; none without privacy.
 pub(crate) fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Fail> {
     let path = folder.join(CERTIFICATE_FILE);
-    let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
+    let refuse = |why: String| Fail::new(Code::Broken, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
     serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
 }
@@ -129,7 +133,8 @@ pub(super) fn finish(
         classes: reader.classes.clone(),
         private,
     };
-    let text = serde_json::to_string_pretty(&about).map_err(|error| Fail::new(error.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(&about).map_err(|error| Fail::new(Code::Internal, error.to_string()))?;
     Ok(write_atomic(&folder.join(ABOUT_FILE), format!("{text}\n").as_bytes())?)
 }
 
@@ -138,8 +143,9 @@ pub(super) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Fa
     let path = folder.join(METRICS_FILE);
     let text = crate::text::json_line(line)?;
     let file = OpenOptions::new().create(true).append(true).open(&path);
-    file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| Fail::new(format!("{}: cannot be written: {error}", path.display())))
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        Fail::new(Code::Unwritable, format!("{}: cannot be written: {error}", path.display()))
+    })
 }
 
 /// Whether a folder is one of a network, finished or not.
@@ -159,9 +165,9 @@ impl Stored {
         let path = folder.join(ABOUT_FILE);
         if !path.is_file() {
             let why = "the training is not finished: go on with 'reticent train --resume' and this folder";
-            return Err(Fail::new(format!("{}: {why}", folder.display())));
+            return Err(Fail::new(Code::NoModel, format!("{}: {why}", folder.display())));
         }
-        let refuse = |path: &Path, why: String| Fail::new(format!("{}: {why}", path.display()));
+        let refuse = |path: &Path, why: String| Fail::new(Code::Broken, format!("{}: {why}", path.display()));
         let text = fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()))?;
         let about: About = serde_json::from_str(&text)
             .map_err(|error| refuse(&path, format!("not a stored network ({error}): train it again")))?;
@@ -201,7 +207,7 @@ impl Stored {
     ) -> Result<(Vec<f32>, reticent::train::Examples), Fail> {
         const CHUNK: usize = 512;
         let examples = self.reader.read(source, labelled, progress)?.examples;
-        let named = |error: reticent::train::TrainError| Fail::new(format!("{}: {error}", source.name()));
+        let named = |error: reticent::train::TrainError| Fail::from(error).within(&source.name());
         self.network.check(&examples).map_err(named)?;
         let all: Vec<usize> = (0..examples.len()).collect();
         let mut scores = Vec::new();

@@ -34,6 +34,7 @@ pub(crate) use target::{canary_training, target};
 
 use crate::Output;
 use crate::args::learn::Train;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::interrupt;
 use crate::learn::public_warnings;
@@ -45,7 +46,7 @@ use reticent::noise::Entropy;
 use reticent::train::{Effort, Model, Network, Terms, TrainError, Trainer, Units};
 use run::Run;
 use source::Source;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use training::{Course, End};
 
@@ -92,6 +93,7 @@ pub(crate) fn refuse_flags(arguments: &Train) -> Result<(), Fail> {
     }
     if flags.non_private.is_some() {
         return Err(Fail::new(
+            Code::Conflict,
             "--non-private: goes with networks: give --method exact for a linear model without privacy",
         ));
     }
@@ -99,15 +101,16 @@ pub(crate) fn refuse_flags(arguments: &Train) -> Result<(), Fail> {
     let own = common.to_toml()?;
     let key = text.lines().find(|line| !own.contains(line)).and_then(|line| line.split(' ').next());
     let flag = key.unwrap_or_default();
-    Err(Fail::new(format!(
-        "--{flag}: goes with networks only: give --model mlp or another network, or leave it out"
-    )))
+    let text =
+        format!("--{flag}: goes with networks only: give --model mlp or another network, or leave it out");
+    Err(Fail::new(Code::Conflict, text))
 }
 
 /// Refuses flags of linear models that were given with a network.
 fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
-    let refuse =
-        |flag: &str, remedy: &str| Err(Fail::new(format!("{flag}: goes with linear models only: {remedy}")));
+    let refuse = |flag: &str, remedy: &str| {
+        Err(Fail::new(Code::Conflict, format!("{flag}: goes with linear models only: {remedy}")))
+    };
     if arguments.method != "auto" {
         return refuse("--method", "leave it out, or give --non-private for a network without privacy");
     }
@@ -125,40 +128,61 @@ fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
     Ok(())
 }
 
-/// The run that the arguments ask for, and whether it is begun already.
-fn asked(arguments: &Train) -> Result<(Run, bool), Fail> {
-    let mut flags = Run::of_flags(arguments)?;
-    if let Some(folder) = &arguments.network.resume {
-        if let Some(out) = &arguments.out {
-            return Err(Fail::flag(
-                "--out",
-                &out.display().to_string(),
-                "leave it out: a resumed run stays where it is",
-            ));
-        }
-        let file = folder.join(RUN_FILE);
-        if !file.is_file() {
-            let remedy = "no run there: give the folder that 'reticent train --out' began";
-            return Err(Fail::flag("--resume", &folder.display().to_string(), remedy));
-        }
-        flags.out = Some(folder.clone());
-        return Ok((flags.over(Run::read(&file)?)?, true));
-    }
-    let file =
-        flags.data.clone().filter(|file| file.extension().is_some_and(|extension| extension == "toml"));
-    match file {
-        Some(file) => {
-            flags.data = None;
-            Ok((flags.over(Run::read(&file)?)?, false))
-        }
-        None => Ok((flags, false)),
+/// The run that the arguments ask for.
+struct Asked {
+    run: Run,
+    /// Whether it is begun already.
+    resumes: bool,
+    /// The file that it was read from, with its text.
+    file: Option<(PathBuf, String)>,
+    /// The keys that flags gave, as the text of a file.
+    flags: String,
+}
+
+impl Asked {
+    fn of(arguments: &Train) -> Result<Self, Fail> {
+        let mut flags = Run::of_flags(arguments)?;
+        let given = flags.to_toml()?;
+        let (file, resumes) = if let Some(folder) = &arguments.network.resume {
+            if let Some(out) = &arguments.out {
+                let remedy = "leave it out: a resumed run stays where it is";
+                return Err(Fail::conflict("--out", &out.display().to_string(), remedy));
+            }
+            let file = folder.join(RUN_FILE);
+            if !file.is_file() {
+                let remedy = "no run there: give the folder that 'reticent train --out' began";
+                let folder = folder.display().to_string();
+                return Err(Fail::flag("--resume", &folder, remedy).coded(Code::NoModel));
+            }
+            flags.out = Some(folder.clone());
+            (file, true)
+        } else {
+            let is_run = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "toml");
+            let Some(file) = flags.data.take_if(|file| is_run(file)) else {
+                return Ok(Self { run: flags, resumes: false, file: None, flags: given });
+            };
+            (file, false)
+        };
+        let text = run::text_of(&file)?;
+        let run = flags.over(Run::parse(&text, &file)?)?;
+        Ok(Self { run, resumes, file: Some((file, text)), flags: given })
     }
 }
 
 /// Trains a network.
 pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     refuse_linear(arguments)?;
-    let (mut run, resumes) = asked(arguments)?;
+    let Asked { run, resumes, file, flags } = Asked::of(arguments)?;
+    begin(arguments, run, resumes, progress).map_err(|failure| match &file {
+        // A flag replaces what the file says, and is refused as a flag.
+        Some((file, text)) if !failure.is_about_key(&flags) => {
+            failure.in_file(&file.display().to_string(), text)
+        }
+        _ => failure,
+    })
+}
+
+fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Result<Output, Fail> {
     let settings = settings::settle(&mut run)?;
     let folder = run.out.clone();
     match &folder {
@@ -173,11 +197,11 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != Unit::Row);
     if is_by_user && settings.neighboring == Neighboring::ReplaceOne {
         let remedy = "the schema's unit is a column: whose rows there are is hidden by add-remove only";
-        return Err(Fail::flag("--neighboring", "replace-one", remedy));
+        return Err(Fail::flag("--neighboring", "replace-one", remedy).coded(Code::Relation));
     }
     if let (Some(most), false) = (run.examples_per_user, is_by_user) {
         let remedy = "goes with a schema whose unit is a column, such as unit = { column = \"user\" }";
-        return Err(Fail::flag("--examples-per-user", &most.to_string(), remedy));
+        return Err(Fail::conflict("--examples-per-user", &most.to_string(), remedy));
     }
     let validation = match &run.validation {
         Some(data) => {
@@ -191,7 +215,7 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     {
         let remedy =
             "these are the private data themselves, and a score on them is not covered: give public data";
-        return Err(Fail::flag("--validation", &source.name(), remedy));
+        return Err(Fail::flag("--validation", &source.name(), remedy).coded(Code::Conflict));
     }
     let quiet = !progress || arguments.json;
     let loaded = reader.read(&found.source, true, !quiet)?;
@@ -206,15 +230,16 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     let network = Network::new(description.clone(), Effort { threads, ..usual })?;
     if let (Some(public), Some(source)) = (&public, &validation) {
         if public.examples.is_empty() {
-            return Err(Fail::new(format!("{}: no examples to validate on: give data", source.name())));
+            return Err(Fail::new(
+                Code::NoRows,
+                format!("{}: no examples to validate on: give data", source.name()),
+            ));
         }
-        let named = |error: TrainError| Fail::new(format!("{}: {error}", source.name()));
+        let named = |error: TrainError| Fail::from(error).within(&source.name());
         network.check(&public.examples).map_err(named)?;
     }
     let named = |error: TrainError| match error {
-        TrainError::Example { .. } | TrainError::Shape(_) => {
-            Fail::new(format!("{}: {error}", found.source.name()))
-        }
+        TrainError::Example { .. } | TrainError::Shape(_) => Fail::from(error).within(&found.source.name()),
         other => other.into(),
     };
     network.check(&loaded.examples).map_err(named)?;

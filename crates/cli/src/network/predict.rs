@@ -20,12 +20,12 @@ pub(super) fn source(file: &Path, part: Option<&str>) -> Result<Source, Fail> {
         None => None,
         Some("train") => Some(Part::Train),
         Some("test") => Some(Part::Test),
-        Some(other) => return Err(Fail::flag("--part", other, "unknown: give train or test")),
+        Some(other) => return Err(Fail::unknown("--part", other, "unknown: give train or test")),
     };
     let found = find(Some(file), None)?;
     match (wanted, found.official) {
         (None | Some(Part::Test), Some(official)) => Ok(official),
-        (Some(Part::Test), None) => Err(Fail::flag("--part", "test", "there is none: leave it out")),
+        (Some(Part::Test), None) => Err(Fail::conflict("--part", "test", "there is none: leave it out")),
         _ => Ok(found.source),
     }
 }

@@ -3,6 +3,7 @@
 use super::run::{Classes, Run};
 use super::source::Source;
 use crate::bar::Bar;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::learn::Task;
 use reticent::data::schema::{Categories, Label, Target, Unit};
@@ -66,7 +67,10 @@ impl Reader {
         ] {
             if given && !fits {
                 let data = if images { "images" } else { "tables" };
-                return Err(Fail::new(format!("{flag}: does not go with {data}: leave it out")));
+                return Err(Fail::new(
+                    Code::Conflict,
+                    format!("{flag}: does not go with {data}: leave it out"),
+                ));
             }
         }
         if images {
@@ -106,7 +110,7 @@ impl Reader {
         let schema = match own {
             Some(_) if run.label.is_some() || run.classes.is_some() => {
                 let why = "the schema names the label and its classes: leave this out, or the schema";
-                return Err(Fail::new(format!("--label or --classes: {why}")));
+                return Err(Fail::new(Code::Conflict, format!("--label or --classes: {why}")));
             }
             Some(schema) => schema,
             None => text_schema(run)?,
@@ -146,7 +150,7 @@ impl Reader {
 
     /// Reads data, with labels and users or without.
     pub(super) fn read(&self, source: &Source, labelled: bool, progress: bool) -> Result<Loaded, Fail> {
-        let wrong = |remedy: &str| Err(Fail::new(format!("{}: {remedy}", source.name())));
+        let wrong = |remedy: &str| Err(Fail::new(Code::Misfit, format!("{}: {remedy}", source.name())));
         match (&self.input, source) {
             (Input::Images { shift, scale }, Source::Images(folder, part)) => {
                 let images = Images::read(folder, *part)?;
@@ -209,9 +213,9 @@ fn image_classes(run: &Run) -> Result<Vec<String>, Fail> {
         Some(Classes::Names(names)) => names.clone(),
     };
     let found = Categories::new(&names);
-    found.map_err(|problem| Fail::flag("--classes", &names.join(","), problem))?;
+    found.map_err(|problem| Fail::flag("--classes", &names.join(","), problem).coded(Code::List))?;
     if names.len() < 2 {
-        return Err(Fail::flag("--classes", &names.join(","), "give at least two"));
+        return Err(Fail::flag("--classes", &names.join(","), "give at least two").coded(Code::List));
     }
     Ok(names)
 }
@@ -230,9 +234,9 @@ fn text_schema(run: &Run) -> Result<Schema, Fail> {
             "give the public names of the label's classes, e.g. --classes ham,spam",
         ));
     };
-    let categories =
-        Categories::new(names).map_err(|problem| Fail::flag("--classes", &names.join(","), problem))?;
+    let categories = Categories::new(names)
+        .map_err(|problem| Fail::flag("--classes", &names.join(","), problem).coded(Code::List))?;
     let label = Label { column, target: Target::Classes { categories, other: 0 } };
     Schema::new(Unit::Row, Some(label), Vec::new())
-        .map_err(|error| Fail::flag("--classes", &names.join(","), error))
+        .map_err(|error| Fail::flag("--classes", &names.join(","), error).coded(Code::List))
 }

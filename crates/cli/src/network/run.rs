@@ -1,10 +1,12 @@
 //! `run.toml`: everything to repeat a run. Its keys are the flags without their dashes.
 
 use crate::args::learn::Train;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read;
 use reticent::core::{Epsilon, Event, Guarantee};
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A run as it was asked for; what is absent has a default.
@@ -86,30 +88,38 @@ pub(super) struct Counted {
 
 impl Counted {
     pub(super) fn new(size: u64, guarantee: Guarantee, events: &[Event]) -> Result<Self, Fail> {
-        let events = serde_json::to_string(events).map_err(|error| Fail::new(error.to_string()))?;
+        let events =
+            serde_json::to_string(events).map_err(|error| Fail::new(Code::Internal, error.to_string()))?;
         Ok(Self { size, epsilon: guarantee.epsilon.get(), events })
     }
 
     pub(super) fn cost(&self) -> Result<(Vec<Event>, Guarantee), Fail> {
         let events = serde_json::from_str(&self.events)
-            .map_err(|error| Fail::new(format!("run.toml: [counted]: events: {error}")))?;
+            .map_err(|error| Fail::new(Code::TomlValue, format!("run.toml: [counted]: events: {error}")))?;
         Ok((events, Guarantee::pure(Epsilon::new(self.epsilon)?)))
     }
+}
+
+/// The text of a file.
+pub(super) fn text_of(path: &Path) -> Result<String, Fail> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let (code, why) = match error.kind() {
+            ErrorKind::NotFound => (Code::NotFound, "no such file: check the path".to_owned()),
+            _ => (Code::Unreadable, format!("cannot be read: {error}")),
+        };
+        Fail::new(code, format!("{}: {why}", path.display()))
+    })
 }
 
 impl Run {
     /// Reads a file; relative paths in it start at its folder.
     pub(super) fn read(path: &Path) -> Result<Self, Fail> {
-        let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
-        let text =
-            std::fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-        let mut run: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            refuse(format!(
-                "line {line}: {}: the keys are the flags of 'reticent train' without their dashes",
-                error.message()
-            ))
-        })?;
+        Self::parse(&text_of(path)?, path)
+    }
+
+    /// Reads the text of the file at `path`.
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self, Fail> {
+        let mut run: Self = reticent::data::toml::read(text, &path.display().to_string())?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let from = |path: &mut Option<PathBuf>| {
             if let Some(path) = path {
@@ -208,7 +218,7 @@ impl Run {
         if self.epochs.is_some() {
             file.steps = None;
         }
-        let strange = |error: serde_json::Error| Fail::new(format!("run.toml: {error}"));
+        let strange = |error: serde_json::Error| Fail::new(Code::Internal, format!("run.toml: {error}"));
         let mut all = serde_json::to_value(file).map_err(strange)?;
         let given = serde_json::to_value(self).map_err(strange)?;
         if let (Some(all), Some(given)) = (all.as_object_mut(), given.as_object()) {
@@ -221,7 +231,7 @@ impl Run {
 
     /// The text of a file.
     pub(super) fn to_toml(&self) -> Result<String, Fail> {
-        toml::to_string(self).map_err(|error| Fail::new(format!("run.toml: {error}")))
+        toml::to_string(self).map_err(|error| Fail::new(Code::Internal, format!("run.toml: {error}")))
     }
 
     pub(super) fn is_private(&self) -> bool {

@@ -48,12 +48,12 @@ pub(super) fn settle(run: &mut Run) -> Result<Settings, Fail> {
     if run.size.is_some() && (neighboring == Neighboring::ReplaceOne || budget == Budget::None) {
         let why = if budget == Budget::None { "without privacy" } else { "under replace-one" };
         let remedy = format!("leave it out: {why} the number of rows is taken as it is");
-        return Err(Fail::flag("--size", &shown(run.size), remedy));
+        return Err(Fail::conflict("--size", &shown(run.size), remedy));
     }
     let clipping = clipping(run)?;
     let recipe = recipe(run)?;
     if let (Some(epochs), Some(_)) = (run.epochs, run.steps) {
-        return Err(Fail::flag("--epochs", &epochs.to_string(), "give --epochs or --steps, not both"));
+        return Err(Fail::conflict("--epochs", &epochs.to_string(), "give --epochs or --steps, not both"));
     }
     if run.steps.is_none() {
         let epochs = *run.epochs.get_or_insert(20.0);
@@ -76,7 +76,7 @@ fn budget(run: &Run) -> Result<Budget, Fail> {
         {
             if let Some(value) = value {
                 let remedy = "leave it out: a run with --non-private protects nobody";
-                return Err(Fail::flag(flag, &value.to_string(), remedy));
+                return Err(Fail::conflict(flag, &value.to_string(), remedy));
             }
         }
         return Ok(Budget::None);
@@ -91,7 +91,7 @@ fn budget(run: &Run) -> Result<Budget, Fail> {
     match (run.epsilon, run.noise_multiplier) {
         (Some(_), Some(multiplier)) => {
             let remedy = "give this or --epsilon, not both: epsilon settles the noise";
-            Err(Fail::flag("--noise-multiplier", &multiplier.to_string(), remedy))
+            Err(Fail::conflict("--noise-multiplier", &multiplier.to_string(), remedy))
         }
         (Some(epsilon), None) => {
             let epsilon = read::epsilon(&epsilon.to_string(), LEAST_EPSILON)?;
@@ -122,7 +122,9 @@ fn clipping(run: &mut Run) -> Result<Clipping, Fail> {
         "flat" => Clipping::Flat { norm },
         "per-layer" => Clipping::PerLayer { norm },
         "automatic" => Clipping::Automatic { norm, stability: 0.01 },
-        other => return Err(Fail::flag("--clipping", other, "unknown: give flat, per-layer or automatic")),
+        other => {
+            return Err(Fail::unknown("--clipping", other, "unknown: give flat, per-layer or automatic"));
+        }
     };
     rule.check()?;
     Ok(rule)
@@ -131,7 +133,7 @@ fn clipping(run: &mut Run) -> Result<Clipping, Fail> {
 fn recipe(run: &mut Run) -> Result<Recipe, Fail> {
     let rule = run.optimizer.get_or_insert_with(|| "sgd".to_owned()).clone();
     if let (Some(momentum), true) = (run.momentum, rule != "sgd") {
-        return Err(Fail::flag("--momentum", &momentum.to_string(), "goes with --optimizer sgd only"));
+        return Err(Fail::conflict("--momentum", &momentum.to_string(), "goes with --optimizer sgd only"));
     }
     let decay = run.weight_decay;
     let optimizer = match rule.as_str() {
@@ -141,7 +143,7 @@ fn recipe(run: &mut Run) -> Result<Recipe, Fail> {
         }
         "adam" => OptimizerSettings::Adam(Adam { weight_decay: decay.unwrap_or(0.0), ..Adam::default() }),
         "adamw" => OptimizerSettings::adamw(decay.unwrap_or(0.01)),
-        other => return Err(Fail::flag("--optimizer", other, "unknown: give sgd, adam or adamw")),
+        other => return Err(Fail::unknown("--optimizer", other, "unknown: give sgd, adam or adamw")),
     };
     let peak = *run.learning_rate.get_or_insert(if rule == "sgd" { 0.1 } else { 0.001 });
     let decay = match run.schedule.as_deref().unwrap_or("constant") {
@@ -150,7 +152,7 @@ fn recipe(run: &mut Run) -> Result<Recipe, Fail> {
         "cosine" => Decay::Cosine { end: 0.0 },
         "exponential" => Decay::Exponential { end: EXPONENTIAL_END },
         other => {
-            return Err(Fail::flag(
+            return Err(Fail::unknown(
                 "--schedule",
                 other,
                 "unknown: give constant, linear, cosine or exponential",

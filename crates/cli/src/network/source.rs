@@ -1,5 +1,6 @@
 //! Where data are: an image folder, a table, or the name of a dataset.
 
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::learn::tables;
 use reticent::data::{DATA_FOLDER, Part, Schema, TableFile, find_dataset};
@@ -56,7 +57,7 @@ pub(super) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found
     if let Some(folder) = file.filter(|file| file.is_dir()) {
         let why =
             "no images there: give a folder with train-images-idx3-ubyte.gz or data_batch_1.bin, or a table";
-        return Err(Fail::new(format!("{}: {why}", folder.display())));
+        return Err(Fail::new(Code::Dataset, format!("{}: {why}", folder.display())));
     }
     let (table, official, schema) = tables(file, data_dir)?;
     Ok(Found { source: Source::Table(table), official: official.map(Source::Table), schema })

@@ -5,6 +5,7 @@ use super::reader::Reader;
 use super::run::Run;
 use super::{settings, source, terms};
 use crate::attack::{Case, Chosen, Draw, Wanted};
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
 use reticent::core::Certificate;
@@ -30,11 +31,12 @@ fn read(folder: &Path, progress: bool) -> Result<Trained, Fail> {
     let mut run = Run::read(&folder.join(RUN_FILE))?;
     let settings = settings::settle(&mut run)?;
     if let Some(Unit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
-        return Err(Fail::new(format!(
+        let text = format!(
             "{}: the unit is all rows of one {column}, and references here leave out single rows: audit it from a score \
              table with a column user (reticent audit --scores)",
             folder.display()
-        )));
+        );
+        return Err(Fail::new(Code::Premise, text));
     }
     let found = source::find(run.data.as_deref(), run.data_dir.as_deref())?;
     let examples = stored.reader.read(&found.source, true, progress)?.examples;

@@ -3,6 +3,7 @@
 use super::reader::Reader;
 use super::run::{Counted, Run};
 use super::settings::{Budget, Settings};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::learn::{Bill, count_rows, spent};
 use reticent::core::rounding::sub_down;
@@ -58,7 +59,7 @@ pub(super) fn agree(
         }
     };
     if size == 0 {
-        return Err(Fail::new("there are no rows to train on: give data"));
+        return Err(Fail::new(Code::NoRows, "there are no rows to train on: give data"));
     }
     let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
     let batch = if counted {
@@ -115,7 +116,7 @@ fn count(
         let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
         if left <= 0.0 {
             let remedy = "counting the rows has cost more than that: give a larger epsilon, or --size";
-            return Err(Fail::flag("--epsilon", &whole.epsilon.to_string(), remedy));
+            return Err(Fail::flag("--epsilon", &whole.epsilon.to_string(), remedy).coded(Code::Spent));
         }
         return Ok((before.size, Guarantee { epsilon: Epsilon::new(left)?, ..whole }));
     }

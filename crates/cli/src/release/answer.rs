@@ -4,6 +4,7 @@ use super::gather::Gathered;
 use super::plan::{Cells, Plan, Query, whole_sums};
 use super::read;
 use crate::digits::exactly;
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::core::{Certificate, Event, Guarantee, Neighboring};
 use reticent::noise::Entropy;
@@ -69,12 +70,15 @@ pub(super) fn answer(
             let label = categories.get(released.value).cloned().unwrap_or_default();
             (Found::Choice { label, shortfall: released.interval[0][1] }, released.events, released.guarantee)
         }
-        _ => return Err(Fail::new("what was gathered does not fit the question")),
+        _ => return Err(Fail::new(Code::Internal, "what was gathered does not fit the question")),
     };
     if let Found::Number { value, interval, .. } = &found
         && !(value.is_finite() && interval.iter().all(|end| end.is_finite()))
     {
-        return Err(Fail::new("--bounds: the answer is beyond what numbers can hold: give smaller bounds"));
+        return Err(Fail::new(
+            Code::Bounds,
+            "--bounds: the answer is beyond what numbers can hold: give smaller bounds",
+        ));
     }
     Ok(Outcome { found, certificate: certificate(plan, events, guarantee, rows) })
 }

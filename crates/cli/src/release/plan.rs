@@ -3,6 +3,7 @@
 use super::terms::{LEAST_EPSILON, LEAST_QUANTILE_EPSILON, additive, choice};
 use super::{accuracy, read};
 use crate::args::{self, Ask};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::Target;
 use reticent::core::Neighboring;
@@ -169,7 +170,7 @@ pub(super) fn plan(question: args::Question) -> Result<Plan, Fail> {
             finish(a.ask, terms, None, |_| Ok(Query::Proportion { column: a.column, value }))
         }
         args::Question::Randomize(_) | args::Question::Estimate(_) => {
-            Err(Fail::new("a survey is not a question about a table"))
+            Err(Fail::new(Code::Internal, "a survey is not a question about a table"))
         }
     }
 }
@@ -212,7 +213,7 @@ fn rule(text: &str) -> Result<Rule, Fail> {
         "exponential" => Ok(Rule::Exponential),
         "permute-and-flip" => Ok(Rule::PermuteAndFlip),
         "report-noisy-max" => Ok(Rule::ReportNoisyMax),
-        _ => Err(Fail::flag(
+        _ => Err(Fail::unknown(
             "--mechanism",
             text,
             "unknown: give exponential, permute-and-flip or report-noisy-max",
@@ -234,6 +235,7 @@ fn candidate_count(text: &str) -> Result<usize, Fail> {
 
 fn too_close(bounds: &str) -> Fail {
     Fail::flag("--bounds", bounds, "give bounds further apart: no two candidates fit between them")
+        .coded(Code::Bounds)
 }
 
 /// Whether the column holds whole numbers: because the file declares it or the user does, never

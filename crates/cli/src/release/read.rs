@@ -1,6 +1,7 @@
 //! The text of single flags, read and checked.
 
 use crate::digits::exactly;
+use crate::explain::Code;
 use crate::fail::Fail;
 pub(super) use crate::read::{LARGEST_EPSILON, delta, epsilon, neighboring, number};
 use reticent::core::{Confidence, Epsilon};
@@ -12,7 +13,7 @@ pub(super) fn needed_epsilon(error: f64, needed: Epsilon, least: f64) -> Result<
             "this needs epsilon = {:.3}, and above {LARGEST_EPSILON} a release protects nobody: allow a larger error",
             needed.get()
         );
-        return Err(Fail::flag("--error", &error.to_string(), remedy));
+        return Err(Fail::flag("--error", &error.to_string(), remedy).coded(Code::Useless));
     }
     Ok(Epsilon::new(needed.get().max(least))?)
 }
@@ -25,7 +26,7 @@ pub(super) fn confidence(text: &str) -> Result<Confidence, Fail> {
 
 /// Public bounds, the lower one first.
 pub(super) fn bounds(text: &str) -> Result<[f64; 2], Fail> {
-    let refuse = |remedy: &str| Fail::flag("--bounds", text, remedy);
+    let refuse = |remedy: &str| Fail::flag("--bounds", text, remedy).coded(Code::Bounds);
     let Some((low, high)) = text.split_once(',').filter(|(_, rest)| !rest.contains(',')) else {
         return Err(refuse("give two numbers with a comma between, such as 0,120"));
     };
@@ -55,10 +56,12 @@ pub(super) fn bounds(text: &str) -> Result<[f64; 2], Fail> {
 pub(super) fn edges(text: &str) -> Result<Vec<f64>, Fail> {
     let edges = text.split(',').map(|edge| number("--bins", edge.trim())).collect::<Result<Vec<_>, _>>()?;
     if edges.len() < 2 {
-        return Err(Fail::flag("--bins", text, "give at least two edges, such as 0,10,20"));
+        return Err(Fail::flag("--bins", text, "give at least two edges, such as 0,10,20").coded(Code::List));
     }
     if edges.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(Fail::flag("--bins", text, "give the edges in rising order, such as 0,10,20"));
+        return Err(
+            Fail::flag("--bins", text, "give the edges in rising order, such as 0,10,20").coded(Code::List)
+        );
     }
     Ok(edges)
 }
@@ -68,13 +71,15 @@ pub(super) fn names(flag: &str, text: &str, least: usize) -> Result<Vec<String>,
     let mut names: Vec<String> = Vec::new();
     let mut rest = Some(text);
     while let Some(text_left) = rest {
-        let (name, after) = name(text_left).map_err(|remedy| Fail::flag(flag, text, remedy))?;
+        let (name, after) =
+            name(text_left).map_err(|remedy| Fail::flag(flag, text, remedy).coded(Code::List))?;
         if name.is_empty() {
             return Err(Fail::flag(
                 flag,
                 text,
                 "one of the names is empty: give names with single commas between",
-            ));
+            )
+            .coded(Code::List));
         }
         names.push(name);
         rest = after;
@@ -82,10 +87,13 @@ pub(super) fn names(flag: &str, text: &str, least: usize) -> Result<Vec<String>,
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Fail::flag(flag, text, format!("\"{}\" is there twice: name it once", twice[0])));
+        return Err(Fail::flag(flag, text, format!("\"{}\" is there twice: name it once", twice[0]))
+            .coded(Code::List));
     }
     if names.len() < least {
-        return Err(Fail::flag(flag, text, format!("give at least {least}, with commas between")));
+        return Err(
+            Fail::flag(flag, text, format!("give at least {least}, with commas between")).coded(Code::List)
+        );
     }
     Ok(names)
 }

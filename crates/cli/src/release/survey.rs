@@ -9,6 +9,7 @@ use crate::Output;
 use crate::args;
 use crate::cost::cost;
 use crate::digits;
+use crate::explain::Code;
 use crate::fail::{Fail, plain};
 use crate::file::Target;
 use crate::scan::scan;
@@ -34,6 +35,7 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
     let epsilon = read::epsilon(&arguments.epsilon, LEAST_EPSILON)?;
     let response = RandomizedResponse::new(epsilon, categories.len() as u64).map_err(|_| {
         Fail::flag("--epsilon", &arguments.epsilon, "every answer would be kept as it is: give a smaller one")
+            .coded(Code::Useless)
     })?;
     let table = TableFile::open(&arguments.file)?;
     let column = arguments.column.as_str();
@@ -45,7 +47,7 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
     for name in &kept {
         table.column(name).map_err(Fail::data("--keep-columns"))?;
         if name == column {
-            return Err(Fail::flag(
+            return Err(Fail::conflict(
                 "--keep-columns",
                 name,
                 "leave it out: the randomized column is always written",
@@ -90,21 +92,23 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
 
 /// Refuses an output that is not a CSV file of its own in a folder that exists.
 fn check_output(output: &Path, table: &TableFile) -> Result<(), Fail> {
-    let refuse = |remedy: &str| Err(Fail::flag("--output", &output.display().to_string(), remedy));
+    let refuse = |code: Code, remedy: &str| {
+        Err(Fail::flag("--output", &output.display().to_string(), remedy).coded(code))
+    };
     if !output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
-        return refuse("the output is CSV: give a name that ends in .csv");
+        return refuse(Code::Unwritable, "the output is CSV: give a name that ends in .csv");
     }
     if output.is_dir() {
-        return refuse("this is a folder: give the name of a file");
+        return refuse(Code::Taken, "this is a folder: give the name of a file");
     }
     if let (Ok(input), Ok(output)) = (table.path().canonicalize(), output.canonicalize())
         && input == output
     {
-        return refuse("this is the input: give another name");
+        return refuse(Code::Taken, "this is the input: give another name");
     }
     match output.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            refuse("its folder does not exist: make it first")
+            refuse(Code::Unwritable, "its folder does not exist: make it first")
         }
         _ => Ok(()),
     }
@@ -127,7 +131,7 @@ fn stream(
         let reader = scope.spawn(move || read_rows(table, columns, categories, response, &sender, progress));
         let written = write_csv_atomic(output, columns, rows_until_done(receiver, columns.len()));
         match (reader.join(), written) {
-            (Err(_), _) => Err(Fail::new("internal error while reading: please report it")),
+            (Err(_), _) => Err(Fail::new(Code::Internal, "internal error while reading: please report it")),
             (Ok(Ok(_)), Ok(rows)) => Ok(rows),
             // The writer stops only because the reader failed, unless writing itself failed.
             (Ok(Err(failure)), Err(DataError::OutputRow { .. })) => Err(failure),
@@ -163,7 +167,9 @@ fn read_rows(
     let labels = Labels::new(categories);
     let mut entropy = Entropy::new()?;
     let mut batch = Vec::with_capacity(BATCH);
-    let send = |batch: Vec<Row>| sender.send(batch).map_err(|_| Fail::new("--output: writing stopped"));
+    let send = |batch: Vec<Row>| {
+        sender.send(batch).map_err(|_| Fail::new(Code::Unwritable, "--output: writing stopped"))
+    };
     let rows = scan(table, columns, progress, &mut |row, cells| {
         let Some(answer) = labels.index(&cells[0]) else { return Err(undeclared(columns[0], row)) };
         let reported = entropy.release(response, &(answer as u64)).value;
@@ -184,9 +190,8 @@ fn read_rows(
 
 fn undeclared(column: &str, row: u64) -> Fail {
     let place = format!("column \"{column}\", row {row}");
-    Fail::new(format!(
-        "--categories: {place} has a missing or undeclared value: declare every value, or fix the row"
-    ))
+    let remedy = "declare every value, or fix the row";
+    Fail::new(Code::Row, format!("--categories: {place} has a missing or undeclared value: {remedy}"))
 }
 
 fn local_certificate(
@@ -225,6 +230,7 @@ pub(super) fn estimate(arguments: &args::Estimate, progress: bool) -> Result<Out
                     text,
                     "no answer would have been randomized: give the epsilon of the randomization",
                 )
+                .coded(Code::Useless)
             })?
         }
         (None, Some(text)) => {

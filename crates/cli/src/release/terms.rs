@@ -16,7 +16,7 @@ pub(super) fn additive(ask: &Ask, noise: &args::Noise, error: Option<&str>) -> R
         (Some(text), None) => read::epsilon(text, LEAST_EPSILON)?,
         (None, Some(_)) => read::epsilon("1", LEAST_EPSILON)?,
         (Some(_), Some(error)) => {
-            return Err(Fail::flag("--error", error, "give either --error or --epsilon"));
+            return Err(Fail::conflict("--error", error, "give either --error or --epsilon"));
         }
         (None, None) => return Err(no_epsilon()),
     };
@@ -27,13 +27,13 @@ pub(super) fn additive(ask: &Ask, noise: &args::Noise, error: Option<&str>) -> R
         (Some("discrete-gaussian"), _) => Noise::DiscreteGaussian,
         (Some(other), _) => {
             let known = "unknown: give laplace, gaussian or discrete-gaussian";
-            return Err(Fail::flag("--mechanism", other, known));
+            return Err(Fail::unknown("--mechanism", other, known));
         }
     };
     let delta = match (chosen, delta) {
         (Noise::Laplace, Some(given)) => {
             let remedy = "leave it out: Laplace noise needs none (or choose --mechanism gaussian)";
-            return Err(Fail::flag("--delta", &given.to_string(), remedy));
+            return Err(Fail::conflict("--delta", &given.to_string(), remedy));
         }
         (Noise::Laplace, None) => Delta::ZERO,
         (_, Some(given)) => given,
@@ -45,7 +45,7 @@ pub(super) fn additive(ask: &Ask, noise: &args::Noise, error: Option<&str>) -> R
 /// Terms of a private choice.
 pub(super) fn choice(ask: &Ask, choice: &args::Choice, least: f64) -> Result<Terms, Fail> {
     if let Some(text) = &choice.delta {
-        return Err(Fail::flag("--delta", text, "leave it out: a private choice needs none"));
+        return Err(Fail::conflict("--delta", text, "leave it out: a private choice needs none"));
     }
     let epsilon = ask.epsilon.as_deref().ok_or_else(no_epsilon)?;
     common(ask, read::epsilon(epsilon, least)?)

@@ -158,7 +158,7 @@ fn ten_thousand_argument_sets_are_answered_or_refused() {
             }
             2 => {
                 refused += 1;
-                assert!(stdout.is_empty() && stderr.starts_with("error: "), "{words:?}\n{stderr}");
+                assert!(stdout.is_empty() && crate::fail::is_refusal(&stderr), "{words:?}\n{stderr}");
                 assert_eq!(stderr.lines().count(), 1, "{words:?}\n{stderr}");
                 assert!(!folder.path().join(format!("out{round}.csv")).exists(), "{words:?}");
             }

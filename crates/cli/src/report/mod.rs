@@ -7,14 +7,16 @@ mod training;
 use crate::Output;
 use crate::args::audit::Report;
 use crate::audit::{AUDIT_FILE, read_findings};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::CERTIFICATE_FILE;
 use crate::text::json_line;
-use reticent::core::Certificate;
-use reticent::data::write_atomic;
+use reticent::core::{Certificate, InvalidValue};
+use reticent::data::{toml, write_atomic};
 use reticent::report::{Declared, Dossier, html, json};
 use serde_json::json as value;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 const HTML_FILE: &str = "report.html";
@@ -47,7 +49,7 @@ impl Folders {
             }
             false => "no such folder: give the one of an audit, or of an audited model".to_owned(),
         };
-        Err(Fail::new(format!("{}: {why}", folder.display())))
+        Err(Fail::new(Code::NoAudit, format!("{}: {why}", folder.display())))
     }
 }
 
@@ -67,6 +69,7 @@ pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
     let out = arguments.out.as_deref().unwrap_or(&arguments.folder);
     fs::create_dir_all(out).map_err(|error| {
         Fail::flag("--out", &out.display().to_string(), format!("cannot be made: {error}"))
+            .coded(Code::Unwritable)
     })?;
     let (page, data) = (out.join(HTML_FILE), out.join(JSON_FILE));
     write_atomic(&data, json(&dossier).as_bytes())?;
@@ -84,19 +87,22 @@ pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
 
 /// What people say about the model.
 fn declared(path: &Path) -> Result<Declared, Fail> {
-    let refuse = |why: String| Fail::flag("--declared", &path.display().to_string(), why);
-    let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    let declared: Declared = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-        refuse(format!("line {line}: {}: 'reticent report --help' shows the keys", error.message()))
+    let file = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| {
+        let code = if error.kind() == ErrorKind::NotFound { Code::NotFound } else { Code::Unreadable };
+        Fail::flag("--declared", &file, format!("cannot be read: {error}")).coded(code)
     })?;
-    declared.check().map_err(|invalid| refuse(invalid.to_string()))?;
+    let declared: Declared = toml::read(&text, &file)?;
+    declared.check().map_err(|InvalidValue { field, value, remedy }| {
+        Fail::flag(&format!("--{field}"), &value, remedy).in_file(&file, &text)
+    })?;
     Ok(declared)
 }
 
 /// A certificate; none for a model without privacy.
 fn certificate(path: &Path) -> Result<Option<Certificate>, Fail> {
-    let refuse = |why: String| Fail::new(format!("{}: {why}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
+    let refuse = |code: Code, why: String| Fail::new(code, format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(path)
+        .map_err(|error| refuse(Code::Unreadable, format!("cannot be read: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")))
 }

@@ -1,6 +1,7 @@
 //! Where a report comes from.
 
 use crate::audit::AUDIT_FILE;
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::audit::Findings;
 use reticent::report::{FileDigest, Provenance};
@@ -30,8 +31,9 @@ pub(super) fn of(audit: &Path, run: Option<&Path>, findings: &Findings) -> Resul
         if !path.is_file() {
             continue;
         }
-        let bytes = fs::read(&path)
-            .map_err(|error| Fail::new(format!("{}: cannot be read: {error}", path.display())))?;
+        let bytes = fs::read(&path).map_err(|error| {
+            Fail::new(Code::Unreadable, format!("{}: cannot be read: {error}", path.display()))
+        })?;
         files.push(FileDigest { name: name.to_owned(), digest: digest(&bytes) });
     }
     let version = env!("CARGO_PKG_VERSION");

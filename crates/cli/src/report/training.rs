@@ -1,5 +1,6 @@
 //! How a training went, from a run's own files.
 
+use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::report::{Training, TrainingPoint, TrainingUnit};
 use serde::Deserialize;
@@ -24,7 +25,10 @@ pub(super) fn read(run: &Path) -> Result<Option<Training>, Fail> {
     let mut curve: Vec<TrainingPoint> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line).map_err(|error| {
-            Fail::new(format!("{}: line {}: not a line of metrics: {error}", path.display(), number + 1))
+            Fail::new(
+                Code::Broken,
+                format!("{}: line {}: not a line of metrics: {error}", path.display(), number + 1),
+            )
         })?;
         // A resumed run may have gone back: what came later counts.
         curve.retain(|point| point.at < line.epoch);

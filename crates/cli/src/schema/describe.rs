@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::{Finding, Learnt};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::json_line;
 use reticent::data::schema::{Bounds, Categories, Column, Kind, Label, SchemaProblem, Spent, Target, Unit};
@@ -42,7 +43,7 @@ pub(super) fn describe(plan: &Plan, learnt: &Learnt) -> Result<Described, Fail> 
             let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
             let events = json_line(&certificate.events)?;
             let spent = Spent::new(epsilon, delta, &relation, events.trim_end());
-            schema.with_spent(spent.map_err(|problem| Fail::new(problem.to_string()))?)
+            schema.with_spent(spent.map_err(|problem| Fail::new(Code::Internal, problem.to_string()))?)
         }
     };
     Ok(Described { schema, notes })
@@ -90,7 +91,8 @@ fn label(plan: &Plan, learnt: &Learnt, notes: &mut Vec<String>) -> Result<Option
             Ok(None)
         }
         Err(reason) => {
-            Err(Fail::flag("--label", column, format!("{reason}: give --positive or another column")))
+            Err(Fail::flag("--label", column, format!("{reason}: give --positive or another column"))
+                .coded(Code::Schema))
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::plan::{Holds, Plan};
 use super::{Finding, Learnt, MOST_CATEGORIES, too_many};
 use crate::digits::exactly;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::scan::scan;
 use reticent::data::{Cell, NumberError};
@@ -27,7 +28,7 @@ pub(super) fn draft(plan: &Plan, progress: bool) -> Result<Learnt, Fail> {
         && !positive_occurs
     {
         let remedy = format!("no row has it in column \"{}\": give a value that occurs", names[at]);
-        return Err(Fail::flag("--positive", positive, remedy));
+        return Err(Fail::flag("--positive", positive, remedy).coded(Code::Row));
     }
     Ok(Learnt { findings: seen.into_iter().map(Seen::finding).collect(), certificate: None })
 }

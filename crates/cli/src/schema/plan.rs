@@ -1,6 +1,7 @@
 //! Arguments to a checked plan. The file is opened, no values are read.
 
 use crate::args::schema::Infer;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::Target;
 use crate::read;
@@ -71,7 +72,11 @@ pub(super) fn plan(arguments: &Infer) -> Result<Plan, Fail> {
         known("--ignore", name)?;
         let needed = [("label", &arguments.label), ("unit", &arguments.unit)];
         if let Some((role, _)) = needed.iter().find(|(_, column)| column.as_ref() == Some(name)) {
-            return Err(Fail::flag("--ignore", name, format!("it is the {role}: ignore other columns only")));
+            return Err(Fail::conflict(
+                "--ignore",
+                name,
+                format!("it is the {role}: ignore other columns only"),
+            ));
         }
     }
     if let Some(label) = &arguments.label {
@@ -81,7 +86,8 @@ pub(super) fn plan(arguments: &Infer) -> Result<Plan, Fail> {
                 "--label",
                 label,
                 format!("a {kind} cannot be predicted: name another column"),
-            ));
+            )
+            .coded(Code::Type));
         }
     }
     if let Some(positive) = arguments.positive.as_deref().filter(|positive| positive.trim().is_empty()) {
@@ -96,7 +102,7 @@ pub(super) fn plan(arguments: &Infer) -> Result<Plan, Fail> {
         Some(column) => {
             known("--unit", column)?;
             if arguments.label.as_ref() == Some(column) {
-                return Err(Fail::flag("--unit", column, "it is the label: name another column"));
+                return Err(Fail::conflict("--unit", column, "it is the label: name another column"));
             }
             Unit::Column(column.clone())
         }
@@ -147,16 +153,18 @@ fn budget(arguments: &Infer, subjects: &[Subject], declared: bool) -> Result<Opt
     let Some(epsilon) = &arguments.epsilon else {
         return match delta {
             None => Ok(None),
-            Some(delta) => Err(Fail::flag("--delta", delta, "nothing is spent without --epsilon: give both")),
+            Some(delta) => {
+                Err(Fail::conflict("--delta", delta, "nothing is spent without --epsilon: give both"))
+            }
         };
     };
     let epsilon = read::epsilon(epsilon, subjects.len() as f64 / COLUMNS_PER_EPSILON)?;
     if let Some(unit) = &arguments.unit {
         let remedy = "a schema can be learnt privately for rows only, and one user may have many: leave out --unit or --epsilon";
-        return Err(Fail::flag("--unit", unit, remedy));
+        return Err(Fail::conflict("--unit", unit, remedy));
     }
     if subjects.is_empty() {
-        return Err(Fail::new("--epsilon: there is no column to spend it on: leave it out"));
+        return Err(Fail::new(Code::Conflict, "--epsilon: there is no column to spend it on: leave it out"));
     }
     let text = subjects.iter().any(|subject| subject.holds != Holds::Numbers);
     let delta = match (delta, text) {
@@ -164,7 +172,7 @@ fn budget(arguments: &Infer, subjects: &[Subject], declared: bool) -> Result<Opt
         (None, false) => Delta::ZERO,
         (Some(given), false) => {
             read::delta(given)?;
-            return Err(Fail::flag(
+            return Err(Fail::conflict(
                 "--delta",
                 given,
                 "leave it out: no column is text, and bounds need none",

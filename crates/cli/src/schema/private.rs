@@ -8,6 +8,7 @@
 use super::magnitude::{Magnitudes, Outline, around, ladder};
 use super::plan::{Budget, Holds, Plan, Subject};
 use super::{Finding, Learnt};
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::scan::scan;
 use reticent::core::rounding::div_down;
@@ -213,9 +214,10 @@ impl Gathered {
                 } else {
                     // To keep some and drop others would let one row push out another's label.
                     let problem = format!("it has more than {MOST_COUNTED} different labels");
-                    return Err(Fail::new(format!(
-                        "column \"{name}\": {problem}: leave it out with --ignore"
-                    )));
+                    return Err(Fail::new(
+                        Code::Row,
+                        format!("column \"{name}\": {problem}: leave it out with --ignore"),
+                    ));
                 }
             }
             Self::Done(_) => {}

@@ -60,7 +60,7 @@ fn every_combination_is_answered_or_refused() {
             }
             2 => {
                 refused += 1;
-                assert!(stdout.is_empty() && stderr.starts_with("error: "), "{words:?}\n{stderr}");
+                assert!(stdout.is_empty() && crate::fail::is_refusal(&stderr), "{words:?}\n{stderr}");
                 assert_eq!(stderr.lines().count(), 1, "{words:?}\n{stderr}");
             }
             other => panic!("status {other} from {words:?}\n{stderr}"),

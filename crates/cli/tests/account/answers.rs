@@ -184,7 +184,7 @@ fn groups_without_delta() {
     );
     assert_eq!((&single["epsilon"], single["delta"].as_f64().unwrap() < 1.000_001e-6), (&json!(0.5), true));
     let out = account_with(&["group", "--size", "2", "--noise-multiplier", "1"], "");
-    assert!(String::from_utf8_lossy(&out.stderr).starts_with("error: --delta: missing: these events"));
+    assert!(String::from_utf8_lossy(&out.stderr).starts_with("error[R102]: --delta: missing: these events"));
 }
 
 #[test]

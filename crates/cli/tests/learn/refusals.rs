@@ -47,7 +47,7 @@ fn a_schema_that_does_not_fit_is_refused_before_anything_is_written() {
         ("column", TINY.replace("x =", "xx ="), ["xx", "x"]),
         ("label", TINY.replace("\"y\"", "\"z\""), ["z", "y"]),
         ("none", "unit = \"row\"\n[columns]\nx = { bounds = [0, 1] }\n".to_owned(), ["[label]", "predict"]),
-        ("bounds", TINY.replace("[0, 1]", "[1, 0]"), ["line 6", "bounds"]),
+        ("bounds", TINY.replace("[0, 1]", "[1, 0]"), ["bounds.toml:6: ", "the bounds [1, 0]"]),
     ] {
         let schema = folder.file(&format!("{name}.toml"), &schema);
         let line = refusal(&["train", &table, "--schema", &schema, "--epsilon", "1", "--out", &out]);

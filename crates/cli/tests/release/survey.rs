@@ -100,7 +100,7 @@ fn what_is_refused_leaves_no_file() {
         let stderr = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2), "{stderr}");
         assert!(refused.stdout.is_empty() && stderr.lines().count() == 1);
-        assert!(stderr.starts_with(&format!("error: {start}")), "{stderr}");
+        assert!(stderr.starts_with("error[R") && stderr.contains(&format!("]: {start}")), "{stderr}");
         let mut left: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
@@ -127,6 +127,6 @@ fn estimate_refuses_what_cannot_be() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(output.stdout.is_empty() && stderr.lines().count() == 1);
-        assert!(stderr.starts_with(&format!("error: {start}")), "{stderr}");
+        assert!(stderr.starts_with("error[R") && stderr.contains(&format!("]: {start}")), "{stderr}");
     }
 }

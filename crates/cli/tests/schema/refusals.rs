@@ -13,7 +13,7 @@ fn refused(words: &[&str], start: &str) {
     assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
     assert!(output.stdout.is_empty(), "{words:?}");
     assert_eq!(stderr.lines().count(), 1, "{words:?}: {stderr}");
-    assert!(stderr.starts_with(&format!("error: {start}")), "{words:?}: {stderr}");
+    assert!(stderr.starts_with("error[R") && stderr.contains(&format!("]: {start}")), "{words:?}: {stderr}");
     assert!(stderr.trim_end().matches(": ").count() >= 2, "no remedy: {stderr}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{words:?}");
 }

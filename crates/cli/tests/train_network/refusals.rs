@@ -98,7 +98,7 @@ fn a_run_file_with_a_mistake_names_the_line() {
     let folder = Folder::new();
     let run = folder.file("run.toml", "epsilon = 1\nepoch = 3\n");
     let line = refusal(&["train", &run, "--json"]);
-    assert!(line.contains("line 2") && line.contains("epoch"), "{line}");
+    assert!(line.contains("run.toml:2: unknown key") && line.contains("epoch"), "{line}");
     let line = refusal(&["train", &folder.path("none.toml"), "--json"]);
     assert!(line.contains("none.toml"), "{line}");
 }

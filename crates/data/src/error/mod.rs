@@ -13,7 +13,6 @@ pub(crate) use text::{hint, shown, shown_path};
 ///
 /// Row numbers count data rows from 1; the header line of a CSV file is not a row.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
 pub enum DataError {
     /// The path names nothing.
     #[error("{file}: no such file")]

@@ -3,15 +3,16 @@
 use thiserror::Error;
 
 use crate::error::{hint, shown};
+use crate::toml::Place;
 
 /// An error in a schema: one line that names the place and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{file}{}: {problem}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
+#[error("{file}{}: {problem}", place.as_ref().map(|place| place.after_file()).unwrap_or_default())]
 pub struct SchemaError {
     /// The schema's name.
     pub file: String,
-    /// The line, from 1; none for a schema that was not read from text.
-    pub line: Option<usize>,
+    /// The place in the file; none for a schema that was not read from text.
+    pub place: Option<Box<Place>>,
     /// What is wrong.
     pub problem: SchemaProblem,
 }

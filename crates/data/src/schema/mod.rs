@@ -233,7 +233,7 @@ impl Schema {
         let schema = Self { unit, label, columns, spent: None, draft: false };
         match schema.fault() {
             None => Ok(schema),
-            Some((_, problem)) => Err(SchemaError { file: "schema".to_owned(), line: None, problem }),
+            Some((_, problem)) => Err(SchemaError { file: "schema".to_owned(), place: None, problem }),
         }
     }
 

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use ::toml::Spanned;
+use ::toml::de::{DeArray, DeTable, DeValue};
 
 use super::{
     Bounds, Categories, Column, Kind, Label, Part, Schema, SchemaError, SchemaProblem, Spent, Target, Unit,
 };
 use crate::error::closest;
+use crate::toml::Place;
 
 const TOP: &[&str] = &["unit", "draft", "label", "columns", "spent"];
 const LABEL: &[&str] = &["column", "positive", "categories", "other", "bounds"];
@@ -27,24 +28,23 @@ const SPENT_ADVICE: &str = "write [spent] and below it epsilon, delta, neighbori
 const CATEGORY_ADVICE: &str = "write it in quotes";
 
 type Value<'t> = Spanned<DeValue<'t>>;
-/// A problem and the byte it starts at.
-type Fault = (usize, SchemaProblem);
+/// A problem and the bytes it is about.
+type Fault = (Range<usize>, SchemaProblem);
 
 /// Reads a schema.
 pub(super) fn schema(text: &str, file: &str) -> Result<Schema, SchemaError> {
-    read(text).map_err(|(at, problem)| {
-        let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        SchemaError { file: file.to_owned(), line: Some(line), problem }
+    read(text).map_err(|(span, problem)| {
+        let place = Some(Box::new(Place::of(text, span)));
+        SchemaError { file: file.to_owned(), place, problem }
     })
 }
 
 fn read(text: &str) -> Result<Schema, Fault> {
     let document = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        (at, SchemaProblem::Syntax { reason: error.message().to_owned() })
+        let span = error.span().unwrap_or(0..0);
+        (span, SchemaProblem::Syntax { reason: error.message().to_owned() })
     })?;
-    let top = Entries::of(document.get_ref(), 0, "the schema");
+    let top = Entries::of(document.get_ref(), 0..0, "the schema");
     top.allow(TOP)?;
     let unit_value = top.get("unit").ok_or_else(|| top.missing("unit", UNIT_ADVICE))?;
     let unit = unit(unit_value)?;
@@ -54,7 +54,7 @@ fn read(text: &str) -> Result<Schema, Fault> {
     let DeValue::Table(table) = columns_value.get_ref() else {
         return Err(wrong("columns", columns_value, COLUMNS_ADVICE));
     };
-    let entries = Entries::of(table, columns_value.span().start, "[columns]");
+    let entries = Entries::of(table, columns_value.span(), "[columns]");
     let columns = entries.all().map(|(name, _, value)| column(name, value)).collect::<Result<_, _>>()?;
     let spent = top.get("spent").map(spent).transpose()?;
     let draft = match top.get("draft") {
@@ -69,20 +69,32 @@ fn read(text: &str) -> Result<Schema, Fault> {
         None => Ok(schema),
         Some((part, problem)) => Err((
             match part {
-                Part::Unit => unit_value.span().start,
-                Part::Label => label_value.map_or(0, |value| value.span().start),
-                Part::Column(at) => entries.all().nth(at).map_or(0, |(_, span, _)| span.start),
+                Part::Unit => unit_value.span(),
+                Part::Label => label_value.map_or(0..0, |value| label_part(value, &problem)),
+                Part::Column(at) => entries.all().nth(at).map_or(0..0, |(_, span, _)| span),
             },
             problem,
         )),
     }
 }
 
+/// The value in a label that a problem is about, or the label itself.
+fn label_part(label: &Value<'_>, problem: &SchemaProblem) -> Range<usize> {
+    let key = match problem {
+        SchemaProblem::BlankName | SchemaProblem::LabelIsUnit { .. } => "column",
+        SchemaProblem::BlankCategory => "positive",
+        SchemaProblem::OneClass => "categories",
+        _ => "other",
+    };
+    let inner = label.get_ref().as_table().and_then(|table| Entries::of(table, 0..0, "").get(key));
+    inner.unwrap_or(label).span()
+}
+
 fn unit(value: &Value<'_>) -> Result<Unit, Fault> {
     match value.get_ref() {
         DeValue::String(text) if text == "row" => Ok(Unit::Row),
         DeValue::Table(table) => {
-            let entries = Entries::of(table, value.span().start, "unit");
+            let entries = Entries::of(table, value.span(), "unit");
             entries.allow(&["column"])?;
             let column = entries.get("column").ok_or_else(|| entries.missing("column", UNIT_ADVICE))?;
             Ok(Unit::Column(name("the column of the unit", column)?))
@@ -95,7 +107,7 @@ fn label(value: &Value<'_>) -> Result<Label, Fault> {
     let DeValue::Table(table) = value.get_ref() else {
         return Err(wrong("label", value, LABEL_ADVICE));
     };
-    let entries = Entries::of(table, value.span().start, "[label]");
+    let entries = Entries::of(table, value.span(), "[label]");
     entries.allow(LABEL)?;
     let column = entries.get("column").ok_or_else(|| entries.missing("column", LABEL_ADVICE))?;
     let column = name("the column of the label", column)?;
@@ -109,7 +121,7 @@ fn label(value: &Value<'_>) -> Result<Label, Fault> {
                 Some(value) => {
                     let other = category("other", value)?;
                     let undeclared =
-                        || (value.span().start, SchemaProblem::OtherUndeclared { other: other.clone() });
+                        || (value.span(), SchemaProblem::OtherUndeclared { other: other.clone() });
                     categories.position(&other).ok_or_else(undeclared)?
                 }
             };
@@ -120,7 +132,7 @@ fn label(value: &Value<'_>) -> Result<Label, Fault> {
     };
     match other {
         None => Ok(Label { column, target }),
-        Some(value) => Err((value.span().start, SchemaProblem::OtherWithoutCategories)),
+        Some(value) => Err((value.span(), SchemaProblem::OtherWithoutCategories)),
     }
 }
 
@@ -129,12 +141,12 @@ fn column(column_name: &str, value: &Value<'_>) -> Result<Column, Fault> {
     let kind = match value.get_ref() {
         DeValue::String(text) if text == "ignore" => Kind::Ignored,
         DeValue::Table(table) => {
-            let entries = Entries::of(table, value.span().start, &place);
+            let entries = Entries::of(table, value.span(), &place);
             let nested =
                 entries.all().find(|(key, _, value)| !COLUMN.contains(key) && value.get_ref().is_table());
             if let Some((key, span, _)) = nested {
                 let (first, second) = (column_name.to_owned(), key.to_owned());
-                return Err((span.start, SchemaProblem::DottedName { first, second }));
+                return Err((span, SchemaProblem::DottedName { first, second }));
             }
             entries.allow(COLUMN)?;
             match (entries.get("bounds"), entries.get("categories")) {
@@ -152,7 +164,7 @@ fn spent(value: &Value<'_>) -> Result<Spent, Fault> {
     let DeValue::Table(table) = value.get_ref() else {
         return Err(wrong("spent", value, SPENT_ADVICE));
     };
-    let entries = Entries::of(table, value.span().start, "[spent]");
+    let entries = Entries::of(table, value.span(), "[spent]");
     entries.allow(SPENT)?;
     let get = |key: &'static str| entries.get(key).ok_or_else(|| entries.missing(key, SPENT_ADVICE));
     let amount =
@@ -162,7 +174,7 @@ fn spent(value: &Value<'_>) -> Result<Spent, Fault> {
     let (neighboring, events) = (text("neighboring")?, text("events")?);
     Spent::new(epsilon, delta, &neighboring, &events).map_err(|problem| {
         let key = if let SchemaProblem::SpentOutOfRange { key, .. } = problem { key } else { "epsilon" };
-        (entries.get(key).map_or(entries.at, |value| value.span().start), problem)
+        (entries.get(key).map_or(entries.at.clone(), |value| value.span()), problem)
     })
 }
 
@@ -172,9 +184,9 @@ fn bounds(value: &Value<'_>) -> Result<Bounds, Fault> {
     let ends = ends.collect::<Result<Vec<f64>, Fault>>()?;
     let [low, high] = ends[..] else {
         let (place, found) = ("bounds".to_owned(), "not a list of two numbers");
-        return Err((value.span().start, SchemaProblem::WrongType { place, found, advice: BOUNDS_ADVICE }));
+        return Err((value.span(), SchemaProblem::WrongType { place, found, advice: BOUNDS_ADVICE }));
     };
-    Bounds::new(low, high).map_err(|problem| (value.span().start, problem))
+    Bounds::new(low, high).map_err(|problem| (value.span(), problem))
 }
 
 fn categories(value: &Value<'_>) -> Result<Categories, Fault> {
@@ -182,7 +194,7 @@ fn categories(value: &Value<'_>) -> Result<Categories, Fault> {
     let labels = items.iter().map(|item| category("a category", item)).collect::<Result<_, _>>()?;
     Categories::checked(labels).map_err(|(at, problem)| {
         let item = items.get(at).map_or(value.span(), Spanned::span);
-        (item.start, problem)
+        (item, problem)
     })
 }
 
@@ -234,19 +246,19 @@ fn wrong(place: &str, value: &Value<'_>, advice: &'static str) -> Fault {
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
     };
-    (value.span().start, SchemaProblem::WrongType { place: place.to_owned(), found, advice })
+    (value.span(), SchemaProblem::WrongType { place: place.to_owned(), found, advice })
 }
 
 /// The entries of a table in the order of the text.
 struct Entries<'v, 't> {
     entries: Vec<(&'v str, Range<usize>, &'v Value<'t>)>,
-    /// The byte where the table starts.
-    at: usize,
+    /// The bytes where the table starts.
+    at: Range<usize>,
     place: String,
 }
 
 impl<'v, 't> Entries<'v, 't> {
-    fn of(table: &'v DeTable<'t>, at: usize, place: &str) -> Self {
+    fn of(table: &'v DeTable<'t>, at: Range<usize>, place: &str) -> Self {
         let mut entries: Vec<_> =
             table.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span(), value)).collect();
         entries.sort_by_key(|(_, span, _)| span.start);
@@ -268,16 +280,16 @@ impl<'v, 't> Entries<'v, 't> {
             Some((key, span, _)) => {
                 let suggestion = closest(key, known);
                 let (key, place) = ((*key).to_owned(), self.place.clone());
-                Err((span.start, SchemaProblem::UnknownKey { key, place, known, suggestion }))
+                Err((span.clone(), SchemaProblem::UnknownKey { key, place, known, suggestion }))
             }
         }
     }
 
     fn missing(&self, key: &'static str, advice: &'static str) -> Fault {
-        (self.at, SchemaProblem::MissingKey { key, place: self.place.clone(), advice })
+        (self.at.clone(), SchemaProblem::MissingKey { key, place: self.place.clone(), advice })
     }
 
     fn not_one_of(&self, choices: &'static [&'static str]) -> Fault {
-        (self.at, SchemaProblem::NotOneOf { place: self.place.clone(), choices })
+        (self.at.clone(), SchemaProblem::NotOneOf { place: self.place.clone(), choices })
     }
 }

@@ -108,27 +108,25 @@ mod tests {
         let (relation, events) = ("\"add-remove\"", "\"[]\"");
         for epsilon in ["-1", "inf", "nan"] {
             let message = table(epsilon, "0", relation, events);
-            assert!(message.starts_with("s.toml, line 4: spent epsilon = "), "{message}");
+            assert!(message.starts_with("s.toml:4: spent epsilon = "), "{message}");
         }
         for delta in ["1", "-1e-9", "nan", "2"] {
             let message = table("1", delta, relation, events);
-            assert!(message.starts_with("s.toml, line 5: spent delta = "), "{message}");
+            assert!(message.starts_with("s.toml:5: spent delta = "), "{message}");
         }
         assert_eq!(
             table("1", "0", "\"next door\"", events),
-            "s.toml, line 6: spent neighboring = \"next door\": give \"add-remove\" or \"replace-one\""
+            "s.toml:6: spent neighboring = \"next door\": give \"add-remove\" or \"replace-one\""
         );
-        assert!(table("1", "0", relation, "\" \"").starts_with("s.toml, line 7: spent events"));
-        assert!(table("1", "0", relation, "[]").starts_with("s.toml, line 7: events is a list: "));
-        assert!(
-            table("\"1\"", "0", relation, events).starts_with("s.toml, line 4: epsilon is some other text")
-        );
+        assert!(table("1", "0", relation, "\" \"").starts_with("s.toml:7: spent events"));
+        assert!(table("1", "0", relation, "[]").starts_with("s.toml:7: events is a list: "));
+        assert!(table("\"1\"", "0", relation, events).starts_with("s.toml:4: epsilon is some other text"));
         let message = error("epsilon = 1\ndelta = 0\nevents = \"[]\"");
-        assert!(message.starts_with("s.toml, line 3: [spent] has no neighboring: "), "{message}");
+        assert!(message.starts_with("s.toml:3: [spent] has no neighboring: "), "{message}");
         let message = error("epsilom = 1");
-        assert!(message.starts_with("s.toml, line 4: unknown key \"epsilom\""), "{message}");
+        assert!(message.starts_with("s.toml:4: unknown key \"epsilom\""), "{message}");
         assert!(Spent::new(f64::NAN, 0.0, "add-remove", "[]").is_err());
         let top = Schema::parse("unit = \"row\"\nspent = 1\n[columns]\n", "s.toml").unwrap_err().to_string();
-        assert!(top.starts_with("s.toml, line 2: spent is an integer: write [spent]"), "{top}");
+        assert!(top.starts_with("s.toml:2: spent is an integer: write [spent]"), "{top}");
     }
 }

@@ -80,42 +80,39 @@ fn labels_may_be_binary_or_numbers_or_absent() {
 fn the_top_level_is_checked() {
     assert_eq!(
         error("units = \"row\"\n"),
-        "s.toml, line 1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, draft, label, columns, spent"
+        "s.toml:1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, draft, label, columns, spent"
     );
     assert_eq!(
         error(""),
-        "s.toml, line 1: the schema has no unit: write unit = \"row\" or unit = { column = \"user_id\" }"
+        "s.toml:1: the schema has no unit: write unit = \"row\" or unit = { column = \"user_id\" }"
     );
     assert_eq!(
         error("\nunit = \"person\""),
-        "s.toml, line 2: unit is some other text: write unit = \"row\" or unit = { column = \"user_id\" }"
+        "s.toml:2: unit is some other text: write unit = \"row\" or unit = { column = \"user_id\" }"
     );
     assert_eq!(
         error("unit = { colum = \"id\" }"),
-        "s.toml, line 1: unknown key \"colum\" in unit (did you mean \"column\"?): the keys are column"
+        "s.toml:1: unknown key \"colum\" in unit (did you mean \"column\"?): the keys are column"
     );
     assert_eq!(
         error("unit = { column = 1 }"),
-        "s.toml, line 1: the column of the unit is an integer: write it in quotes"
+        "s.toml:1: the column of the unit is an integer: write it in quotes"
     );
     assert_eq!(
         error("unit = {}"),
-        "s.toml, line 1: unit has no column: write unit = \"row\" or unit = { column = \"user_id\" }"
+        "s.toml:1: unit has no column: write unit = \"row\" or unit = { column = \"user_id\" }"
     );
     assert_eq!(
         error("unit = \"row\""),
-        "s.toml, line 1: the schema has no columns: write [columns] and below it one line per column"
+        "s.toml:1: the schema has no columns: write [columns] and below it one line per column"
     );
     assert_eq!(
         error("unit = \"row\"\n[[columns]]\nname = \"age\""),
-        "s.toml, line 2: columns is a list: write [columns] and below it one line per column"
+        "s.toml:2: columns is a list: write [columns] and below it one line per column"
     );
-    assert!(
-        error("unit = \"row\"\n\nunit = \"row\"")
-            .starts_with("s.toml, line 3: not valid TOML: duplicate key")
-    );
-    assert!(error("unit = row").starts_with("s.toml, line 1: not valid TOML: "));
-    assert!(column_error("age = 1\nage = 2").starts_with("s.toml, line 4: not valid TOML: duplicate key"));
+    assert!(error("unit = \"row\"\n\nunit = \"row\"").starts_with("s.toml:3: not valid TOML: duplicate key"));
+    assert!(error("unit = row").starts_with("s.toml:1: not valid TOML: "));
+    assert!(column_error("age = 1\nage = 2").starts_with("s.toml:4: not valid TOML: duplicate key"));
 }
 
 #[test]
@@ -160,11 +157,11 @@ fn columns_are_checked() {
         ("\" \" = \"ignore\"", "a column has no name: give it the one it has in the table"),
     ];
     for (line, message) in cases {
-        assert_eq!(column_error(line), format!("s.toml, line 3: {message}"));
+        assert_eq!(column_error(line), format!("s.toml:3: {message}"));
     }
     assert_eq!(
         column_error("sex = { categories = [\n  \"a\",\n  \"b\", \"a \",\n] }"),
-        "s.toml, line 5: the category \"a\" is declared twice: remove one"
+        "s.toml:5: the category \"a\" is declared twice: remove one"
     );
 }
 
@@ -185,10 +182,10 @@ fn labels_are_checked() {
         ),
         (
             "column = \"y\"\npositive = \" \"",
-            2,
+            4,
             "a category is blank: blank cells are missing and need no category",
         ),
-        ("column = \"y\"\ncategories = [\"a\"]", 2, "the label has one class: list at least two"),
+        ("column = \"y\"\ncategories = [\"a\"]", 4, "the label has one class: list at least two"),
         (
             "column = \"y\"\ncategories = [\"a\", \"b\"]\nother = \"c\"",
             5,
@@ -199,22 +196,22 @@ fn labels_are_checked() {
             4,
             "other says which of the label's categories undeclared labels count as: remove it, or list categories",
         ),
-        ("column = \"\"\npositive = \"a\"", 2, "a column has no name: give it the one it has in the table"),
+        ("column = \"\"\npositive = \"a\"", 3, "a column has no name: give it the one it has in the table"),
     ];
     for (lines, line, message) in cases {
-        assert_eq!(label_error(lines), format!("s.toml, line {line}: {message}"));
+        assert_eq!(label_error(lines), format!("s.toml:{line}: {message}"));
     }
     assert_eq!(
         label_error("column = \"x\"\npositive = 1"),
-        "s.toml, line 6: \"x\" is the label and may not be a feature as well: remove it from [columns]"
+        "s.toml:6: \"x\" is the label and may not be a feature as well: remove it from [columns]"
     );
     assert_eq!(
         error("unit = { column = \"x\" }\n[columns]\ny = \"ignore\"\nx = \"ignore\""),
-        "s.toml, line 4: \"x\" is the privacy unit and may not be a feature: remove it from [columns]"
+        "s.toml:4: \"x\" is the privacy unit and may not be a feature: remove it from [columns]"
     );
     assert_eq!(
         error("unit = { column = \"x\" }\n[label]\ncolumn = \"x\"\npositive = 1\n[columns]\ny = \"ignore\""),
-        "s.toml, line 2: \"x\" is both the label and the privacy unit: choose another label"
+        "s.toml:3: \"x\" is both the label and the privacy unit: choose another label"
     );
 }
 
@@ -267,7 +264,7 @@ fn files_are_read_under_limits() {
     assert_eq!(read(&folder.path("none.toml")), "none.toml: no such file");
     assert!(read(&folder.file("empty.toml", "")).contains("not a readable schema file (it is empty)"));
     assert!(read(&folder.file("latin.toml", b"unit = \"caf\xe9\"")).contains("it is not UTF-8 text"));
-    assert!(read(&folder.file("s.toml", "unit = 1")).starts_with("s.toml, line 1: unit is an integer"));
+    assert!(read(&folder.file("s.toml", "unit = 1")).starts_with("s.toml:1: unit is an integer"));
     std::fs::create_dir(folder.path("folder")).unwrap();
     assert_eq!(read(&folder.path("folder")), "folder: not a regular file");
     let large = folder.path("large.toml");
@@ -348,5 +345,5 @@ fn a_draft_says_so() {
     let schema = Schema::parse(text, "s.toml").unwrap();
     assert!(schema.is_draft() && schema.to_toml() == text);
     assert!(!Schema::parse(&text.replace("true", "false"), "s.toml").unwrap().is_draft());
-    assert!(error("unit = \"row\"\ndraft = 1\n[columns]\n").contains("line 2: draft"));
+    assert!(error("unit = \"row\"\ndraft = 1\n[columns]\n").contains("s.toml:2: draft"));
 }

@@ -1,5 +1,6 @@
 //! Networks in words: the `model.toml` of a run, presets, and the shapes that follow.
 
+mod locate;
 mod preset;
 mod shape;
 #[cfg(test)]
@@ -222,11 +223,12 @@ impl Description {
     /// Reads a `model.toml`.
     ///
     /// # Errors
-    /// [`TrainError::File`] with what the text says wrongly; [`TrainError::Layer`] when the layers do not fit together.
+    /// [`TrainError::Toml`] with what the text says wrongly; [`TrainError::Described`] when the layers do not fit together.
     pub fn from_toml(text: &str, file: &str) -> Result<Self, TrainError> {
-        let description: Self = toml::from_str(text)
-            .map_err(|error| TrainError::File { file: file.to_owned(), why: error.to_string() })?;
-        description.check()?;
+        locate::check(text, file).map_err(|error| TrainError::Toml(Box::new(error)))?;
+        let description: Self =
+            reticent_data::toml::read(text, file).map_err(|error| TrainError::Toml(Box::new(error)))?;
+        description.check().map_err(|error| locate::described(text, file, error))?;
         Ok(description)
     }
 

@@ -19,7 +19,10 @@ fn presets_have_the_shapes_they_promise_and_survive_a_file() {
 fn layers_that_do_not_fit_are_named() {
     let refusal = |text: &str| Description::from_toml(text, "model.toml").unwrap_err().to_string();
     let message = refusal("input = [4]\n[[layer]]\nkind = \"batch-norm\"\n");
-    assert!(message.starts_with("layer 0 (batch-norm): ") && message.contains("use group-norm"), "{message}");
+    assert!(
+        message.starts_with("model.toml:3: layer 0 (batch-norm): ") && message.contains("use group-norm"),
+        "{message}"
+    );
     let message = refusal("input = [4]\n[[layer]]\nkind = \"conv2d\"\nout = 3\nkernel = [3, 3]\n");
     assert!(message.contains("it needs [channels, height, width]"), "{message}");
     let message = refusal("input = [1, 4, 4]\n[[layer]]\nkind = \"conv2d\"\nout = 3\nkernel = [5, 5]\n");
@@ -27,7 +30,7 @@ fn layers_that_do_not_fit_are_named() {
     let message = refusal("input = [4]\n[[layer]]\nkind = \"linear\"\nout = 0\n");
     assert!(message.contains("out is 0"), "{message}");
     let message = refusal("input = [4]\n[[layer]]\nkind = \"liner\"\nout = 2\n");
-    assert!(message.contains("unknown variant `liner`"), "{message}");
+    assert!(message.contains("kind = \"liner\": unknown (did you mean \"linear\"?)"), "{message}");
     let message = refusal("input = [4]\n[[layer]]\nkind = \"linear\"\nout = 1\n");
     assert!(message.contains("at least two classes"), "{message}");
     let message = refusal("input = [0]\n");
@@ -42,4 +45,128 @@ fn residual_layers_keep_the_shape() {
     let inner = Kind::Residual { layer: vec![Kind::Linear { out: 5, bias: true }.into()] };
     let error = Description::reading(&[4]).then(inner).check().unwrap_err().to_string();
     assert!(error.contains("turn [4] into [5]"), "{error}");
+}
+
+/// A refusal with the line it is about, and what is underlined in it.
+fn refused(text: &str) -> (String, String) {
+    let error = Description::from_toml(text, "m.toml").unwrap_err();
+    let place = match &error {
+        TrainError::Toml(error) => *error.place.clone().unwrap(),
+        TrainError::Described { place, .. } => (**place).clone(),
+        other => panic!("{other}"),
+    };
+    let excerpt = place.excerpt();
+    let lines: Vec<&str> = excerpt.lines().collect();
+    let (from, to) = (lines[2].find('^').unwrap(), lines[2].rfind('^').unwrap());
+    (error.to_string(), lines[1].chars().skip(from).take(to + 1 - from).collect())
+}
+
+#[test]
+fn mistakes_are_underlined() {
+    let linear = "input = [4]\n\n[[layer]]\nkind = \"linear\"\nout = 3\n\n";
+    let cases = [
+        ("input = 4", "m.toml:1: input = 4: give a list", "4"),
+        ("input = [0]", "m.toml:1: input = [0]: give one to three dimensions", "[0]"),
+        ("inputs = [4]", "m.toml:1: unknown key \"inputs\" (did you mean \"input\"?)", "inputs"),
+        ("input = [4]\nloss = \"cross\"", "m.toml:2: loss = \"cross\": unknown", "\"cross\""),
+        ("input = [4", "m.toml:1: not valid TOML: ", ""),
+        ("LINEAR[[layer]]\nkind = \"relu\"\nout = 2", "m.toml:9: layer 1 (relu): unknown key \"out\"", "out"),
+        (
+            "LINEAR[[layer]]\nkind = \"linear\"\nouts = 2",
+            "m.toml:9: layer 1 (linear): unknown key \"outs\" (did you mean \"out\"?)",
+            "outs",
+        ),
+        ("LINEAR[[layer]]\nkind = \"linear\"", "m.toml:8: layer 1 (linear): missing key out", "\"linear\""),
+        (
+            "LINEAR[[layer]]\nkind = \"linear\"\nout = \"2\"",
+            "m.toml:9: layer 1 (linear): out: give a whole number",
+            "\"2\"",
+        ),
+        (
+            "LINEAR[[layer]]\nkind = \"linear\"\nout = -2",
+            "m.toml:9: layer 1 (linear): out: give a whole number",
+            "-2",
+        ),
+        ("LINEAR[[layer]]\nkind = \"linear\"\nout = 0", "m.toml:9: layer 1 (linear): out is 0", "0"),
+        (
+            "LINEAR[[layer]]\nkind = \"dropout\"\nrate = 1.5",
+            "m.toml:9: layer 1 (dropout): rate is 1.5",
+            "1.5",
+        ),
+        (
+            "LINEAR[[layer]]\nkind = \"conv2d\"\nout = 1\nkernel = 3",
+            "m.toml:10: layer 1 (conv2d): kernel: give a list of two",
+            "3",
+        ),
+        (
+            "LINEAR[[layer]]\nkind = \"lstm\"\nhidden = 3",
+            "m.toml:8: layer 1 (lstm): it reads [3]",
+            "\"lstm\"",
+        ),
+        (
+            "LINEAR[[layer]]\nkind = \"residual\"\n[[layer.layer]]\nkind = \"linear\"\nout = 0",
+            "m.toml:11: layer 1.0 (linear): out is 0",
+            "0",
+        ),
+        (
+            "LINEAR[[layer]]\nkind = \"residual\"\n[[layer.layer]]\nkind = \"linear\"\nout = 5",
+            "m.toml:8: layer 1 (residual): its layers turn",
+            "\"residual\"",
+        ),
+        ("LINEAR[[layer]]\nout = 3", "m.toml:7: layer 1: missing key kind", "[[layer]]"),
+    ];
+    for (text, start, underlined) in cases {
+        let (message, found) = refused(&text.replace("LINEAR", linear));
+        assert!(message.starts_with(start) && !message.contains('\n'), "{message}");
+        assert!(underlined.is_empty() || found == underlined, "{message}: {found}");
+    }
+}
+
+#[test]
+fn every_kind_and_key_is_known() {
+    let pair = Some([2, 2]);
+    let kinds = [
+        Kind::Linear { out: 1, bias: false },
+        Kind::Conv1d { out: 1, kernel: 1, stride: 1, padding: 0, dilation: 1, groups: 1, bias: false },
+        Kind::Conv2d {
+            out: 1,
+            kernel: [1, 1],
+            stride: [1, 1],
+            padding: [0, 0],
+            dilation: [1, 1],
+            groups: 1,
+            bias: false,
+        },
+        Kind::Embedding { vocabulary: 1, out: 1 },
+        Kind::Position,
+        Kind::LayerNorm,
+        Kind::GroupNorm { groups: 1 },
+        Kind::BatchNorm,
+        Kind::Attention { heads: 1 },
+        Kind::Transformer { heads: 1, hidden: 1, dropout: 0.5, norm_first: true },
+        Kind::Lstm { hidden: 1 },
+        Kind::Gru { hidden: 1 },
+        Kind::Relu,
+        Kind::Tanh,
+        Kind::Sigmoid,
+        Kind::Gelu,
+        Kind::Silu,
+        Kind::TemperedSigmoid { scale: 1.0, temperature: 2.0, offset: 1.0 },
+        Kind::MaxPool { kernel: [2, 2], stride: pair },
+        Kind::AveragePool { kernel: [2, 2], stride: pair },
+        Kind::GlobalPool,
+        Kind::Dropout { rate: 0.5 },
+        Kind::Flatten,
+        Kind::Transpose,
+        Kind::MeanTime,
+        Kind::LastTime,
+        Kind::Residual { layer: vec![Kind::Relu.into()] },
+    ];
+    for kind in kinds {
+        let layer = Layer { name: Some("n".to_owned()), frozen: true, kind };
+        let text = Description::reading(&[4]).then(layer.clone()).to_toml().unwrap();
+        assert_eq!(locate::check(&text, "m.toml"), Ok(()), "{text}");
+        // The check asks for no more than the reader, and the reader reads what passes.
+        assert_eq!(toml::from_str::<Description>(&text).unwrap().layers, [layer]);
+    }
 }

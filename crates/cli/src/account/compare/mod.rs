@@ -54,7 +54,11 @@ struct Compared<'a> {
 pub(super) fn compare(arguments: &args::Compare) -> Result<Output, Fail> {
     let delta = case::delta(arguments.delta.as_deref())?;
     if let Some(name) = &arguments.ask.accountant {
-        return Err(Fail::flag("--accountant", name, "leave it out: 'account compare' shows all of them"));
+        return Err(Fail::conflict(
+            "--accountant",
+            name,
+            "leave it out: 'account compare' shows all of them",
+        ));
     }
     if let Some(path) = &arguments.plot {
         Target::plot(path).check()?;
@@ -62,7 +66,7 @@ pub(super) fn compare(arguments: &args::Compare) -> Result<Output, Fail> {
     let case = Case::only(&arguments.ask, Method::Pld, "all are compared")?;
     if let (Some(path), Some(1)) = (&arguments.plot, case.source.training().map(Training::steps)) {
         let remedy = "one step makes no curve: give more with --steps or --epochs";
-        return Err(Fail::flag("--plot", &path.display().to_string(), remedy));
+        return Err(Fail::conflict("--plot", &path.display().to_string(), remedy));
     }
     let account = case.account()?;
     let rows: Vec<Row> = Method::ALL.into_iter().map(|method| row(&account, method, delta)).collect();

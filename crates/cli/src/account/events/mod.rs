@@ -4,6 +4,7 @@ mod json;
 mod problem;
 mod shape;
 
+use crate::explain::Code;
 use crate::fail::Fail;
 use json::Json;
 use problem::Problem;
@@ -26,8 +27,9 @@ pub(super) struct Listed {
 /// Reads `path`, or standard input for `-`. `neighboring` is the relation the flags state, if they do.
 pub(super) fn read(path: &Path, neighboring: Option<Neighboring>) -> Result<Listed, Fail> {
     let name = path.display();
-    let refuse = |problem: &str| Fail::new(format!("--events {name}: {problem}"));
-    let text = contents(path).map_err(|problem| refuse(&problem))?;
+    let named = |code: Code, problem: &str| Fail::new(code, format!("--events {name}: {problem}"));
+    let refuse = |problem: &str| named(Code::Json, problem);
+    let text = contents(path).map_err(|(code, problem)| named(code, &problem))?;
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Err(refuse(
@@ -38,7 +40,7 @@ pub(super) fn read(path: &Path, neighboring: Option<Neighboring>) -> Result<List
     let neighboring = match (found.neighboring, neighboring) {
         (Some(file), Some(flag)) if file != flag => {
             let remedy = format!("leave it out: --events {name} is stated under {file}");
-            return Err(Fail::flag("--neighboring", &flag.to_string(), remedy));
+            return Err(Fail::conflict("--neighboring", &flag.to_string(), remedy));
         }
         (Some(stated), _) | (None, Some(stated)) => stated,
         (None, None) if found.bare => Neighboring::AddRemove,
@@ -52,22 +54,26 @@ pub(super) fn read(path: &Path, neighboring: Option<Neighboring>) -> Result<List
 }
 
 /// The text of the file.
-fn contents(path: &Path) -> Result<String, String> {
+fn contents(path: &Path) -> Result<String, (Code, String)> {
     let mut bytes = Vec::new();
     let read = if path.as_os_str() == "-" {
         std::io::stdin().take(MOST_BYTES + 1).read_to_end(&mut bytes)
     } else if path.is_dir() {
-        return Err("it is a folder: give a JSON file".to_owned());
+        return Err((Code::Format, "it is a folder: give a JSON file".to_owned()));
     } else {
         File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
     };
     match read {
-        Err(error) if error.kind() == ErrorKind::NotFound => Err("no such file: check the path".to_owned()),
-        Err(error) => Err(format!("cannot be read: {error}")),
-        Ok(_) if bytes.len() as u64 > MOST_BYTES => {
-            Err(format!("larger than {} MiB: put equal events together with \"repeated\"", MOST_BYTES >> 20))
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err((Code::NotFound, "no such file: check the path".to_owned()))
         }
-        Ok(_) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text: give a JSON file".to_owned()),
+        Err(error) => Err((Code::Unreadable, format!("cannot be read: {error}"))),
+        Ok(_) if bytes.len() as u64 > MOST_BYTES => {
+            let remedy = "put equal events together with \"repeated\"";
+            Err((Code::TooLarge, format!("larger than {} MiB: {remedy}", MOST_BYTES >> 20)))
+        }
+        Ok(_) => String::from_utf8(bytes)
+            .map_err(|_| (Code::Format, "it is not UTF-8 text: give a JSON file".to_owned())),
     }
 }
 

@@ -7,6 +7,7 @@ pub(super) use training::{Batches, Training, count};
 
 use super::events::{self, Listed};
 use crate::args::account as args;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read;
 use reticent::accounting::{Accountant, AccountingError, Method};
@@ -49,7 +50,11 @@ impl Source {
         };
         let name = path.display().to_string();
         if let Some((flag, value)) = shorthand(flags).next() {
-            return Err(Fail::flag(flag, value, format!("leave it out: --events {name} says what happened")));
+            return Err(Fail::conflict(
+                flag,
+                value,
+                format!("leave it out: --events {name} says what happened"),
+            ));
         }
         let Listed { log, unit } = events::read(path, neighboring)?;
         let source = Self { log, origin: Origin::File { name, unit } };
@@ -135,15 +140,19 @@ impl Source {
         }
         let label = self.label();
         let Some(first) = seen.first() else {
-            return Err(Fail::new(format!(
-                "{label}: no event has a {what} to find: add one with \"{remedy}\""
-            )));
+            return Err(Fail::new(
+                Code::Json,
+                format!("{label}: no event has a {what} to find: add one with \"{remedy}\""),
+            ));
         };
         match seen.iter().find(|other| *other != first) {
             None => Ok(()),
-            Some(other) => Err(Fail::new(format!(
-                "{label}: there are several {what}s ({first}, {other}): give all the same number, it stands for the one to find"
-            ))),
+            Some(other) => {
+                let text = format!(
+                    "{label}: there are several {what}s ({first}, {other}): give all the same number, it stands for the one to find"
+                );
+                Err(Fail::new(Code::Json, text))
+            }
         }
     }
 
@@ -165,11 +174,15 @@ impl Source {
                 ("noise_multiplier", Origin::Flags(_)) => Fail::flag("--noise-multiplier", &value, remedy),
                 ("count", Origin::Flags(_)) => Fail::flag("--steps", &value, remedy),
                 ("epochs", Origin::Flags(_)) => Fail::flag("--epochs", &value, remedy),
-                _ => Fail::new(format!("{}: {field} = {value}: {remedy}", self.label())),
+                _ => Fail::new(Code::Range, format!("{}: {field} = {value}: {remedy}", self.label())),
             },
-            unsupported => match &self.origin {
-                Origin::File { .. } => Fail::new(format!("{}: {unsupported}", self.label())),
-                Origin::Flags(_) => Fail::flag("--accountant", method.name(), unsupported),
+            unsupported @ AccountingError::Unsupported { .. } => match &self.origin {
+                Origin::File { .. } => {
+                    Fail::new(Code::Unsupported, format!("{}: {unsupported}", self.label()))
+                }
+                Origin::Flags(_) => {
+                    Fail::flag("--accountant", method.name(), unsupported).coded(Code::Unsupported)
+                }
             },
         }
     }

@@ -3,6 +3,7 @@
 use super::Unknown;
 use crate::args::account as args;
 use crate::digits::exactly;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read;
 use reticent::core::rounding::div_up;
@@ -59,13 +60,13 @@ impl Training {
             name @ ("without-replacement" | "shuffled" | "balls-in-bins") => {
                 let Some((records, batch)) = sizes else {
                     let remedy = "give --dataset-size and --batch-size with it";
-                    return Err(Fail::flag("--sampling", name, remedy));
+                    return Err(Fail::conflict("--sampling", name, remedy));
                 };
                 fixed(name, flags, records, batch, neighboring)?
             }
             other => {
                 let remedy = "unknown: give poisson, shuffled, without-replacement or balls-in-bins";
-                return Err(Fail::flag("--sampling", other, remedy));
+                return Err(Fail::unknown("--sampling", other, remedy));
             }
         };
         Ok(Self { noise, batches, neighboring, dataset_size, batch_size })
@@ -145,16 +146,16 @@ fn refuse_unknown(flags: &args::Source, unknown: Unknown) -> Result<(), Fail> {
     };
     for (flag, value) in given {
         if let Some(value) = value {
-            return Err(Fail::flag(flag, value, "leave it out: it is what this command finds"));
+            return Err(Fail::conflict(flag, value, "leave it out: it is what this command finds"));
         }
     }
     if unknown == Unknown::Rate {
         if let Some(epochs) = &flags.epochs {
             let remedy = "give --steps instead: the length of an epoch depends on the rate to find";
-            return Err(Fail::flag("--epochs", epochs, remedy));
+            return Err(Fail::conflict("--epochs", epochs, remedy));
         }
         if let Some(name) = flags.sampling.as_deref().filter(|name| *name != "poisson") {
-            return Err(Fail::flag("--sampling", name, "leave it out: a rate is for poisson sampling"));
+            return Err(Fail::conflict("--sampling", name, "leave it out: a rate is for poisson sampling"));
         }
     }
     Ok(())
@@ -189,7 +190,7 @@ pub(in crate::account) fn count(flag: &str, text: &str) -> Result<u64, Fail> {
 fn sizes(flags: &args::Source, records: Option<u64>, batch: Option<u64>) -> Result<Option<(u64, u64)>, Fail> {
     if let (Some(_), Some(text)) = (&flags.sampling_rate, &flags.batch_size) {
         let remedy = "give either --sampling-rate or --batch-size with --dataset-size, not both";
-        return Err(Fail::flag("--batch-size", text, remedy));
+        return Err(Fail::conflict("--batch-size", text, remedy));
     }
     match (records, batch) {
         (Some(records), Some(batch)) if batch > records => {
@@ -227,7 +228,7 @@ fn rate(flags: &args::Source, sizes: Option<(u64, u64)>) -> Result<SamplingRate,
 fn steps(flags: &args::Source, sizes: Option<(u64, u64)>) -> Result<u64, Fail> {
     match (&flags.steps, &flags.epochs) {
         (Some(_), Some(epochs)) => {
-            Err(Fail::flag("--epochs", epochs, "give either --steps or --epochs, not both"))
+            Err(Fail::conflict("--epochs", epochs, "give either --steps or --epochs, not both"))
         }
         (Some(text), None) => count("--steps", text),
         (None, None) => Ok(1),
@@ -264,7 +265,7 @@ fn fixed(
     if name == "without-replacement" {
         if neighboring == Neighboring::AddRemove {
             let remedy = "give --neighboring replace-one: fixed batches are accounted under that relation";
-            return Err(Fail::flag("--sampling", name, remedy));
+            return Err(Fail::flag("--sampling", name, remedy).coded(Code::Relation));
         }
         return Ok(Batches::WithoutReplacement { dataset_size: records, batch_size: batch, steps });
     }

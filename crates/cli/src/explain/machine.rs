@@ -1,0 +1,42 @@
+//! Errors about the machine and defects.
+
+use super::Explanation;
+
+pub(super) const INTERNAL: Explanation = Explanation {
+    title: "a defect of the program",
+    cause: "The program met something that its authors held to be impossible. What was printed or written \
+            before is as good as ever.",
+    remedy: "Please report it with the command that you ran; leave private data out of the report.",
+    example: None,
+};
+
+pub(super) const ENTROPY: Explanation = Explanation {
+    title: "no randomness",
+    cause: "The operating system's random source failed. Without it there is no noise, and so no privacy: \
+            nothing was released.",
+    remedy: "Check that the system gives randomness (in a sandbox: the system call getrandom), and run the \
+             command again.",
+    example: None,
+};
+
+pub(super) const THREAD: Explanation = Explanation {
+    title: "no thread could be started",
+    cause: "The operating system refused a thread: a limit on processes or memory is reached.",
+    remedy: "Ask for fewer with --threads, or raise the limit.",
+    example: None,
+};
+
+pub(super) const DEVICE: Explanation = Explanation {
+    title: "the device failed",
+    cause: "The device that computes gave no result, or one that cannot be read.",
+    remedy: "Run the command again; if it fails again, use another device.",
+    example: None,
+};
+
+pub(super) const OUTPUT: Explanation = Explanation {
+    title: "standard output cannot be written",
+    cause: "The disk is full, or writing failed for another reason. The command itself was done: privacy that \
+            it spent is spent.",
+    remedy: "Free the disk or write elsewhere. Keep what the command wrote to files.",
+    example: None,
+};

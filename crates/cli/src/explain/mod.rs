@@ -1,0 +1,176 @@
+//! `reticent explain`: what the code of an error means and how to mend it.
+//!
+//! | module | explains |
+//! |---|---|
+//! | `command` | R1xx: the command line |
+//! | `value` | R2xx: values |
+//! | `file` | R3xx: files and tables |
+//! | `guarantee` | R4xx: what no guarantee covers |
+//! | `model` | R5xx: stored models and runs |
+//! | `audit` | R6xx: audits |
+//! | `machine` | R9xx: the machine and defects |
+
+mod audit;
+mod code;
+mod command;
+mod file;
+mod guarantee;
+mod machine;
+mod model;
+mod render;
+mod value;
+
+pub(crate) use code::Code;
+
+use crate::Output;
+use crate::args::Explain;
+use crate::fail::Fail;
+
+/// What a code means.
+struct Explanation {
+    /// A few words, for the list of all codes.
+    title: &'static str,
+    cause: &'static str,
+    remedy: &'static str,
+    /// None where no command line causes it by itself.
+    example: Option<Example>,
+}
+
+/// A command that is refused with the code, and one that is not.
+struct Example {
+    /// Files of the example by name, besides those that all examples share.
+    files: &'static [(&'static str, &'static str)],
+    wrong: &'static str,
+    mended: &'static str,
+}
+
+/// The groups of codes by their first digit.
+const GROUPS: [(u16, &str); 7] = [
+    (1, "The command line"),
+    (2, "Values"),
+    (3, "Files and tables"),
+    (4, "What no guarantee covers"),
+    (5, "Stored models and runs"),
+    (6, "Audits"),
+    (9, "The machine and defects"),
+];
+
+/// How a command can end.
+const STATUSES: [(u8, &str); 4] = [
+    (0, "done"),
+    (crate::MISTAKE, "refused: one error with a code on standard error, nothing on standard output"),
+    (crate::DEFECT, "a defect of the program"),
+    (crate::INTERRUPTED, "interrupted by Ctrl-C"),
+];
+
+fn explanation(code: Code) -> Explanation {
+    match code {
+        Code::UnknownWord => command::UNKNOWN_WORD,
+        Code::Missing => command::MISSING,
+        Code::Conflict => command::CONFLICT,
+        Code::Words => command::WORDS,
+        Code::Unexplained => command::UNEXPLAINED,
+        Code::Range => value::RANGE,
+        Code::NotANumber => value::NOT_A_NUMBER,
+        Code::UnknownName => value::UNKNOWN_NAME,
+        Code::Bounds => value::BOUNDS,
+        Code::List => value::LIST,
+        Code::Filter => value::FILTER,
+        Code::Useless => value::USELESS,
+        Code::NotFound => file::NOT_FOUND,
+        Code::Unreadable => file::UNREADABLE,
+        Code::Unwritable => file::UNWRITABLE,
+        Code::Taken => file::TAKEN,
+        Code::Format => file::FORMAT,
+        Code::Column => file::COLUMN,
+        Code::Row => file::ROW,
+        Code::NoRows => file::NO_ROWS,
+        Code::Type => file::TYPE,
+        Code::Dataset => file::DATASET,
+        Code::TomlSyntax => file::TOML_SYNTAX,
+        Code::TomlValue => file::TOML_VALUE,
+        Code::TomlKey => file::TOML_KEY,
+        Code::Json => file::JSON,
+        Code::Schema => file::SCHEMA,
+        Code::Vocabulary => file::VOCABULARY,
+        Code::TooLarge => file::TOO_LARGE,
+        Code::Layer => file::LAYER,
+        Code::Unsupported => guarantee::UNSUPPORTED,
+        Code::Relation => guarantee::RELATION,
+        Code::Kind => guarantee::KIND,
+        Code::NotConverged => guarantee::NOT_CONVERGED,
+        Code::Spent => guarantee::SPENT,
+        Code::Unreachable => guarantee::UNREACHABLE,
+        Code::NoModel => model::NO_MODEL,
+        Code::Broken => model::BROKEN,
+        Code::Changed => model::CHANGED,
+        Code::Misfit => model::MISFIT,
+        Code::NotMeasurable => audit::NOT_MEASURABLE,
+        Code::Premise => audit::PREMISE,
+        Code::References => audit::REFERENCES,
+        Code::NoAudit => audit::NO_AUDIT,
+        Code::Scores => audit::SCORES,
+        Code::Internal => machine::INTERNAL,
+        Code::Entropy => machine::ENTROPY,
+        Code::Thread => machine::THREAD,
+        Code::Device => machine::DEVICE,
+        Code::Output => machine::OUTPUT,
+    }
+}
+
+/// One code, or all of them.
+pub(crate) fn run(arguments: &Explain) -> Result<Output, Fail> {
+    if arguments.markdown {
+        return Ok(Output { stdout: render::markdown(), ..Output::default() });
+    }
+    let stdout = match &arguments.code {
+        None if arguments.json => render::json_list()?,
+        None => render::list(),
+        Some(text) => {
+            let code = Code::parse(text).ok_or_else(|| unknown(text))?;
+            if arguments.json { render::json(code)? } else { render::text(code) }
+        }
+    };
+    Ok(Output { stdout, ..Output::default() })
+}
+
+/// The refusal of a code that no error has, with the nearest ones.
+fn unknown(text: &str) -> Fail {
+    const NEAREST: usize = 3;
+    let digits: String = text.chars().filter(char::is_ascii_digit).take(5).collect();
+    let mut near: Vec<Code> = Code::ALL.to_vec();
+    if let Ok(number) = digits.parse::<u32>() {
+        near.sort_by_key(|code| u32::from(code.number()).abs_diff(number));
+    }
+    let near: Vec<String> = near.iter().take(NEAREST).map(Code::to_string).collect();
+    let remedy =
+        format!("no error has that code: the nearest are {}; 'reticent explain' lists all", near.join(", "));
+    Fail::flag("explain", text, remedy).coded(Code::Unexplained)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_in_order_and_explained() {
+        assert!(Code::ALL.windows(2).all(|pair| pair[0].number() < pair[1].number()));
+        for code in Code::ALL {
+            let Explanation { title, cause, remedy, .. } = explanation(*code);
+            assert!(title.len() > 5 && cause.ends_with('.') && remedy.ends_with('.'), "{code}");
+            assert!(GROUPS.iter().any(|(digit, _)| *digit == code.number() / 100), "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_are_read_in_several_ways() {
+        for text in ["R201", "r201", "201", " R201 "] {
+            assert_eq!(Code::parse(text), Some(Code::Range), "{text}");
+        }
+        for text in ["", "R", "R2", "2010", "RR", "R-1", "range"] {
+            assert_eq!(Code::parse(text), None, "{text}");
+        }
+        assert!(unknown("R199").to_string().contains("R201"));
+        assert!(unknown("99999").to_string().contains("R905"));
+    }
+}
