@@ -51,9 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for (line, text) in std::io::stdin().lock().lines().enumerate() {
         let text = text?;
-        let mut cells = text.split(',');
-        let (Some(name), Some(x), Some(y), None) = (cells.next(), cells.next(), cells.next(), cells.next())
-        else {
+        // From the right, so that a name may have commas.
+        let mut cells = text.rsplitn(3, ',');
+        let (Some(y), Some(x), Some(name)) = (cells.next(), cells.next(), cells.next()) else {
             return Err(format!("line {}: give series,x,y, not {text:?}", line + 1).into());
         };
         let number = |cell: &str| match cell.trim().parse::<f64>() {
