@@ -4,6 +4,7 @@
 //! cargo run --quiet -p reticent --example chart -- FILE.svg --title T --x LABEL --y LABEL [--log-x] [--log-y]
 //! ```
 
+use reticent::report::digits;
 use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
 use std::error::Error;
 use std::io::BufRead;
@@ -72,9 +73,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (x, y) = (asked.axis(0, &values(|point| point.0)), asked.axis(1, &values(|point| point.1)));
     let curve = |(place, (label, points)): (usize, (String, Vec<(f64, f64)>))| Curve {
         label,
-        value: points.last().map(|(_, y)| y.to_string()).unwrap_or_default(),
+        value: points.last().map(|(_, y)| digits::brief(*y)).unwrap_or_default(),
         stroke: Stroke::Solid(place),
-        marks: points.clone(),
+        // A line to compare with has two points; they need no marks.
+        marks: if points.len() > 2 { points.clone() } else { Vec::new() },
         points,
         fill: false,
     };
