@@ -1,0 +1,107 @@
+//! Which hair colour is the most common? A private choice, computed by hand and drawn from the
+//! library: `cargo run --quiet -p reticent --example hair_colours -- FILE.svg`.
+
+use reticent::core::Epsilon;
+use reticent::noise::mechanism::{Rule, Selection};
+use reticent::noise::{Entropy, Mechanism};
+use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
+use std::error::Error;
+
+const COLOURS: [&str; 4] = ["brown", "black", "blond", "red"];
+const COUNTS: [i128; 4] = [150, 70, 50, 30];
+const EPSILON: f64 = 0.1;
+const DRAWS: u32 = 100_000;
+
+/// What each candidate weighs beside the best one: e^(−ε·gap/factor).
+fn weights(epsilon: f64, factor: f64) -> [f64; 4] {
+    let best = COUNTS.iter().copied().max().unwrap_or(0);
+    COUNTS.map(|count| (-epsilon * (best - count) as f64 / factor).exp())
+}
+
+/// The exponential mechanism: every candidate with its share of the weights.
+fn exponential(epsilon: f64, factor: f64) -> [f64; 4] {
+    let weights = weights(epsilon, factor);
+    let sum: f64 = weights.iter().sum();
+    weights.map(|weight| weight / sum)
+}
+
+/// Permute-and-flip: a random candidate is taken with its weight as probability, else struck off the list.
+fn permute_and_flip(epsilon: f64, factor: f64) -> [f64; 4] {
+    fn walk(weights: &[f64; 4], left: &[usize], reached: f64, taken: &mut [f64; 4]) {
+        for &candidate in left {
+            let here = reached / left.len() as f64;
+            taken[candidate] += here * weights[candidate];
+            let rest: Vec<usize> = left.iter().copied().filter(|other| *other != candidate).collect();
+            walk(weights, &rest, here * (1.0 - weights[candidate]), taken);
+        }
+    }
+    let mut taken = [0.0; 4];
+    walk(&weights(epsilon, factor), &[0, 1, 2, 3], 1.0, &mut taken);
+    taken
+}
+
+/// The shares of the candidates among many draws.
+fn drawn(selection: &Selection, draws: u32, entropy: &mut Entropy) -> [f64; 4] {
+    let mut seen = [0u32; 4];
+    for _ in 0..draws {
+        seen[selection.draw(&COUNTS, entropy)] += 1;
+    }
+    seen.map(|count| f64::from(count) / f64::from(draws))
+}
+
+/// The three ways to choose at some ε. Counts are whole numbers that one person moves by at most 1. They are
+/// monotone if a person is added or removed (no count moves against another), not if a person is replaced.
+fn selections(epsilon: f64) -> Result<[Selection; 3], Box<dyn Error>> {
+    let rule = |rule| -> Result<Selection, Box<dyn Error>> {
+        Ok(Selection::for_integers(rule, 1, Epsilon::new(epsilon)?)?)
+    };
+    let flip = rule(Rule::PermuteAndFlip)?.monotone()?;
+    Ok([rule(Rule::Exponential)?, rule(Rule::Exponential)?.monotone()?, flip])
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = std::env::args().nth(1).ok_or("give the name of the picture, FILE.svg")?;
+    let mut entropy = Entropy::new()?;
+    type Law = fn(f64, f64) -> [f64; 4];
+    let laws: [(&str, Law, f64); 3] = [
+        ("exponential, ε/2", exponential, 2.0),
+        ("exponential, monotone", exponential, 1.0),
+        ("permute-and-flip, monotone", permute_and_flip, 1.0),
+    ];
+
+    let mut curves = Vec::new();
+    for (place, (name, law, factor)) in laws.into_iter().enumerate() {
+        let selection = &selections(EPSILON)?[place];
+        let (exact, shares) = (law(EPSILON, factor), drawn(selection, DRAWS, &mut entropy));
+        println!("{name} (cost {})", selection.guarantee());
+        for candidate in 0..4 {
+            let (colour, count) = (COLOURS[candidate], COUNTS[candidate]);
+            println!(
+                "  {colour:<6} {count:>4}  exactly {:.5}  drawn {:.5}",
+                exact[candidate], shares[candidate]
+            );
+        }
+        let mut marks = vec![(EPSILON, shares[0])];
+        for epsilon in [0.003, 0.01, 0.03] {
+            marks.push((epsilon, drawn(&selections(epsilon)?[place], 10_000, &mut entropy)[0]));
+        }
+        let grid = (0..=60).map(|step| 10f64.powf(-3.0 + f64::from(step) / 20.0));
+        curves.push(Curve {
+            label: name.to_owned(),
+            value: format!("{:.5} at ε = 0.1", exact[0]),
+            stroke: Stroke::Solid(place),
+            points: grid.map(|epsilon| (epsilon, law(epsilon, factor)[0])).collect(),
+            marks,
+            fill: false,
+        });
+    }
+    let chart = Chart {
+        title: "How likely the private choice is the right one".to_owned(),
+        subtitle: "four hair colours, counts 150, 70, 50 and 30; lines: exactly; dots: drawn".to_owned(),
+        x: Axis::log("ε", 0.001, 1.0),
+        y: Axis::unit("probability of brown"),
+        labels: Labels::Below,
+        curves,
+    };
+    Ok(std::fs::write(file, chart.svg())?)
+}
