@@ -11,6 +11,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((\.\./[^)#\s]*)(#[^)\s]*)?\)")
+FENCE = re.compile(r"^(\s*```+\w+)[^`\n]*$", flags=re.M)
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -40,7 +41,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Leads links that leave docs/ to the copies."""
+    """Leads links that leave docs/ to the copies, and leaves of a fence what highlighting knows: its language."""
     up = posixpath.relpath(".", posixpath.dirname(page.file.src_uri) or ".")
 
     def led(match):
@@ -54,4 +55,4 @@ def on_page_markdown(markdown, page, config, files):
             return text
         return match.group(0)
 
-    return LINK.sub(led, markdown)
+    return FENCE.sub(r"\1", LINK.sub(led, markdown))
