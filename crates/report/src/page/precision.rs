@@ -45,6 +45,9 @@ pub(super) fn precision(dossier: &Dossier) -> Section {
         .map(|rate| {
             let ppv = match (&rate.ppv, used) {
                 (Some(ppv), _) if words::sound(ppv) => Ok(words::share(ppv)),
+                (_, None) if declared.prior.is_some() => {
+                    Err("not known: the audit was made without a prior".to_owned())
+                }
                 (_, None) => Err("not declared: no prior".to_owned()),
                 _ => Err(UNKNOWN.to_owned()),
             };

@@ -111,6 +111,9 @@ fn combined(dossier: &Dossier) -> Vec<String> {
             words::percent(prior),
             words::share(ppv)
         ),
+        (_, None) if dossier.declared.prior.is_some() => {
+            "How often a flag is right: not known, the audit was made without a prior; audit with the flag prior.".to_owned()
+        }
         (_, None) => "How often a flag is right: not declared, no prior was given.".to_owned(),
         _ => "How often a flag is right is not measurable with these records.".to_owned(),
     });
