@@ -29,8 +29,7 @@ pub(super) const UNWRITABLE: Explanation = Explanation {
     title: "a file or folder that cannot be written",
     cause: "The output cannot go there: its folder is not there, its name ends otherwise than its format, or \
             the operating system refused.",
-    remedy: "Make the folder first, use the ending that the message names, or write elsewhere. Places are \
-             checked before any privacy is spent.",
+    remedy: "Make the folder first, use the ending that the message names, or write elsewhere.",
     example: Some(Example {
         files: &[],
         wrong: "reticent schema infer people.csv --out drafts/draft.toml",

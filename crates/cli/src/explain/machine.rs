@@ -13,7 +13,7 @@ pub(super) const INTERNAL: Explanation = Explanation {
 pub(super) const ENTROPY: Explanation = Explanation {
     title: "no randomness",
     cause: "The operating system's random source failed. Without it there is no noise, and so no privacy: \
-            nothing was released.",
+            the command stops.",
     remedy: "Check that the system gives randomness (in a sandbox: the system call getrandom), and run the \
              command again.",
     example: None,

@@ -76,8 +76,7 @@ pub(super) const USELESS: Explanation = Explanation {
     title: "an epsilon that protects nobody, or whose answer is all noise",
     cause: "Above epsilon 50 a release is as good as unprotected; far below the least useful value an answer \
             would be noise alone, and its budget lost.",
-    remedy: "Give an epsilon between the limits that the message states; 0.1 to 3 is usual. With --error, \
-             allow a larger error.",
+    remedy: "Give an epsilon between the limits that the message states. With --error, allow a larger error.",
     example: Some(Example {
         files: &[],
         wrong: "reticent release count people.csv --epsilon 1000",

@@ -49,9 +49,12 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
     let model = run.model.get_or_insert_with(|| usual.to_owned()).clone();
     check(&model)?;
     let outputs = reader.outputs();
+    let mut own = None;
     let mut description = if is_file(&model) {
         let text = super::run::text_of(Path::new(&model)).map_err(|failure| failure.within("--model"))?;
-        Description::from_toml(&text, &model)?
+        let description = Description::from_toml(&text, &model)?;
+        own = Some(text);
+        description
     } else if LINEAR.contains(&model.as_str()) && model != "logistic" {
         return Err(Fail::conflict(
             "--model",
@@ -66,7 +69,11 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
         let remedy = format!(
             "it has {found} outputs, and the data need {outputs}: one per class, or one for a number"
         );
-        return Err(Fail::flag("--model", &model, remedy).coded(Code::Misfit));
+        let last = description.layers.len().saturating_sub(1).to_string();
+        return Err(match own {
+            Some(text) => Fail::new(Code::Misfit, remedy).placed(&model, &text, &["layer", &last, "out"]),
+            None => Fail::flag("--model", &model, remedy).coded(Code::Misfit),
+        });
     }
     for name in run.freeze.iter().flatten() {
         let names: Vec<String> = description

@@ -94,9 +94,12 @@ impl Counted {
     }
 
     pub(super) fn cost(&self) -> Result<(Vec<Event>, Guarantee), Fail> {
-        let events = serde_json::from_str(&self.events)
-            .map_err(|error| Fail::new(Code::TomlValue, format!("run.toml: [counted]: events: {error}")))?;
-        Ok((events, Guarantee::pure(Epsilon::new(self.epsilon)?)))
+        let events = serde_json::from_str(&self.events).map_err(|error| {
+            Fail::flag("--counted.events", &self.events, format!("{error}: give the JSON list of events"))
+        })?;
+        let epsilon = Epsilon::new(self.epsilon)
+            .map_err(|invalid| Fail::flag("--counted.epsilon", &self.epsilon.to_string(), invalid.remedy))?;
+        Ok((events, Guarantee::pure(epsilon)))
     }
 }
 

@@ -110,6 +110,11 @@ fn models() {
             "error[R312]: m.toml:9: layer 1 (linear): out: give a whole number",
             "9 | out = true\n  |       ^^^^",
         ),
+        (
+            "kind = \"linear\"\nout = 3",
+            "error[R504]: m.toml:9: it has 3 outputs, and the data need 2: one per class",
+            "9 | out = 3\n  |       ^",
+        ),
         ("kind = linear", "error[R311]: m.toml:8: not valid TOML: ", "8 | kind = linear\n  |        ^^^^^^"),
     ] {
         std::fs::write(folder.path().join("m.toml"), format!("{head}{lines}\n")).unwrap();
@@ -154,6 +159,16 @@ fn runs() {
             "epsilon = 1\nepochs = 2\nsteps = 3",
             "error[R103]: run.toml:6: epochs = 2: give --epochs or --steps, not both\n",
             "6 | epochs = 2\n  |          ^",
+        ),
+        (
+            "epsilon = 1\n[counted]\nsize = 4\nepsilon = -1\nevents = \"[]\"",
+            "error[R312]: run.toml:8: counted.epsilon = -1: ",
+            "8 | epsilon = -1\n  |           ^^",
+        ),
+        (
+            "epsilon = 1\n[counted]\nsize = 4\nepsilon = 0.1\nevents = \"{\"",
+            "error[R312]: run.toml:9: counted.events = {: ",
+            "9 | events = \"{\"\n  |          ^^^",
         ),
         ("epsilon = ", "error[R311]: run.toml:5: not valid TOML: ", "5 | epsilon = \n  |           ^"),
     ] {

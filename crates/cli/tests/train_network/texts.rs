@@ -50,7 +50,7 @@ fn texts_without_what_they_need_are_refused() {
     let label = ["--label", "label", "--classes", "ham,spam"];
     for (given, parts) in [
         (vec!["--vocabulary", &words], ["--text-column", "missing"]),
-        (vec!["--vocabulary", &words, "--text-column", "txt"], ["txt", "did you mean \"text\""]),
+        (vec!["--vocabulary", &words, "--text-column", "txt"], ["txt", "did you mean"]),
         (vec!["--text-column", "text"], ["--vocabulary", "PUBLIC"]),
         (vec!["--text-column", "text", "--vocabulary", "nowhere.txt"], ["--vocabulary", "nowhere.txt"]),
         (vec!["--text-column", "text", "--vocabulary", &twice], ["line 3", "once"]),

@@ -1,134 +1,20 @@
-//! Mistakes of the user: one line that names the flag and the remedy.
+//! Errors of the libraries as mistakes of the user.
 
-use crate::args::Cli;
+use super::Fail;
 use crate::explain::Code;
-use crate::{Finished, MISTAKE, mistake};
-use clap::CommandFactory;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use reticent::accounting::AccountingError;
 use reticent::attack::AttackError;
 use reticent::audit::AuditError;
 use reticent::core::InvalidValue;
 use reticent::data::DataError;
 use reticent::data::schema::SchemaProblem;
-use reticent::data::toml::{Place, TomlError, TomlFault, locate};
+use reticent::data::toml::{TomlError, TomlFault};
 use reticent::erm::ErmError;
 use reticent::noise::NoiseError;
 use reticent::train::TrainError;
-use std::ffi::OsString;
-use std::fmt;
-
-/// Why a command was refused; displays as one line.
-#[derive(Debug)]
-pub(crate) struct Fail {
-    code: Code,
-    text: String,
-    /// The flag whose value is refused, where the message begins with it.
-    flag: Option<String>,
-    /// What to show of a TOML file.
-    place: Option<Box<Place>>,
-}
-
-impl Fail {
-    /// A message that already names its flag or file.
-    pub(crate) fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into(), flag: None, place: None }
-    }
-
-    /// `--bounds 90,17: give the lower bound first`: a value outside its range, unless [`coded`](Self::coded) otherwise.
-    pub(crate) fn flag(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
-        let failure = Self::new(Code::Range, format!("{flag} {}: {remedy}", shortened(value)));
-        Self { flag: Some(flag.to_owned()), ..failure }
-    }
-
-    /// `--width 0.1: leave it out: …`: a flag that does not go with the others.
-    pub(crate) fn conflict(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
-        Self::flag(flag, value, remedy).coded(Code::Conflict)
-    }
-
-    /// `--method foo: unknown: give …`: none of the names that can be chosen.
-    pub(crate) fn unknown(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
-        Self::flag(flag, value, remedy).coded(Code::UnknownName)
-    }
-
-    /// `--column: missing: …`.
-    pub(crate) fn missing(flag: &str, remedy: impl fmt::Display) -> Self {
-        Self::new(Code::Missing, format!("{flag}: missing: {remedy}"))
-    }
-
-    /// An error of the table, met on behalf of `flag`.
-    pub(crate) fn data(flag: &str) -> impl Fn(DataError) -> Self {
-        move |error| match error {
-            // It names its file.
-            DataError::Schema(_) => error.into(),
-            _ => Self::new(data_code(&error), format!("{flag}: {error}")),
-        }
-    }
-
-    /// An error of the library whose cause can only be `flag`.
-    pub(crate) fn noise(flag: &str) -> impl Fn(NoiseError) -> Self {
-        move |error| match error {
-            NoiseError::Invalid(invalid) => {
-                Self::new(field_code(invalid.field), format!("{flag}: {}", invalid.remedy))
-            }
-            NoiseError::Entropy(_) => error.into(),
-        }
-    }
-
-    /// The same message under another code.
-    pub(crate) fn coded(self, code: Code) -> Self {
-        Self { code, ..self }
-    }
-
-    /// What kind of mistake it is.
-    pub(crate) fn code(&self) -> Code {
-        self.code
-    }
-
-    /// The same mistake, met in something that the message names first.
-    pub(crate) fn within(self, name: &str) -> Self {
-        Self { text: format!("{name}: {}", self.text), flag: None, ..self }
-    }
-
-    /// The same mistake, at a place that the message does not name yet.
-    fn at(self, place: Option<Box<Place>>) -> Self {
-        Self { place, ..self }
-    }
-
-    /// The same mistake, at the key of a TOML file that says what the flag would say; unchanged if it has no such key.
-    pub(crate) fn in_file(self, file: &str, text: &str) -> Self {
-        let said = self.flag.as_deref().and_then(|flag| {
-            let key = flag.strip_prefix("--")?;
-            let place = locate(text, &[key])?;
-            let rest = self.text.strip_prefix(flag)?.trim_start();
-            Some((format!("{file}:{}: {key} = {rest}", place.line), place))
-        });
-        let Some((text, place)) = said else { return self };
-        // What is wrong with a value is the same anywhere; the rest keeps its own code.
-        let code = if self.code.number() / 100 == 2 { Code::TomlValue } else { self.code };
-        Self::new(code, text).at(Some(Box::new(place)))
-    }
-
-    /// Whether the refused flag is a key of this text.
-    pub(crate) fn is_about_key(&self, text: &str) -> bool {
-        let key = self.flag.as_deref().and_then(|flag| flag.strip_prefix("--"));
-        key.is_some_and(|key| locate(text, &[key]).is_some())
-    }
-
-    /// The lines of a file that the message is about.
-    pub(crate) fn excerpt(&self) -> Option<String> {
-        self.place.as_ref().map(|place| place.excerpt())
-    }
-}
-
-impl fmt::Display for Fail {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&plain(&self.text))
-    }
-}
 
 /// What kind of mistake an error about data is.
-fn data_code(error: &DataError) -> Code {
+pub(super) fn data_code(error: &DataError) -> Code {
     match error {
         DataError::NotFound { .. } => Code::NotFound,
         DataError::NotAFile { .. }
@@ -317,7 +203,7 @@ impl From<InvalidValue> for Fail {
 }
 
 /// What kind of mistake a field of the library has when its value means nothing.
-fn field_code(field: &str) -> Code {
+pub(super) fn field_code(field: &str) -> Code {
     match field {
         "bounds" => Code::Bounds,
         "categories" | "candidates" => Code::List,
@@ -371,76 +257,20 @@ fn network_flag_of(field: &'static str) -> Option<&'static str> {
     })
 }
 
-/// The text on one line and without control characters.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// As much of a value as a message needs to be recognised.
-fn shortened(value: &str) -> String {
-    const SHOWN: usize = 60;
-    let mut kept: String = value.chars().take(SHOWN).collect();
-    if value.chars().nth(SHOWN).is_some() {
-        kept.push('…');
-    }
-    kept
-}
-
-/// What clap has to say: help and the version as they are, a refusal as one line.
-pub(crate) fn usage(refusal: &clap::Error, words: &[OsString]) -> Finished {
-    let text = refusal.render().to_string();
-    match refusal.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            return Finished { stdout: text, ..Finished::default() };
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            return Finished { status: MISTAKE, stderr: text, ..Finished::default() };
-        }
-        _ => {}
-    }
-    let names = |kind| match refusal.get(kind) {
-        Some(ContextValue::String(one)) => one.clone(),
-        Some(ContextValue::Strings(several)) => several.join(", "),
-        _ => String::new(),
-    };
-    let problem = match refusal.kind() {
-        ErrorKind::MissingRequiredArgument => format!("missing {}", names(ContextKind::InvalidArg)),
-        _ => text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
-    };
-    let hint = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand]
-        .map(names)
-        .into_iter()
-        .find(|name| !name.is_empty())
-        .map(|name| format!(" (did you mean {name}?)"))
-        .unwrap_or_default();
-    let code = match refusal.kind() {
-        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand => Code::UnknownWord,
-        ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => Code::Missing,
-        ErrorKind::ArgumentConflict => Code::Conflict,
-        // A flag without its value is one with an empty value to clap.
-        ErrorKind::InvalidValue if names(ContextKind::InvalidValue).is_empty() => Code::Words,
-        ErrorKind::InvalidValue => Code::UnknownName,
-        ErrorKind::ValueValidation => Code::Range,
-        _ => Code::Words,
-    };
-    let text = format!("{problem}{hint}: see '{} --help'", command_of(words));
-    mistake(&Fail::new(code, text), words)
-}
-
-/// The command that `words` begin with, as far as its names are known.
-fn command_of(words: &[OsString]) -> String {
-    let mut command = Cli::command();
-    let mut path = "reticent".to_owned();
-    for word in words.iter().skip(1) {
-        let Some(next) = word.to_str().and_then(|name| command.find_subcommand(name)) else { break };
-        path = format!("{path} {}", next.get_name());
-        command = next.clone();
-    }
-    path
-}
-
-/// Whether standard error begins with an error and its code.
 #[cfg(test)]
-pub(crate) fn is_refusal(stderr: &str) -> bool {
-    stderr.starts_with("error[R") || stderr.starts_with("{\"error\":{\"code\":\"R")
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_command_line_causes_has_its_code() {
+        let solver = ErmError::NotConverged { reached: 1.0, needed: 0.5 };
+        assert_eq!(Fail::from(solver).code(), Code::NotConverged);
+        assert_eq!(Fail::from(NoiseError::Entropy("gone".to_owned())).code(), Code::Entropy);
+        assert_eq!(Fail::from(TrainError::Device("lost".to_owned())).code(), Code::Device);
+        let thread = AttackError::Thread("limit".to_owned());
+        let reference = AttackError::Reference { index: 3, error: Box::new(thread) };
+        let failure = Fail::from(reference);
+        assert_eq!(failure.code(), Code::Thread);
+        assert!(failure.to_string().starts_with("reference 3: no thread"), "{failure}");
+    }
 }
