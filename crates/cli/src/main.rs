@@ -14,6 +14,7 @@ mod fail;
 mod file;
 mod interrupt;
 mod learn;
+mod manual;
 mod network;
 mod read;
 mod release;
@@ -72,6 +73,8 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Audit(arguments) => audit::audit(&arguments, progress),
         Command::Attack { question } => attack::run(&question, progress),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
     };
     match answered {
         Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },

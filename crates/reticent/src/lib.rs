@@ -44,5 +44,5 @@ pub use reticent_train as train;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod audit;
 mod help;
 pub(crate) mod learn;
+pub(crate) mod manual;
 pub(crate) mod network;
 mod release;
 pub(crate) mod schema;
@@ -67,4 +68,10 @@ pub(crate) enum Command {
     /// An audit and a certificate as one page for a data-protection assessment
     #[command(after_help = help::audit::REPORT)]
     Report(audit::Report),
+    /// A script that completes commands and flags, for a shell
+    #[command(after_help = help::manual::COMPLETIONS)]
+    Completions(manual::Completions),
+    /// Write a man page for every command
+    #[command(after_help = help::manual::MAN)]
+    Man(manual::Man),
 }
