@@ -8,6 +8,8 @@ pub(crate) mod manual;
 pub(crate) mod network;
 mod release;
 pub(crate) mod schema;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use release::*;
 

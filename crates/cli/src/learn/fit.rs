@@ -118,11 +118,12 @@ pub(super) struct ReferenceTerms {
     pub(super) settings: Settings,
 }
 
-/// The terms of a fit like the plan's, on as many rows: their number is counted with noise where it was for the target.
+/// The terms of a fit like the target's: where it counted its rows with noise, `size` is what came of that.
 pub(super) fn reference_terms(
     plan: &Plan,
     method: Method,
     train: &Design,
+    size: u64,
     entropy: &mut Entropy,
 ) -> Result<ReferenceTerms, Fail> {
     let mut settings = plan.settings.clone();
@@ -130,6 +131,10 @@ pub(super) fn reference_terms(
         Some(budget) => Some(fitting_budget(budget, train, &mut settings, entropy, &mut Bill::default())?),
         None => None,
     };
+    // The same terms in every job and every audit of a model: they are part of the names of its references.
+    if plan.settings.size.is_none() && settings.size.is_some() {
+        settings.size = Some(size);
+    }
     let labels = usable_labels(&plan.task, train);
     let rows = rows(plan, train, &labels)?;
     let spent = budget.map_or_else(|| Epsilon::new(0.0).map(Guarantee::pure), Ok)?;

@@ -56,8 +56,8 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     };
     let count = members.rows();
     let draw = wanted.declared.or(known).unwrap_or(Draw::Unknown);
-    let (method, models) = parts(&stored.model);
-    let terms = reference_terms(&plan, method, &members, &mut Entropy::new()?)?;
+    let (method, size, models) = parts(&stored.model);
+    let terms = reference_terms(&plan, method, &members, size, &mut Entropy::new()?)?;
     let how = LinearSettings {
         classes: plan.task.classes().len() as u32,
         loss: plan.loss,
@@ -95,13 +95,14 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     })
 }
 
-/// How a model was fitted, and its weights: one set for two classes, one a class for several.
-fn parts(model: &Model) -> (Method, Vec<Linear>) {
+/// How a model was fitted, for how many rows, and its weights: one set for two classes, one a class for several.
+fn parts(model: &Model) -> (Method, u64, Vec<Linear>) {
     match model {
         Model::Binary(fit) => {
-            (fit.method, vec![Linear { weights: fit.weights.clone(), intercept: fit.intercept }])
+            let own = Linear { weights: fit.weights.clone(), intercept: fit.intercept };
+            (fit.method, fit.report.size, vec![own])
         }
-        Model::Multiclass(many) => (many.method, many.models.clone()),
+        Model::Multiclass(many) => (many.method, many.report.size, many.models.clone()),
     }
 }
 

@@ -51,7 +51,11 @@ fn about(command: &Command) -> String {
 fn section(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").trim();
-    let mut text = format!("## {}\n\n{}\n\nUsage: `{usage}`\n", full_name(command), wrap(&(about(command) + "."), WIDTH, ""));
+    let mut text = format!(
+        "## {}\n\n{}\n\nUsage: `{usage}`\n",
+        full_name(command),
+        wrap(&(about(command) + "."), WIDTH, "")
+    );
     for (heading, arguments) in headings(command) {
         text.push_str(&format!("\n**{heading}**\n\n"));
         for argument in arguments {
@@ -104,7 +108,8 @@ fn described(argument: &Arg) -> String {
         text.push_str(" (required)");
     }
     let takes_value = argument.get_action().takes_values();
-    let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    let defaults: Vec<_> =
+        argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     if takes_value && !defaults.is_empty() {
         text.push_str(&format!(" [default: {}]", defaults.join(", ")));
     }

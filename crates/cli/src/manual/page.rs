@@ -8,7 +8,8 @@ use std::io;
 
 /// The page's file name and its text.
 pub(super) fn page(command: &Command) -> io::Result<(String, String)> {
-    let man = Man::new(command.clone()).source(concat!("reticent ", env!("CARGO_PKG_VERSION"))).manual("Reticent");
+    let man =
+        Man::new(command.clone()).source(concat!("reticent ", env!("CARGO_PKG_VERSION"))).manual("Reticent");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;

@@ -35,7 +35,9 @@ fn every_command_has_its_page() {
     let below = folder.path().join("man/man1");
     let written = pages(&below).unwrap();
     assert_eq!(written.len(), every(&tree()).len());
-    for name in ["reticent.1", "reticent-release-mean.1", "reticent-account-epsilon.1", "reticent-attack-run.1"] {
+    for name in
+        ["reticent.1", "reticent-release-mean.1", "reticent-account-epsilon.1", "reticent-attack-run.1"]
+    {
         let page = fs::read_to_string(below.join(name)).unwrap();
         let title = name.trim_end_matches(".1");
         assert!(page.contains(&format!(".TH {title} 1")), "{page}");
