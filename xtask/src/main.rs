@@ -11,6 +11,7 @@ mod licences;
 mod metadata;
 mod modules;
 mod orphans;
+mod package;
 mod peers;
 mod readme;
 mod shell;

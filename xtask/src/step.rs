@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::shell::{Result, Shell};
-use crate::{build, floor, layers, licences, orphans, peers, readme, sizes};
+use crate::{build, floor, layers, licences, orphans, package, peers, readme, sizes};
 
 /// One check.
 pub(crate) struct Step {
@@ -14,7 +14,7 @@ pub(crate) struct Step {
 }
 
 /// Every step, in the order `cargo xtask check` runs them.
-pub(crate) const STEPS: [Step; 12] = [
+pub(crate) const STEPS: [Step; 13] = [
     Step { name: "format", about: "the sources are formatted", check: build::format },
     Step { name: "layers", about: "dependencies between crates point down", check: layers::check },
     Step { name: "orphans", about: "every .rs file belongs to a target", check: orphans::check },
@@ -24,6 +24,7 @@ pub(crate) const STEPS: [Step; 12] = [
     Step { name: "tests", about: "unit and integration tests pass", check: build::tests },
     Step { name: "doctests", about: "the examples in the documentation pass", check: build::doctests },
     Step { name: "docs", about: "the documentation builds without warnings", check: build::docs },
+    Step { name: "package", about: "every package can be made and is whole", check: package::check },
     Step { name: "floor", about: "the number of tests has not fallen", check: floor::check },
     Step { name: "readme", about: "the commands in README.md and docs/ work", check: readme::check },
     Step { name: "peers", about: "results agree with other libraries", check: peers::check },
