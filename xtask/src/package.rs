@@ -34,7 +34,9 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
     // Whatever is needed has been downloaded to build the workspace.
     let mut command =
         shell.cargo(&["package", "--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet"]);
-    kept.iter().for_each(|package| drop(command.args(["--exclude", &package.name])));
+    for package in &kept {
+        command.args(["--exclude", &package.name]);
+    }
     run(command)?;
     Ok(format!("{} packages", published.len()))
 }
@@ -71,7 +73,9 @@ fn plain(path: &Path) -> PathBuf {
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
+            Component::ParentDir => {
+                plain.pop();
+            }
             other => plain.push(other),
         }
     }

@@ -88,6 +88,26 @@ fn no_table_is_left_out() {
     }
 }
 
+/// The commands that take `--json`, from the reference that the command prints of itself.
+fn commands() -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_reticent")).args(["man", "--markdown"]).output().unwrap();
+    let page = String::from_utf8(output.stdout).unwrap();
+    let sections = page.split("\n## ").skip(1).filter(|section| section.contains("\n- `--json`"));
+    sections.map(|section| section.lines().next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_command_has_a_table() {
+    let (page, commands) = (Page::read(), commands());
+    assert!(commands.len() > 25, "{commands:?}");
+    for name in &commands {
+        let has = |heading: &str| {
+            heading.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+        };
+        assert!(page.headings().any(has), "{name}: give it a table in docs/reference/json.md");
+    }
+}
+
 #[test]
 fn man_pages() {
     let folder = Folder::new();
