@@ -167,6 +167,7 @@ mod tests {
             name: name.to_owned(),
             version: "1.0.0".to_owned(),
             license: license.map(str::to_owned),
+            published: true,
             folder: PathBuf::new(),
             dependencies: Vec::new(),
             roots: Vec::new(),

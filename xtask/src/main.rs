@@ -12,6 +12,7 @@ mod licences;
 mod metadata;
 mod modules;
 mod orphans;
+mod package;
 mod pages;
 mod peers;
 mod python;

@@ -14,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) license: Option<String>,
+    /// Whether it may be published.
+    pub(crate) published: bool,
     /// The folder of its manifest.
     pub(crate) folder: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
@@ -87,6 +89,8 @@ fn package(value: &Value) -> Result<Package> {
         name: text(value, "name")?,
         version: text(value, "version")?,
         license: value["license"].as_str().map(str::to_owned),
+        // An empty list of registries.
+        published: value["publish"].as_array().is_none_or(|registries| !registries.is_empty()),
         folder: manifest.parent().map(Path::to_path_buf).unwrap_or_default(),
         dependencies: dependencies.collect::<Result<_>>()?,
         roots: roots.collect::<Result<_>>()?,

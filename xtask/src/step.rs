@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::shell::{Result, Shell};
-use crate::{book, build, floor, layers, licences, orphans, pages, peers, sizes};
+use crate::{book, build, floor, layers, licences, orphans, package, pages, peers, sizes};
 
 /// One check.
 pub(crate) struct Step {
@@ -14,7 +14,7 @@ pub(crate) struct Step {
 }
 
 /// Every step, in the order `cargo xtask check` runs them.
-pub(crate) const STEPS: [Step; 13] = [
+pub(crate) const STEPS: [Step; 14] = [
     Step { name: "format", about: "the sources are formatted", check: build::format },
     Step { name: "layers", about: "dependencies between crates point down", check: layers::check },
     Step { name: "orphans", about: "every .rs file belongs to a target", check: orphans::check },
@@ -24,6 +24,7 @@ pub(crate) const STEPS: [Step; 13] = [
     Step { name: "tests", about: "unit and integration tests pass", check: build::tests },
     Step { name: "doctests", about: "the examples in the documentation pass", check: build::doctests },
     Step { name: "docs", about: "the documentation builds without warnings", check: build::docs },
+    Step { name: "package", about: "every package can be made and is whole", check: package::check },
     Step { name: "floor", about: "the number of tests has not fallen", check: floor::check },
     Step {
         name: "pages",

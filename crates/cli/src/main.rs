@@ -15,6 +15,7 @@ mod fail;
 mod file;
 mod interrupt;
 mod learn;
+mod manual;
 mod network;
 mod read;
 mod release;
@@ -76,6 +77,8 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Attack { question } => attack::run(&question, progress),
         Command::Report(arguments) => report::report(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
     };
     match answered {
         Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },

@@ -2,6 +2,17 @@
 //! the neighbouring relation, the [`Event`] language between mechanisms and accountants, the
 //! [`Certificate`] a release leaves behind, and arithmetic with a stated rounding side.
 //!
+//! | room | what is in it |
+//! |---|---|
+//! | [`Epsilon`], [`Delta`], [`Confidence`], … | numbers that were checked once, when they were made |
+//! | [`Neighboring`] | what is hidden: that a record is there, or what it holds |
+//! | [`Event`], [`EventLog`] | what happened to private data, with a stable JSON form |
+//! | [`Guarantee`], [`Certificate`] | what it adds up to, and all that the claim rests on |
+//! | [`rounding`] | sums, products and roots that err on a stated side |
+//! | [`special`] | the error function, normal tails and others, each with its accuracy |
+//! | [`profile`] | δ as a function of ε for Gaussian noise, and back |
+//! | [`InvalidValue`] | a refused number: field, value, remedy |
+//!
 //! Nothing here draws randomness, reads files or knows about data.
 
 mod certificate;

@@ -1,6 +1,6 @@
 //! The dataset that is part of the program: UCI Adult's training records, with a public schema.
 //!
-//! `testdata/adult/README.md` tells where it comes from (CC BY 4.0, Becker and Kohavi 1996), and the schema from
+//! `adult/README.md`, beside this crate's manifest, tells where it comes from (CC BY 4.0, Becker and Kohavi 1996), and the schema from
 //! which documents its bounds and categories were taken.
 
 use crate::error::DataError;
@@ -8,9 +8,9 @@ use crate::schema::Schema;
 use crate::table::TableFile;
 
 /// The schema as a file, for users to look at and change.
-pub const ADULT_SCHEMA: &str = include_str!("../../../testdata/adult/schema.toml");
+pub const ADULT_SCHEMA: &str = include_str!("../adult/schema.toml");
 
-const ADULT: &[u8] = include_bytes!("../../../testdata/adult/adult.parquet");
+const ADULT: &[u8] = include_bytes!("../adult/adult.parquet");
 
 /// The 32,561 training records of UCI Adult, and their schema.
 ///
@@ -35,7 +35,7 @@ mod tests {
         assert_eq!(positive, 7841);
         assert!(tally.columns.iter().all(|column| column.outside == 0));
         // The same rows as the file.
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/adult.parquet");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/adult/adult.parquet");
         let file = TableFile::open(path.as_ref()).unwrap();
         assert_eq!(file.columns(), table.columns());
         assert_eq!(Encoder::new(&schema).unwrap().encode(&file, &mut |_| {}).unwrap().0, design);

@@ -12,7 +12,7 @@ use crate::file::Target;
 use crate::text::{aligned, json_line};
 use reticent::accounting::tradeoff::false_negative_rate;
 use reticent::accounting::{Accountant, AccountingError, Method};
-use reticent::core::{Delta, Epsilon};
+use reticent::core::{Delta, Epsilon, Neighboring};
 use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
 use serde::Serialize;
 use std::path::Path;
@@ -22,11 +22,13 @@ const DRAWN: usize = 48;
 /// Where the drawn lines end at the latest.
 const LARGEST: f64 = 20.0;
 
-/// One pair of rates, or several.
+/// Pairs of rates.
 #[derive(Serialize)]
-struct Found<T> {
-    fpr: T,
-    fnr: T,
+struct Found<'a> {
+    fpr: &'a [f64],
+    fnr: &'a [f64],
+    accountant: &'static str,
+    neighboring: Neighboring,
 }
 
 /// Misses at rates of false alarms.
@@ -64,10 +66,8 @@ pub(super) fn tradeoff(arguments: &args::Tradeoff) -> Result<Output, Fail> {
     }
     let warnings = warnings(&case.source, Claim::default());
     let stdout = if case.json {
-        match (&rates[..], &misses[..]) {
-            ([fpr], [fnr]) => json_line(&Found { fpr, fnr })?,
-            (fpr, fnr) => json_line(&Found { fpr, fnr })?,
-        }
+        let (accountant, neighboring) = (Method::Pld.name(), account.neighboring());
+        json_line(&Found { fpr: &rates, fnr: &misses, accountant, neighboring })?
     } else {
         let mut lines: Vec<(String, String)> = rates
             .iter()

@@ -12,7 +12,7 @@ use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::accounting::rdp::{RdpAccountant, epsilon_up, kullback_leibler, largest_loss};
 use reticent::accounting::{AccountingError, Method};
-use reticent::core::Event;
+use reticent::core::{Event, Neighboring};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -24,6 +24,8 @@ struct Curve {
     orders: Vec<Value>,
     /// Nothing where the divergence is infinite or has no known bound.
     rdp: Vec<Option<f64>>,
+    accountant: &'static str,
+    neighboring: Neighboring,
     #[serde(flatten)]
     converted: Option<Converted>,
 }
@@ -65,7 +67,13 @@ pub(super) fn rdp(arguments: &args::Rdp) -> Result<Output, Fail> {
         let orders = orders.iter().map(|order| if order.is_finite() { json!(order) } else { json!("inf") });
         let rdp = values.iter().map(|value| value.is_finite().then_some(*value)).collect();
         return Ok(Output {
-            stdout: json_line(&Curve { orders: orders.collect(), rdp, converted })?,
+            stdout: json_line(&Curve {
+                orders: orders.collect(),
+                rdp,
+                accountant: Method::Rdp.name(),
+                neighboring: account.neighboring(),
+                converted,
+            })?,
             warnings,
             ..Output::default()
         });

@@ -10,7 +10,7 @@ use crate::digits;
 use crate::fail::Fail;
 use crate::text::{aligned, json_line};
 use reticent::accounting::rdp::largest_loss;
-use reticent::accounting::{Accountant, AccountingError, Answer, composition, group as theorem};
+use reticent::accounting::{Accountant, AccountingError, Answer, Method, composition, group as theorem};
 use reticent::core::rounding::{add_up, mul_up};
 use reticent::core::{Delta, Epsilon, Event, Guarantee, Neighboring, Order};
 use serde::Serialize;
@@ -33,6 +33,7 @@ struct Divergence {
     order: f64,
     rdp: f64,
     size: u64,
+    accountant: &'static str,
     neighboring: Neighboring,
 }
 
@@ -52,7 +53,8 @@ pub(super) fn group(arguments: &args::Group) -> Result<Output, Fail> {
         let (order, epsilon) = theorem::renyi(order, epsilon, doubled).map_err(refused)?;
         let (order, rdp, neighboring) = (order.get(), epsilon.get(), account.neighboring());
         if case.json {
-            return printed(json_line(&Divergence { order, rdp, size, neighboring })?);
+            let accountant = Method::Rdp.name();
+            return printed(json_line(&Divergence { order, rdp, size, accountant, neighboring })?);
         }
         let (divergence, order) = (digits::spent(rdp), digits::exactly(order));
         let theorem = format!("Rényi group privacy, for {doubled}");

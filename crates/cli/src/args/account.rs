@@ -65,8 +65,8 @@ pub(crate) struct Source {
     /// Records in a batch (on average, when sampled)
     #[arg(long, value_name = "B", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) batch_size: Option<String>,
-    /// Passes over the data, instead of --steps: T = E N / B, rounded up
-    #[arg(long, value_name = "E", allow_hyphen_values = true, help_heading = TRAINING)]
+    /// Passes over the data, instead of --steps: T = K N / B, rounded up
+    #[arg(long, value_name = "K", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) epochs: Option<String>,
     /// How batches were really drawn: poisson, shuffled, without-replacement or balls-in-bins [default: poisson]
     #[arg(long, value_name = "NAME", help_heading = TRAINING)]
@@ -84,7 +84,7 @@ const TRAINING: &str = "What happened (a training run with clipped gradients and
 pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// pld, rdp, moments, optimal, advanced or basic [default: pld, the tightest]
+    /// Accountant: pld, rdp, moments, optimal, advanced or basic [default: pld, the tightest]
     #[arg(long, value_name = "NAME")]
     pub(crate) accountant: Option<String>,
     /// Print one line of JSON
@@ -94,7 +94,7 @@ pub(crate) struct Ask {
 
 #[derive(Debug, Args)]
 pub(crate) struct Epsilon {
-    /// Failure probability, above 0 and below 1; far below 1 / number of records, e.g. 1e-6
+    /// Failure probability: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// How far apart the ends may be, relative to the upper one, where the accountant is pld [default: 1e-4]
@@ -106,7 +106,7 @@ pub(crate) struct Epsilon {
 
 #[derive(Debug, Args)]
 pub(crate) struct Delta {
-    /// The epsilon to hold, at least 0
+    /// The epsilon to hold or stay within
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
     /// How far apart the ends may be, relative to the upper one, where the accountant is pld [default: 1e-4]
@@ -118,10 +118,10 @@ pub(crate) struct Delta {
 
 #[derive(Debug, Args)]
 pub(crate) struct Budget {
-    /// The epsilon to stay within, above 0
+    /// The epsilon to hold or stay within
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// The failure probability to stay within, above 0 and below 1
+    /// Failure probability: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     #[command(flatten)]
@@ -196,7 +196,7 @@ pub(crate) struct Posterior {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// Failure probability, above 0 and below 1
+    /// Failure probability: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// Draw epsilon against steps (against repetitions of the list, for --events)
@@ -208,7 +208,7 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Statement {
-    /// Failure probability, above 0 and below 1
+    /// Failure probability: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// What one unit of protection is, e.g. 'user' [default: as the certificate says, or record]

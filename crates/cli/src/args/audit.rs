@@ -17,10 +17,10 @@ pub(crate) struct Statement {
     /// The probability with which each record was put in by its coin, for bounds from one run
     #[arg(long, value_name = "P", default_value = "0.5", allow_hyphen_values = true)]
     pub(crate) inclusion: String,
-    /// The delta of that bound [default: the certificate's, else 1e-5]
+    /// The delta of the bound on epsilon [default: the certificate's, or 1e-5]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// How sure intervals and bounds are
+    /// Confidence of intervals and bounds
     #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
     /// The share of members among those an attacker would try, for the share of true alarms (PPV)
@@ -47,11 +47,11 @@ pub(crate) struct Table {
     /// Reference models' outputs and who was in them (.npz, or a long table), matched by id
     #[arg(long, value_name = "FILE", requires = "scores")]
     pub(crate) references_from: Option<PathBuf>,
-    /// Columns whose groups are compared, A,B,C
-    #[arg(long, value_name = "COLUMNS", requires = "scores", value_delimiter = ',')]
+    /// Columns whose groups are compared, comma-separated
+    #[arg(long, value_name = "A,B,…", requires = "scores", value_delimiter = ',')]
     pub(crate) groups: Vec<String>,
-    /// Columns that are known without the model, for the baseline; those named feature_… are always taken
-    #[arg(long, value_name = "COLUMNS", requires = "scores", value_delimiter = ',')]
+    /// Columns that are known without the model, comma-separated, for the baseline; those named feature_… are always taken
+    #[arg(long, value_name = "A,B,…", requires = "scores", value_delimiter = ',')]
     pub(crate) features: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Fitting {
     /// The most records to audit, about half of them members
     #[arg(long, value_name = "N", default_value = RECORDS, allow_hyphen_values = true)]
     pub(crate) records: String,
-    /// Models trained at once [default: all processors]
+    /// Threads to use [default: all processors]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
 }
@@ -83,18 +83,18 @@ pub(crate) struct Fitting {
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     /// The folder of a model that 'reticent train --out' wrote
-    #[arg(conflicts_with = "scores", required_unless_present = "scores")]
+    #[arg(value_name = "MODEL", conflicts_with = "scores", required_unless_present = "scores")]
     pub(crate) run: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) table: Table,
     #[command(flatten)]
     pub(crate) fitting: Fitting,
-    /// Run only these, A,B,C; 'reticent attack list' names them [default: all that can be run]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Statements")]
+    /// Run only these, comma-separated; 'reticent attack list' names them [default: all that can be run]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Statements")]
     pub(crate) attacks: Vec<String>,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// Where results go: audit.json, scores.csv, reference models [default: RUN/audit; for tables, nowhere]
+    /// Where results go: audit.json, scores.csv, reference models [default: MODEL/audit; for tables, nowhere]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON
@@ -129,16 +129,17 @@ pub(crate) struct AttackRun {
     #[command(flatten)]
     pub(crate) statement: Statement,
     /// Where to write every record's score, as CSV
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Fit {
-    /// The folder of the model to attack
+    /// The folder of a model that 'reticent train --out' wrote
+    #[arg(value_name = "MODEL")]
     pub(crate) run: PathBuf,
     /// Which job this is, from 0
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
@@ -148,30 +149,31 @@ pub(crate) struct Fit {
     pub(crate) of: String,
     #[command(flatten)]
     pub(crate) fitting: Fitting,
-    /// The key of every split; the same for all jobs
-    #[arg(long, value_name = "TEXT", default_value = "reticent")]
+    /// The key of every split; the same key gives the same audit
+    #[arg(long, value_name = "TEXT", default_value = "reticent", help_heading = "Statements")]
     pub(crate) key: String,
     /// The folder of the reference models, the same for all jobs
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: PathBuf,
     /// Print one line of JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Collect {
-    /// The folder of the model to attack
+    /// The folder of a model that 'reticent train --out' wrote
+    #[arg(value_name = "MODEL")]
     pub(crate) run: PathBuf,
     #[command(flatten)]
     pub(crate) fitting: Fitting,
     #[command(flatten)]
     pub(crate) statement: Statement,
     /// The folder that the jobs filled; results go there too
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: PathBuf,
     /// Print one line of JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
@@ -188,10 +190,11 @@ pub(crate) enum CanaryKind {
 
 #[derive(Debug, Args)]
 pub(crate) struct Canary {
-    /// The folder of a private network whose training is repeated, with canaries
+    /// The folder of a private network that 'reticent train --out' wrote: its training is repeated, with canaries
+    #[arg(value_name = "MODEL")]
     pub(crate) run: PathBuf,
     /// What a canary is
-    #[arg(long, value_enum, default_value = "mislabelled")]
+    #[arg(long, value_enum, value_name = "KIND", default_value = "mislabelled")]
     pub(crate) kind: CanaryKind,
     /// How many there are; each is put in by a fair coin
     #[arg(long, value_name = "M", default_value = "1000", allow_hyphen_values = true)]

@@ -19,21 +19,22 @@ pub(crate) struct Train {
     /// cnn-mnist, cnn-mnist-tanh, cnn-cifar, transformer-text, lstm-text, or a model.toml
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Privacy to spend, above 0 (0.1 to 3 is usual)
+    /// Privacy to spend, above 0; smaller protects more (0.1 to 3 is usual)
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// Failure probability, far below 1 / number of rows; without it the guarantee is pure; networks
-    /// need one
+    /// Failure probability: far below 1 / number of records, e.g. 1e-6; without it the guarantee is pure; networks need
+    /// one
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// auto, output, objective, gradient, sgd, chaudhuri-2011, kifer-2012, iyengar-2019, or exact (not private)
+    /// Method of a linear model: auto, output, objective, gradient, sgd, chaudhuri-2011, kifer-2012, iyengar-2019, or exact (not private)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// What is hidden: add-remove (that a row is there at all) or replace-one (what it holds) [default: add-remove]
+    /// What is hidden: add-remove (that a record is there at all) or replace-one (what it holds) [default:
+    /// add-remove]
     #[arg(long, value_name = "RELATION")]
     pub(crate) neighboring: Option<String>,
     /// A public number near the number of training rows; without it, part of epsilon goes into counting them
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long = "dataset-size", alias = "size", value_name = "N", allow_hyphen_values = true)]
     pub(crate) size: Option<String>,
     /// The weight of |w|^2 / 2 beside the mean loss [default: from public numbers]
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
@@ -42,7 +43,7 @@ pub(crate) struct Train {
     #[arg(long)]
     pub(crate) no_intercept: bool,
     /// Steps of gradient, sgd or a network [default: from public numbers, or --epochs]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) steps: Option<String>,
     /// Learning rate of gradient, sgd or a network [default: from public numbers; networks: 0.1, or 0.001 for adam]
     #[arg(long, alias = "lr", value_name = "X", allow_hyphen_values = true)]
@@ -71,7 +72,7 @@ pub(crate) struct Train {
 
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
-    /// The folder of a model
+    /// The folder of a model that 'reticent train --out' wrote
     pub(crate) model: PathBuf,
     /// The table, the folder of images or the idx file of images; labels are not needed
     pub(crate) file: PathBuf,
@@ -88,7 +89,7 @@ pub(crate) struct Predict {
 
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
-    /// The folder of a model
+    /// The folder of a model that 'reticent train --out' wrote
     pub(crate) model: PathBuf,
     /// The labelled table or folder of images; what is in it is NOT protected
     pub(crate) file: PathBuf,

@@ -4,9 +4,12 @@ pub(crate) mod account;
 pub(crate) mod audit;
 mod help;
 pub(crate) mod learn;
+pub(crate) mod manual;
 pub(crate) mod network;
 mod release;
 pub(crate) mod schema;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use release::*;
 
@@ -72,6 +75,12 @@ pub(crate) enum Command {
     Report(audit::Report),
     /// What the code of an error means, and how to mend it
     Explain(Explain),
+    /// A script that completes commands and flags, for a shell
+    #[command(after_help = help::manual::COMPLETIONS)]
+    Completions(manual::Completions),
+    /// Write a man page for every command
+    #[command(after_help = help::manual::MAN)]
+    Man(manual::Man),
 }
 
 /// The arguments of `reticent explain`.

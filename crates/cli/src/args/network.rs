@@ -7,18 +7,18 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Networks")]
 pub(crate) struct Network {
     /// Passes over the data, on average [default: 20]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) epochs: Option<String>,
     /// Expected number of rows (or users) in a step [default: from the size]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) batch_size: Option<String>,
     /// C: the most that the gradient of one row (or user) may weigh [default: 1]
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     pub(crate) clip: Option<String>,
-    /// flat (the whole gradient), per-layer, or automatic (every gradient brought to length C) [default: flat]
+    /// Rule of clipping: flat (the whole gradient), per-layer, or automatic (every gradient brought to length C) [default: flat]
     #[arg(long, value_name = "RULE")]
     pub(crate) clipping: Option<String>,
-    /// sgd, adam or adamw [default: sgd]
+    /// Rule of descent: sgd, adam or adamw [default: sgd]
     #[arg(long, value_name = "RULE")]
     pub(crate) optimizer: Option<String>,
     /// Share of the last move that sgd keeps, from 0 to below 1 [default: 0.9]
@@ -31,16 +31,16 @@ pub(crate) struct Network {
     #[arg(long, value_name = "NAME")]
     pub(crate) schedule: Option<String>,
     /// Steps on which the learning rate rises to its full size [default: 0]
-    #[arg(long, value_name = "STEPS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) warmup: Option<String>,
     /// Use the moving average of the weights with this decay, such as 0.99
     #[arg(long, value_name = "DECAY", allow_hyphen_values = true)]
     pub(crate) average: Option<String>,
-    /// A layer whose weights stay as they are: its name, or its place from 0; may be repeated
+    /// A layer whose weights stay as they are: its name, or its place from 0; may be given several times
     #[arg(long, value_name = "LAYER")]
     pub(crate) freeze: Vec<String>,
-    /// Noise in units of C, instead of --epsilon; what it costs is printed
-    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    /// Noise of a step: sigma / clipping norm, above 0; instead of --epsilon, and what it costs is printed
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) noise_multiplier: Option<String>,
     /// Train without any protection, for comparison
     #[arg(long)]
@@ -57,16 +57,16 @@ pub(crate) struct Network {
     /// Tokens per text: longer ones are cut, shorter ones padded [default: 64]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) length: Option<String>,
-    /// The label's column, for texts without a schema
+    /// The column that a model will predict; for texts without a schema
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
-    /// The public names of the classes, A,B,C; for images also their number [images: default 10]
-    #[arg(long, value_name = "CLASSES")]
+    /// The public names of the classes, comma-separated; for images also their number [default: 10, for images]
+    #[arg(long, value_name = "A,B,…")]
     pub(crate) classes: Option<String>,
     /// Pixels enter as (pixel / 255 - shift) / scale: a public number, or one per channel [default: 0.5]
     #[arg(long, value_name = "X[,X,X]", allow_hyphen_values = true)]
     pub(crate) shift: Option<String>,
-    /// See --shift [default: 0.5]
+    /// Pixels enter as (pixel / 255 - shift) / scale: a public number, or one per channel [default: 0.5]
     #[arg(long, value_name = "X[,X,X]", allow_hyphen_values = true)]
     pub(crate) scale: Option<String>,
     /// The most rows of a user in one step, drawn at random; where the schema's unit is a column
@@ -76,7 +76,7 @@ pub(crate) struct Network {
     /// very many]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) checkpoint_every: Option<String>,
-    /// Threads [default: all processors]
+    /// Threads to use [default: all processors]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
     /// Go on with the run in this folder

@@ -40,17 +40,17 @@ pub(crate) enum Question {
 pub(crate) struct Ask {
     /// The table: a .csv file with a header line, or a .parquet file
     pub(crate) file: PathBuf,
-    /// Privacy to spend, above 0 (0.1 to 1 is usual)
+    /// Privacy to spend, above 0; smaller protects more (0.1 to 3 is usual)
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
     /// Use only rows that satisfy conditions, e.g. 'sex=Male and age>=18'
     #[arg(long = "where", value_name = "FILTER")]
     pub(crate) filter: Option<String>,
-    /// What is hidden: add-remove (that a row is there at all) or replace-one (what it holds)
+    /// What is hidden: add-remove (that a record is there at all) or replace-one (what it holds)
     #[arg(long, value_name = "RELATION", default_value = "add-remove")]
     pub(crate) neighboring: String,
-    /// Coverage of the interval
-    #[arg(long, value_name = "SHARE", default_value = "0.95", allow_hyphen_values = true)]
+    /// Confidence of intervals and bounds
+    #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
     /// Print one line of JSON
     #[arg(long)]
@@ -66,10 +66,10 @@ pub(crate) struct Ask {
 /// The noise of additive answers.
 #[derive(Debug, Args)]
 pub(crate) struct Noise {
-    /// Failure probability, for Gaussian noise; far below 1 / number of rows, e.g. 1e-6
+    /// Failure probability, for Gaussian noise: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// laplace, gaussian or discrete-gaussian [default: laplace, or gaussian with --delta]
+    /// Noise: laplace, gaussian or discrete-gaussian [default: laplace, or gaussian with --delta]
     #[arg(long, value_name = "NAME")]
     pub(crate) mechanism: Option<String>,
 }
@@ -117,7 +117,7 @@ pub(crate) struct Mean {
 /// A numeric column with public bounds.
 #[derive(Debug, Args)]
 pub(crate) struct Numeric {
-    /// The numeric column
+    /// The column to ask about
     #[arg(long)]
     pub(crate) column: String,
     /// Public bounds, e.g. 0,120; values outside are clamped to them
@@ -132,7 +132,7 @@ pub(crate) struct Numeric {
 
 #[derive(Debug, Args)]
 pub(crate) struct Histogram {
-    /// The column
+    /// The column to ask about
     #[arg(long)]
     pub(crate) column: String,
     /// Public categories, comma-separated; put one that has a comma in "double quotes"
@@ -163,13 +163,13 @@ pub(crate) struct Quantile {
 
 #[derive(Debug, Args)]
 pub(crate) struct Mode {
-    /// The column
+    /// The column to ask about
     #[arg(long)]
     pub(crate) column: String,
     /// Public categories, comma-separated; put one that has a comma in "double quotes"
     #[arg(long, value_name = "A,B,…")]
     pub(crate) categories: String,
-    /// exponential, permute-and-flip or report-noisy-max
+    /// Rule of choice: exponential, permute-and-flip or report-noisy-max
     #[arg(long, value_name = "NAME", default_value = "permute-and-flip")]
     pub(crate) mechanism: String,
     #[command(flatten)]
@@ -180,7 +180,7 @@ pub(crate) struct Mode {
 
 #[derive(Debug, Args)]
 pub(crate) struct Proportion {
-    /// The column
+    /// The column to ask about
     #[arg(long)]
     pub(crate) column: String,
     /// The value asked about
@@ -196,19 +196,19 @@ pub(crate) struct Proportion {
 pub(crate) struct Randomize {
     /// The table: a .csv file with a header line, or a .parquet file
     pub(crate) file: PathBuf,
-    /// The column of answers
+    /// The column to ask about
     #[arg(long)]
     pub(crate) column: String,
-    /// All possible answers, comma-separated; put one that has a comma in "double quotes"
+    /// Public categories, comma-separated; put one that has a comma in "double quotes"
     #[arg(long, value_name = "A,B,…")]
     pub(crate) categories: String,
     /// Privacy of each answer, above 0
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: String,
     /// Where to write the randomized column, as CSV
-    #[arg(long, value_name = "FILE.csv")]
-    pub(crate) output: PathBuf,
-    /// Other columns to copy to the output: they are NOT protected
+    #[arg(long, alias = "output", value_name = "FILE.csv")]
+    pub(crate) out: PathBuf,
+    /// Other columns to copy, comma-separated: they are NOT protected
     #[arg(long, value_name = "A,B,…")]
     pub(crate) keep_columns: Option<String>,
     /// Print one line of JSON
@@ -218,12 +218,12 @@ pub(crate) struct Randomize {
 
 #[derive(Debug, Args)]
 pub(crate) struct Estimate {
-    /// The randomized table
+    /// The table: a .csv file with a header line, or a .parquet file
     pub(crate) file: PathBuf,
-    /// The randomized column
+    /// The column to ask about
     #[arg(long)]
     pub(crate) column: String,
-    /// The categories of the randomization
+    /// Public categories, comma-separated; put one that has a comma in "double quotes"
     #[arg(long, value_name = "A,B,…")]
     pub(crate) categories: String,
     /// The epsilon of the randomization
@@ -232,8 +232,8 @@ pub(crate) struct Estimate {
     /// The keep probability of the randomization, instead of --epsilon
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     pub(crate) keep_probability: Option<String>,
-    /// Coverage of the intervals
-    #[arg(long, value_name = "SHARE", default_value = "0.95", allow_hyphen_values = true)]
+    /// Confidence of intervals and bounds
+    #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
     /// Draw the shares with their intervals
     #[arg(long, value_name = "FILE.svg")]

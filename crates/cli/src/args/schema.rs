@@ -30,10 +30,10 @@ pub(crate) struct Infer {
     /// Learn the schema with differential privacy, spending this much
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// The delta to spend on finding categories, far below 1 / number of rows
+    /// The delta to spend on finding categories, far below 1 / number of records
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// Where to write the schema, instead of standard output
+    /// Where to write the schema [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) out: Option<PathBuf>,
     /// Replace the file at --out

@@ -63,7 +63,7 @@ impl Fits {
     pub(super) fn interrupted(&self, json: bool) -> Output {
         let folder = self.folder.display();
         let stdout = match json {
-            true => format!("{}\n", json!({"interrupted": true, "folder": self.folder})),
+            true => format!("{}\n", json!({"interrupted": true, "out": self.folder})),
             false => format!(
                 "Interrupted. Finished models are kept in {folder}; the same command goes on from there.\n"
             ),
@@ -93,7 +93,7 @@ pub(super) fn fit(arguments: &Fit, progress: bool) -> Result<Output, Fail> {
     let stdout = match arguments.json {
         true => json_line(&json!({
             "index": index, "of": of, "references": plan.len(), "trained": fitted.trained, "present": fitted.present,
-            "folder": arguments.out,
+            "out": arguments.out,
         }))?,
         false => format!(
             "Job {index} of {of}: {} reference models trained, {} were there; {} in all jobs together\n\

@@ -19,7 +19,7 @@ pub(super) fn list(json: bool) -> Result<Output, Fail> {
             .iter()
             .map(|attack| json!({"name": attack.name(), "about": attack.about(), "needs": attack.needs()}))
             .collect();
-        json_line(&attacks)?
+        json_line(&json!({ "attacks": attacks }))?
     } else {
         let lines: Vec<(String, String)> = Attack::ALL
             .iter()

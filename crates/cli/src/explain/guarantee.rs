@@ -56,7 +56,7 @@ pub(super) const SPENT: Explanation = Explanation {
     title: "the budget is spent already",
     cause: "What was counted before, such as the noisy number of rows or the steps of an interrupted run, has \
             used up the budget.",
-    remedy: "Give a larger epsilon, declare --size so that nothing needs to be counted, or begin a new run.",
+    remedy: "Give a larger epsilon, declare --dataset-size so that nothing needs to be counted, or begin a new run.",
     example: Some(Example {
         files: &[(
             "spent.toml",

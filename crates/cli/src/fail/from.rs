@@ -226,7 +226,7 @@ fn flag_of(field: &'static str) -> (&'static str, bool) {
         "keep_probability" | "probability" => ("--keep-probability", true),
         "error" => ("--error", true),
         "method" => ("--method", true),
-        "size" => ("--size", true),
+        "size" => ("--dataset-size", true),
         "regularization" => ("--regularization", true),
         "steps" => ("--steps", true),
         "learning_rate" => ("--learning-rate", true),

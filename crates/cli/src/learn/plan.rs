@@ -190,10 +190,10 @@ fn settings(arguments: &Train, schema: &Schema) -> Result<Settings, Fail> {
             return Err(Fail::flag("--neighboring", relation, remedy).coded(Code::Relation));
         }
     };
-    let size = arguments.size.as_deref().map(|text| whole("--size", text, u64::MAX)).transpose()?;
+    let size = arguments.size.as_deref().map(|text| whole("--dataset-size", text, u64::MAX)).transpose()?;
     if size.is_some() && neighboring == Neighboring::ReplaceOne {
         let remedy = "leave it out: under replace-one the number of rows is public";
-        return Err(Fail::conflict("--size", arguments.size.as_deref().unwrap_or_default(), remedy));
+        return Err(Fail::conflict("--dataset-size", arguments.size.as_deref().unwrap_or_default(), remedy));
     }
     let regularization = arguments.regularization.as_deref();
     let regularization = regularization.map(|text| positive("--regularization", text)).transpose()?;

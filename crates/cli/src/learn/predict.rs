@@ -49,7 +49,7 @@ pub(crate) fn written(arguments: &Predict, said: &[Said]) -> Result<Output, Fail
     if let Some(path) = &arguments.out {
         let rows = write_csv_atomic(path, header, fields)?;
         let stdout = match arguments.json {
-            true => json_line(&json!({"rows": rows, "file": path}))?,
+            true => json_line(&json!({"rows": rows, "out": path}))?,
             false => format!("{rows} predictions written to {}\n", path.display()),
         };
         return Ok(Output { stdout, ..Output::default() });
@@ -57,7 +57,9 @@ pub(crate) fn written(arguments: &Predict, said: &[Said]) -> Result<Output, Fail
     let stdout = if arguments.json {
         let predictions: Vec<&str> = said.iter().map(|said| said.prediction.as_str()).collect();
         let probabilities: Option<Vec<f64>> = said.iter().map(|said| said.probability).collect();
-        json_line(&json!({"predictions": predictions, "probabilities": probabilities}))?
+        json_line(&json!({
+            "rows": said.len(), "predictions": predictions, "probabilities": probabilities, "out": null,
+        }))?
     } else {
         let lines = fields.map(|row| row.map(|field| quoted(&field)).collect::<Vec<_>>().join(","));
         std::iter::once(header.join(",")).chain(lines).map(|line| line + "\n").collect()

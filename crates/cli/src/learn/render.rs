@@ -34,8 +34,9 @@ struct Answer<'a> {
     method: Method,
     features: usize,
     regularization: f64,
+    dataset_size: u64,
     certificate: Option<&'a Certificate>,
-    folder: Option<&'a std::path::Path>,
+    out: Option<&'a std::path::Path>,
     warnings: &'a [String],
 }
 
@@ -96,7 +97,8 @@ fn json(plan: &Plan, trained: &Trained) -> Result<String, Fail> {
         features: report.dimension,
         regularization: report.regularization,
         certificate: trained.certificate.as_ref(),
-        folder: plan.out.as_deref(),
+        dataset_size: report.size,
+        out: plan.out.as_deref(),
         warnings: &trained.warnings,
     })
 }

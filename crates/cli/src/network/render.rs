@@ -47,14 +47,14 @@ impl Finished<'_> {
             "counted_steps": self.progress.counted,
             "epochs": self.metrics.epoch,
             "batch_size": self.agreement.batch,
-            "size": self.agreement.size,
+            "dataset_size": self.agreement.size,
             "noise_multiplier": plan.map(|plan| plan.noise_multiplier()),
             "loss": self.metrics.validation_loss,
             "accuracy": self.metrics.validation_accuracy,
             "tested": self.validation.as_ref().map_or("not at all", |_| "public data, not protected"),
             "examples_per_second": self.metrics.examples_per_second,
             "certificate": self.certificate,
-            "folder": self.folder,
+            "out": self.folder,
             "warnings": self.warnings,
         }))
     }
@@ -125,7 +125,7 @@ pub(super) fn interrupted(
     let resume = folder.map(|folder| format!("reticent train --resume {}", folder.display()));
     let stdout = match json {
         true => json_line(&json!({
-            "interrupted": true, "steps": progress.taken, "of": progress.steps, "folder": folder, "resume": resume,
+            "interrupted": true, "steps": progress.taken, "of": progress.steps, "out": folder, "resume": resume,
             "certificate": certificate,
         }))?,
         false => String::new(),

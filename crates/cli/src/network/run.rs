@@ -32,6 +32,7 @@ pub(super) struct Run {
     pub(super) noise_multiplier: Option<f64>,
     pub(super) non_private: Option<bool>,
     pub(super) neighboring: Option<String>,
+    #[serde(rename = "dataset-size", alias = "size")]
     pub(super) size: Option<u64>,
     pub(super) clip: Option<f64>,
     pub(super) clipping: Option<String>,
@@ -182,7 +183,7 @@ impl Run {
             noise_multiplier: number("--noise-multiplier", &network.noise_multiplier)?,
             non_private: network.non_private.then_some(true),
             neighboring: arguments.neighboring.clone(),
-            size: whole("--size", &arguments.size)?,
+            size: whole("--dataset-size", &arguments.size)?,
             clip: number("--clip", &network.clip)?,
             clipping: network.clipping.clone(),
             epochs: number("--epochs", &network.epochs)?,

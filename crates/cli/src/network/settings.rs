@@ -48,7 +48,7 @@ pub(super) fn settle(run: &mut Run) -> Result<Settings, Fail> {
     if run.size.is_some() && (neighboring == Neighboring::ReplaceOne || budget == Budget::None) {
         let why = if budget == Budget::None { "without privacy" } else { "under replace-one" };
         let remedy = format!("leave it out: {why} the number of rows is taken as it is");
-        return Err(Fail::conflict("--size", &shown(run.size), remedy));
+        return Err(Fail::conflict("--dataset-size", &shown(run.size), remedy));
     }
     let clipping = clipping(run)?;
     let recipe = recipe(run)?;

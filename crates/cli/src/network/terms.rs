@@ -49,7 +49,7 @@ pub(super) fn agree(
         (None, false) => {
             let Budget::Target(whole) = budget else {
                 return Err(Fail::missing(
-                    "--size",
+                    "--dataset-size",
                     "with --noise-multiplier there is no epsilon to count the rows with: declare their public number",
                 ));
             };
@@ -115,7 +115,8 @@ fn count(
         bill.add(&events, guarantee)?;
         let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
         if left <= 0.0 {
-            let remedy = "counting the rows has cost more than that: give a larger epsilon, or --size";
+            let remedy =
+                "counting the rows has cost more than that: give a larger epsilon, or --dataset-size";
             return Err(Fail::flag("--epsilon", &whole.epsilon.to_string(), remedy).coded(Code::Spent));
         }
         return Ok((before.size, Guarantee { epsilon: Epsilon::new(left)?, ..whole }));

@@ -54,13 +54,13 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
             ));
         }
     }
-    check_output(&arguments.output, &table)?;
+    check_output(&arguments.out, &table)?;
 
     let columns: Vec<&str> = std::iter::once(column).chain(kept.iter().map(String::as_str)).collect();
-    let rows = stream(&table, &columns, &categories, &response, &arguments.output, progress)?;
+    let rows = stream(&table, &columns, &categories, &response, &arguments.out, progress)?;
     let certificate = local_certificate(&response, &categories, &kept, rows);
     let keep = response.keep_probability();
-    let output = arguments.output.display().to_string();
+    let output = arguments.out.display().to_string();
     let mut warnings = String::new();
     if !kept.is_empty() {
         let names = plain(&kept.join(", "));
@@ -69,7 +69,7 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
     if arguments.json {
         let query = json!({"kind": "randomize", "column": column, "categories": categories});
         let stdout = json_line(&json!({
-            "query": query, "output": output, "rows": rows, "keep_probability": keep, "certificate": certificate,
+            "query": query, "out": output, "rows": rows, "keep_probability": keep, "certificate": certificate,
         }))?;
         return Ok(Output { stdout, warnings, ..Output::default() });
     }
@@ -93,7 +93,7 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
 /// Refuses an output that is not a CSV file of its own in a folder that exists.
 fn check_output(output: &Path, table: &TableFile) -> Result<(), Fail> {
     let refuse = |code: Code, remedy: &str| {
-        Err(Fail::flag("--output", &output.display().to_string(), remedy).coded(code))
+        Err(Fail::flag("--out", &output.display().to_string(), remedy).coded(code))
     };
     if !output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         return refuse(Code::Unwritable, "the output is CSV: give a name that ends in .csv");
@@ -135,7 +135,7 @@ fn stream(
             (Ok(Ok(_)), Ok(rows)) => Ok(rows),
             // The writer stops only because the reader failed, unless writing itself failed.
             (Ok(Err(failure)), Err(DataError::OutputRow { .. })) => Err(failure),
-            (_, Err(error)) => Err(Fail::data("--output")(error)),
+            (_, Err(error)) => Err(Fail::data("--out")(error)),
             (Ok(Err(failure)), Ok(_)) => Err(failure),
         }
     })
@@ -168,7 +168,7 @@ fn read_rows(
     let mut entropy = Entropy::new()?;
     let mut batch = Vec::with_capacity(BATCH);
     let send = |batch: Vec<Row>| {
-        sender.send(batch).map_err(|_| Fail::new(Code::Unwritable, "--output: writing stopped"))
+        sender.send(batch).map_err(|_| Fail::new(Code::Unwritable, "--out: writing stopped"))
     };
     let rows = scan(table, columns, progress, &mut |row, cells| {
         let Some(answer) = labels.index(&cells[0]) else { return Err(undeclared(columns[0], row)) };

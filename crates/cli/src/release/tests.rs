@@ -100,7 +100,7 @@ fn words(draws: &mut Draws, folder: &std::path::Path, round: usize) -> Vec<OsStr
         "randomize" => {
             let output = folder.join(format!("out{round}.csv"));
             let poor = ["/proc/x.csv", "out.txt", "", "/nowhere/x.csv", "/"];
-            flag(draws, 95, "--output", &output.to_string_lossy(), &poor);
+            flag(draws, 95, "--out", &output.to_string_lossy(), &poor);
             flag(draws, 20, "--keep-columns", "note", &COLUMNS);
         }
         "estimate" => flag(draws, 4, "--keep-probability", "0.75", NUMBERS),

@@ -79,7 +79,7 @@ pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
         false => String::new(),
     };
     let stdout = match arguments.json {
-        true => json_line(&value!({"html": page, "json": data}))?,
+        true => json_line(&value!({"out": out, "html": page, "json": data}))?,
         false => format!("Report written to {}\nand as JSON to {}\n", page.display(), data.display()),
     };
     Ok(Output { stdout, warnings, ..Output::default() })

@@ -9,6 +9,7 @@ use reticent::core::Certificate;
 use reticent::data::Schema;
 use reticent::data::schema::Kind;
 use serde::Serialize;
+use std::path::Path;
 
 /// What a draft must say, loudly.
 const NOT_PRIVATE: [&str; 4] = [
@@ -23,6 +24,7 @@ struct Inferred<'a> {
     schema: &'a str,
     private: bool,
     certificate: Option<&'a Certificate>,
+    out: Option<&'a Path>,
     warnings: &'a [String],
 }
 
@@ -39,7 +41,8 @@ pub(super) fn output(
     }
     let stdout = if plan.json {
         let private = certificate.is_some();
-        json_line(&Inferred { schema: &text, private, certificate, warnings: &warnings })?
+        let out = plan.out.as_deref();
+        json_line(&Inferred { schema: &text, private, certificate, out, warnings: &warnings })?
     } else if plan.out.is_some() {
         summary(plan, &described.schema, certificate)
     } else {

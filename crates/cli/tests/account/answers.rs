@@ -42,8 +42,11 @@ fn fields_are_those_promised() {
     let rate = json(&format!("rate --noise-multiplier 1 --steps 1000 {budget}"));
     assert_eq!(keys(&rate), solved("sampling_rate"));
 
-    assert_eq!(keys(&json(&format!("rdp {RUN} --orders 2"))), ["orders", "rdp"]);
-    assert_eq!(keys(&json(&format!("tradeoff {RUN} --fpr 0.03"))), ["fnr", "fpr"]);
+    assert_eq!(keys(&json(&format!("rdp {RUN} --orders 2"))), ["accountant", "neighboring", "orders", "rdp"]);
+    assert_eq!(
+        keys(&json(&format!("tradeoff {RUN} --fpr 0.03"))),
+        ["accountant", "fnr", "fpr", "neighboring"]
+    );
     let group = json(&format!("group --size 2 {RUN} --delta 1e-5"));
     assert_eq!(keys(&group), ["accountant", "delta", "epsilon", "lower", "neighboring", "size", "upper"]);
     let outcome = json(&format!("outcome --probability 0.01 {RUN}"));

@@ -119,7 +119,7 @@ fn canaries_bound_a_private_network_from_below() {
         "1",
         "--delta",
         "1e-5",
-        "--size",
+        "--dataset-size",
         "300",
         "--batch-size",
         "300",

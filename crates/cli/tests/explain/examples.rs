@@ -46,7 +46,7 @@ fn prepare(folder: &Path) {
     for line in [
         "reticent train people.csv --schema schema.toml --epsilon 1 --out model",
         "reticent train people.csv --schema number.toml --epsilon 1 --out number",
-        "reticent train people.csv --schema schema.toml --model mlp --epsilon 1 --delta 1e-5 --size 60 --steps 2 \
+        "reticent train people.csv --schema schema.toml --model mlp --epsilon 1 --delta 1e-5 --dataset-size 60 --steps 2 \
          --batch-size 20 --out run",
         "reticent audit --scores scores.csv --out audits",
     ] {

@@ -37,7 +37,7 @@ fn every_method_trains_and_stays_within_its_budget() {
 
 #[test]
 fn a_declared_size_is_taken_as_public_and_saves_the_counting() {
-    let answer = json(&["train", "--epsilon", "1", "--size", "26000"]);
+    let answer = json(&["train", "--epsilon", "1", "--dataset-size", "26000"]);
     let text = answer["certificate"].to_string();
     assert!(text.contains("declared size: 26000") && !text.contains("rows counted"), "{text}");
     let answer = json(&["train", "--epsilon", "1"]);

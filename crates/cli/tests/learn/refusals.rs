@@ -17,7 +17,7 @@ fn flags_without_meaning_are_named() {
         (vec!["train", "--epsilon", "1", "--method", "exact"], ["--epsilon 1", "not private"]),
         (vec!["train", "--epsilon", "1", "--model", "forest"], ["--model forest", "ridge"]),
         (vec!["train", "--epsilon", "1", "--regularization", "0"], ["--regularization 0", "above 0"]),
-        (vec!["train", "--epsilon", "1", "--size", "0"], ["--size 0", "whole number"]),
+        (vec!["train", "--epsilon", "1", "--dataset-size", "0"], ["--dataset-size 0", "whole number"]),
         (vec!["train", "--epsilon", "1", "--steps", "9"], ["--steps 9", "--method"]),
         (vec!["train", "--epsilon", "1", "--test-share", "1"], ["--test-share 1", "below 1"]),
         (

@@ -31,7 +31,7 @@ fn a_stored_model_predicts_and_is_evaluated() {
     let folder = Folder::new();
     let (model, out) = (folder.path("model"), folder.path("said.csv"));
     let words = ["train", ADULT, "--schema", SCHEMA, "--epsilon", "3", "--out", &model];
-    assert_eq!(json(&words)["folder"], model.as_str());
+    assert_eq!(json(&words)["out"], model.as_str());
     let mut files: Vec<_> =
         std::fs::read_dir(&model).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     files.sort();

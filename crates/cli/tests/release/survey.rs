@@ -14,7 +14,7 @@ fn randomize(output: &Path, more: &[&str]) -> std::process::Output {
         "Male,Female",
         "--epsilon",
         "1",
-        "--output",
+        "--out",
         output,
     ];
     release(&[&words[..], more].concat())
@@ -82,11 +82,11 @@ fn what_is_refused_leaves_no_file() {
     std::fs::write(&empty, "sex\n").unwrap();
     let here = folder.path().to_str().unwrap();
     let cases: [(&str, &str, &str, &str, &str, &str); 11] = [
-        (input, "sex", "Male,Female", "1", input, "--output "),
-        (input, "sex", "Male,Female", "1", again, "--output "),
-        (input, "sex", "Male,Female", "1", "/nowhere/at/all.csv", "--output /nowhere/at/all.csv: its folder"),
-        (input, "sex", "Male,Female", "1", "/proc/out.csv", "--output: /proc/out.csv: cannot write"),
-        (input, "sex", "Male,Female", "1", here, "--output "),
+        (input, "sex", "Male,Female", "1", input, "--out "),
+        (input, "sex", "Male,Female", "1", again, "--out "),
+        (input, "sex", "Male,Female", "1", "/nowhere/at/all.csv", "--out /nowhere/at/all.csv: its folder"),
+        (input, "sex", "Male,Female", "1", "/proc/out.csv", "--out: /proc/out.csv: cannot write"),
+        (input, "sex", "Male,Female", "1", here, "--out "),
         (input, "sex", "Male,Other", "1", good, "--categories: column \"sex\", row "),
         (input, "sex", "Male", "1", good, "--categories Male: give at least 2"),
         (input, "sex", "Male,Male", "1", good, "--categories Male,Male: "),
@@ -96,7 +96,7 @@ fn what_is_refused_leaves_no_file() {
     ];
     for (file, column, categories, epsilon, output, start) in cases {
         let words = ["randomize", file, "--column", column, "--categories", categories, "--epsilon", epsilon];
-        let refused = release(&[&words[..], &["--output", output]].concat());
+        let refused = release(&[&words[..], &["--out", output]].concat());
         let stderr = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2), "{stderr}");
         assert!(refused.stdout.is_empty() && stderr.lines().count() == 1);

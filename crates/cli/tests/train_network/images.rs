@@ -95,13 +95,14 @@ fn a_dataset_is_found_by_name_and_noise_may_be_given() {
     let place = std::path::Path::new(&images).parent().unwrap().to_str().unwrap();
     let words =
         ["train", "toy", "--data-dir", place, "--model", "logistic", "--classes", "3", "--delta", "1e-4"];
-    let given = ["--noise-multiplier", "2", "--size", "300", "--batch-size", "30", "--steps", "5", "--json"];
+    let given =
+        ["--noise-multiplier", "2", "--dataset-size", "300", "--batch-size", "30", "--steps", "5", "--json"];
     let output = reticent(&[&words[..], &given].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!((answer["noise_multiplier"].as_f64().unwrap() - 2.0).abs() < 1e-9);
     let epsilon = answer["certificate"]["epsilon"].as_f64().unwrap();
-    assert!(epsilon > 0.1 && epsilon < 2.0 && answer["folder"].is_null(), "{answer}");
+    assert!(epsilon > 0.1 && epsilon < 2.0 && answer["out"].is_null(), "{answer}");
     let rest = [
         "--clipping",
         "per-layer",

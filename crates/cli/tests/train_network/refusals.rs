@@ -6,13 +6,16 @@ fn numbers_without_meaning_are_named() {
     let (images, out) = (folder.images("toy", 8, 90, 9), folder.path("run"));
     let start = ["train", &images, "--classes", "3", "--delta", "1e-4", "--out", &out];
     for (given, parts) in [
-        (vec!["--epsilon", "1", "--size", "90", "--batch-size", "91"], ["--batch-size 91", "from 1 to 90"]),
+        (
+            vec!["--epsilon", "1", "--dataset-size", "90", "--batch-size", "91"],
+            ["--batch-size 91", "from 1 to 90"],
+        ),
         (vec!["--epsilon", "1", "--batch-size", "0"], ["--batch-size 0", "whole number"]),
         (vec!["--epsilon", "1", "--clip", "0"], ["--clip 0", "above 0"]),
         (vec!["--epsilon", "1", "--clip", "-1"], ["--clip -1", "above 0"]),
         (vec!["--epsilon", "1", "--non-private"], ["--epsilon 1", "leave it out"]),
-        (vec!["--noise-multiplier", "0", "--size", "90"], ["--noise-multiplier 0", "above 0"]),
-        (vec!["--noise-multiplier", "1"], ["--size", "public number"]),
+        (vec!["--noise-multiplier", "0", "--dataset-size", "90"], ["--noise-multiplier 0", "above 0"]),
+        (vec!["--noise-multiplier", "1"], ["--dataset-size", "public number"]),
         (vec!["--noise-multiplier", "1", "--epsilon", "1"], ["--noise-multiplier 1", "not both"]),
         (vec![], ["--epsilon", "missing"]),
         (vec!["--epsilon", "0"], ["--epsilon 0", "above 0"]),

@@ -31,7 +31,7 @@ fn ctrl_c_stores_the_run_and_it_goes_on() {
         "4",
         "--delta",
         "1e-4",
-        "--size",
+        "--dataset-size",
         "300",
         "--batch-size",
         "30",
@@ -81,7 +81,7 @@ fn a_changed_plan_and_broken_files_are_refused() {
         "30",
         "--steps",
         "4",
-        "--size",
+        "--dataset-size",
         "90",
         "--out",
         &out,
@@ -161,8 +161,18 @@ fn steps_that_were_seen_and_lost_stay_counted() {
 fn a_killed_resumption_leaves_no_certificate_of_fewer_steps() {
     let folder = Folder::new();
     let (images, out) = (folder.images("toy", 8, 300, 30), folder.path("run"));
-    let plan =
-        ["--epsilon", "4", "--delta", "1e-4", "--size", "300", "--batch-size", "30", "--steps", "20000"];
+    let plan = [
+        "--epsilon",
+        "4",
+        "--delta",
+        "1e-4",
+        "--dataset-size",
+        "300",
+        "--batch-size",
+        "30",
+        "--steps",
+        "20000",
+    ];
     let words =
         [&["train", &images, "--classes", "3", "--model", "logistic", "--out", &out][..], &plan].concat();
     let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

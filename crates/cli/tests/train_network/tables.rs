@@ -39,14 +39,14 @@ fn a_table_trains_a_network_by_row_or_by_user() {
     let users =
         folder.file("users.toml", schema("{ column = \"who\" }", "column = \"y\"\npositive = \"yes\""));
     let words = ["train", &data, "--schema", &users, "--model", "mlp", "--epsilon", "4", "--delta", "1e-3"];
-    let more = ["--size", "40", "--batch-size", "10", "--steps", "6", "--examples-per-user", "5"];
+    let more = ["--dataset-size", "40", "--batch-size", "10", "--steps", "6", "--examples-per-user", "5"];
     let answer = json(&[&words[..], &more].concat());
     assert_eq!(
-        (&answer["certificate"]["unit"], &answer["size"]),
+        (&answer["certificate"]["unit"], &answer["dataset_size"]),
         (&"all rows of one who".into(), &40.into())
     );
     let line = refusal(&[&words[..], &more, &["--neighboring", "replace-one", "--json"]].concat());
-    assert!(line.contains("--size") || line.contains("--neighboring"), "{line}");
+    assert!(line.contains("--dataset-size") || line.contains("--neighboring"), "{line}");
     let line = refusal(&[
         "train",
         &data,
@@ -91,7 +91,7 @@ fn a_noisy_count_below_the_batch_is_no_reason_to_fail() {
     let words = ["train", &data, "--schema", &schema, "--model", "mlp", "--epsilon", "1", "--delta", "1e-4"];
     for _ in 0..3 {
         let answer = json(&[&words[..], &["--batch-size", "1000", "--steps", "1"]].concat());
-        assert_eq!(answer["batch_size"], answer["size"]);
+        assert_eq!(answer["batch_size"], answer["dataset_size"]);
         assert!(answer["certificate"]["epsilon"].as_f64().unwrap() <= 1.0);
     }
 }

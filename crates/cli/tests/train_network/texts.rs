@@ -19,8 +19,18 @@ fn texts_are_learnt_with_a_public_vocabulary() {
     let (data, out) = (folder.file("sms.csv", texts(400)), folder.path("run"));
     let words = folder.file("words.txt", "free\nwin\n!\ncall\nyou\nat\nthe\n");
     let base = ["train", &data, "--text-column", "text", "--label", "label", "--classes", "ham,spam"];
-    let more =
-        ["--vocabulary", &words, "--length", "8", "--size", "400", "--batch-size", "40", "--epochs", "6"];
+    let more = [
+        "--vocabulary",
+        &words,
+        "--length",
+        "8",
+        "--dataset-size",
+        "400",
+        "--batch-size",
+        "40",
+        "--epochs",
+        "6",
+    ];
     let given = [&base[..], &more, &["--epsilon", "8", "--delta", "1e-4"]].concat();
     let answer = json(
         &[&given[..], &["--model", "logistic", "--optimizer", "adam", "--lr", "0.05", "--out", &out]]

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fixture::{Folder, array};
 
-const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/adult.parquet");
+const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/adult/adult.parquet");
 
 const SCHEMA: &str = r#"
 unit = "row"

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fixture::Folder;
 
-const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/schema.toml");
+const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/adult/schema.toml");
 
 const PEOPLE: &str = r#"
 unit = { column = "user id" }

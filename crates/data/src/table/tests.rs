@@ -8,7 +8,7 @@ use super::*;
 use crate::fixture::{Folder, Kept, array, parquet_bytes, rows_of, text};
 use crate::{Number, NumberError};
 
-const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/adult.parquet");
+const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/adult/adult.parquet");
 const SURVEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/survey.csv");
 
 #[test]

@@ -114,6 +114,6 @@ pub(crate) const STATEMENT: &str = "\
 The paragraph that a paper or a model card needs: what is protected from what, how batches were drawn, \
 which accountant, epsilon and delta.
 
-  reticent account statement --noise-multiplier 1.1 --dataset-size 60000 --batch-size 256 --epochs 60 \\
-      --delta 1e-6
+  reticent account statement --noise-multiplier 1.1 --dataset-size 60000 --batch-size 256 \\
+      --epochs 60 --delta 1e-6
   reticent account statement --events certificate.json --delta 1e-6 --unit patient";

@@ -28,7 +28,7 @@ about any one row. --epsilon and --delta settle the noise (or --noise-multiplier
 vary: larger batches, more epochs, a learning rate of the size of 1 / C, a smaller C.
 
 What is public, and so must not come from the private rows: the schema, the classes, the constants for pixels, \
-the vocabulary, the numbers in the flags, and --size (without it, 2 % of epsilon counts the rows). A vocabulary \
+the vocabulary, the numbers in the flags, and --dataset-size (without it, 2 % of epsilon counts the rows). A vocabulary \
 is not made for you: the set of words in private texts tells who wrote what. Take one from a public corpus.
 
 --out is the run's folder: run.toml (all that is needed to repeat it: 'reticent train run.toml'), the model, \
@@ -36,13 +36,13 @@ certificate.json, metrics.jsonl and a checkpoint. Ctrl-C stores the run; --resum
 every step that may have been seen stays counted. Scores are computed on --validation (or the official test part of a \
 dataset), which is taken as public and NOT protected. No score on the private rows is printed.
 
-  reticent train mnist --model cnn-mnist-tanh --epsilon 3 --delta 1e-5 --size 60000 --batch-size 1024 \
---lr 2 --clip 0.2 --out runs/mnist
+  reticent train mnist --model cnn-mnist-tanh --epsilon 3 --delta 1e-5 --dataset-size 60000 \\
+      --batch-size 1024 --lr 2 --clip 0.2 --out runs/mnist
     (images: a folder of idx files or CIFAR-10, or a dataset's name)
   reticent train people.csv --schema schema.toml --model mlp --epsilon 1 --delta 1e-6 --out runs/people
     (a table; a schema whose unit is a column protects whole users)
-  reticent train sms.csv --text-column text --label kind --classes ham,spam --vocabulary words.txt --length 48 \
---model lstm-text --optimizer adam --lr 0.01 --epsilon 3 --delta 1e-5 --out runs/sms
+  reticent train sms.csv --text-column text --label kind --classes ham,spam --vocabulary words.txt \\
+      --length 48 --model lstm-text --optimizer adam --lr 0.01 --epsilon 3 --delta 1e-5 --out runs/sms
     (texts: lower-cased words and punctuation are tokens)
   reticent train --resume runs/mnist";
 

@@ -3,5 +3,6 @@
 pub(super) mod account;
 pub(super) mod audit;
 pub(super) mod learn;
+pub(super) mod manual;
 pub(super) mod release;
 pub(super) mod schema;

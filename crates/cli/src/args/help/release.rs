@@ -78,7 +78,7 @@ those are copied as they are and nothing protects them. 'reticent release estima
 population figures from the output.
 
   reticent release randomize testdata/survey.csv \\
-      --column sex --categories Male,Female --epsilon 1 --output randomized.csv";
+      --column sex --categories Male,Female --epsilon 1 --out randomized.csv";
 
 pub(crate) const ESTIMATE: &str = "\
 Recover the population figures from a column that 'reticent release randomize' wrote: for each category \

@@ -1,9 +1,9 @@
-"""Make adult.parquet and ../survey.csv from the raw Adult training CSV.
+"""Make adult.parquet and testdata/survey.csv from the raw Adult training CSV.
 
     python convert.py path/to/adult.csv
 
 The CSV has a header line and UCI's 15 columns. adult.parquet is written beside this script and
-survey.csv one folder up.
+survey.csv to the folder testdata of the repository.
 """
 
 import csv
@@ -48,7 +48,7 @@ def main(source):
     )
 
     chosen = [names.index(name) for name in SURVEY_COLUMNS]
-    with open(here.parent / "survey.csv", "w", newline="", encoding="utf-8") as out:
+    with open(here.parents[2] / "testdata" / "survey.csv", "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(SURVEY_COLUMNS)
         for row in rows[:SURVEY_ROWS]:

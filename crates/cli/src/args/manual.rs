@@ -1,0 +1,24 @@
+//! `reticent completions` and `man` as clap reads them.
+
+use clap::Args;
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell that will read them
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The folder to write the pages to; it is made where there is none
+    #[arg(required_unless_present = "markdown")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Print the reference of all commands as one page of Markdown
+    #[arg(long, hide = true, conflicts_with_all = ["dir", "json"])]
+    pub(crate) markdown: bool,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

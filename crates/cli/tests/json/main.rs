@@ -1,0 +1,115 @@
+//! Every command with `--json`, beside the tables of docs/reference/json.md.
+#![allow(clippy::unwrap_used)]
+
+mod account;
+mod audit;
+mod compare;
+mod learn;
+mod page;
+mod release;
+
+use compare::check;
+use page::Page;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const SURVEY: &str = "testdata/survey.csv";
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reticent"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    command.current_dir(root).env_remove("RETICENT_DATA").args(words).arg("--json");
+    command
+}
+
+/// The JSON of a command that must succeed: exactly one line, and warnings alone on standard error.
+fn json(words: &[&str]) -> Value {
+    let output = command(words).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{words:?}: {said}");
+    assert!(said.lines().all(|line| line.starts_with("warning: ")), "{words:?}: {said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// A command line in one string; no word of it has a space.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name)
+    }
+}
+
+/// A number from 0 to 1 for a place, without a pattern to the eye.
+fn noise(place: u64) -> f64 {
+    let mut word = place.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((word ^ (word >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Every heading that has a table, and the test that compares it.
+const COMPARED: &[(&str, &[&str])] = &[
+    ("release", release::HEADINGS),
+    ("account", account::HEADINGS),
+    ("learn", learn::HEADINGS),
+    ("audit", audit::HEADINGS),
+    ("shapes", audit::SHAPES),
+    ("main", &["reticent man", "certificate"]),
+];
+
+#[test]
+fn no_table_is_left_out() {
+    let page = Page::read();
+    for heading in page.headings() {
+        let times =
+            COMPARED.iter().flat_map(|(_, headings)| *headings).filter(|own| **own == heading).count();
+        assert_eq!(times, 1, "{heading}");
+    }
+    let headings: Vec<&str> = page.headings().collect();
+    for heading in COMPARED.iter().flat_map(|(_, headings)| *headings) {
+        assert!(headings.contains(heading), "{heading}");
+    }
+}
+
+/// The commands that take `--json`, from the reference that the command prints of itself.
+fn commands() -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_reticent")).args(["man", "--markdown"]).output().unwrap();
+    let page = String::from_utf8(output.stdout).unwrap();
+    let sections = page.split("\n## ").skip(1).filter(|section| section.contains("\n- `--json`"));
+    sections.map(|section| section.lines().next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_command_has_a_table() {
+    let (page, commands) = (Page::read(), commands());
+    assert!(commands.len() > 25, "{commands:?}");
+    for name in &commands {
+        let has = |heading: &str| {
+            heading.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+        };
+        assert!(page.headings().any(has), "{name}: give it a table in docs/reference/json.md");
+    }
+}
+
+#[test]
+fn man_pages() {
+    let folder = Folder::new();
+    check(&Page::read(), "reticent man", &[json(&["man", &folder.path("man")])]);
+}
