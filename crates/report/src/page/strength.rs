@@ -51,7 +51,7 @@ pub(super) fn strength(dossier: &Dossier) -> Section {
 }
 
 /// The curves on logarithmic and on even axes.
-fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
+pub(crate) fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
     let most = attacks.iter().map(|(_, measured)| measured.non_members).max().unwrap_or(1).max(1) as f64;
     let low = 10f64.powf(most.recip().log10().floor()).clamp(LOWEST, 0.1);
     let curves = |log: bool| -> Vec<Curve> {
