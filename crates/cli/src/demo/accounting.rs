@@ -16,10 +16,11 @@ use std::collections::BTreeMap;
 pub(super) const PICTURE: &str = "accounting.svg";
 
 /// Accountants as the command names them, the tightest first; the last one proves nothing.
-const ABOUT: [(&str, &str, bool); 6] = [
+const ABOUT: [(&str, &str, bool); 7] = [
     ("pld", "tight: the whole distribution of the privacy loss", true),
     ("rdp", "Rényi divergences of all orders", true),
     ("moments", "the moments accountant of Abadi et al. (2016)", true),
+    ("optimal", "the best that can be made of the steps' own ε alone", true),
     ("advanced", "strong composition of the steps' own ε", true),
     ("basic", "the steps' own ε, added up", true),
     ("published", "no bound: strong composition as published by Abadi et al. (2016)", false),
@@ -103,11 +104,10 @@ pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
 
 fn accounted((name, about, bound): &(&str, &str, bool), found: &Compared) -> Accounted {
     let curves = &found.curves;
+    let of =
+        |name: &str| found.accountants.iter().find(|row| row.accountant == name).and_then(|row| row.epsilon);
     let (epsilon, values) = match bound {
-        true => (
-            found.accountants.iter().find(|row| row.accountant == *name).and_then(|row| row.epsilon),
-            curves.others.get(*name),
-        ),
+        true => (of(name), curves.others.get(*name)),
         false => (
             found.not_bounds.as_ref().and_then(|numbers| numbers.strong_composition_as_published),
             Some(&curves.strong_composition_as_published),
@@ -120,7 +120,11 @@ fn accounted((name, about, bound): &(&str, &str, bool), found: &Compared) -> Acc
         .filter_map(|(steps, value)| value.map(|value| (*steps as f64, value)))
         .filter(|(_, value)| *value > 0.0)
         .collect();
-    Accounted { name: (*name).to_owned(), about: (*about).to_owned(), epsilon, bound: *bound, curve }
+    let about = match (*name, of("advanced") == of("basic")) {
+        ("advanced", true) => format!("{about}: here no better than to add them up"),
+        _ => (*about).to_owned(),
+    };
+    Accounted { name: (*name).to_owned(), about, epsilon, bound: *bound, curve }
 }
 
 /// Noise, rate and steps of exactly the run that the network's certificate covers.

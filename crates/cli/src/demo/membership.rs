@@ -6,7 +6,7 @@ use super::models::promise;
 use super::recipe::{TWIN_DELTA, TWIN_EPSILON};
 use super::{Halt, Tour};
 use crate::audit::{AUDIT_FILE, read_findings};
-use crate::digits::{Side, significant};
+use crate::digits::{self, Side, significant};
 use crate::fail::Fail;
 use reticent::audit::findings::RateAt;
 use reticent::report::story::{Attacked, Membership, percent};
@@ -48,6 +48,8 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
     tour.narrator.say(
         "An audit that finds little proves little, since a better attack may come; the certificate holds against all of them.",
     )?;
+    let reports: Vec<&str> = models.iter().map(|model| model.report.as_str()).collect();
+    tour.narrator.say(&format!("The full reports: {}", reports.join(" and ")))?;
     tour.narrator.say("The same by hand (reference models that are there are taken over):")?;
     for command in models.iter().flat_map(|model| &model.commands) {
         tour.narrator.command(command)?;
@@ -110,16 +112,24 @@ fn table(models: &[Attacked]) -> Vec<Vec<String>> {
         std::iter::once(label.to_owned()).chain(models.iter().map(of)).collect::<Vec<String>>()
     };
     let none = || "nothing".to_owned();
-    vec![
+    let mut rows = vec![
         row("", &|model| model.name.clone()),
         row("accuracy on members", &|model| percent(model.train_accuracy)),
         row("accuracy on others", &|model| percent(model.test_accuracy)),
         row("AUC (0.5 is guessing)", &Attacked::auc_words),
-        row("found", &Attacked::rate_words),
+    ];
+    if let Some(rate) = models.iter().find_map(|model| model.rate.as_ref()) {
+        let label = format!("found at {} % false alarms", digits::brief(100.0 * rate.fpr));
+        rows.push(row(&label, &|model| match &model.rate {
+            Some(own) if own.fpr == rate.fpr => model.found_words(),
+            _ => "not measurable".to_owned(),
+        }));
+    }
+    rows.extend([
         row("proven by attack", &|model| model.lower_words().unwrap_or_else(none)),
         row("promised", &|model| model.promise.map_or_else(none, |promise| promise.words())),
-        row("full report", &|model| model.report.clone()),
-    ]
+    ]);
+    rows
 }
 
 /// What the numbers of one model mean.
@@ -132,9 +142,10 @@ fn meaning(model: &Attacked) -> String {
     };
     let proven = match &model.epsilon_lower {
         Some(bound) if bound.value > 0.0 => format!(
-            "; whoever claimed an ε below {} for it would be wrong ({} % confidence)",
+            "; whoever claimed an ε below {} at δ = {} for it would be wrong ({} % confidence)",
             significant(bound.value, 3, Side::Down),
-            crate::digits::brief(100.0 * bound.confidence)
+            digits::exactly(bound.delta),
+            digits::brief(100.0 * bound.confidence)
         ),
         _ => "; it proves nothing about ε".to_owned(),
     };

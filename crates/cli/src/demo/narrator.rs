@@ -39,7 +39,8 @@ impl Narrator {
 
     /// A paragraph.
     pub(super) fn say(&self, text: &str) -> Result<(), Halt> {
-        self.write(&wrapped(text, "", ""))
+        let text = plain(text);
+        self.write(&wrapped(text.split(' '), "", "", ""))
     }
 
     /// Rows of a table, its columns aligned.
@@ -47,32 +48,56 @@ impl Narrator {
         self.write(&format!("\n{}\n", aligned(rows)))
     }
 
-    /// A command for the reader.
+    /// A command for the reader, who may copy it.
     pub(super) fn command(&self, command: &str) -> Result<(), Halt> {
-        self.write(&wrapped(command, "  ", " \\"))
+        let command = plain(command);
+        let pieces = pieces(&command);
+        self.write(&wrapped(pieces.iter().map(String::as_str), "  ", "      ", " \\"))
     }
 }
 
-/// Words in lines of at most [`WIDTH`] letters; lines after the first are indented by four more, and all but the last
-/// end in `more`.
-fn wrapped(text: &str, indent: &str, more: &str) -> String {
-    let (mut lines, mut line) = (Vec::new(), indent.to_owned());
-    let mut is_empty = true;
-    for word in plain(text).split(' ').filter(|word| !word.is_empty()) {
-        let room = line.chars().count() + 1 + word.chars().count() + more.len();
-        if !is_empty && room > WIDTH {
-            let deeper = if more.is_empty() { indent.to_owned() } else { format!("{indent}    ") };
-            lines.push(std::mem::replace(&mut line, deeper));
-            is_empty = true;
-        }
-        if !is_empty {
+/// Pieces of text in lines of at most [`WIDTH`] letters where they fit. The first line begins with `first`, the others with `rest`,
+/// and all but the last end in `more`.
+fn wrapped<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, rest: &str, more: &str) -> String {
+    let (mut lines, mut line, mut is_begun) = (Vec::new(), first.to_owned(), false);
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
+        if is_begun && line.chars().count() + 1 + piece.chars().count() + more.len() > WIDTH {
+            lines.push(std::mem::replace(&mut line, rest.to_owned()));
+        } else if is_begun {
             line.push(' ');
         }
-        line.push_str(word);
-        is_empty = false;
+        line.push_str(piece);
+        is_begun = true;
     }
     lines.push(line);
     lines.join(&format!("{more}\n")) + "\n"
+}
+
+/// The words of a command as a shell tells them apart, each flag together with its value.
+fn pieces(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut is_quoted, mut is_literal) = (Vec::new(), String::new(), false, false);
+    for c in command.chars() {
+        match c {
+            ' ' if !is_quoted && !is_literal => words.push(std::mem::take(&mut word)),
+            _ => {
+                is_quoted ^= c == '\'' && !is_literal;
+                is_literal = c == '\\' && !is_quoted && !is_literal;
+                word.push(c);
+            }
+        }
+    }
+    words.push(word);
+    let mut pieces: Vec<String> = Vec::new();
+    for word in words {
+        match pieces.last_mut() {
+            Some(flag) if flag.starts_with("--") && !flag.contains(' ') && !word.starts_with("--") => {
+                flag.push(' ');
+                flag.push_str(&word);
+            }
+            _ => pieces.push(word),
+        }
+    }
+    pieces
 }
 
 /// Cells in columns; the last one is not padded.
@@ -95,22 +120,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_short_and_commands_can_be_copied() {
+    fn lines_are_short() {
         let text = "word ".repeat(60);
-        let lines = wrapped(&text, "", "");
+        let lines = wrapped(text.split(' '), "", "", "");
         assert!(lines.lines().all(|line| line.chars().count() <= WIDTH) && lines.lines().count() > 2);
         assert_eq!(lines.split_whitespace().count(), 60);
-        let command = wrapped(&text, "  ", " \\");
-        let (last, before) =
-            command.lines().collect::<Vec<_>>().split_last().map(|(l, b)| (*l, b.to_vec())).unwrap();
-        assert!(before.iter().all(|line| line.ends_with(" \\") && line.chars().count() <= WIDTH));
-        assert!(!last.ends_with('\\'));
-        // What a shell makes of it is the command itself.
-        let joined = command.replace("\\\n", " ");
+    }
+
+    #[test]
+    fn commands_can_be_copied() {
+        let command = r"reticent train 'my demo/it'\''s here.csv' --non-private --epsilon 1 --out x";
+        let found = pieces(command);
         assert_eq!(
-            joined.split_whitespace().collect::<Vec<_>>(),
-            text.split_whitespace().collect::<Vec<_>>()
+            found,
+            ["reticent", "train", r"'my demo/it'\''s here.csv'", "--non-private", "--epsilon 1", "--out x"]
         );
+        let long = found.repeat(5);
+        let text = wrapped(long.iter().map(String::as_str), "  ", "      ", " \\");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(lines[..lines.len() - 1].iter().all(|line| line.ends_with(" \\")), "{text}");
+        // What a shell makes of it is the command itself.
+        let joined: Vec<&str> = lines.iter().map(|line| line.trim().trim_end_matches(" \\")).collect();
+        assert_eq!(joined.join(" "), long.join(" "));
     }
 
     #[test]

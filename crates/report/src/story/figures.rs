@@ -114,8 +114,11 @@ pub(super) fn bounds(membership: &Membership) -> Option<Figure> {
         if let (Some(bound), Some(words)) = (&model.epsilon_lower, model.lower_words()) {
             rows.push(Row {
                 label: format!("{}: proven by attack", model.name),
-                value: format!("{words} ({})", words::percent(bound.confidence)),
-                mark: Mark::AtLeast(bound.value),
+                value: match bound.value > 0.0 {
+                    true => format!("{words} ({})", words::percent(bound.confidence)),
+                    false => words,
+                },
+                mark: if bound.value > 0.0 { Mark::AtLeast(bound.value) } else { Mark::Nothing },
                 colour: place,
             });
         }

@@ -243,20 +243,30 @@ impl Attacked {
         words::estimate(&self.auc)
     }
 
-    /// Members found at a false-positive rate, in words.
-    pub fn rate_words(&self) -> String {
+    /// `13 % (95 %: 7 to 18 %)`: the members found at the false-positive rate of [`Attacked::rate`].
+    pub fn found_words(&self) -> String {
         match &self.rate {
-            Some(rate) => {
-                let found = words::rate(rate).unwrap_or_else(|reason| reason);
-                format!("{found} of the members at {} false alarms", words::percent(rate.fpr))
-            }
+            Some(rate) => words::rate(rate).unwrap_or_else(|reason| reason),
             None => "not measurable: too few records".to_owned(),
         }
     }
 
-    /// `ε ≥ 2.81`, rounded down; none where nothing is proven.
+    /// Members found at a false-positive rate, in words.
+    pub fn rate_words(&self) -> String {
+        match &self.rate {
+            Some(rate) => {
+                format!("{} of the members at {} false alarms", self.found_words(), words::percent(rate.fpr))
+            }
+            None => self.found_words(),
+        }
+    }
+
+    /// `ε ≥ 2.81`, rounded down; none where no bound was asked for.
     pub fn lower_words(&self) -> Option<String> {
-        self.epsilon_lower.as_ref().map(|bound| format!("ε ≥ {}", words::at_least(bound.value)))
+        self.epsilon_lower.as_ref().map(|bound| match bound.value > 0.0 {
+            true => format!("ε ≥ {}", words::at_least(bound.value)),
+            false => "nothing (ε ≥ 0)".to_owned(),
+        })
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn summary(story: &Story) -> String {
         format!("<div class=\"card measured\"><h3>{}</h3>\n<ul>\n{items}</ul></div>\n", escaped(title))
     };
     format!(
-        "<div class=\"summary\">\n<h2>In short</h2>\n<div class=\"cards\">\n{}{}{}{}</div>\n</div>\n",
+        "<div class=\"summary\">\n<h2>In short</h2>\n<div class=\"cards two\">\n{}{}{}{}</div>\n</div>\n",
         card("1 A private statistic", &statistic),
         card("2 Accuracy of three models", &accuracies),
         card("3 What the training cost", &accounted),
@@ -205,6 +205,8 @@ fn notes(story: &Story) -> Body {
             bound.premise
         ));
     }
+    body.p("The settings of the trainings were chosen beforehand on the same public data. On private data such a search costs privacy \
+            too.");
     body.p("What the commands of this tour warned of:");
     body.list(&story.notes);
     body
