@@ -37,10 +37,8 @@ fn visible(html: &str) -> String {
         .replace("&amp;", "&")
 }
 
-#[test]
-fn the_tour_is_told_and_what_it_says_is_there() {
-    let place = TempDir::new().unwrap();
-    let folder = place.path();
+/// The first run: for a reader.
+fn told(folder: &Path) {
     let output = reticent(folder, &["demo", "--quick"]);
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(
@@ -64,15 +62,14 @@ fn the_tour_is_told_and_what_it_says_is_there() {
 }
 
 #[test]
-fn a_second_run_replaces_the_first_and_its_commands_work() {
+fn what_the_tour_says_is_there_and_a_second_one_replaces_it() {
     let place = TempDir::new().unwrap();
     let folder = place.path();
-    let words = ["demo", "--quick", "--json"];
-    stdout(folder, &words);
+    told(folder);
     let first = fs::read_to_string(folder.join("demo/data/members.csv")).unwrap();
     fs::write(folder.join("demo/mine.txt"), "mine").unwrap();
     fs::write(folder.join("demo/twin/audit/references/reference-00099-00.safetensors"), "stale").unwrap();
-    let text = stdout(folder, &words);
+    let text = stdout(folder, &["demo", "--quick", "--json"]);
     assert_eq!(text.lines().count(), 1, "{text}");
     let answer: Value = serde_json::from_str(&text).unwrap();
 
