@@ -135,7 +135,7 @@ mod tests {
             found,
             ["reticent", "train", r"'my demo/it'\''s here.csv'", "--non-private", "--epsilon 1", "--out x"]
         );
-        let long = found.repeat(5);
+        let long: Vec<String> = found.iter().cycle().take(5 * found.len()).cloned().collect();
         let text = wrapped(long.iter().map(String::as_str), "  ", "      ", " \\");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{text}");
