@@ -10,6 +10,7 @@ mod attack;
 mod audit;
 mod bar;
 mod cost;
+mod demo;
 mod explain;
 mod fail;
 mod file;
@@ -66,7 +67,16 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Ok(parsed) => parsed,
         Err(refusal) => return fail::usage(&refusal, words),
     };
-    let answered = match parsed.command {
+    match answer(parsed.command, progress) {
+        Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },
+        Err(failure) => mistake(&failure, words),
+    }
+}
+
+/// Does what one command asks for.
+fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
+    match command {
+        Command::Demo(arguments) => demo::run(&arguments, progress),
         Command::Release { question } => release::run(question, progress),
         Command::Account { question } => account::run(&question),
         Command::Train(arguments) => learn::train(&arguments, progress),
@@ -79,10 +89,6 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
-    };
-    match answered {
-        Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },
-        Err(failure) => mistake(&failure, words),
     }
 }
 

@@ -10,7 +10,8 @@ use crate::table::TableFile;
 /// The schema as a file, for users to look at and change.
 pub const ADULT_SCHEMA: &str = include_str!("../adult/schema.toml");
 
-const ADULT: &[u8] = include_bytes!("../adult/adult.parquet");
+/// The records as a Parquet file, for users to look at.
+pub const ADULT: &[u8] = include_bytes!("../adult/adult.parquet");
 
 /// The 32,561 training records of UCI Adult, and their schema.
 ///

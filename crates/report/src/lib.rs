@@ -5,6 +5,7 @@
 //! | [`Dossier`], [`Declared`], [`Training`], [`Provenance`] | what a report is made of |
 //! | [`html`] | the page: no script, nothing to load, prints well |
 //! | [`json`], [`read`] | the dossier as text and back |
+//! | [`story`] | the page of a guided tour |
 //! | [`plot`], [`roc`] | charts as SVG |
 //! | [`digits`] | numbers with no more digits than they warrant |
 //!
@@ -17,6 +18,7 @@ mod error;
 mod escape;
 mod page;
 pub mod plot;
+pub mod story;
 mod words;
 
 pub use dossier::{

@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod demo;
 mod help;
 pub(crate) mod learn;
 pub(crate) mod manual;
@@ -20,7 +21,8 @@ use clap::{Args, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "reticent", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
-Try: reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
+Try: reticent demo
+     reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
      reticent train --epsilon 1
      reticent audit --scores scores.csv
      reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5
@@ -34,6 +36,9 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// A guided tour on bundled data: begin here
+    #[command(after_help = help::demo::DEMO)]
+    Demo(demo::Demo),
     /// Answer a question about a table with differential privacy
     #[command(after_help = help::release::RELEASE, arg_required_else_help = true)]
     Release {

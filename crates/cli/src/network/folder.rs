@@ -148,6 +148,16 @@ pub(super) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Fa
     })
 }
 
+/// The accuracy on validation data when a run ended.
+pub(crate) fn last_accuracy(folder: &Path) -> Result<f64, Fail> {
+    let path = folder.join(METRICS_FILE);
+    let refuse = |why: String| Fail::new(Code::Unreadable, format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    let last = text.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let accuracy = last.and_then(|line| line["validation_accuracy"].as_f64());
+    accuracy.ok_or_else(|| refuse("no accuracy in its last line: train with --validation".to_owned()))
+}
+
 /// Whether a folder is one of a network, finished or not.
 pub(crate) fn is_network(folder: &Path) -> bool {
     folder.join(DESCRIPTION_FILE).is_file()

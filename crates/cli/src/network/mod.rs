@@ -28,7 +28,7 @@ mod terms;
 mod training;
 
 pub(crate) use evaluate::evaluate;
-pub(crate) use folder::{is_network, read_certificate};
+pub(crate) use folder::{is_network, last_accuracy, read_certificate};
 pub(crate) use predict::predict;
 pub(crate) use target::{canary_training, target};
 

@@ -4,6 +4,8 @@ mod open;
 mod origin;
 mod training;
 
+pub(crate) use open::open;
+
 use crate::Output;
 use crate::args::audit::Report;
 use crate::audit::{AUDIT_FILE, read_findings};
@@ -75,7 +77,7 @@ pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
     write_atomic(&data, json(&dossier).as_bytes())?;
     write_atomic(&page, html(&dossier).as_bytes())?;
     let warnings = match arguments.open {
-        true => open::open(&page),
+        true => open(&page),
         false => String::new(),
     };
     let stdout = match arguments.json {

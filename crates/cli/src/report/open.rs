@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Asks the system to show a file; what went wrong is a warning, since the file is there.
-pub(super) fn open(page: &Path) -> String {
+pub(crate) fn open(page: &Path) -> String {
     let (program, before): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(target_os = "windows") {

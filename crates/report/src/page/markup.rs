@@ -4,7 +4,7 @@ use crate::escape::escaped;
 
 /// Where a statement comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Block {
+pub(crate) enum Block {
     /// By the audit.
     Measured,
     /// By people, or by the training run about itself.
@@ -36,15 +36,15 @@ impl Block {
 }
 
 /// One section of the report.
-pub(super) struct Section {
-    pub(super) id: &'static str,
-    pub(super) title: &'static str,
-    pub(super) block: Block,
-    pub(super) body: Body,
+pub(crate) struct Section {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) block: Block,
+    pub(crate) body: Body,
 }
 
 impl Section {
-    pub(super) fn html(&self, number: usize) -> String {
+    pub(crate) fn html(&self, number: usize) -> String {
         let Self { id, title, block, body } = self;
         let (class, name) = (block.class(), block.name());
         format!(
@@ -55,7 +55,7 @@ impl Section {
         )
     }
 
-    pub(super) fn entry(&self) -> String {
+    pub(crate) fn entry(&self) -> String {
         let Self { id, title, block, .. } = self;
         let (class, name) = (block.class(), block.name());
         format!(
@@ -67,7 +67,7 @@ impl Section {
 
 /// What stands in a cell of a table.
 #[derive(Debug, Clone)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     /// Words.
     Text(String),
     /// A number.
@@ -79,17 +79,17 @@ pub(super) enum Cell {
 }
 
 impl Cell {
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         if text.trim().is_empty() { Self::Missing("not recorded".to_owned()) } else { Self::Text(text) }
     }
 
-    pub(super) fn number(text: impl Into<String>) -> Self {
+    pub(crate) fn number(text: impl Into<String>) -> Self {
         Self::Number(text.into())
     }
 
     /// A number, or why there is none.
-    pub(super) fn result(result: Result<String, String>) -> Self {
+    pub(crate) fn result(result: Result<String, String>) -> Self {
         result.map_or_else(Self::Missing, Self::Number)
     }
 
@@ -119,35 +119,35 @@ const SHORT: usize = 10;
 
 /// The inside of a section in the making.
 #[derive(Default)]
-pub(super) struct Body(pub(super) String);
+pub(crate) struct Body(pub(crate) String);
 
 impl Body {
     /// A paragraph.
-    pub(super) fn p(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn p(&mut self, text: &str) -> &mut Self {
         self.0.push_str(&format!("<p>{}</p>\n", escaped(text)));
         self
     }
 
     /// A heading inside the section.
-    pub(super) fn h3(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn h3(&mut self, text: &str) -> &mut Self {
         self.0.push_str(&format!("<h3>{}</h3>\n", escaped(text)));
         self
     }
 
     /// A sentence that must not be overlooked.
-    pub(super) fn note(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn note(&mut self, text: &str) -> &mut Self {
         self.0.push_str(&format!("<p class=\"note\">{}</p>\n", escaped(text)));
         self
     }
 
     /// That something is missing, and why.
-    pub(super) fn missing(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn missing(&mut self, text: &str) -> &mut Self {
         self.0.push_str(&format!("<p class=\"missing\">{}</p>\n", escaped(text)));
         self
     }
 
     /// Points without an order.
-    pub(super) fn list(&mut self, items: &[String]) -> &mut Self {
+    pub(crate) fn list(&mut self, items: &[String]) -> &mut Self {
         if items.is_empty() {
             return self;
         }
@@ -160,7 +160,7 @@ impl Body {
     }
 
     /// Names and values; a value that is absent is shown as not declared.
-    pub(super) fn facts(&mut self, facts: &[(&str, Option<String>)]) -> &mut Self {
+    pub(crate) fn facts(&mut self, facts: &[(&str, Option<String>)]) -> &mut Self {
         self.0.push_str("<dl>\n");
         for (name, value) in facts {
             let value = value.as_deref().map(str::trim).filter(|value| !value.is_empty());
@@ -175,7 +175,7 @@ impl Body {
     }
 
     /// A table that scrolls inside its own box where it is too wide.
-    pub(super) fn table(&mut self, caption: &str, head: &[&str], rows: &[Vec<Cell>]) -> &mut Self {
+    pub(crate) fn table(&mut self, caption: &str, head: &[&str], rows: &[Vec<Cell>]) -> &mut Self {
         let caption = escaped(caption);
         let class = if rows.len() <= SHORT { "scroll short" } else { "scroll" };
         self.0.push_str(&format!(
@@ -195,7 +195,7 @@ impl Body {
     }
 
     /// Charts side by side where there is room, each with what to see in it.
-    pub(super) fn figures(&mut self, figures: &[(String, String)]) -> &mut Self {
+    pub(crate) fn figures(&mut self, figures: &[(String, String)]) -> &mut Self {
         self.0.push_str("<div class=\"figures\">\n");
         for (svg, caption) in figures {
             self.0.push_str(&format!(

@@ -9,13 +9,13 @@
 mod annex;
 mod bounds;
 mod limits;
-mod markup;
+pub(crate) mod markup;
 mod origin;
 mod overfitting;
 mod people;
 mod precision;
 mod scope;
-mod strength;
+pub(crate) mod strength;
 mod summary;
 mod threat;
 mod training;
@@ -65,16 +65,25 @@ pub(crate) fn page(dossier: &Dossier) -> String {
     let summary = summary::summary(dossier);
     let contents: String = sections.iter().map(Section::entry).collect();
     let body: String = sections.iter().zip(1..).map(|(section, number)| section.html(number)).collect();
+    let header = format!(
+        "<p class=\"kicker\">Privacy report</p>\n<h1>{title}</h1>\n<p class=\"by\">{model} · {author} · {date}</p>\n"
+    );
+    let main = format!(
+        "{summary}<nav aria-labelledby=\"contents-h\">\n<h2 id=\"contents-h\">Contents</h2>\n<ol>\n{contents}</ol>\n</nav>\n{body}"
+    );
+    let footer = "This page states what was measured and what was declared. It holds no grade and no verdict: those are for \
+                  the people who answer for the data.";
+    shell(&title, &header, &main, footer)
+}
+
+/// A page around markup that is escaped already: no script, nothing to load.
+pub(crate) fn shell(title: &str, header: &str, main: &str, footer: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header>\n<p class=\"kicker\">Privacy report</p>\n<h1>{title}</h1>\n\
-         <p class=\"by\">{model} · {author} · {date}</p>\n</header>\n<main>\n{summary}\
-         <nav aria-labelledby=\"contents-h\">\n<h2 id=\"contents-h\">Contents</h2>\n<ol>\n{contents}</ol>\n</nav>\n\
-         {body}</main>\n\
-         <footer>\n<p>This page states what was measured and what was declared. It holds no grade and no verdict: those are for \
-         the people who answer for the data.</p>\n</footer>\n</body>\n</html>\n"
+         <header>\n{header}</header>\n<main>\n{main}</main>\n\
+         <footer>\n<p>{footer}</p>\n</footer>\n</body>\n</html>\n"
     )
 }

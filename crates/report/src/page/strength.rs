@@ -88,7 +88,7 @@ pub(crate) fn curves(attacks: &[(&str, &Performance)], log: bool) -> Chart {
 }
 
 /// The curves on logarithmic and on even axes, with captions.
-fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
+pub(crate) fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
     let (log, even) = (curves(attacks, true), curves(attacks, false));
     let listed: Vec<String> = attacks
         .iter()

@@ -2,6 +2,7 @@
 
 pub(super) mod account;
 pub(super) mod audit;
+pub(super) mod demo;
 pub(super) mod learn;
 pub(super) mod manual;
 pub(super) mod release;

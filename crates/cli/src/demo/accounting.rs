@@ -1,0 +1,144 @@
+//! Part 3: what the network's training cost, by several accountants.
+
+use super::call::Call;
+use super::models::NETWORK;
+use super::recipe::NETWORK_DELTA;
+use super::{Halt, Tour};
+use crate::digits;
+use crate::explain::Code;
+use crate::fail::Fail;
+use crate::network::read_certificate;
+use reticent::core::Event;
+use reticent::report::story::{Accounted, Accounting};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The chart as a file.
+pub(super) const PICTURE: &str = "accounting.svg";
+
+/// Accountants as the command names them, the tightest first; the last one proves nothing.
+const ABOUT: [(&str, &str, bool); 7] = [
+    ("pld", "tight: the whole distribution of the privacy loss", true),
+    ("rdp", "Rényi divergences of all orders", true),
+    ("moments", "the moments accountant of Abadi et al. (2016)", true),
+    ("optimal", "the best that can be made of the steps' own ε alone", true),
+    ("advanced", "strong composition of the steps' own ε", true),
+    ("basic", "the steps' own ε, added up", true),
+    ("published", "no bound: strong composition as published by Abadi et al. (2016)", false),
+];
+
+/// What is needed of the command's answer.
+#[derive(Deserialize)]
+struct Compared {
+    delta: f64,
+    accountants: Vec<Row>,
+    not_bounds: Option<NotBounds>,
+    curves: Curves,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    accountant: String,
+    epsilon: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct NotBounds {
+    strong_composition_as_published: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Curves {
+    steps: Vec<u64>,
+    #[serde(default)]
+    strong_composition_as_published: Vec<Option<f64>>,
+    #[serde(flatten)]
+    others: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
+    tour.narrator.title("3  What the training cost")?;
+    let (noise, rate, steps) = run(tour)?;
+    tour.narrator.say(&format!(
+        "The network took {steps} steps. In each, every row took part with probability {}, and noise of {} times the clipping norm was \
+         added. How much do all steps together tell about one person? That is up to the accountant: the noise is the \
+         same, but some proofs waste less of it.",
+        digits::brief(rate),
+        digits::brief(noise)
+    ))?;
+    let call = Call::new("account compare")
+        .flag("--noise-multiplier", &noise.to_string())
+        .flag("--sampling-rate", &rate.to_string())
+        .flag("--steps", &steps.to_string())
+        .flag("--delta", NETWORK_DELTA)
+        .flag("--plot", &tour.folder.shown(PICTURE));
+    let found = tour.waiting("adding up", |tour| call.json(&mut tour.notes))?;
+    let found: Compared = serde_json::from_value(found)
+        .map_err(|error| Fail::new(Code::Internal, format!("{}: {error}", call.shown())))?;
+    let accounting = Accounting {
+        steps,
+        sampling_rate: rate,
+        noise_multiplier: noise,
+        delta: found.delta,
+        accountants: ABOUT.iter().map(|about| accounted(about, &found)).collect(),
+        picture: tour.folder.shown(PICTURE),
+        command: call.shown(),
+    };
+    let rows: Vec<Vec<String>> = accounting
+        .accountants
+        .iter()
+        .map(|one| vec![one.name.clone(), format!("ε = {}", one.words()), one.about.clone()])
+        .collect();
+    tour.narrator.table(&rows)?;
+    tour.narrator.say(&format!(
+        "All at δ = {}. The certificate of the network states the first one. The picture: {}",
+        digits::exactly(accounting.delta),
+        accounting.picture
+    ))?;
+    tour.narrator.say("The same by hand, and from the certificate itself:")?;
+    tour.narrator.command(&accounting.command)?;
+    let certificate = tour.folder.shown(&format!("{NETWORK}/certificate.json"));
+    let whole = Call::new("account compare").flag("--events", &certificate).flag("--delta", NETWORK_DELTA);
+    tour.narrator.command(&whole.shown())?;
+    Ok(accounting)
+}
+
+fn accounted((name, about, bound): &(&str, &str, bool), found: &Compared) -> Accounted {
+    let curves = &found.curves;
+    let of =
+        |name: &str| found.accountants.iter().find(|row| row.accountant == name).and_then(|row| row.epsilon);
+    let (epsilon, values) = match bound {
+        true => (of(name), curves.others.get(*name)),
+        false => (
+            found.not_bounds.as_ref().and_then(|numbers| numbers.strong_composition_as_published),
+            Some(&curves.strong_composition_as_published),
+        ),
+    };
+    let curve = curves
+        .steps
+        .iter()
+        .zip(values.into_iter().flatten())
+        .filter_map(|(steps, value)| value.map(|value| (*steps as f64, value)))
+        .filter(|(_, value)| *value > 0.0)
+        .collect();
+    let about = match (*name, of("advanced") == of("basic")) {
+        ("advanced", true) => format!("{about}: here no better than to add them up"),
+        _ => (*about).to_owned(),
+    };
+    Accounted { name: (*name).to_owned(), about, epsilon, bound: *bound, curve }
+}
+
+/// Noise, rate and steps of exactly the run that the network's certificate covers.
+fn run(tour: &Tour) -> Result<(f64, f64, u64), Fail> {
+    let other = || {
+        Fail::new(
+            Code::Internal,
+            "the network's certificate is not one of sampled Gaussian steps: please report it",
+        )
+    };
+    let certificate = read_certificate(&tour.folder.path(NETWORK))?.ok_or_else(other)?;
+    let [Event::Repeated { count, event }] = &certificate.events[..] else { return Err(other()) };
+    let Event::PoissonSampled { rate, event } = &**event else { return Err(other()) };
+    let Event::Gaussian { noise_multiplier } = **event else { return Err(other()) };
+    Ok((noise_multiplier.get(), rate.get(), *count))
+}

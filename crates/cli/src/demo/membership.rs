@@ -1,0 +1,155 @@
+//! Part 4: an overfitted model and its private twin under attack.
+
+use super::call::Call;
+use super::data::Data;
+use super::models::promise;
+use super::recipe::{TWIN_DELTA, TWIN_EPSILON};
+use super::{Halt, Tour};
+use crate::audit::{AUDIT_FILE, read_findings};
+use crate::digits::{self, Side, significant};
+use crate::explain::Code;
+use crate::fail::Fail;
+use reticent::audit::findings::RateAt;
+use reticent::report::story::{Attacked, Membership, percent};
+
+pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
+    let (records, references) = (tour.recipe.records as u64, tour.recipe.references);
+    tour.narrator.title("4  Who was in the training data?")?;
+    tour.narrator.say(&format!(
+        "A model that learns its examples by heart tells who they were. We toss a fair coin for each of {records} records and train \
+         on the {} that it chose: once far too long and without privacy, once with DP-SGD at ε = {TWIN_EPSILON}. Then we play an attacker \
+         who has the model, the records and {references} models of his own making, but not the coins, and guesses who was in.",
+        data.members
+    ))?;
+    let begin = Call::new("train")
+        .word(&tour.table("members.csv"))
+        .flag("--schema", &tour.table("schema.toml"))
+        .flag("--validation", &tour.table("others.csv"))
+        .flag("--model", &tour.table("wide.toml"));
+    let overfitted = begin.clone().words("--non-private").words(tour.recipe.overfitted).words(&tour.threads);
+    let twin = begin
+        .flag("--epsilon", TWIN_EPSILON)
+        .flag("--delta", TWIN_DELTA)
+        .flag("--size", &tour.recipe.size.to_string())
+        .words(tour.recipe.twin)
+        .words(&tour.threads);
+    let models = vec![
+        attacked(
+            tour,
+            "overfitted",
+            "trained without privacy, many times over the same records",
+            &overfitted,
+        )?,
+        attacked(tour, "twin", "the same network and the same records, trained with DP-SGD", &twin)?,
+    ];
+    tour.narrator.table(&table(&models))?;
+    for words in models.iter().map(meaning) {
+        tour.narrator.say(&words)?;
+    }
+    tour.narrator.say(
+        "An audit that finds little proves little, since a better attack may come; the certificate holds against all of them.",
+    )?;
+    let reports: Vec<&str> = models.iter().map(|model| model.report.as_str()).collect();
+    tour.narrator.say(&format!("The full reports: {}", reports.join(" and ")))?;
+    tour.narrator.say("The same by hand (reference models that are there are taken over):")?;
+    for command in models.iter().flat_map(|model| &model.commands) {
+        tour.narrator.command(command)?;
+    }
+    Ok(Membership { records, members: data.members, models })
+}
+
+/// Trains a model, audits it and writes its report.
+fn attacked(tour: &mut Tour, name: &str, about: &str, training: &Call) -> Result<Attacked, Halt> {
+    let folder = tour.folder.shown(name);
+    training.clone().flag("--out", &folder).perform(tour.progress, &mut tour.notes)?;
+    let audit = Call::new("audit")
+        .word(&folder)
+        .words("--drawn 0.5 --references")
+        .word(&tour.recipe.references.to_string())
+        .words(&tour.threads);
+    audit.perform(tour.progress, &mut tour.notes)?;
+    let report = Call::new("report").word(&folder).flag("--declared", &tour.table(&format!("{name}.toml")));
+    report.perform(false, &mut tour.notes)?;
+    let path = tour.folder.path(name);
+    let findings = read_findings(&path.join("audit").join(AUDIT_FILE))?;
+    let missing = |what: &str| {
+        Fail::new(Code::Internal, format!("{}: the audit has no {what}: please report it", path.display()))
+    };
+    let headline = findings
+        .attacks
+        .iter()
+        .find(|attack| attack.name == findings.headline)
+        .ok_or_else(|| missing("headline"))?;
+    let fit = findings.overfitting.first().ok_or_else(|| missing("accuracy"))?;
+    Ok(Attacked {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        promise: promise(&path)?,
+        train_accuracy: fit.train_accuracy,
+        test_accuracy: fit.test_accuracy,
+        attack: headline.name.clone(),
+        references: tour.recipe.references as u64,
+        auc: headline.performance.auc,
+        rate: lowest(&headline.performance.rates),
+        epsilon_lower: findings.epsilon_lower.clone(),
+        performance: headline.performance.clone(),
+        report: tour.folder.shown(&format!("{name}/report.html")),
+        link: format!("{name}/report.html"),
+        commands: vec![
+            training.clone().flag("--out", &format!("my-{name}")).shown(),
+            audit.shown(),
+            report.shown(),
+        ],
+    })
+}
+
+/// The rate at the lowest false-positive rate that can be measured.
+fn lowest(rates: &[RateAt]) -> Option<RateAt> {
+    let measured = rates.iter().filter(|rate| rate.tpr.is_some());
+    measured.min_by(|a, b| a.fpr.total_cmp(&b.fpr)).cloned()
+}
+
+fn table(models: &[Attacked]) -> Vec<Vec<String>> {
+    let row = |label: &str, of: &dyn Fn(&Attacked) -> String| {
+        std::iter::once(label.to_owned()).chain(models.iter().map(of)).collect::<Vec<String>>()
+    };
+    let none = || "nothing".to_owned();
+    let mut rows = vec![
+        row("", &|model| model.name.clone()),
+        row("accuracy on members", &|model| percent(model.train_accuracy)),
+        row("accuracy on others", &|model| percent(model.test_accuracy)),
+        row("AUC (0.5 is guessing)", &Attacked::auc_words),
+    ];
+    if let Some(rate) = models.iter().find_map(|model| model.rate.as_ref()) {
+        let label = format!("found at {} % false alarms", digits::brief(100.0 * rate.fpr));
+        rows.push(row(&label, &|model| match &model.rate {
+            Some(own) if own.fpr == rate.fpr => model.found_words(),
+            _ => "not measurable".to_owned(),
+        }));
+    }
+    rows.extend([
+        row("proven by attack", &|model| model.lower_words().unwrap_or_else(none)),
+        row("promised", &|model| model.promise.map_or_else(none, |promise| promise.words())),
+    ]);
+    rows
+}
+
+/// What the numbers of one model mean.
+fn meaning(model: &Attacked) -> String {
+    let name = &model.name;
+    let guessing = model.auc.lower <= 0.5;
+    let told = match guessing {
+        true => "the attack cannot be told from guessing".to_owned(),
+        false => "the attack tells members from others better than by chance".to_owned(),
+    };
+    let proven = match &model.epsilon_lower {
+        Some(bound) if bound.value > 0.0 => format!(
+            "; whoever claimed an ε below {} at δ = {} for it would be wrong ({} % confidence)",
+            significant(bound.value, 3, Side::Down),
+            digits::exactly(bound.delta),
+            digits::brief(100.0 * bound.confidence)
+        ),
+        _ => "; it proves nothing about ε".to_owned(),
+    };
+    format!("The {name} model: {told}{proven}.")
+}

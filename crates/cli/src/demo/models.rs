@@ -1,0 +1,111 @@
+//! Part 2: three models.
+
+use super::call::Call;
+use super::data::Data;
+use super::recipe::{NETWORK_DELTA, TRAINING_SIZE};
+use super::{Halt, Tour};
+use crate::explain::Code;
+use crate::fail::Fail;
+use crate::network::{last_accuracy, read_certificate};
+use reticent::report::story::{Models, Promise, Trained, percent};
+use std::path::Path;
+
+/// Where the network of this part is.
+pub(super) const NETWORK: &str = "network";
+
+pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
+    tour.narrator.title("2  Three models")?;
+    tour.narrator.say(&format!(
+        "Who earns more than 50,000 dollars? Three models learn it from {} rows: one without privacy, one whose weights are \
+         found with noise in what is minimised (objective perturbation), and a neural network that adds noise to every \
+         step (DP-SGD). All are tested on the same {} other rows, which a hash of their content chose. Those test rows count as public: the \
+         scores are exact, and no certificate covers them.",
+        data.training_rows, data.test_rows
+    ))?;
+    let (train, test, schema) = (tour.table("train.csv"), tour.table("test.csv"), tour.table("schema.toml"));
+    let begin = Call::new("train").word(&train).flag("--schema", &schema);
+    let linear = begin.clone().flag("--test", &test);
+    let exact = linear.clone().words("--method exact");
+    let logistic = linear.words("--method objective --epsilon 1").flag("--size", TRAINING_SIZE);
+    let network = begin
+        .flag("--validation", &test)
+        .words("--model mlp --epsilon 3")
+        .flag("--delta", NETWORK_DELTA)
+        .flag("--size", TRAINING_SIZE)
+        .words(tour.recipe.network)
+        .words(&tour.threads);
+    let models = vec![
+        linear_model(tour, data, "exact", "logistic regression, the best fit there is", &exact)?,
+        linear_model(tour, data, "logistic", "logistic regression by objective perturbation", &logistic)?,
+        {
+            let call = network.clone().flag("--out", &tour.folder.shown(NETWORK));
+            call.perform(tour.progress, &mut tour.notes)?;
+            let folder = tour.folder.path(NETWORK);
+            let accuracy = last_accuracy(&folder)?;
+            let about = "a network with two hidden layers by DP-SGD";
+            trained(tour, data, NETWORK, about, accuracy, &network)?
+        },
+    ];
+    let mut rows: Vec<Vec<String>> = models
+        .iter()
+        .map(|model| {
+            let promise = model.promise.map_or("no promise".to_owned(), |promise| promise.words());
+            vec![model.name.clone(), model.words(), promise, model.about.clone()]
+        })
+        .collect();
+    rows.push(vec![
+        "no model".to_owned(),
+        percent(data.majority),
+        String::new(),
+        "always answering with the larger class".to_owned(),
+    ]);
+    tour.narrator.table(&rows)?;
+    tour.narrator.say(
+        "What a person is promised: whatever happens because of such a model would have been about as likely without their row, up \
+         to a factor of exp(ε) (and up to δ). The price is what accuracy the private models lack. The settings were chosen \
+         beforehand on the same public data; on private data such a search costs privacy too.",
+    )?;
+    tour.narrator.say("The same by hand, into folders of your own:")?;
+    for model in &models {
+        tour.narrator.command(&model.command)?;
+    }
+    let Data { training_rows, test_rows, majority, .. } = *data;
+    Ok(Models { training_rows, test_rows, majority, models })
+}
+
+fn linear_model(tour: &mut Tour, data: &Data, name: &str, about: &str, call: &Call) -> Result<Trained, Halt> {
+    let performed = call.clone().flag("--out", &tour.folder.shown(name));
+    let found = tour.waiting("training", |tour| performed.json(&mut tour.notes))?;
+    let accuracy = found["accuracy"]
+        .as_f64()
+        .ok_or_else(|| Fail::new(Code::Internal, format!("{}: it told no accuracy", performed.shown())))?;
+    trained(tour, data, name, about, accuracy, call)
+}
+
+fn trained(
+    tour: &Tour,
+    data: &Data,
+    name: &str,
+    about: &str,
+    accuracy: f64,
+    call: &Call,
+) -> Result<Trained, Halt> {
+    Ok(Trained {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        promise: promise(&tour.folder.path(name))?,
+        right: (accuracy * data.test_rows as f64).round() as u64,
+        accuracy,
+        folder: tour.folder.shown(name),
+        command: call.clone().flag("--out", &format!("my-{name}")).shown(),
+    })
+}
+
+/// What the certificate of a model promises.
+pub(super) fn promise(folder: &Path) -> Result<Option<Promise>, Fail> {
+    let promised = read_certificate(folder)?;
+    Ok(promised.map(|certificate| Promise {
+        epsilon: certificate.guarantee.epsilon.get(),
+        delta: certificate.guarantee.delta.get(),
+    }))
+}

@@ -1,0 +1,66 @@
+//! Part 1: a private statistic.
+
+use super::call::Call;
+use super::data::{COLUMN, Data};
+use super::recipe::STATISTIC_EPSILON;
+use super::{Halt, Tour};
+use crate::digits;
+use crate::explain::Code;
+use crate::fail::Fail;
+use reticent::report::story::{Promise, Statistic};
+use serde::Deserialize;
+
+/// What is needed of a release's answer.
+#[derive(Deserialize)]
+struct Released {
+    value: f64,
+    interval: [f64; 2],
+    confidence: f64,
+    certificate: Spent,
+}
+
+#[derive(Deserialize)]
+struct Spent {
+    epsilon: f64,
+    delta: f64,
+}
+
+pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
+    tour.narrator.title("1  A private statistic")?;
+    tour.narrator.say(&format!(
+        "How old are these {} people on average? The answer carries noise, just enough that nobody can tell from it whether any one \
+         of them was in the table. ε says how much may still be learnt: smaller is more private.",
+        data.rows
+    ))?;
+    let call = Call::new("release mean")
+        .word(&tour.table("adult.parquet"))
+        .words("--column")
+        .word(COLUMN)
+        .words("--bounds 17,90")
+        .flag("--epsilon", STATISTIC_EPSILON);
+    let found = tour.waiting("asking", |tour| call.json(&mut tour.notes))?;
+    let Released { value, interval, confidence, certificate } = serde_json::from_value(found)
+        .map_err(|error| Fail::new(Code::Internal, format!("{}: {error}", call.shown())))?;
+    let statistic = Statistic {
+        what: format!("mean {COLUMN}"),
+        value,
+        interval,
+        confidence,
+        promise: Promise { epsilon: certificate.epsilon, delta: certificate.delta },
+        exact: data.mean,
+        rows: data.rows,
+        command: call.shown(),
+    };
+    tour.narrator.table(&[vec![statistic.what.clone(), statistic.words(), statistic.promise.words()]])?;
+    let verdict = match statistic.holds() {
+        true => "the interval holds it",
+        false => "the interval misses it this time, as one in twenty may",
+    };
+    tour.narrator.say(&format!(
+        "The data are public, so we may look: the exact mean is {}, and {verdict}.",
+        digits::brief(data.mean)
+    ))?;
+    tour.narrator.say("The same by hand:")?;
+    tour.narrator.command(&statistic.command)?;
+    Ok(statistic)
+}
