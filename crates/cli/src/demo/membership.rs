@@ -30,7 +30,7 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
     let twin = begin
         .flag("--epsilon", TWIN_EPSILON)
         .flag("--delta", TWIN_DELTA)
-        .flag("--size", &tour.recipe.size.to_string())
+        .flag("--dataset-size", &tour.recipe.size.to_string())
         .words(tour.recipe.twin)
         .words(&tour.threads);
     let models = vec![

@@ -26,12 +26,12 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
     let begin = Call::new("train").word(&train).flag("--schema", &schema);
     let linear = begin.clone().flag("--test", &test);
     let exact = linear.clone().words("--method exact");
-    let logistic = linear.words("--method objective --epsilon 1").flag("--size", TRAINING_SIZE);
+    let logistic = linear.words("--method objective --epsilon 1").flag("--dataset-size", TRAINING_SIZE);
     let network = begin
         .flag("--validation", &test)
         .words("--model mlp --epsilon 3")
         .flag("--delta", NETWORK_DELTA)
-        .flag("--size", TRAINING_SIZE)
+        .flag("--dataset-size", TRAINING_SIZE)
         .words(tour.recipe.network)
         .words(&tour.threads);
     let models = vec![

@@ -10,6 +10,7 @@ pub(crate) const HEADINGS: &[&str] = &[
     "reticent account tradeoff",
     "reticent account group",
     "reticent account outcome",
+    "reticent account posterior",
     "reticent account compare",
     "reticent account statement",
 ];
@@ -51,6 +52,7 @@ fn questions() {
         ],
     );
     ask("outcome", &[format!("--probability 0.01 {RUN}"), format!("--probability 0.01 --events {renyi}")]);
+    ask("posterior", &["--epsilon 0.5,1".to_owned(), format!("{RUN} --delta 1e-6")]);
     ask(
         "compare",
         &[format!("{RUN} --delta 1e-5 --plot {plot}"), format!("--events {sampled} --delta 1e-5")],

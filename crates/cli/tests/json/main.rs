@@ -71,7 +71,16 @@ const COMPARED: &[(&str, &[&str])] = &[
     ("learn", learn::HEADINGS),
     ("audit", audit::HEADINGS),
     ("shapes", audit::SHAPES),
-    ("main", &["reticent man", "certificate"]),
+    (
+        "main",
+        &[
+            "reticent demo",
+            "reticent explain (one code)",
+            "reticent explain (all codes)",
+            "reticent man",
+            "certificate",
+        ],
+    ),
 ];
 
 #[test]
@@ -106,6 +115,20 @@ fn every_command_has_a_table() {
         };
         assert!(page.headings().any(has), "{name}: give it a table in docs/reference/json.md");
     }
+}
+
+#[test]
+fn explanations() {
+    let page = Page::read();
+    check(&page, "reticent explain (one code)", &[json(&["explain", "R201"]), json(&["explain", "R305"])]);
+    check(&page, "reticent explain (all codes)", &[json(&["explain"])]);
+}
+
+#[test]
+fn the_tour() {
+    let folder = Folder::new();
+    let told = json(&["demo", "--quick", "--out", &folder.path("demo")]);
+    check(&Page::read(), "reticent demo", &[told]);
 }
 
 #[test]
