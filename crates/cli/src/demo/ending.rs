@@ -112,6 +112,13 @@ fn next(tour: &Tour) -> Vec<Next> {
             "A schema for a table of your own, to begin with:",
             Call::new("schema infer").word(&tour.table("train.csv")),
         ),
-        next("An audit of anybody's model, from a table of scores:", Call::new("attack list")),
+        next(
+            "A stronger audit: the twin's training once more, with canaries planted by coins:",
+            Call::new("attack canary").word(&tour.folder.shown("twin")).words("--kind dirac --canaries 1000"),
+        ),
+        next(
+            "The attacks there are; 'reticent audit --scores' runs them on anybody's model:",
+            Call::new("attack list"),
+        ),
     ]
 }

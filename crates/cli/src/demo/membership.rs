@@ -137,19 +137,18 @@ fn table(models: &[Attacked]) -> Vec<Vec<String>> {
 /// What the numbers of one model mean.
 fn meaning(model: &Attacked) -> String {
     let name = &model.name;
-    let guessing = model.auc.lower <= 0.5;
-    let told = match guessing {
-        true => "the attack cannot be told from guessing".to_owned(),
-        false => "the attack tells members from others better than by chance".to_owned(),
+    let told = match model.auc.lower <= 0.5 {
+        true => "by its AUC, the attack cannot be told from guessing",
+        false => "the attack tells members from others better than by chance",
     };
     let proven = match &model.epsilon_lower {
         Some(bound) if bound.value > 0.0 => format!(
-            "; whoever claimed an ε below {} at δ = {} for it would be wrong ({} % confidence)",
+            "its surest guesses prove ε ≥ {} at δ = {} ({} % confidence), so any smaller claim would be wrong",
             significant(bound.value, 3, Side::Down),
             digits::exactly(bound.delta),
             digits::brief(100.0 * bound.confidence)
         ),
-        _ => "; it proves nothing about ε".to_owned(),
+        _ => "it proves nothing about ε".to_owned(),
     };
-    format!("The {name} model: {told}{proven}.")
+    format!("The {name} model: {told}; {proven}.")
 }

@@ -47,12 +47,12 @@ out = 2
 
 /// The demo.
 pub(super) const FULL: Recipe = Recipe {
-    network: "--epochs 20 --batch-size 1024 --lr 2 --clip 0.5",
-    records: 2400,
-    size: 1200,
-    overfitted: "--optimizer adam --lr 0.01 --schedule cosine --epochs 400 --batch-size 128 --checkpoint-every 100epochs",
-    twin: "--epochs 30 --batch-size 240 --lr 1",
-    references: 64,
+    network: "--epochs 20 --batch-size 1024 --lr 1 --clip 0.5",
+    records: 2200,
+    size: 1100,
+    overfitted: "--optimizer adam --lr 0.01 --schedule linear --epochs 300 --batch-size 256 --checkpoint-every 100epochs",
+    twin: "--epochs 30 --batch-size 220 --lr 0.5 --schedule linear",
+    references: 96,
 };
 
 /// A quick try.
@@ -61,6 +61,6 @@ pub(super) const QUICK: Recipe = Recipe {
     records: 300,
     size: 150,
     overfitted: "--optimizer adam --lr 0.01 --schedule cosine --epochs 20 --batch-size 32 --checkpoint-every 20epochs",
-    twin: "--epochs 5 --batch-size 50 --lr 1",
+    twin: "--epochs 5 --batch-size 50 --lr 0.5 --schedule linear",
     references: 4,
 };

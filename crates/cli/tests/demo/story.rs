@@ -30,7 +30,9 @@ fn commands(answer: &Value) -> Vec<String> {
 
 /// Text without markup, every space a plain one.
 fn visible(html: &str) -> String {
-    html.replace('\u{a0}', " ")
+    html.replace("<span class=\"flag\">", "")
+        .replace("</span>", "")
+        .replace('\u{a0}', " ")
         .replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&#39;", "'")

@@ -62,9 +62,15 @@ pub(super) fn sections(story: &Story) -> String {
         .collect()
 }
 
+/// Commands in boxes; no line ends inside the name of a flag.
 fn commands<'a>(body: &mut Body, commands: impl IntoIterator<Item = &'a String>) {
+    let word = |word: &str| match word.starts_with("--") {
+        true => format!("<span class=\"flag\">{word}</span>"),
+        false => word.to_owned(),
+    };
     for command in commands {
-        body.0.push_str(&format!("<pre><code>{}</code></pre>\n", escaped(command)));
+        let words: Vec<String> = escaped(command).split(' ').map(word).collect();
+        body.0.push_str(&format!("<pre><code>{}</code></pre>\n", words.join(" ")));
     }
 }
 
