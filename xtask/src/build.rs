@@ -41,7 +41,8 @@ pub(crate) fn docs(shell: &Shell) -> Result<String> {
 
 /// Builds the `reticent` command and returns where it lies.
 pub(crate) fn binary(shell: &Shell) -> Result<PathBuf> {
-    run(shell.cargo(&["build", "--quiet", "--package", "reticent-cli"]))?;
+    // With the features of the whole workspace, as the tests were built.
+    run(shell.cargo(&["build", "--quiet", "--workspace", "--bin", "reticent"]))?;
     let target = Metadata::of_members(shell)?.target_directory;
     Ok(target.join("debug").join(format!("reticent{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -1,7 +1,7 @@
 //! Curves from lines of text: reads `series,x,y` from standard input and draws one curve for each series.
 //!
 //! ```text
-//! cargo run --quiet -p reticent --example chart -- FILE.svg --title T --x LABEL --y LABEL [--log-x] [--log-y]
+//! cargo run --quiet --example chart -- FILE.svg --title T --x LABEL --y LABEL [--log-x] [--log-y]
 //! ```
 
 use reticent::report::digits;

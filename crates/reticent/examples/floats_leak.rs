@@ -1,5 +1,5 @@
 //! A textbook Laplace sampler in doubles gives its input away; one on a grid does not:
-//! `cargo run --quiet -p reticent --example floats_leak`.
+//! `cargo run --quiet --example floats_leak`.
 
 use reticent::core::{Epsilon, Scale, Sensitivity};
 use reticent::noise::grid::Grid;

@@ -1,5 +1,5 @@
 //! Which hair colour is the most common? A private choice, computed by hand and drawn from the
-//! library: `cargo run --quiet -p reticent --example hair_colours -- FILE.svg`.
+//! library: `cargo run --quiet --example hair_colours -- FILE.svg`.
 
 use reticent::core::Epsilon;
 use reticent::noise::mechanism::{Rule, Selection};

@@ -1,5 +1,5 @@
 //! How much noise Laplace and Gaussian releases need, and how far it strays:
-//! `cargo run --quiet -p reticent --example noise_laws -- FILE.svg`.
+//! `cargo run --quiet --example noise_laws -- FILE.svg`.
 
 use reticent::core::{Confidence, Delta, Epsilon, Sensitivity};
 use reticent::noise::mechanism::{Accuracy, Gaussian, Laplace, classical_sigma};

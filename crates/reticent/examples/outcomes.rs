@@ -1,5 +1,5 @@
 //! What a Rényi bound says about the probability of a bad outcome:
-//! `cargo run --quiet -p reticent --example outcomes -- FILE.svg`.
+//! `cargo run --quiet --example outcomes -- FILE.svg`.
 
 use reticent::accounting::rdp::{OutcomeRange, bad_outcome};
 use reticent::core::{Epsilon, Order, Probability};

@@ -1,5 +1,5 @@
 //! A table as CSV, for tools that read nothing else:
-//! `cargo run --quiet -p reticent --example rows -- FILE OUT.csv`.
+//! `cargo run --quiet --example rows -- FILE OUT.csv`.
 
 use reticent::data::{DataError, TableFile, write_csv_atomic};
 use std::error::Error;
