@@ -58,7 +58,7 @@ pub(super) fn tell(
         fields.insert("schema".to_owned(), json!(SCHEMA));
         fields.insert("finished".to_owned(), json!(true));
         fields.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-        fields.insert("folder".to_owned(), json!(tour.folder.name()));
+        fields.insert("out".to_owned(), json!(tour.folder.name()));
         fields.insert("headline".to_owned(), json!(story.headline()));
     }
     let text = serde_json::to_string_pretty(&numbers)
