@@ -1,14 +1,16 @@
 //! `reticent audit`, `attack` and `report`: the real binary.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../shared/folder.rs"]
+mod folder;
 mod models;
 mod refusals;
 mod tables;
 
+use folder::{Folder, noise};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 const ADULT: &str = "testdata/adult/adult.parquet";
 const SCHEMA: &str = "testdata/adult/schema.toml";
@@ -41,31 +43,6 @@ fn refusal(words: &[&str]) -> String {
         stderr.lines().skip(1).all(|line| line.contains(" |")) && [1, 4].contains(&stderr.lines().count());
     assert!(output.stdout.is_empty() && has_form, "{words:?}: {stderr}");
     stderr
-}
-
-/// A folder for a test's files.
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.path(name), text).unwrap();
-        self.path(name)
-    }
-}
-
-/// A number from 0 to 1 for a place, without a pattern to the eye.
-fn noise(place: u64) -> f64 {
-    let mut word = place.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((word ^ (word >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A table whose members score higher by `gap`, noise being uniform on 0..1.

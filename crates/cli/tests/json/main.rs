@@ -4,16 +4,18 @@
 mod account;
 mod audit;
 mod compare;
+#[path = "../shared/folder.rs"]
+mod folder;
 mod learn;
 mod page;
 mod release;
 
 use compare::check;
+use folder::{Folder, noise};
 use page::Page;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use tempfile::TempDir;
 
 const SURVEY: &str = "testdata/survey.csv";
 
@@ -38,30 +40,6 @@ fn json(words: &[&str]) -> Value {
 /// A command line in one string; no word of it has a space.
 fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
-}
-
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.path(name), text).unwrap();
-        self.path(name)
-    }
-}
-
-/// A number from 0 to 1 for a place, without a pattern to the eye.
-fn noise(place: u64) -> f64 {
-    let mut word = place.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((word ^ (word >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Every heading that has a table, and the test that compares it.

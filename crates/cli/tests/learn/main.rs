@@ -1,14 +1,16 @@
 //! `reticent train`, `predict` and `evaluate`: the real binary on the bundled data.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../shared/folder.rs"]
+mod folder;
 mod models;
 mod refusals;
 mod whole;
 
+use folder::Folder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 const ADULT: &str = "testdata/adult/adult.parquet";
 const SCHEMA: &str = "testdata/adult/schema.toml";
@@ -41,22 +43,4 @@ fn refusal(words: &[&str]) -> String {
         stderr.lines().skip(1).all(|line| line.contains(" |")) && [1, 4].contains(&stderr.lines().count());
     assert!(output.stdout.is_empty() && has_form, "{words:?}: {stderr}");
     stderr
-}
-
-/// A folder for a test's files.
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.path(name), text).unwrap();
-        self.path(name)
-    }
 }

@@ -1,15 +1,17 @@
 //! `reticent train`, `predict` and `evaluate` for networks, as a user runs them.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../shared/folder.rs"]
+mod folder;
 mod images;
 mod refusals;
 mod resume;
 mod tables;
 mod texts;
 
+use folder::Folder;
 use serde_json::Value;
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reticent"));
@@ -46,27 +48,7 @@ fn refusal(words: &[&str]) -> String {
     stderr
 }
 
-/// A folder for a test's files.
-struct Folder(TempDir);
-
 impl Folder {
-    fn new() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        std::fs::write(self.path(name), bytes).unwrap();
-        self.path(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
     /// A folder of images as MNIST's: `side` pixels square, class c with a bright quadrant c.
     fn images(&self, name: &str, side: u8, train: usize, test: usize) -> String {
         std::fs::create_dir_all(self.path(name)).unwrap();
