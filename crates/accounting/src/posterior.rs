@@ -15,7 +15,8 @@ const SLACK: f64 = 1e-14;
 ///
 /// # Guarantee
 /// By Bayes' rule, for a belief about which of two neighbouring data sets was used, in every output whose privacy loss is
-/// at most ε either way. Rounded outwards.
+/// at most ε either way. Whoever holds other records to hang on this one (they come or go with it) compares data sets that are
+/// further apart, and this does not hold. Rounded outwards.
 ///
 /// # Reference
 /// Kasiviswanathan, Smith, *On the semantics of differential privacy* (2014).
@@ -27,7 +28,11 @@ pub fn posterior(epsilon: Epsilon, prior: Probability) -> OutcomeRange {
     let odds = (1.0 - p) / p;
     // A product that overflows means a belief of 0; one that underflows, a belief of 1.
     let lower = (1.0 - SLACK) / (1.0 + odds * libm::exp(e * (1.0 + SLACK)));
-    let upper = (1.0 + SLACK) / (1.0 + odds * libm::exp(-e * (1.0 + SLACK)));
+    let upper = match odds.is_finite() {
+        true => (1.0 + SLACK) / (1.0 + odds * libm::exp(-e * (1.0 + SLACK))),
+        // So small a belief grows by e^ε at most.
+        false => (p * libm::exp(e * (1.0 + SLACK)) * (1.0 + SLACK)).next_up(),
+    };
     OutcomeRange { lower: lower.min(p), upper: upper.min(1.0).max(p) }
 }
 
@@ -41,7 +46,8 @@ pub fn posterior(epsilon: Epsilon, prior: Probability) -> OutcomeRange {
 /// D′)) above the number returned with probability at most `failure`.
 ///
 /// # Reference
-/// Markov's inequality for the loss, as in Balle, Wang, *Improving the Gaussian mechanism* (2018), theorem 5.
+/// Markov's inequality for (1 − e^{ε′−loss})₊, whose mean is δ(ε′): Balle, Wang, *Improving the Gaussian mechanism* (2018),
+/// theorem 5.
 ///
 /// # Errors
 /// As [`Accountant::epsilon`].
@@ -99,6 +105,10 @@ mod tests {
         for prior in [0.0, 1.0] {
             let sure = posterior(Epsilon::new(40.0).unwrap(), Probability::new(prior).unwrap());
             assert_eq!((sure.lower, sure.upper), (prior, prior));
+        }
+        for tiny in [1e-309, f64::from_bits(1)] {
+            let found = posterior(Epsilon::new(1.0).unwrap(), Probability::new(tiny).unwrap());
+            assert!(found.upper >= 2.7 * tiny && found.lower <= tiny / 2.7, "{tiny:e}: {found:?}");
         }
         let huge = posterior(Epsilon::new(5000.0).unwrap(), Probability::new(1e-300).unwrap());
         assert_eq!((huge.lower, huge.upper), (0.0, 1.0));

@@ -132,6 +132,8 @@ pub struct StudyParts {
     pub target: Option<Outputs>,
     /// The reference models.
     pub references: Vec<Reference>,
+    /// Columns of the table it was read from that nothing uses.
+    pub unused: Vec<String>,
 }
 
 /// Everything that is known about a target model, the records and the reference models; checked.

@@ -26,7 +26,7 @@ pub(crate) fn neighboring(text: &str) -> Result<Neighboring, Fail> {
     }
 }
 
-/// A failure probability strictly between 0 and 1.
+/// A δ strictly between 0 and 1.
 pub(crate) fn delta(text: &str) -> Result<Delta, Fail> {
     let value = number("--delta", text)?;
     if !(value > 0.0 && value < 1.0) {

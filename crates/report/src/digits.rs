@@ -84,6 +84,23 @@ pub enum Side {
     Up,
 }
 
+/// A confidence in percent, without the sign: rounded down, with four digits of what it lacks to be certain, and never 100 for
+/// less than that. A binary fraction that stands for 0.95 is shown as 95.
+pub fn confidence(share: f64) -> String {
+    // Digits of what is missing; what the binary fraction may be off by is not told.
+    const DIGITS: i32 = 4;
+    let miss = (1.0 - share) * 100.0 * (1.0 - 1e-9);
+    if !(miss > 0.0 && miss < 100.0) {
+        return brief(share * 100.0);
+    }
+    let exponent = miss.log10().floor() as i32;
+    let places = (DIGITS - 1 - exponent).max(0);
+    let (scale, missing) = (10u128.pow(places as u32), (miss * 10f64.powi(places)).ceil() as u128);
+    let left = (100 * scale).saturating_sub(missing);
+    let text = format!("{}.{:0width$}", left / scale, left % scale, width = places as usize);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A number that is not negative, rounded to one side at so many significant digits.
 pub fn significant(value: f64, digits: usize, side: Side) -> String {
     if value <= 0.0 || !value.is_finite() {
@@ -127,6 +144,23 @@ fn decimal(whole: u64, power: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn confidence_is_never_rounded_up() {
+        for (share, shown) in [
+            (0.95, "95"),
+            (0.5, "50"),
+            (0.99, "99"),
+            (0.999, "99.9"),
+            (0.94996, "94.996"),
+            (0.9999975, "99.99975"),
+            (0.999999999999, "99.9999999999"),
+            (1.0, "100"),
+        ] {
+            assert_eq!(confidence(share), shown);
+        }
+        assert!(confidence(1.0f64.next_down()).starts_with("99.99999999999"));
+    }
 
     #[test]
     fn digits_follow_the_noise() {

@@ -45,16 +45,9 @@ pub(crate) fn interval(value: &str, confidence: f64, low: &str, high: &str) -> S
     format!("{value} ({}:{HELD}{low}{HELD}to{HELD}{high})", level(confidence))
 }
 
-/// A confidence in percent, rounded down; one that is nearly sure keeps the digits that say how nearly.
-fn level(confidence: f64) -> String {
-    let miss = (1.0 - confidence) * 100.0;
-    if !(miss > 0.0 && miss < 0.1) {
-        return percent(confidence);
-    }
-    let digits = (1.0 - miss.log10().floor()) as usize;
-    let scale = 10f64.powi(digits as i32);
-    let percents = ((100.0 - miss) * scale * (1.0 + 1e-12)).floor() / scale;
-    format!("{percents:.digits$}{HELD}%")
+/// A confidence in percent, rounded down.
+pub(crate) fn level(confidence: f64) -> String {
+    format!("{}{HELD}%", digits::confidence(confidence))
 }
 
 /// `ε ≤ 8` without a break.
@@ -202,19 +195,5 @@ fn several(events: &[Event], how: &str) -> String {
         [] => format!("nothing, {how}"),
         [first] => self::event(first),
         [first, rest @ ..] => format!("{} events {how}, the first: {}", rest.len() + 1, event(first)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn confidence_is_never_rounded_up() {
-        for (confidence, shown) in
-            [(0.95, "95"), (0.999, "99.9"), (0.99998, "99.9980"), (0.9999975, "99.99975")]
-        {
-            assert_eq!(level(confidence), format!("{shown}{HELD}%"));
-        }
     }
 }

@@ -70,7 +70,7 @@ pub fn examine(
         ([first, ..], false) => *first,
     };
     let (mut attacks, mut not_run, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = unused(&study.parts().unused).into_iter().collect();
     let mut headline_scores = None;
     for attack in &asked {
         if let Err(reason) = attack.can_run(study) {
@@ -323,6 +323,18 @@ fn overfitted(study: &Study) -> Result<Vec<Overfitting>, AuditError> {
     let references = parts.references.iter().filter(|model| model.outputs.is_some()).filter(is_mixed);
     let models: Vec<Reference> = std::iter::once(target).chain(references.cloned()).collect();
     overfitting(&models, labels)
+}
+
+/// Names a column that may be misspelt.
+fn unused(columns: &[String]) -> Option<String> {
+    let first = columns.first()?;
+    let more = match columns.len() {
+        1 => String::new(),
+        several => format!(" and {} more", several - 1),
+    };
+    Some(format!(
+        "nothing uses the column {first:?}{more}: if it should count, see how columns are named, or give it as a group or a feature"
+    ))
 }
 
 /// Says which rates there are too few records for.

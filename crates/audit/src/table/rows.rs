@@ -2,7 +2,7 @@
 
 use super::{TableSettings, columns, unknown};
 use crate::{AuditError, Features, Reference, Study, StudyParts};
-use reticent_data::TableFile;
+use reticent_data::{TableFile, closest};
 use std::path::Path;
 
 /// The most values of a text column that become a column each.
@@ -35,8 +35,14 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     let has = |name: &str| names.iter().any(|known| known == name);
     table.column(&settings.member)?;
     let output_columns = columns::output_columns(&file, &names)?;
-    if output_columns.is_none() {
-        table.column(&settings.score)?;
+    if output_columns.is_none() && !has(&settings.score) {
+        if closest(&settings.score, &names).is_some() {
+            table.column(&settings.score)?;
+        }
+        let remedy = format!(
+            "not in {file}: give it, or what the model said of each class as probability_0, probability_1, … or logit_0, …"
+        );
+        return Err(AuditError::invalid("column", format!("{:?}", settings.score), remedy));
     }
     let mut wanted = Wanted::default();
     let member = wanted.add(&settings.member);
@@ -56,7 +62,8 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
         output_columns.iter().flat_map(|(_, c)| c).map(|name| wanted.add(name)).collect();
     let references = reference_columns(&file, &names, &mut wanted)?;
 
-    let mut parts = StudyParts::default();
+    let unused = names.iter().filter(|name| !wanted.names.contains(name)).cloned().collect();
+    let mut parts = StudyParts { unused, ..StudyParts::default() };
     let (mut ids, mut labels, mut users) = (Vec::new(), Vec::new(), Vec::new());
     let (mut scores, mut output_values) = (Vec::new(), Vec::new());
     let mut group_values: Vec<Vec<String>> = vec![Vec::new(); groups.len()];

@@ -71,6 +71,7 @@ fn messages_name_the_place() {
         ("score,member\n1,\n", "row 1"),
         ("score,memebr\n1,1\n", "did you mean \"memebr\""),
         ("scores,member\n1,1\n", "did you mean \"scores\""),
+        ("p_0,p_1,member\n0.5,0.5,1\n", "probability_0"),
         ("score,member\n1,1\nNaN,0\n", "column \"score\", row 2"),
         ("score,member\n1,1\nx,0\n", "column \"score\", row 2"),
         ("score,member\n1,1\n,0\n", "column \"score\", row 2"),

@@ -65,7 +65,7 @@ impl Case {
 pub(super) fn delta(text: Option<&str>) -> Result<Delta, Fail> {
     match text {
         Some(text) => read::delta(text),
-        None => Err(Fail::missing("--delta", "give the failure probability, e.g. --delta 1e-6")),
+        None => Err(Fail::missing("--delta", "give the delta of the claim, e.g. --delta 1e-6")),
     }
 }
 

@@ -190,7 +190,9 @@ fn chart(known: &Known) -> Chart {
     });
     Chart {
         title: "What an output can make somebody believe about one person".to_owned(),
-        subtitle: format!("no belief is above its line afterwards{failing}"),
+        subtitle: format!(
+            "belief that one record was used, all others being the same: never above its line{failing}"
+        ),
         x: Axis::unit("belief before"),
         y: Axis::unit("belief after, at most"),
         labels: Labels::Below,

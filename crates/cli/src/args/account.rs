@@ -94,7 +94,7 @@ pub(crate) struct Ask {
 
 #[derive(Debug, Args)]
 pub(crate) struct Epsilon {
-    /// Failure probability: far below 1 / number of records, e.g. 1e-6
+    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// How far apart the ends may be, relative to the upper one, where the accountant is pld [default: 1e-4]
@@ -121,7 +121,7 @@ pub(crate) struct Budget {
     /// The epsilon to hold or stay within
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// Failure probability: far below 1 / number of records, e.g. 1e-6
+    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     #[command(flatten)]
@@ -157,7 +157,7 @@ pub(crate) struct Group {
     /// How many people, or records of one person, change together
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) size: String,
-    /// Failure probability of the promise to the group; not needed for pure, approximate and rdp events
+    /// The delta of the promise to the group; not needed for pure, approximate and rdp events
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     #[command(flatten)]
@@ -179,10 +179,10 @@ pub(crate) struct Outcome {
 #[derive(Debug, Args)]
 pub(crate) struct Posterior {
     /// Beliefs before, from 0 to 1, comma-separated
-    #[arg(long, value_name = "A,B,…", default_value = "0.01,0.1,0.5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", default_value = "0.01,0.1,0.5", allow_hyphen_values = true)]
     pub(crate) prior: String,
     /// Pure claims to compare, comma-separated, instead of events
-    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, conflicts_with_all = ["events", "noise_multiplier"])]
+    #[arg(long, value_name = "E", allow_hyphen_values = true, conflicts_with_all = ["events", "noise_multiplier"])]
     pub(crate) epsilon: Option<String>,
     /// Probability with which the bound may fail; needed where some outputs can tell any amount, as with Gaussian noise
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
@@ -196,7 +196,7 @@ pub(crate) struct Posterior {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// Failure probability: far below 1 / number of records, e.g. 1e-6
+    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// Draw epsilon against steps (against repetitions of the list, for --events)
@@ -208,7 +208,7 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Statement {
-    /// Failure probability: far below 1 / number of records, e.g. 1e-6
+    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// What one unit of protection is, e.g. 'user' [default: as the certificate says, or record]

@@ -222,7 +222,7 @@ pub(crate) struct Report {
     /// Where report.html and report.json go [default: the folder itself]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Open the report in a browser
+    /// Open the page in a browser
     #[arg(long)]
     pub(crate) open: bool,
     /// Print one line of JSON

@@ -22,7 +22,7 @@ pub(crate) struct Train {
     /// Privacy to spend, above 0; smaller protects more (0.1 to 3 is usual)
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// Failure probability: far below 1 / number of records, e.g. 1e-6; without it the guarantee is pure; networks need
+    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6; without it the guarantee is pure; networks need
     /// one
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) steps: Option<String>,
     /// Learning rate of gradient, sgd or a network [default: from public numbers; networks: 0.1, or 0.001 for adam]
-    #[arg(long, alias = "lr", value_name = "X", allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "lr", value_name = "X", allow_hyphen_values = true)]
     pub(crate) learning_rate: Option<String>,
     /// Share of the rows in each step of sgd
     #[arg(long, value_name = "Q", allow_hyphen_values = true)]

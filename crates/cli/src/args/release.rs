@@ -66,7 +66,7 @@ pub(crate) struct Ask {
 /// The noise of additive answers.
 #[derive(Debug, Args)]
 pub(crate) struct Noise {
-    /// Failure probability, for Gaussian noise: far below 1 / number of records, e.g. 1e-6
+    /// The delta of the claim, for Gaussian noise: far below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// Noise: laplace, gaussian or discrete-gaussian [default: laplace, or gaussian with --delta]

@@ -18,6 +18,7 @@ const OWN_WORDS: &[(&str, &str)] = &[
     ("--noise-multiplier", "`train` takes it instead of epsilon"),
     ("--out", "a file or a folder, each with its own content"),
     ("--plot", "each draws something else"),
+    ("--prior", "beliefs before an output, or a share among those whom an attacker tries"),
     ("--sampling-rate", "of a stated run, or of a method to be run"),
     ("--steps", "of a stated run, or of one to be run"),
     ("--unit", "a column of the table, or a word in a statement"),

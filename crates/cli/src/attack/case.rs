@@ -142,6 +142,8 @@ pub(crate) struct Case {
     pub(crate) draw: Draw,
     /// Where non-members come from.
     pub(crate) others: String,
+    /// Rows that are not audited because another one is equal.
+    pub(crate) left_out: usize,
 }
 
 impl Case {

@@ -86,7 +86,7 @@ struct Attacked<'a> {
 impl Attacked<'_> {
     /// Runs the attacks, writes and prints what they found.
     fn finish(self, statement: &Statement, attacks: &[String], progress: bool) -> Result<Output, Fail> {
-        let Case { population, chosen, outputs, certificate, draw, others, .. } = self.case;
+        let Case { population, chosen, outputs, certificate, draw, others, left_out, .. } = self.case;
         let mut asked = Asked::of(statement, attacks, certificate.as_ref())?;
         if *draw == Draw::Unknown {
             asked.settings.bound = None;
@@ -96,6 +96,12 @@ impl Attacked<'_> {
         let mut examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
         drop(stage);
         note(&mut examination, others, *draw, study.parts().references.len());
+        if *left_out > 0 {
+            examination.findings.warnings.push(format!(
+                "{left_out} rows whose content occurs more than once are not audited (equal rows share a coin): the accuracies here are of \
+                 the others"
+            ));
+        }
         write(self.folder, &study, &examination)?;
         let origins = chosen.origins(&study.parts().ids);
         write_atomic(&self.folder.join(ORIGINS_FILE), origins.as_bytes())?;

@@ -1,7 +1,7 @@
 //! An audit as text and as JSON.
 
 use crate::Output;
-use crate::digits::{Side, brief, significant};
+use crate::digits::{Side, brief, confidence, significant};
 use crate::fail::Fail;
 use crate::file::Target;
 use crate::text::{aligned, json_line, spent};
@@ -123,7 +123,7 @@ fn headline_lines(
         let sure = format!(
             "ε ≥ {value} at δ = {}, {} % confidence ({}; {})",
             brief(bound.delta),
-            brief(bound.confidence * 100.0),
+            confidence(bound.confidence),
             bound.method,
             bound.correction
         );

@@ -18,7 +18,8 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
     tour.narrator.say(&format!(
         "A model that learns its examples by heart tells who they were. We toss a fair coin for each of {records} records and train \
          on the {} that it chose: once far too long and without privacy, once with DP-SGD at ε = {TWIN_EPSILON}. Then we play an attacker \
-         who has the model, the records and {references} models of his own making, but not the coins, and guesses who was in.",
+         who has the model, the records and {references} models of his own making, but not the coins of those that count, and guesses who \
+         was in.",
         data.members
     ))?;
     let begin = Call::new("train")
@@ -146,7 +147,7 @@ fn meaning(model: &Attacked) -> String {
             "its surest guesses prove ε ≥ {} at δ = {} ({} % confidence), so any smaller claim would be wrong",
             significant(bound.value, 3, Side::Down),
             digits::exactly(bound.delta),
-            digits::brief(100.0 * bound.confidence)
+            digits::confidence(bound.confidence)
         ),
         _ => "it proves nothing about ε".to_owned(),
     };

@@ -63,7 +63,9 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
     tour.narrator.say(
         "What a person is promised: whatever happens because of such a model would have been about as likely without their row, up \
          to a factor of exp(ε) (and up to δ). The price is what accuracy the private models lack. The settings were chosen \
-         beforehand on the same public data; on private data such a search costs privacy too.",
+         beforehand on the same public data; on private data such a search costs privacy too. And promises add up: to somebody who \
+         is in part 1 and in both private models they promise the sum of the three ε. The exact model, given out beside them, \
+         would void it.",
     )?;
     tour.narrator.say("The same by hand, into folders of your own:")?;
     for model in &models {

@@ -7,7 +7,7 @@ use super::{Halt, Tour};
 use crate::digits;
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::report::story::{Promise, Statistic};
+use reticent::report::story::{Promise, Statistic, surer};
 use serde::Deserialize;
 
 /// What is needed of a release's answer.
@@ -28,9 +28,11 @@ struct Spent {
 pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
     tour.narrator.title("1  A private statistic")?;
     tour.narrator.say(&format!(
-        "How old are these {} people on average? The answer carries noise, just enough that nobody can tell from it whether any one \
-         of them was in the table. ε says how much may still be learnt: smaller is more private.",
-        data.rows
+        "How old are these {} people on average? The answer carries noise that hides every single one of them. ε says how much may \
+         still be learnt about one: at ε = {STATISTIC_EPSILON}, who would bet evenly on whether somebody was in the table may be {} sure of it \
+         afterwards, and no more. Smaller is more private.",
+        data.rows,
+        surer(STATISTIC_EPSILON.parse().unwrap_or(f64::INFINITY))
     ))?;
     let call = Call::new("release mean")
         .word(&tour.table("adult.parquet"))

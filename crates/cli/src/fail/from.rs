@@ -164,7 +164,10 @@ impl From<TrainError> for Fail {
                 return Self::new(code, format!("{file}:{}: {error}", place.line)).at(Some(place));
             }
             TrainError::Changed { what, was, is } => {
-                let what = what.trim_start_matches("terms.").replace('_', "-");
+                let what = what
+                    .trim_start_matches("terms.")
+                    .trim_start_matches("private.settings.")
+                    .replace('_', "-");
                 let text = format!(
                     "--resume: the run was begun with another {what}: {was} then, {is} now: leave out what changes it, or \
                      begin a new run"

@@ -23,12 +23,14 @@ pub(super) fn check(folder: &Path) -> Result<(), Fail> {
         Err(Fail::flag("--out", &folder.display().to_string(), remedy).coded(code))
     };
     match fs::read_dir(folder) {
-        Ok(mut entries) => {
-            if entries.next().is_some() && !folder.join(MODEL_FILE).is_file() {
-                return refuse(Code::Taken, "the folder holds something else: give a new one");
-            }
-            Ok(())
-        }
+        Ok(mut entries) => match entries.next() {
+            None => Ok(()),
+            Some(_) if folder.join(MODEL_FILE).is_file() => refuse(
+                Code::Taken,
+                "it holds a model, whose certificate and audits would be lost: give a new folder",
+            ),
+            Some(_) => refuse(Code::Taken, "the folder holds something else: give a new one"),
+        },
         Err(_) if folder.exists() => refuse(Code::Taken, "not a folder: give a new one"),
         Err(_) => can_be_made(folder),
     }

@@ -52,7 +52,8 @@ impl Tested {
             {
                 let name = plain(&task.classes().get(*class).cloned().unwrap_or_default());
                 vec![format!(
-                    "the model is no better than always answering '{name}': give a larger epsilon or more rows"
+                    "the model is no better than always answering '{name}': give a larger epsilon or more rows, and see that labels are \
+                     spelt in the schema as in the table"
                 )]
             }
             Score::Number { rmse, interval: [low, high] } if high - low > *rmse => {

@@ -134,7 +134,8 @@ fn score(plan: &Plan, trained: &Trained) -> Option<(String, String)> {
                 let name = plan.task.classes().get(class).cloned().unwrap_or_default();
                 format!("; always answering '{name}': {}", percent(share))
             });
-            let doubt = if *doubt > 0.0 { format!(" ± {}", percent(*doubt)) } else { String::new() };
+            let doubt =
+                if *doubt > 0.0 { format!(" ± {} by the noise", noise(*doubt)) } else { String::new() };
             format!("{}{doubt} ({how}{})", percent(*accuracy), always.unwrap_or_default())
         }
     };
@@ -152,6 +153,11 @@ fn words(method: Method) -> &'static str {
         Method::Descent => "gradient perturbation: noise on every step of a descent",
         Method::Sgd => "gradient perturbation on random samples of the rows",
     }
+}
+
+/// What noise may have changed, rounded up.
+fn noise(share: f64) -> String {
+    format!("{} %", digits::significant(100.0 * share, 2, digits::Side::Up))
 }
 
 fn percent(share: f64) -> String {

@@ -70,6 +70,7 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     let all = members.followed_by(&rest)?;
     // Equal rows share their coin: none of them is audited.
     let repeated = repeated(&all);
+    let left_out = repeated.iter().filter(|repeated| **repeated).count();
     let chosen = Chosen::of((count, others), draw, wanted.most, wanted.key, |row| !repeated[row])?;
     let audited = all.subset(&chosen.audited);
     let labels: Vec<u32> = audited.labels().iter().map(|label| plan.task.class_of(*label) as u32).collect();
@@ -92,6 +93,7 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
         certificate: read_certificate(folder)?,
         draw,
         others: name,
+        left_out,
     })
 }
 

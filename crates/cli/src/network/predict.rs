@@ -35,6 +35,7 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
     let source = source(&arguments.file, arguments.part.as_deref())?;
     let (scores, _) = stored.scores(&source, false, progress)?;
     let names = &stored.reader.classes;
+    let is_binary = matches!(stored.reader.target(), Some(Target::Binary { .. }));
     let said: Vec<Said> = match stored.reader.target() {
         Some(Target::Number(bounds)) => scores
             .iter()
@@ -46,7 +47,9 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
         _ => scores
             .chunks_exact(names.len().max(1))
             .map(|scores| {
-                let (class, probability) = likeliest(scores);
+                let (class, own) = likeliest(scores);
+                // Of two classes it is told of the positive one, which is the second.
+                let probability = if is_binary && class == 0 { 1.0 - own } else { own };
                 Said {
                     prediction: names.get(class).cloned().unwrap_or_default(),
                     probability: Some(probability),

@@ -91,7 +91,16 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     let effort = Effort::default();
     let outputs = network_outputs(&trained.training.description, &trained.stored.weights, &audited, effort)?;
     let learner = Box::new(NetworkLearner::new(all, trained.training)?);
-    Ok(Case { learner, chosen, population, outputs, certificate: trained.certificate, draw, others: name })
+    Ok(Case {
+        learner,
+        chosen,
+        population,
+        outputs,
+        certificate: trained.certificate,
+        draw,
+        others: name,
+        left_out: 0,
+    })
 }
 
 fn source_of(data: &Path, run: &Run) -> Result<source::Source, Fail> {

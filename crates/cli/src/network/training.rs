@@ -69,10 +69,11 @@ impl Course<'_> {
                 Some(Every::Epochs(epochs)) => passes(epochs as f64),
                 None => passes(report),
             };
-            if self.folder.is_some() && (is_due || interrupt::is_asked()) {
+            let is_asked = interrupt::is_asked();
+            if self.folder.is_some() && (is_due || is_asked) {
                 self.trainer.save()?;
             }
-            if interrupt::is_asked() && !self.trainer.is_finished() {
+            if is_asked && !self.trainer.is_finished() {
                 return Ok(End::Interrupted);
             }
             if passes(report) || self.trainer.is_finished() {

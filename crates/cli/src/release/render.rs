@@ -17,9 +17,7 @@ const BAR: f64 = 30.0;
 
 /// `95 %`.
 pub(super) fn percent(confidence: f64) -> String {
-    // Twelve digits hide that 0.999 · 100 is not quite 99.9.
-    let share: f64 = format!("{:.12}", confidence * 100.0).parse().unwrap_or(confidence * 100.0);
-    format!("{share} %")
+    format!("{} %", digits::confidence(confidence))
 }
 
 #[derive(Serialize)]

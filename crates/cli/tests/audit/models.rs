@@ -17,9 +17,7 @@ fn schema(folder: &Folder) -> String {
         ["a", "b", "c", "d", "e", "f"].map(|name| format!("{name} = {{ bounds = [0, 1] }}\n")).concat();
     folder.file(
         "schema.toml",
-        &format!(
-            "unit = \"row\"\nlabel = {{ column = \"label\", positive = \"yes\" }}\n[columns]\n{columns}"
-        ),
+        format!("unit = \"row\"\nlabel = {{ column = \"label\", positive = \"yes\" }}\n[columns]\n{columns}"),
     )
 }
 

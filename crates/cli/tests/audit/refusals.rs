@@ -45,7 +45,7 @@ fn references_must_know_every_record() {
     let folder = Folder::new();
     let table = folder.file("t.csv", "id,score,member\na,1,0\nb,2,1\nc,3,1\nd,2.5,0\n");
     let words = |references: &str| {
-        let references = folder.file("r.csv", &format!("reference,id,in,score\n{references}"));
+        let references = folder.file("r.csv", format!("reference,id,in,score\n{references}"));
         refusal(&["audit", "--scores", &table, "--references-from", &references])
     };
     assert!(words("m,a,1,1\nm,b,0,2\nm,c,1,1\nm,x,1,1\nm,d,1,2\n").contains('x'));

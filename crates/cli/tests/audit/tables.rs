@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn two_columns_are_enough() {
     let folder = Folder::new();
-    let table = folder.file("s.csv", &scores(4000, 0.3));
+    let table = folder.file("s.csv", scores(4000, 0.3));
     let found = json(&["audit", "--scores", &table]);
     // Uniforms that are 0.3 apart: AUC 1 - 0.7²/2.
     assert!((found["auc"].as_f64().unwrap() - 0.755).abs() < 0.03, "{}", found["auc"]);
@@ -26,7 +26,7 @@ fn two_columns_are_enough() {
 #[test]
 fn nothing_is_claimed_where_nothing_leaks() {
     let folder = Folder::new();
-    let table = folder.file("s.csv", &scores(3000, 0.0));
+    let table = folder.file("s.csv", scores(3000, 0.0));
     for method in ["one-run", "f-dp", "clopper-pearson"] {
         let found = json(&["audit", "--scores", &table, "--bound", method, "--confidence", "0.999"]);
         assert_eq!(found["epsilon_lower"]["value"], 0.0, "{method}");
@@ -38,7 +38,7 @@ fn nothing_is_claimed_where_nothing_leaks() {
 #[test]
 fn an_audit_is_repeatable_and_its_report_stands_alone() {
     let folder = Folder::new();
-    let table = folder.file("s.csv", &scores(3000, 0.2));
+    let table = folder.file("s.csv", scores(3000, 0.2));
     let out = folder.path("audit");
     let first = json(&["audit", "--scores", &table, "--out", &out]);
     assert_eq!(first, json(&["audit", "--scores", &table]));
@@ -108,9 +108,19 @@ fn probabilities_groups_users_and_references_are_read() {
 }
 
 #[test]
+fn a_misspelt_column_is_named() {
+    let folder = Folder::new();
+    let text = scores(1000, 0.3).replace("score,member", "score,member,lable").replace('\n', ",0\n");
+    let table = folder.file("s.csv", text.replacen("lable,0", "lable", 1));
+    let found = json(&["audit", "--scores", &table]);
+    let warnings = found["warnings"].to_string();
+    assert!(warnings.contains("nothing uses the column") && warnings.contains("lable"), "{warnings}");
+}
+
+#[test]
 fn curves_are_drawn() {
     let folder = Folder::new();
-    let (table, plot) = (folder.file("s.csv", &scores(1000, 0.3)), folder.path("roc.svg"));
+    let (table, plot) = (folder.file("s.csv", scores(1000, 0.3)), folder.path("roc.svg"));
     assert!(stdout(&["audit", "--scores", &table, "--plot", &plot]).contains("plot: "));
     let svg = std::fs::read_to_string(&plot).unwrap();
     assert!(svg.contains("given-score") && svg.contains("guessing") && !svg.contains("NaN"));

@@ -21,7 +21,7 @@ const RUN: &str = "--noise-multiplier 1 --sampling-rate 0.01 --steps 100";
 fn questions() {
     let (page, folder) = (Page::read(), Folder::new());
     let events = |name: &str, event: &str| {
-        folder.file(name, &format!(r#"{{"neighboring": "add-remove", "events": [{event}]}}"#))
+        folder.file(name, format!(r#"{{"neighboring": "add-remove", "events": [{event}]}}"#))
     };
     let pure = events("pure.json", r#"{"pure": {"epsilon": 0.5}}"#);
     let renyi = events("renyi.json", r#"{"rdp": {"order": 8, "epsilon": 0.5}}"#);

@@ -32,7 +32,7 @@ pub(crate) fn schema(folder: &Folder, name: &str, label: &str, other: &str) -> S
 /// A network of a few weights.
 pub(crate) fn network(folder: &Folder) -> String {
     let layers = "[[layer]]\nkind = \"linear\"\nout = 8\n[[layer]]\nkind = \"relu\"\n[[layer]]\nkind = \"linear\"\nout = 2\n";
-    folder.file("model.toml", &format!("input = [6]\n{layers}"))
+    folder.file("model.toml", format!("input = [6]\n{layers}"))
 }
 
 #[test]

@@ -63,8 +63,8 @@ fn a_stored_model_predicts_and_is_evaluated() {
     let expected = class["recall"].as_f64().unwrap() * class["rows"].as_f64().unwrap()
         / class["precision"].as_f64().unwrap();
     assert!((positive - expected).abs() < 0.5);
-    // Training again into the same folder replaces the model; JSON predictions are the CSV's.
-    json(&words);
+    // A model that is there, with its certificate and perhaps an audit, is not replaced; JSON predictions are the CSV's.
+    assert!(refusal(&words).contains("it holds a model"));
     let again = json(&["predict", &model, ADULT]);
     assert_eq!(again["predictions"].as_array().unwrap().len(), 32_561);
     assert_eq!(again["probabilities"].as_array().unwrap().len(), 32_561);
@@ -93,7 +93,7 @@ fn a_schema_that_was_paid_for_is_added_to_the_bill() {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/adult/schema.toml");
     let schema = std::fs::read_to_string(schema).unwrap();
     let spent = "[spent]\nepsilon = 0.25\ndelta = 1e-7\nneighboring = \"add-remove\"\nevents = \"[]\"\n";
-    let schema = folder.file("paid.toml", &format!("{schema}\n{spent}"));
+    let schema = folder.file("paid.toml", format!("{schema}\n{spent}"));
     let words = ["train", ADULT, "--schema", &schema, "--epsilon", "1"];
     let certificate: Certificate = serde_json::from_value(json(&words)["certificate"].clone()).unwrap();
     let (epsilon, delta) = (certificate.guarantee.epsilon.get(), certificate.guarantee.delta.get());

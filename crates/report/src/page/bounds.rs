@@ -48,7 +48,7 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
             value: format!(
                 "{} ({})",
                 words::related("ε", '≥', &words::at_least(bound.value)),
-                words::percent(bound.confidence)
+                words::level(bound.confidence)
             ),
             mark: Mark::AtLeast(bound.value),
             colour: 1,
@@ -100,7 +100,7 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
                 Cell::text("lower, from the audit"),
                 Cell::number(format!("at least {}", words::at_least(bound.value))),
                 Cell::number(words::number(bound.delta)),
-                Cell::text(format!("{} confidence", words::percent(bound.confidence))),
+                Cell::text(format!("{} confidence", words::level(bound.confidence))),
                 Cell::text(format!("{}; {}", bound.method, bound.correction)),
             ]
         },
@@ -144,7 +144,7 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
                 attack.name,
                 words::at_least(bound.value),
                 words::number(bound.delta),
-                words::percent(bound.confidence),
+                words::level(bound.confidence),
                 bound.method
             )
         })

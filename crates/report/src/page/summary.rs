@@ -129,16 +129,17 @@ fn combined(dossier: &Dossier) -> Vec<String> {
     });
     facts.push(match (&dossier.certificate, bounds::lower(dossier)) {
         (Some(certificate), Some(bound)) => format!(
-            "ε is at most {} by the certificate and at least {} by the audit ({} confidence). A small lower bound is no proof of \
+            "ε is at most {} by the certificate and at least {} by the audit ({} confidence, if its premise holds). A small lower bound is no proof of \
              safety.",
             words::at_most(certificate.guarantee.epsilon.get()),
             words::at_least(bound.value),
-            words::percent(bound.confidence)
+            words::level(bound.confidence)
         ),
         (None, Some(bound)) => format!(
-            "The audit proves {} ({} confidence); nothing limits it from above.",
+            "The audit proves {} ({} confidence), if its premise holds, which it cannot check (see the section on ε); nothing limits ε \
+             from above.",
             words::related("ε", '≥', &words::at_least(bound.value)),
-            words::percent(bound.confidence)
+            words::level(bound.confidence)
         ),
         (Some(_), None) => "ε is bounded from above only; no bound from below was measured.".to_owned(),
         (None, None) => "ε is bounded from neither side.".to_owned(),

@@ -12,6 +12,16 @@ pub struct Promise {
     pub delta: f64,
 }
 
+impl Promise {
+    /// What results with these promises promise together, by basic composition; rounded up.
+    pub fn together(all: impl IntoIterator<Item = Self>) -> Self {
+        all.into_iter().fold(Self { epsilon: 0.0, delta: 0.0 }, |sum, one| Self {
+            epsilon: (sum.epsilon + one.epsilon).next_up(),
+            delta: if one.delta == 0.0 { sum.delta } else { (sum.delta + one.delta).next_up() },
+        })
+    }
+}
+
 /// A number that was released with noise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistic {

@@ -28,7 +28,7 @@ pub(super) fn statistic(statistic: &Statistic) -> Figure {
     let caption = format!(
         "The dot is what was released, the whiskers its {} interval, the dotted line the exact value {}. Nobody could draw that line \
          for private data.",
-        words::percent(statistic.confidence),
+        words::level(statistic.confidence),
         digits::brief(exact)
     );
     (chart.page("statistic-chart", &caption), caption)
@@ -115,7 +115,7 @@ pub(super) fn bounds(membership: &Membership) -> Option<Figure> {
             rows.push(Row {
                 label: format!("{}: proven by attack", model.name),
                 value: match bound.value > 0.0 {
-                    true => format!("{words} ({})", words::percent(bound.confidence)),
+                    true => format!("{words} ({})", words::level(bound.confidence)),
                     false => words,
                 },
                 mark: if bound.value > 0.0 { Mark::AtLeast(bound.value) } else { Mark::Nothing },

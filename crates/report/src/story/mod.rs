@@ -107,6 +107,12 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
+/// How sure somebody who bets evenly on whether a person was in the data becomes at most, under a pure ε; rounded up.
+pub fn surer(epsilon: f64) -> String {
+    let share = 100.0 / (1.0 + (-epsilon).exp()) * (1.0 + 1e-14);
+    format!("{} %", digits::significant(share, 3, digits::Side::Up))
+}
+
 impl Story {
     /// The numbers that matter most, as they are shown everywhere.
     pub fn headline(&self) -> BTreeMap<String, String> {

@@ -1,6 +1,6 @@
 //! The sections of the page.
 
-use super::{Attacked, Story, figures, percent};
+use super::{Attacked, Promise, Story, figures, percent, surer};
 use crate::digits;
 use crate::escape::escaped;
 use crate::page::markup::{Body, Cell};
@@ -78,11 +78,12 @@ fn statistic(story: &Story) -> Body {
     let statistic = &story.statistic;
     let mut body = Body::default();
     body.p(&format!(
-        "The {} of {} people, with just enough noise that nobody can tell from it whether any one of them was in the table. \
-         It cost {}.",
+        "The {} of {} people, with noise that hides every single one of them: {}. Who would bet evenly on whether somebody was in the \
+         table may be {} sure of it afterwards, and no more.",
         statistic.what,
         statistic.rows,
-        statistic.promise.words()
+        statistic.promise.words(),
+        surer(statistic.promise.epsilon)
     ));
     body.figures(&[figures::statistic(statistic)]);
     commands(&mut body, [&statistic.command]);
@@ -113,7 +114,14 @@ fn models(story: &Story) -> Body {
         })
         .collect();
     let caption = format!("Always answering with the larger class is right for {}", percent(models.majority));
-    body.table(&caption, &["Model", "How", "Promise to each person", "Accuracy"], &rows);
+    body.table(&caption, &["Model", "How", "Promise by this model alone", "Accuracy"], &rows);
+    let private = models.models.iter().filter_map(|model| model.promise);
+    let all = Promise::together(private.chain([story.statistic.promise]));
+    body.p(&format!(
+        "Promises add up: to a person who is in the statistic and in both private models, all three together promise {}. The exact \
+         model promises nothing, and given out beside them would void it.",
+        all.words()
+    ));
     commands(&mut body, models.models.iter().map(|model| &model.command));
     body
 }
@@ -206,7 +214,7 @@ fn notes(story: &Story) -> Body {
     if let Some(bound) = story.membership.models.iter().find_map(|model| model.epsilon_lower.as_ref()) {
         body.p(&format!(
             "Bounds from below hold with {} confidence each, at δ = {}. Premise: {}.",
-            words::percent(bound.confidence),
+            words::level(bound.confidence),
             digits::exactly(bound.delta),
             bound.premise
         ));

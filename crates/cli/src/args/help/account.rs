@@ -2,8 +2,8 @@
 
 pub(crate) const ACCOUNT: &str = "\
 Every use of private data costs some privacy, and the costs add up. These commands add them up: epsilon \
-bounds how much an output can tell about any one record, delta is the probability with which that bound \
-may fail. Every answer is a true upper bound, with a lower one beside it where one is known.
+bounds how much an output can tell about any one record, delta is the probability that may come on top \
+(P <= e^epsilon P' + delta for all events). Every answer is a true upper bound, with a lower one beside it where one is known.
 
 Say what happened in one of two ways. --events takes a JSON file, as in docs/reference/events.md:
   {\"neighboring\": \"add-remove\", \"events\": [
@@ -94,7 +94,8 @@ tightest range that follows from the events; for one rdp event it is the textboo
 pub(crate) const POSTERIOR: &str = "\
 Somebody holds it likely, or unlikely, that a person's record was used (or, under replace-one, that it \
 says one thing rather than another). Between which ends can an output move that belief? Odds move by at \
-most e^epsilon, whatever else the observer knows. Claims with a delta do not say that much by themselves: \
+most e^epsilon, whatever the observer knows of other records, unless those come and go with this one (then \
+see 'account group'). Claims with a delta do not say that much by themselves: \
 give the events and the probability with which the bound may fail.
 
   reticent account posterior --epsilon 0.1,1,3

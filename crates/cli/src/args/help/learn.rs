@@ -52,7 +52,7 @@ one. Rows are taken one by one, also where the model was trained on users. Predi
 released weights, so they cost no further privacy of the training rows.
 
 A network's folder predicts from what it was trained on: a table, texts, a folder of images or one idx \
-file of images. The probability is that of the predicted class.
+file of images. The probability is that of the positive class where a schema names one, else of the predicted class.
 
   reticent predict model new.csv --out predictions.csv
   reticent predict runs/mnist mnist --part test";
