@@ -168,6 +168,7 @@ impl From<TrainError> for Fail {
                     .trim_start_matches("terms.")
                     .trim_start_matches("private.settings.")
                     .replace('_', "-");
+                let what = if what == "steps" { "number of steps".to_owned() } else { what };
                 let text = format!(
                     "--resume: the run was begun with another {what}: {was} then, {is} now: leave out what changes it, or \
                      begin a new run"
