@@ -291,6 +291,7 @@ fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Resu
     let budget = certificate.as_ref().map(|certificate| certificate.guarantee);
     let mut warnings = public_warnings(budget, draft, agreement.size);
     warnings.extend(render::lost(progress));
+    warnings.extend(agreement.plan().and_then(|plan| render::drowned(plan, agreement.batch)));
     render::Finished {
         run: &run,
         data: found.source.name(),

@@ -11,7 +11,7 @@ use crate::file::CERTIFICATE_FILE;
 use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
 use reticent::core::Certificate;
-use reticent::train::Progress;
+use reticent::train::{PrivacyPlan, Progress};
 use serde_json::json;
 use std::path::Path;
 
@@ -139,6 +139,21 @@ pub(super) fn interrupted(
     };
     let warnings = format!("stopped after step {} of {}{spent}: {next}\n", progress.taken, progress.steps);
     Ok(Output { stdout, warnings, status: INTERRUPTED })
+}
+
+/// How many times as long as a batch's gradients the noise may be before it is said.
+const DROWNED: f64 = 8.0;
+
+/// Says that noise is much longer than all gradients of a batch together can be: from public numbers alone.
+pub(super) fn drowned(plan: &PrivacyPlan, batch: u64) -> Option<String> {
+    let times = plan.noise_multiplier() * (plan.settings().dimension as f64).sqrt() / batch.max(1) as f64;
+    (times > DROWNED).then(|| {
+        format!(
+            "the noise of a step is about {} times as long as all gradients of a batch together can be: such a network learns \
+             little; give larger batches (--batch-size) or a smaller network, or take a linear model",
+            digits::brief(times.round())
+        )
+    })
 }
 
 /// What can be said against a run without looking at data.
