@@ -118,11 +118,14 @@ mod tests {
     fn the_quantile_of_a_gaussian_loss_is_bounded_closely() {
         for (sigma, beta) in [(1.0, 1e-6), (3.0, 1e-3), (0.7, 1e-9)] {
             let event = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(sigma).unwrap() };
-            let bound = loss_quantile(&account(event), Delta::new(beta).unwrap()).unwrap().get();
+            let bound = loss_quantile(&account(event.clone()), Delta::new(beta).unwrap()).unwrap().get();
             // The loss is normal with mean μ²/2 and deviation μ = 1/σ.
             let mu = 1.0 / sigma;
             let exceeded = |loss: f64| normal_cdf(-(loss - 0.5 * mu * mu) / mu);
             assert!(exceeded(bound) <= beta, "σ = {sigma}: {bound}");
+            // The broken twin that takes δ for the probability of a larger loss is caught.
+            let twin = account(event).epsilon(Delta::new(beta).unwrap()).unwrap().upper;
+            assert!(exceeded(twin) > beta, "σ = {sigma}: {twin}");
             assert!(exceeded(0.85 * bound) > beta, "σ = {sigma}: {bound} is loose");
         }
     }

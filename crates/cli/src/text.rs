@@ -19,11 +19,46 @@ pub(crate) fn aligned(lines: &[(String, String)]) -> String {
     lines.iter().map(|(label, text)| format!("{:width$}{}\n", plain(label), plain(text))).collect()
 }
 
+/// Cells in columns, two blanks apart; lines end with their last letter.
+pub(crate) fn columns(rows: &[Vec<String>]) -> Vec<String> {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{:width$}", plain(cell))).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// `ε = 1, δ = 1e-6`.
 pub(crate) fn spent(guarantee: &Guarantee) -> String {
     let epsilon = digits::spent(guarantee.epsilon.get());
     match guarantee.delta.get() {
         0.0 => format!("ε = {epsilon}"),
         delta => format!("ε = {epsilon}, δ = {}", digits::spent(delta)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stand_in_columns() {
+        let rows = [vec!["a".to_owned(), "b".to_owned()], vec!["long".to_owned(), "c".to_owned()]];
+        assert_eq!(columns(&rows), ["a     b", "long  c"]);
     }
 }

@@ -46,7 +46,7 @@ pub fn html(dossier: &Dossier) -> String {
 
 /// What attacks find against what they wrongly accuse, one curve each, on logarithmic axes.
 pub fn roc(attacks: &[(&str, &Performance)]) -> plot::Chart {
-    page::curves(attacks, true)
+    page::strength::curves(attacks, true)
 }
 
 /// The dossier as JSON, with [`SCHEMA`]. Numbers that are not finite have no place in JSON: they become null, which [`read`]

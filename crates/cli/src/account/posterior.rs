@@ -10,7 +10,7 @@ use crate::digits::{self, Side};
 use crate::fail::Fail;
 use crate::file::Target;
 use crate::read;
-use crate::text::{aligned, json_line};
+use crate::text::{aligned, columns, json_line};
 use reticent::accounting::posterior::{greatest_loss, loss_quantile, posterior};
 use reticent::core::{Delta, Epsilon, Neighboring, Probability};
 use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
@@ -149,14 +149,7 @@ fn table(moved: &[Moved]) -> String {
         }));
         rows.push(row);
     }
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0) + 2)
-        .collect();
-    let line = |row: &Vec<String>| {
-        let cells: String = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        format!("{}\n", cells.trim_end())
-    };
-    rows.iter().map(line).collect()
+    columns(&rows).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The belief after against the belief before, at most.

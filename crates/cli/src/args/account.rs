@@ -176,13 +176,27 @@ pub(crate) struct Outcome {
     pub(crate) ask: Ask,
 }
 
+/// Flags that say nothing beside claims that are given.
+const CLAIMED: [&str; 10] = [
+    "events",
+    "noise_multiplier",
+    "sampling_rate",
+    "steps",
+    "dataset_size",
+    "batch_size",
+    "epochs",
+    "sampling",
+    "neighboring",
+    "accountant",
+];
+
 #[derive(Debug, Args)]
 pub(crate) struct Posterior {
     /// Beliefs before, from 0 to 1, comma-separated
     #[arg(long, value_name = "P", default_value = "0.01,0.1,0.5", allow_hyphen_values = true)]
     pub(crate) prior: String,
     /// Pure claims to compare, comma-separated, instead of events
-    #[arg(long, value_name = "E", allow_hyphen_values = true, conflicts_with_all = ["events", "noise_multiplier"])]
+    #[arg(long, value_name = "E", allow_hyphen_values = true, conflicts_with_all = CLAIMED)]
     pub(crate) epsilon: Option<String>,
     /// Probability with which the bound may fail; needed where some outputs can tell any amount, as with Gaussian noise
     #[arg(long, value_name = "D", allow_hyphen_values = true)]

@@ -4,6 +4,7 @@ use super::Halt;
 use crate::args::Cli;
 use crate::explain::Code;
 use crate::fail::Fail;
+use crate::text::quoted;
 use crate::{INTERRUPTED, interrupt};
 use clap::Parser;
 use serde_json::Value;
@@ -67,15 +68,6 @@ impl Call {
         let words = self.words.iter().map(|word| quoted(word));
         std::iter::once("reticent".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Demo, progress: bool) -> Result<Output, Fail> {
         Err(Halt::Interrupted) => {
             let folder = tour.folder.name();
             let stdout = match arguments.json {
-                true => json_line(&json!({"interrupted": true, "folder": folder}))?,
+                true => json_line(&json!({"interrupted": true, "out": folder}))?,
                 false => format!(
                     "\nInterrupted. What is finished is kept in {folder}; another 'reticent demo' replaces it and begins anew.\n"
                 ),

@@ -3,6 +3,7 @@
 use super::Halt;
 use crate::explain::Code;
 use crate::fail::{Fail, plain};
+use crate::text::columns;
 use std::io::{ErrorKind, Write};
 
 /// Letters in a line.
@@ -48,7 +49,8 @@ impl Narrator {
 
     /// Rows of a table, its columns aligned.
     pub(super) fn table(&self, rows: &[Vec<String>]) -> Result<(), Halt> {
-        self.write(&format!("\n{}\n", aligned(rows)))
+        let lines: String = columns(rows).iter().map(|line| format!("  {line}\n")).collect();
+        self.write(&format!("\n{lines}\n"))
     }
 
     /// A command for the reader, who may copy it.
@@ -103,21 +105,6 @@ fn pieces(command: &str) -> Vec<String> {
     pieces
 }
 
-/// Cells in columns; the last one is not padded.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{:width$}", plain(cell))).collect();
-        format!("  {}\n", cells.join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,11 +133,5 @@ mod tests {
         // What a shell makes of it is the command itself.
         let joined: Vec<&str> = lines.iter().map(|line| line.trim().trim_end_matches(" \\")).collect();
         assert_eq!(joined.join(" "), long.join(" "));
-    }
-
-    #[test]
-    fn columns_are_aligned() {
-        let rows = [vec!["a".to_owned(), "b".to_owned()], vec!["long".to_owned(), "c".to_owned()]];
-        assert_eq!(aligned(&rows), "  a     b\n  long  c\n");
     }
 }

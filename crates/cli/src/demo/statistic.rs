@@ -29,8 +29,8 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
     tour.narrator.title("1  A private statistic")?;
     tour.narrator.say(&format!(
         "How old are these {} people on average? The answer carries noise that hides every single one of them. ε says how much may \
-         still be learnt about one: at ε = {STATISTIC_EPSILON}, who would bet evenly on whether somebody was in the table may be {} sure of it \
-         afterwards, and no more. Smaller is more private.",
+         still be learnt about one: at ε = {STATISTIC_EPSILON}, who knows all others, and would bet evenly on whether one more was in \
+         the table, may be {} sure of it afterwards, and no more. Smaller is more private.",
         data.rows,
         surer(STATISTIC_EPSILON.parse().unwrap_or(f64::INFINITY))
     ))?;

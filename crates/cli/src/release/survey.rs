@@ -13,7 +13,7 @@ use crate::explain::Code;
 use crate::fail::{Fail, plain};
 use crate::file::Target;
 use crate::scan::scan;
-use crate::text::{aligned, json_line};
+use crate::text::{aligned, json_line, quoted};
 use reticent::core::{Certificate, Neighboring, Probability};
 use reticent::data::{DataError, TableFile, write_csv_atomic};
 use reticent::noise::mechanism::{Estimate, Mechanism, RandomizedResponse};
@@ -75,9 +75,9 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
     }
     let again = format!(
         "reticent release estimate {} --column {} --categories {} --epsilon {}",
-        shell(&output),
-        shell(column),
-        shell(&read::written(&categories)),
+        quoted(&output),
+        quoted(column),
+        quoted(&read::written(&categories)),
         epsilon
     );
     let mechanism = format!("randomized response, each answer kept with probability {}", digits::brief(keep));
@@ -297,14 +297,4 @@ pub(super) fn estimate(arguments: &args::Estimate, progress: bool) -> Result<Out
         aligned(&lines)
     };
     Ok(Output { stdout, ..Output::default() })
-}
-
-/// A word as a shell takes it.
-fn shell(word: &str) -> String {
-    let simple = |c: char| c.is_ascii_alphanumeric() || "-_./,".contains(c);
-    if !word.is_empty() && word.chars().all(simple) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

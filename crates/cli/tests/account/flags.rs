@@ -118,5 +118,8 @@ fn beliefs_need_a_claim_that_bounds_them() {
     values("posterior --epsilon 1", "--prior", &["-0.1", "1.1", "NaN", "0.1,x"]);
     values("posterior", "--epsilon", &["-1", "NaN", "x"]);
     refused("posterior --epsilon 1 --delta 1e-5", "--delta 1e-5: goes with events: ");
+    for flag in ["--steps 5", "--sampling-rate 0.1", "--neighboring replace-one", "--accountant rdp"] {
+        refused(&format!("posterior --epsilon 1 {flag}"), "the argument '--epsilon <E>' cannot be used with");
+    }
     refused(&format!("posterior {RUN}"), "--delta: missing: some outputs can tell any amount");
 }

@@ -20,8 +20,6 @@ mod summary;
 mod threat;
 mod training;
 
-pub(crate) use strength::curves;
-
 use crate::dossier::Dossier;
 use crate::escape::escaped;
 use markup::Section;

@@ -19,7 +19,9 @@ use crate::digits;
 use crate::escape::escaped;
 use crate::page::shell;
 use crate::words;
+use reticent_accounting::posterior::posterior;
 use reticent_audit::interval::two_sided;
+use reticent_core::{Epsilon, Probability};
 use std::collections::BTreeMap;
 
 impl Promise {
@@ -107,10 +109,12 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// How sure somebody who bets evenly on whether a person was in the data becomes at most, under a pure ε; rounded up.
+/// How sure somebody who knows all others, and bets evenly on whether one person was in the data, becomes at most under a pure
+/// ε; rounded up.
 pub fn surer(epsilon: f64) -> String {
-    let share = 100.0 / (1.0 + (-epsilon).exp()) * (1.0 + 1e-14);
-    format!("{} %", digits::significant(share, 3, digits::Side::Up))
+    let even = Epsilon::new(epsilon).and_then(|epsilon| Ok(posterior(epsilon, Probability::new(0.5)?)));
+    let share = even.map_or(1.0, |range| range.upper);
+    format!("{} %", digits::significant(100.0 * share, 3, digits::Side::Up))
 }
 
 impl Story {

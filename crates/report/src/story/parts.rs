@@ -78,8 +78,8 @@ fn statistic(story: &Story) -> Body {
     let statistic = &story.statistic;
     let mut body = Body::default();
     body.p(&format!(
-        "The {} of {} people, with noise that hides every single one of them: {}. Who would bet evenly on whether somebody was in the \
-         table may be {} sure of it afterwards, and no more.",
+        "The {} of {} people, with noise that hides every single one of them: {}. Who knows all others, and would bet evenly on whether \
+         one more was in the table, may be {} sure of it afterwards, and no more.",
         statistic.what,
         statistic.rows,
         statistic.promise.words(),
