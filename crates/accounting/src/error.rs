@@ -7,7 +7,10 @@ pub enum AccountingError {
     /// A parameter has no meaning; the message names it.
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
-    /// The accountant has no valid bound for this event.
+    /// No finite ε exists at this δ, by any accountant: with a larger probability the events reveal everything.
+    #[error(transparent)]
+    Impossible(InvalidValue),
+    /// The accountant has no valid bound for this event. Another may have one.
     #[error("{event} cannot be accounted by {accountant}: {why}")]
     Unsupported {
         /// The event's name on the wire.
@@ -22,5 +25,17 @@ pub enum AccountingError {
 impl AccountingError {
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         InvalidValue::new(field, value, remedy).into()
+    }
+
+    /// A δ below what the events reveal outright.
+    pub(crate) fn impossible(delta: f64, revealed: f64) -> Self {
+        Self::Impossible(InvalidValue::new(
+            "delta",
+            delta,
+            format!(
+                "give a larger delta: the events' own deltas already add up to {revealed:.4e}, so no epsilon is \
+                 finite below it"
+            ),
+        ))
     }
 }

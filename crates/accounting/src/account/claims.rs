@@ -3,6 +3,7 @@
 //! Events without a claim of their own (Gaussian noise has one for every δ) share a part of the δ that is asked
 //! for; every share gives a true bound and the best of several is taken.
 
+use super::revealed::Asked;
 use super::{Method, Tally};
 use crate::AccountingError;
 use crate::amplification::subsampled;
@@ -10,7 +11,7 @@ use crate::composition::parallel;
 use crate::rdp::{RdpAccountant, epsilon_at_order, response_loss};
 use crate::tight::TightAccountant;
 use reticent_core::profile::gaussian_epsilon_up;
-use reticent_core::rounding::{add_up, exp_m1_up, ln_down, mul_up, sqrt_up};
+use reticent_core::rounding::{add_up, exp_m1_up, ln_down, mul_up, sqrt_up, sub_down};
 use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate};
 
 /// Claims of a list of events, ready for any δ.
@@ -20,7 +21,7 @@ pub(super) struct Claims {
     parts: Vec<(u64, Own)>,
     /// Uses that have a different ε for every δ.
     needy: f64,
-    /// What the others' own δ add up to.
+    /// What the events take of δ however little they are given.
     given: f64,
 }
 
@@ -33,18 +34,19 @@ impl Claims {
         let (mut parts, mut needy, mut given) = (Vec::new(), 0.0, 0.0);
         for (count, event) in tally.parts() {
             let own = Own::new(event, neighboring)?;
-            if own.needs_delta() {
-                needy = add_up(needy, *count as f64);
-            } else {
-                given = add_up(given, mul_up(*count as f64, own.at(0.0, neighboring)?.delta.get()));
-            }
+            needy = add_up(needy, mul_up(*count as f64, own.needy()));
+            given = add_up(given, mul_up(*count as f64, own.least(neighboring)));
             parts.push((*count, own));
         }
         Ok(Self { neighboring, method, parts, needy, given })
     }
 
     /// The ε at a total δ.
-    pub(super) fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {
+    pub(super) fn epsilon(&self, asked: Asked) -> Result<f64, AccountingError> {
+        self.within(asked.delta())
+    }
+
+    fn within(&self, delta: Delta) -> Result<f64, AccountingError> {
         // Shares of δ that go to the events themselves; the rest is what the theorem needs.
         let shares: &[f64] = match self.method {
             _ if self.needy == 0.0 => &[0.0],
@@ -52,7 +54,13 @@ impl Claims {
             Method::Optimal => &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
             _ => &[0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0],
         };
-        let free = (delta.get() - self.given) * (1.0 - 1e-12);
+        // What the sums of the shares may be rounded up by.
+        let rounding = f64::EPSILON * (4.0 * self.parts.len() as f64 + 16.0);
+        let free = if self.needy == 0.0 {
+            sub_down(delta.get(), self.given)
+        } else {
+            (delta.get() - self.given) * (1.0 - 1e-12) - rounding * delta.get()
+        };
         if free < 0.0 || (free == 0.0 && self.needy > 0.0) {
             return Err(AccountingError::invalid(
                 "delta",
@@ -65,14 +73,16 @@ impl Claims {
             let each = if self.needy == 0.0 { 0.0 } else { free * share / self.needy };
             let mut claims = Vec::with_capacity(self.parts.len());
             for (count, own) in &self.parts {
-                claims.push((*count, own.at(each, self.neighboring)?));
+                claims.push((*count, own.at(each * own.needy(), self.neighboring)?));
             }
-            let total = match self.method {
-                Method::Basic => basic(&claims),
-                Method::Advanced => advanced(&claims, free * (1.0 - share)).min(basic(&claims)),
+            let theorem = match self.method {
+                Method::Basic => None,
+                Method::Advanced => advanced(&claims, free * (1.0 - share)),
                 _ => optimal(&claims, self.neighboring, delta)?,
             };
-            best = best.min(total);
+            let within = |spent: &Spent| spent.delta <= delta.get();
+            let found = theorem.into_iter().chain([basic(&claims)]).filter(within);
+            best = found.map(|spent| spent.epsilon).fold(best, f64::min);
         }
         if !best.is_finite() {
             return Err(AccountingError::invalid(
@@ -87,9 +97,9 @@ impl Claims {
     /// The least δ whose ε is within the one given.
     pub(super) fn delta(&self, target: Epsilon) -> Result<f64, AccountingError> {
         let within = |log: f64| -> Result<bool, AccountingError> {
-            match self.epsilon(Delta::new(libm::exp(log))?) {
+            match self.within(Delta::new(libm::exp(log))?) {
                 Ok(epsilon) => Ok(epsilon <= target.get()),
-                Err(AccountingError::Invalid(_)) => Ok(false),
+                Err(AccountingError::Invalid(_) | AccountingError::Impossible(_)) => Ok(false),
                 Err(error) => Err(error),
             }
         };
@@ -119,6 +129,8 @@ enum Own {
     /// ln(1 + q(e^ε − 1)) and qδ of what is inside.
     Amplified(SamplingRate, Box<Own>),
     Parallel(Vec<Own>),
+    /// One after the other, each with its number of uses.
+    Sequence(Vec<(u64, Own)>),
     /// Orders with Rényi divergences.
     Curve(Vec<(f64, f64)>),
 }
@@ -158,48 +170,105 @@ impl Own {
                 let parts = events.iter().map(|event| Self::new(event, neighboring));
                 Ok(Self::Parallel(parts.collect::<Result<_, AccountingError>>()?))
             }
-            other => {
-                // Whatever has a Rényi curve has a claim at every δ.
-                let mut account = RdpAccountant::new(neighboring);
-                account.compose(other, 1)?;
-                Ok(Self::Curve(account.table()))
+            Event::Repeated { .. } | Event::Composed { .. } => {
+                let sequence = Self::sequence(event, neighboring)?;
+                // A sum is exact where no δ is to be shared out; otherwise a curve adds up better, if there is one.
+                if sequence.needy() == 0.0 {
+                    return Ok(sequence);
+                }
+                Ok(Self::curve(event, neighboring).unwrap_or(sequence))
+            }
+            other => Self::curve(other, neighboring),
+        }
+    }
+
+    /// Whatever has a Rényi curve has a claim at every δ.
+    fn curve(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let mut account = RdpAccountant::new(neighboring);
+        account.compose(event, 1)?;
+        Ok(Self::Curve(account.table()))
+    }
+
+    fn sequence(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let mut tally = Tally::default();
+        tally.add(event, 1)?;
+        let each = |(count, event): &(u64, Event)| Ok((*count, Self::new(event, neighboring)?));
+        Ok(Self::Sequence(tally.parts().iter().map(each).collect::<Result<_, AccountingError>>()?))
+    }
+
+    /// The number of uses in it that have a different ε for every δ. Events of which a record meets only some share a δ
+    /// as one.
+    fn needy(&self) -> f64 {
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Gaussian(_) | Self::Curve(_) => 1.0,
+            Self::Amplified(_, inner) => inner.needy().min(1.0),
+            Self::Parallel(parts) => parts.iter().map(Self::needy).fold(0.0, f64::max).min(1.0),
+            Self::Sequence(parts) => {
+                parts.iter().fold(0.0, |sum, (n, own)| add_up(sum, mul_up(*n as f64, own.needy())))
             }
         }
     }
 
-    /// Whether the event has a different ε for every δ.
-    fn needs_delta(&self) -> bool {
+    /// What it takes of δ however little it is given, rounded up.
+    fn least(&self, neighboring: Neighboring) -> f64 {
         match self {
-            Self::Fixed(_) => false,
-            Self::Gaussian(_) | Self::Curve(_) => true,
-            Self::Amplified(_, inner) => inner.needs_delta(),
-            Self::Parallel(parts) => parts.iter().any(Self::needs_delta),
+            Self::Fixed(claim) => claim.delta.get(),
+            Self::Gaussian(_) | Self::Curve(_) => 0.0,
+            Self::Amplified(rate, inner) => mul_up(rate.get(), inner.least(neighboring)),
+            Self::Parallel(parts) => {
+                let [most, second] = two_largest(parts, neighboring);
+                if neighboring == Neighboring::ReplaceOne { add_up(most, second) } else { most }
+            }
+            Self::Sequence(parts) => {
+                parts.iter().fold(0.0, |sum, (n, own)| add_up(sum, mul_up(*n as f64, own.least(neighboring))))
+            }
         }
     }
 
-    /// The claim, at a δ of its own where it needs one.
-    fn at(&self, delta: f64, neighboring: Neighboring) -> Result<Guarantee, AccountingError> {
+    /// The claim, with so much of δ beyond the least it takes where it needs one.
+    fn at(&self, extra: f64, neighboring: Neighboring) -> Result<Guarantee, AccountingError> {
         match self {
             Self::Fixed(claim) => Ok(*claim),
             Self::Gaussian(noise) => {
-                let delta = Delta::new(delta)?;
+                let delta = Delta::new(extra)?;
                 Ok(Guarantee { epsilon: gaussian_epsilon_up(*noise, delta)?, delta })
             }
             Self::Amplified(rate, inner) => {
                 // So that the amplified δ is the one given, where it is for the event to choose.
-                let outer = subsampled(inner.at((delta / rate.get()).min(0.5), neighboring)?, *rate)?;
-                let spent =
-                    if inner.needs_delta() { outer.delta.get().max(delta) } else { outer.delta.get() };
-                Ok(Guarantee { epsilon: outer.epsilon, delta: Delta::new(spent)? })
+                let most = 0.5 * (1.0 - inner.least(neighboring)).max(0.0);
+                subsampled(inner.at((extra / rate.get()).min(most), neighboring)?, *rate)
             }
             Self::Parallel(parts) => {
-                // Under replace-one the two largest deltas are added up.
-                let share = if neighboring == Neighboring::ReplaceOne { 0.5 * delta } else { delta };
-                let claims = parts.iter().map(|part| part.at(share, neighboring));
+                // Every part may take as much as the one that takes the most; under replace-one the two largest are
+                // added up.
+                let [most, second] = two_largest(parts, neighboring);
+                let (level, share) = match neighboring {
+                    Neighboring::AddRemove => (most, extra),
+                    Neighboring::ReplaceOne => (second, 0.5 * extra),
+                };
+                let claims = parts.iter().map(|part| {
+                    let room = (level - part.least(neighboring)).max(0.0);
+                    part.at(room + share, neighboring)
+                });
                 parallel(&claims.collect::<Result<Vec<Guarantee>, AccountingError>>()?, neighboring)
             }
+            Self::Sequence(parts) => {
+                let needy = self.needy();
+                let mut total = Guarantee::pure(Epsilon::new(0.0)?);
+                for (count, own) in parts {
+                    let share = if needy == 0.0 { 0.0 } else { extra * own.needy() / needy };
+                    let Guarantee { epsilon, delta } = own.at(share, neighboring)?;
+                    let n = *count as f64;
+                    total = total.then(Guarantee {
+                        epsilon: Epsilon::new(mul_up(n, epsilon.get()))?,
+                        delta: Delta::new(mul_up(n, delta.get()))?,
+                    })?;
+                }
+                Ok(total)
+            }
             Self::Curve(table) => {
-                let delta = Delta::new(delta)?;
+                let delta = Delta::new(extra)?;
                 let least = table
                     .iter()
                     .map(|(order, divergence)| epsilon_at_order(*divergence, *order, delta))
@@ -210,14 +279,31 @@ impl Own {
     }
 }
 
-fn basic(claims: &[(u64, Guarantee)]) -> f64 {
-    claims.iter().fold(0.0, |sum, (n, claim)| add_up(sum, mul_up(*n as f64, claim.epsilon.get())))
+/// The two largest of what parts take of δ in any case.
+fn two_largest(parts: &[Own], neighboring: Neighboring) -> [f64; 2] {
+    parts.iter().map(|part| part.least(neighboring)).fold([0.0, 0.0], |[most, second], delta| {
+        if delta > most { [delta, most] } else { [most, second.max(delta)] }
+    })
 }
 
-/// √(2 ln(1/δ′) Σε²) + Σε(e^ε − 1).
-fn advanced(claims: &[(u64, Guarantee)], slack: f64) -> f64 {
+/// What a theorem proves: ε, and the δ that it takes for it. It answers a question only where that δ is within the one
+/// asked for.
+struct Spent {
+    epsilon: f64,
+    delta: f64,
+}
+
+fn basic(claims: &[(u64, Guarantee)]) -> Spent {
+    let sum = |value: fn(&Guarantee) -> f64| {
+        claims.iter().fold(0.0, |sum, (n, claim)| add_up(sum, mul_up(*n as f64, value(claim))))
+    };
+    Spent { epsilon: sum(|claim| claim.epsilon.get()), delta: sum(|claim| claim.delta.get()) }
+}
+
+/// √(2 ln(1/δ′) Σε²) + Σε(e^ε − 1), at δ′ + Σδ.
+fn advanced(claims: &[(u64, Guarantee)], slack: f64) -> Option<Spent> {
     if slack <= 0.0 {
-        return f64::INFINITY;
+        return None;
     }
     let (mut squares, mut drift) = (0.0, 0.0);
     for (n, claim) in claims {
@@ -226,22 +312,22 @@ fn advanced(claims: &[(u64, Guarantee)], slack: f64) -> f64 {
         drift = add_up(drift, mul_up(n, mul_up(e, exp_m1_up(e))));
     }
     let spread = sqrt_up(mul_up(mul_up(2.0, -ln_down(slack)), squares));
-    add_up(spread, drift)
+    Some(Spent { epsilon: add_up(spread, drift), delta: add_up(basic(claims).delta, slack) })
 }
 
-/// The exact composition of the claims at a total δ.
+/// The exact composition of the claims at a total δ; none where it has no bracket.
 fn optimal(
     claims: &[(u64, Guarantee)],
     neighboring: Neighboring,
     delta: Delta,
-) -> Result<f64, AccountingError> {
+) -> Result<Option<Spent>, AccountingError> {
     let mut account = TightAccountant::new(neighboring);
     for (count, claim) in claims {
         account.compose(&Event::Approximate { epsilon: claim.epsilon, delta: claim.delta }, *count)?;
     }
     match account.epsilon(delta) {
-        Ok(bracket) => Ok(bracket.upper.min(basic(claims))),
-        // Their sum is within the total δ in any case.
-        Err(_) => Ok(basic(claims)),
+        Ok(bracket) => Ok(Some(Spent { epsilon: bracket.upper, delta: delta.get() })),
+        Err(AccountingError::Unsupported { .. } | AccountingError::Impossible(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }

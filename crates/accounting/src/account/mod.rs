@@ -16,18 +16,22 @@
 //! ```
 
 mod claims;
+mod outcome;
 mod profile;
+mod revealed;
 mod tally;
 
 use claims::Claims;
+use outcome::best;
 pub(crate) use profile::Profile;
 use profile::{Renyi, Tight};
+use revealed::{Asked, revealed};
 use tally::Side;
 pub use tally::Tally;
 
 use crate::AccountingError;
 use crate::rdp::RdpAccountant;
-use crate::tight::{Bracket, Direction, TightAccountant, checked_width};
+use crate::tight::{Direction, TightAccountant, checked_width};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring};
 use std::fmt;
 use std::str::FromStr;
@@ -187,12 +191,10 @@ impl Accountant {
     /// Each method's own module.
     ///
     /// # Errors
-    /// [`AccountingError::Invalid`] when δ = 0 or below what the events reveal outright,
-    /// [`AccountingError::Unsupported`] when the method has no bound for an event.
+    /// [`AccountingError::Invalid`] when δ = 0, [`AccountingError::Impossible`] when it is below what the events reveal
+    /// outright, [`AccountingError::Unsupported`] when the method has no bound for an event.
     pub fn epsilon(&self, delta: Delta) -> Result<Answer, AccountingError> {
-        if delta.get() == 0.0 {
-            return Err(AccountingError::invalid("delta", 0, "give a delta above 0 and below 1, e.g. 1e-6"));
-        }
+        let asked = Asked::new(delta, &self.tally, self.neighboring)?;
         let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
         if self.tally.parts().is_empty() {
             return Ok(answer(0.0, self.method));
@@ -200,15 +202,16 @@ impl Accountant {
         let tally = self.tally.bounded(Side::Worse)?;
         let found = match self.method {
             Method::Pld => {
-                let exact = Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.epsilon(delta));
-                let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(delta);
-                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(delta);
+                let exact =
+                    Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.epsilon(asked.delta()));
+                let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(asked);
+                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(asked);
                 best(exact, renyi, claims)?
             }
-            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(delta)?, Method::Rdp),
-            Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(delta)?, Method::Moments),
+            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(asked)?, Method::Rdp),
+            Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(asked)?, Method::Moments),
             Method::Basic | Method::Advanced | Method::Optimal => {
-                answer(Claims::new(&tally, self.neighboring, self.method)?.epsilon(delta)?, self.method)
+                answer(Claims::new(&tally, self.neighboring, self.method)?.epsilon(asked)?, self.method)
             }
         };
         let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
@@ -236,7 +239,8 @@ impl Accountant {
             Some(lower) => lower,
             None => self.floor()?.floor_delta(epsilon),
         };
-        Ok(Answer { lower: floor.min(found.upper), ..found })
+        let lower = floor.max(revealed(&self.tally, self.neighboring)).min(found.upper);
+        Ok(Answer { lower, ..found })
     }
 
     /// δ at ε with a lower end only where it comes for free.
@@ -261,7 +265,8 @@ impl Accountant {
                 answer(Claims::new(&tally, self.neighboring, self.method)?.delta(epsilon)?, self.method)
             }
         };
-        Ok(found)
+        // No method may claim less than what is revealed outright.
+        Ok(Answer { upper: found.upper.max(revealed(&self.tally, self.neighboring)), ..found })
     }
 
     /// The account whose floor is below the truth: of the same events, or of slightly better ones.
@@ -389,40 +394,7 @@ impl Accountant {
     }
 }
 
-/// The exact answer, or the Rényi one where that is smaller or the only one, or what the events' own claims add up to.
-fn best(
-    exact: Result<crate::tight::Bracket, AccountingError>,
-    renyi: impl FnOnce() -> Result<f64, AccountingError>,
-    claims: impl FnOnce() -> Result<f64, AccountingError>,
-) -> Result<Answer, AccountingError> {
-    let looser = |upper, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
-    let unsupported = match exact {
-        Ok(Bracket { lower, upper, direction }) => {
-            let found = Answer { lower, upper, direction, method: Method::Pld };
-            if upper - lower <= 1e-3 * upper + 1e-12 {
-                return Ok(found);
-            }
-            return Ok(match renyi() {
-                Ok(less) if less < upper => {
-                    Answer { upper: less, lower: lower.min(less), method: Method::Rdp, ..found }
-                }
-                _ => found,
-            });
-        }
-        Err(AccountingError::Invalid(invalid)) => return Err(invalid.into()),
-        Err(unsupported) => unsupported,
-    };
-    match renyi() {
-        Ok(upper) => return Ok(looser(upper, Method::Rdp)),
-        Err(AccountingError::Invalid(invalid)) => return Err(invalid.into()),
-        Err(_) => {}
-    }
-    match claims() {
-        Ok(upper) => Ok(looser(upper, Method::Optimal)),
-        Err(AccountingError::Invalid(invalid)) => Err(invalid.into()),
-        Err(_) => Err(unsupported),
-    }
-}
-
+#[cfg(test)]
+mod leak_tests;
 #[cfg(test)]
 mod tests;

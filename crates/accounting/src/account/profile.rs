@@ -1,6 +1,7 @@
 //! A tally as the methods see it: distributions of the loss, or Rényi curves.
 
 use super::Tally;
+use super::revealed::Asked;
 use crate::AccountingError;
 use crate::rdp::{RdpAccountant, delta_at_order, epsilon_by_mironov};
 use crate::tight::{Direction, TightAccountant};
@@ -101,7 +102,8 @@ impl Renyi {
     }
 
     /// The δ left for the rest, rounded down.
-    pub(super) fn left(&self, delta: Delta) -> Result<Delta, AccountingError> {
+    fn left(&self, asked: Asked) -> Result<Delta, AccountingError> {
+        let delta = asked.delta();
         if self.log_kept == 0.0 {
             return Ok(delta);
         }
@@ -124,8 +126,8 @@ impl Renyi {
         ((-libm::expm1(self.log_kept) + libm::exp(self.log_kept) * delta) * (1.0 + 1e-14)).min(1.0)
     }
 
-    pub(super) fn epsilon(&self, delta: Delta) -> Result<f64, AccountingError> {
-        Ok(self.account.epsilon_up(self.left(delta)?)?.get())
+    pub(super) fn epsilon(&self, asked: Asked) -> Result<f64, AccountingError> {
+        Ok(self.account.epsilon_up(self.left(asked)?)?.get())
     }
 
     pub(super) fn delta(&self, epsilon: Epsilon) -> Result<f64, AccountingError> {
@@ -133,8 +135,8 @@ impl Renyi {
     }
 
     /// Moments λ = 1, …, 32 with the tail bound of the paper.
-    pub(super) fn moments(&self, delta: Delta) -> Result<f64, AccountingError> {
-        let left = self.left(delta)?;
+    pub(super) fn moments(&self, asked: Asked) -> Result<f64, AccountingError> {
+        let left = self.left(asked)?;
         let best = (1..=crate::moments::LARGEST_MOMENT)
             .map(|lambda| f64::from(lambda) + 1.0)
             .map(|order| epsilon_by_mironov(self.account.divergence_up(order), order, left))
@@ -142,7 +144,7 @@ impl Renyi {
         if !best.is_finite() {
             return Err(AccountingError::invalid(
                 "delta",
-                delta,
+                asked.delta(),
                 "every moment is infinite: more noise is needed",
             ));
         }

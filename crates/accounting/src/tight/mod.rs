@@ -153,8 +153,8 @@ impl TightAccountant {
     /// ε at δ.
     ///
     /// # Errors
-    /// [`AccountingError::Invalid`] when δ = 0 or below what the events reveal outright;
-    /// [`AccountingError::Unsupported`] when no bracket can be certified.
+    /// [`AccountingError::Invalid`] when δ = 0; [`AccountingError::Impossible`] when it is below what the events reveal
+    /// outright; [`AccountingError::Unsupported`] when no bracket can be certified.
     pub fn epsilon(&self, delta: Delta) -> Result<Bracket, AccountingError> {
         if delta.get() < SMALLEST_DELTA {
             return Err(AccountingError::invalid("delta", delta, "give a delta of at least 1e-290"));
@@ -214,12 +214,11 @@ impl Side {
         let inner = (delta + libm::expm1(self.log_kept)) / kept;
         let error = self.kept_error + 4.0 * f64::EPSILON * delta;
         let doubt = 1e-13 + error / inner.max(f64::MIN_POSITIVE);
+        if inner * kept < -error {
+            return Err(AccountingError::impossible(delta, -libm::expm1(self.log_kept)));
+        }
         if inner <= 0.0 || doubt > 0.1 {
-            return Err(AccountingError::invalid(
-                "delta",
-                delta,
-                "give a larger delta: the events' own deltas already add up to as much",
-            ));
+            return Err(uncertified("delta is all but what the events reveal outright: give a larger delta"));
         }
         self.worst(
             |sum| epsilon_of(sum, inner * (1.0 - doubt), inner * (1.0 + doubt)),

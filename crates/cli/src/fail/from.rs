@@ -188,7 +188,9 @@ impl From<TrainError> for Fail {
 impl From<AccountingError> for Fail {
     fn from(error: AccountingError) -> Self {
         let code = match &error {
-            AccountingError::Invalid(invalid) => field_code(invalid.field),
+            AccountingError::Invalid(invalid) | AccountingError::Impossible(invalid) => {
+                field_code(invalid.field)
+            }
             AccountingError::Unsupported { .. } => Code::Unsupported,
         };
         Self::new(code, error.to_string())

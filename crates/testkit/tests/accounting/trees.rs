@@ -152,7 +152,7 @@ fn judged(found: &Result<Answer, AccountingError>, log: &EventLog, most: f64) ->
             // Losses that are known but out of reach of double precision are refused for the list as a whole.
             prop_assert!(known.contains(event) || *event == "this list of events", "{found:?} for {log:?}");
         }
-        Err(AccountingError::Invalid(invalid)) => {
+        Err(AccountingError::Invalid(invalid) | AccountingError::Impossible(invalid)) => {
             let message = invalid.to_string();
             let named = ["delta", "epsilon", "count", "epochs", "steps", "noise_multiplier"];
             prop_assert!(named.iter().any(|field| message.contains(field)), "{message} for {log:?}");

@@ -116,7 +116,9 @@ fn row(account: &Accountant, method: Method, delta: Delta) -> Row {
         },
         Ok(_) => reason("no finite epsilon".to_owned()),
         Err(AccountingError::Unsupported { event, why, .. }) => reason(format!("{event}: {why}")),
-        Err(AccountingError::Invalid(invalid)) => reason(invalid.remedy),
+        Err(AccountingError::Invalid(invalid) | AccountingError::Impossible(invalid)) => {
+            reason(invalid.remedy)
+        }
     }
 }
 

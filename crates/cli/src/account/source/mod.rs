@@ -167,15 +167,20 @@ impl Source {
     /// The line for an account that could not be given.
     pub(super) fn refused(&self, error: AccountingError, method: Method) -> Fail {
         match error {
-            AccountingError::Invalid(InvalidValue { field, value, remedy }) => match (field, &self.origin) {
-                ("delta", _) => Fail::flag("--delta", &value, remedy),
-                ("epsilon", _) => Fail::flag("--epsilon", &value, remedy),
-                ("size", _) => Fail::flag("--size", &value, remedy),
-                ("noise_multiplier", Origin::Flags(_)) => Fail::flag("--noise-multiplier", &value, remedy),
-                ("count", Origin::Flags(_)) => Fail::flag("--steps", &value, remedy),
-                ("epochs", Origin::Flags(_)) => Fail::flag("--epochs", &value, remedy),
-                _ => Fail::new(Code::Range, format!("{}: {field} = {value}: {remedy}", self.label())),
-            },
+            AccountingError::Invalid(InvalidValue { field, value, remedy })
+            | AccountingError::Impossible(InvalidValue { field, value, remedy }) => {
+                match (field, &self.origin) {
+                    ("delta", _) => Fail::flag("--delta", &value, remedy),
+                    ("epsilon", _) => Fail::flag("--epsilon", &value, remedy),
+                    ("size", _) => Fail::flag("--size", &value, remedy),
+                    ("noise_multiplier", Origin::Flags(_)) => {
+                        Fail::flag("--noise-multiplier", &value, remedy)
+                    }
+                    ("count", Origin::Flags(_)) => Fail::flag("--steps", &value, remedy),
+                    ("epochs", Origin::Flags(_)) => Fail::flag("--epochs", &value, remedy),
+                    _ => Fail::new(Code::Range, format!("{}: {field} = {value}: {remedy}", self.label())),
+                }
+            }
             unsupported @ AccountingError::Unsupported { .. } => match &self.origin {
                 Origin::File { .. } => {
                     Fail::new(Code::Unsupported, format!("{}: {unsupported}", self.label()))

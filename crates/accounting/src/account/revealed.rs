@@ -1,0 +1,82 @@
+//! What events reveal outright, whatever is made of them afterwards.
+
+use super::Tally;
+use crate::AccountingError;
+use reticent_core::{Delta, Event, Neighboring};
+
+/// What rounding may have added to a logarithm here.
+const SLACK: f64 = 1e-13;
+
+/// A δ at which the events may have a finite ε: not below the probability with which they reveal everything. Every
+/// method of the accountant is asked with one of these, so that none can answer where no answer exists.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked(Delta);
+
+impl Asked {
+    /// # Errors
+    /// [`AccountingError::Invalid`] for δ = 0 and [`AccountingError::Impossible`] for a δ that is too small.
+    pub(super) fn new(
+        delta: Delta,
+        tally: &Tally,
+        neighboring: Neighboring,
+    ) -> Result<Self, AccountingError> {
+        if delta.get() == 0.0 {
+            return Err(AccountingError::invalid("delta", 0, "give a delta above 0 and below 1, e.g. 1e-6"));
+        }
+        let revealed = revealed(tally, neighboring);
+        if delta.get() < revealed {
+            return Err(AccountingError::impossible(delta.get(), revealed));
+        }
+        Ok(Self(delta))
+    }
+
+    pub(super) fn delta(self) -> Delta {
+        self.0
+    }
+}
+
+/// The probability with which mechanisms that the events allow reveal everything, rounded down: δ(ε) is no smaller at any
+/// ε.
+pub(super) fn revealed(tally: &Tally, neighboring: Neighboring) -> f64 {
+    let leaks = tally.parts().iter().map(|(count, event)| *count as f64 * leak(event, neighboring));
+    probability(leaks.sum())
+}
+
+/// 1 − e^{−leak}, rounded down.
+fn probability(leak: f64) -> f64 {
+    -libm::expm1(-leak * (1.0 - SLACK)) * (1.0 - SLACK)
+}
+
+/// −ln of the probability that nothing is revealed. It adds up over events in sequence.
+fn leak(event: &Event, neighboring: Neighboring) -> f64 {
+    match event {
+        Event::Approximate { delta, .. } => -libm::log1p(-delta.get()),
+        Event::Repeated { count, event } => *count as f64 * leak(event, neighboring),
+        // Each record is in one batch an epoch, and what is run on that batch may reveal it.
+        Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
+            *epochs as f64 * leak(event, neighboring)
+        }
+        Event::Composed { events } => events.iter().map(|event| leak(event, neighboring)).sum(),
+        Event::Parallel { events } => {
+            let mut leaks: Vec<f64> = events.iter().map(|event| leak(event, neighboring)).collect();
+            leaks.sort_by(|a, b| b.total_cmp(a));
+            let touched = match neighboring {
+                Neighboring::AddRemove => 1,
+                Neighboring::ReplaceOne => 2,
+            };
+            leaks.into_iter().take(touched).sum()
+        }
+        Event::PoissonSampled { rate, event } => thinned(rate.get(), leak(event, neighboring)),
+        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
+            thinned(*batch_size as f64 / *dataset_size as f64, leak(event, neighboring))
+        }
+        // There is at least one trial, and a trial that reveals may be the best.
+        Event::RepeatAndSelect { event, .. } => leak(event, neighboring),
+        _ => 0.0,
+    }
+}
+
+/// With probability `rate` the record is in the sample.
+fn thinned(rate: f64, inner: f64) -> f64 {
+    if inner == 0.0 { 0.0 } else { -libm::log1p(-rate * probability(inner)) }
+}
