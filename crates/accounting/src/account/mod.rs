@@ -398,3 +398,5 @@ impl Accountant {
 mod leak_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod truth_tests;

@@ -17,25 +17,45 @@ pub(super) enum End {
 }
 
 /// What a list of events consists of.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
-    neighboring: Neighboring,
-    end: End,
-    parts: Vec<(f64, Pair)>,
+    pub(super) neighboring: Neighboring,
+    pub(super) end: End,
+    pub(super) parts: Vec<(f64, Pair)>,
     /// ln of the probability that nothing is revealed outright.
     pub(super) log_kept: f64,
     /// Shuffled epochs, for the floor.
     pub(super) shuffled: Vec<Shuffle>,
+    /// Uses of events on disjoint parts: what a record may meet in each.
+    pub(super) parallels: Vec<(f64, Vec<Found>)>,
 }
 
 /// A loss that is the same both ways, or one that is not.
-enum Pair {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Pair {
     Same(Loss),
-    Mixture { shifts: Vec<f64>, weights: Vec<f64>, sigma: f64 },
-    Sampled { rate: f64, inner: Loss },
-    Truncated { spilled: f64, rate: f64, sigma: f64 },
+    Mixture {
+        shifts: Vec<f64>,
+        weights: Vec<f64>,
+        sigma: f64,
+    },
+    Sampled {
+        rate: f64,
+        inner: Loss,
+    },
+    Truncated {
+        spilled: f64,
+        rate: f64,
+        sigma: f64,
+    },
+    /// The worst of several at every ε: see [`Loss::Envelope`]. For each one both directions.
+    Envelope {
+        leak: f64,
+        branches: Vec<((f64, Loss), (f64, Loss))>,
+    },
 }
 
-fn unsupported(event: &'static str, why: &str) -> AccountingError {
+pub(super) fn unsupported(event: &'static str, why: &str) -> AccountingError {
     AccountingError::Unsupported { event, accountant: "pld", why: why.into() }
 }
 
@@ -63,13 +83,45 @@ impl Pair {
                 (1.0 - spilled, mixture(vec![0.0, 1.0], vec![1.0 - rate, *rate], *sigma, direction)),
                 (*spilled, mixture(vec![0.0, 2.0], vec![1.0 - rate, *rate], *sigma, direction)),
             ]),
+            Self::Envelope { leak, branches } => {
+                let chosen = |(remove, add): &((f64, Loss), (f64, Loss))| match direction {
+                    Direction::Remove => remove.clone(),
+                    Direction::Add => add.clone(),
+                };
+                Loss::Envelope { leak: *leak, branches: branches.iter().map(chosen).collect() }
+            }
         }
     }
 }
 
 impl Found {
     pub(super) fn new(neighboring: Neighboring, end: End) -> Self {
-        Self { neighboring, end, parts: Vec::new(), log_kept: 0.0, shuffled: Vec::new() }
+        Self {
+            neighboring,
+            end,
+            parts: Vec::new(),
+            log_kept: 0.0,
+            shuffled: Vec::new(),
+            parallels: Vec::new(),
+        }
+    }
+
+    /// Whether nothing is lost.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.log_kept == 0.0 && self.shuffled.is_empty() && self.parallels.is_empty()
+    }
+
+    /// Whether one use of events on disjoint parts is all there is.
+    pub(super) fn is_only_parallel(&self) -> bool {
+        self.parts.is_empty() && self.log_kept == 0.0 && self.shuffled.is_empty() && self.parallels.len() == 1
+    }
+
+    /// Adds so many uses of another list.
+    pub(super) fn absorb(&mut self, other: &Self, count: f64) {
+        self.parts.extend(other.parts.iter().map(|(times, pair)| (count * times, pair.clone())));
+        self.log_kept += count * other.log_kept;
+        self.shuffled.extend(&other.shuffled);
+        self.parallels.extend(other.parallels.iter().map(|(times, parts)| (count * times, parts.clone())));
     }
 
     /// The losses in one direction.
@@ -180,26 +232,19 @@ impl Found {
                     }
                 }
             }
-            Event::Parallel { events } => match self.parallel(events)? {
-                None => return Ok(()),
-                Some(losses) => {
-                    self.parts.extend(losses.into_iter().map(|loss| (count as f64, Pair::Same(loss))));
-                    return Ok(());
+            Event::Parallel { events } => {
+                let mut parts = self.possibilities(events)?;
+                match (parts.pop(), parts.is_empty()) {
+                    (None, _) => {}
+                    (Some(only), true) => self.absorb(&only, count as f64),
+                    (Some(last), false) => {
+                        parts.push(last);
+                        self.parallels.push((count as f64, parts));
+                    }
                 }
-            },
-            Event::Exponential { epsilon } if floor => {
-                // Two candidates: randomized response of half the range.
-                Pair::Same(pure(0.5 * epsilon.get()))
+                return Ok(());
             }
-            Event::Zcdp { rho } if floor && rho.get() > 0.0 => {
-                Pair::Same(Loss::Gaussian(1.0 / (2.0 * rho.get()).sqrt()))
-            }
-            Event::Zcdp { .. }
-            | Event::Rdp { .. }
-            | Event::StudentT { .. }
-            | Event::RepeatAndSelect { .. }
-                if floor =>
-            {
+            Event::Rdp { .. } | Event::StudentT { .. } | Event::RepeatAndSelect { .. } if floor => {
                 return Ok(());
             }
             simple => match self.simple(simple)? {
@@ -211,8 +256,23 @@ impl Found {
         Ok(())
     }
 
-    /// The loss of an event without a sampler; none where there is no loss at all.
+    /// The loss of an event without a sampler, at the end that is asked for; none where there is no loss at all.
     fn simple(&self, event: &Event) -> Result<Option<Loss>, AccountingError> {
+        let loss = match (event, self.end) {
+            // Two candidates: randomized response of half the range.
+            (Event::Exponential { epsilon }, End::Floor) => pure(0.5 * epsilon.get()),
+            // Gaussian noise is a ρ-zCDP mechanism.
+            (Event::Zcdp { rho }, End::Floor) if rho.get() > 0.0 => {
+                Loss::Gaussian(1.0 / (2.0 * rho.get()).sqrt() * (1.0 + 4.0 * f64::EPSILON))
+            }
+            (Event::Zcdp { .. }, End::Floor) => return Ok(None),
+            (other, _) => return self.either_end(other),
+        };
+        Ok(Some(loss).filter(|loss| !is_nothing(loss)))
+    }
+
+    /// The same where the worst that the event allows is a mechanism of its kind, or where only that is known.
+    fn either_end(&self, event: &Event) -> Result<Option<Loss>, AccountingError> {
         let loss = match event {
             Event::Gaussian { noise_multiplier } => Loss::Gaussian(noise_multiplier.get()),
             Event::Gdp { mu } if mu.get() > 0.0 => Loss::Gaussian(1.0 / mu.get()),
@@ -241,12 +301,19 @@ impl Found {
             }
             _ => return Err(unsupported("this event", "it is not known inside a sampler or beside others")),
         };
-        if let Loss::Response { epsilon, .. } | Loss::Laplace(epsilon) = loss
-            && epsilon == 0.0
-        {
-            return Ok(None);
+        Ok(Some(loss).filter(|loss| !is_nothing(loss)))
+    }
+
+    /// The loss of what is run on a sample.
+    fn inner(&self, event: &Event) -> Result<Option<Loss>, AccountingError> {
+        match event {
+            Event::Repeated { .. } | Event::Composed { .. } | Event::Parallel { .. } => {
+                let mut list = Self::new(self.neighboring, self.end);
+                list.collect(event, 1)?;
+                list.single()
+            }
+            simple => self.simple(simple),
         }
-        Ok(Some(loss))
     }
 
     /// An event on a random part of the data.
@@ -256,7 +323,7 @@ impl Found {
         event: &Event,
         sampler: &'static str,
     ) -> Result<Option<Pair>, AccountingError> {
-        let inner = self.simple(event).map_err(|_| {
+        let inner = self.inner(event).map_err(|_| {
             unsupported(sampler, "the loss of what is run on the sample is not known: use rdp")
         })?;
         let Some(inner) = inner else { return Ok(None) };
@@ -281,36 +348,8 @@ impl Found {
             (_, inner, _) => Pair::Sampled { rate, inner },
         }))
     }
+}
 
-    /// Events on disjoint parts: a record is in one of them, and under replace-one may move to another. Known
-    /// where the events are of one kind, so that the worst is the one with the least noise.
-    fn parallel(&self, events: &[Event]) -> Result<Option<Vec<Loss>>, AccountingError> {
-        let mut losses = Vec::new();
-        for event in events {
-            losses.extend(
-                self.simple(event)
-                    .map_err(|_| unsupported("parallel", "its parts must be simple events: use rdp"))?,
-            );
-        }
-        let kind = |loss: &Loss| match loss {
-            Loss::Gaussian(sigma) => Some((0, -sigma)),
-            Loss::Laplace(epsilon) => Some((1, *epsilon)),
-            Loss::Response { epsilon, plus, minus } if (plus + minus - 1.0).abs() < 1e-15 => {
-                Some((2, *epsilon))
-            }
-            _ => None,
-        };
-        let kinds: Option<Vec<(i32, f64)>> = losses.iter().map(kind).collect();
-        let alike = kinds.is_some_and(|kinds| kinds.windows(2).all(|pair| pair[0].0 == pair[1].0));
-        if !alike {
-            return Err(unsupported("parallel", "its parts must be events of one kind: use rdp"));
-        }
-        let strength = |loss: &Loss| kind(loss).map_or(0.0, |(_, strength)| strength);
-        losses.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
-        losses.truncate(match self.neighboring {
-            Neighboring::AddRemove => 1,
-            Neighboring::ReplaceOne => 2,
-        });
-        Ok(Some(losses))
-    }
+fn is_nothing(loss: &Loss) -> bool {
+    matches!(loss, Loss::Response { epsilon, .. } | Loss::Laplace(epsilon) if *epsilon == 0.0)
 }

@@ -34,7 +34,7 @@ impl Sum {
 }
 
 /// The net number of plusses over minuses in `count` uses: masses of −count, …, count.
-fn net(count: usize, plus: f64, minus: f64) -> Vec<f64> {
+pub(super) fn net(count: usize, plus: f64, minus: f64) -> Vec<f64> {
     let one = vec![minus, (1.0 - plus - minus).max(0.0), plus];
     let (mut result, mut power, mut left) = (vec![1.0], one, count);
     while left > 0 {

@@ -21,14 +21,14 @@ const CUT: f64 = 1e-9;
 const TRANSFORM: f64 = 2e-15;
 
 /// One event's loss on the grid i·step: never better than the event itself.
-struct Law {
-    first: i64,
-    masses: Vec<f64>,
+pub(super) struct Law {
+    pub(super) first: i64,
+    pub(super) masses: Vec<f64>,
     logs: Vec<f64>,
     /// What cancellation may have done to each mass.
     doubts: Vec<f64>,
     /// P(L beyond the grid): counted as revealed.
-    revealed: f64,
+    pub(super) revealed: f64,
     /// P(L below the grid): moved up to its first point.
     raised: f64,
 }
@@ -44,7 +44,7 @@ struct Laws {
 }
 
 /// The least t with P(L > t) ≤ share, or the largest with P(L ≤ t) ≤ share, from outside; none beyond 10⁹.
-fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
+pub(super) fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
     let sign = if above { 1.0 } else { -1.0 };
     let outside = |reach: f64| {
         let tails = loss.tails(sign * reach);
@@ -72,7 +72,7 @@ fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
 impl Law {
     /// Mass in (a, a + step] is split between the ends so that its P-mass and its Q-mass are both kept:
     /// of all laws on the grid that are never better, the least bad one.
-    fn new(loss: &Loss, step: f64, from: f64, to: f64) -> Option<Self> {
+    pub(super) fn new(loss: &Loss, step: f64, from: f64, to: f64) -> Option<Self> {
         let (first, last) = ((from / step).floor() - 1.0, (to / step).ceil() + 1.0);
         if last - first > MOST_CELLS {
             return None;

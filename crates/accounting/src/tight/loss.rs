@@ -60,6 +60,14 @@ pub enum Loss {
     },
     /// One of several losses, which one being revealed.
     Blend(Vec<(f64, Loss)>),
+    /// The worst of several at every ε, given that not everything is revealed: what a record loses that is in one of
+    /// several parts.
+    Envelope {
+        /// The largest of their probabilities to reveal everything.
+        leak: f64,
+        /// The probability of each to reveal everything, and its loss otherwise.
+        branches: Vec<(f64, Loss)>,
+    },
 }
 
 /// K on a line: values at c + ikh for k = 0, 1, …, with a bound on the error of each.
@@ -203,7 +211,7 @@ impl Loss {
                         / total;
                 Some((mean, variance))
             }
-            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
+            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } | Self::Envelope { .. } => None,
             Self::Laplace(_) | Self::Response { .. } | Self::Blend(_) => {
                 let gap = 1e-3 * c.min(1.0);
                 let (below, at, above) = (self.cumulant(c - gap), self.cumulant(c), self.cumulant(c + gap));
@@ -252,7 +260,7 @@ impl Loss {
                 let lines: Option<Vec<Line>> = parts.iter().map(|(_, loss)| loss.line(c, h, count)).collect();
                 Some(blended(parts, &lines?, count))
             }
-            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
+            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } | Self::Envelope { .. } => None,
         }
     }
 
@@ -347,7 +355,9 @@ impl Loss {
                     Decay::Gaussian(_) => Decay::Layers(Vec::new()),
                 }
             }
-            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => Decay::Layers(Vec::new()),
+            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } | Self::Envelope { .. } => {
+                Decay::Layers(Vec::new())
+            }
         }
     }
 }

@@ -2,11 +2,13 @@
 #![doc = include_str!("proof.md")]
 
 mod complex;
+mod compound;
 mod contour;
 mod events;
 mod exact;
 mod grid;
 mod loss;
+mod parallel;
 mod shuffle;
 mod tails;
 
@@ -66,6 +68,8 @@ struct Side {
     kept_error: f64,
     /// Shuffled epochs, of which only one event of the total is known.
     shuffled: Vec<Shuffle>,
+    /// What a record may meet, where a single event on disjoint parts is all there is: the worst of these decides.
+    alone: Option<Vec<Found>>,
 }
 
 impl TightAccountant {
@@ -110,11 +114,11 @@ impl TightAccountant {
         let known = ceiling.collect(event, count);
         let mut floor = Found::new(self.neighboring, End::Floor);
         if floor.collect(event, count).is_ok() {
-            self.floor.extend(&floor);
+            // Where it is not known what is added, less than all is a floor too.
+            self.floor.extend(&floor).ok();
         }
         known?;
-        self.ceiling.extend(&ceiling);
-        Ok(())
+        self.ceiling.extend(&ceiling)
     }
 
     /// δ at ε.
@@ -169,19 +173,80 @@ impl TightAccountant {
 
     /// Whether both directions lose the same.
     pub(crate) fn is_symmetric(&self) -> bool {
-        self.ceiling.remove.parts == self.ceiling.add.parts
+        self.ceiling.is_symmetric()
     }
 
     /// Whether the worst that the events allow is known to be among them.
     fn is_exact(&self) -> bool {
         self.floor.shuffled.is_empty()
+            && self.ceiling.alone.is_none()
+            && self.floor.alone.is_none()
+            && self.ceiling.log_kept == self.floor.log_kept
             && self.ceiling.remove.parts == self.floor.remove.parts
             && self.ceiling.add.parts == self.floor.add.parts
     }
 }
 
 impl Side {
-    fn extend(&mut self, found: &Found) {
+    /// Adds what was found; nothing when it fails.
+    fn extend(&mut self, found: &Found) -> Result<(), AccountingError> {
+        let is_empty = self.remove.parts.is_empty() && self.log_kept == 0.0 && self.shuffled.is_empty();
+        match (&self.alone, &found.parallels[..]) {
+            (None, [(1.0, parts)]) if is_empty && found.is_only_parallel() => {
+                self.alone = Some(parts.clone());
+                return Ok(());
+            }
+            _ if found.is_empty() => return Ok(()),
+            (Some(parts), _) => {
+                let mut both = Found::new(found.neighboring, found.end);
+                both.parallels.push((1.0, parts.clone()));
+                both.absorb(found, 1.0);
+                let settled = both.settled()?;
+                self.alone = None;
+                self.add(&settled);
+            }
+            _ => self.add(&found.settled()?),
+        }
+        Ok(())
+    }
+
+    /// One account for each of what a record may meet, where that is all there is.
+    fn branches(&self) -> Result<Option<Vec<Self>>, AccountingError> {
+        let Some(parts) = &self.alone else { return Ok(None) };
+        let side = |part: &Found| {
+            let mut side = Self::default();
+            (side.remove.width, side.add.width) = (self.remove.width, self.add.width);
+            side.extend(part).map(|()| side)
+        };
+        Ok(Some(parts.iter().map(side).collect::<Result<Vec<Self>, AccountingError>>()?))
+    }
+
+    /// The worst of the branches.
+    fn over(
+        branches: &[Self],
+        ask: impl Fn(&Self) -> Result<Bracket, AccountingError>,
+    ) -> Result<Bracket, AccountingError> {
+        let start = Bracket { lower: 0.0, upper: 0.0, direction: Direction::Remove };
+        branches.iter().try_fold(start, |worst, side| {
+            let found = ask(side)?;
+            if found.upper.is_nan() {
+                return Err(uncertified("the noise is too small"));
+            }
+            let direction = if found.upper > worst.upper { found.direction } else { worst.direction };
+            let (lower, upper) = (worst.lower.max(found.lower), worst.upper.max(found.upper));
+            Ok(Bracket { lower, upper, direction })
+        })
+    }
+
+    fn is_symmetric(&self) -> bool {
+        match self.branches() {
+            Ok(None) => self.remove.parts == self.add.parts,
+            Ok(Some(branches)) => branches.iter().all(Self::is_symmetric),
+            Err(_) => false,
+        }
+    }
+
+    fn add(&mut self, found: &Found) {
         for (direction, sum) in [(Direction::Remove, &mut self.remove), (Direction::Add, &mut self.add)] {
             for (times, loss) in found.losses(direction) {
                 sum.push(times, loss);
@@ -193,6 +258,9 @@ impl Side {
     }
 
     fn delta(&self, epsilon: f64) -> Result<Bracket, AccountingError> {
+        if let Some(branches) = self.branches()? {
+            return Self::over(&branches, |side| side.delta(epsilon));
+        }
         let inner =
             self.worst(|sum| delta_of(sum, epsilon), |sum, known| chernoff(sum, epsilon) < known.lower)?;
         Ok(Bracket {
@@ -203,12 +271,19 @@ impl Side {
     }
 
     fn delta_one_way(&self, epsilon: f64, direction: Direction) -> Result<f64, AccountingError> {
+        if let Some(branches) = self.branches()? {
+            let mut each = branches.iter().map(|side| side.delta_one_way(epsilon, direction));
+            return each.try_fold(0.0, |worst: f64, delta| Ok(worst.max(delta?)));
+        }
         let sum = if direction == Direction::Remove { &self.remove } else { &self.add };
         let inner = if sum.parts.is_empty() { 0.0 } else { delta_of(sum, epsilon)?.upper };
         Ok(self.with_kept(inner, 1.0))
     }
 
     fn epsilon(&self, delta: f64) -> Result<Bracket, AccountingError> {
+        if let Some(branches) = self.branches()? {
+            return Self::over(&branches, |side| side.epsilon(delta));
+        }
         // 1 − kept·(1 − inner) = δ
         let kept = libm::exp(self.log_kept);
         let inner = (delta + libm::expm1(self.log_kept)) / kept;

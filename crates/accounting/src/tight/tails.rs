@@ -168,6 +168,7 @@ impl Loss {
                 }
                 sum
             }
+            Self::Envelope { leak, branches } => envelope(*leak, branches, t),
         }
     }
 
@@ -190,7 +191,9 @@ impl Loss {
             Self::Gaussian(sigma) => 1.0 / sigma,
             Self::Mixture { shifts, sigma, .. } => shifts.iter().copied().fold(0.0, f64::max) / sigma,
             Self::Sampled { inner, .. } | Self::Swapped { inner, .. } => inner.sharpness(),
-            Self::Blend(parts) => parts.iter().map(|(_, part)| part.sharpness()).fold(0.0, f64::max),
+            Self::Blend(parts) | Self::Envelope { branches: parts, .. } => {
+                parts.iter().map(|(_, part)| part.sharpness()).fold(0.0, f64::max)
+            }
             Self::Laplace(_) | Self::Response { .. } | Self::Atoms(_) => 0.0,
         }
     }
@@ -286,6 +289,41 @@ fn sampled(rate: f64, inner: &Loss, direction: Direction, t: f64) -> Tails {
     }
 }
 
+/// Where one of the pairs has the largest δ around t, the tails are that pair's own: δ(t) = P(L > t) − e^t·Q(L > t) and
+/// δ′(t) = −e^t·Q(L > t). They are divided by the probability 1 − leak of not being revealed.
+fn envelope(leak: f64, branches: &[(f64, Loss)], t: f64) -> Tails {
+    let whole = |(own, loss): &(f64, Loss)| {
+        let tails = loss.tails(t);
+        let kept = 1.0 - own;
+        // Differences of the common part are taken before the rest is added.
+        Tails {
+            p_above: (own - leak) + kept * tails.p_above,
+            p_below: kept * tails.p_below,
+            q_above: kept * tails.q_above,
+            q_below: (own - leak) + kept * tails.q_below,
+        }
+    };
+    // δ(t) but for a common term, on the side where the numbers are small.
+    let height = |tails: &Tails| {
+        if t >= 0.0 {
+            tails.p_above - libm::exp(t) * tails.q_above
+        } else {
+            libm::exp(t) * tails.q_below - tails.p_below
+        }
+    };
+    let worst = branches.iter().map(whole).max_by(|a, b| height(a).total_cmp(&height(b)));
+    let share = |mass: f64| (mass / (1.0 - leak)).clamp(0.0, 1.0);
+    match worst {
+        None => ALL_BELOW,
+        Some(tails) => Tails {
+            p_above: share(tails.p_above),
+            p_below: share(tails.p_below),
+            q_above: share(tails.q_above),
+            q_below: share(tails.q_below),
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,6 +348,10 @@ mod tests {
             sampled(Loss::Laplace(0.7), Direction::Remove),
             sampled(Loss::Laplace(0.7), Direction::Add),
             Loss::Swapped { rate: 0.3, inner: Box::new(Loss::Gaussian(0.8)) },
+            Loss::Envelope {
+                leak: 0.0,
+                branches: vec![(0.0, Loss::Gaussian(1.6)), (0.0, Loss::Laplace(0.7))],
+            },
         ]
     }
 
