@@ -122,6 +122,30 @@ impl Claims {
     }
 }
 
+/// Σε, where every event has an (ε, δ) of its own and their deltas add up to no more than the one asked for: the plain
+/// sum, which no other method need exceed.
+pub(super) fn plain_sum(tally: &Tally, neighboring: Neighboring, asked: Asked) -> Option<f64> {
+    if !tally.parts().iter().all(|(_, event)| is_plain(event)) {
+        return None;
+    }
+    Claims::new(tally, neighboring, Method::Basic).and_then(|claims| claims.epsilon(asked)).ok()
+}
+
+/// Whether an event has an (ε, δ) of its own, without a δ to choose.
+fn is_plain(event: &Event) -> bool {
+    match event {
+        Event::Laplace { .. }
+        | Event::DiscreteLaplace { .. }
+        | Event::RandomizedResponse { .. }
+        | Event::Exponential { .. }
+        | Event::Pure { .. }
+        | Event::Approximate { .. } => true,
+        Event::Repeated { event, .. } => is_plain(event),
+        Event::Composed { events } | Event::Parallel { events } => events.iter().all(is_plain),
+        _ => false,
+    }
+}
+
 /// One event's own claim.
 enum Own {
     Fixed(Guarantee),

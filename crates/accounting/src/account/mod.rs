@@ -21,7 +21,7 @@ mod profile;
 mod revealed;
 mod tally;
 
-use claims::Claims;
+use claims::{Claims, plain_sum};
 use outcome::best;
 pub(crate) use profile::Profile;
 use profile::{Renyi, Tight};
@@ -206,7 +206,13 @@ impl Accountant {
                     Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.epsilon(asked.delta()));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(asked);
                 let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(asked);
-                best(exact, renyi, claims)?
+                let found = best(exact, renyi, claims)?;
+                match plain_sum(&self.tally, self.neighboring, asked) {
+                    Some(sum) if sum < found.upper * (1.0 - 1e-12) => {
+                        Answer { upper: sum, lower: found.lower.min(sum), method: Method::Basic, ..found }
+                    }
+                    _ => found,
+                }
             }
             Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(asked)?, Method::Rdp),
             Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(asked)?, Method::Moments),

@@ -272,9 +272,8 @@ fn the_exponential_mechanism_has_the_floor_of_a_selection() {
 
 #[test]
 fn disjoint_parts_of_different_kinds_cost_the_worst_at_every_epsilon() {
-    let (laplace, gaussian) = |z: f64| -> (Event, Event) {
-        (Event::Laplace { noise_multiplier: noise(z) }, Event::Gaussian { noise_multiplier: noise(z) })
-    }(10.0);
+    let laplace = Event::Laplace { noise_multiplier: noise(10.0) };
+    let gaussian = Event::Gaussian { noise_multiplier: noise(10.0) };
     let delta = Delta::new(1e-6).unwrap();
     let ask = |neighboring, list: &[(u64, Event)]| {
         let mut account = Accountant::new(neighboring, Method::Pld);
