@@ -27,6 +27,33 @@ fn text_says_what_was_done_and_what_it_cost() {
 }
 
 #[test]
+fn noise_and_sampling_are_told_apart() {
+    let answer = json(&["train", "--epsilon", "1"]);
+    let [noise, sampling] =
+        ["accuracy_doubt", "accuracy_sampling"].map(|name| answer[name].as_f64().unwrap());
+    // Of some 6 500 held-out rows 83 % are right: 1.96·√(0.83·0.17/6500).
+    assert!(noise > 0.0 && noise < 0.01 && (0.008..0.0105).contains(&sampling), "{answer}");
+    let text = stdout(&["train", "--epsilon", "1"]);
+    assert!(text.contains("% (noise), ± ") && text.contains("% (sampling) (on held-out rows"), "{text}");
+    let exact = stdout(&["train", "--method", "exact"]);
+    assert!(exact.contains("% (sampling) (exactly") && !exact.contains("(noise)"), "{exact}");
+}
+
+#[test]
+fn a_delta_that_a_pure_fit_does_not_use_is_told() {
+    let output =
+        super::reticent(&["train", "--epsilon", "1", "--delta", "1e-6", "--method", "objective", "--json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let unused = "warning: --delta 0.000001: not used";
+    assert_eq!(answer["certificate"]["delta"] == 0.0, said.contains(unused), "{said} {answer}");
+    // Output perturbation at this epsilon is Gaussian with a delta, and uses it.
+    let output =
+        super::reticent(&["train", "--epsilon", "1", "--delta", "1e-6", "--method", "gradient", "--json"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("not used"));
+}
+
+#[test]
 fn a_stored_model_predicts_and_is_evaluated() {
     let folder = Folder::new();
     let (model, out) = (folder.path("model"), folder.path("said.csv"));
