@@ -71,8 +71,8 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
         && budget.delta.get() > 0.0
     {
         warnings.push(format!(
-            "--delta {}: not used: this fit is pure, and its guarantee holds with delta 0",
-            budget.delta
+            "--delta {:e}: not used: this fit is pure, and its guarantee holds with delta 0",
+            budget.delta.get()
         ));
     }
     let certificate = match own {

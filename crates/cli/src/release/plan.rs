@@ -6,7 +6,7 @@ use crate::args::{self, Ask};
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::Target;
-use reticent::core::rounding::sub_down;
+use reticent::core::rounding::{mul_down, sub_down};
 use reticent::core::{Epsilon, Guarantee, Neighboring};
 use reticent::data::schema::Kind;
 use reticent::data::{ColumnKind, Predicate, Schema, TableFile};
@@ -230,7 +230,8 @@ impl Extra {
         if self.count_clamped {
             let whole = plan.terms.epsilon.get();
             let counting = Epsilon::new(COUNTING_SHARE * whole)?;
-            plan.terms.epsilon = Epsilon::new(sub_down(whole, counting.get()))?;
+            // A little less, so that the parts of the answer add up to no more than was asked for, rounded up each.
+            plan.terms.epsilon = Epsilon::new(mul_down(sub_down(whole, counting.get()), 1.0 - 1e-15))?;
             plan.counting = Some(counting);
         }
         Ok(plan)
