@@ -2,9 +2,8 @@
 
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::data::write_atomic;
+use reticent::data::{DataError, check_regular, write_atomic};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 /// The certificate in the folder of a model.
@@ -35,6 +34,11 @@ impl<'a> Target<'a> {
         Self { flag: "--plot", path, extension: "svg" }
     }
 
+    /// The table that `--out` asks for.
+    pub(crate) fn csv(path: &'a Path) -> Self {
+        Self { flag: "--out", path, extension: "csv" }
+    }
+
     fn refuse(&self, code: Code, remedy: impl std::fmt::Display) -> Fail {
         Fail::flag(self.flag, &self.path.display().to_string(), remedy).coded(code)
     }
@@ -46,19 +50,19 @@ impl<'a> Target<'a> {
         if !fits || path.file_name().is_none() {
             return Err(self.refuse(Code::Unwritable, format!("give a name that ends in .{extension}")));
         }
-        match fs::symlink_metadata(path) {
-            Ok(found) if !found.is_file() => {
-                Err(self.refuse(Code::Taken, "something else has that name: give another one"))
+        check_regular(path).map_err(|error| match error {
+            DataError::NotReplaced { kind, .. } => {
+                let remedy =
+                    format!("this is {kind}, and only a regular file is replaced: give another name");
+                self.refuse(Code::Taken, remedy)
             }
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(self.refuse(Code::Unwritable, format!("cannot be written: {error}")))
+            error => Fail::data(self.flag)(error),
+        })?;
+        match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            Some(folder) if !folder.is_dir() => {
+                Err(self.refuse(Code::Unwritable, "there is no such folder: make it first"))
             }
-            _ => match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-                Some(folder) if !folder.is_dir() => {
-                    Err(self.refuse(Code::Unwritable, "there is no such folder: make it first"))
-                }
-                _ => Ok(()),
-            },
+            _ => Ok(()),
         }
     }
 

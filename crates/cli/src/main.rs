@@ -23,6 +23,7 @@ mod release;
 mod report;
 mod scan;
 mod schema;
+mod stdout;
 mod text;
 
 use args::{Cli, Command};
@@ -40,6 +41,8 @@ use std::process::ExitCode;
 const MISTAKE: u8 = 2;
 /// Exit status after Ctrl-C.
 const INTERRUPTED: u8 = 130;
+/// Exit status when nobody reads standard output any more, as of a process that SIGPIPE ends.
+const BROKEN_PIPE: u8 = 141;
 /// Exit status after a defect of this program (`EX_SOFTWARE`).
 const DEFECT: u8 = 70;
 
@@ -118,14 +121,18 @@ fn main() -> ExitCode {
     // If standard error is gone there is nowhere left to say so.
     let _ = std::io::stderr().write_all(finished.stderr.as_bytes());
     let mut stdout = std::io::stdout();
-    match stdout.write_all(finished.stdout.as_bytes()).and_then(|()| stdout.flush()) {
+    let written = match stdout::was_closed() && !finished.stdout.is_empty() {
+        true => Err(std::io::Error::other("it is closed")),
+        false => stdout.write_all(finished.stdout.as_bytes()).and_then(|()| stdout.flush()),
+    };
+    match written {
         Ok(()) => ExitCode::from(finished.status),
-        // Whoever was reading has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(finished.status),
         Err(error) => {
+            // What was released or trained has been paid for all the same: silence would hide that nobody read the answer.
             let failure = Fail::new(Code::Output, format!("cannot write to standard output: {error}"));
             let _ = std::io::stderr().write_all(mistake(&failure, &words).stderr.as_bytes());
-            ExitCode::from(MISTAKE)
+            let is_pipe = error.kind() == ErrorKind::BrokenPipe;
+            ExitCode::from(if is_pipe { BROKEN_PIPE } else { MISTAKE })
         }
     }
 }

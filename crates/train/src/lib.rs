@@ -51,4 +51,4 @@ pub use plan::{PlanSettings, PrivacyPlan};
 pub use sampler::Units;
 pub use schedule::{Decay, Schedule};
 pub use store::{load_weights, save_weights};
-pub use trainer::{Baseline, Batches, Progress, Recipe, Terms, Trainer};
+pub use trainer::{Baseline, Batches, Progress, Recipe, StopCause, Terms, Trainer};

@@ -35,7 +35,8 @@ pub fn save_weights(path: &Path, layout: &Layout, weights: &[f32]) -> Result<(),
 /// Reads weights for a layout.
 ///
 /// # Errors
-/// [`TrainError::File`] when the file is missing or corrupt, lacks a parameter, or has one of another shape or kind.
+/// [`TrainError::File`] when the file is missing or corrupt, lacks a parameter, has one of another shape or kind, or a
+/// weight that is not finite.
 pub fn load_weights(path: &Path, layout: &Layout) -> Result<Vec<f32>, TrainError> {
     let bytes = std::fs::read(path).map_err(|error| refused(path, format!("cannot be read: {error}")))?;
     let arrays = SafeTensors::deserialize(&bytes)
@@ -56,6 +57,10 @@ pub fn load_weights(path: &Path, layout: &Layout) -> Result<Vec<f32>, TrainError
             return Err(refused(path, why));
         }
         weights.extend(array.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+    }
+    if weights.iter().any(|weight| !weight.is_finite()) {
+        let why = "a weight is not a finite number: the training has diverged; train it again with a smaller learning rate";
+        return Err(refused(path, why.to_owned()));
     }
     Ok(weights)
 }

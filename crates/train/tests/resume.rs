@@ -5,7 +5,7 @@ mod model;
 
 use model::{Softmax, examples, model, plan, recipe, settings};
 use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, status};
-use reticent_train::{PlanSettings, PrivacyPlan, Recipe, Schedule, TrainError, Trainer, Units};
+use reticent_train::{PlanSettings, PrivacyPlan, Recipe, Schedule, StopCause, TrainError, Trainer, Units};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -53,6 +53,40 @@ fn a_resumed_run_goes_on_where_it_was() {
     let status = status(folder.path()).unwrap();
     assert_eq!((status.taken, status.counted), (7, 7));
     assert_eq!(status.recipe, recipe());
+}
+
+#[test]
+fn a_run_that_ends_early_counts_by_its_cause() {
+    let plan = plan(300, 0.05, STEPS);
+    for (name, cause) in StopCause::NAMES {
+        let folder = tempfile::tempdir().unwrap();
+        drop(begun(folder.path(), 7));
+        let mut ended = trainer();
+        ended.resume_from(folder.path()).unwrap();
+        let asked = ended.certificate_if_stopped(cause).unwrap();
+        ended.stop(cause).unwrap();
+        let certificate = ended.certificate().unwrap();
+        assert_eq!(certificate, asked);
+        let certificate = certificate.unwrap();
+        let counted = if cause == StopCause::Choice { STEPS } else { 7 };
+        let plain = plan.certificate(counted).unwrap();
+        assert_eq!((certificate.guarantee, &certificate.events), (plain.guarantee, &plain.events), "{name}");
+        // The premise is a public fact beside the plan's own.
+        assert_eq!(certificate.public.len(), plain.public.len() + 1);
+        let premise = certificate.public.last().unwrap();
+        assert!(premise.contains("after step 7 of 5000"), "{premise}");
+        assert_eq!(premise.contains("declared not to depend"), cause.is_blind(), "{premise}");
+        // It is the end, also for the next process.
+        assert!(ended.step().is_err() && ended.stop(cause).is_err());
+        let weights = ended.final_weights().unwrap();
+        drop(ended);
+        let mut again = trainer();
+        again.resume_from(folder.path()).unwrap();
+        assert!(again.is_finished() && again.step().is_err());
+        assert_eq!(again.certificate().unwrap().unwrap(), certificate);
+        assert_eq!(again.final_weights().unwrap(), weights);
+    }
+    assert!(trainer().stop(StopCause::Crash).is_err());
 }
 
 #[test]

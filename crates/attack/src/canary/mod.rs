@@ -180,6 +180,9 @@ fn zeros(like: &Inputs, count: usize) -> Inputs {
 /// Zeros with a mark in one place for the first canaries, in two for the others, no two in the same.
 fn blanks(like: &Examples, count: usize, classes: Vec<u32>) -> Result<Examples, AttackError> {
     let size = like.size();
+    if let Inputs::Tokens(_) = like.inputs() {
+        return Err(AttackError::invalid("kind", "blank", "texts have no blanks: use `mislabelled`"));
+    }
     let room = size.saturating_add(size.saturating_mul((size - 1) / 2));
     if count > room {
         let remedy = format!("give at most {room}: inputs of {size} numbers have no more marks");
@@ -194,9 +197,7 @@ fn blanks(like: &Examples, count: usize, classes: Vec<u32>) -> Result<Examples, 
     match &mut inputs {
         Inputs::Real(values) => (0..count).flat_map(marks).for_each(|place| values[place] = 1.0),
         Inputs::Pixels { values, .. } => (0..count).flat_map(marks).for_each(|place| values[place] = u8::MAX),
-        Inputs::Tokens(_) => {
-            return Err(AttackError::invalid("kind", "blank", "texts have no blanks: use `mislabelled`"));
-        }
+        Inputs::Tokens(_) => {}
     }
     Ok(Examples::new(like.shape(), inputs, Targets::Classes(classes))?)
 }

@@ -48,11 +48,7 @@ pub fn run(
         && plan.settings().neighboring != Neighboring::AddRemove
     {
         let remedy = "give an add-remove plan: a coin adds a canary or leaves it out";
-        return Err(AttackError::invalid(
-            "neighboring",
-            format!("{:?}", plan.settings().neighboring),
-            remedy,
-        ));
+        return Err(AttackError::invalid("neighboring", plan.settings().neighboring, remedy));
     }
     let (settings, examples) = (canaries.settings(), canaries.training()?);
     let network = Network::new(description.clone(), effort)?;

@@ -27,7 +27,8 @@ Try: reticent demo
      reticent audit --scores scores.csv
      reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5
 
-Exit status: 0 done, 2 refused (an error with a code), 70 a defect of the program, 130 interrupted.
+Exit status: 0 done, 2 refused (an error with a code), 70 a defect of the program, 130 interrupted,
+141 the reader of standard output has ended.
 Errors have codes: 'reticent explain CODE' says what one means and how to mend it.")]
 pub(crate) struct Cli {
     #[command(subcommand)]

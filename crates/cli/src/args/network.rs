@@ -82,4 +82,11 @@ pub(crate) struct Network {
     /// Go on with the run in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) resume: Option<PathBuf>,
+    /// End the run in this folder as it was last stored, and make its model usable; see --stopped-by
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub(crate) finish: Option<PathBuf>,
+    /// Why the run stopped: time-limit (set before it began) or crash, if that did not depend on what the run showed, so
+    /// only the steps taken count; choice counts all steps of the plan [default: choice]
+    #[arg(long, value_name = "CAUSE", requires = "finish")]
+    pub(crate) stopped_by: Option<String>,
 }

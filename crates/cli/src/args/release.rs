@@ -9,16 +9,16 @@ pub(crate) enum Question {
     /// How many rows there are, or satisfy --where
     #[command(after_help = help::COUNT)]
     Count(Count),
-    /// The sum of a numeric column, clamped to declared bounds
+    /// The clamped sum of a numeric column: of values clamped to declared bounds
     #[command(after_help = help::SUM)]
     Sum(Sum),
-    /// The mean of a numeric column, clamped to declared bounds
+    /// The clamped mean of a numeric column: of values clamped to declared bounds
     #[command(after_help = help::MEAN)]
     Mean(Mean),
     /// How many rows fall into each declared category or bin
     #[command(after_help = help::HISTOGRAM)]
     Histogram(Histogram),
-    /// The median or another quantile of a numeric column
+    /// The median or another quantile of a numeric column, clamped to declared bounds
     #[command(after_help = help::QUANTILE)]
     Quantile(Quantile),
     /// The most common of the declared categories
@@ -126,6 +126,12 @@ pub(crate) struct Numeric {
     /// The column holds whole numbers (a Parquet file says so itself); others are rounded
     #[arg(long)]
     pub(crate) integers: bool,
+    /// Spend 5 % of epsilon on a private count of the values that are outside of the bounds or not numbers
+    #[arg(long)]
+    pub(crate) count_clamped: bool,
+    /// What is publicly known of the table: bounds, categories, the label
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) schema: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ask: Ask,
 }

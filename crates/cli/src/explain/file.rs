@@ -75,10 +75,11 @@ pub(super) const COLUMN: Explanation = Explanation {
 
 pub(super) const ROW: Explanation = Explanation {
     title: "a row or a cell that does not fit",
-    cause: "A row has another number of fields than the header, a cell is no number where one is needed, or \
-            it holds a value that was not declared.",
-    remedy: "Fix the cell, declare the value, or leave the row out. Rows are counted from 1 without the \
-             header.",
+    cause: "A row has another number of fields than the header, a quote is not closed or has text after it, or a table that \
+            nobody is protected in (scores, randomized answers) holds a cell that cannot be used. A cell of private data is \
+            never an error.",
+    remedy: "Fix the line. Rows are counted from 1 without the header, lines from 1 with it. A quote inside a quoted field is \
+             written twice.",
     example: Some(Example {
         files: &[("ragged.csv", "age,sex\n30,F\n41,M,x\n")],
         wrong: "reticent release count ragged.csv --epsilon 1",

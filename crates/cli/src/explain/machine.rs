@@ -35,8 +35,9 @@ pub(super) const DEVICE: Explanation = Explanation {
 
 pub(super) const OUTPUT: Explanation = Explanation {
     title: "standard output cannot be written",
-    cause: "The disk is full, or writing failed for another reason. The command itself was done: privacy that \
-            it spent is spent.",
-    remedy: "Free the disk or write elsewhere. Keep what the command wrote to files.",
+    cause: "Standard output is closed, the reader of a pipe has ended (exit status 141), the disk is full, or writing failed for \
+            another reason. The command itself was done: privacy that it spent is spent.",
+    remedy: "Free the disk or write elsewhere. Write to a file and look at its start, instead of a pipe to 'head'. Keep what the \
+             command wrote to files.",
     example: None,
 };

@@ -56,11 +56,12 @@ const GROUPS: [(u16, &str); 7] = [
 ];
 
 /// How a command can end.
-const STATUSES: [(u8, &str); 4] = [
+const STATUSES: [(u8, &str); 5] = [
     (0, "done"),
     (crate::MISTAKE, "refused: one error with a code on standard error, nothing on standard output"),
     (crate::DEFECT, "a defect of the program"),
     (crate::INTERRUPTED, "interrupted by Ctrl-C"),
+    (crate::BROKEN_PIPE, "the reader of standard output has ended before it read everything"),
 ];
 
 fn explanation(code: Code) -> Explanation {

@@ -30,9 +30,11 @@ pub(super) fn data_code(error: &DataError) -> Code {
         DataError::DuplicateColumn { .. }
         | DataError::UnknownColumn { .. }
         | DataError::UnknownArray { .. } => Code::Column,
-        DataError::Ragged { .. }
+        DataError::NotReplaced { .. } => Code::Taken,
+        DataError::UnclosedQuote { .. }
+        | DataError::StrayQuote { .. }
+        | DataError::Ragged { .. }
         | DataError::NotText { .. }
-        | DataError::IntegerTooLarge { .. }
         | DataError::NotANumber { .. }
         | DataError::NotFinite { .. } => Code::Row,
         DataError::UnsupportedType { .. } | DataError::NotNumeric { .. } => Code::Type,

@@ -52,7 +52,7 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     let (own, mut warnings) = (own.clone(), report.warnings.clone());
     let tested = match (&held_out, &test) {
         (Some(held_out), _) => Some(match plan.budget {
-            Some(budget) => released(plan, &model, held_out, budget.epsilon, entropy)?,
+            Some(budget) => released(plan, &model, held_out, report.size, budget.epsilon, entropy)?,
             None => exactly(plan, &model, held_out)?,
         }),
         (None, Some(test)) => {
@@ -66,6 +66,15 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     };
     warnings.extend(public_warnings(plan.budget, plan.encoder.schema().is_draft(), report.size));
     warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task)));
+    if let (Some(own), Some(budget)) = (&own, plan.budget)
+        && own.guarantee.delta.get() == 0.0
+        && budget.delta.get() > 0.0
+    {
+        warnings.push(format!(
+            "--delta {:e}: not used: this fit is pure, and its guarantee holds with delta 0",
+            budget.delta.get()
+        ));
+    }
     let certificate = match own {
         Some(own) => Some(certificate(plan, own, bill, tested.as_ref())?),
         None => None,

@@ -6,8 +6,8 @@ use super::task::Task;
 use crate::explain::Code;
 use crate::fail::{Fail, plain};
 use reticent::core::{Epsilon, Event, Guarantee};
-use reticent::data::Design;
 use reticent::data::schema::Bounds;
+use reticent::data::{Design, Split};
 use reticent::erm::{Model, evaluate_values, predicted_classes};
 use reticent::noise::Entropy;
 use reticent::noise::query::{self, BoundedSum, Terms};
@@ -27,11 +27,13 @@ pub(super) enum Score {
     Classes {
         accuracy: Option<f64>,
         /// What noise may have added or taken, about 95 % of the time.
-        doubt: f64,
+        noise: f64,
+        /// By how much fresh rows of the same kind may differ because these are only so many, about 95 % of the time.
+        sampling: f64,
         majority: Option<(usize, f64)>,
     },
-    /// The root of the mean squared error, in the label's own unit, with its interval for the noise.
-    Number { rmse: f64, interval: [f64; 2] },
+    /// The root of the mean squared error, in the label's own unit, with an interval for the noise and one for the sampling.
+    Number { rmse: f64, interval: [f64; 2], sampling: [f64; 2] },
 }
 
 impl Tested {
@@ -56,7 +58,7 @@ impl Tested {
                      spelt in the schema as in the table"
                 )]
             }
-            Score::Number { rmse, interval: [low, high] } if high - low > *rmse => {
+            Score::Number { rmse, interval: [low, high], .. } if high - low > *rmse => {
                 vec!["too few held-out rows for this epsilon: the rmse is mostly noise".to_owned()]
             }
             _ => Vec::new(),
@@ -86,18 +88,35 @@ fn shares(right: &[f64], wrong: &[f64], noise: f64) -> Score {
     let of_total = noise * (2.0 * right.len() as f64).sqrt();
     let share = |part: f64| (total >= (5.0 * of_total).max(1.0)).then(|| (part / total).clamp(0.0, 1.0));
     let largest = classes.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+    let accuracy = share(right.iter().sum());
     Score::Classes {
-        accuracy: share(right.iter().sum()),
-        doubt: (2.0 * of_total / total.max(1.0)).min(1.0),
+        accuracy,
+        sampling: accuracy.map_or(1.0, |accuracy| sampling_error(accuracy, total)),
+        noise: (2.0 * of_total / total.max(1.0)).min(1.0),
         majority: largest.and_then(|(class, rows)| Some((class, share(rows)?))),
     }
 }
 
-/// The score with noise of ε: a row counts in one cell.
+/// The half-width of Wilson's 95 % interval for a share among that many rows.
+fn sampling_error(share: f64, rows: f64) -> f64 {
+    let (z, rows) = (1.96, rows.max(1.0));
+    let spread = (share * (1.0 - share) / rows + z * z / (4.0 * rows * rows)).sqrt();
+    (z * spread / (1.0 + z * z / rows)).min(1.0)
+}
+
+/// What 95 % of samples of that many rows would give for the mean of squares from 0 to 4, at most: their variance is at most
+/// mean·(4 − mean).
+fn square_sampling(mean: f64, rows: f64) -> [f64; 2] {
+    let half = 1.96 * (mean * (4.0 - mean).max(0.0) / rows.max(1.0)).sqrt();
+    [(mean - half).max(0.0), (mean + half).min(4.0)]
+}
+
+/// The score with noise of ε: a row counts in one cell. `size` is the public number of training rows.
 pub(super) fn released(
     plan: &Plan,
     model: &Model,
     held_out: &Design,
+    size: u64,
     epsilon: Epsilon,
     entropy: &mut Entropy,
 ) -> Result<Tested, Fail> {
@@ -109,7 +128,11 @@ pub(super) fn released(
             let mean = query::mean(entropy, &terms, &squares, None)?;
             let root = |square: f64| unscaled(square.max(0.0).sqrt(), bounds);
             let interval = mean.interval.first().map_or([0.0, 4.0], |ends| *ends).map(root);
-            (Score::Number { rmse: root(mean.value), interval }, mean.events, mean.guarantee)
+            // The true number of held-out rows is private: this is how many there are on average.
+            let share = plan.split.as_ref().map_or(0.0, Split::test_share);
+            let rows = size as f64 * share / (1.0 - share).max(f64::MIN_POSITIVE);
+            let sampling = square_sampling(mean.value.clamp(0.0, 4.0), rows).map(root);
+            (Score::Number { rmse: root(mean.value), interval, sampling }, mean.events, mean.guarantee)
         }
         _ => {
             let cells: Vec<u64> = hits(plan, model, held_out)?.concat();
@@ -138,7 +161,10 @@ pub(super) fn exactly(plan: &Plan, model: &Model, design: &Design) -> Result<Tes
             };
             let score = evaluate_values(fit, &rows(plan, design, design.labels())?)?;
             let rmse = unscaled(score.rmse, bounds);
-            Score::Number { rmse, interval: [rmse, rmse] }
+            let mean = score.rmse * score.rmse;
+            let root = |square: f64| unscaled(square.max(0.0).sqrt(), bounds);
+            let sampling = square_sampling(mean, design.rows() as f64).map(root);
+            Score::Number { rmse, interval: [rmse, rmse], sampling }
         }
         _ => {
             let hits = hits(plan, model, design)?;

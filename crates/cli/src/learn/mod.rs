@@ -36,6 +36,7 @@ use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Train};
 use crate::fail::Fail;
 use crate::network;
+use reticent::data::check_regular;
 use reticent::noise::Entropy;
 
 /// Trains a model.
@@ -54,6 +55,9 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
 
 /// What a stored model says about rows without labels.
 pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fail> {
+    if let Some(path) = &arguments.out {
+        check_regular(path).map_err(Fail::data("--out"))?;
+    }
     match network::is_network(&arguments.model) {
         true => network::predict(arguments, progress),
         false => predict::predict(arguments, progress),

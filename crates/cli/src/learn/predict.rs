@@ -47,7 +47,7 @@ pub(crate) fn written(arguments: &Predict, said: &[Said]) -> Result<Output, Fail
         [Some(said.prediction.clone()), probability].into_iter().flatten()
     });
     if let Some(path) = &arguments.out {
-        let rows = write_csv_atomic(path, header, fields)?;
+        let rows = write_csv_atomic(path, header, fields).map_err(Fail::data("--out"))?;
         let stdout = match arguments.json {
             true => json_line(&json!({"rows": rows, "out": path}))?,
             false => format!("{rows} predictions written to {}\n", path.display()),

@@ -21,6 +21,9 @@ struct Answer<'a> {
     /// What noise may have added to it or taken, about 95 % of the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     accuracy_doubt: Option<f64>,
+    /// By how much fresh rows may differ from the held-out ones because those are only so many, about 95 % of the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy_sampling: Option<f64>,
     /// Share of the largest class.
     #[serde(skip_serializing_if = "Option::is_none")]
     majority: Option<f64>,
@@ -28,6 +31,8 @@ struct Answer<'a> {
     rmse: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rmse_interval: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse_sampling: Option<[f64; 2]>,
     /// Whether the score was released with noise, is exact, or there is none.
     tested: &'static str,
     model: &'static str,
@@ -68,15 +73,16 @@ pub(super) fn trained(plan: &Plan, trained: &Trained) -> Result<Output, Fail> {
 }
 
 fn json(plan: &Plan, trained: &Trained) -> Result<String, Fail> {
-    let (mut accuracy, mut accuracy_doubt, mut majority) = (None, None, None);
-    let (mut rmse, mut rmse_interval) = (None, None);
+    let (mut accuracy, mut accuracy_doubt, mut accuracy_sampling, mut majority) = (None, None, None, None);
+    let (mut rmse, mut rmse_interval, mut rmse_sampling) = (None, None, None);
     match trained.tested.as_ref().map(Tested::score) {
-        Some(Score::Classes { accuracy: share, doubt, majority: largest }) => {
+        Some(Score::Classes { accuracy: share, noise, sampling, majority: largest }) => {
             (accuracy, majority) = (*share, largest.map(|(_, share)| share));
-            accuracy_doubt = share.and(Some(*doubt)).filter(|doubt| *doubt > 0.0);
+            accuracy_doubt = share.and(Some(*noise)).filter(|noise| *noise > 0.0);
+            accuracy_sampling = share.and(Some(*sampling));
         }
-        Some(Score::Number { rmse: found, interval }) => {
-            (rmse, rmse_interval) = (Some(*found), Some(*interval));
+        Some(Score::Number { rmse: found, interval, sampling }) => {
+            (rmse, rmse_interval, rmse_sampling) = (Some(*found), Some(*interval), Some(*sampling));
         }
         None => {}
     }
@@ -84,9 +90,11 @@ fn json(plan: &Plan, trained: &Trained) -> Result<String, Fail> {
     json_line(&Answer {
         accuracy,
         accuracy_doubt,
+        accuracy_sampling,
         majority,
         rmse,
         rmse_interval,
+        rmse_sampling,
         tested: match &trained.tested {
             Some(Tested::Released { .. }) => "held-out rows, with noise",
             Some(Tested::Exact(_)) => "exactly, not covered by any certificate",
@@ -121,21 +129,28 @@ fn score(plan: &Plan, trained: &Trained) -> Option<(String, String)> {
         Tested::Exact(_) => "exactly, for your eyes only",
     };
     let text = match tested.score() {
-        Score::Number { rmse, interval: [low, high] } => {
-            let range = match low < high {
-                true => format!("; 95 %: {} to {}", digits::brief(*low), digits::brief(*high)),
-                false => String::new(),
+        Score::Number { rmse, interval, sampling } => {
+            let ends =
+                |[low, high]: &[f64; 2]| format!("{} to {}", digits::brief(*low), digits::brief(*high));
+            let noise = match interval[0] < interval[1] {
+                true => format!("; 95 %: {} (noise)", ends(interval)),
+                false => "; 95 %".to_owned(),
             };
-            return Some(("rmse".to_owned(), format!("{} ({how}{range})", digits::brief(*rmse))));
+            let text =
+                format!("{} ({how}{noise}, at most {} (sampling))", digits::brief(*rmse), ends(sampling));
+            return Some(("rmse".to_owned(), text));
         }
         Score::Classes { accuracy: None, .. } => "cannot be told".to_owned(),
-        Score::Classes { accuracy: Some(accuracy), doubt, majority } => {
+        Score::Classes { accuracy: Some(accuracy), noise, sampling, majority } => {
             let always = majority.map(|(class, share)| {
                 let name = plan.task.classes().get(class).cloned().unwrap_or_default();
                 format!("; always answering '{name}': {}", percent(share))
             });
-            let doubt =
-                if *doubt > 0.0 { format!(" ± {} by the noise", noise(*doubt)) } else { String::new() };
+            let sampling = format!("± {} (sampling)", rounded_up(*sampling));
+            let doubt = match *noise > 0.0 {
+                true => format!(" ± {} (noise), {sampling}", rounded_up(*noise)),
+                false => format!(" {sampling}"),
+            };
             format!("{}{doubt} ({how}{})", percent(*accuracy), always.unwrap_or_default())
         }
     };
@@ -155,8 +170,8 @@ fn words(method: Method) -> &'static str {
     }
 }
 
-/// What noise may have changed, rounded up.
-fn noise(share: f64) -> String {
+/// A share that an accuracy may be off by, in percent.
+fn rounded_up(share: f64) -> String {
     format!("{} %", digits::significant(100.0 * share, 2, digits::Side::Up))
 }
 

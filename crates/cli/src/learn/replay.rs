@@ -30,8 +30,14 @@ struct Flags {
     sampling_rate: Option<String>,
     test_share: Option<String>,
     split_key: String,
+    /// How rows were sent to training or testing; not there where equal rows shared a coin.
+    #[serde(default)]
+    split_rule: Option<String>,
     test: Option<PathBuf>,
 }
+
+/// The rule of splits: the k-th of equal rows has a coin of its own.
+const SPLIT_RULE: &str = "content and occurrence";
 
 /// Writes the flags into a model's folder.
 pub(super) fn save(folder: &Path, train: &Train) -> Result<(), Fail> {
@@ -58,6 +64,7 @@ pub(super) fn save(folder: &Path, train: &Train) -> Result<(), Fail> {
         sampling_rate: train.sampling_rate.clone(),
         test_share: train.test_share.clone(),
         split_key: train.split_key.clone(),
+        split_rule: Some(SPLIT_RULE.to_owned()),
         test: whole(&train.test),
     };
     let text =
@@ -74,6 +81,13 @@ pub(super) fn read(folder: &Path) -> Result<Train, Fail> {
     })?;
     let flags: Flags = serde_json::from_str(&text)
         .map_err(|error| refuse(format!("not the flags of a training ({error}): train it again")))?;
+    let nothing_held_out = flags.test.is_some()
+        || flags.test_share.as_deref() == Some("0")
+        || flags.neighboring.as_deref() == Some("replace-one");
+    if flags.split_rule.as_deref() != Some(SPLIT_RULE) && !nothing_held_out {
+        let why = "its held-out rows were chosen by another rule, so they cannot be told from its training rows: train it again";
+        return Err(refuse(why.to_owned()));
+    }
     Ok(Train {
         file: flags.data,
         data_dir: flags.data_dir,

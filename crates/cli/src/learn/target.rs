@@ -42,7 +42,7 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
             (read_table(&plan, &table, progress)?, table.path().display().to_string())
         }
         (None, Some(held_out), _) => {
-            // A keyed hash of its content sent every row to one of the sides.
+            // A keyed hash of its content, and of how many equal rows came before it, sent every row to one of the sides.
             known = plan.split.as_ref().map(|split| Draw::Coins(1.0 - split.test_share()));
             (held_out, format!("rows of {} that were held out", plan.data))
         }
@@ -68,7 +68,7 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
     };
     let others = rest.rows();
     let all = members.followed_by(&rest)?;
-    // Equal rows share their coin: none of them is audited.
+    // Of equal rows nobody can say which is a member: none of them is audited.
     let repeated = repeated(&all);
     let left_out = repeated.iter().filter(|repeated| **repeated).count();
     let chosen = Chosen::of((count, others), draw, wanted.most, wanted.key, |row| !repeated[row])?;

@@ -1,7 +1,7 @@
 //! A stored network on labelled data, exactly.
 
 use super::folder::Stored;
-use super::predict::{likeliest, source};
+use super::predict::{likeliest, source, unusable};
 use crate::Output;
 use crate::args::learn::Evaluate;
 use crate::explain::Code;
@@ -28,12 +28,15 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
         (Targets::Classes(truth), _) => {
             let classes = stored.reader.classes.len();
             let truth: Vec<i64> = truth.iter().map(|class| i64::from(*class)).collect();
-            let said: Vec<i64> =
-                scores.chunks_exact(classes.max(1)).map(|scores| likeliest(scores).0 as i64).collect();
+            // No class: wrong, whatever the truth is.
+            let said = |scores: &[f32]| likeliest(scores).map_or(-1, |(class, _)| class as i64);
+            let said: Vec<i64> = scores.chunks_exact(classes.max(1)).map(said).collect();
             let known: Vec<i64> = (0..classes as i64).collect();
             class_lines(&class_scores(&truth, &said, &known)?, &stored.reader.classes, rows)
         }
         _ => return Err(Fail::new(Code::Broken, "the model's label is no number: train it again")),
     };
-    evaluated(&found, lines, arguments.json)
+    let mut output = evaluated(&found, lines, arguments.json)?;
+    output.warnings.extend(unusable(&scores, stored.reader.outputs(), "which count as wrong"));
+    Ok(output)
 }

@@ -8,11 +8,10 @@ use crate::fail::Fail;
 use crate::file::{CERTIFICATE_FILE, can_be_made};
 use reticent::core::Certificate;
 use reticent::data::text::Vocabulary;
-use reticent::data::{Schema, write_atomic};
+use reticent::data::{Schema, append, write_atomic};
 use reticent::train::{Description, Effort, Layout, Model, Network, load_weights, save_weights};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
 pub(super) const RUN_FILE: &str = "run.toml";
@@ -142,10 +141,7 @@ pub(super) fn finish(
 pub(super) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Fail> {
     let path = folder.join(METRICS_FILE);
     let text = crate::text::json_line(line)?;
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        Fail::new(Code::Unwritable, format!("{}: cannot be written: {error}", path.display()))
-    })
+    Ok(append(&path, text.as_bytes())?)
 }
 
 /// The accuracy on validation data when a run ended.
@@ -174,7 +170,8 @@ impl Stored {
     pub(super) fn read(folder: &Path) -> Result<Self, Fail> {
         let path = folder.join(ABOUT_FILE);
         if !path.is_file() {
-            let why = "the training is not finished: go on with 'reticent train --resume' and this folder";
+            let why = "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
+                       stands with 'reticent train --finish'";
             return Err(Fail::new(Code::NoModel, format!("{}: {why}", folder.display())));
         }
         let refuse = |path: &Path, why: String| Fail::new(Code::Broken, format!("{}: {why}", path.display()));
@@ -202,6 +199,9 @@ impl Stored {
         let reader = Reader { input: about.input, classes: about.classes, schema, vocabulary };
         if description.outputs()? != reader.outputs() {
             return Err(refuse(&path, "its classes are not those of model.toml: train it again".to_owned()));
+        }
+        if let Err(why) = reader.fits(&description.input) {
+            return Err(refuse(&path, format!("{why}: train it again")));
         }
         let network = Network::new(description, Effort::default())?;
         let weights = load_weights(&folder.join(WEIGHTS_FILE), network.layout())?;

@@ -43,7 +43,7 @@ use reader::Reader;
 use reticent::core::Neighboring;
 use reticent::data::schema::Unit;
 use reticent::noise::Entropy;
-use reticent::train::{Effort, Model, Network, Terms, TrainError, Trainer, Units};
+use reticent::train::{Effort, Model, Network, StopCause, Terms, TrainError, Trainer, Units};
 use run::Run;
 use source::Source;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,11 @@ pub(crate) fn is_asked(arguments: &Train) -> Result<bool, Fail> {
     let flags = &arguments.network;
     let is_run = |file: &Path| file.extension().is_some_and(|extension| extension == "toml");
     let is_text = flags.vocabulary.is_some() || flags.text_column.is_some() || flags.length.is_some();
-    if flags.resume.is_some() || is_text || arguments.file.as_deref().is_some_and(is_run) {
+    if flags.resume.is_some()
+        || flags.finish.is_some()
+        || is_text
+        || arguments.file.as_deref().is_some_and(is_run)
+    {
         return Ok(true);
     }
     match &arguments.file {
@@ -143,7 +147,10 @@ impl Asked {
     fn of(arguments: &Train) -> Result<Self, Fail> {
         let mut flags = Run::of_flags(arguments)?;
         let given = flags.to_toml()?;
-        let (file, resumes) = if let Some(folder) = &arguments.network.resume {
+        let known = &arguments.network;
+        let stored = known.resume.as_ref().map(|folder| ("--resume", folder));
+        let stored = stored.or_else(|| known.finish.as_ref().map(|folder| ("--finish", folder)));
+        let (file, resumes) = if let Some((flag, folder)) = stored {
             if let Some(out) = &arguments.out {
                 let remedy = "leave it out: a resumed run stays where it is";
                 return Err(Fail::conflict("--out", &out.display().to_string(), remedy));
@@ -152,7 +159,7 @@ impl Asked {
             if !file.is_file() {
                 let remedy = "no run there: give the folder that 'reticent train --out' began";
                 let folder = folder.display().to_string();
-                return Err(Fail::flag("--resume", &folder, remedy).coded(Code::NoModel));
+                return Err(Fail::flag(flag, &folder, remedy).coded(Code::NoModel));
             }
             flags.out = Some(folder.clone());
             (file, true)
@@ -182,7 +189,21 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
     })
 }
 
+/// Why a run that is to be finished was stopped; none for one that goes on.
+fn stop_cause(arguments: &Train) -> Result<Option<StopCause>, Fail> {
+    let flags = &arguments.network;
+    if flags.finish.is_none() {
+        return Ok(None);
+    }
+    let Some(given) = flags.stopped_by.as_deref() else { return Ok(Some(StopCause::Choice)) };
+    match StopCause::NAMES.iter().find(|(name, _)| *name == given) {
+        Some((_, cause)) => Ok(Some(*cause)),
+        None => Err(Fail::unknown("--stopped-by", given, "unknown: give time-limit, crash or choice")),
+    }
+}
+
 fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Result<Output, Fail> {
+    let cause = stop_cause(arguments)?;
     let settings = settings::settle(&mut run)?;
     let folder = run.out.clone();
     match &folder {
@@ -258,6 +279,9 @@ fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Resu
         Some(folder) if resumes => {
             trainer.resume_from(folder)?;
             folder::drop_certificate(folder)?;
+            if let Some(cause) = cause.filter(|_| !trainer.is_finished()) {
+                trainer.stop(cause)?;
+            }
         }
         Some(folder) => {
             folder::begin(folder, &run, &reader, &description)?;
@@ -275,7 +299,11 @@ fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Resu
         every: settings.every,
     };
     let end = course.run(!quiet)?;
-    let certificate = course.certificate()?;
+    // Who pressed Ctrl-C may have looked at what the run showed.
+    let certificate = match &end {
+        End::Finished(_) => course.certificate()?,
+        End::Interrupted => course.certificate_if_stopped(StopCause::Choice)?,
+    };
     if let Some(folder) = &folder {
         folder::write_certificate(folder, certificate.as_ref())?;
     }
@@ -283,14 +311,15 @@ fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Resu
     let End::Finished(metrics) = end else {
         return render::interrupted(progress, certificate.as_ref(), folder.as_deref(), arguments.json);
     };
+    let weights = trainer.final_weights()?;
     if let Some(folder) = &folder {
-        let weights = trainer.final_weights()?;
         folder::finish(folder, &reader, trainer.layout(), &weights, certificate.is_some())?;
     }
     let draft = reader.schema.as_ref().is_some_and(|schema| schema.is_draft());
     let budget = certificate.as_ref().map(|certificate| certificate.guarantee);
     let mut warnings = public_warnings(budget, draft, agreement.size);
     warnings.extend(render::lost(progress));
+    warnings.extend(render::exploded(&weights, &metrics));
     warnings.extend(agreement.plan().and_then(|plan| render::drowned(plan, agreement.batch)));
     render::Finished {
         run: &run,

@@ -120,6 +120,26 @@ impl Reader {
         Ok(Self { input, classes, schema: Some(schema), vocabulary: Some(vocabulary) })
     }
 
+    /// Checks what was stored against the shape that the network reads, before anything of that size is made.
+    pub(super) fn fits(&self, shape: &[usize]) -> Result<(), String> {
+        match &self.input {
+            Input::Text { length, .. } if shape != [*length] => {
+                Err(format!("texts of length {length} do not fit the input {shape:?} of model.toml"))
+            }
+            Input::Images { shift, scale } => {
+                let channels = shape.first().copied().unwrap_or(1);
+                let fits = |values: &[f32]| values.len() == 1 || values.len() == channels;
+                let usable = shift.iter().all(|value| value.is_finite())
+                    && scale.iter().all(|value| value.is_finite() && *value != 0.0);
+                match fits(shift) && fits(scale) && usable {
+                    true => Ok(()),
+                    false => Err("shift or scale is not one finite number, or one per channel".to_owned()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How many outputs a network needs: one per class, or one for a number.
     pub(super) fn outputs(&self) -> usize {
         self.classes.len().max(1)

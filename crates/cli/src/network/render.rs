@@ -98,7 +98,8 @@ impl Finished<'_> {
             if let Some(accuracy) = self.metrics.validation_accuracy {
                 lines.push(("accuracy".to_owned(), format!("{:.2} % ({note})", 100.0 * accuracy)));
             }
-            lines.push(("loss".to_owned(), format!("{} ({note})", digits::brief(loss))));
+            let loss = if loss.is_finite() { digits::brief(loss) } else { "not a finite number".to_owned() };
+            lines.push(("loss".to_owned(), format!("{loss} ({note})")));
         }
         match &self.certificate {
             Some(certificate) => {
@@ -123,18 +124,22 @@ pub(super) fn interrupted(
     json: bool,
 ) -> Result<Output, Fail> {
     let resume = folder.map(|folder| format!("reticent train --resume {}", folder.display()));
+    let finish = folder.map(|folder| format!("reticent train --finish {}", folder.display()));
     let stdout = match json {
         true => json_line(&json!({
             "interrupted": true, "steps": progress.taken, "of": progress.steps, "out": folder, "resume": resume,
-            "certificate": certificate,
+            "finish": finish, "certificate": certificate,
         }))?,
         false => String::new(),
     };
     let spent = certificate.map_or_else(String::new, |certificate| {
-        format!(", {} spent so far", crate::text::spent(&certificate.guarantee))
+        format!(", the plan's {} taken as spent", crate::text::spent(&certificate.guarantee))
     });
     let next = match &resume {
-        Some(resume) => format!("stored; go on with: {resume}"),
+        Some(resume) => {
+            let finish = finish.unwrap_or_default();
+            format!("stored; go on with: {resume} (or use the model as it is with: {finish})")
+        }
         None => "nothing was stored, for want of --out".to_owned(),
     };
     let warnings = format!("stopped after step {} of {}{spent}: {next}\n", progress.taken, progress.steps);
@@ -149,10 +154,20 @@ pub(super) fn drowned(plan: &PrivacyPlan, batch: u64) -> Option<String> {
     let times = plan.noise_multiplier() * (plan.settings().dimension as f64).sqrt() / batch.max(1) as f64;
     (times > DROWNED).then(|| {
         format!(
-            "the noise of a step is about {} times as long as all gradients of a batch together can be: such a network learns \
-             little; give larger batches (--batch-size) or a smaller network, or take a linear model",
+            "the noise of a step is about {} times as long as all gradients of a batch together can be: score the model on data it \
+             has not seen before you rely on it; larger batches (--batch-size), a smaller network or a linear model need less noise",
             digits::brief(times.round())
         )
+    })
+}
+
+/// Says that weights or scores are not finite numbers: the training has diverged.
+pub(super) fn exploded(weights: &[f32], metrics: &Metrics) -> Option<String> {
+    let is_broken = weights.iter().any(|weight| !weight.is_finite());
+    (is_broken || metrics.validation_loss.is_some_and(|loss| !loss.is_finite())).then(|| {
+        "the training has diverged: weights or scores are not finite numbers, and the model is of no use; give a smaller \
+         learning rate (--lr)"
+            .to_owned()
     })
 }
 

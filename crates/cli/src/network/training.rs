@@ -9,7 +9,7 @@ use crate::digits;
 use crate::fail::Fail;
 use crate::interrupt;
 use reticent::core::Certificate;
-use reticent::train::{Evaluation, Examples, Trainer};
+use reticent::train::{Evaluation, Examples, StopCause, Trainer};
 use serde::Serialize;
 use std::path::Path;
 
@@ -111,7 +111,10 @@ impl Course<'_> {
             epoch: self.agreement.epoch(now.taken),
             epsilon,
             validation_loss: found.map(|found| found.loss),
-            validation_accuracy: found.and_then(|found| found.accuracy),
+            // A network whose scores are not numbers answers nothing, right or wrong.
+            validation_accuracy: found
+                .filter(|found| found.loss.is_finite())
+                .and_then(|found| found.accuracy),
             pace,
             examples_per_second: epsilon.is_none().then_some(pace),
         })
@@ -136,6 +139,11 @@ impl Course<'_> {
     /// What is guaranteed for everything that has been given out; none without privacy.
     pub(super) fn certificate(&self) -> Result<Option<Certificate>, Fail> {
         let own = self.trainer.certificate()?;
+        own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
+    }
+    /// The same if the run ends here for this cause.
+    pub(super) fn certificate_if_stopped(&self, cause: StopCause) -> Result<Option<Certificate>, Fail> {
+        let own = self.trainer.certificate_if_stopped(cause)?;
         own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
     }
 }

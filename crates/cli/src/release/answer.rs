@@ -1,19 +1,57 @@
 //! The call of the library: gathered rows in, a noisy answer and its certificate out.
 
-use super::gather::Gathered;
+use super::gather::{Gathered, Pass};
 use super::plan::{Cells, Plan, Query, whole_sums};
 use super::read;
 use crate::digits::exactly;
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::core::{Certificate, Event, Guarantee, Neighboring};
+use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
 use reticent::noise::Entropy;
-use reticent::noise::query::{self, Answer};
+use reticent::noise::query::{self, Answer, Terms};
 
 /// What may be printed.
 pub(super) struct Outcome {
     pub(super) found: Found,
+    /// Where clamped values were counted.
+    pub(super) clamped: Option<Clamped>,
     pub(super) certificate: Certificate,
+}
+
+/// A noisy count of the values outside of the bounds or not numbers.
+pub(super) struct Clamped {
+    pub(super) value: i128,
+    pub(super) interval: [f64; 2],
+}
+
+impl Clamped {
+    /// Counts them with a part of ε.
+    ///
+    /// A row is one of them or is not, so one more, less or another row moves the count by at most 1 under either relation.
+    fn count(
+        plan: &Plan,
+        epsilon: Epsilon,
+        outside: u64,
+        entropy: &mut Entropy,
+    ) -> Result<Answer<i128>, Fail> {
+        let terms = Terms {
+            neighboring: plan.terms.neighboring,
+            confidence: plan.terms.confidence,
+            ..Terms::pure(epsilon)
+        };
+        Ok(query::count(entropy, &terms, outside)?)
+    }
+
+    /// What is said where clamping certainly, up to the confidence, moved the answer.
+    pub(super) fn warning(&self) -> Option<String> {
+        (self.interval[0] > 0.0).then(|| {
+            format!(
+                "warning: at least {} values are outside of --bounds or not numbers: the answer and its interval are about clamped \
+                 values, and the values as they are may give another\n",
+                self.interval[0]
+            )
+        })
+    }
 }
 
 /// The answer proper.
@@ -24,19 +62,16 @@ pub(super) enum Found {
 }
 
 /// Releases the planned answer.
-pub(super) fn answer(
-    plan: &Plan,
-    gathered: &Gathered,
-    rows: u64,
-    entropy: &mut Entropy,
-) -> Result<Outcome, Fail> {
+pub(super) fn answer(plan: &Plan, pass: &Pass, entropy: &mut Entropy) -> Result<Outcome, Fail> {
+    let Pass { gathered, rows, outside } = pass;
+    let rows = *rows;
     let terms = &plan.terms;
     let rows_public = plan.rows_are_public().then_some(rows);
     let number = |answer: Answer<f64>, whole: bool| {
         let interval = if whole { inward(answer.interval[0]) } else { answer.interval[0] };
         (Found::Number { value: answer.value, interval, whole }, answer.events, answer.guarantee)
     };
-    let (found, events, guarantee) = match (&plan.query, gathered) {
+    let (found, mut events, mut guarantee) = match (&plan.query, gathered) {
         (Query::Count { .. }, Gathered::Count(count)) => {
             let Answer { value, interval, events, guarantee } = query::count(entropy, terms, *count)?;
             number(Answer { value: value as f64, interval, events, guarantee }, true)
@@ -80,7 +115,15 @@ pub(super) fn answer(
             "--bounds: the answer is beyond what numbers can hold: give smaller bounds",
         ));
     }
-    Ok(Outcome { found, certificate: certificate(plan, events, guarantee, rows) })
+    let mut clamped = None;
+    if let Some(epsilon) = plan.counting {
+        let counted = Clamped::count(plan, epsilon, *outside, entropy)?;
+        let [low, high] = inward(counted.interval[0]);
+        clamped = Some(Clamped { value: counted.value.max(0), interval: [low.max(0.0), high.max(0.0)] });
+        events.extend(counted.events);
+        guarantee = guarantee.then(counted.guarantee)?;
+    }
+    Ok(Outcome { found, clamped, certificate: certificate(plan, events, guarantee, rows) })
 }
 
 /// The whole numbers of an interval, as its ends: for an answer known to be whole.

@@ -16,8 +16,17 @@ pub(super) enum Gathered {
     Share { matching: u64, others: u64 },
 }
 
-/// Reads the table once; returns what was gathered and the number of all rows.
-pub(super) fn gather(plan: &Plan, progress: bool) -> Result<(Gathered, u64), Fail> {
+/// What one pass came to.
+pub(super) struct Pass {
+    pub(super) gathered: Gathered,
+    /// The number of all rows.
+    pub(super) rows: u64,
+    /// How many values were clamped, or left out because they are not numbers.
+    pub(super) outside: u64,
+}
+
+/// Reads the table once. No cell is an error: one that is not a finite number counts as missing.
+pub(super) fn gather(plan: &Plan, progress: bool) -> Result<Pass, Fail> {
     // The filter's columns first, so that its cells are the first ones.
     let filtered: &[String] = plan.filter.as_ref().map_or(&[], Predicate::columns);
     let mut columns: Vec<&str> = filtered.iter().map(String::as_str).collect();
@@ -28,15 +37,13 @@ pub(super) fn gather(plan: &Plan, progress: bool) -> Result<(Gathered, u64), Fai
         })
     });
     let mut gatherer = Gatherer::new(plan)?;
-    let rows = scan(&plan.table, &columns, progress, &mut |row, cells| {
-        if let Some(filter) = &plan.filter
-            && !filter.matches(row, cells).map_err(Fail::data("--where"))?
-        {
-            return Ok(());
+    let rows = scan(&plan.table, &columns, plan.terms.neighboring.into(), progress, &mut |_, cells| {
+        if plan.filter.as_ref().is_none_or(|filter| filter.matches(cells)) {
+            gatherer.add(asked.map(|index| cells[index]));
         }
-        gatherer.add(row, asked.map(|index| cells[index]))
+        Ok(())
     })?;
-    Ok((gatherer.gathered, rows))
+    Ok(Pass { gathered: gatherer.gathered, rows, outside: gatherer.outside })
 }
 
 /// Counters per label of a declared category.
@@ -59,6 +66,7 @@ struct Gatherer<'a> {
     /// A missing value counts as the middle of the bounds.
     middle_for_missing: bool,
     gathered: Gathered,
+    outside: u64,
 }
 
 impl<'a> Gatherer<'a> {
@@ -80,28 +88,31 @@ impl<'a> Gatherer<'a> {
             _ => Labels::new(&[]),
         };
         let middle_for_missing = matches!(plan.query, Query::Mean { .. }) && plan.rows_are_public();
-        Ok(Self { query: &plan.query, labels, middle_for_missing, gathered })
+        Ok(Self { query: &plan.query, labels, middle_for_missing, gathered, outside: 0 })
     }
 
     /// Counts in one row that satisfies the filter.
-    fn add(&mut self, row: u64, cell: Option<Cell<'_>>) -> Result<(), Fail> {
+    fn add(&mut self, cell: Option<Cell<'_>>) {
         let cell = cell.unwrap_or(Cell::Boolean(true));
-        let number = || -> Result<Option<f64>, Fail> {
-            let name = self.query.column().unwrap_or_default();
-            Ok(cell.number_at(name, row).map_err(Fail::data("--column"))?.map(|number| number.to_f64()))
-        };
+        let number = || cell.number().ok().flatten().map(|number| number.to_f64());
+        if let Query::Sum { bounds, .. } | Query::Mean { bounds, .. } | Query::Quantile { bounds, .. } =
+            self.query
+        {
+            let is_inside = number().map_or(cell.is_null(), |value| (bounds[0]..=bounds[1]).contains(&value));
+            self.outside += u64::from(!is_inside);
+        }
         match (&mut self.gathered, self.query) {
             (Gathered::Count(count), _) => *count += u64::from(!cell.is_null()),
             (
                 Gathered::Sum(sum),
                 Query::Sum { bounds: [low, high], .. } | Query::Mean { bounds: [low, high], .. },
-            ) => match number()? {
+            ) => match number() {
                 Some(value) => sum.add(value.clamp(*low, *high)),
                 None if self.middle_for_missing => sum.add_middle(),
                 None => {}
             },
             (Gathered::Cells(counts), Query::Histogram { cells: Cells::Bins(edges), .. }) => {
-                if let Some(bin) = number()?.and_then(|value| bin_of(edges, value)) {
+                if let Some(bin) = number().and_then(|value| bin_of(edges, value)) {
                     counts[bin] += 1;
                 }
             }
@@ -111,7 +122,7 @@ impl<'a> Gatherer<'a> {
                 }
             }
             (Gathered::Ranks(ranks), _) => {
-                if let Some(value) = number()? {
+                if let Some(value) = number() {
                     ranks.add(value);
                 }
             }
@@ -122,7 +133,6 @@ impl<'a> Gatherer<'a> {
             // The pairs above are all that `new` makes.
             (Gathered::Sum(_) | Gathered::Share { .. }, _) => {}
         }
-        Ok(())
     }
 }
 

@@ -36,17 +36,19 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
         other => plan::plan(other)?,
     };
     let mut entropy = Entropy::new()?;
+    let mut warnings: String = plan.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
     let stdout = if plan.dry_run {
         render::preview(&plan, &accuracy::expected(&plan, &mut entropy)?)?
     } else {
-        let (gathered, rows) = gather::gather(&plan, progress)?;
-        let outcome = answer::answer(&plan, &gathered, rows, &mut entropy)?;
+        let pass = gather::gather(&plan, progress)?;
+        let outcome = answer::answer(&plan, &pass, &mut entropy)?;
+        warnings.extend(outcome.clamped.as_ref().and_then(answer::Clamped::warning));
         if let Some(path) = &plan.plot {
             Target::plot(path).write(&plot::answer(&plan, &outcome))?;
         }
         render::released(&plan, &outcome)?
     };
-    Ok(Output { stdout, ..Output::default() })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 #[cfg(test)]

@@ -6,8 +6,10 @@ use crate::args::{self, Ask};
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::file::Target;
-use reticent::core::Neighboring;
-use reticent::data::{ColumnKind, Predicate, TableFile};
+use reticent::core::rounding::{mul_down, sub_down};
+use reticent::core::{Epsilon, Guarantee, Neighboring};
+use reticent::data::schema::Kind;
+use reticent::data::{ColumnKind, Predicate, Schema, TableFile};
 use reticent::noise::mechanism::Rule;
 use reticent::noise::query::{BoundedSum, Quantile, RankTable, Terms, even_candidates};
 use std::path::PathBuf;
@@ -27,7 +29,14 @@ pub(super) struct Plan {
     pub(super) dry_run: bool,
     /// Where the answer is drawn.
     pub(super) plot: Option<PathBuf>,
+    /// The part of ε that counts clamped values, beside that of `terms`.
+    pub(super) counting: Option<Epsilon>,
+    /// What is to be said against the plan, without a look at the data.
+    pub(super) warnings: Vec<String>,
 }
+
+/// The share of ε that a count of clamped values gets.
+const COUNTING_SHARE: f64 = 0.05;
 
 /// What is asked.
 pub(super) enum Query {
@@ -89,6 +98,15 @@ impl Query {
 }
 
 impl Plan {
+    /// What the release spends in all.
+    pub(super) fn whole(&self) -> Result<Guarantee, Fail> {
+        let own = Guarantee { epsilon: self.terms.epsilon, delta: self.terms.delta };
+        Ok(match self.counting {
+            Some(counting) => own.then(Guarantee::pure(counting))?,
+            None => own,
+        })
+    }
+
     /// Whether the number of rows asked about is public: under replace-one, without a filter.
     pub(super) fn rows_are_public(&self) -> bool {
         self.terms.neighboring == Neighboring::ReplaceOne && self.filter.is_none()
@@ -114,19 +132,27 @@ pub(super) fn plan(question: args::Question) -> Result<Plan, Fail> {
         }
         args::Question::Sum(a) => {
             let (terms, n) = (additive(&a.numeric.ask, &a.noise, a.error.as_deref())?, a.numeric);
+            if let (Some(error), true) = (&a.error, n.count_clamped) {
+                let remedy = "goes with --epsilon only where clamped values are counted";
+                return Err(Fail::conflict("--error", error, remedy));
+            }
             let bounds = read::bounds(&n.bounds)?;
-            finish(n.ask, terms, a.error, |table| {
+            let extra = Extra::of(&n, bounds)?;
+            let plan = finish(n.ask, terms, a.error, |table| {
                 let integers = integers(table, &n.column, n.integers)?;
                 Ok(Query::Sum { column: n.column, bounds, integers })
-            })
+            })?;
+            extra.into(plan)
         }
         args::Question::Mean(a) => {
             let (terms, n) = (additive(&a.numeric.ask, &a.noise, None)?, a.numeric);
             let bounds = read::bounds(&n.bounds)?;
-            finish(n.ask, terms, None, |table| {
+            let extra = Extra::of(&n, bounds)?;
+            let plan = finish(n.ask, terms, None, |table| {
                 let integers = integers(table, &n.column, n.integers)?;
                 Ok(Query::Mean { column: n.column, bounds, integers })
-            })
+            })?;
+            extra.into(plan)
         }
         args::Question::Histogram(a) => {
             let terms = additive(&a.ask, &a.noise, None)?;
@@ -148,12 +174,14 @@ pub(super) fn plan(question: args::Question) -> Result<Plan, Fail> {
             let level = read::number("--quantile", &a.quantile)?;
             let quantile = Quantile::new(level)?;
             let count = candidate_count(&a.candidates)?;
-            finish(n.ask, terms, None, |table| {
+            let extra = Extra::of(&n, bounds)?;
+            let plan = finish(n.ask, terms, None, |table| {
                 let integers = integers(table, &n.column, n.integers)?;
                 let candidates = even_candidates(bounds[0], bounds[1], count, integers)?;
                 RankTable::new(candidates.clone()).map_err(|_| too_close(&n.bounds))?;
                 Ok(Query::Quantile { column: n.column, bounds, level, quantile, candidates, integers })
-            })
+            })?;
+            extra.into(plan)
         }
         args::Question::Mode(a) => {
             let terms = choice(&a.ask, &a.choice, LEAST_EPSILON)?;
@@ -173,6 +201,55 @@ pub(super) fn plan(question: args::Question) -> Result<Plan, Fail> {
             Err(Fail::new(Code::Internal, "a survey is not a question about a table"))
         }
     }
+}
+
+/// What was asked about clamping.
+struct Extra {
+    count_clamped: bool,
+    warnings: Vec<String>,
+}
+
+impl Extra {
+    fn of(numeric: &args::Numeric, bounds: [f64; 2]) -> Result<Self, Fail> {
+        let mut warnings = Vec::new();
+        if let Some(path) = &numeric.schema {
+            let schema = Schema::read(path).map_err(Fail::data("--schema"))?;
+            if schema.is_draft() {
+                let remedy =
+                    "it is a draft that was read off the records: replace its bounds by public ones first";
+                return Err(Fail::flag("--schema", &path.display().to_string(), remedy).coded(Code::Schema));
+            }
+            warnings.extend(inside(&schema, &numeric.column, bounds));
+        }
+        Ok(Self { count_clamped: numeric.count_clamped, warnings })
+    }
+
+    /// The plan with part of its ε set aside.
+    fn into(self, mut plan: Plan) -> Result<Plan, Fail> {
+        plan.warnings = self.warnings;
+        if self.count_clamped {
+            let whole = plan.terms.epsilon.get();
+            let counting = Epsilon::new(COUNTING_SHARE * whole)?;
+            // A little less, so that the parts of the answer add up to no more than was asked for, rounded up each.
+            plan.terms.epsilon = Epsilon::new(mul_down(sub_down(whole, counting.get()), 1.0 - 1e-15))?;
+            plan.counting = Some(counting);
+        }
+        Ok(plan)
+    }
+}
+
+/// Says that bounds leave out values that the schema allows.
+fn inside(schema: &Schema, column: &str, [low, high]: [f64; 2]) -> Option<String> {
+    let declared = schema.columns().iter().find(|known| known.name == column)?;
+    let Kind::Numeric(allowed) = &declared.kind else { return None };
+    (low > allowed.low() || high < allowed.high()).then(|| {
+        format!(
+            "--bounds {low},{high}: inside of the schema's bounds {} to {}: values between are clamped, and the answer is about \
+             clamped values (--count-clamped counts them)",
+            allowed.low(),
+            allowed.high()
+        )
+    })
 }
 
 /// Opens the table, checks columns and the filter, and settles ε where an error was given instead.
@@ -195,8 +272,9 @@ fn finish(
     for column in filter.iter().flat_map(Predicate::columns) {
         table.column(column).map_err(Fail::data("--where"))?;
     }
-    let mut plan =
-        Plan { table, query, terms, filter, target, json: ask.json, dry_run: ask.dry_run, plot: ask.plot };
+    let (counting, warnings) = (None, Vec::new());
+    let (json, dry_run, plot) = (ask.json, ask.dry_run, ask.plot);
+    let mut plan = Plan { table, query, terms, filter, target, json, dry_run, plot, counting, warnings };
     if let (Query::Mode { .. }, Some(path)) = (&plan.query, &plan.plot) {
         let remedy = "leave it out: the answer is a name, and nothing else may be drawn";
         return Err(Fail::flag("--plot", &path.display().to_string(), remedy));
@@ -241,6 +319,13 @@ fn too_close(bounds: &str) -> Fail {
 /// Whether the column holds whole numbers: because the file declares it or the user does, never
 /// because its values look so.
 fn integers(table: &TableFile, column: &str, declared: bool) -> Result<bool, Fail> {
-    let column = table.column(column).map_err(Fail::data("--column"))?;
-    Ok(declared || column.kind == ColumnKind::Integer)
+    let found = table.column(column).map_err(Fail::data("--column"))?;
+    // A Parquet file says what its columns hold; of CSV every column is text.
+    let is_parquet = table.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
+    if is_parquet && matches!(found.kind, ColumnKind::Text | ColumnKind::Boolean) {
+        let remedy =
+            "the file says that it holds text or truth values: choose a numeric column, or convert it";
+        return Err(Fail::flag("--column", column, remedy).coded(Code::Type));
+    }
+    Ok(declared || found.kind == ColumnKind::Integer)
 }

@@ -28,12 +28,14 @@ struct Released<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     shortfall: Option<f64>,
     confidence: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clamped: Option<Value>,
     certificate: &'a Certificate,
 }
 
 /// A released answer.
 pub(super) fn released(plan: &Plan, outcome: &Outcome) -> Result<String, Fail> {
-    let Outcome { found, certificate } = outcome;
+    let Outcome { found, clamped, certificate } = outcome;
     let confidence = plan.terms.confidence.get();
     if plan.json {
         let (value, interval, shortfall) = match found {
@@ -51,6 +53,9 @@ pub(super) fn released(plan: &Plan, outcome: &Outcome) -> Result<String, Fail> {
             interval,
             shortfall,
             confidence,
+            clamped: clamped.as_ref().map(|clamped| {
+                json!({"value": exact(clamped.value as f64, true), "interval": pair(&clamped.interval, true)})
+            }),
             certificate,
         });
     }
@@ -76,7 +81,17 @@ pub(super) fn released(plan: &Plan, outcome: &Outcome) -> Result<String, Fail> {
             );
         }
     }
-    let mut cost = cost(certificate, mechanism(plan, &certificate.events), None)?;
+    if let Some(clamped) = clamped {
+        let [value, low, high] = digits::with_interval(clamped.value as f64, clamped.interval, true);
+        let what = "values outside of the bounds or not numbers";
+        lines.push(("clamped".to_owned(), format!("about {value} {what}  ({level}: {low} to {high})")));
+    }
+    let main = if clamped.is_some() { &certificate.events[..1] } else { &certificate.events };
+    let mut mechanism = mechanism(plan, main);
+    if clamped.is_some() {
+        mechanism += "; clamped values counted with 5 % of epsilon (discrete Laplace)";
+    }
+    let mut cost = cost(certificate, mechanism, None)?;
     if let Some(target) = plan.target {
         cost[0].1.push_str(&format!(", chosen for an error of {}", digits::brief(target)));
     }
@@ -126,7 +141,7 @@ struct Preview<'a> {
 
 /// What a release would be like.
 pub(super) fn preview(plan: &Plan, expected: &Expected) -> Result<String, Fail> {
-    let guarantee = Guarantee { epsilon: plan.terms.epsilon, delta: plan.terms.delta };
+    let guarantee = plan.whole()?;
     let mechanism = mechanism(plan, &[]);
     if plan.json {
         let error_in = match expected.of {

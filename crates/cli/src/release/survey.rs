@@ -12,11 +12,12 @@ use crate::digits;
 use crate::explain::Code;
 use crate::fail::{Fail, plain};
 use crate::file::Target;
-use crate::scan::scan;
+use crate::scan::{Size, scan};
 use crate::text::{aligned, json_line, quoted};
 use reticent::core::{Certificate, Neighboring, Probability};
 use reticent::data::{DataError, TableFile, write_csv_atomic};
 use reticent::noise::mechanism::{Estimate, Mechanism, RandomizedResponse};
+use reticent::noise::sampler::uniform_below;
 use reticent::noise::{Entropy, Releaser};
 use serde_json::json;
 use std::path::Path;
@@ -92,26 +93,14 @@ pub(super) fn randomize(arguments: &args::Randomize, progress: bool) -> Result<O
 
 /// Refuses an output that is not a CSV file of its own in a folder that exists.
 fn check_output(output: &Path, table: &TableFile) -> Result<(), Fail> {
-    let refuse = |code: Code, remedy: &str| {
-        Err(Fail::flag("--out", &output.display().to_string(), remedy).coded(code))
-    };
-    if !output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
-        return refuse(Code::Unwritable, "the output is CSV: give a name that ends in .csv");
-    }
-    if output.is_dir() {
-        return refuse(Code::Taken, "this is a folder: give the name of a file");
-    }
-    if let (Ok(input), Ok(output)) = (table.path().canonicalize(), output.canonicalize())
-        && input == output
+    Target::csv(output).check()?;
+    if let (Ok(input), Ok(found)) = (table.path().canonicalize(), output.canonicalize())
+        && input == found
     {
-        return refuse(Code::Taken, "this is the input: give another name");
+        let remedy = "this is the input: give another name";
+        return Err(Fail::flag("--out", &output.display().to_string(), remedy).coded(Code::Taken));
     }
-    match output.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            refuse(Code::Unwritable, "its folder does not exist: make it first")
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Randomizes row by row, reading on one thread and writing on this one.
@@ -170,9 +159,12 @@ fn read_rows(
     let send = |batch: Vec<Row>| {
         sender.send(batch).map_err(|_| Fail::new(Code::Unwritable, "--out: writing stopped"))
     };
-    let rows = scan(table, columns, progress, &mut |row, cells| {
-        let Some(answer) = labels.index(&cells[0]) else { return Err(undeclared(columns[0], row)) };
-        let reported = entropy.release(response, &(answer as u64)).value;
+    let count = categories.len() as u64;
+    let rows = scan(table, columns, Size::Public, progress, &mut |_, cells| {
+        // No answer becomes any one: with probability 1/k each, which is between the least and the largest that an answer gives.
+        let answer =
+            labels.index(&cells[0]).map_or_else(|| uniform_below(&mut entropy, count), |at| at as u64);
+        let reported = entropy.release(response, &answer).value;
         let reported = categories[(reported as usize).min(categories.len() - 1)].clone();
         let copied = cells[1..].iter().map(|cell| cell.csv_text().into_owned());
         batch.push(std::iter::once(reported).chain(copied).collect());
@@ -188,6 +180,7 @@ fn read_rows(
     Ok(rows)
 }
 
+/// A table of randomized answers that holds something else. It is released already: nothing in it is private.
 fn undeclared(column: &str, row: u64) -> Fail {
     let place = format!("column \"{column}\", row {row}");
     let remedy = "declare every value, or fix the row";
@@ -249,7 +242,7 @@ pub(super) fn estimate(arguments: &args::Estimate, progress: bool) -> Result<Out
     table.column(column).map_err(Fail::data("--column"))?;
     let labels = Labels::new(&categories);
     let mut reported = vec![0u64; categories.len()];
-    let rows = scan(&table, &[column], progress, &mut |row, cells| {
+    let rows = scan(&table, &[column], Size::Public, progress, &mut |row, cells| {
         let index = labels.index(&cells[0]).ok_or_else(|| undeclared(column, row))?;
         reported[index] += 1;
         Ok(())

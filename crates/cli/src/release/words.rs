@@ -12,11 +12,11 @@ pub(super) fn title(plan: &Plan) -> String {
     let text = match &plan.query {
         Query::Count { column: None } => "count of rows".to_owned(),
         Query::Count { column: Some(column) } => format!("count of {column}"),
-        Query::Sum { column, .. } => format!("sum of {column}"),
-        Query::Mean { column, .. } => format!("mean of {column}"),
+        Query::Sum { column, .. } => format!("clamped sum of {column}"),
+        Query::Mean { column, .. } => format!("clamped mean of {column}"),
         Query::Histogram { column, .. } => format!("histogram of {column}"),
-        Query::Quantile { column, level: 0.5, .. } => format!("median of {column}"),
-        Query::Quantile { column, level, .. } => format!("{level}-quantile of {column}"),
+        Query::Quantile { column, level: 0.5, .. } => format!("clamped median of {column}"),
+        Query::Quantile { column, level, .. } => format!("clamped {level}-quantile of {column}"),
         Query::Mode { column, .. } => format!("mode of {column}"),
         Query::Proportion { column, value } => format!("share of {column} = {value}"),
     };

@@ -5,7 +5,7 @@ use super::{Finding, Learnt, MOST_CATEGORIES, too_many};
 use crate::digits::exactly;
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::scan::scan;
+use crate::scan::{Size, scan};
 use reticent::data::{Cell, NumberError};
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(super) fn draft(plan: &Plan, progress: bool) -> Result<Learnt, Fail> {
     let mut seen: Vec<Seen> = plan.subjects.iter().map(|subject| Seen::of(subject.holds)).collect();
     let label = plan.label.as_deref().and_then(|label| names.iter().position(|name| *name == label));
     let mut positive_occurs = false;
-    scan(&plan.table, &names, progress, &mut |_, cells| {
+    scan(&plan.table, &names, Size::Public, progress, &mut |_, cells| {
         seen.iter_mut().zip(cells).for_each(|(seen, cell)| seen.add(cell));
         if let (Some(at), Some(positive)) = (label, &plan.positive)
             && !positive_occurs

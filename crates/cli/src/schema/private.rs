@@ -10,7 +10,7 @@ use super::plan::{Budget, Holds, Plan, Subject};
 use super::{Finding, Learnt};
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::scan::scan;
+use crate::scan::{Size, scan};
 use reticent::core::rounding::div_down;
 use reticent::core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
 use reticent::data::Cell;
@@ -235,7 +235,7 @@ fn pass<T>(
 ) -> Result<(), Fail> {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     if !names.is_empty() {
-        scan(&plan.table, &names, progress, &mut |_, cells| {
+        scan(&plan.table, &names, Size::Private, progress, &mut |_, cells| {
             columns.iter_mut().zip(cells).try_for_each(|((name, column), cell)| add(column, name, cell))
         })?;
     }

@@ -59,7 +59,10 @@ fn places_where_no_chart_can_go() {
         let link = folder.path().join("l.svg");
         std::os::unix::fs::symlink("/dev/null", &link).unwrap();
         let link = link.to_str().unwrap();
-        refused(&line(link), &format!("--plot {link}: something else has that name: "));
+        refused(
+            &line(link),
+            &format!("--plot {link}: this is a symbolic link, and only a regular file is replaced: "),
+        );
     }
 }
 

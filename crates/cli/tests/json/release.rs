@@ -20,9 +20,16 @@ const QUESTIONS: &[(&str, &[&str])] = &[
         &[
             "--column age --bounds 17,90 --epsilon 1 --where sex=Male",
             "--column age --bounds 17,90 --error 1000",
+            "--column age --bounds 17,90 --epsilon 1 --count-clamped --confidence 0.999999999",
         ],
     ),
-    ("mean", &["--column age --bounds 17,90 --epsilon 1 --where sex=Male --neighboring replace-one"]),
+    (
+        "mean",
+        &[
+            "--column age --bounds 17,90 --epsilon 1 --where sex=Male --neighboring replace-one",
+            "--column age --bounds 17,90 --epsilon 1 --count-clamped --confidence 0.999999999",
+        ],
+    ),
     (
         "histogram",
         &[
@@ -30,7 +37,13 @@ const QUESTIONS: &[(&str, &[&str])] = &[
             "--column age --bins 17,30,90 --epsilon 1",
         ],
     ),
-    ("quantile", &["--column age --bounds 0,120 --epsilon 1 --where sex=Male"]),
+    (
+        "quantile",
+        &[
+            "--column age --bounds 0,120 --epsilon 1 --where sex=Male",
+            "--column age --bounds 0,120 --epsilon 1 --count-clamped --confidence 0.999999999",
+        ],
+    ),
     ("mode", &["--column sex --categories Female,Male --epsilon 1 --where age>30"]),
     ("proportion", &["--column sex --value Male --epsilon 1 --where age>30"]),
 ];

@@ -111,3 +111,32 @@ fn a_model_whose_files_do_not_fit_together_is_refused() {
     std::fs::write(folder.path("model/model.json"), "{").unwrap();
     assert!(refusal(&["predict", &model, ADULT]).contains("model.json"));
 }
+
+/// Whatever a cell of private data holds, what is said is the same but for numbers: no cell is an error or a warning.
+#[test]
+fn no_cell_changes_what_is_said() {
+    let folder = Folder::new();
+    let schema = folder.file(
+        "s.toml",
+        "unit = \"row\"\n[columns]\nx = { bounds = [0, 9] }\nc = { categories = [\"a\", \"b\"] }\n[label]\ncolumn = \"y\"\npositive = \"1\"\n",
+    );
+    let hostile =
+        ["", "NaN", "-inf", "1e999", "x", "true", "99999999999999999999", "\u{202e}", "\"a\nb\"", "5\" pipe"];
+    for (place, cell) in hostile.into_iter().enumerate() {
+        let model = folder.path(&format!("model{place}"));
+        let rows: String =
+            (0..60).map(|row| format!("{},{},{}\n", row % 9, ["a", "b"][row % 2], row % 2)).collect();
+        let data = folder.file("t.csv", &format!("x,c,y\n{rows}{cell},{cell},{cell}\n"));
+        let train =
+            ["train", &data, "--schema", &schema, "--epsilon", "1", "--dataset-size", "50", "--out", &model];
+        let infer = ["schema", "infer", &data, "--epsilon", "1", "--delta", "1e-6"];
+        for words in [&train[..], &infer, &["evaluate", &model, &data], &["predict", &model, &data]] {
+            let output = reticent(words);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(
+                output.status.success() && !said.contains("row 61") && !said.contains("error"),
+                "{words:?}: {said}"
+            );
+        }
+    }
+}

@@ -27,6 +27,37 @@ fn text_says_what_was_done_and_what_it_cost() {
 }
 
 #[test]
+fn noise_and_sampling_are_told_apart() {
+    let answer = json(&["train", "--epsilon", "1"]);
+    let [noise, sampling] =
+        ["accuracy_doubt", "accuracy_sampling"].map(|name| answer[name].as_f64().unwrap());
+    // Of some 6 500 held-out rows 83 % are right: 1.96·√(0.83·0.17/6500).
+    assert!(noise > 0.0 && noise < 0.01 && (0.008..0.0105).contains(&sampling), "{answer}");
+    let text = stdout(&["train", "--epsilon", "1"]);
+    assert!(text.contains("% (noise), ± ") && text.contains("% (sampling) (on held-out rows"), "{text}");
+    let exact = stdout(&["train", "--method", "exact"]);
+    assert!(exact.contains("% (sampling) (exactly") && !exact.contains("(noise)"), "{exact}");
+}
+
+#[test]
+fn a_delta_that_a_pure_fit_does_not_use_is_told() {
+    // With few features the pure noise is the shorter one.
+    let folder = Folder::new();
+    let columns = "[columns]\nage = { bounds = [17, 90] }\nsex = { categories = [\"Male\", \"Female\"] }\n";
+    let label = "[label]\ncolumn = \"income\"\npositive = \">50K\"\n";
+    let schema = folder.file("s.toml", format!("unit = \"row\"\n{columns}{label}"));
+    for (method, is_pure) in [("objective", true), ("auto", true), ("output", false), ("gradient", false)] {
+        let words =
+            ["train", "testdata/survey.csv", "--schema", &schema, "--epsilon", "1", "--delta", "1e-6"];
+        let output = super::reticent(&[&words[..], &["--method", method, "--json"]].concat());
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(answer["certificate"]["delta"] == 0.0, is_pure, "{answer}");
+        assert_eq!(said.contains("warning: --delta 1e-6: not used"), is_pure, "{said}");
+    }
+}
+
+#[test]
 fn a_stored_model_predicts_and_is_evaluated() {
     let folder = Folder::new();
     let (model, out) = (folder.path("model"), folder.path("said.csv"));

@@ -209,9 +209,13 @@ fn a_dry_run_reads_no_values() {
 fn text_for_people_is_plain_and_has_the_parts() {
     let words = ["mean", ADULT, "--column", "age", "--bounds", "17,90", "--epsilon", "1"];
     let text = stdout(&words);
-    for (line, label) in
-        text.lines().zip(["mean of age", "privacy spent", "mechanism", "taken as public", "certificate"])
-    {
+    for (line, label) in text.lines().zip([
+        "clamped mean of age",
+        "privacy spent",
+        "mechanism",
+        "taken as public",
+        "certificate",
+    ]) {
         assert!(line.starts_with(label), "{text}");
     }
     assert!(
@@ -244,15 +248,105 @@ fn help_teaches() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn an_answer_that_nobody_reads_is_no_success() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let words = ["release", "count", ADULT, "--epsilon", "1"];
     let output = reticent().args(words).stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let output = output.wait_with_output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(141), "{said}");
+    assert!(
+        said.starts_with("error[R905]: cannot write to standard output: ") && said.lines().count() == 1,
+        "{said}"
+    );
 }
 
+/// Closed from the start, and discarded on purpose.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_output_is_told_from_a_discarded_one() {
+    let shell = |redirection: &str| {
+        let line = format!("\"$0\" release count {ADULT} --epsilon 1 {redirection}");
+        let command = std::process::Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_reticent")])
+            .current_dir(crate::root())
+            .output()
+            .unwrap();
+        (command.status.code(), String::from_utf8_lossy(&command.stderr).into_owned())
+    };
+    let (status, said) = shell(">&-");
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("cannot write to standard output: it is closed"), "{said}");
+    assert_eq!(shell("> /dev/null"), (Some(0), String::new()));
+    assert_eq!(shell("<> /dev/null 1>&0"), (Some(0), String::new()));
+}
+
+#[test]
+fn clamped_values_are_counted_for_a_share() {
+    let words = ["mean", ADULT, "--column", "age", "--bounds", "30,50", "--epsilon", "1", "--count-clamped"];
+    let output = crate::release(&[&words[..], &["--json"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.starts_with("warning: at least ") && said.contains("outside of --bounds"), "{said}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // 10 572 are below 30 and 6 460 above 50; the noise of ε/20 has a standard deviation of 28.
+    let exact = {
+        let below = json(&["count", ADULT, "--epsilon", "50", "--where", "age<30"]);
+        let above = json(&["count", ADULT, "--epsilon", "50", "--where", "age>50"]);
+        below["value"].as_f64().unwrap() + above["value"].as_f64().unwrap()
+    };
+    let count = found["clamped"]["value"].as_f64().unwrap();
+    assert!((count - exact).abs() < 600.0, "{found}");
+    let epsilon = found["certificate"]["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 1.0 && epsilon > 1.0 - 1e-12, "{found}");
+    let quantile =
+        ["quantile", ADULT, "--column", "age", "--bounds", "0,120", "--epsilon", "1", "--count-clamped"];
+    let quantile = crate::release(&[&quantile[..], &["--json"]].concat());
+    let quantile: serde_json::Value = serde_json::from_slice(&quantile.stdout).unwrap();
+    assert!(quantile["certificate"]["epsilon"].as_f64().unwrap() <= 1.0, "{quantile}");
+    assert_eq!(found["certificate"]["events"].as_array().unwrap().len(), 2);
+    // Nothing is clamped here, and nothing is said; the claim is the same.
+    let wide = [
+        "mean",
+        ADULT,
+        "--column",
+        "age",
+        "--bounds",
+        "0,200",
+        "--epsilon",
+        "1",
+        "--count-clamped",
+        "--confidence",
+        "0.999999999",
+    ];
+    let text = stdout(&wide);
+    assert!(text.contains("clamped  ") && text.contains("ε = 1 (add-remove"), "{text}");
+    let error = ["sum", ADULT, "--column", "age", "--bounds", "0,99", "--error", "5", "--count-clamped"];
+    assert!(!crate::release(&error).status.success());
+}
+
+#[test]
+fn bounds_inside_of_the_schema_are_told() {
+    let schema = "testdata/adult/schema.toml";
+    let words = |bounds| {
+        [
+            "mean",
+            ADULT,
+            "--column",
+            "age",
+            "--bounds",
+            bounds,
+            "--epsilon",
+            "1",
+            "--dry-run",
+            "--schema",
+            schema,
+        ]
+    };
+    let said = |bounds| String::from_utf8(crate::release(&words(bounds)).stderr).unwrap();
+    assert!(said("30,50").starts_with("warning: --bounds 30,50: inside of the schema's bounds "));
+    assert_eq!(said("0,500"), "");
+}
 #[test]
 fn noise_of_many_grid_steps_has_an_error() {
     near(&["sum", SURVEY, "--column", "age", "--bounds", "0,1.5", "--epsilon", "0.005"], 3000.0, 7500.0);
@@ -271,7 +365,7 @@ fn answers_are_drawn_with_what_was_released() {
     }
     let mean = ["mean", ADULT, "--column", "age", "--bounds", "17,90", "--epsilon", "1", "--plot", file];
     let text = stdout(&mean);
-    let shown = text.split_whitespace().nth(3).unwrap();
+    let shown = text.split_whitespace().nth(4).unwrap();
     assert!(std::fs::read_to_string(&path).unwrap().contains(shown), "{text}");
     assert!(text.contains("answer.svg"), "{text}");
 }

@@ -29,7 +29,7 @@ fn files_and_columns() {
     refused(&[&mean[..], &["--column", "agee"]].concat(), "--column: column \"agee\" is not in");
     refused(
         &[&mean[..], &["--column", "sex"]].concat(),
-        "--column: column \"sex\", row 1: \"Male\" is not a number",
+        "--column sex: the file says that it holds text or truth values: ",
     );
     refused(&["count", ADULT, "--epsilon", "1", "--where", "agee>1"], "--where: column \"agee\" is not in");
 }
@@ -37,21 +37,16 @@ fn files_and_columns() {
 #[test]
 fn contents() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, cell, problem) in
-        [("n.csv", "NaN", "finite"), ("i.csv", "-inf", "finite"), ("t.csv", "x", "not a number")]
-    {
-        let file = table(folder.path(), name, &format!("x\n1\n{cell}\n"));
-        for question in ["sum", "mean", "quantile"] {
-            let output = release(&[question, &file, "--column", "x", "--bounds", "0,9", "--epsilon", "1"]);
-            assert!(String::from_utf8_lossy(&output.stderr).contains(problem));
-            refused(
-                &[question, &file, "--column", "x", "--bounds", "0,9", "--epsilon", "1"],
-                "--column: column \"x\", row 2: ",
-            );
-        }
-    }
     let empty = table(folder.path(), "e.csv", "x\n");
-    refused(&["count", &empty, "--epsilon", "1"], &format!("{empty} has no rows: "));
+    let public = ["count", &empty, "--epsilon", "1", "--neighboring", "replace-one"];
+    refused(&public, &format!("{empty} has no rows: "));
+    let open = table(folder.path(), "q.csv", "x,y\n1,a\n2,\"b\n3,c\n");
+    refused(&["count", &open, "--epsilon", "1"], &format!("{open}: line 3: a field starts with a quote"));
+    let stray = table(folder.path(), "s.csv", "x,y\n1,a\n\"2\" in,b\n");
+    refused(
+        &["count", &stray, "--epsilon", "1"],
+        &format!("{stray}: line 3: text follows the closing quote"),
+    );
     let nothing = table(folder.path(), "z.csv", "");
     refused(&["count", &nothing, "--epsilon", "1"], &format!("{nothing}: the file is empty"));
     let ragged = table(folder.path(), "r.csv", "x,y\n1\n");
@@ -166,4 +161,82 @@ fn missing_and_unknown_flags() {
 fn a_name_is_not_drawn() {
     let mode = ["mode", ADULT, "--column", "sex", "--categories", "Male,Female", "--epsilon", "1"];
     refused(&[&mode[..], &["--plot", "m.svg"]].concat(), "--plot m.svg: leave it out: ");
+}
+
+/// Whatever a cell holds, what is said is the same: no cell is an error, a warning or a word on standard error.
+#[test]
+fn no_cell_changes_what_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = ["", "NaN", "-inf", "1e999", "x", "true", "99999999999999999999", "\u{202e}", "\"a\nb\""];
+    let filter = ["--where", "x>=0 and y!=q"];
+    let questions: [&[&str]; 9] = [
+        &["count"],
+        &["count", "--column", "x"],
+        &["sum", "--column", "x", "--bounds", "0,9"],
+        &["mean", "--column", "x", "--bounds", "0,9", "--count-clamped", "--confidence", "0.999999999"],
+        &["quantile", "--column", "x", "--bounds", "0,9"],
+        &["histogram", "--column", "x", "--bins", "0,5,9"],
+        &["histogram", "--column", "y", "--categories", "a,b"],
+        &["mode", "--column", "y", "--categories", "a,b"],
+        &["proportion", "--column", "y", "--value", "a"],
+    ];
+    for cell in hostile {
+        let file = table(folder.path(), "t.csv", &format!("x,y\n1,a\n{cell},{cell}\n3,b\n"));
+        for question in questions {
+            for more in [&[][..], &filter] {
+                let words = [question, &[&file, "--epsilon", "1"], more].concat();
+                let output = release(&words);
+                let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.success() && stderr.is_empty(), "{words:?} {cell:?}: {stderr}");
+            }
+        }
+        let out = folder.path().join("r.csv");
+        let words = [
+            "randomize",
+            &file,
+            "--column",
+            "y",
+            "--categories",
+            "a,b",
+            "--epsilon",
+            "1",
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        assert!(release(&words).status.success(), "{cell:?}");
+        assert_eq!(std::fs::read_to_string(&out).unwrap().lines().count(), 4);
+    }
+    // That there are no rows is private too.
+    let empty = table(folder.path(), "e.csv", "x,y\n");
+    for question in questions {
+        let output = release(&[question, &[&empty, "--epsilon", "1"]].concat());
+        assert!(output.status.success() && output.stderr.is_empty(), "{question:?}: {output:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (pipe, link) = (pipe.to_str().unwrap(), folder.path().join("link.csv"));
+    std::os::unix::fs::symlink("/dev/full", &link).unwrap();
+    for out in [pipe, link.to_str().unwrap()] {
+        refused(
+            &[
+                "randomize",
+                SURVEY,
+                "--column",
+                "sex",
+                "--categories",
+                "Male,Female",
+                "--epsilon",
+                "1",
+                "--out",
+                out,
+            ],
+            &format!("--out {out}: this is "),
+        );
+    }
 }

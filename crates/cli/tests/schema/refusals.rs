@@ -25,7 +25,8 @@ fn files_and_columns() {
     let folder = tempfile::tempdir().unwrap();
     let empty = table(folder.path(), "e.csv", "x\n");
     refused(&[&empty], &format!("{empty} has no rows: "));
-    refused(&[&empty, "--epsilon", "1", "--delta", "1e-6"], &format!("{empty} has no rows: "));
+    // With epsilon the number of rows is private, and none is a number like any other.
+    assert!(infer(&[&empty, "--epsilon", "1", "--delta", "1e-6"]).status.success());
     for flag in ["--label", "--unit", "--ignore"] {
         let words = [ADULT, flag, "incme"];
         refused(&words, &format!("{flag}: column \"incme\" is not in"));

@@ -44,11 +44,37 @@ fn ctrl_c_stores_the_run_and_it_goes_on() {
     let (status, said) = interrupt(child, &folder.path("run/metrics.jsonl"));
     assert_eq!(status, Some(130), "{said}");
     assert!(
-        said.contains(&format!("reticent train --resume {out}")) && said.contains("spent so far"),
+        said.contains(&format!("reticent train --resume {out}"))
+            && said.contains(&format!("reticent train --finish {out}")),
         "{said}"
     );
-    let so_far: Value = serde_json::from_str(&folder.read("run/certificate.json")).unwrap();
-    assert!(so_far["epsilon"].as_f64().unwrap() < 4.0);
+    // Whoever pressed Ctrl-C may have looked: all steps of the plan count.
+    let stopped: Value = serde_json::from_str(&folder.read("run/certificate.json")).unwrap();
+    let epsilon = stopped["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 4.0 && epsilon > 3.9, "{stopped}");
+    assert!(stopped["public"].to_string().contains("stopped after step"), "{stopped}");
+    // The same run, ended where it stands: by choice, and for a reason that did not look.
+    for (cause, fewer) in [("choice", false), ("time-limit", true)] {
+        let copy = folder.path(cause);
+        assert!(Command::new("cp").args(["-r", &out, &copy]).status().unwrap().success());
+        let ended = json(&["train", "--finish", &copy, "--stopped-by", cause]);
+        assert!(ended["steps"].as_u64().unwrap() < 1500, "{ended}");
+        let (own, public) = (&ended["certificate"]["epsilon"], ended["certificate"]["public"].to_string());
+        assert_eq!(own.as_f64().unwrap() < 0.99 * epsilon, fewer, "{ended}");
+        assert_eq!(
+            public.contains("stopped by a time limit") && public.contains("declared not to depend"),
+            fewer
+        );
+        assert_eq!(stdout(&["predict", &copy, &images]).lines().count(), 31);
+        // It stays as it was ended, whatever is asked later.
+        let again = json(&["train", "--finish", &copy, "--stopped-by", "crash"]);
+        assert_eq!(again["certificate"], ended["certificate"]);
+        assert_eq!(json(&["train", "--resume", &copy])["certificate"], ended["certificate"]);
+    }
+    assert!(
+        refusal(&["train", "--finish", &out, "--stopped-by", "boredom"])
+            .contains("time-limit, crash or choice")
+    );
     let line = refusal(&["predict", &out, &images]);
     assert!(line.contains("not finished") && line.contains("--resume"), "{line}");
     let line = refusal(&words);

@@ -20,8 +20,8 @@
 //! # Guarantee
 //! A row's features and label depend on the schema and on that row alone. Adding, removing or replacing
 //! a row of the table adds, removes or replaces one row of the design, and nothing is learned from the
-//! others. Only a file that cannot be read as a table is an error: a ragged line, text that is not
-//! UTF-8, an integer beyond 64 signed bits.
+//! others. Only a file that cannot be read as a table is an error: a ragged line, a quote that is not closed,
+//! text that is not UTF-8.
 
 mod design;
 mod feature;
@@ -200,8 +200,12 @@ impl Encoder {
         Ok((sink.design, tally))
     }
 
-    /// Encodes a whole table into the two sides of a split: by user where the schema's privacy unit is
-    /// one, else by the content of the columns that are read.
+    /// Encodes a whole table into the two sides of a split: by user where the schema's privacy unit is one, else by the
+    /// row's own encoded content and by how many equal rows came before it.
+    ///
+    /// # Guarantee
+    /// Under add-remove, a row (or user) more or less changes one of the sides by that one and leaves the other as it
+    /// is, as collections without an order; see `split/proof.md`.
     ///
     /// # Errors
     /// As [`Encoder::encode`].
@@ -211,12 +215,32 @@ impl Encoder {
         split: &Split,
         on_progress: &mut dyn FnMut(u64),
     ) -> Result<(Sides, Tally), DataError> {
-        let columns = self.columns();
         let (mut train, mut test) = (self.sink(), self.sink());
+        // For every hash the rows that have it: where the first of equal ones is, and how many there have been.
+        let mut met: BTreeMap<u64, Vec<(Side, usize, u64)>> = BTreeMap::new();
         let tally = self.pass::<DataError>(table, on_progress, &mut |row| {
-            let side = match row.user {
+            let side = match row.user.filter(|user| user.label().is_some()) {
                 Some(user) => split.user(user),
-                None => split.row(columns.iter().copied().zip(row.cells)),
+                None => {
+                    let hash = split.content(row.content(), row.label);
+                    let rows = met.entry(hash).or_default();
+                    let known = rows.iter_mut().find(|(side, place, _)| match side {
+                        Side::Train => train.holds(*place, row),
+                        Side::Test => test.holds(*place, row),
+                    });
+                    match known {
+                        Some((_, _, count)) => {
+                            *count += 1;
+                            split.occurrence(hash, *count)
+                        }
+                        None => {
+                            let side = split.occurrence(hash, 1);
+                            let sink = if side == Side::Train { &train } else { &test };
+                            rows.push((side, sink.design.rows(), 1));
+                            side
+                        }
+                    }
+                }
             };
             match side {
                 Side::Train => train.add(row),
@@ -280,7 +304,7 @@ impl Encoder {
                 label
             });
             tally.rows += 1;
-            take(&Row { entries: &entries, label, cells, user: cells.last().filter(|_| has_user) })
+            take(&Row { entries: &entries, label, user: cells.last().filter(|_| has_user) })
         })?;
         Ok(tally)
     }
@@ -296,8 +320,14 @@ impl Encoder {
 struct Row<'a> {
     entries: &'a [(u32, f64)],
     label: Option<f64>,
-    cells: &'a [Cell<'a>],
     user: Option<&'a Cell<'a>>,
+}
+
+impl Row<'_> {
+    /// The entries that a design keeps.
+    fn content(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.entries.iter().copied().filter(|(_, value)| *value != 0.0)
+    }
 }
 
 /// A design in the making.
@@ -307,12 +337,18 @@ struct Sink {
 }
 
 impl Sink {
+    /// Whether the row at a place has the same entries and the same label, bit by bit.
+    fn holds(&self, place: usize, row: &Row<'_>) -> bool {
+        let (columns, values) = self.design.row(place);
+        let own = columns.iter().zip(values).map(|(column, value)| (*column, value.to_bits()));
+        own.eq(row.content().map(|(column, value)| (column, value.to_bits())))
+            && self.design.labels.get(place).map(|label| label.to_bits()) == row.label.map(f64::to_bits)
+    }
+
     fn add(&mut self, row: &Row<'_>) -> Result<(), DataError> {
-        for (column, value) in row.entries {
-            if *value != 0.0 {
-                self.design.columns.push(*column);
-                self.design.values.push(*value);
-            }
+        for (column, value) in row.content() {
+            self.design.columns.push(column);
+            self.design.values.push(value);
         }
         self.design.offsets.push(self.design.values.len());
         self.design.labels.extend(row.label);

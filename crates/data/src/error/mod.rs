@@ -88,6 +88,26 @@ pub enum DataError {
         /// The table's column with the closest name, if one is close.
         suggestion: Option<String>,
     },
+    /// The last quote of a CSV file opens a field that is never closed.
+    #[error(
+        "{file}: line {line}: a field starts with a quote that is never closed: close it, or write the field as \"\"\"…\" if the quote belongs to it"
+    )]
+    UnclosedQuote {
+        /// The path as given.
+        file: String,
+        /// The line of the quote, from 1.
+        line: u64,
+    },
+    /// A quoted CSV field goes on after its closing quote.
+    #[error(
+        "{file}: line {line}: text follows the closing quote of a field: write a quote inside a quoted field twice, as in \"5\"\" pipe\""
+    )]
+    StrayQuote {
+        /// The path as given.
+        file: String,
+        /// The line of the closing quote, from 1.
+        line: u64,
+    },
     /// A CSV row has more or fewer fields than the header.
     #[error(
         "{file}: row {row} does not fit the header (fields: {found} instead of {expected}): fix or quote that line"
@@ -142,18 +162,6 @@ pub enum DataError {
         /// The codec's name.
         codec: String,
     },
-    /// An unsigned 64-bit integer is too large for a signed one.
-    #[error(
-        "column \"{column}\", row {row}: {value} is above 9223372036854775807: store the column as floats"
-    )]
-    IntegerTooLarge {
-        /// The column.
-        column: String,
-        /// The row.
-        row: u64,
-        /// The value.
-        value: u64,
-    },
     /// A cell that must be a number is not one.
     #[error(
         "column \"{column}\", row {row}: \"{value}\" is not a number: fix the cell or choose a numeric column"
@@ -191,6 +199,14 @@ pub enum DataError {
     OutputNotCsv {
         /// The path as given.
         file: String,
+    },
+    /// A file is to be written, and something that is not a regular file has its name.
+    #[error("{file}: this is {kind}, and only a regular file is replaced: give another name")]
+    NotReplaced {
+        /// The path as given.
+        file: String,
+        /// What it is, such as `a folder`.
+        kind: &'static str,
     },
     /// A row to be written has more or fewer fields than the header.
     #[error(

@@ -101,21 +101,16 @@ impl Predicate {
     }
 
     /// Whether every condition holds for the row whose cells are given in the order of
-    /// [`Predicate::columns`]. `row` is only for error messages.
+    /// [`Predicate::columns`].
     ///
     /// A null fulfils no condition, `!=` included. `=` and `!=` compare exactly as numbers if both
-    /// sides are numbers, else as labels ([`Cell::label`]). The order comparisons fail on a cell that
-    /// is not a finite number.
+    /// sides are numbers, else as labels ([`Cell::label`]). A cell that is not a finite number fulfils no
+    /// order comparison. No cell is an error.
     ///
     /// # Panics
     /// If there are fewer cells than columns.
-    pub fn matches(&self, row: u64, cells: &[Cell<'_>]) -> Result<bool, DataError> {
-        for condition in &self.conditions {
-            if !condition.matches(&self.columns[condition.column], row, &cells[condition.column])? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    pub fn matches(&self, cells: &[Cell<'_>]) -> bool {
+        self.conditions.iter().all(|condition| condition.matches(&cells[condition.column]))
     }
 }
 
@@ -127,21 +122,17 @@ impl fmt::Display for Predicate {
 }
 
 impl Condition {
-    fn matches(&self, column: &str, row: u64, cell: &Cell<'_>) -> Result<bool, DataError> {
-        let Some(label) = cell.label() else { return Ok(false) };
-        let read = if self.operator.is_order() {
-            cell.number_at(column, row)?
-        } else {
-            // A cell that is no number is compared as a label.
-            cell.number().unwrap_or(None)
-        };
+    fn matches(&self, cell: &Cell<'_>) -> bool {
+        let Some(label) = cell.label() else { return false };
+        // A cell that is not a number is compared as a label.
+        let read = cell.number().unwrap_or(None);
         let ordering = read.zip(self.number).and_then(|(cell, value)| cell.compare(value));
-        Ok(match (ordering, self.operator) {
+        match (ordering, self.operator) {
             (Some(ordering), operator) => operator.holds(ordering),
             (None, Operator::Equal) => label == self.value.as_str(),
             (None, Operator::NotEqual) => label != self.value.as_str(),
             (None, _) => false,
-        })
+        }
     }
 }
 

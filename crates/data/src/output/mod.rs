@@ -1,4 +1,8 @@
 //! Files out: written under a temporary name in the same folder, then renamed.
+//!
+//! Only a regular file is ever replaced. A folder, a device, a pipe, a socket or a symbolic link under the name is
+//! refused, before anything is written and once more before the renaming: a rename would put a file in the place of
+//! `/dev/full`, or of the link rather than of what it leads to. Links in the folders above the name are followed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -37,21 +41,58 @@ where
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let (temporary, mut file) = temporary(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    let written = written.and_then(|()| fs::rename(&temporary, path));
-    written.map_err(|error| {
+    let written = written.map_err(|error| DataError::io(&shown_path(path), "write", &error));
+    written.and_then(|()| rename(&temporary, path)).inspect_err(|_| {
         // The error that led here is the one to report.
         let _ = fs::remove_file(&temporary);
-        DataError::io(&shown_path(path), "write", &error)
     })
+}
+
+/// Adds bytes to the end of a regular file, which is made if there is none.
+///
+/// # Errors
+/// If something else has the name, or the file cannot be written.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    check_regular(path)?;
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(bytes))
+        .map_err(|error| DataError::io(&shown_path(path), "write", &error))
+}
+
+/// Refuses a name that something other than a regular file has.
+///
+/// # Errors
+/// [`DataError::NotReplaced`] for a folder, a device, a pipe, a socket or a symbolic link; [`DataError::Io`] if what is
+/// there cannot be told.
+pub fn check_regular(path: &Path) -> Result<(), DataError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(()),
+        Ok(found) => {
+            let kind = if found.is_dir() {
+                "a folder"
+            } else if found.is_symlink() {
+                "a symbolic link"
+            } else {
+                "a device, a pipe or a socket"
+            };
+            Err(DataError::NotReplaced { file: shown_path(path), kind })
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(DataError::io(&shown_path(path), "write", &error)),
+    }
+}
+
+/// Gives a finished file its name.
+fn rename(temporary: &Path, target: &Path) -> Result<(), DataError> {
+    check_regular(target)?;
+    fs::rename(temporary, target).map_err(|error| DataError::io(&shown_path(target), "write", &error))
 }
 
 /// A new hidden file beside `target`.
 fn temporary(target: &Path) -> Result<(PathBuf, File), DataError> {
     let refuse = |error: &std::io::Error| DataError::io(&shown_path(target), "write", error);
-    if target.is_dir() {
-        return Err(refuse(&ErrorKind::IsADirectory.into()));
-    }
     let name = target.file_name().ok_or_else(|| refuse(&ErrorKind::InvalidFilename.into()))?;
+    check_regular(target)?;
     loop {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
@@ -141,8 +182,7 @@ impl AtomicCsv {
             Ok(writer.get_ref().sync_all()?)
         })?;
         self.writer = None;
-        fs::rename(&self.temporary, &self.target)
-            .map_err(|error| DataError::io(&shown_path(&self.target), "write", &error))?;
+        rename(&self.temporary, &self.target)?;
         self.temporary.clear();
         Ok(self.rows)
     }

@@ -47,7 +47,10 @@ fn places_that_cannot_be_written_are_named() {
     assert!(folder.message(error).starts_with("missing/out.csv: cannot write: "));
     fs::create_dir(folder.path("folder.csv")).unwrap();
     let error = write_csv_atomic(&folder.path("folder.csv"), &["x"], [["1"]]).unwrap_err();
-    assert_eq!(folder.message(error), "folder.csv: cannot write: is a directory");
+    assert_eq!(
+        folder.message(error),
+        "folder.csv: this is a folder, and only a regular file is replaced: give another name"
+    );
     assert!(write_csv_atomic(Path::new(".."), &["x"], [["1"]]).is_err());
     assert_eq!(folder.names(), ["folder.csv"]);
 }
@@ -155,4 +158,52 @@ fn the_output_must_be_named_csv() {
     }
     let error = number_rows(&input, "b", &folder.path("out.csv")).unwrap_err();
     assert!(folder.message(error).starts_with("column \"b\" is not in in.csv: it has a"));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_replaced() {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    let folder = Folder::new();
+    let kept = folder.file("kept.csv", "old");
+    symlink(&kept, folder.path("link.csv")).unwrap();
+    symlink(folder.path("nowhere"), folder.path("dangling.csv")).unwrap();
+    fs::create_dir(folder.path("folder.csv")).unwrap();
+    let _socket = UnixListener::bind(folder.path("socket.csv")).unwrap();
+    assert!(process::Command::new("mkfifo").arg(folder.path("pipe.csv")).status().unwrap().success());
+    let names = folder.names();
+    for name in ["link.csv", "dangling.csv", "folder.csv", "socket.csv", "pipe.csv"] {
+        let path = folder.path(name);
+        let before = fs::symlink_metadata(&path).unwrap().file_type();
+        let refused = |result: Result<(), DataError>| {
+            assert!(matches!(result, Err(DataError::NotReplaced { .. })), "{name}: {result:?}");
+        };
+        refused(write_atomic(&path, b"new"));
+        refused(append(&path, b"new"));
+        refused(write_csv_atomic(&path, &["x"], [["1"]]).map(|_| ()));
+        refused(number_rows(&folder.file("in.csv", "a\n1\n"), "a", &path).map(|_| ()));
+        fs::remove_file(folder.path("in.csv")).unwrap();
+        assert_eq!(fs::symlink_metadata(&path).unwrap().file_type(), before, "{name}");
+    }
+    assert_eq!(read(&kept), "old");
+    assert_eq!(folder.names(), names);
+    assert!(matches!(write_atomic(Path::new("/dev/null"), b"new"), Err(DataError::NotReplaced { .. })));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_takes_the_name_while_a_file_is_written_stays() {
+    let folder = Folder::new();
+    let path = folder.path("out.csv");
+    let rows = (0..2).map(|row| {
+        if row == 1 {
+            fs::create_dir(&path).unwrap();
+        }
+        ["1"]
+    });
+    let error = write_csv_atomic(&path, &["x"], rows).unwrap_err();
+    assert!(matches!(error, DataError::NotReplaced { .. }), "{error:?}");
+    assert!(path.is_dir());
+    assert_eq!(folder.names(), ["out.csv"]);
 }

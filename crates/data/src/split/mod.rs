@@ -1,4 +1,4 @@
-//! Train and test rows, told apart by a keyed hash.
+//! Train and test rows, told apart by a keyed hash. The claims are proven in `proof.md` beside this file.
 
 mod sip;
 
@@ -17,14 +17,15 @@ pub enum Side {
 
 /// A rule that sends every row to one side: by a keyed hash (SipHash-2-4) of its content, or of its user.
 ///
-/// The side depends on the key, the share and the row alone: not on the order of the rows, on the other
-/// rows, on the file format or on the machine. So repeats of a row are on the same side, and with a
-/// user id all rows of a user are. The test share is met on average over keys.
+/// [`Encoder::encode_split`](crate::Encoder::encode_split) gives the k-th of several equal rows a coin of its own, a hash of
+/// their content and of k; with a user id, all rows of a user share one coin. [`Split::row`] looks at one row by itself, so
+/// there equal rows are on the same side. Sides do not depend on the file format or on the machine. The test share is met on
+/// average over keys.
 ///
 /// # Guarantee
-/// The rule is public and looks at one row (or one user) at a time. Under add-remove neighbours, adding or
-/// removing one changes one of the two sides by that one and leaves the other as it is. Under replace-one
-/// neighbours a replaced row may change sides, so that the size of a side is then *not* public.
+/// Under add-remove neighbours, adding or removing one row (or one user) changes one of the two sides by that one and leaves
+/// the other as it is, as collections without an order. Under replace-one neighbours a replaced row may change sides, so
+/// the size of a side is then *not* public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     key: [u64; 2],
@@ -66,6 +67,22 @@ impl Split {
         };
         let sum = columns.into_iter().map(hash).fold(0, u64::wrapping_add);
         self.side(Sip::new(self.key).with(b"row").with(&sum.to_le_bytes()).finish())
+    }
+
+    /// The side of the `occurrence`-th row of this content, counted from 1.
+    pub(crate) fn occurrence(&self, content: u64, occurrence: u64) -> Side {
+        let hash = Sip::new(self.key).with(b"occurrence").with(&content.to_le_bytes());
+        self.side(hash.with(&occurrence.to_le_bytes()).finish())
+    }
+
+    /// A hash of an encoded row under the key of this split.
+    pub(crate) fn content(&self, entries: impl IntoIterator<Item = (u32, f64)>, label: Option<f64>) -> u64 {
+        let add = |hash: Sip, (column, value): (u32, f64)| {
+            hash.with(&column.to_le_bytes()).with(&value.to_bits().to_le_bytes())
+        };
+        let hash = entries.into_iter().fold(Sip::new(self.key).with(b"content"), add);
+        // No label is told apart from every label by the length of what is hashed.
+        label.into_iter().fold(hash, |hash, label| hash.with(&label.to_bits().to_le_bytes())).finish()
     }
 
     fn side(&self, hash: u64) -> Side {

@@ -2,6 +2,7 @@
 
 use super::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE, Stored, read, write};
 use crate::TrainError;
+use crate::trainer::StopCause;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ struct Entry {
     run: Stored,
     /// Steps that may have influenced something that was seen.
     counted: u64,
+    /// Why the run ended before its last step; not there while it may go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stopped: Option<StopCause>,
 }
 
 const FORMAT: u32 = 1;
@@ -34,7 +38,7 @@ impl Ledger {
         if folder.join(LEDGER_FILE).exists() || folder.join(CHECKPOINT_FILE).exists() {
             return Err(refused(folder, "holds a run already: resume it, or give another folder".to_owned()));
         }
-        let entry = Entry { format: FORMAT, run, counted: 0 };
+        let entry = Entry { format: FORMAT, run, counted: 0, stopped: None };
         let ledger = Self { folder: folder.to_owned(), entry, _lock: lock };
         ledger.write(&ledger.entry)?;
         Ok(ledger)
@@ -72,6 +76,19 @@ impl Ledger {
             return Ok(());
         }
         let entry = Entry { counted, ..self.entry.clone() };
+        self.write(&entry)?;
+        self.entry = entry;
+        Ok(())
+    }
+
+    /// Why the run ended before its last step.
+    pub(crate) fn stopped(&self) -> Option<StopCause> {
+        self.entry.stopped
+    }
+
+    /// Notes that the run has ended, for good. On disk when this returns.
+    pub(crate) fn stop(&mut self, cause: StopCause) -> Result<(), TrainError> {
+        let entry = Entry { stopped: Some(cause), ..self.entry.clone() };
         self.write(&entry)?;
         self.entry = entry;
         Ok(())

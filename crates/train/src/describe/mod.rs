@@ -3,11 +3,13 @@
 mod locate;
 mod preset;
 mod shape;
+mod size;
 #[cfg(test)]
 mod tests;
 
 pub use preset::{PRESETS, preset};
-pub(crate) use shape::{Window, outputs, windows};
+pub(crate) use shape::{Window, windows};
+pub use size::{MOST_LAYERS, MOST_NUMBERS, MOST_WEIGHTS};
 
 use crate::TrainError;
 use serde::{Deserialize, Serialize};
@@ -278,7 +280,18 @@ impl Description {
                 "give one to three dimensions, each at least 1",
             ));
         }
-        let shape = outputs(&self.layers, self.input.clone(), "")?;
+        let mut whole = size::Need::default();
+        let numbers = size::product(self.input.iter().copied());
+        if self.input.iter().any(|size| *size > shape::LARGEST)
+            || whole.add(size::Need { numbers, ..Default::default() }).is_err()
+        {
+            return Err(TrainError::invalid(
+                "input",
+                format!("{:?}", self.input),
+                format!("give dimensions of at most {}, and {MOST_NUMBERS} numbers in all", shape::LARGEST),
+            ));
+        }
+        let shape = shape::outputs(&self.layers, self.input.clone(), "", &mut whole)?;
         let last = self.layers.len().saturating_sub(1);
         let refuse = |why: String| {
             let word = self.layers.last().map_or("none", |layer| layer.kind.word());

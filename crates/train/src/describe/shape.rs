@@ -1,5 +1,6 @@
 //! The shape of what every layer yields, or why it cannot.
 
+use super::size::{Need, need};
 use super::{Kind, Layer};
 use crate::TrainError;
 
@@ -13,7 +14,7 @@ pub(crate) struct Window {
 }
 
 /// Numbers above this are taken for mistakes, and keep products within bounds.
-const LARGEST: usize = 1 << 24;
+pub(super) const LARGEST: usize = 1 << 24;
 
 /// How many places a window has in a plane, per dimension.
 pub(crate) fn windows(size: [usize; 2], window: Window) -> Option<[usize; 2]> {
@@ -29,8 +30,13 @@ pub(crate) fn windows(size: [usize; 2], window: Window) -> Option<[usize; 2]> {
     Some(places)
 }
 
-/// The shape after these layers.
-pub(crate) fn outputs(layers: &[Layer], input: Vec<usize>, prefix: &str) -> Result<Vec<usize>, TrainError> {
+/// The shape after these layers, whose sizes are added to `whole`.
+pub(super) fn outputs(
+    layers: &[Layer],
+    input: Vec<usize>,
+    prefix: &str,
+    whole: &mut Need,
+) -> Result<Vec<usize>, TrainError> {
     let mut shape = input;
     let mut names: Vec<String> = Vec::new();
     for (place, layer) in layers.iter().enumerate() {
@@ -45,19 +51,22 @@ pub(crate) fn outputs(layers: &[Layer], input: Vec<usize>, prefix: &str) -> Resu
         }
         names.push(name);
         if let Kind::Residual { layer: inner } = &layer.kind {
-            let inside = outputs(inner, shape.clone(), &format!("{prefix}{place}."))?;
+            if let Err(why) = whole.add(need(&layer.kind, &shape, &shape)) {
+                return refuse(why);
+            }
+            let inside = outputs(inner, shape.clone(), &format!("{prefix}{place}."), whole)?;
             if inside != shape {
                 return refuse(format!("its layers turn {shape:?} into {inside:?}: both must be equal"));
             }
             continue;
         }
         match after(&layer.kind, &shape, place == 0 && prefix.is_empty()) {
-            Ok(next)
-                if next.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).is_none_or(|n| n > 1 << 28) =>
-            {
-                return refuse(format!("an output of shape {next:?} is too large"));
+            Ok(next) => {
+                if let Err(why) = whole.add(need(&layer.kind, &shape, &next)) {
+                    return refuse(why);
+                }
+                shape = next;
             }
-            Ok(next) => shape = next,
             Err(why) => return refuse(why),
         }
     }

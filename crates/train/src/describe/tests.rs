@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 #[test]
 fn presets_have_the_shapes_they_promise_and_survive_a_file() {
@@ -169,4 +170,153 @@ fn every_kind_and_key_is_known() {
         // The check asks for no more than the reader, and the reader reads what passes.
         assert_eq!(toml::from_str::<Description>(&text).unwrap().layers, [layer]);
     }
+}
+
+/// Sizes near every edge: small ones, powers of two, the largest there are.
+fn any_size() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        4 => 0usize..9,
+        2 => (0u32..64).prop_map(|bits| 1usize << bits),
+        1 => (0u32..64).prop_map(|bits| (1usize << bits).wrapping_sub(1)),
+        1 => Just(usize::MAX),
+        1 => Just(9_007_199_254_740_993),
+        1 => any::<usize>(),
+    ]
+}
+
+fn any_pair() -> impl Strategy<Value = [usize; 2]> {
+    [any_size(), any_size()]
+}
+
+fn any_kind() -> impl Strategy<Value = Kind> {
+    let size = any_size;
+    let convolution = || (size(), any_pair(), any_pair(), any_pair(), any_pair(), size());
+    prop_oneof![
+        (size(), any::<bool>()).prop_map(|(out, bias)| Kind::Linear { out, bias }),
+        convolution().prop_map(|(out, kernel, stride, padding, dilation, groups)| Kind::Conv1d {
+            out,
+            kernel: kernel[0],
+            stride: stride[0],
+            padding: padding[0],
+            dilation: dilation[0],
+            groups,
+            bias: true,
+        }),
+        convolution().prop_map(|(out, kernel, stride, padding, dilation, groups)| Kind::Conv2d {
+            out,
+            kernel,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias: false,
+        }),
+        (size(), size()).prop_map(|(vocabulary, out)| Kind::Embedding { vocabulary, out }),
+        size().prop_map(|groups| Kind::GroupNorm { groups }),
+        size().prop_map(|heads| Kind::Attention { heads }),
+        (size(), size()).prop_map(|(heads, hidden)| Kind::Transformer {
+            heads,
+            hidden,
+            dropout: 0.0,
+            norm_first: true
+        }),
+        size().prop_map(|hidden| Kind::Lstm { hidden }),
+        size().prop_map(|hidden| Kind::Gru { hidden }),
+        (any_pair(), proptest::option::of(any_pair()))
+            .prop_map(|(kernel, stride)| Kind::MaxPool { kernel, stride }),
+        (any_pair(), proptest::option::of(any_pair()))
+            .prop_map(|(kernel, stride)| Kind::AveragePool { kernel, stride }),
+        proptest::sample::select(vec![
+            Kind::Position,
+            Kind::LayerNorm,
+            Kind::Relu,
+            Kind::Gelu,
+            Kind::GlobalPool,
+            Kind::Flatten,
+            Kind::Transpose,
+            Kind::MeanTime,
+            Kind::LastTime,
+        ]),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever the sizes, a description is refused in words or becomes a network: nothing wraps, panics or is too large.
+    #[test]
+    fn no_size_is_too_absurd_to_be_refused(
+        input in proptest::collection::vec(any_size(), 1..4),
+        kinds in proptest::collection::vec(any_kind(), 0..4),
+        nested in any::<bool>(),
+    ) {
+        let mut description = Description::reading(&input);
+        for kind in kinds {
+            let kind = match nested {
+                true => Kind::Residual { layer: vec![kind.into()] },
+                false => kind,
+            };
+            description = description.then(kind);
+        }
+        let effort = crate::Effort { threads: 1, chunk: None };
+        // Descriptions that end in another shape than one of classes are refused for that, after their sizes.
+        if let Ok(network) = crate::Network::new(description.clone(), effort) {
+            use crate::Model as _;
+            prop_assert!(network.layout().weights() as u128 <= MOST_WEIGHTS);
+        }
+        let whole = description.then(Kind::Flatten).then(Kind::Linear { out: 2, bias: true });
+        if let Ok(network) = crate::Network::new(whole, effort) {
+            use crate::Model as _;
+            prop_assert!(network.layout().weights() as u128 <= MOST_WEIGHTS);
+        }
+    }
+}
+
+#[test]
+fn the_network_has_as_many_weights_as_were_checked() {
+    use crate::Model as _;
+    let text = |length: usize| Description { input: vec![length], ..Description::reading(&[length]) };
+    let networks = [
+        preset("cnn-cifar", &[3, 32, 32], None, 10).unwrap(),
+        preset("transformer-text", &[20], Some(100), 3).unwrap(),
+        preset("lstm-text", &[20], Some(100), 3).unwrap(),
+        text(7)
+            .then(Kind::Embedding { vocabulary: 9, out: 6 })
+            .then(Kind::Gru { hidden: 5 })
+            .then(Kind::LayerNorm)
+            .then(Kind::Transpose)
+            .then(Kind::GroupNorm { groups: 5 })
+            .then(Kind::Flatten)
+            .then(Kind::Linear { out: 2, bias: true }),
+    ];
+    for network in networks {
+        let mut whole = size::Need::default();
+        shape::outputs(&network.layers, network.input.clone(), "", &mut whole).unwrap();
+        let effort = crate::Effort { threads: 1, chunk: None };
+        let built = crate::Network::new(network, effort).unwrap();
+        assert_eq!(whole.weights, built.layout().weights() as u128);
+    }
+}
+
+#[test]
+fn absurd_sizes_are_refused_at_their_place() {
+    let refusal = |text: &str| Description::from_toml(text, "model.toml").unwrap_err().to_string();
+    let message = refusal("input = [9007199254740993]\n[[layer]]\nkind = \"linear\"\nout = 2\n");
+    assert!(message.starts_with("model.toml:1: input") && message.contains("at most 16777216"), "{message}");
+    let message = refusal(
+        "input = [1, 4, 4]\n[[layer]]\nkind = \"conv2d\"\nout = 3\nkernel = [1, 1]\nstride = [16777216, 16777216]\n",
+    );
+    assert!(
+        message.contains("layer 0 (conv2d): one example would need more than 134217728 numbers"),
+        "{message}"
+    );
+    let message = refusal("input = [65536]\n[[layer]]\nkind = \"linear\"\nout = 65536\n");
+    assert!(
+        message.contains("layer 0 (linear): the network would have more than 268435456 weights"),
+        "{message}"
+    );
+    let many = "[[layer]]\nkind = \"relu\"\n".repeat(5000);
+    assert!(refusal(&format!("input = [4]\n{many}")).contains("more than 4096 layers"));
+    let deep = format!("{}{}", "{kind=\"residual\",layer=[".repeat(3000), "]}".repeat(3000));
+    assert!(Description::from_toml(&format!("input = [4]\nlayer = [{deep}]\n"), "model.toml").is_err());
 }

@@ -1,8 +1,10 @@
 //! Training, step by step.
 
 mod run;
+mod stop;
 mod terms;
 
+pub use stop::StopCause;
 pub use terms::{Baseline, Batches, Progress, Recipe, Terms};
 
 use crate::average::Average;
@@ -82,6 +84,8 @@ pub struct Trainer {
     taken: u64,
     counted: u64,
     ledger: Option<Ledger>,
+    /// Why the run ended before its last step, if it did.
+    stopped: Option<StopCause>,
     started: Instant,
 }
 
@@ -198,6 +202,7 @@ impl Trainer {
             taken: 0,
             counted: 0,
             ledger: None,
+            stopped: None,
             started: Instant::now(),
             model,
             layout,
@@ -299,6 +304,9 @@ impl Trainer {
 
     /// Whether another step would be one too many. Steps of earlier attempts that may have been seen count, with a plan.
     pub fn is_finished(&self) -> bool {
+        if self.stopped.is_some() {
+            return true;
+        }
         match &self.terms {
             Terms::Private(plan) => self.counted.max(self.taken) >= plan.steps(),
             Terms::NonPrivate(baseline) => self.taken >= baseline.steps,
@@ -336,11 +344,16 @@ impl Trainer {
         self.plan().map(|plan| plan.epsilon(self.counted)).transpose()
     }
 
-    /// What is guaranteed for everything that has been given out so far; none without privacy.
+    /// What is guaranteed for everything that has been given out so far; none without privacy. While steps are left it rests on
+    /// the premise that looking at it here does not depend on what the run showed; [`certificate_if_stopped`
+    /// ](Self::certificate_if_stopped) does without.
     ///
     /// # Errors
     /// What the accountant refuses.
     pub fn certificate(&self) -> Result<Option<Certificate>, TrainError> {
+        if let Some(cause) = self.stopped {
+            return self.certificate_if_stopped(cause);
+        }
         self.plan().map(|plan| plan.certificate(self.counted)).transpose()
     }
 

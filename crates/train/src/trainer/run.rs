@@ -26,7 +26,7 @@ impl Trainer {
     }
 
     /// Goes on with the run in a folder: from its checkpoint, or from the initial weights when it was stopped before the
-    /// first one. Every step that may have been seen stays counted.
+    /// first one. Every step that may have been seen stays counted, and a run that was ended stays so.
     ///
     /// # Errors
     /// [`TrainError::Changed`] when the plan, the recipe or the model is another; [`TrainError::File`] when files are
@@ -44,6 +44,7 @@ impl Trainer {
         stored.check(ledger.run())?;
         self.state().load(folder, &stored, &layout)?;
         self.counted = self.counted.max(ledger.counted());
+        self.stopped = ledger.stopped();
         self.ledger = Some(ledger);
         Ok(())
     }

@@ -12,7 +12,8 @@ every step of a descent (needs --delta); sgd: the same on random samples. auto t
 proven bound of its kind for the public numbers. The years name the published forms, for comparison.
 
 A fifth of the rows is held out by a keyed hash, and the accuracy on it is released with noise: a row is \
-in one of the two parts, so testing costs nothing on top. The certificate covers everything that is printed \
+in one of the two parts, so testing costs nothing on top. Two \"±\" say what the noise and what the choice of rows \
+(sampling) may have changed. The certificate covers everything that is printed \
 and saved, except scores on a test table (--test, or the official one of a dataset), which are exact.
 
   reticent train --epsilon 1
@@ -33,7 +34,8 @@ is not made for you: the set of words in private texts tells who wrote what. Tak
 
 --out is the run's folder: run.toml (all that is needed to repeat it: 'reticent train run.toml'), the model, \
 certificate.json, metrics.jsonl and a checkpoint. Ctrl-C stores the run; --resume goes on with it, and \
-every step that may have been seen stays counted. Scores are computed on --validation (or the official test part of a \
+every step that may have been seen stays counted. --finish ends a stopped run and makes its model usable: with the \
+epsilon of all steps, or of those taken if --stopped-by says that the stop did not depend on what the run showed. Scores are computed on --validation (or the official test part of a \
 dataset), which is taken as public and NOT protected. No score on the private rows is printed.
 
   reticent train mnist --model cnn-mnist-tanh --epsilon 3 --delta 1e-5 --dataset-size 60000 \\

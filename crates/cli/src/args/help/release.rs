@@ -4,7 +4,8 @@ pub(crate) const RELEASE: &str = "\
 Answer a question about a table (CSV or Parquet) with differential privacy: the answer carries just \
 enough random noise that nobody can tell from it whether any one row was in the table.
 
-Every release prints the answer, an interval that holds the truth, the privacy spent (epsilon: smaller \
+Every release prints the answer, an interval that holds the answer without noise (of sums, means and \
+quantiles: that of the clamped values), the privacy spent (epsilon: smaller \
 protects more and is noisier; 0.1 to 1 is usual) and a certificate: what was protected, what happened, \
 what it adds up to and what was taken as public. Releases on the same data add up.
 
@@ -19,7 +20,9 @@ With --error instead of --epsilon, spends the least epsilon that keeps the error
   reticent release count testdata/adult/adult.parquet --where 'age>=65' --error 20";
 
 pub(crate) const SUM: &str = "\
-The sum of a numeric column, every value clamped to --bounds first; missing values add nothing. One row \
+The clamped sum of a numeric column: every value is clamped to --bounds first, and the interval is about \
+that sum, not about the sum of the values as they are (--count-clamped says whether the two differ; with --schema, bounds inside of the schema's are told). \
+Missing values, and those that are not numbers, add nothing. One row \
 can move the sum by as much as the bounds allow, so they set the noise: choose them from what is known \
 about the subject, not from the data. Under replace-one a row may also lose its value or its match with \
 --where, so there the noise is for bounds widened to include 0.
@@ -28,7 +31,9 @@ about the subject, not from the data. Under replace-one a row may also lose its 
       --column capital_gain --bounds 0,20000 --epsilon 1";
 
 pub(crate) const MEAN: &str = "\
-The mean of a numeric column, every value clamped to --bounds first; missing values are left out. Bounds \
+The clamped mean of a numeric column: every value is clamped to --bounds first, and the interval is about \
+that mean, not about the mean of the values as they are (--count-clamped says whether the two differ; with --schema, bounds inside of the schema's are told). \
+Missing values, and those that are not numbers, are left out. Bounds \
 set the noise: choose them from what is known about the subject (ages of working adults: 17 to 90), \
 never from the data. With --neighboring replace-one and no --where the number of rows is public and \
 the answer divides by it; a missing value then counts as the middle of the bounds.
@@ -49,7 +54,8 @@ pub(crate) const QUANTILE: &str = "\
 The median, or another quantile, of a numeric column: one of evenly spaced candidates between --bounds, \
 chosen by how close it comes, with an interval of candidates around it. Half of the budget goes to the \
 answer, half to the interval. Bounds must come from what is known about the subject, never from the \
-data; wide ones cost little here. Missing values are left out.
+data; wide ones cost little here. Values outside are clamped to them, so a quantile beyond a bound comes \
+out as that bound. Missing values, and those that are not numbers, are left out.
 
   reticent release quantile testdata/adult/adult.parquet --column age --bounds 0,120 --epsilon 1
   reticent release quantile testdata/adult/adult.parquet \\
@@ -73,7 +79,7 @@ value counts as another one. With --neighboring replace-one and no --where the n
 pub(crate) const RANDOMIZE: &str = "\
 Randomize a yes/no or categorical column answer by answer: each is kept with a probability set by \
 epsilon and otherwise replaced by one of the other categories at random, so that every respondent can \
-deny the answer on file. Only the randomized column is written, unless --keep-columns names others: \
+deny the answer on file. A missing or undeclared answer becomes any category with the same probability. Only the randomized column is written, unless --keep-columns names others: \
 those are copied as they are and nothing protects them. 'reticent release estimate' recovers the \
 population figures from the output.
 

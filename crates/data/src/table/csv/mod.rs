@@ -1,4 +1,7 @@
-//! The CSV reader: comma-separated, UTF-8, a header line, one field per column in every row.
+//! The CSV reader: comma-separated, UTF-8, a header line, one field per column in every row, quotes by the rule of
+//! [`quotes`].
+
+mod quotes;
 
 use std::fs::File;
 
@@ -7,10 +10,15 @@ use csv::{ByteRecord, Error, ErrorKind, Reader, ReaderBuilder};
 use super::{BATCH_ROWS, ColumnInfo, ColumnKind, TableFile, Visit};
 use crate::cell::Cell;
 use crate::error::{DataError, shown};
+use quotes::{QuoteError, Quotes};
 
-fn reader(opened: File) -> Reader<File> {
+fn reader(opened: File) -> Reader<Quotes<File>> {
     // The reader is flexible so that a ragged row is reported here, with its row number.
-    ReaderBuilder::new().has_headers(false).flexible(true).buffer_capacity(1 << 16).from_reader(opened)
+    ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(1 << 16)
+        .from_reader(Quotes::new(opened))
 }
 
 /// Reads the header line; a leading byte-order mark is no part of it.
@@ -21,7 +29,7 @@ pub(super) fn header(file: &str, opened: File) -> Result<Vec<ColumnInfo>, DataEr
 
 fn read_header(
     file: &str,
-    reader: &mut Reader<File>,
+    reader: &mut Reader<Quotes<File>>,
     record: &mut ByteRecord,
 ) -> Result<Vec<ColumnInfo>, DataError> {
     if !reader.read_byte_record(record).map_err(|error| failure(file, error))? {
@@ -88,7 +96,13 @@ fn emptied<'b>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'b>> {
 fn failure(file: &str, error: Error) -> DataError {
     let reason = error.to_string();
     match error.into_kind() {
-        ErrorKind::Io(error) => DataError::io(file, "read", &error),
+        ErrorKind::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(QuoteError::Unclosed { line }) => {
+                DataError::UnclosedQuote { file: file.to_owned(), line: *line }
+            }
+            Some(QuoteError::Stray { line }) => DataError::StrayQuote { file: file.to_owned(), line: *line },
+            None => DataError::io(file, "read", &error),
+        },
         _ => DataError::malformed(file, "CSV", &reason),
     }
 }

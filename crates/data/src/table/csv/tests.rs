@@ -98,3 +98,78 @@ fn progress_is_reported_along_the_way() {
     table.scan::<crate::DataError>(&["a"], &mut |bytes| seen.push(bytes), &mut |_, _| Ok(())).unwrap();
     assert_eq!(seen, [2 + 2 * 8192, 2 + 2 * 16384, 40_002]);
 }
+
+#[test]
+fn a_quote_that_is_never_closed_is_refused_with_its_line() {
+    let folder = Folder::new();
+    let message = "t.csv: line 3: a field starts with a quote that is never closed: close it, or write the field as \"\"\"…\" \
+                   if the quote belongs to it";
+    for content in ["a,b\n1,2\n3,\"4\n5,6\n7,8\n", "a,b\n1,2\n\"", "a,b\n1,2\n3,\"4\"\"\n"] {
+        assert_eq!(folder.scan_error(&folder.file("t.csv", content), &[]), message, "{content:?}");
+    }
+    // Far behind the reader's buffer, and opened in the header.
+    let long = format!("a,b\n{}x,\"y\n{}", "1,2\n".repeat(100_000), "3,4\n".repeat(100_000));
+    let error = folder.scan_error(&folder.file("t.csv", &long), &[]);
+    assert!(error.starts_with("t.csv: line 100002: a field starts with a quote"), "{error}");
+    let error = folder.open_error(&folder.file("t.csv", "a,\"b\n1,2\n"));
+    assert!(error.starts_with("t.csv: line 1: a field starts with a quote"), "{error}");
+}
+
+#[test]
+fn text_after_a_closing_quote_is_refused_with_its_line() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "a,b\n1,\"x\ny\"\n\"5\" pipe\",2\n");
+    let message = "t.csv: line 4: text follows the closing quote of a field: write a quote inside a quoted field twice, as in \
+                   \"5\"\" pipe\"";
+    assert_eq!(folder.scan_error(&path, &[]), message);
+    // Three rows that would otherwise become one.
+    assert!(folder.scan_error(&folder.file("t.csv", "a,b\n\"x,1\ny,2\n\"z,3\n"), &[]).contains("line 4"));
+}
+
+#[test]
+fn quotes_inside_of_fields_follow_the_rule() {
+    let folder = Folder::new();
+    let content = "\u{feff}\"a\",b\r\n5\" pipe,x\"\r\n\"\",\"two\nlines, \"\"and\"\" a comma\"\r\"1\",\"2\"";
+    let (rows, _) = rows_of(&folder.file("t.csv", content), &["a", "b"]).unwrap();
+    let expected = [
+        [text("5\" pipe"), text("x\"")],
+        [Kept::Null, text("two\nlines, \"and\" a comma")],
+        [text("1"), text("2")],
+    ];
+    assert_eq!(rows, expected);
+}
+
+/// The check and the reader agree on where fields start, whatever the bytes and however they come in pieces.
+#[test]
+fn the_check_follows_the_reader() {
+    use super::quotes::Quotes;
+    use std::io::{Cursor, Read};
+    let signs = [b'"', b',', b'\n', b'\r', b'x'];
+    let mut cases = 0u32;
+    for code in 0..5usize.pow(6) {
+        let bytes: Vec<u8> = (0..6).map(|place| signs[code / 5usize.pow(place) % 5]).collect();
+        let checked = {
+            let mut quotes = Quotes::new(Cursor::new(&bytes));
+            let mut small = [0; 3];
+            loop {
+                match quotes.read(&mut small) {
+                    Ok(0) => break Ok(()),
+                    Ok(_) => {}
+                    Err(error) => break Err(error),
+                }
+            }
+        };
+        // A closed quote too many leaves the fields as they are; an open one swallows a further row.
+        let rows = |bytes: &[u8]| -> usize {
+            let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+            reader.into_byte_records().count()
+        };
+        let followed = [&bytes[..], b"\nx\nx"].concat();
+        let swallows = rows(&followed) != rows(&bytes) + 2;
+        if checked.is_ok() {
+            assert!(!swallows, "{bytes:?}");
+            cases += 1;
+        }
+    }
+    assert!(cases > 1000);
+}

@@ -32,14 +32,12 @@ fn every_integer_type_is_read() {
 }
 
 #[test]
-fn an_integer_above_63_bits_is_refused() {
-    let folder = Folder::new();
-    let column = array(UInt64Array::from(vec![Some(i64::MAX as u64), None, Some(1 << 63)]));
-    let path = folder.parquet("t.parquet", vec![("id", column)]);
-    assert_eq!(
-        folder.scan_error(&path, &["id"]),
-        "column \"id\", row 3: 9223372036854775808 is above 9223372036854775807: store the column as floats"
-    );
+fn an_integer_above_63_bits_is_read_as_its_digits() {
+    let large = [Some(i64::MAX as u64), None, Some(1 << 63), Some((1 << 63) + 1), Some(u64::MAX)];
+    let read = cells(array(UInt64Array::from(large.to_vec())));
+    let digits = ["9223372036854775808", "9223372036854775809", "18446744073709551615"].map(text);
+    assert_eq!(read[..2], [Kept::Integer(i64::MAX), Kept::Null]);
+    assert_eq!(read[2..], digits);
 }
 
 #[test]

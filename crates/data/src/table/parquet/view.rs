@@ -10,6 +10,7 @@ use arrow_array::{Array, BooleanArray, LargeStringArray, PrimitiveArray, StringA
 use arrow_schema::DataType;
 
 use crate::cell::Cell;
+use std::collections::BTreeMap;
 
 /// An array of a type that has cells.
 pub(super) enum View<'a> {
@@ -21,7 +22,8 @@ pub(super) enum View<'a> {
     UInt8(&'a PrimitiveArray<UInt8Type>),
     UInt16(&'a PrimitiveArray<UInt16Type>),
     UInt32(&'a PrimitiveArray<UInt32Type>),
-    UInt64(&'a PrimitiveArray<UInt64Type>),
+    /// With the digits of those that are too large for a signed integer: they are read as the same text would be.
+    UInt64(&'a PrimitiveArray<UInt64Type>, BTreeMap<usize, String>),
     Float32(&'a PrimitiveArray<Float32Type>),
     Float64(&'a PrimitiveArray<Float64Type>),
     Utf8(&'a StringArray),
@@ -44,7 +46,14 @@ impl<'a> View<'a> {
             DataType::UInt8 => View::UInt8(array.as_primitive_opt()?),
             DataType::UInt16 => View::UInt16(array.as_primitive_opt()?),
             DataType::UInt32 => View::UInt32(array.as_primitive_opt()?),
-            DataType::UInt64 => View::UInt64(array.as_primitive_opt()?),
+            DataType::UInt64 => {
+                let array: &PrimitiveArray<UInt64Type> = array.as_primitive_opt()?;
+                let large = |(row, value): (usize, Option<u64>)| {
+                    let value = value.filter(|value| i64::try_from(*value).is_err())?;
+                    Some((row, value.to_string()))
+                };
+                View::UInt64(array, array.iter().enumerate().filter_map(large).collect())
+            }
             DataType::Float32 => View::Float32(array.as_primitive_opt()?),
             DataType::Float64 => View::Float64(array.as_primitive_opt()?),
             DataType::Utf8 => View::Utf8(array.as_string_opt()?),
@@ -66,14 +75,14 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The cell in a row that the array has; the value itself if it is an integer too large for one.
-    pub(super) fn cell(&self, row: usize) -> Result<Cell<'a>, u64> {
+    /// The cell in a row that the array has.
+    pub(super) fn cell(&self, row: usize) -> Cell<'_> {
         macro_rules! cell {
             ($array:expr, $make:expr) => {
                 if $array.is_null(row) { Cell::Null } else { $make($array.value(row)) }
             };
         }
-        Ok(match self {
+        match self {
             View::Null => Cell::Null,
             View::Int8(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
             View::Int16(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
@@ -82,11 +91,11 @@ impl<'a> View<'a> {
             View::UInt8(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
             View::UInt16(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
             View::UInt32(array) => cell!(array, |value| Cell::Integer(i64::from(value))),
-            View::UInt64(array) if array.is_null(row) => Cell::Null,
-            View::UInt64(array) => {
-                let value = array.value(row);
-                Cell::Integer(i64::try_from(value).map_err(|_| value)?)
-            }
+            View::UInt64(array, _) if array.is_null(row) => Cell::Null,
+            View::UInt64(array, large) => match i64::try_from(array.value(row)) {
+                Ok(value) => Cell::Integer(value),
+                Err(_) => large.get(&row).map_or(Cell::Null, |digits| Cell::from_text(digits)),
+            },
             View::Float32(array) => cell!(array, |value| Cell::Float(f64::from(value))),
             View::Float64(array) => cell!(array, Cell::Float),
             View::Utf8(array) => cell!(array, Cell::from_text),
@@ -94,9 +103,9 @@ impl<'a> View<'a> {
             View::ViewedUtf8(array) => cell!(array, Cell::from_text),
             View::Boolean(array) => cell!(array, Cell::Boolean),
             View::Dictionary(positions, values) => match positions[row] {
-                Some(at) => values.cell(at)?,
+                Some(at) => values.cell(at),
                 None => Cell::Null,
             },
-        })
+        }
     }
 }
