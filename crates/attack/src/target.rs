@@ -46,8 +46,16 @@ fn study(
 ) -> Result<Study, AttackError> {
     let Population { ids, labels, users, groups, features } = population.clone();
     let labels = Some(labels);
-    let unused = Vec::new();
-    let parts =
-        StudyParts { ids, members, labels, users, groups, features, scores, target, references, unused };
-    Ok(Study::new(parts)?)
+    Ok(Study::new(StudyParts {
+        ids,
+        members,
+        labels,
+        users,
+        groups,
+        features,
+        scores,
+        target,
+        references,
+        ..StudyParts::default()
+    })?)
 }

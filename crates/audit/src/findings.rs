@@ -1,11 +1,12 @@
 //! Everything an audit says, as it is written to JSON. Field names are stable.
 
-use crate::Overfitting;
+use crate::{Overfitting, Unit};
+use reticent_core::Neighboring;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The name of this layout, in the field `schema`.
-pub const SCHEMA: &str = "reticent-audit/1";
+pub const SCHEMA: &str = "reticent-audit/2";
 
 /// A measured number with an interval that covers the true one with the stated confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,9 @@ pub struct Histogram {
 /// How well an attack tells members from non-members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Performance {
+    /// What was scored and counted: records, or users.
+    #[serde(default)]
+    pub unit: Unit,
     /// How many members were scored.
     pub members: u64,
     /// How many non-members were scored.
@@ -87,6 +91,15 @@ pub struct EpsilonLower {
     pub correction: String,
     /// What must be true of the experiment for the bound to hold.
     pub premise: String,
+    /// Whose data one coin decided on.
+    #[serde(default)]
+    pub unit: Unit,
+    /// The most records that one coin decided on.
+    #[serde(default)]
+    pub unit_records: u64,
+    /// Whether a coin added the data or exchanged it for other data; null where the experiment does not tell.
+    #[serde(default)]
+    pub neighboring: Option<Neighboring>,
     /// The counts it rests on, such as guesses and correct guesses.
     pub counts: BTreeMap<String, u64>,
 }
@@ -160,7 +173,7 @@ pub struct GroupFinding {
     pub reason: Option<String>,
 }
 
-/// How exposed one record is, whether or not it was in the target's data.
+/// How exposed one record is, with who it is and whether it was a member: private.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordFinding {
     /// Which one.
@@ -176,7 +189,7 @@ pub struct RecordFinding {
     pub accuracy: Option<Estimate>,
 }
 
-/// The records most at risk.
+/// The records most at risk, by name: private.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordFindings {
     /// What they are sorted by.
@@ -187,6 +200,42 @@ pub struct RecordFindings {
     pub worst: Vec<RecordFinding>,
     /// Why there is none.
     pub reason: Option<String>,
+}
+
+/// How exposed one record is, whether or not it was in the target's data. It tells neither who it is nor its score, since a score
+/// tells who is a member.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExposedRecord {
+    /// Its place among the most exposed, from 1; the private file says which record that is.
+    pub place: u64,
+    /// How far apart reference models with and without it are, in standard deviations.
+    pub separation: Option<f64>,
+    /// The share of reference models of which a threshold, made from other references, tells rightly whether they had this record;
+    /// simultaneous over all records.
+    pub accuracy: Option<Estimate>,
+}
+
+/// How exposed the most exposed records are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exposure {
+    /// What they are sorted by.
+    pub sorted_by: String,
+    /// How many records were compared.
+    pub compared: u64,
+    /// The worst ones, the worst first.
+    pub worst: Vec<ExposedRecord>,
+    /// Why there is none.
+    pub reason: Option<String>,
+}
+
+/// How the headline attack came to be it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeadlineChoice {
+    /// By a fixed rule from what the study holds, before a score of the target was computed.
+    Rule,
+    /// By the name that was asked for; whether results had been seen before is not known.
+    Name,
 }
 
 /// Whose data was used: scores gathered per user.
@@ -207,8 +256,10 @@ pub struct Findings {
     pub schema: String,
     /// The version of the library.
     pub version: String,
-    /// The attack of `auc`, `tpr_at_fpr` and `epsilon_lower`, chosen before any result was seen.
+    /// The attack of `auc`, `tpr_at_fpr` and `epsilon_lower`.
     pub headline: String,
+    /// How it came to be the headline.
+    pub headline_choice: HeadlineChoice,
     /// Its area under the curve.
     pub auc: f64,
     /// Its true-positive rates by false-positive rate; null where they cannot be measured.
@@ -226,8 +277,8 @@ pub struct Findings {
     /// Accuracy on members and non-members beside the simplest attack: the target first, then the reference models.
     #[serde(default)]
     pub overfitting: Vec<Overfitting>,
-    /// The records most at risk.
-    pub records: Option<RecordFindings>,
+    /// How exposed the most exposed records are.
+    pub records: Option<Exposure>,
     /// The headline attack by user.
     pub users: Option<UserFinding>,
     /// The key of every split that was made.

@@ -6,8 +6,10 @@
 //! |---|---|
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
 //! | [`Membership`] | scores of one attack beside the truth |
+//! | [`Draw`], [`Game`], [`Unit`] | how members were drawn, and whom a bound is about |
 //! | [`overfitting`] | accuracy on both sides beside the simplest attack |
 //! | [`bound`] | lower bounds on ε |
+//! | [`comparison`] | a lower bound beside a certificate |
 //! | [`interval`] | confidence limits for proportions |
 //! | [`metrics`] | how well scores tell members from non-members |
 //! | [`signal`], [`attacks`], [`boost`] | from outputs to scores |
@@ -15,12 +17,15 @@
 //! | [`baseline`](mod@baseline) | what is told without a model |
 //! | [`vulnerability`] | who is at risk |
 //! | [`examine`] | a whole audit |
-//! | [`Findings`] | everything an audit says, as it is written to JSON |
+//! | [`Findings`] | everything an audit says that may be shared, as it is written to JSON |
+//! | [`private`] | what gives away who is a member |
 
 pub mod attacks;
 pub mod baseline;
 pub mod boost;
 pub mod bound;
+pub mod comparison;
+mod draw;
 mod error;
 mod examine;
 pub mod findings;
@@ -28,6 +33,7 @@ pub mod interval;
 mod membership;
 pub mod metrics;
 mod overfitting;
+pub mod private;
 mod rank;
 mod rows;
 pub mod signal;
@@ -36,6 +42,7 @@ pub mod table;
 pub mod vulnerability;
 
 pub use attacks::{Attack, AttackScores, AttackSettings};
+pub use draw::{Draw, Game, Unit};
 pub use error::AuditError;
 pub use examine::{Examination, ExamineSettings, examine};
 pub use findings::Findings;

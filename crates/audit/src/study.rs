@@ -1,4 +1,4 @@
-use crate::AuditError;
+use crate::{AuditError, Draw};
 use std::collections::BTreeSet;
 
 /// Whether numbers per class are before or after the softmax.
@@ -132,6 +132,10 @@ pub struct StudyParts {
     pub target: Option<Outputs>,
     /// The reference models.
     pub references: Vec<Reference>,
+    /// How records came to be members.
+    pub draw: Draw,
+    /// Which pair a record belongs to, where one of each pair was put in.
+    pub pairs: Option<Vec<String>>,
     /// Columns of the table it was read from that nothing uses.
     pub unused: Vec<String>,
 }
@@ -170,6 +174,7 @@ impl Study {
         }
         parts.labels.iter().try_for_each(|labels| fits("label", labels.len()))?;
         parts.users.iter().try_for_each(|users| fits("user", users.len()))?;
+        parts.pairs.iter().try_for_each(|pairs| fits("pair", pairs.len()))?;
         parts.groups.iter().try_for_each(|(_, groups)| fits("group", groups.len()))?;
         parts.scores.iter().try_for_each(|scores| fits("score", scores.len()))?;
         parts.target.iter().try_for_each(|target| fits("outputs", target.len()))?;
@@ -220,6 +225,19 @@ impl Study {
     /// The parts, which fit each other; ids are never empty unless there are no records.
     pub fn parts(&self) -> &StudyParts {
         &self.parts
+    }
+
+    /// The same study, with how records came to be members.
+    pub fn drawn(mut self, draw: Draw) -> Self {
+        self.parts.draw = draw;
+        self
+    }
+
+    /// The same study without reference models.
+    pub(crate) fn without_references(&self) -> Self {
+        let mut parts = self.parts.clone();
+        parts.references.clear();
+        Self { parts }
     }
 
     /// The parts by themselves.

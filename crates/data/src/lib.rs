@@ -70,7 +70,9 @@ pub use encode::{Design, Encoder};
 pub use error::{DataError, closest};
 pub use filter::Predicate;
 pub use image::{Images, Part};
-pub use output::{append, check_regular, rewrite_column, write_atomic, write_csv_atomic};
+pub use output::{
+    append, check_regular, make_private, rewrite_column, write_atomic, write_csv_atomic, write_private,
+};
 pub use schema::{Schema, SchemaError};
 pub use split::{Side, Split, keyed_hash};
 pub use table::{ColumnInfo, ColumnKind, ScanStats, TableFile, Visit};

@@ -3,10 +3,10 @@
 
 use reticent_accounting::{Accountant, AccountingError, Method};
 use reticent_audit::findings::{
-    AttackFinding, BaselineFinding, EpsilonLower, Estimate, GroupFinding, Histogram, NotRun, Performance,
-    RateAt, RecordFinding, RecordFindings, Threat, UserFinding,
+    AttackFinding, BaselineFinding, EpsilonLower, Estimate, ExposedRecord, Exposure, GroupFinding,
+    HeadlineChoice, Histogram, NotRun, Performance, RateAt, Threat, UserFinding,
 };
-use reticent_audit::{Findings, Overfitting};
+use reticent_audit::{Findings, Overfitting, Unit};
 use reticent_core::{
     Certificate, Delta, Epsilon, Event, EventLog, Guarantee, Neighboring, NoiseMultiplier, SamplingRate,
 };
@@ -84,6 +84,7 @@ fn performance(shift: f64, spread: f64) -> Performance {
     };
     let (members, non_members) = (counts(shift, spread), counts(0.0, 1.0));
     Performance {
+        unit: Unit::Record,
         members: RECORDS,
         non_members: RECORDS,
         auc: estimate(auc, 0.014),
@@ -150,6 +151,9 @@ fn findings() -> Findings {
         method: "one-run".to_owned(),
         correction: "thresholds chosen on a held-out fifth".to_owned(),
         premise: "every canary was in the training data with probability one half, independently".to_owned(),
+        unit: Unit::Record,
+        unit_records: 1,
+        neighboring: Some(Neighboring::AddRemove),
         counts: BTreeMap::from([
             ("canaries".to_owned(), 1000),
             ("guesses".to_owned(), 160),
@@ -167,10 +171,8 @@ fn findings() -> Findings {
         auc: (records >= 30).then(|| estimate(0.6 + tpr, 2.0 * room)),
         reason: (records < 30).then(|| "fewer than 30 members".to_owned()),
     };
-    let record = |place: u32| RecordFinding {
-        id: format!("visit-{:05}", 977 * place % 5009),
-        score: 7.9 - 0.37 * f64::from(place),
-        member: true,
+    let record = |place: u32| ExposedRecord {
+        place: u64::from(place),
         separation: Some(6.2 - 0.21 * f64::from(place)),
         accuracy: Some(estimate(0.99 - 0.008 * f64::from(place), 0.09)),
     };
@@ -179,6 +181,7 @@ fn findings() -> Findings {
         schema: reticent_audit::findings::SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
         headline: "lira-online".to_owned(),
+        headline_choice: HeadlineChoice::Rule,
         auc: headline.auc.value,
         tpr_at_fpr: headline.rates.iter().map(|r| (r.fpr.to_string(), r.tpr.map(|t| t.value))).collect(),
         epsilon_lower: Some(bound),
@@ -207,7 +210,7 @@ fn findings() -> Findings {
             group("age", "65 and over", 613, 0.117, 0.04),
         ],
         overfitting: (0..9).map(overfitted).collect(),
-        records: Some(RecordFindings {
+        records: Some(Exposure {
             sorted_by: "separation of reference models".to_owned(),
             compared: 2 * RECORDS,
             worst: (1..=10).map(record).collect(),

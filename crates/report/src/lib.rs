@@ -25,6 +25,7 @@ pub use dossier::{
     Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
 };
 pub use error::ReportError;
+pub use escape::is_unseen;
 
 use reticent_audit::findings::Performance;
 use serde::Serialize;
@@ -49,12 +50,12 @@ pub fn roc(attacks: &[(&str, &Performance)]) -> plot::Chart {
     page::strength::curves(attacks, true)
 }
 
-/// The dossier as JSON, with [`SCHEMA`]. Numbers that are not finite have no place in JSON: they become null, which [`read`]
+/// The dossier as JSON, with [`SCHEMA`]. It tells of no record whether it was a member. Numbers that are not finite have no place in JSON: they become null, which [`read`]
 /// refuses where a number must be.
 pub fn json(dossier: &Dossier) -> String {
     let named = Named { schema: SCHEMA, dossier };
     // Keys are strings and nothing is written by hand, so there is no way to fail.
-    serde_json::to_string_pretty(&named).unwrap_or_default() + "\n"
+    escape::escaped_json(&serde_json::to_string_pretty(&named).unwrap_or_default()) + "\n"
 }
 
 /// The dossier that [`json`] wrote.

@@ -5,10 +5,11 @@
 #[path = "../examples/sample.rs"]
 mod sample;
 
-use reticent_audit::Findings;
 use reticent_audit::findings::{
-    BaselineFinding, Estimate, GroupFinding, NotRun, RecordFinding, RecordFindings, UserFinding,
+    BaselineFinding, EpsilonLower, Estimate, ExposedRecord, Exposure, GroupFinding, HeadlineChoice, NotRun,
+    UserFinding,
 };
+use reticent_audit::{Findings, Unit};
 use reticent_report::{Declared, Dossier, Provenance, ReportError, html, json, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -40,6 +41,7 @@ fn empty() -> Dossier {
             schema: reticent_audit::findings::SCHEMA.to_owned(),
             version: "0".to_owned(),
             headline: "none".to_owned(),
+            headline_choice: HeadlineChoice::Rule,
             auc: f64::NAN,
             tpr_at_fpr: BTreeMap::new(),
             epsilon_lower: None,
@@ -81,7 +83,7 @@ fn dossiers() -> Vec<Dossier> {
         findings.groups.iter_mut().for_each(|group| (group.tpr, group.fpr, group.auc) = (None, None, None));
         findings.baseline.shift = None;
         findings.records =
-            Some(RecordFindings { sorted_by: "score".into(), compared: 0, worst: vec![], reason: None });
+            Some(Exposure { sorted_by: "score".into(), compared: 0, worst: vec![], reason: None });
         findings.users = Some(UserFinding { about: "mean".into(), performance: None, reason: None });
         dossier.training = Some(reticent_report::Training::default());
         dossier
@@ -90,7 +92,7 @@ fn dossiers() -> Vec<Dossier> {
 }
 
 fn hostile() -> Dossier {
-    let bad = "<script>alert('x')</script>\" onload=\"y&z";
+    let bad = "<script>alert('x')</script>\" onload=\"y&z\u{202e}\u{2066}";
     let text = || bad.to_owned();
     let mut dossier = FULL.clone();
     let declared = &mut dossier.declared;
@@ -131,10 +133,9 @@ fn hostile() -> Dossier {
         auc: None,
         reason: Some(text()),
     }];
-    let record =
-        RecordFinding { id: text(), score: f64::INFINITY, member: true, separation: None, accuracy: None };
+    let record = ExposedRecord { place: 1, separation: None, accuracy: None };
     findings.records =
-        Some(RecordFindings { sorted_by: text(), compared: 1, worst: vec![record], reason: Some(text()) });
+        Some(Exposure { sorted_by: text(), compared: 1, worst: vec![record], reason: Some(text()) });
     let certificate = dossier.certificate.as_mut().unwrap();
     (certificate.unit, certificate.accountant, certificate.public) = (text(), text(), vec![text()]);
     dossier.provenance.files[0].name = text();
@@ -240,6 +241,11 @@ fn hostile_text_stays_text() {
     let page = html(&hostile());
     assert!(!page.contains("<script") && !page.contains("onload=\"y") && !page.contains("alert('x')"));
     assert!(page.contains("&lt;script&gt;"));
+    // Text that turns itself around is shown as it stands, on the page and in its JSON.
+    for text in [&page, &json(&hostile())] {
+        assert!(!text.contains(['\u{202e}', '\u{2066}']));
+    }
+    assert!(page.contains("\\u{202e}\\u{2066}"));
 }
 
 #[test]
@@ -272,9 +278,57 @@ fn epsilon_is_rounded_to_the_safe_side() {
     assert!(!page.contains("contradict"));
     dossier.findings.epsilon_lower.as_mut().unwrap().value = 3.3;
     assert!(html(&dossier).contains("contradict each other"));
-    // At a smaller δ a larger ε contradicts nothing.
-    dossier.findings.epsilon_lower.as_mut().unwrap().delta = 1e-7;
-    assert!(!html(&dossier).contains("contradict"));
+    // At a smaller δ, or for users or swapped records, a larger ε contradicts nothing.
+    let bound = dossier.findings.epsilon_lower.clone().unwrap();
+    let with = |change: fn(&mut EpsilonLower)| {
+        let mut dossier = dossier.clone();
+        change(dossier.findings.epsilon_lower.as_mut().unwrap());
+        html(&dossier)
+    };
+    assert!(bound.delta >= 1e-5);
+    assert!(!with(|bound| bound.delta = 1e-7).contains("contradict"));
+    let users = with(|bound| (bound.unit, bound.unit_records) = (Unit::User, 20));
+    assert!(
+        !users.contains("contradict") && users.contains("all records of one user, at most 20 (add-remove)")
+    );
+    let unknown = with(|bound| bound.unit = Unit::Unknown);
+    assert!(!unknown.contains("contradict") && unknown.contains("The two sides are not compared"));
+}
+
+/// AUC 0.5 exposes nobody: what guessing finds is not exposure.
+#[test]
+fn guessing_exposes_nobody_and_the_declared_prior_is_used() {
+    let mut dossier = FULL.clone();
+    dossier.declared.subjects = Some(32_561);
+    dossier.declared.prior = Some(0.5);
+    for rate in &mut dossier.findings.attacks[0].performance.rates {
+        let fpr = rate.fpr;
+        rate.tpr = Some(Estimate { value: fpr, lower: 0.5 * fpr, upper: 1.5 * fpr, confidence: 0.95 });
+    }
+    let page = html(&dossier);
+    assert!(page.contains("0 of 32561 (95\u{a0}%:\u{a0}0\u{a0}to\u{a0}163)"), "at 1 % false positives");
+    // At even odds and a true-positive rate that is the false-positive rate, every second flag is right.
+    assert!(page.contains("prior of 50\u{a0}%") && page.contains("50\u{a0}% (95"));
+    for attack in &mut dossier.findings.attacks {
+        attack.performance.prior = None;
+    }
+    assert!(html(&dossier).contains("50\u{a0}% (95"));
+}
+
+#[test]
+fn nothing_that_is_shared_tells_a_member() {
+    let (page, data) = (html(&FULL), json(&FULL));
+    assert!(!data.contains("\"member\"") && !data.contains("\"score\""));
+    assert!(page.contains("private.json") && !page.contains("visit-"));
+}
+
+#[test]
+fn the_page_says_what_is_known_of_the_choice_of_the_headline() {
+    let mut dossier = FULL.clone();
+    assert!(html(&dossier).contains("A fixed rule chose it"));
+    dossier.findings.headline_choice = HeadlineChoice::Name;
+    let page = html(&dossier);
+    assert!(page.contains("asked for it by name") && !page.contains("before any result was seen"));
 }
 
 #[test]
@@ -283,7 +337,7 @@ fn json_comes_back_and_other_layouts_do_not() {
     assert_eq!(read(&text).unwrap(), *FULL);
     let error = read(&text.replacen("reticent-report/1", "reticent-report/9", 1)).unwrap_err();
     assert!(matches!(error, ReportError::Schema { .. }) && error.to_string().contains("reticent-report/9"));
-    let error = read(&text.replacen("reticent-audit/1", "reticent-audit/9", 1)).unwrap_err();
+    let error = read(&text.replacen("reticent-audit/2", "reticent-audit/9", 1)).unwrap_err();
     assert!(error.to_string().contains("reticent-audit/9"), "{error}");
     assert!(
         matches!(read("{}"), Err(ReportError::Schema { .. }))

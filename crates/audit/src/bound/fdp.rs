@@ -1,6 +1,5 @@
 use super::family::{Approximate, Family, Gaussian, Tradeoff};
 use super::guess::play;
-use super::one_run::premise;
 use super::{BoundSettings, Selection, finding, largest_rejected};
 use crate::findings::EpsilonLower;
 use crate::{AuditError, Membership};
@@ -48,7 +47,7 @@ pub(super) fn lower(
         ("guesses_out", guesses.outside),
         ("correct", guesses.correct),
     ];
-    let premise = format!("{}; {}", premise(settings.inclusion), family.about());
+    let premise = format!("{}; {}", settings.game.premise(settings.inclusion), family.about());
     Ok(finding(settings, value, method, rounds.correction, premise, &counts))
 }
 

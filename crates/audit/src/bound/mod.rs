@@ -16,7 +16,7 @@ pub use fdp::rejects;
 pub use one_run::p_value;
 
 use crate::findings::EpsilonLower;
-use crate::{AuditError, Membership};
+use crate::{AuditError, Game, Membership};
 use reticent_core::{Confidence, Delta};
 use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
@@ -60,13 +60,16 @@ pub struct BoundSettings {
     /// One-run methods: the probability with which each record was put in, by its own coin. Other than ½, the more frequent
     /// side is thinned by keyed hash until the coin is fair.
     pub inclusion: f64,
+    /// What one coin decided on: whom the bound is about.
+    pub game: Game,
 }
 
 impl BoundSettings {
-    /// 95 % confidence, a held-out tenth and fair coins.
+    /// 95 % confidence, a held-out tenth and fair coins of single records.
     pub fn new(delta: f64, key: impl Into<String>) -> Self {
         let selection = Selection::default();
-        Self { delta, confidence: Confidence::P95.get(), key: key.into(), selection, inclusion: 0.5 }
+        let (confidence, game) = (Confidence::P95.get(), Game::RECORDS);
+        Self { delta, confidence, key: key.into(), selection, inclusion: 0.5, game }
     }
 
     /// Checks all settings.
@@ -157,9 +160,13 @@ fn finding(
     value: f64,
     method: &str,
     correction: String,
-    premise: String,
+    mut premise: String,
     counts: &[(&str, u64)],
 ) -> EpsilonLower {
+    if let Selection::Declared { .. } = settings.selection {
+        premise.push_str("; the share of guesses was fixed before any score was seen");
+    }
+    let Game { unit, unit_records, neighboring, .. } = settings.game;
     EpsilonLower {
         value: if value > 0.0 { value } else { 0.0 },
         delta: settings.delta,
@@ -167,6 +174,9 @@ fn finding(
         method: method.to_owned(),
         correction,
         premise,
+        unit,
+        unit_records,
+        neighboring,
         counts: counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect::<BTreeMap<_, _>>(),
     }
 }

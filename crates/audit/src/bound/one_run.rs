@@ -8,15 +8,6 @@ use std::f64::consts::PI;
 /// The share of the error that failures of probability δ get where the number of guesses hangs on the scores.
 const FAILURE_SHARE: f64 = 0.2;
 
-/// The premise of both one-run methods.
-pub(super) fn premise(inclusion: f64) -> String {
-    format!(
-        "one run of the mechanism, in which each record was put in with probability {inclusion} by a coin of its own, tossed \
-         independently of everything else (neighbours: with and without the record, add-remove); scores are computed from the \
-         output of the run without looking at the coins"
-    )
-}
-
 pub(super) fn lower(membership: &Membership, settings: &BoundSettings) -> Result<EpsilonLower, AuditError> {
     let rounds = play(membership, settings)?;
     let alpha = settings.alpha() / rounds.tried.len() as f64;
@@ -45,7 +36,8 @@ pub(super) fn lower(membership: &Membership, settings: &BoundSettings) -> Result
         ("guesses_out", guesses.outside),
         ("correct", guesses.correct),
     ];
-    Ok(finding(settings, value, "one-run", rounds.correction, premise(settings.inclusion), &counts))
+    let premise = settings.game.premise(settings.inclusion);
+    Ok(finding(settings, value, "one-run", rounds.correction, premise, &counts))
 }
 
 /// The chance, at most, that an (ε, δ)-private mechanism lets `correct` or more of `guesses` be right, when `randomised`

@@ -1,14 +1,19 @@
 //! A whole audit: every attack that the study supports, measured, with what it proves and whom it hits.
 
+mod bound;
+mod references;
+
 use crate::attacks::{Attack, AttackSettings};
-use crate::bound::{self, BoundSettings};
+use crate::bound::{BoundSettings, Method};
 use crate::findings::{
-    AttackFinding, BaselineFinding, EpsilonLower, Findings, NotRun, Performance, SCHEMA, UserFinding,
+    AttackFinding, BaselineFinding, Findings, HeadlineChoice, NotRun, Performance, SCHEMA, UserFinding,
 };
 use crate::metrics::{MetricSettings, measure};
+use crate::private::{Private, shared};
 use crate::vulnerability::{GroupSettings, RecordSettings};
 use crate::{
-    AuditError, Membership, Overfitting, Reference, Study, baseline::baseline, overfitting, vulnerability,
+    AuditError, Draw, Membership, Overfitting, Reference, Study, Unit, baseline::baseline, overfitting,
+    vulnerability,
 };
 use std::collections::BTreeMap;
 
@@ -17,8 +22,9 @@ use std::collections::BTreeMap;
 pub struct ExamineSettings {
     /// Rates, confidence and prior.
     pub metrics: MetricSettings,
-    /// How ε is bounded from below; none for no bound.
-    pub bound: Option<(bound::Method<'static>, BoundSettings)>,
+    /// How ε is bounded from below; none for no bound. Where the study declares no draw, none follows. The inclusion probability
+    /// and the game are those of the study's draw.
+    pub bound: Option<(Method<'static>, BoundSettings)>,
     /// The attacks to run; none for all that can be run.
     pub attacks: Option<Vec<Attack>>,
     /// How attacks are set up.
@@ -36,6 +42,8 @@ pub struct Examination {
     pub findings: Findings,
     /// The scores behind it, attack by attack, record by record.
     pub scores: Vec<(Attack, Vec<f64>)>,
+    /// What gives away who is a member.
+    pub private: Private,
 }
 
 /// How sure it must be that members and non-members differ without a model.
@@ -48,7 +56,9 @@ const GROUP_RATE: f64 = 0.01;
 ///
 /// # Guarantee
 /// The bound on ε is that of the headline attack alone, which is chosen by what the study holds before any score is
-/// computed, so that the number of attacks needs no correction. It holds with its confidence under the premise it states.
+/// computed, so that the number of attacks needs no correction. It holds with its confidence under the premise it states. There
+/// is none unless the study's [`Draw`](crate::Draw) is declared, and none where a classifier without the model refutes that draw, or
+/// where users do. References that tell who is a member of the target are used by no attack.
 ///
 /// # Errors
 /// [`AuditError::NotMeasurable`] when no attack can be run or measured; [`AuditError::Invalid`] for settings and for attacks
@@ -61,6 +71,17 @@ pub fn examine(
     if study.is_empty() {
         return Err(AuditError::not_measurable("there are no records: give some, members and non-members"));
     }
+    let mut warnings: Vec<String> = unused(&study.parts().unused).into_iter().collect();
+    let telling = references::telling(study);
+    let cleared;
+    let study = match &telling {
+        None => study,
+        Some(why) => {
+            warnings.push(format!("no attack uses the reference models: {why}"));
+            cleared = study.without_references();
+            &cleared
+        }
+    };
     let parts = study.parts();
     let asked: Vec<Attack> = settings.attacks.clone().unwrap_or_else(|| Attack::ALL.to_vec());
     let by_name = settings.attacks.is_some();
@@ -70,10 +91,15 @@ pub fn examine(
         ([first, ..], false) => *first,
     };
     let (mut attacks, mut not_run, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-    let mut warnings: Vec<String> = unused(&study.parts().unused).into_iter().collect();
+    progress("baseline without a model");
+    let (baseline, refuted) = without_model(study, settings, &mut warnings)?;
     let mut headline_scores = None;
     for attack in &asked {
         if let Err(reason) = attack.can_run(study) {
+            let reason = match &telling {
+                Some(why) if attack.needs().contains("reference") => why.clone(),
+                _ => reason,
+            };
             if by_name {
                 return Err(AuditError::invalid("attacks", attack.name(), reason));
             }
@@ -98,7 +124,15 @@ pub fn examine(
         let epsilon_lower = match &settings.bound {
             Some((method, bound)) if is_headline => {
                 progress("bound on epsilon");
-                lower_bound(*attack, study, &membership, *method, bound, &mut warnings)?
+                let found = match (attack.sees_members(), &refuted) {
+                    (true, _) => Err(format!(
+                        "{} is fitted to who is a member of the target, so its scores are not guesses",
+                        attack.name()
+                    )),
+                    (_, Some(why)) if parts.draw != Draw::Undeclared => Err(why.clone()),
+                    _ => bound::lower(study, &membership, *method, bound)?,
+                };
+                found.map_err(|why| warnings.push(format!("no bound on epsilon: {why}"))).ok()
             }
             _ => None,
         };
@@ -125,8 +159,6 @@ pub fn examine(
             "no attack could be run: give scores or outputs of the target",
         ));
     };
-    progress("baseline without a model");
-    let baseline = without_model(study, settings, &mut warnings)?;
     progress("groups, records and users");
     let confidence = settings.metrics.confidence;
     let by_group =
@@ -149,6 +181,7 @@ pub fn examine(
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         headline: first.name.clone(),
+        headline_choice: if by_name { HeadlineChoice::Name } else { HeadlineChoice::Rule },
         auc: first.performance.auc.value,
         tpr_at_fpr,
         epsilon_lower: first.epsilon_lower.clone(),
@@ -157,96 +190,22 @@ pub fn examine(
         baseline,
         groups,
         overfitting: overfitted(study)?,
-        records: Some(records),
+        records: Some(shared(&records)),
         users,
         key: settings.key.clone(),
         warnings,
     };
-    Ok(Examination { findings, scores })
+    let private = Private::new(headline.name(), records);
+    Ok(Examination { findings, scores, private })
 }
 
-/// The bound of the headline attack; none, with a warning, where scores rest on who is a member. Where records have users, coins
-/// were tossed for users, and so are guesses made.
-fn lower_bound(
-    attack: Attack,
-    study: &Study,
-    membership: &Membership,
-    method: bound::Method<'static>,
-    settings: &BoundSettings,
-    warnings: &mut Vec<String>,
-) -> Result<Option<EpsilonLower>, AuditError> {
-    let mut none = |why: String| {
-        warnings.push(format!("no bound on epsilon: {why}"));
-        Ok(None)
-    };
-    if attack.sees_members() {
-        let name = attack.name();
-        return none(format!(
-            "{name} is fitted to who is a member of the target, so its scores are no guesses"
-        ));
-    }
-    if let Some(why) = telling_masks(study) {
-        return none(why);
-    }
-    let of_users;
-    let mut playing = membership;
-    if let Some(users) = &study.parts().users {
-        match vulnerability::by_user(membership, users) {
-            Ok(found) if found.mixed > 0 => {
-                return none(format!(
-                    "{} users have records of both kinds, so who is a member was not settled user by user",
-                    found.mixed
-                ));
-            }
-            Ok(found) => {
-                of_users = found.membership;
-                playing = &of_users;
-            }
-            Err(AuditError::NotMeasurable(reason)) => return none(reason),
-            Err(error) => return Err(error),
-        }
-    }
-    match bound::lower(playing, method, settings) {
-        Ok(found) => Ok(Some(found)),
-        Err(AuditError::NotMeasurable(reason)) => none(reason),
-        Err(error) => Err(error),
-    }
-}
-
-/// How many standard deviations apart the numbers of references of members and non-members may be: one in a million.
-const TELLING: f64 = 4.9;
-
-/// Why the references tell who is a member of the target: members are in more or fewer of them than non-members. Scores made
-/// with them then look at the coins.
-fn telling_masks(study: &Study) -> Option<String> {
-    let parts = study.parts();
-    let inside = |record: usize| parts.references.iter().filter(|r| r.inside[record]).count() as f64;
-    // Number, sum and squares of either side.
-    let mut sides = [(0.0, 0.0, 0.0); 2];
-    for (record, member) in parts.members.iter().enumerate() {
-        let (count, side) = (inside(record), &mut sides[usize::from(*member)]);
-        *side = (side.0 + 1.0, side.1 + count, side.2 + count * count);
-    }
-    let [(n, sum, squares), (m, sum_in, squares_in)] = sides;
-    let (mean, mean_in) = (sum / n, sum_in / m);
-    let pooled = ((squares + squares_in) - (sum + sum_in) * (sum + sum_in) / (n + m)) / (n + m - 1.0);
-    let gap = (mean_in - mean).abs();
-    let is_telling = gap > 1e-9 && gap > TELLING * (pooled * (1.0 / n + 1.0 / m)).max(0.0).sqrt();
-    is_telling.then(|| {
-        format!(
-            "members are in {mean_in:.2} reference models on average and non-members in {mean:.2}, so scores made with them tell \
-             who is a member: train references on records drawn without regard to the target"
-        )
-    })
-}
-
-/// How well members are told from non-members by what is known without the target.
+/// How well members are told from non-members by what is known without the target, and why that refutes a draw by coins.
 fn without_model(
     study: &Study,
     settings: &ExamineSettings,
     warnings: &mut Vec<String>,
-) -> Result<BaselineFinding, AuditError> {
-    let blank = |about: String| BaselineFinding { performance: None, about, shift: None };
+) -> Result<(BaselineFinding, Option<String>), AuditError> {
+    let blank = |about: String| (BaselineFinding { performance: None, about, shift: None }, None);
     let found = match baseline(study, &settings.key) {
         Ok(found) => found,
         Err(AuditError::NotMeasurable(reason)) => {
@@ -274,7 +233,8 @@ fn without_model(
             performance.auc.value, performance.auc.lower, performance.auc.upper
         ));
     }
-    Ok(BaselineFinding { performance: Some(performance), about: found.about, shift: Some(shift) })
+    let refuted = bound::refuted(study, &membership)?;
+    Ok((BaselineFinding { performance: Some(performance), about: found.about, shift: Some(shift) }, refuted))
 }
 
 /// Declared groups, and the class where it is not among them.
@@ -295,7 +255,7 @@ fn by_user(
 ) -> Result<UserFinding, AuditError> {
     let gathered = vulnerability::by_user(membership, users).and_then(|found| {
         let performance = measure(&found.membership, &settings.metrics)?;
-        Ok((found, performance))
+        Ok((found, Performance { unit: Unit::User, ..performance }))
     });
     match gathered {
         Ok((found, performance)) => {

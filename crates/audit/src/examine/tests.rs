@@ -1,6 +1,6 @@
 use super::*;
 use crate::bound::Method;
-use crate::{Features, Outputs, OutputsKind, StudyParts};
+use crate::{Features, Game, Outputs, OutputsKind, StudyParts};
 use reticent_data::keyed_hash;
 
 /// A number from 0 to 1.
@@ -49,6 +49,7 @@ fn parts(records: usize, gap: f64, shift: f64) -> StudyParts {
         labels: Some(vec![1; records]),
         members,
         references,
+        draw: Draw::Coins(0.5),
         ..StudyParts::default()
     }
 }
@@ -80,7 +81,8 @@ fn members_that_differ_by_themselves_are_noticed() {
     let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
     assert_eq!(findings.baseline.shift, Some(true));
     assert!(findings.warnings.iter().any(|warning| warning.contains("without the model")));
-    assert_eq!(findings.epsilon_lower.as_ref().unwrap().value, 0.0);
+    // And coins are refuted.
+    assert!(findings.epsilon_lower.is_none());
 }
 
 /// One coin per user and scores that share the user's level but not the coin: records would be guessed in blocks.
@@ -97,17 +99,19 @@ fn coins_of_users_are_guessed_by_user() {
                 users.iter().enumerate().map(|(r, u)| level(*u) + 0.1 * uniform(r, "own")).collect(),
             ),
             users: Some(users.iter().map(ToString::to_string).collect()),
+            draw: Draw::Coins(0.5),
             ..StudyParts::default()
         });
         let found = examine(&study.unwrap(), &settings(), &|_| {}).unwrap().findings.epsilon_lower.unwrap();
         assert_eq!(found.counts["randomised"], 200);
+        assert_eq!((found.unit, found.unit_records), (Unit::User, 10));
         claims += usize::from(found.value > 0.0);
     }
     assert!(claims <= 8, "{claims} of 60");
 }
 
 #[test]
-fn references_that_tell_members_prove_nothing() {
+fn references_that_tell_members_are_not_used() {
     let mut told = parts(600, 1.5, 0.0);
     for reference in &mut told.references {
         for (inside, member) in reference.inside.iter_mut().zip(&told.members) {
@@ -116,7 +120,9 @@ fn references_that_tell_members_prove_nothing() {
     }
     let study = Study::new(told).unwrap();
     let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
-    assert!(findings.epsilon_lower.is_none());
+    // What is left is the target's own confidence, which saw no coin.
+    assert_eq!(findings.headline, "yeom-loss");
+    assert!(findings.attacks.iter().all(|attack| attack.name != "lira-online"));
     assert!(
         findings.warnings.iter().any(|warning| warning.contains("tell who is a member")),
         "{:?}",
@@ -140,7 +146,7 @@ fn an_attack_that_sees_members_proves_nothing() {
     let findings = examine(&study, &asked, &|_| {}).unwrap().findings;
     assert_eq!(findings.headline, "quantile-regression");
     assert!(findings.epsilon_lower.is_none());
-    assert!(findings.warnings.iter().any(|warning| warning.contains("no guesses")));
+    assert!(findings.warnings.iter().any(|warning| warning.contains("not guesses")));
 }
 
 #[test]
@@ -155,4 +161,130 @@ fn attacks_by_name_must_be_possible_and_tables_must_have_records() {
     assert!(examine(&empty, &settings(), &|_| {}).is_err());
     let none = ExamineSettings { attacks: Some(Vec::new()), ..settings() };
     assert!(examine(&study, &none, &|_| {}).is_err());
+}
+
+#[test]
+fn a_table_without_a_declared_draw_gets_rates_and_no_bound() {
+    let study = Study::new(StudyParts { draw: Draw::Undeclared, ..parts(600, 1.5, 0.0) }).unwrap();
+    let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
+    assert!(findings.epsilon_lower.is_none() && findings.auc > 0.9);
+    assert!(
+        findings.warnings.iter().any(|warning| warning.contains("nobody declared how members were drawn"))
+    );
+}
+
+/// The target itself, its complement, and a model that saw most of its members, among the references of a target that leaks
+/// nothing: every number made with them is withdrawn.
+#[test]
+fn references_that_know_the_target_are_used_by_nothing() {
+    let poison: [(&str, fn(&[bool]) -> Vec<bool>); 3] = [
+        ("exactly the target's members", |members| members.to_vec()),
+        ("exactly the records that the target was not", |members| members.iter().map(|m| !m).collect()),
+        ("does not happen by chance", |members| {
+            members.iter().enumerate().map(|(r, m)| *m ^ (uniform(r, "leak") < 0.3)).collect()
+        }),
+    ];
+    for (words, mask) in poison {
+        let mut told = parts(600, 0.0, 0.0);
+        told.references[3].inside = mask(&told.members);
+        let study = Study::new(told).unwrap();
+        let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
+        assert_eq!(findings.headline, "yeom-loss");
+        assert!(findings.attacks.iter().all(|attack| !attack.threat.knowledge.contains("models")));
+        let lira = findings.not_run.iter().find(|other| other.name == "lira-online").unwrap();
+        assert!(lira.reason.contains(words), "{}", lira.reason);
+        let by_name = ExamineSettings { attacks: Some(vec![Attack::LiraOnline]), ..settings() };
+        assert!(examine(&study, &by_name, &|_| {}).unwrap_err().to_string().contains(words));
+    }
+    // Its outputs under a mask that says nothing, to the precision of a table with few digits.
+    let mut told = parts(600, 0.0, 0.0);
+    let copied = told.target.clone().unwrap();
+    let rounded = (0..600).flat_map(|r| copied.record(r).iter().map(|v| (v * 1e4).round() / 1e4)).collect();
+    told.references[5].outputs = Some(Outputs::new(OutputsKind::Logits, 2, rounded).unwrap());
+    let findings = examine(&Study::new(told).unwrap(), &settings(), &|_| {}).unwrap().findings;
+    assert!(
+        findings.warnings.iter().any(|warning| warning.contains("gives the same outputs as the target")),
+        "{:?}",
+        findings.warnings
+    );
+}
+
+/// References drawn by user, as the target was: nothing is told, although records of a user go together.
+#[test]
+fn references_of_users_are_judged_by_user() {
+    let mut by_user = parts(2000, 0.0, 0.0);
+    let user = |record: usize| record / 20;
+    by_user.users = Some((0..2000).map(|record| user(record).to_string()).collect());
+    by_user.members = (0..2000).map(|record| uniform(user(record), "coin of user") < 0.5).collect();
+    for (place, reference) in by_user.references.iter_mut().enumerate() {
+        let half = format!("users {}", place / 2);
+        reference.inside =
+            (0..2000).map(|record| (uniform(user(record), &half) < 0.5) ^ (place % 2 == 0)).collect();
+    }
+    assert_eq!(references::telling(&Study::new(by_user).unwrap()), None);
+}
+
+/// One record of each pair by coin, and a fixed half: what one record in place of another does.
+#[test]
+fn pairs_and_fixed_halves_are_bounded_under_replace_one() {
+    let bound = |gap: f64, draw: Draw, pairs: Option<Vec<String>>| {
+        let coin = |record: usize| (uniform(record / 2, "pair") < 0.5) ^ record.is_multiple_of(2);
+        let members: Vec<bool> = (0..1200).map(coin).collect();
+        let score =
+            |(record, member): (usize, &bool)| uniform(record, "own") + if *member { gap } else { 0.0 };
+        let scores = Some(members.iter().enumerate().map(score).collect());
+        let study = Study::new(StudyParts { members, scores, draw, pairs, ..StudyParts::default() }).unwrap();
+        let found = examine(&study, &settings(), &|_| {}).unwrap().findings;
+        found.epsilon_lower.ok_or_else(|| found.warnings.join(" "))
+    };
+    let names = || Some((0..1200).map(|record| (record / 2).to_string()).collect::<Vec<_>>());
+    for (draw, pairs) in [(Draw::Pairs, names()), (Draw::Fixed, None)] {
+        let found = bound(0.9, draw, pairs.clone()).unwrap();
+        assert_eq!(found.neighboring, Some(reticent_core::Neighboring::ReplaceOne));
+        assert!(found.value > 1.0 && found.counts["randomised"] == 600, "{found:?}");
+        assert_eq!(found.premise.contains("of each pair"), draw == Draw::Pairs);
+        assert_eq!(found.premise.contains("fixed in advance"), draw == Draw::Fixed);
+        assert_eq!(bound(0.0, draw, pairs).unwrap().value, 0.0);
+    }
+    assert!(bound(0.9, Draw::Pairs, None).unwrap_err().contains("column `pair`"));
+    let odd = Some((0..1200).map(|record| (record / 3).to_string()).collect());
+    assert!(bound(0.9, Draw::Pairs, odd).unwrap_err().contains("two records"));
+    // Records that are runs of their own are no coins of one run, and the other way round.
+    assert!(bound(0.9, Draw::Runs(Game::RUNS), None).unwrap_err().contains("runs of their own"));
+}
+
+/// A number of members that the declared coins do not give refutes them.
+#[test]
+fn counts_that_contradict_the_coins_refute_them() {
+    let study = Study::new(StudyParts { draw: Draw::Coins(0.7), ..parts(600, 1.5, 0.0) }).unwrap();
+    let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
+    assert!(findings.epsilon_lower.is_none());
+    assert!(findings.warnings.iter().any(|warning| warning.contains("contradicts")));
+}
+
+/// What is shared of single records tells of none whether it was a member; the private part says what it is.
+#[test]
+fn membership_is_in_the_private_part_alone() {
+    let study = Study::new(parts(600, 1.5, 0.0)).unwrap();
+    let found = examine(&study, &settings(), &|_| {}).unwrap();
+    let shared = serde_json::to_string(&found.findings).unwrap();
+    assert!(!shared.contains("\"member\"") && !shared.contains("\"score\"") && !shared.contains("\"id\""));
+    assert_eq!(found.findings.records.as_ref().unwrap().worst.len(), 5);
+    let private = serde_json::to_string(&found.private).unwrap();
+    assert!(private.starts_with("{\"what\":\"PRIVATE") && private.contains("\"member\""));
+    // A list by score would name members.
+    let mut alone = parts(600, 1.5, 0.0);
+    alone.references.clear();
+    let found = examine(&Study::new(alone).unwrap(), &settings(), &|_| {}).unwrap();
+    assert!(found.findings.records.unwrap().worst.is_empty() && found.private.records.worst.len() == 5);
+}
+
+#[test]
+fn a_headline_that_was_asked_for_is_said_to_be() {
+    let study = Study::new(parts(400, 1.0, 0.0)).unwrap();
+    let chosen = |attacks| {
+        examine(&study, &ExamineSettings { attacks, ..settings() }, &|_| {}).unwrap().findings.headline_choice
+    };
+    assert_eq!(chosen(None), HeadlineChoice::Rule);
+    assert_eq!(chosen(Some(vec![Attack::YeomLoss])), HeadlineChoice::Name);
 }

@@ -15,7 +15,7 @@ mod histogram;
 mod rates;
 
 use crate::findings::{Estimate, Performance};
-use crate::{AuditError, Membership, interval};
+use crate::{AuditError, Membership, Unit, interval};
 use reticent_core::Confidence;
 
 /// What [`measure`] should say.
@@ -96,6 +96,7 @@ pub fn measure(membership: &Membership, settings: &MetricSettings) -> Result<Per
     let advantage = advantage(&blocks, settings.confidence);
     let half = |x: f64| 0.5 + 0.5 * x;
     Ok(Performance {
+        unit: Unit::Record,
         members: blocks.members,
         non_members: blocks.non_members,
         auc: area::area(&blocks, settings.confidence),

@@ -15,6 +15,10 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     let texts = |name: &str| has(&file, name).then(|| words(&file, name, records)).transpose();
     parts.ids = texts(&settings.id)?.unwrap_or_default();
     parts.users = texts(&settings.user)?;
+    parts.pairs = texts(&settings.pair)?;
+    if has(&file, &settings.drawn) {
+        parts.draw = columns::draw(&numbers(&file, &settings.drawn, &[records])?)?;
+    }
     if has(&file, &settings.label) {
         parts.labels = Some(labels(&file, &settings.label, records)?);
     }
@@ -35,6 +39,7 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     }
     if let Some((kind, name)) = kind_of(&file, "target")? {
         let array = file.read(&name)?;
+        one_answer(&name, &array, 2)?;
         shaped(&name, &array, &[records, array.width()])?;
         parts.target = Some(Outputs::new(kind, array.width(), floats(&array))?);
     }
@@ -65,6 +70,7 @@ pub(super) fn references(file: &NpzFile, records: usize) -> Result<Vec<Reference
         .collect();
     if let Some((kind, name)) = outputs {
         let array = file.read(&name)?;
+        one_answer(&name, &array, 3)?;
         let classes = array.shape().last().copied().unwrap_or(0);
         shaped(&name, &array, &[models, records, classes])?;
         let values = floats(&array);
@@ -156,6 +162,22 @@ fn floats(array: &Array) -> Vec<f32> {
 
 fn shaped(name: &str, array: &Array, shape: &[usize]) -> Result<(), AuditError> {
     if array.shape() == shape { Ok(()) } else { Err(misshaped(name, array.shape(), shape)) }
+}
+
+/// Refuses outputs with a dimension more, such as one of augmentations, with what to give instead.
+fn one_answer(name: &str, array: &Array, dimensions: usize) -> Result<(), AuditError> {
+    let found = array.shape().len();
+    if found <= dimensions {
+        return Ok(());
+    }
+    let axes = if dimensions == 2 { "records × classes" } else { "models × records × classes" };
+    let value = format!("array \"{}\" of {found} dimensions", columns::short(name));
+    let remedy = format!(
+        "give {axes}: one answer per record; of several answers, such as those to augmented copies, save the mean, \
+         array.mean(axis={})",
+        dimensions - 1
+    );
+    Err(AuditError::invalid("shape", value, remedy))
 }
 
 fn misshaped(name: &str, found: &[usize], wanted: &[usize]) -> AuditError {

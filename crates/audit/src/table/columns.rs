@@ -1,6 +1,6 @@
 //! Columns read from cells, with errors that name the column and the row.
 
-use crate::{AuditError, Outputs, OutputsKind};
+use crate::{AuditError, Draw, Outputs, OutputsKind};
 use reticent_data::Cell;
 use std::collections::BTreeMap;
 
@@ -101,4 +101,17 @@ pub(super) fn encode(cells: &[String]) -> Vec<Vec<f32>> {
         .into_iter()
         .map(|value| cells.iter().map(|cell| f32::from(u8::from(cell == value))).collect())
         .collect()
+}
+
+/// One probability for all records, as a draw; none where there is no column.
+pub(super) fn draw(probabilities: &[f64]) -> Result<Draw, AuditError> {
+    let Some(first) = probabilities.first() else { return Ok(Draw::Undeclared) };
+    if let Some(place) = probabilities.iter().position(|p| p != first) {
+        let value = format!("{first} in row 1 and {} in row {}", probabilities[place], place + 1);
+        return Err(AuditError::invalid("drawn", value, "give one probability for all records"));
+    }
+    if !(*first > 0.0 && *first < 1.0) {
+        return Err(AuditError::invalid("drawn", first, "give a probability above 0 and below 1"));
+    }
+    Ok(Draw::Coins(*first))
 }

@@ -2,10 +2,11 @@
 //!
 //! A CSV or Parquet table has a row per record: `member` (0 or 1, true or false) and `score`, or `probability_0`,
 //! `probability_1`, … or `logit_0`, … per class. Optional: `id`, `label` (a class number, or text that is numbered in sorted
-//! order), `user`, `feature_…`, and per reference model K its score `reference_K` and `reference_K_in`, whether it was
+//! order), `user`, `drawn` (the probability with which every record was put in by a coin of its own), `pair`, `feature_…`, and per
+//! reference model K its score `reference_K` and `reference_K_in`, whether it was
 //! trained on the record.
 //!
-//! An npz archive has arrays: `member` n, `score` n, `id` n, `label` n, `user` n, `target_logits` or `target_probabilities`
+//! An npz archive has arrays: `member` n, `score` n, `id` n, `label` n, `user` n, `drawn` n, `pair` n, `target_logits` or `target_probabilities`
 //! n × c, `reference_logits` or `reference_probabilities` k × n × c or `reference_scores` k × n, `reference_member` k × n,
 //! `features` n × d, `group_NAME` n.
 //!
@@ -36,6 +37,10 @@ pub struct TableSettings {
     pub label: String,
     /// The column that says whose record it is.
     pub user: String,
+    /// The column of the probability with which each record was put in by a coin of its own.
+    pub drawn: String,
+    /// The column that says which pair a record belongs to.
+    pub pair: String,
     /// Columns of groups to compare.
     pub groups: Vec<String>,
     /// Columns of features besides `feature_…`; those with text become one column per value.
@@ -51,6 +56,8 @@ impl Default for TableSettings {
             id: name("id"),
             label: name("label"),
             user: name("user"),
+            drawn: name("drawn"),
+            pair: name("pair"),
             groups: Vec::new(),
             features: Vec::new(),
         }

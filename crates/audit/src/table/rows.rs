@@ -51,6 +51,8 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     let id = optional(&settings.id);
     let label = optional(&settings.label);
     let user = optional(&settings.user);
+    let drawn = optional(&settings.drawn);
+    let pair = optional(&settings.pair);
     for group in settings.groups.iter().chain(&settings.features) {
         table.column(group)?;
     }
@@ -66,6 +68,7 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     let mut parts = StudyParts { unused, ..StudyParts::default() };
     let (mut ids, mut labels, mut users) = (Vec::new(), Vec::new(), Vec::new());
     let (mut scores, mut output_values) = (Vec::new(), Vec::new());
+    let (mut coins, mut pairs) = (Vec::new(), Vec::new());
     let mut group_values: Vec<Vec<String>> = vec![Vec::new(); groups.len()];
     let mut feature_values: Vec<Vec<String>> = vec![Vec::new(); features.len()];
     let mut reference_values: Vec<(Vec<f64>, Vec<bool>)> = vec![Default::default(); references.len()];
@@ -80,6 +83,8 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
         id.map(text).transpose()?.into_iter().for_each(|value| ids.push(value));
         label.map(text).transpose()?.into_iter().for_each(|value| labels.push(value));
         user.map(text).transpose()?.into_iter().for_each(|value| users.push(value));
+        drawn.map(number).transpose()?.into_iter().for_each(|value| coins.push(value));
+        pair.map(text).transpose()?.into_iter().for_each(|value| pairs.push(value));
         for (to, place) in group_values.iter_mut().zip(&groups) {
             to.push(cells[*place].label().map_or_else(|| "(none)".to_owned(), |text| text.into_owned()));
         }
@@ -99,6 +104,8 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     parts.scores = score.map(|_| scores);
     parts.labels = label.map(|_| columns::classes(&labels));
     parts.users = user.map(|_| users);
+    parts.pairs = pair.map(|_| pairs);
+    parts.draw = columns::draw(&coins)?;
     parts.groups = settings.groups.iter().cloned().zip(group_values).collect();
     parts.features = encoded(&wanted.names, &features, &feature_values)?;
     parts.target = columns::outputs(output_columns.as_ref(), output_values)?;

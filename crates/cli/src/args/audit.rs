@@ -7,16 +7,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Statements")]
 pub(crate) struct Statement {
-    /// How epsilon is bounded from below: one-run, f-dp, f-dp-gaussian, clopper-pearson, gaussian, or none
-    #[arg(long, value_name = "METHOD", default_value = "one-run")]
-    pub(crate) bound: String,
+    /// How epsilon is bounded from below: one-run, f-dp, f-dp-gaussian, clopper-pearson, gaussian, or none [default: one-run
+    /// where it is known or declared how members were drawn, else none]
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) bound: Option<String>,
     /// Bounds from one run: the share of records that is guessed, half from each end, fixed before any result is seen
     /// [default: chosen on a held-out tenth; for canaries and f-dp 0.05]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) guesses: Option<String>,
-    /// The probability with which each record was put in by its coin, for bounds from one run
-    #[arg(long, value_name = "P", default_value = "0.5", allow_hyphen_values = true)]
-    pub(crate) inclusion: String,
     /// The delta of the bound on epsilon [default: the certificate's, or 1e-5]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
@@ -57,27 +55,60 @@ pub(crate) struct Table {
 
 /// The most records that are audited unless flags say otherwise.
 pub(crate) const RECORDS: &str = "20000";
+/// How many reference models are trained unless flags say otherwise.
+const REFERENCES: &str = "16";
 
 /// How reference models are trained.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Our own models")]
 pub(crate) struct Fitting {
-    /// How many reference models are trained like the target, each with a random half of the audited records
-    #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true)]
-    pub(crate) references: String,
+    /// How many reference models are trained like the target, each with a random half of the audited records [default: 16]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) references: Option<String>,
     /// Data of the same kind that the model was NOT trained on [default: the rows that were held out, or the test part]
     #[arg(long, value_name = "DATA")]
     pub(crate) non_members: Option<PathBuf>,
-    /// Declare that each record of both was put into the training data by a coin of its own with this probability: without such
-    /// a draw, no bound on epsilon follows [default: known for rows that were held out]
-    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    /// Declare how members were drawn: P, each record by a coin of its own with this probability. For tables also 'pairs', one
+    /// record of each pair (column pair) by a fair coin, or 'fixed', a fixed number of records, all such sets being equally
+    /// likely. Without a draw, no bound on epsilon follows [default: known for rows that were held out]
+    #[arg(
+        long,
+        value_name = "P",
+        alias = "inclusion",
+        allow_hyphen_values = true,
+        help_heading = "Statements"
+    )]
     pub(crate) drawn: Option<String>,
-    /// The most records to audit, about half of them members
-    #[arg(long, value_name = "N", default_value = RECORDS, allow_hyphen_values = true)]
-    pub(crate) records: String,
+    /// The most records to audit, about half of them members [default: 20000]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) records: Option<String>,
     /// Threads to use [default: all processors]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
+}
+
+impl Fitting {
+    /// How many reference models, as it was written.
+    pub(crate) fn references(&self) -> &str {
+        self.references.as_deref().unwrap_or(REFERENCES)
+    }
+
+    /// The most records, as it was written.
+    pub(crate) fn records(&self) -> &str {
+        self.records.as_deref().unwrap_or(RECORDS)
+    }
+
+    /// Flags that were given and are for models of ours alone, with their values.
+    pub(crate) fn for_models(&self) -> Option<(&'static str, String)> {
+        let path = self.non_members.as_ref().map(|path| path.display().to_string());
+        let given = [
+            ("--references", self.references.clone()),
+            ("--non-members", path),
+            ("--records", self.records.clone()),
+            ("--threads", self.threads.clone()),
+        ];
+        given.into_iter().find_map(|(flag, value)| Some((flag, value?)))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -94,7 +125,7 @@ pub(crate) struct Audit {
     pub(crate) attacks: Vec<String>,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// Where results go: audit.json, scores.csv, reference models [default: MODEL/audit; for tables, nowhere]
+    /// Where results go: audit.json, private.json, scores.csv, reference models [default: MODEL/audit; for tables, nowhere]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON
@@ -126,6 +157,16 @@ pub(crate) struct AttackRun {
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) table: Table,
+    /// Declare how members were drawn: P, each record by a coin of its own with this probability; 'pairs', one record of each
+    /// pair (column pair) by a fair coin; 'fixed', a fixed number of records, all such sets being equally likely
+    #[arg(
+        long,
+        value_name = "P",
+        alias = "inclusion",
+        allow_hyphen_values = true,
+        help_heading = "Statements"
+    )]
+    pub(crate) drawn: Option<String>,
     #[command(flatten)]
     pub(crate) statement: Statement,
     /// Where to write every record's score, as CSV
@@ -201,7 +242,7 @@ pub(crate) struct Canary {
     pub(crate) canaries: String,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// Where results go: audit.json, scores.csv
+    /// Where results go: audit.json, private.json, scores.csv
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON

@@ -8,7 +8,8 @@ use crate::fail::Fail;
 use crate::{INTERRUPTED, Output, interrupt, network};
 use reticent::attack::AttackError;
 use reticent::attack::canary::{self, Canaries, CanarySettings, Coins};
-use reticent::audit::{Study, StudyParts, examine};
+use reticent::audit::bound::Method;
+use reticent::audit::{Draw, Game, Study, StudyParts, examine};
 use reticent::train::{Effort, Terms};
 
 /// Trains once with canaries, and attacks them.
@@ -53,6 +54,11 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
         ids: (1..=canaries).map(|canary| format!("canary:{canary}")).collect(),
         members: ran.membership.members().to_vec(),
         scores: Some(ran.membership.scores().to_vec()),
+        draw: match asked.settings.bound {
+            // Whoever asks for these declares that canaries do not influence each other.
+            Some((Method::ClopperPearson | Method::Gaussian, _)) => Draw::Runs(Game::RECORDS),
+            _ => Draw::Coins(0.5),
+        },
         ..StudyParts::default()
     })?;
     let mut examination = examine(&study, &asked.settings, &|words| stage.say(words))?;

@@ -6,7 +6,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use crate::{learn, network};
 use reticent::attack::{Design, Learner, Population, ReferenceSettings, WithBackground};
-use reticent::audit::Outputs;
+use reticent::audit::{Draw, Outputs};
 use reticent::core::Certificate;
 use reticent::data::keyed_hash;
 use std::path::Path;
@@ -22,15 +22,6 @@ pub(crate) struct Chosen {
     pub(crate) trained: usize,
     /// The places of members that are not audited: they are in every model.
     pub(crate) background: Vec<usize>,
-}
-
-/// How records came to be members.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Draw {
-    /// By a coin of its own each, with this probability.
-    Coins(f64),
-    /// Nobody says so.
-    Unknown,
 }
 
 impl Chosen {
@@ -62,7 +53,7 @@ impl Chosen {
                     others.into_iter().filter(|place| is_kept(place, keep[1])).collect::<Vec<_>>(),
                 )
             }
-            Draw::Unknown => {
+            _ => {
                 let half = own.len().min(others.len()).min(most / 2);
                 let first = |mut places: Vec<usize>| {
                     places.sort_by_cached_key(|place| (hash(*place), *place));
@@ -150,7 +141,7 @@ impl Case {
     /// Reads the folder of a model, linear or a network.
     pub(crate) fn read(run: &Path, fitting: &Fitting, key: &str, progress: bool) -> Result<Self, Fail> {
         let wanted = Wanted {
-            most: count("--records", &fitting.records, 4, 100_000_000)?,
+            most: count("--records", fitting.records(), 4, 100_000_000)?,
             others: fitting.non_members.as_deref(),
             declared: match &fitting.drawn {
                 Some(text) => Some(Draw::Coins(share("--drawn", text)?)),
@@ -173,7 +164,7 @@ impl Case {
 
     /// How many references there are, and on what.
     pub(crate) fn settings(fitting: &Fitting, key: &str) -> Result<ReferenceSettings, Fail> {
-        let references = count("--references", &fitting.references, 0, 65_536)?;
+        let references = count("--references", fitting.references(), 0, 65_536)?;
         Ok(ReferenceSettings { key: key.to_owned(), references, design: Design::Half })
     }
 }
@@ -184,7 +175,7 @@ mod tests {
 
     #[test]
     fn as_many_of_one_as_of_the_other_are_audited() {
-        let chosen = |most, key| Chosen::of((100, 30), Draw::Unknown, most, key, |_| true);
+        let chosen = |most, key| Chosen::of((100, 30), Draw::Undeclared, most, key, |_| true);
         let found = chosen(40, "k").unwrap();
         assert_eq!((found.audited.len(), found.members, found.background.len()), (40, 20, 80));
         assert!(found.audited[..20].iter().all(|place| *place < 100));
@@ -192,8 +183,8 @@ mod tests {
         assert!(found.background.iter().all(|place| !found.audited.contains(place)));
         assert_eq!(found, chosen(40, "k").unwrap());
         assert_ne!(found, chosen(40, "l").unwrap());
-        assert_eq!(Chosen::of((5, 9), Draw::Unknown, 1000, "k", |_| true).unwrap().audited.len(), 10);
-        assert!(Chosen::of((1, 9), Draw::Unknown, 1000, "k", |_| true).is_err());
+        assert_eq!(Chosen::of((5, 9), Draw::Undeclared, 1000, "k", |_| true).unwrap().audited.len(), 10);
+        assert!(Chosen::of((1, 9), Draw::Undeclared, 1000, "k", |_| true).is_err());
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub(super) fn fit(arguments: &Fit, progress: bool) -> Result<Output, Fail> {
     if fitted.left > 0 {
         return Ok(fits.interrupted(arguments.json));
     }
-    let records = match arguments.fitting.records.as_str() {
+    let records = match arguments.fitting.records() {
         RECORDS => String::new(),
         records => format!(" --records {records}"),
     };

@@ -12,7 +12,7 @@ mod case;
 mod fit;
 mod single;
 
-pub(crate) use case::{Case, Chosen, Draw, Wanted};
+pub(crate) use case::{Case, Chosen, Wanted};
 
 use crate::Output;
 use crate::args::audit::{Attack, Audit, Collect, Statement};
@@ -21,8 +21,8 @@ use crate::bar::Stage;
 use crate::fail::Fail;
 use fit::Fits;
 use reticent::attack::{ReferencePlan, target_study};
-use reticent::audit::{Examination, Reference, examine};
-use reticent::data::write_atomic;
+use reticent::audit::{Draw, Examination, Reference, examine};
+use reticent::data::write_private;
 use std::path::{Path, PathBuf};
 
 /// Which rows the audited records are.
@@ -88,10 +88,12 @@ impl Attacked<'_> {
     fn finish(self, statement: &Statement, attacks: &[String], progress: bool) -> Result<Output, Fail> {
         let Case { population, chosen, outputs, certificate, draw, others, left_out, .. } = self.case;
         let mut asked = Asked::of(statement, attacks, certificate.as_ref())?;
-        if *draw == Draw::Unknown {
+        if *draw == Draw::Undeclared {
             asked.settings.bound = None;
         }
-        let study = target_study(population, chosen.flags(), outputs.clone(), self.references)?;
+        // Audited records were thinned to fair coins.
+        let played = if *draw == Draw::Undeclared { Draw::Undeclared } else { Draw::Coins(0.5) };
+        let study = target_study(population, chosen.flags(), outputs.clone(), self.references)?.drawn(played);
         let stage = Stage::new(progress);
         let mut examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
         drop(stage);
@@ -104,7 +106,7 @@ impl Attacked<'_> {
         }
         write(self.folder, &study, &examination)?;
         let origins = chosen.origins(&study.parts().ids);
-        write_atomic(&self.folder.join(ORIGINS_FILE), origins.as_bytes())?;
+        write_private(&self.folder.join(ORIGINS_FILE), origins.as_bytes())?;
         let shown = Shown {
             certificate: certificate.as_ref(),
             folder: Some(self.folder),
@@ -125,7 +127,7 @@ fn note(examination: &mut Examination, others: &str, draw: Draw, references: usi
         "an audit reads the records themselves: its numbers and files are for the auditor's eyes, and no certificate covers them"
             .to_owned(),
     );
-    if draw == Draw::Unknown {
+    if draw == Draw::Undeclared {
         warnings.push(
             "no bound on epsilon: nobody tossed a coin for who is a member, so nothing is proven: 'reticent attack canary' trains \
              with coins, and --drawn declares that there were some"

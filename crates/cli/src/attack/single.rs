@@ -2,7 +2,7 @@
 
 use crate::Output;
 use crate::args::audit::AttackRun;
-use crate::audit::{Asked, Shown, answer, study};
+use crate::audit::{Asked, Shown, answer, draw, drawn, study};
 use crate::bar::Stage;
 use crate::fail::Fail;
 use crate::file::Target;
@@ -37,7 +37,8 @@ pub(super) fn run(arguments: &AttackRun, progress: bool) -> Result<Output, Fail>
     let file = arguments.out.as_deref().map(|path| Target { flag: "--out", path, extension: "csv" });
     file.iter().try_for_each(Target::check)?;
     let asked = Asked::of(&arguments.statement, std::slice::from_ref(&arguments.name), None)?;
-    let study = study(&arguments.table)?;
+    let flag = draw(arguments.drawn.as_deref())?;
+    let study = drawn(study(&arguments.table)?, flag, &arguments.statement)?;
     let stage = Stage::new(progress && !arguments.json);
     let examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
     drop(stage);

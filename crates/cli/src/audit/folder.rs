@@ -4,16 +4,19 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::audit::table::write_scores;
 use reticent::audit::{Examination, Findings, Study};
-use reticent::data::write_atomic;
+use reticent::data::{make_private, write_atomic, write_private};
+use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
 /// The findings.
 pub(crate) const AUDIT_FILE: &str = "audit.json";
+/// The records most at risk, by name.
+const PRIVATE_FILE: &str = "private.json";
 /// Every attack's score of every record.
 const SCORES_FILE: &str = "scores.csv";
 
-/// Writes the findings and the scores.
+/// Writes the findings, and what tells who is a member: for nobody else's eyes.
 pub(crate) fn write(folder: &Path, study: &Study, examination: &Examination) -> Result<(), Fail> {
     fs::create_dir_all(folder).map_err(|error| {
         Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
@@ -22,9 +25,15 @@ pub(crate) fn write(folder: &Path, study: &Study, examination: &Examination) -> 
     let scores: Vec<(&str, &[f64])> =
         examination.scores.iter().map(|(attack, scores)| (attack.name(), scores.as_slice())).collect();
     write_scores(&folder.join(SCORES_FILE), study, &scores)?;
-    let text = serde_json::to_string_pretty(&examination.findings)
-        .map_err(|error| Fail::new(Code::Internal, format!("cannot write {AUDIT_FILE}: {error}")))?;
-    Ok(write_atomic(&folder.join(AUDIT_FILE), format!("{text}\n").as_bytes())?)
+    make_private(&folder.join(SCORES_FILE))?;
+    write_private(&folder.join(PRIVATE_FILE), pretty(&examination.private)?.as_bytes())?;
+    Ok(write_atomic(&folder.join(AUDIT_FILE), pretty(&examination.findings)?.as_bytes())?)
+}
+
+fn pretty(value: &impl Serialize) -> Result<String, Fail> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Fail::new(Code::Internal, format!("cannot write JSON: {error}")))?;
+    Ok(text + "\n")
 }
 
 /// Reads findings back.

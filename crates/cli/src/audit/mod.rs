@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `settings` | flags to checked settings |
 //! | `table` | a score table to a study |
-//! | `folder` | audit.json and scores.csv |
+//! | `folder` | audit.json, private.json and scores.csv |
 //! | `render` | text and JSON |
 
 mod folder;
@@ -15,7 +15,7 @@ mod table;
 pub(crate) use folder::{AUDIT_FILE, read_findings, write};
 pub(crate) use render::{Shown, answer};
 pub(crate) use settings::{Asked, GUESSES, count, share};
-pub(crate) use table::study;
+pub(crate) use table::{draw, drawn, study};
 
 use crate::Output;
 use crate::args::audit::Audit;
@@ -31,8 +31,14 @@ pub(crate) fn audit(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
 }
 
 fn audit_table(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
+    if let Some((flag, value)) = arguments.fitting.for_models() {
+        let remedy = "is for models of ours, and a table of scores does not use it: leave it out (--references-from gives \
+                      reference models)";
+        return Err(Fail::conflict(flag, &value, remedy));
+    }
     let asked = Asked::of(&arguments.statement, &arguments.attacks, None)?;
-    let study = table::study(&arguments.table)?;
+    let flag = draw(arguments.fitting.drawn.as_deref())?;
+    let study = drawn(table::study(&arguments.table)?, flag, &arguments.statement)?;
     let stage = Stage::new(progress && !arguments.json);
     let examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
     drop(stage);

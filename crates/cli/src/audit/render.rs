@@ -5,8 +5,9 @@ use crate::digits::{Side, brief, confidence, significant};
 use crate::fail::Fail;
 use crate::file::Target;
 use crate::text::{aligned, json_line, spent};
-use reticent::audit::Findings;
-use reticent::audit::findings::{AttackFinding, Estimate, GroupFinding, Performance, RateAt};
+use reticent::audit::comparison::{Comparison, compare};
+use reticent::audit::findings::{AttackFinding, EpsilonLower, Estimate, GroupFinding, Performance, RateAt};
+use reticent::audit::{Findings, Unit};
 use reticent::core::Certificate;
 use reticent::report::plot::Chart;
 use reticent::report::roc;
@@ -71,7 +72,10 @@ fn summary(findings: &Findings, shown: &Shown<'_>) -> String {
     }
     if let Some(folder) = shown.folder {
         let folder = folder.display();
-        let _ = writeln!(text, "\nSaved {folder}/audit.json and scores.csv; next: reticent report {folder}");
+        let _ = writeln!(
+            text,
+            "\nSaved {folder}/audit.json; private.json and scores.csv tell who is a member\nNext: reticent report {folder}"
+        );
     }
     text
 }
@@ -121,8 +125,9 @@ fn headline_lines(
     if let Some(bound) = &findings.epsilon_lower {
         let value = significant(bound.value, 3, Side::Down);
         let sure = format!(
-            "ε ≥ {value} at δ = {}, {} % confidence ({}; {})",
+            "ε ≥ {value} at δ = {} for {}, {} % confidence ({}; {})",
             brief(bound.delta),
+            whom(bound),
             confidence(bound.confidence),
             bound.method,
             bound.correction
@@ -134,8 +139,34 @@ fn headline_lines(
         let who =
             format!("{} ({}, {})", spent(&certificate.guarantee), certificate.unit, certificate.neighboring);
         lines.push(("certified from above".to_owned(), who));
+        if let Some(bound) = &findings.epsilon_lower {
+            lines.push(("both together".to_owned(), together(&compare(certificate, bound))));
+        }
     }
     lines
+}
+
+/// Whose data a bound is about.
+fn whom(bound: &EpsilonLower) -> String {
+    match (bound.unit, bound.unit_records) {
+        (Unit::Record, _) => "one record".to_owned(),
+        (Unit::User, records) => format!("all records of one user (at most {records})"),
+        (Unit::Unknown, _) => "what differed between runs".to_owned(),
+    }
+}
+
+/// What a certificate and a bound say together.
+fn together(comparison: &Comparison) -> String {
+    match comparison {
+        Comparison::Compared { upper, theorem, contradiction } => {
+            let upper = significant(*upper, 4, Side::Up);
+            match contradiction {
+                true => format!("CONTRADICTION: the certificate allows ε ≤ {upper} ({theorem})"),
+                false => format!("no contradiction: the certificate allows ε ≤ {upper} ({theorem})"),
+            }
+        }
+        Comparison::Apart { why } => format!("not compared: {why}"),
+    }
 }
 
 /// All attacks beside each other.

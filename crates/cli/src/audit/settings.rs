@@ -41,16 +41,14 @@ impl Asked {
         let prior = statement.prior.as_deref().map(|text| share("--prior", text)).transpose()?;
         let delta = delta_of(statement, certificate)?;
         let key = statement.key.clone();
-        let method = method(&statement.bound)?;
-        let inclusion = share("--inclusion", &statement.inclusion)?;
+        let method = method(statement.bound.as_deref().unwrap_or("one-run"))?;
         let selection = match (&statement.guesses, method) {
             (Some(text), _) => Selection::Declared { share: share("--guesses", text)? },
             // For trade-off curves the number of guesses is fixed in advance.
             (None, Some(Method::FDp(_))) => Selection::Declared { share: GUESSES },
             (None, _) => Selection::default(),
         };
-        let bound =
-            BoundSettings { confidence, inclusion, selection, ..BoundSettings::new(delta, key.clone()) };
+        let bound = BoundSettings { confidence, selection, ..BoundSettings::new(delta, key.clone()) };
         let attacks = attacks.iter().map(|name| attack(name)).collect::<Result<Vec<_>, _>>()?;
         let settings = ExamineSettings {
             metrics: MetricSettings { confidence, prior, ..MetricSettings::default() },

@@ -8,6 +8,7 @@ use from::{data_code, field_code};
 use reticent::data::DataError;
 use reticent::data::toml::{Place, locate};
 use reticent::noise::NoiseError;
+use reticent::report::is_unseen;
 use std::fmt;
 
 pub(crate) use usage::usage;
@@ -128,9 +129,17 @@ impl fmt::Display for Fail {
     }
 }
 
-/// The text on one line and without control characters.
+/// The text on one line and without control characters; characters that turn or hide what is around them stand as their numbers.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if is_unseen(c) => plain.extend(c.escape_unicode()),
+            c if c.is_control() => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
 }
 
 /// As much of a value as a message needs to be recognised.

@@ -5,12 +5,12 @@ use super::folder::Stored;
 use super::plan::{self, tables};
 use super::replay;
 use super::task::Task;
-use crate::attack::{Case, Chosen, Draw, Wanted};
+use crate::attack::{Case, Chosen, Wanted};
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::network::read_certificate;
 use reticent::attack::{LinearLearner, LinearSettings, Population};
-use reticent::audit::Features;
+use reticent::audit::{Draw, Features};
 use reticent::data::Design;
 use reticent::data::schema::Unit;
 use reticent::erm::{Linear, Method, Model};
@@ -55,7 +55,7 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
         }
     };
     let count = members.rows();
-    let draw = wanted.declared.or(known).unwrap_or(Draw::Unknown);
+    let draw = wanted.declared.or(known).unwrap_or(Draw::Undeclared);
     let (method, size, models) = parts(&stored.model);
     let terms = reference_terms(&plan, method, &members, size)?;
     let how = LinearSettings {

@@ -67,10 +67,31 @@ fn flags_are_checked_before_anything_is_read() {
         (&["audit", "--scores", "x.csv", "--attacks", "lira-onlin"], "lira-online"),
         (&["attack", "run", "lire", "--scores", "x.csv"], "lire"),
         (&["attack", "fit", "nowhere", "--index", "3", "--of", "3", "--out", "x"], "--index"),
+        (&["audit", "--scores", "x.csv", "--references", "4"], "--references"),
+        (&["audit", "--scores", "x.csv", "--non-members", "y.csv"], "--non-members"),
+        (&["audit", "--scores", "x.csv", "--records", "100"], "--records"),
+        (&["audit", "--scores", "x.csv", "--threads", "2"], "--threads"),
+        (&["audit", "--scores", "x.csv", "--drawn", "1.5"], "--drawn"),
         (&["audit", "nowhere"], "nowhere"),
         (&["report", "nowhere"], "nowhere"),
     ] {
         let line = refusal(words);
         assert!(line.contains(part), "{words:?}: {line}");
     }
+}
+
+/// What is about a bound needs a draw; a flag is used or refused.
+#[test]
+fn flags_about_a_bound_need_to_know_how_members_were_drawn() {
+    let folder = Folder::new();
+    let table = folder.file("s.csv", scores(200, 0.3));
+    for flag in [["--bound", "one-run"], ["--guesses", "0.1"], ["--delta", "1e-6"]] {
+        let line = refusal(&["audit", "--scores", &table, flag[0], flag[1]]);
+        assert!(line.contains(flag[0]) && line.contains("--drawn P"), "{line}");
+    }
+    let line = refusal(&["audit", "--scores", &table, "--drawn", "0.5", "--bound", "gaussian"]);
+    assert!(line.contains("a training run of its own"), "{line}");
+    let line =
+        refusal(&["attack", "run", "given-score", "--scores", &table, "--drawn", "0.5", "--bound", "none"]);
+    assert!(line.contains("--drawn"), "{line}");
 }

@@ -4,7 +4,9 @@ use super::*;
 fn two_columns_are_enough() {
     let folder = Folder::new();
     let table = folder.file("s.csv", scores(4000, 0.3));
-    let found = json(&["audit", "--scores", &table]);
+    // Nobody says how members were drawn: rates, and no bound.
+    assert!(json(&["audit", "--scores", &table])["epsilon_lower"].is_null());
+    let found = json(&["audit", "--scores", &table, "--drawn", "0.5"]);
     // Uniforms that are 0.3 apart: AUC 1 - 0.7²/2.
     assert!((found["auc"].as_f64().unwrap() - 0.755).abs() < 0.03, "{}", found["auc"]);
     // A tenth of the non-members lies above 0.9, and four tenths of the members.
@@ -14,8 +16,9 @@ fn two_columns_are_enough() {
     // Scores above 1 are members for sure, and those below 0.3 are not: no ε is large enough.
     assert!(bound["value"].as_f64().unwrap() > 2.0, "{bound}");
     assert_eq!((bound["confidence"].as_f64(), bound["method"].as_str()), (Some(0.95), Some("one-run")));
+    assert_eq!((bound["unit"].as_str(), bound["neighboring"].as_str()), (Some("record"), Some("add-remove")));
     assert_eq!(found["headline"], "given-score");
-    let text = stdout(&["audit", "--scores", &table, "--prior", "0.01"]);
+    let text = stdout(&["audit", "--scores", &table, "--drawn", "0.5", "--prior", "0.01"]);
     for part in
         ["proven from below", "not measurable", "AUC", "true alarms", "without the model", "lira-online"]
     {
@@ -28,7 +31,11 @@ fn nothing_is_claimed_where_nothing_leaks() {
     let folder = Folder::new();
     let table = folder.file("s.csv", scores(3000, 0.0));
     for method in ["one-run", "f-dp", "clopper-pearson"] {
-        let found = json(&["audit", "--scores", &table, "--bound", method, "--confidence", "0.999"]);
+        let mut words = vec!["audit", "--scores", &table, "--bound", method, "--confidence", "0.999"];
+        if method != "clopper-pearson" {
+            words.extend(["--drawn", "0.5"]);
+        }
+        let found = json(&words);
         assert_eq!(found["epsilon_lower"]["value"], 0.0, "{method}");
     }
     let none = json(&["audit", "--scores", &table, "--bound", "none"]);
@@ -46,6 +53,16 @@ fn an_audit_is_repeatable_and_its_report_stands_alone() {
         serde_json::from_str(&std::fs::read_to_string(folder.path("audit/audit.json")).unwrap()).unwrap();
     assert_eq!(first, stored);
     assert_eq!(std::fs::read_to_string(folder.path("audit/scores.csv")).unwrap().lines().count(), 3001);
+    let private: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path("audit/private.json")).unwrap()).unwrap();
+    assert!(private["what"].as_str().unwrap().starts_with("PRIVATE"));
+    assert_eq!(private["records"]["worst"].as_array().unwrap().len(), 20);
+    #[cfg(unix)]
+    for file in ["private.json", "scores.csv"] {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path(&format!("audit/{file}"))).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
     let declared =
         folder.file("d.toml", "title = \"A <b>test</b>\"\nrelease = \"open-weights\"\nsubjects = 1500\n");
     let said = json(&["report", &out, "--declared", &declared]);
@@ -59,6 +76,8 @@ fn an_audit_is_repeatable_and_its_report_stands_alone() {
         serde_json::from_str(&std::fs::read_to_string(said["json"].as_str().unwrap()).unwrap()).unwrap();
     assert_eq!(data["findings"], first);
     assert_eq!(data["declared"]["subjects"], 1500);
+    // Neither says of any record whether it was a member.
+    assert!(!data.to_string().contains("\"member\"") && !data.to_string().contains("\"score\""));
 }
 
 #[test]
@@ -125,4 +144,79 @@ fn curves_are_drawn() {
     let svg = std::fs::read_to_string(&plot).unwrap();
     assert!(svg.contains("given-score") && svg.contains("guessing") && !svg.contains("NaN"));
     assert!(refusal(&["audit", "--scores", &table, "--plot", "roc.png"]).contains("ends in .svg"));
+}
+
+/// 500 users with 20 rows each, every row with ε = 0.5 by itself: the bound is about users, and says so.
+#[test]
+fn a_bound_with_users_is_about_users_and_contradicts_no_certificate_for_rows() {
+    let folder = Folder::new();
+    let keep = 1.0 / (1.0 + (-0.5_f64).exp());
+    let row = |place: u64| {
+        let member = noise(7_000_000 + place / 20) < 0.5;
+        let told = (noise(place) < keep) == member;
+        format!(
+            "{},{},u{}\n",
+            f64::from(u8::from(told)) + 1e-3 * noise(3 * place + 1),
+            u8::from(member),
+            place / 20
+        )
+    };
+    let table =
+        folder.file("s.csv", "score,member,user\n".to_owned() + &(0..10_000).map(row).collect::<String>());
+    let out = folder.path("audit");
+    let found = json(&["audit", "--scores", &table, "--drawn", "0.5", "--out", &out]);
+    let bound = &found["epsilon_lower"];
+    assert!(bound["value"].as_f64().unwrap() > 0.5, "{bound}");
+    assert_eq!((bound["unit"].as_str(), bound["unit_records"].as_u64()), (Some("user"), Some(20)));
+    let certificate = folder.file(
+        "certificate.json",
+        "{\"unit\": \"row\", \"neighboring\": \"add-remove\", \"events\": [{\"pure\": {\"epsilon\": 0.5}}], \"epsilon\": 0.5, \
+         \"delta\": 0.0, \"accountant\": \"basic\", \"public\": []}",
+    );
+    let said = json(&["report", &out, "--certificate", &certificate]);
+    let page = std::fs::read_to_string(said["html"].as_str().unwrap()).unwrap();
+    assert!(!page.contains("contradict") && page.contains("group privacy"));
+}
+
+/// Members that differ by themselves: the declared coins are not believed, and rates stay.
+#[test]
+fn a_declaration_that_the_baseline_refutes_is_not_believed() {
+    let folder = Folder::new();
+    let row = |place: u64| {
+        let member = noise(2 * place) < 0.5;
+        let shift = if member { 0.6 } else { 0.0 };
+        format!(
+            "{},{},{}\n",
+            noise(2 * place + 1) + shift,
+            u8::from(member),
+            noise(9_000_000 + place) + shift
+        )
+    };
+    let table = folder
+        .file("s.csv", "score,member,feature_age\n".to_owned() + &(0..2000).map(row).collect::<String>());
+    let found = json(&["audit", "--scores", &table, "--drawn", "0.5"]);
+    assert!(found["epsilon_lower"].is_null() && found["auc"].as_f64().unwrap() > 0.8);
+    assert!(found["warnings"].to_string().contains("not drawn as declared"), "{}", found["warnings"]);
+}
+
+#[test]
+fn draws_are_declared_by_a_column_or_as_pairs_or_as_a_fixed_number() {
+    let folder = Folder::new();
+    let row = |place: u64| {
+        let member = (noise(place / 2) < 0.5) ^ place.is_multiple_of(2);
+        let score = noise(5_000_000 + place) + 0.8 * f64::from(u8::from(member));
+        format!("{score},{},p{},0.5\n", u8::from(member), place / 2)
+    };
+    let rows: String = (0..2000).map(row).collect();
+    let columns = folder.file("drawn.csv", format!("score,member,pair,drawn\n{rows}"));
+    assert_eq!(json(&["audit", "--scores", &columns])["epsilon_lower"]["neighboring"], "add-remove");
+    let pairs = folder.file("pairs.csv", format!("score,member,pair,other\n{rows}"));
+    for draw in ["pairs", "fixed"] {
+        let found = json(&["audit", "--scores", &pairs, "--drawn", draw]);
+        let bound = &found["epsilon_lower"];
+        assert_eq!(bound["neighboring"], "replace-one");
+        assert!(bound["value"].as_f64().unwrap() > 0.5 && bound["counts"]["randomised"] == 1000, "{bound}");
+    }
+    assert!(refusal(&["audit", "--scores", &columns, "--drawn", "0.4"]).contains("contradicts the column"));
+    assert!(refusal(&["audit", "--scores", &columns, "--drawn", "half"]).contains("--drawn"));
 }

@@ -31,7 +31,9 @@ fn scores(folder: &Folder) -> String {
 fn score_tables() {
     let (page, folder) = (Page::read(), Folder::new());
     let (scores, out) = (scores(&folder), folder.path("audit"));
-    let audited = json(&["audit", "--scores", &scores, "--groups", "kind", "--prior", "0.1", "--out", &out]);
+    let audited = json(&[
+        "audit", "--scores", &scores, "--groups", "kind", "--prior", "0.1", "--drawn", "0.5", "--out", &out,
+    ]);
     check(&page, "reticent audit", &[audited]);
     let run = json(&["attack", "run", "given-score", "--scores", &scores, "--out", &folder.path("s.csv")]);
     check(&page, "reticent attack run", &[run]);
@@ -77,7 +79,7 @@ fn models() {
     met.extend(check(
         &page,
         "reticent audit",
-        &[json(&["audit", "--scores", &scores(&folder), "--prior", "0.1"])],
+        &[json(&["audit", "--scores", &scores(&folder), "--prior", "0.1", "--drawn", "0.5"])],
     ));
     let missed: BTreeSet<String> =
         page.rows("findings").into_keys().filter(|path| !met.contains(path)).collect();

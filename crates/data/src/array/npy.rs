@@ -12,8 +12,8 @@ const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// The most bytes that a header may have.
 const MOST_HEADER: u32 = 1 << 20;
 
-/// Reads a `.npy` file: an array of one to four dimensions in C order, of little-endian `float32`,
-/// `float64`, `int32` or `int64`, of `uint8` or of `bool`. It may be gzipped.
+/// Reads a `.npy` file: an array of one to four dimensions in C or Fortran order, of little-endian `float16`, `float32`,
+/// `float64`, `int32` or `int64`, of `uint8` or of `bool`. It may be gzipped. `float16` becomes `float32`, which holds it.
 ///
 /// # Errors
 /// If the file cannot be read, is no `.npy` file, is shorter or longer than its header says, or holds an
@@ -52,21 +52,19 @@ pub(super) fn read(source: &mut Source<impl Read>) -> Result<Array, DataError> {
         let found = format!("an array of {dimensions} dimensions");
         return Err(source.unsupported(found, "reshape it to one to four dimensions"));
     }
-    if header.fortran_order && dimensions > 1 {
-        let found = "an array in Fortran order".to_owned();
-        return Err(source.unsupported(found, "save numpy.ascontiguousarray(array)"));
-    }
     let shape: Option<Vec<usize>> = header.shape.iter().map(|length| usize::try_from(*length).ok()).collect();
     let sized = shape.and_then(|shape| product(&shape).map(|count| (shape, count as u64)));
     let Some((shape, count)) = sized else {
         return Err(source.malformed("it is shorter than its header says"));
     };
     let values = values(source, header.descr.as_deref(), count)?;
+    let values = if header.fortran_order && dimensions > 1 { last_fastest(values, &shape) } else { values };
     Ok(Array { shape, values })
 }
 
 fn values(source: &mut Source<impl Read>, descr: Option<&str>, count: u64) -> Result<Values, DataError> {
     Ok(match descr {
+        Some("<f2") => Values::F32(source.values(count, |bytes| half(u16::from_le_bytes(bytes)))?),
         Some("<f4") => Values::F32(source.values(count, f32::from_le_bytes)?),
         Some("<f8") => Values::F64(source.values(count, f64::from_le_bytes)?),
         Some("<i4") => Values::I32(source.values(count, i32::from_le_bytes)?),
@@ -84,8 +82,53 @@ fn values(source: &mut Source<impl Read>, descr: Option<&str>, count: u64) -> Re
                 Some(descr) => format!("an array of type \"{}\"", shown(descr)),
                 None => "an array of records".to_owned(),
             };
-            let advice = "save it as little-endian float32, float64, int32 or int64, or as uint8 or bool";
+            let advice =
+                "save it as little-endian float16, float32, float64, int32 or int64, or as uint8 or bool";
             return Err(source.unsupported(found, advice));
         }
     })
+}
+
+/// An IEEE 754 number of 16 bits: sign, 5 bits of exponent, 10 of mantissa.
+fn half(bits: u16) -> f32 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f32::from(bits & 1023));
+    let size = match exponent {
+        0 => mantissa * 2.0_f32.powi(-24),
+        31 if mantissa == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1024.0 + mantissa) * 2.0_f32.powi(exponent - 25),
+    };
+    sign * size
+}
+
+/// Values whose first dimension runs fastest, in the order in which the last one does.
+fn last_fastest(values: Values, shape: &[usize]) -> Values {
+    match values {
+        Values::Bool(values) => Values::Bool(turned(&values, shape)),
+        Values::U8(values) => Values::U8(turned(&values, shape)),
+        Values::I32(values) => Values::I32(turned(&values, shape)),
+        Values::I64(values) => Values::I64(turned(&values, shape)),
+        Values::F32(values) => Values::F32(turned(&values, shape)),
+        Values::F64(values) => Values::F64(turned(&values, shape)),
+    }
+}
+
+fn turned<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
+    let mut steps = vec![1; shape.len()];
+    (1..shape.len()).for_each(|place| steps[place] = steps[place - 1] * shape[place - 1]);
+    let mut at = vec![0; shape.len()];
+    (0..values.len())
+        .map(|_| {
+            let value = values[at.iter().zip(&steps).map(|(at, step)| at * step).sum::<usize>()];
+            for place in (0..shape.len()).rev() {
+                at[place] += 1;
+                if at[place] < shape[place] {
+                    break;
+                }
+                at[place] = 0;
+            }
+            value
+        })
+        .collect()
 }

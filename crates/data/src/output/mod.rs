@@ -39,7 +39,27 @@ where
 /// # Errors
 /// If the file cannot be written.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    write_whole(path, bytes, |_| Ok(()))
+}
+
+/// As [`write_atomic`], for what only the owner may read: nobody else may from the first byte on.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    write_whole(path, bytes, make_private)
+}
+
+fn write_whole(
+    path: &Path,
+    bytes: &[u8],
+    prepare: impl Fn(&Path) -> Result<(), DataError>,
+) -> Result<(), DataError> {
     let (temporary, mut file) = temporary(path)?;
+    if let Err(error) = prepare(&temporary) {
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     let written = written.map_err(|error| DataError::io(&shown_path(path), "write", &error));
     written.and_then(|()| rename(&temporary, path)).inspect_err(|_| {
@@ -86,6 +106,20 @@ pub fn check_regular(path: &Path) -> Result<(), DataError> {
 fn rename(temporary: &Path, target: &Path) -> Result<(), DataError> {
     check_regular(target)?;
     fs::rename(temporary, target).map_err(|error| DataError::io(&shown_path(target), "write", &error))
+}
+
+/// Lets only its owner read a file, where the system knows owners.
+///
+/// # Errors
+/// If the system refuses.
+pub fn make_private(path: &Path) -> Result<(), DataError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+            .map_err(|error| DataError::io(&shown_path(path), "write", &error))?;
+    }
+    Ok(())
 }
 
 /// A new hidden file beside `target`.

@@ -4,6 +4,8 @@ use super::markup::{Block, Body, Cell, Section};
 use crate::dossier::Dossier;
 use crate::plot::{Axis, Mark, Row, Rows};
 use crate::words;
+use reticent_audit::Unit;
+use reticent_audit::comparison::{Comparison, compare};
 use reticent_audit::findings::EpsilonLower;
 
 /// The bound of the headline attack, as the findings carry it.
@@ -12,25 +14,40 @@ pub(super) fn lower(dossier: &Dossier) -> Option<&EpsilonLower> {
     dossier.findings.epsilon_lower.as_ref().or_else(own).filter(|bound| !bound.value.is_nan())
 }
 
-/// Whether both bounds are about the same ε: ε does not grow with δ, so a bound from below at a larger δ is one at a smaller
-/// δ too.
-fn comparable(dossier: &Dossier) -> bool {
-    match (&dossier.certificate, lower(dossier)) {
-        (Some(certificate), Some(lower)) => lower.delta >= certificate.guarantee.delta.get(),
-        _ => false,
+/// The certificate set against the measured bound; none where one of them is missing.
+pub(super) fn comparison(dossier: &Dossier) -> Option<Comparison> {
+    Some(compare(dossier.certificate.as_ref()?, lower(dossier)?))
+}
+
+/// What a bound is about, in words.
+pub(super) fn about(bound: &EpsilonLower) -> String {
+    let whom = match (bound.unit, bound.unit_records) {
+        (Unit::Record, _) => "one record".to_owned(),
+        (Unit::User, records) => format!("all records of one user, at most {records}"),
+        (Unit::Unknown, _) => "not recorded".to_owned(),
+    };
+    match bound.neighboring {
+        Some(relation) => format!("{whom} ({relation})"),
+        None => whom,
     }
 }
 
-/// Whether the measured bound cannot be true together with the certificate.
-pub(super) fn contradiction(dossier: &Dossier) -> bool {
-    let (Some(certificate), Some(lower)) = (&dossier.certificate, lower(dossier)) else { return false };
-    comparable(dossier) && lower.value > certificate.guarantee.epsilon.get()
-}
-
-pub(super) fn bounds(dossier: &Dossier) -> Section {
+pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Section {
+    let is_contradiction = comparison.is_some_and(Comparison::is_contradiction);
+    let apart = match comparison {
+        Some(Comparison::Apart { why }) => Some(why),
+        _ => None,
+    };
     let mut body = Body::default();
     body.p("ε limits what the data of one unit can change. A certificate bounds it from above, by proof; an audit bounds it from \
             below, by an attack that worked.");
+    // What the certificate allows for what the audit measured is another number than its claim.
+    let is_carried = match (comparison, &dossier.certificate) {
+        (Some(Comparison::Compared { upper, .. }), Some(certificate)) => {
+            *upper != certificate.guarantee.epsilon.get()
+        }
+        _ => false,
+    };
     let certified = dossier.certificate.as_ref().map(|certificate| certificate.guarantee);
     let lower = lower(dossier);
     let mut rows = Vec::new();
@@ -66,11 +83,11 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
             guides: Vec::new(),
         };
         let caption = match (certified.is_some(), lower.is_some()) {
-            (true, true) if contradiction(dossier) => {
+            (true, true) if is_contradiction => {
                 "The two bars do not overlap: no ε is both within the certificate and above what the audit proves."
             }
-            (true, true) if !comparable(dossier) => {
-                "The two bars are for different δ: they stand on one axis, but one does not limit the other."
+            (true, true) if apart.is_some() || is_carried => {
+                "The two bars are about different things: they stand on one axis, but one does not limit the other. See below."
             }
             (true, true) => {
                 "The bar from the left is what the certificate allows; the bar to the right is what the audit leaves \
@@ -88,26 +105,41 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
             Cell::text("upper, from the certificate"),
             Cell::number(format!("at most {}", words::at_most(guarantee.epsilon.get()))),
             Cell::number(words::at_most(guarantee.delta.get())),
+            Cell::text(format!("one {} ({})", certificate.unit, certificate.neighboring)),
             Cell::text("certain, if the computation was as described"),
             Cell::text(&certificate.accountant),
         ],
         _ => absent("upper, from the certificate", "not declared: no certificate"),
     };
     let lower_row = lower.map_or_else(
-        || absent("lower, from the audit", "not run: no bound was asked for, or the design supports none"),
+        || {
+            absent(
+                "lower, from the audit",
+                "not run: no bound was asked for, or how members were drawn supports none",
+            )
+        },
         |bound| {
             vec![
                 Cell::text("lower, from the audit"),
                 Cell::number(format!("at least {}", words::at_least(bound.value))),
                 Cell::number(words::number(bound.delta)),
+                Cell::text(about(bound)),
                 Cell::text(format!("{} confidence", words::level(bound.confidence))),
                 Cell::text(format!("{}; {}", bound.method, bound.correction)),
             ]
         },
     );
-    let head = ["Side", "ε", "δ", "How sure", "Method"];
+    let head = ["Side", "ε", "δ", "Of what", "How sure", "Method"];
     body.table("Both sides of ε", &head, &[upper_row, lower_row]);
-    if contradiction(dossier) {
+    match comparison {
+        Some(Comparison::Compared { upper, theorem, .. }) => body.p(&format!(
+            "For what the audit measured, the certificate allows {}: {theorem}.",
+            words::related("ε", '≤', &words::at_most(*upper))
+        )),
+        Some(Comparison::Apart { why }) => body.note(&format!("The two sides are not compared: {why}.")),
+        None => &mut body,
+    };
+    if is_contradiction {
         body.note("The two sides contradict each other: the audit proves more leakage than the certificate allows. At this \
                    confidence, either the certificate does not describe what ran, or a premise of the audit is not met.");
     }
@@ -120,16 +152,6 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
             ("Choice of thresholds", or_unrecorded(&bound.correction)),
             ("Counts", Some(if counts.is_empty() { "not recorded".to_owned() } else { counts.join("; ") })),
         ]);
-        if let Some(certificate) = &dossier.certificate {
-            body.p(&format!(
-                "The two sides speak of the same ε only if the audit varied what the certificate protects: one {} under {}.",
-                certificate.unit, certificate.neighboring
-            ));
-            if !comparable(dossier) {
-                body.p("The lower bound is for a smaller δ than the certificate's. ε may be larger at a smaller δ, so the two \
-                        sides cannot be set against each other.");
-            }
-        }
     }
     body.note("A small lower bound is no proof of safety. Even an ideal audit in one run, on a mechanism with a known ε, recovers \
                only some 30–45 % of it: what the audit did not prove may still be there.");
@@ -140,10 +162,11 @@ pub(super) fn bounds(dossier: &Dossier) -> Section {
         .filter_map(|attack| Some((attack, attack.epsilon_lower.as_ref()?)))
         .map(|(attack, bound)| {
             format!(
-                "{}: at least {} at δ = {}, {} confidence, {}",
+                "{}: at least {} at δ = {} for {}, {} confidence, {}",
                 attack.name,
                 words::at_least(bound.value),
                 words::number(bound.delta),
+                about(bound),
                 words::level(bound.confidence),
                 bound.method
             )
@@ -164,6 +187,6 @@ fn or_unrecorded(text: &str) -> Option<String> {
 fn absent(side: &str, why: &str) -> Vec<Cell> {
     let short = why.split(':').next().unwrap_or(why);
     let mut row = vec![Cell::text(side), Cell::Missing(why.to_owned())];
-    row.extend((0..3).map(|_| Cell::Missing(short.to_owned())));
+    row.extend((0..4).map(|_| Cell::Missing(short.to_owned())));
     row
 }

@@ -72,8 +72,8 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
         );
     } else {
         limits.push(
-            "There is no lower bound on ε. Such a bound needs members that were chosen by chance; if they were not randomised, \
-             rates of attacks say how well these records are told apart, not what ε is."
+            "There is no lower bound on ε. Such a bound needs members that were drawn by coins, and somebody who declares that \
+             they were; otherwise rates of attacks say how well these records are told apart, not what ε is."
                 .to_owned(),
         );
     }

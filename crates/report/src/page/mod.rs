@@ -35,6 +35,7 @@ fn headline(dossier: &Dossier) -> Option<&AttackFinding> {
 
 /// The whole page.
 pub(crate) fn page(dossier: &Dossier) -> String {
+    let comparison = bounds::comparison(dossier);
     let mut sections: Vec<Section> = vec![
         scope::scope(dossier),
         scope::protected(dossier),
@@ -47,7 +48,7 @@ pub(crate) fn page(dossier: &Dossier) -> String {
         people::groups(dossier),
         people::records(dossier),
         people::users(dossier),
-        bounds::bounds(dossier),
+        bounds::bounds(dossier, comparison.as_ref()),
         overfitting::overfitting(dossier),
         training::training(dossier),
         limits::limits(dossier),
@@ -60,7 +61,7 @@ pub(crate) fn page(dossier: &Dossier) -> String {
     let model = escaped(declared.model.as_deref().unwrap_or("model not declared"));
     let author = escaped(declared.author.as_deref().unwrap_or("author not declared"));
     let date = escaped(dossier.provenance.date.as_deref().unwrap_or("date not declared"));
-    let summary = summary::summary(dossier);
+    let summary = summary::summary(dossier, comparison.as_ref());
     let contents: String = sections.iter().map(Section::entry).collect();
     let body: String = sections.iter().zip(1..).map(|(section, number)| section.html(number)).collect();
     let header = format!(

@@ -123,8 +123,8 @@ pub(super) fn records(dossier: &Dossier) -> Section {
         }
         Some(records) => {
             body.p(&format!(
-                "The {} most exposed of {} records, sorted by {}. Only ids are shown, neither contents nor who was a member: this \
-                 page should not itself give anybody away.",
+                "The {} most exposed of {} records, sorted by {}. Neither ids nor scores nor who was a member are shown: this \
+                 page does not give anybody away. Which records they are is in the audit's private.json, which is not for sharing.",
                 records.worst.len(),
                 records.compared,
                 records.sorted_by
@@ -139,15 +139,13 @@ pub(super) fn records(dossier: &Dossier) -> Section {
                 .iter()
                 .map(|record| {
                     vec![
-                        Cell::text(&record.id),
-                        Cell::number(words::number(record.score)),
+                        Cell::number(record.place.to_string()),
                         record.separation.map_or_else(none, |value| Cell::number(words::number(value))),
                         record.accuracy.as_ref().map_or_else(none, |value| Cell::number(words::share(value))),
                     ]
                 })
                 .collect();
-            let head =
-                ["Record", "Score", "Separation in standard deviations", "Reference models told right"];
+            let head = ["Place", "Separation in standard deviations", "Reference models told right"];
             body.table("The records most at risk, the worst first", &head, &rows);
         }
     }

@@ -6,7 +6,7 @@ use super::strength::people;
 use crate::digits::Side;
 use crate::dossier::Dossier;
 use crate::words;
-use reticent_audit::findings::Estimate;
+use reticent_audit::findings::{Estimate, RateAt};
 
 /// What stands beside a rate that is not known.
 const UNKNOWN: &str = "not measurable: the rate is not";
@@ -21,38 +21,32 @@ pub(super) fn precision(dossier: &Dossier) -> Section {
         return section(body);
     };
     let measured = &attack.performance;
-    let used = measured.prior;
+    let used = prior(dossier);
     body.facts(&[
-        ("Prior that was declared", declared.prior.map(words::percent)),
-        (
-            "Prior of the numbers below",
-            Some(used.map_or("none was given to the audit".to_owned(), words::percent)),
-        ),
+        ("Prior of the numbers below", used.map(words::percent)),
         ("Data subjects that were declared", declared.subjects.map(|count| count.to_string())),
     ]);
-    if let (Some(declared), Some(used)) = (declared.prior, used)
-        && (declared - used).abs() > 1e-12
+    if let (Some(declared), Some(audit)) = (declared.prior, measured.prior)
+        && (declared - audit).abs() > 1e-12
     {
         body.note(&format!(
-            "The declared prior ({}) is not the one that the audit used ({}): the shares below hold for the latter.",
-            words::percent(declared),
-            words::percent(used)
+            "The audit was made with a prior of {}; the shares below are for the declared one, {}.",
+            words::percent(audit),
+            words::percent(declared)
         ));
     }
     let rows: Vec<Vec<Cell>> = measured
         .rates
         .iter()
         .map(|rate| {
-            let ppv = match (&rate.ppv, used) {
-                (Some(ppv), _) if words::sound(ppv) => Ok(words::share(ppv)),
-                (_, None) if declared.prior.is_some() => {
-                    Err("not known: the audit was made without a prior".to_owned())
-                }
-                (_, None) => Err("not declared: no prior".to_owned()),
-                _ => Err(UNKNOWN.to_owned()),
+            let ppv = match used {
+                None => Err("not declared: no prior".to_owned()),
+                Some(used) => ppv(rate, measured.prior, used)
+                    .map(|ppv| words::share(&ppv))
+                    .ok_or_else(|| UNKNOWN.to_owned()),
             };
             let exposed = match (&rate.tpr, declared.subjects) {
-                (Some(tpr), Some(subjects)) if words::sound(tpr) => Ok(exposed(tpr, subjects)),
+                (Some(tpr), Some(subjects)) if words::sound(tpr) => Ok(exposed(tpr, rate.fpr, subjects)),
                 (_, None) => Err("not declared: no number of data subjects".to_owned()),
                 _ => Err(UNKNOWN.to_owned()),
             };
@@ -69,12 +63,18 @@ pub(super) fn precision(dossier: &Dossier) -> Section {
     } else {
         body.table(
             &format!("What a flag by {} means", attack.name),
-            &["False-positive rate", "Members found", "Flags that are right", "Expected exposed subjects"],
+            &[
+                "False-positive rate",
+                "Members found",
+                "Flags that are right",
+                "Expected exposed subjects, beyond guessing",
+            ],
             &rows,
         );
         body.p("Flags that are right: of all records that the attack flags, the share that truly are members, at that prior. \
-                Expected exposed subjects: the declared subjects times the share of members found, as if all of them were like \
-                the members of the audit and the attacker tried all of them.");
+                Expected exposed subjects: the declared subjects times the share of members found less the false-positive rate, \
+                which guessing finds as well; as if all of them were like the members of the audit and the attacker tried all of \
+                them.");
         if declared.records_per_subject != Some(1.0) {
             let records = declared.records_per_subject.map_or("is not declared".to_owned(), |records| {
                 format!("is declared as {}", words::number(records))
@@ -92,11 +92,32 @@ fn section(body: Body) -> Section {
     Section { id: "precision", title: "What a flag means for people", block: Block::Combined, body }
 }
 
-/// `123 (95 %: 101 to 150)` of the subjects, the ends rounded outwards.
-pub(super) fn exposed(tpr: &Estimate, subjects: u64) -> String {
-    let all = subjects as f64;
-    let (low, high) =
-        (people(tpr.lower.max(0.0) * all, Side::Down), people(tpr.upper.min(1.0) * all, Side::Up));
-    let found = format!("{} of {subjects}", people((tpr.value * all).round(), Side::Down));
+/// The prior of the page: what was declared, or what the audit was given.
+pub(super) fn prior(dossier: &Dossier) -> Option<f64> {
+    dossier.declared.prior.or_else(|| headline(dossier)?.performance.prior)
+}
+
+/// The share of members among the flagged at a prior: the audit's own where it used that prior, else by Bayes' rule for an attacker
+/// who keeps exactly to the false-positive rate. It grows with the true-positive rate, so the ends of one are those of the other.
+pub(super) fn ppv(rate: &RateAt, audit: Option<f64>, prior: f64) -> Option<Estimate> {
+    if audit.is_some_and(|audit| (audit - prior).abs() <= 1e-12) {
+        return rate.ppv.filter(words::sound);
+    }
+    let tpr = rate.tpr.filter(words::sound)?;
+    let share = |tpr: f64| prior * tpr / (prior * tpr + (1.0 - prior) * rate.fpr);
+    let found = Estimate {
+        value: share(tpr.value),
+        lower: share(tpr.lower.max(0.0)),
+        upper: share(tpr.upper.min(1.0)),
+        confidence: tpr.confidence,
+    };
+    Some(found).filter(words::sound)
+}
+
+/// `123 (95 %: 101 to 150)` of the subjects that are found beyond those that guessing finds, the ends rounded outwards.
+pub(super) fn exposed(tpr: &Estimate, fpr: f64, subjects: u64) -> String {
+    let beyond = |rate: f64| (rate.min(1.0) - fpr).max(0.0) * subjects as f64;
+    let (low, high) = (people(beyond(tpr.lower), Side::Down), people(beyond(tpr.upper), Side::Up));
+    let found = format!("{} of {subjects}", people(beyond(tpr.value).round(), Side::Down));
     words::interval(&found, tpr.confidence, &low, &high)
 }

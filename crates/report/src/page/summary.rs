@@ -2,19 +2,20 @@
 
 use super::bounds;
 use super::headline;
-use super::precision::exposed;
+use super::precision::{exposed, ppv};
 use super::scope::release;
 use super::threat::FAMILIES;
 use crate::dossier::Dossier;
 use crate::escape::escaped;
 use crate::words;
+use reticent_audit::comparison::Comparison;
 use reticent_audit::findings::RateAt;
 
-pub(super) fn summary(dossier: &Dossier) -> String {
+pub(super) fn summary(dossier: &Dossier, comparison: Option<&Comparison>) -> String {
     let cards = [
         ("measured", "Measured", measured(dossier)),
         ("declared", "Declared", declared(dossier)),
-        ("combined", "Combined", combined(dossier)),
+        ("combined", "Combined", combined(dossier, comparison)),
     ];
     let cards: String = cards
         .into_iter()
@@ -98,43 +99,52 @@ fn declared(dossier: &Dossier) -> Vec<String> {
     facts
 }
 
-fn combined(dossier: &Dossier) -> Vec<String> {
+fn combined(dossier: &Dossier, comparison: Option<&Comparison>) -> Vec<String> {
     let mut facts = Vec::new();
     let attack = headline(dossier);
     let rate = attack.and_then(|attack| strictest(&attack.performance.rates));
-    let ppv = rate.and_then(|rate| Some((rate, rate.ppv.as_ref().filter(|ppv| words::sound(ppv))?)));
-    let prior = attack.and_then(|attack| attack.performance.prior);
-    facts.push(match (ppv, prior) {
+    let prior = super::precision::prior(dossier);
+    let found = rate.zip(attack).zip(prior);
+    let found =
+        found.and_then(|((rate, attack), prior)| Some((rate, ppv(rate, attack.performance.prior, prior)?)));
+    facts.push(match (found, prior) {
         (Some((rate, ppv)), Some(prior)) => format!(
             "At {} false positives and a prior of {}, {} of flags are right.",
             words::percent(rate.fpr),
             words::percent(prior),
-            words::share(ppv)
+            words::share(&ppv)
         ),
-        (_, None) if dossier.declared.prior.is_some() => {
-            "How often a flag is right: not known, the audit was made without a prior; audit with the flag prior.".to_owned()
-        }
         (_, None) => "How often a flag is right: not declared, no prior was given.".to_owned(),
         _ => "How often a flag is right is not measurable with these records.".to_owned(),
     });
     let tpr = rate.and_then(|rate| Some((rate, rate.tpr.as_ref()?)));
     facts.push(match (tpr, dossier.declared.subjects) {
         (Some((rate, tpr)), Some(subjects)) => format!(
-            "Expected exposed subjects at {} false positives: {}.",
+            "Expected exposed subjects at {} false positives, beyond guessing: {}.",
             words::percent(rate.fpr),
-            exposed(tpr, subjects)
+            exposed(tpr, rate.fpr, subjects)
         ),
         (_, None) => "Expected exposed subjects: not declared, no number of subjects was given.".to_owned(),
         _ => "Expected exposed subjects: not measurable with these records.".to_owned(),
     });
     facts.push(match (&dossier.certificate, bounds::lower(dossier)) {
-        (Some(certificate), Some(bound)) => format!(
-            "ε is at most {} by the certificate and at least {} by the audit ({} confidence, if its premise holds). A small lower bound is no proof of \
-             safety.",
-            words::at_most(certificate.guarantee.epsilon.get()),
-            words::at_least(bound.value),
-            words::level(bound.confidence)
-        ),
+        (Some(certificate), Some(bound)) => {
+            let (lower, level) = (words::at_least(bound.value), words::level(bound.confidence));
+            let own = words::at_most(certificate.guarantee.epsilon.get());
+            let (unit, whom) = (&certificate.unit, bounds::about(bound));
+            let both = match comparison {
+                Some(Comparison::Compared { upper, .. }) => format!(
+                    "ε of {whom} is at most {} by the certificate and at least {lower} by the audit ({level} confidence, if its \
+                     premise holds).",
+                    words::at_most(*upper)
+                ),
+                _ => format!(
+                    "ε is at most {own} for one {unit} by the certificate, and at least {lower} for {whom} by the audit ({level} \
+                     confidence, if its premise holds); the two are not about the same ε."
+                ),
+            };
+            both + " A small lower bound is no proof of safety."
+        }
         (None, Some(bound)) => format!(
             "The audit proves {} ({} confidence), if its premise holds, which it cannot check (see the section on ε); nothing limits ε \
              from above.",
@@ -144,7 +154,7 @@ fn combined(dossier: &Dossier) -> Vec<String> {
         (Some(_), None) => "ε is bounded from above only; no bound from below was measured.".to_owned(),
         (None, None) => "ε is bounded from neither side.".to_owned(),
     });
-    if bounds::contradiction(dossier) {
+    if comparison.is_some_and(Comparison::is_contradiction) {
         facts.push("The two sides of ε contradict each other: see the section on ε.".to_owned());
     }
     facts

@@ -2,7 +2,7 @@
 
 use super::markup::{Block, Body, Cell, Section};
 use crate::dossier::Dossier;
-use reticent_audit::findings::AttackFinding;
+use reticent_audit::findings::{AttackFinding, HeadlineChoice};
 
 /// A kind of attack of EDPB Opinion 28/2024, paragraph 55: its name, the words that tell an attack of it, and the question
 /// it asks.
@@ -144,11 +144,17 @@ pub(super) fn coverage(dossier: &Dossier) -> Section {
     }
     if let Some(attack) = super::headline(dossier) {
         if attack.name == findings.headline {
-            body.p(&format!(
-                "The headline attack is {}. It was named before any result was seen, so that its numbers are not the best of \
-                 many.",
-                attack.name
-            ));
+            let how = match findings.headline_choice {
+                HeadlineChoice::Rule => {
+                    "A fixed rule chose it before a score of the target was computed, so its numbers are not the best of many \
+                     attacks of this audit"
+                }
+                HeadlineChoice::Name => {
+                    "Whoever ran the audit asked for it by name. Whether they had seen results of this or of other attacks before \
+                     is not known here"
+                }
+            };
+            body.p(&format!("The headline attack is {}. {how}.", attack.name));
         } else {
             body.note(&format!(
                 "The findings name “{}” as the headline, which is none of the attacks that were run: {} is shown instead.",

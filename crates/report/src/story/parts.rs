@@ -173,7 +173,7 @@ fn membership(story: &Story) -> Body {
     };
     let rows: Vec<Vec<Cell>> = membership.models.iter().map(row).collect();
     body.table(
-        "The attack was chosen before any result was seen",
+        "A fixed rule chose the attack before a score of the model was computed",
         &["Model", "Accuracy on members / others", "AUC", "Found", "Proven by attack", "Certificate"],
         &rows,
     );

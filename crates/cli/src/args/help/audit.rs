@@ -3,8 +3,8 @@
 pub(crate) const AUDIT: &str = "\
 An audit plays the attacker: it scores records by how much they look like training data, and counts how often that \
 is right. Two things come out. How many members an attacker finds at few false alarms: a statement about \
-these attacks and these records. And a lower bound on epsilon that holds with the stated confidence: whoever claims a smaller \
-one is wrong. An audit that finds little proves little, since a better attack may come.
+these attacks and these records. And, where members were drawn by chance, a lower bound on epsilon that holds with the stated \
+confidence: whoever claims a smaller one is wrong. An audit that finds little proves little, since a better attack may come.
 
 A MODEL OF OURS. The folder that 'reticent train --out' wrote. As many reference models as --references says are trained in the \
 same way, each with a random half of the audited records (the rest of the training data is in all of them), and \
@@ -17,12 +17,17 @@ probability_0, probability_1, … (or logit_0, …), label and member. Optional:
 target_probabilities) of records x classes, reference_logits of models x records x classes, reference_member of \
 models x records, features, user. See docs/auditing.md.
 
-BOUNDS. one-run (Steinke et al. 2023) asks that every record was put in by a fair coin, independently, and assumes \
+HOW MEMBERS WERE DRAWN. A table does not tell, so it gets no bound unless you declare it: --drawn 0.5 if every record was put in by \
+a fair coin of its own (or a column drawn with that number), --drawn pairs if a coin chose one record of each pair (column \
+pair), --drawn fixed if a fixed number was drawn at random. What the data refute is not believed.
+
+BOUNDS. one-run (Steinke et al. 2023) asks that every record was put in by a coin, independently, and assumes \
 nothing of the mechanism. f-dp (Mahloujifar et al. 2024) has the same premise. clopper-pearson asks that every row is a training run of \
 its own. f-dp-gaussian and gaussian are stronger, and hold only for mechanisms that are Gaussian.
 
   reticent audit runs/first --references 16
   reticent audit --scores scores.csv
+  reticent audit --scores scores.csv --drawn 0.5
   reticent audit --scores predictions.npz --groups sex --prior 0.01 --out audits/mine --json";
 
 pub(crate) const ATTACK: &str = "\
@@ -44,7 +49,7 @@ premise of the one-run bound, so what it says about epsilon holds.
 
 pub(crate) const REPORT: &str = "\
 One page for whoever assesses the risk: report.html, which stands alone (no network, no script) and prints to PDF, and \
-report.json with the same content. What was measured, what was declared and what follows from both are kept \
+report.json with the same content. Neither names a record or tells who was a member. What was measured, what was declared and what follows from both are kept \
 apart; nothing is graded. What was not run is listed.
 
 What only people know goes into a TOML file (--declared). Every key may be left out, and the report then says so:
