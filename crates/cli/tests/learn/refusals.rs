@@ -126,7 +126,7 @@ fn no_cell_changes_what_is_said() {
         let model = folder.path(&format!("model{place}"));
         let rows: String =
             (0..60).map(|row| format!("{},{},{}\n", row % 9, ["a", "b"][row % 2], row % 2)).collect();
-        let data = folder.file("t.csv", &format!("x,c,y\n{rows}{cell},{cell},{cell}\n"));
+        let data = folder.file("t.csv", format!("x,c,y\n{rows}{cell},{cell},{cell}\n"));
         let train =
             ["train", &data, "--schema", &schema, "--epsilon", "1", "--dataset-size", "50", "--out", &model];
         let infer = ["schema", "infer", &data, "--epsilon", "1", "--delta", "1e-6"];

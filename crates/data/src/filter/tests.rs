@@ -68,9 +68,9 @@ fn null_fulfils_nothing() {
 fn conditions_are_joined_by_and() {
     let predicate = Predicate::parse("age>=18 AND sex=Female and\tage<65").unwrap();
     assert_eq!(predicate.columns(), ["age", "sex"]);
-    assert!(predicate.matches(1, &[Cell::Integer(30), Cell::Text("Female")]).unwrap());
-    assert!(!predicate.matches(1, &[Cell::Integer(70), Cell::Text("Female")]).unwrap());
-    assert!(!predicate.matches(1, &[Cell::Integer(30), Cell::Text("Male")]).unwrap());
+    assert!(predicate.matches(&[Cell::Integer(30), Cell::Text("Female")]));
+    assert!(!predicate.matches(&[Cell::Integer(70), Cell::Text("Female")]));
+    assert!(!predicate.matches(&[Cell::Integer(30), Cell::Text("Male")]));
     assert_eq!(predicate.to_string(), "age>=18 AND sex=Female and\tage<65");
     assert!(matches(
         "brand=Anderson and place=Sandhurst",

@@ -265,9 +265,22 @@ proptest! {
             prop_assert!(network.layout().weights() as u128 <= MOST_WEIGHTS);
         }
         let whole = description.then(Kind::Flatten).then(Kind::Linear { out: 2, bias: true });
-        if let Ok(network) = crate::Network::new(whole, effort) {
+        if let Ok(mut network) = crate::Network::new(whole.clone(), effort) {
             use crate::Model as _;
-            prop_assert!(network.layout().weights() as u128 <= MOST_WEIGHTS);
+            let mut need = size::Need::default();
+            shape::outputs(&whole.layers, whole.input.clone(), "", &mut need).unwrap();
+            prop_assert!(network.layout().weights() as u128 == need.weights && need.weights <= MOST_WEIGHTS);
+            // Small ones are run, too.
+            let numbers = whole.input.iter().product();
+            if need.weights < 1 << 16 && need.numbers < 1 << 18 && numbers < 1 << 16 {
+                let inputs = match whole.reads_tokens() {
+                    true => crate::Inputs::Tokens(vec![0; numbers]),
+                    false => crate::Inputs::Real(vec![0.5; numbers]),
+                };
+                let example = crate::Examples::new(&whole.input, inputs, crate::Targets::Classes(vec![0])).unwrap();
+                let weights = network.initial_weights().unwrap();
+                prop_assert_eq!(network.outputs(&weights, &example, &[0]).unwrap().len(), 2);
+            }
         }
     }
 }
