@@ -40,6 +40,7 @@ fn empty() -> Dossier {
             schema: reticent_audit::findings::SCHEMA.to_owned(),
             version: "0".to_owned(),
             headline: "none".to_owned(),
+            headline_chosen: String::new(),
             auc: f64::NAN,
             tpr_at_fpr: BTreeMap::new(),
             epsilon_lower: None,
@@ -111,6 +112,7 @@ fn hostile() -> Dossier {
     findings.baseline.about = text();
     findings.not_run = vec![NotRun { name: text(), reason: text() }];
     findings.headline = text();
+    findings.headline_chosen = text();
     for attack in &mut findings.attacks {
         (attack.name, attack.about) = (text(), text());
         (attack.threat.access, attack.threat.goal) = (text(), text());
@@ -129,6 +131,8 @@ fn hostile() -> Dossier {
         tpr: Some(estimate),
         fpr: None,
         auc: None,
+        advantage: None,
+        others: Some(estimate),
         reason: Some(text()),
     }];
     let record =

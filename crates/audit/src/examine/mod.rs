@@ -7,9 +7,7 @@ use crate::findings::{
 };
 use crate::metrics::{MetricSettings, measure};
 use crate::vulnerability::{GroupSettings, RecordSettings};
-use crate::{
-    AuditError, Membership, Overfitting, Reference, Study, baseline::baseline, overfitting, vulnerability,
-};
+use crate::{AuditError, Membership, Overfitting, Reference, Study, baseline, overfitting, vulnerability};
 use std::collections::BTreeMap;
 
 /// What to look at.
@@ -47,8 +45,8 @@ const GROUP_RATE: f64 = 0.01;
 /// Runs an audit. `progress` is told what comes next.
 ///
 /// # Guarantee
-/// The bound on ε is that of the headline attack alone, which is chosen by what the study holds before any score is
-/// computed, so that the number of attacks needs no correction. It holds with its confidence under the premise it states.
+/// The bound on ε is that of the headline attack alone, which is chosen with reference models in the place of the target, so that
+/// the number of attacks needs no correction. It holds with its confidence under the premise it states.
 ///
 /// # Errors
 /// [`AuditError::NotMeasurable`] when no attack can be run or measured; [`AuditError::Invalid`] for settings and for attacks
@@ -64,11 +62,9 @@ pub fn examine(
     let parts = study.parts();
     let asked: Vec<Attack> = settings.attacks.clone().unwrap_or_else(|| Attack::ALL.to_vec());
     let by_name = settings.attacks.is_some();
-    let headline = match (&asked[..], asked.contains(&Attack::headline(study))) {
-        ([], _) => return Err(AuditError::invalid("attacks", "none", "name at least one")),
-        (_, true) => Attack::headline(study),
-        ([first, ..], false) => *first,
-    };
+    progress("choosing the headline attack");
+    let chosen = Attack::headline(study, &asked, &settings.attack)?;
+    let headline = chosen.attack;
     let (mut attacks, mut not_run, mut scores) = (Vec::new(), Vec::new(), Vec::new());
     let mut warnings: Vec<String> = unused(&study.parts().unused).into_iter().collect();
     let mut headline_scores = None;
@@ -83,7 +79,7 @@ pub fn examine(
         progress(attack.name());
         let is_headline = *attack == headline;
         let found = attack.run(study, &settings.attack).and_then(|ran| {
-            let membership = Membership::new(ran.scores.clone(), parts.members.clone())?;
+            let membership = with_users(study, Membership::new(ran.scores.clone(), parts.members.clone())?)?;
             let performance = measure(&membership, &settings.metrics)?;
             Ok((ran, membership, performance))
         });
@@ -109,6 +105,7 @@ pub fn examine(
             threat: attack.threat(study),
             performance,
             epsilon_lower,
+            filled_in: attack.filled_in(study) as u64,
         });
         scores.push((*attack, ran.scores));
         if is_headline {
@@ -126,7 +123,7 @@ pub fn examine(
         ));
     };
     progress("baseline without a model");
-    let baseline = without_model(study, settings, &mut warnings)?;
+    let without = without_model(study, settings, &mut warnings)?;
     progress("groups, records and users");
     let confidence = settings.metrics.confidence;
     let by_group =
@@ -139,6 +136,7 @@ pub fn examine(
         return Err(AuditError::not_measurable("the headline attack has no result"));
     };
     warn_of_few(&first.performance, &mut warnings);
+    warn_of_filled(first, study.len(), &mut warnings);
     let tpr_at_fpr: BTreeMap<String, Option<f64>> = first
         .performance
         .rates
@@ -149,12 +147,13 @@ pub fn examine(
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         headline: first.name.clone(),
+        headline_chosen: chosen.how,
         auc: first.performance.auc.value,
         tpr_at_fpr,
         epsilon_lower: first.epsilon_lower.clone(),
         attacks,
         not_run,
-        baseline,
+        baseline: without,
         groups,
         overfitting: overfitted(study)?,
         records: Some(records),
@@ -247,7 +246,7 @@ fn without_model(
     warnings: &mut Vec<String>,
 ) -> Result<BaselineFinding, AuditError> {
     let blank = |about: String| BaselineFinding { performance: None, about, shift: None };
-    let found = match baseline(study, &settings.key) {
+    let found = match baseline::baseline(study, &settings.key) {
         Ok(found) => found,
         Err(AuditError::NotMeasurable(reason)) => {
             warnings.push(format!(
@@ -258,15 +257,14 @@ fn without_model(
         Err(error) => return Err(error),
     };
     let membership = match Membership::new(found.scores, study.parts().members.clone()) {
-        Ok(membership) => membership,
+        Ok(membership) => with_users(study, membership)?,
         // Scores that are all the same tell nothing apart.
         Err(AuditError::NotMeasurable(reason)) => return Ok(blank(format!("{}: {reason}", found.about))),
         Err(error) => return Err(error),
     };
-    let performance = measure(&membership, &settings.metrics)?;
-    // Scores of different folds are not independent, so the interval is too narrow: a shift is told at a stricter level.
+    let performance = baseline::measure(&membership, &settings.metrics)?;
     let strict = MetricSettings { confidence: SHIFT_CONFIDENCE, ..settings.metrics.clone() };
-    let shift = measure(&membership, &strict)?.auc.lower > 0.5;
+    let shift = baseline::measure(&membership, &strict)?.auc.lower > 0.5;
     if shift {
         warnings.push(format!(
             "members and non-members differ without the model: a classifier that never saw it reaches AUC {:.3} \
@@ -335,6 +333,25 @@ fn unused(columns: &[String]) -> Option<String> {
     Some(format!(
         "nothing uses the column {first:?}{more}: if it should count, see how columns are named, or give it as a group or a feature"
     ))
+}
+
+/// Scores whose intervals know of users, where there are any.
+fn with_users(study: &Study, membership: Membership) -> Result<Membership, AuditError> {
+    match &study.parts().users {
+        Some(users) => membership.with_users(users),
+        None => Ok(membership),
+    }
+}
+
+/// Says how many records of the headline attack were filled in.
+fn warn_of_filled(headline: &AttackFinding, records: usize, warnings: &mut Vec<String>) {
+    if headline.filled_in > 0 {
+        warnings.push(format!(
+            "{} of {records} records lack a reference model trained with them or one trained without them: for {} these were \
+             filled in from the mean difference of the other records",
+            headline.filled_in, headline.name
+        ));
+    }
 }
 
 /// Says which rates there are too few records for.

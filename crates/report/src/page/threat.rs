@@ -143,6 +143,9 @@ pub(super) fn coverage(dossier: &Dossier) -> Section {
         body.table("Attacks of this audit, one by one", &["Attack", "What happened"], &rows);
     }
     if let Some(attack) = super::headline(dossier) {
+        if !findings.headline_chosen.is_empty() {
+            body.p(&format!("How the headline attack was chosen: {}.", findings.headline_chosen));
+        }
         if attack.name == findings.headline {
             body.p(&format!(
                 "The headline attack is {}. It was named before any result was seen, so that its numbers are not the best of \
