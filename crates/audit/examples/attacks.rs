@@ -34,7 +34,8 @@ fn main() -> Result<(), AuditError> {
         parts.references.truncate(kept);
     }
     let study = Study::new(parts)?;
-    println!("headline: {}", Attack::headline(&study).name());
+    let headline = Attack::headline(&study, &Attack::ALL, &AttackSettings::default())?;
+    println!("headline: {}, {}", headline.attack.name(), headline.how);
     for attack in Attack::ALL {
         if let Err(reason) = attack.can_run(&study) {
             println!("{:24} not run: {reason}", attack.name());

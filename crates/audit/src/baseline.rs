@@ -1,13 +1,31 @@
 //! How well members are told from non-members without any model: what a difference between the two samples alone explains.
 
 use crate::boost::{Boost, BoostSettings, Loss};
+use crate::findings::Performance;
+use crate::metrics::{MetricSettings, measure_dependent};
 use crate::rows::{chosen, with_labels};
-use crate::{AuditError, Study};
+use crate::{AuditError, Membership, Study};
 use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
 
 /// Into how many parts the records are cut.
 const FOLDS: usize = 5;
+
+/// The share of the records that is independent evidence about the baseline's scores. Classifiers of different parts learn from
+/// each other's records: with k parts the variance of a mean over parts is taken as 1/k + 1/(k − 1) of that of one, in the
+/// place of 1/k.
+///
+/// # Reference
+/// Nadeau, Bengio, *Inference for the generalization error*, 2003.
+pub const EVIDENCE: f64 = (FOLDS - 1) as f64 / (2 * FOLDS - 1) as f64;
+
+/// How well the baseline's scores tell members apart, with intervals that know of the parts.
+///
+/// # Errors
+/// As [`measure`](crate::metrics::measure).
+pub fn measure(membership: &Membership, settings: &MetricSettings) -> Result<Performance, AuditError> {
+    measure_dependent(membership, settings, EVIDENCE)
+}
 
 /// The scores of a classifier that sees no model.
 #[derive(Debug, Clone, PartialEq)]

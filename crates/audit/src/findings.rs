@@ -26,12 +26,12 @@ pub struct Estimate {
 pub struct RateAt {
     /// The false-positive rate that was asked for.
     pub fpr: f64,
-    /// The true-positive rate at the least strict threshold that keeps to it, with an interval for the rate at that false-positive
-    /// rate; none when it cannot be measured.
+    /// The true-positive rate there, with an interval; none when it cannot be measured. Where scores tie across it, of an
+    /// attacker who flags a random share of the tied records.
     pub tpr: Option<Estimate>,
-    /// Non-members at or above that threshold.
+    /// Non-members that are flagged; of tied records the mean number.
     pub false_positives: Option<u64>,
-    /// Members at or above that threshold.
+    /// Members that are flagged; of tied records the mean number.
     pub true_positives: Option<u64>,
     /// The share of members among the flagged at the declared prior.
     pub ppv: Option<Estimate>,
@@ -130,6 +130,9 @@ pub struct AttackFinding {
     pub performance: Performance,
     /// What it proves about ε.
     pub epsilon_lower: Option<EpsilonLower>,
+    /// How many records had no reference model on one side and were filled in from the others.
+    #[serde(default)]
+    pub filled_in: u64,
 }
 
 /// An attack that was not run.
@@ -169,8 +172,26 @@ pub struct GroupFinding {
     pub fpr: Option<Estimate>,
     /// The area under the group's own curve; simultaneous over all groups.
     pub auc: Option<Estimate>,
+    /// The true- less the false-positive rate at that threshold: what a group whose scores are higher throughout does not have;
+    /// simultaneous over all groups.
+    #[serde(default)]
+    pub advantage: Option<Estimate>,
+    /// The mean area of the column's other groups, weighted by members; simultaneous over all groups.
+    #[serde(default)]
+    pub others: Option<Estimate>,
     /// Why there is no number.
     pub reason: Option<String>,
+}
+
+impl GroupFinding {
+    /// Whether members of the group are surely told from non-members of the group better, or worse, than elsewhere. A group whose
+    /// scores are higher for members and non-members alike does not stand out.
+    pub fn stands_out(&self) -> bool {
+        match (&self.auc, &self.others) {
+            (Some(own), Some(others)) => own.lower > others.upper || own.upper < others.lower,
+            _ => false,
+        }
+    }
 }
 
 /// How exposed one record is, with who it is and whether it was a member: private.
@@ -260,6 +281,9 @@ pub struct Findings {
     pub headline: String,
     /// How it came to be the headline.
     pub headline_choice: HeadlineChoice,
+    /// The same in words, with what reference models in the place of the target showed.
+    #[serde(default)]
+    pub headline_chosen: String,
     /// Its area under the curve.
     pub auc: f64,
     /// Its true-positive rates by false-positive rate; null where they cannot be measured.

@@ -1,7 +1,7 @@
 //! Confidence limits for proportions and distribution functions, directed to the outside.
 
 use crate::findings::Estimate;
-use reticent_core::special::{beta_inc, clopper_pearson};
+use reticent_core::special::{beta_inc, bisect, clopper_pearson, normal_tail_quantile};
 
 /// What the incomplete beta function may be off by, several times over.
 const SLACK: f64 = 1e-10;
@@ -67,8 +67,44 @@ pub(crate) fn upper_tail(successes: u64, trials: u64, p: f64) -> f64 {
     if successes > trials {
         return 0.0;
     }
-    let (k, n) = (successes as f64, trials as f64);
-    (beta_inc(k, n - k + 1.0, p) * (1.0 + SLACK) + SLACK * 1e-2).min(1.0)
+    effective_tail(successes as f64, trials as f64, p)
+}
+
+/// [`upper_tail`] for numbers that need not be whole: those of an effective sample.
+pub(crate) fn effective_tail(successes: f64, trials: f64, p: f64) -> f64 {
+    if successes <= 0.0 {
+        return 1.0;
+    }
+    if successes > trials {
+        return 0.0;
+    }
+    (beta_inc(successes, trials - successes + 1.0, p) * (1.0 + SLACK) + SLACK * 1e-2).min(1.0)
+}
+
+/// [`lower`] for numbers that need not be whole: those of an effective sample.
+pub(crate) fn effective_lower(successes: f64, trials: f64, alpha: f64) -> f64 {
+    if successes <= 0.0 {
+        return 0.0;
+    }
+    let k = successes.min(trials);
+    (bisect(0.0, 1.0, |p| beta_inc(k, trials - k + 1.0, p) < alpha) * (1.0 - SLACK)).max(0.0)
+}
+
+/// [`upper`] for numbers that need not be whole.
+pub(crate) fn effective_upper(successes: f64, trials: f64, alpha: f64) -> f64 {
+    if successes >= trials {
+        return 1.0;
+    }
+    let k = successes.max(0.0);
+    (bisect(0.0, 1.0, |p| beta_inc(trials - k, k + 1.0, 1.0 - p) > alpha) * (1.0 + SLACK)).min(1.0)
+}
+
+/// The t that a Student variable exceeds with probability `alpha` below ½.
+pub(crate) fn student_quantile(alpha: f64, freedom: f64) -> f64 {
+    if freedom > 1e6 {
+        return normal_tail_quantile(alpha);
+    }
+    bisect(0.0, 1e9, |t| 0.5 * beta_inc(0.5 * freedom, 0.5, freedom / (freedom + t * t)) > alpha)
 }
 
 /// How far a distribution function may be from that of `samples` draws, everywhere at once, but for probability `alpha`.
@@ -117,6 +153,25 @@ mod tests {
         assert!(close(upper(12, 10_000_000, 0.025), 2.096_157_565_676_928_5e-6));
         assert!(close(lower(5_000_000, 10_000_000, 0.025), 0.499_690_052_521_371_1));
         assert!(close(upper(5_000_000, 10_000_000, 0.025), 0.500_309_947_478_628_9));
+    }
+
+    #[test]
+    fn effective_numbers_and_student_quantiles_are_right() {
+        for (k, n, alpha, low, high) in REFERENCE {
+            let (got_low, got_high) = (
+                effective_lower(*k as f64, *n as f64, *alpha),
+                effective_upper(*k as f64, *n as f64, *alpha),
+            );
+            assert!(got_low <= *low && got_low >= low * (1.0 - 1e-9), "{k} {n}: {got_low} for {low}");
+            assert!(got_high >= *high && got_high <= high * (1.0 + 1e-9), "{k} {n}: {got_high} for {high}");
+        }
+        assert_eq!((effective_lower(0.0, 2.5, 0.1), effective_upper(2.5, 2.5, 0.1)), (0.0, 1.0));
+        // References by scipy.
+        for (freedom, t) in
+            [(1.0, 12.706_204_736), (2.0, 4.302_652_730), (7.5, 2.333_039_63), (1e7, 1.959_964_2)]
+        {
+            assert!((student_quantile(0.025, freedom) - t).abs() < 1e-5 * t, "{freedom}");
+        }
     }
 
     #[test]

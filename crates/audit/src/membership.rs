@@ -1,11 +1,15 @@
 use crate::AuditError;
+use std::collections::BTreeMap;
 
 /// Scores of one attack, larger for records that look like members, beside the truth.
+///
+/// Records are independent of each other unless users are given: then only records of different users are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Membership {
     scores: Vec<f64>,
     members: Vec<bool>,
     member_count: usize,
+    users: Option<Vec<u32>>,
 }
 
 impl Membership {
@@ -36,7 +40,31 @@ impl Membership {
             let reason = format!("all {} scores are {}: they tell no records apart", scores.len(), scores[0]);
             return Err(AuditError::not_measurable(reason));
         }
-        Ok(Self { scores, members, member_count })
+        Ok(Self { scores, members, member_count, users: None })
+    }
+
+    /// The same records, of which those of one user depend on each other. Intervals then hold for independent users.
+    ///
+    /// # Errors
+    /// [`AuditError::Invalid`] for another number of users than of records.
+    pub fn with_users(mut self, users: &[String]) -> Result<Self, AuditError> {
+        if users.len() != self.len() {
+            let remedy = format!("give one for each of the {} records", self.len());
+            return Err(AuditError::invalid("user", format!("{} users", users.len()), remedy));
+        }
+        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut own = Vec::with_capacity(users.len());
+        for user in users {
+            let next = numbers.len() as u32;
+            own.push(*numbers.entry(user).or_insert(next));
+        }
+        self.users = (numbers.len() < users.len()).then_some(own);
+        Ok(self)
+    }
+
+    /// The number of every record's user, from 0; none when no user has two records.
+    pub fn users(&self) -> Option<&[u32]> {
+        self.users.as_deref()
     }
 
     /// The scores, record by record.

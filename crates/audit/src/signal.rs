@@ -5,9 +5,10 @@ use libm::{exp, expm1, log, log1p};
 
 /// A number per record, made of the outputs and the true class; larger means more like a member.
 ///
-/// All of them are computed in double precision from log-probabilities. A probability of exactly 0 has no logarithm: it is
-/// read as half the smallest probability above 0 of the same outputs, and as at most 2^-24, the resolution of a float below 1.
-/// So every signal is finite, and a probability of 1 beside rivals of 0 is as sure as the numbers given can show.
+/// All of them are computed in double precision from log-probabilities. A probability of exactly 0 has no logarithm. For the
+/// true class it is read as half of the outputs' [resolution](Outputs::resolution), and as at most 1/20; all rivals of 0 share
+/// that much. So a forest of 100 trees that is sure has a log-odds of ln 200, half a tree beyond the surest one that can be
+/// told from it, and not the −ln of a float's rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Signal {
     /// ln p of the true class: the cross-entropy, negated.
@@ -58,7 +59,7 @@ impl Signal {
     pub fn compute(self, outputs: &Outputs, labels: &[u32]) -> Result<Vec<f64>, AuditError> {
         check_labels(outputs, labels)?;
         let mut signals = Vec::with_capacity(labels.len());
-        each_row(outputs, 1.0, |record, row| signals.push(self.of_row(row, labels[record] as usize)));
+        each_row(outputs, labels, 1.0, |record, row| signals.push(self.of_row(row, labels[record] as usize)));
         Ok(signals)
     }
 
@@ -89,17 +90,23 @@ pub(crate) fn true_log_probability(
     check_labels(outputs, labels)?;
     let mut logs = Vec::with_capacity(records.len());
     let records = records.iter().copied();
-    each_row_of(outputs, temperature, records, |record, row| logs.push(row[labels[record] as usize]));
+    each_row_of(outputs, labels, temperature, records, |record, row| logs.push(row[labels[record] as usize]));
     Ok(logs)
 }
 
 /// Calls with every record's log-probabilities of softmax(z / temperature).
-pub(crate) fn each_row(outputs: &Outputs, temperature: f64, visit: impl FnMut(usize, &[f64])) {
-    each_row_of(outputs, temperature, 0..outputs.len(), visit);
+pub(crate) fn each_row(
+    outputs: &Outputs,
+    labels: &[u32],
+    temperature: f64,
+    visit: impl FnMut(usize, &[f64]),
+) {
+    each_row_of(outputs, labels, temperature, 0..outputs.len(), visit);
 }
 
 fn each_row_of(
     outputs: &Outputs,
+    labels: &[u32],
     temperature: f64,
     records: impl Iterator<Item = usize>,
     mut visit: impl FnMut(usize, &[f64]),
@@ -107,12 +114,17 @@ fn each_row_of(
     let floor = zero_probability(outputs);
     let mut row = vec![0.0; outputs.classes()];
     for record in records {
-        for (to, from) in row.iter_mut().zip(outputs.record(record)) {
+        let truth = labels[record] as usize;
+        let given = outputs.record(record);
+        let rivals = given.iter().enumerate().filter(|(class, value)| *class != truth && **value == 0.0);
+        let shared = floor - log(rivals.count().max(1) as f64);
+        for (class, (to, from)) in row.iter_mut().zip(given).enumerate() {
             let value = f64::from(*from);
             let value = match outputs.kind() {
                 OutputsKind::Logits => value,
                 OutputsKind::Probabilities if value > 0.0 => log(value),
-                OutputsKind::Probabilities => floor,
+                OutputsKind::Probabilities if class == truth => floor,
+                OutputsKind::Probabilities => shared,
             };
             *to = value / temperature;
         }
@@ -122,14 +134,12 @@ fn each_row_of(
     }
 }
 
+/// The most that a probability of 0 is read as.
+const MOST_OF_ZERO: f64 = 0.05;
+
 /// ln of what a probability of 0 is read as.
 fn zero_probability(outputs: &Outputs) -> f64 {
-    if outputs.kind() == OutputsKind::Logits {
-        return 0.0;
-    }
-    let rows = (0..outputs.len()).flat_map(|record| outputs.record(record));
-    let smallest = rows.filter(|v| **v > 0.0).fold(f64::INFINITY, |least, v| least.min(f64::from(*v)));
-    log((0.5 * smallest).min(0.5 * f64::from(f32::EPSILON)))
+    log((0.5 * f64::from(outputs.resolution())).min(MOST_OF_ZERO))
 }
 
 fn check_labels(outputs: &Outputs, labels: &[u32]) -> Result<(), AuditError> {
@@ -185,7 +195,7 @@ mod tests {
         let logits = [2.0f32, -1.0, 0.5, 0.0, 3.0, -2.0];
         let given = outputs(OutputsKind::Logits, 3, &logits);
         let mut probabilities = Vec::new();
-        each_row(&given, 1.0, |_, row| probabilities.extend(row.iter().map(|v| exp(*v) as f32)));
+        each_row(&given, &[0, 2], 1.0, |_, row| probabilities.extend(row.iter().map(|v| exp(*v) as f32)));
         let other = outputs(OutputsKind::Probabilities, 3, &probabilities);
         for signal in Signal::ALL {
             let (a, b) = (signal.compute(&given, &[0, 2]).unwrap(), signal.compute(&other, &[0, 2]).unwrap());
@@ -223,6 +233,25 @@ mod tests {
         assert!(logit[0] > logit[2], "a rival of 0 is below one of 1e-30: {logit:?}");
         let far = outputs(OutputsKind::Logits, 2, &[3e38, -3e38]);
         assert!(Signal::ALL.iter().all(|s| s.compute(&far, &[1]).unwrap()[0].is_finite()));
+    }
+
+    /// A forest of 100 trees, or probabilities rounded to two places.
+    #[test]
+    fn a_zero_is_half_a_step() {
+        let given = outputs(
+            OutputsKind::Probabilities,
+            4,
+            &[1.0, 0.0, 0.0, 0.0, 0.99, 0.01, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.98, 0.01, 0.01, 0.0],
+        );
+        let logit = Signal::Logit.compute(&given, &[0, 0, 0, 0]).unwrap();
+        assert!((logit[0] - (1.0f64 / 0.005).ln()).abs() < 1e-5, "{logit:?}");
+        assert!((logit[1] - (0.99f64 / 0.015).ln()).abs() < 1e-5, "{logit:?}");
+        assert!((logit[2] - (0.005f64 / 1.005).ln()).abs() < 1e-5, "{logit:?}");
+        assert!(logit.windows(2).all(|w| w[0] > w[1] || w[0] == logit[2]), "{logit:?}");
+        // A tree says 0 or 1 only: the step is no larger than a tenth.
+        let tree = outputs(OutputsKind::Probabilities, 2, &[1.0, 0.0, 0.0, 1.0]);
+        let logit = Signal::Logit.compute(&tree, &[0, 0]).unwrap();
+        assert!(logit[0] > 2.9 && logit[0] < 3.1 && (logit[0] + logit[1]).abs() < 1e-6, "{logit:?}");
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Outputs {
     kind: OutputsKind,
     classes: usize,
     values: Vec<f32>,
+    /// The smallest probability above 0.
+    resolution: f32,
 }
 
 impl Outputs {
@@ -60,7 +62,8 @@ impl Outputs {
                 ));
             }
         }
-        Ok(Self { kind, classes, values })
+        let resolution = values.iter().filter(|v| **v > 0.0).fold(f32::INFINITY, |least, v| least.min(*v));
+        Ok(Self { kind, classes, values, resolution })
     }
 
     /// Logits or probabilities.
@@ -81,6 +84,18 @@ impl Outputs {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+
+    /// The smallest probability above 0 of these outputs or, within a study, of those of all its models: what their numbers can
+    /// tell from 0, such as one tree of a forest or one unit of the last decimal place.
+    pub fn resolution(&self) -> f32 {
+        self.resolution
+    }
+
+    /// What was said about some records.
+    pub(crate) fn some(&self, records: &[usize]) -> Self {
+        let values = records.iter().flat_map(|record| self.record(*record)).copied().collect();
+        Self { kind: self.kind, classes: self.classes, values, resolution: self.resolution }
     }
 
     /// What was said about one record.
@@ -138,6 +153,19 @@ pub struct StudyParts {
     pub pairs: Option<Vec<String>>,
     /// Columns of the table it was read from that nothing uses.
     pub unused: Vec<String>,
+}
+
+/// Gives all outputs the finest resolution among them, so that a 0 means the same in each.
+fn share_resolution(parts: &mut StudyParts) {
+    let all = || parts.target.iter().chain(parts.references.iter().filter_map(|r| r.outputs.as_ref()));
+    let of_probabilities = all().filter(|outputs| outputs.kind == OutputsKind::Probabilities);
+    let finest = of_probabilities.map(Outputs::resolution).fold(f32::INFINITY, f32::min);
+    let references = parts.references.iter_mut().filter_map(|r| r.outputs.as_mut());
+    for outputs in parts.target.iter_mut().chain(references) {
+        if outputs.kind == OutputsKind::Probabilities {
+            outputs.resolution = finest;
+        }
+    }
 }
 
 /// Everything that is known about a target model, the records and the reference models; checked.
@@ -219,6 +247,7 @@ impl Study {
                           probabilities or logits per class";
             return Err(AuditError::not_measurable(reason));
         }
+        share_resolution(&mut parts);
         Ok(Self { parts })
     }
 

@@ -15,7 +15,7 @@ fn study(text: &str) -> Study {
 }
 
 fn measured(study: &Study) -> Result<Membership, AuditError> {
-    let scores = Attack::headline(study).run(study, &AttackSettings::default())?.scores;
+    let scores = Attack::by_evidence(study).run(study, &AttackSettings::default())?.scores;
     Membership::new(scores, study.parts().members.clone())
 }
 
@@ -55,7 +55,9 @@ fn two_files_make_a_likelihood_ratio() {
     let path = folder.path().join("references.csv");
     fs::write(&path, references).unwrap();
     let study = read_references(&path, study(&scores)).unwrap();
-    assert_eq!(Attack::headline(&study), Attack::LiraOnline);
+    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
+    let chosen = Attack::headline(&study, &Attack::ALL, &AttackSettings::default()).unwrap();
+    assert!(chosen.how.contains("played the target"), "{}", chosen.how);
     let found = measured(&study).unwrap();
     assert_eq!((found.member_count(), found.non_member_count()), (30, 30));
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -42,6 +42,7 @@ fn empty() -> Dossier {
             version: "0".to_owned(),
             headline: "none".to_owned(),
             headline_choice: HeadlineChoice::Rule,
+            headline_chosen: String::new(),
             auc: f64::NAN,
             tpr_at_fpr: BTreeMap::new(),
             epsilon_lower: None,
@@ -113,6 +114,7 @@ fn hostile() -> Dossier {
     findings.baseline.about = text();
     findings.not_run = vec![NotRun { name: text(), reason: text() }];
     findings.headline = text();
+    findings.headline_chosen = text();
     for attack in &mut findings.attacks {
         (attack.name, attack.about) = (text(), text());
         (attack.threat.access, attack.threat.goal) = (text(), text());
@@ -131,6 +133,8 @@ fn hostile() -> Dossier {
         tpr: Some(estimate),
         fpr: None,
         auc: None,
+        advantage: None,
+        others: Some(estimate),
         reason: Some(text()),
     }];
     let record = ExposedRecord { place: 1, separation: None, accuracy: None };

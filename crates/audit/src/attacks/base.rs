@@ -6,6 +6,7 @@
 //! # Reference
 //! Lassila, Östman, Ngo, Graell i Amat, *Practical Bayes-optimal membership inference attacks*, 2025.
 
+use super::rmia::Means;
 use super::{AttackScores, AttackSettings, evidence};
 use crate::signal::log_sum_exp;
 use crate::{AuditError, Study};
@@ -35,16 +36,24 @@ pub(super) fn run(
     let target = evidence::log_probability(study, study.parts().target.as_ref(), temperature, &records)?;
     let references = evidence::reference_log_probabilities(study, temperature, &records)?;
     let models = &study.parts().references;
+    let means = Means::new(models, &references, None, &records);
     let scores = target.iter().enumerate().map(|(record, own)| {
         let used = models.iter().zip(&references).filter(|(model, _)| online || !model.inside[record]);
         let used = used.map(|(_, logs)| logs[record]);
-        let count = used.clone().count() as f64;
-        own - factor * (log_sum_exp(used) - log(count))
+        let count = used.clone().count();
+        // Without a reference on a side that is needed, the mean is filled in.
+        let mean = match (online, means.has(record, online)) {
+            (_, true) => log_sum_exp(used) - log(count as f64),
+            (true, false) => log(means.of(record, true, 0.0)),
+            (false, false) => log(means.outside(record).max(f64::MIN_POSITIVE)),
+        };
+        own - factor * mean
     });
-    let settings = BTreeMap::from([
+    let mut settings = BTreeMap::from([
         ("factor".to_owned(), factor.to_string()),
         ("temperature".to_owned(), temperature.to_string()),
         ("references".to_owned(), references.len().to_string()),
     ]);
+    evidence::note(study, online, &mut settings);
     Ok(AttackScores { scores: scores.collect(), settings })
 }

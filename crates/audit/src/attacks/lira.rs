@@ -64,6 +64,10 @@ pub(super) enum Form {
 struct Side {
     location: Vec<f64>,
     deviation: Vec<f64>,
+    /// How many references it rests on; 0 where it is yet to be filled in.
+    count: Vec<f64>,
+    /// The variance around the locations of all records.
+    pooled: f64,
 }
 
 pub(super) fn can_run(study: &Study, form: Form) -> Result<(), String> {
@@ -78,10 +82,13 @@ pub(super) fn run(study: &Study, form: Form, settings: &AttackSettings) -> Resul
     let fewest = fewest(study, form);
     let few = signals.references.len() < FEW;
     let variance = settings.lira_variance.unwrap_or(if few { Variance::Global } else { Variance::Shrunken });
-    let out = side(study, &signals, false, variance, settings.lira_location)?;
-    let into = (form == Form::Online)
-        .then(|| side(study, &signals, true, variance, settings.lira_location))
-        .transpose()?;
+    let mut out = side(study, &signals, false, variance, settings.lira_location)?;
+    let mut into = None;
+    if form == Form::Online || out.count.contains(&0.0) {
+        let mut other = side(study, &signals, true, variance, settings.lira_location)?;
+        fill_in(&mut out, &mut other);
+        into = (form == Form::Online).then_some(other);
+    }
     let scores = signals.target.iter().enumerate().map(|(record, signal)| {
         let z = (signal - out.location[record]) / out.deviation[record];
         match &into {
@@ -94,14 +101,35 @@ pub(super) fn run(study: &Study, form: Form, settings: &AttackSettings) -> Resul
         }
     });
     let chosen_by = if settings.lira_variance.is_some() { "as asked" } else { "by the number of references" };
-    let settings = BTreeMap::from([
+    let mut settings = BTreeMap::from([
         ("signal".to_owned(), signals.what.to_owned()),
         ("variance".to_owned(), format!("{variance}, {chosen_by}")),
         ("location".to_owned(), format!("{:?}", settings.lira_location).to_lowercase()),
         ("references".to_owned(), signals.references.len().to_string()),
         ("fewest references per side".to_owned(), fewest.to_string()),
     ]);
+    evidence::note(study, form == Form::Online, &mut settings);
     Ok(AttackScores { scores: scores.collect(), settings })
+}
+
+/// Gives records that lack one side what the other side and the mean difference between the sides make likely. The variance
+/// is that of a reference, of the known location and of the differences.
+fn fill_in(out: &mut Side, into: &mut Side) {
+    let both = (0..out.count.len()).filter(|record| out.count[*record] > 0.0 && into.count[*record] > 0.0);
+    let gaps: Vec<f64> = both.map(|record| into.location[record] - out.location[record]).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
+    let squares: f64 = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum();
+    let variance = squares / gaps.len().saturating_sub(1).max(1) as f64;
+    for record in 0..out.count.len() {
+        let (empty, known, gap) = match (out.count[record] == 0.0, into.count[record] == 0.0) {
+            (true, false) => (&mut *out, &*into, -mean),
+            (false, true) => (&mut *into, &*out, mean),
+            _ => continue,
+        };
+        empty.location[record] = known.location[record] + gap;
+        empty.deviation[record] =
+            (empty.pooled + known.pooled / known.count[record] + variance).max(1e-12).sqrt();
+    }
 }
 
 /// The fewest references that any record has on a side that is used.
@@ -134,12 +162,12 @@ fn side(
                 .filter(|(reference, _)| reference.inside[record] == inside)
                 .map(|(_, signal)| signal[record]),
         );
-        let mean = own.iter().sum::<f64>() / own.len() as f64;
+        let mean = own.iter().sum::<f64>() / own.len().max(1) as f64;
         squares.push(own.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>());
         counts.push(own.len() as f64);
         locations.push(if location == Location::Median { median(&mut own) } else { mean });
     }
-    let freedom: f64 = counts.iter().map(|count| count - 1.0).sum();
+    let freedom: f64 = counts.iter().map(|count: &f64| (count - 1.0).max(0.0)).sum();
     // Without two references of one record on a side there is no spread to see. With one spread for all, any gives the
     // same order.
     let pooled = if freedom > 0.0 { squares.iter().sum::<f64>() / freedom } else { 1.0 };
@@ -149,6 +177,7 @@ fn side(
     for (record, (square, count)) in squares.iter().zip(&counts).enumerate() {
         let own = match variance {
             Variance::Global => pooled,
+            _ if *count == 0.0 => pooled,
             Variance::PerExample if *count < 2.0 => {
                 let with = if inside { "with" } else { "without" };
                 return Err(AuditError::not_measurable(format!(
@@ -162,10 +191,13 @@ fn side(
         };
         deviation.push(own.max(floor).sqrt());
     }
-    Ok(Side { location: locations, deviation })
+    Ok(Side { location: locations, deviation, count: counts, pooled })
 }
 
 fn median(values: &mut [f64]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
     values.sort_unstable_by(f64::total_cmp);
     let half = values.len() / 2;
     if values.len() % 2 == 1 { values[half] } else { 0.5 * (values[half - 1] + values[half]) }

@@ -10,9 +10,13 @@
 //! | `lira-online` | also one trained with each |
 //! | `rmia-offline`, `base-offline` | outputs of a reference trained without each record |
 //! | `rmia-online`, `base` | also of one trained with each |
+//!
+//! Up to a quarter of the records may lack a reference on one side: what such a reference would have said is filled in from
+//! the other side and the mean difference of the sides, and [`Attack::filled_in`] counts them.
 
 mod base;
 mod evidence;
+mod headline;
 mod lira;
 mod quantile;
 mod rmia;
@@ -20,6 +24,7 @@ mod shokri;
 mod threat;
 mod yeom;
 
+pub use headline::Headline;
 pub use lira::{Location, PRIOR, Variance};
 pub use rmia::rmia_scores;
 
@@ -262,16 +267,41 @@ impl Attack {
         Ok(found)
     }
 
-    /// The attack that speaks for the study, chosen by what there is and before any result: `lira-online` with at least
-    /// [`HEADLINE_REFERENCES`] references and some with and some without every record, else `rmia-offline`, `lira-offline`,
+    /// How many records lack a reference on a side that the attack needs, and are filled in from the others.
+    pub fn filled_in(self, study: &Study) -> usize {
+        match self {
+            Attack::LiraOnline | Attack::RmiaOnline | Attack::Base => evidence::filled_in(study, true),
+            Attack::LiraOffline
+            | Attack::LiraOfflineTwoTailed
+            | Attack::RmiaOffline
+            | Attack::BaseOffline => evidence::filled_in(study, false),
+            _ => 0,
+        }
+    }
+
+    /// The attack that speaks for the study by what there is, where no reference can play the target: `lira-online` with at
+    /// least [`HEADLINE_REFERENCES`] references on both sides of the records, else `rmia-offline`, `lira-offline`,
     /// `yeom-loss`, or the score that was given.
-    pub fn headline(study: &Study) -> Attack {
+    pub fn by_evidence(study: &Study) -> Attack {
         if study.parts().references.len() >= HEADLINE_REFERENCES && Attack::LiraOnline.can_run(study).is_ok()
         {
             return Attack::LiraOnline;
         }
         let next = [Attack::RmiaOffline, Attack::LiraOffline, Attack::YeomLoss];
         next.into_iter().find(|attack| attack.can_run(study).is_ok()).unwrap_or(Attack::GivenScore)
+    }
+
+    /// The attack that speaks for the study, of some: that which finds most members of reference models that play the target.
+    /// Neither what the target said nor who was in it is looked at.
+    ///
+    /// # Errors
+    /// [`AuditError::Invalid`] for no attacks and for settings out of range.
+    pub fn headline(
+        study: &Study,
+        among: &[Attack],
+        settings: &AttackSettings,
+    ) -> Result<Headline, AuditError> {
+        headline::choose(study, among, settings)
     }
 }
 

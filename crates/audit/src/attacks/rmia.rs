@@ -40,16 +40,7 @@ pub(super) fn run(
     settings: &AttackSettings,
 ) -> Result<AttackScores, AuditError> {
     can_run(study, online).map_err(AuditError::not_measurable)?;
-    let refuse = |field, value: f64, remedy: &str| Err(AuditError::invalid(field, value, remedy));
-    if !(settings.rmia_gamma > 0.0 && settings.rmia_gamma.is_finite()) {
-        return refuse("rmia_gamma", settings.rmia_gamma, "give a positive number");
-    }
-    if let Some(odd) = settings.rmia_temperature.filter(|t| !(*t > 0.0 && t.is_finite())) {
-        return refuse("rmia_temperature", odd, "give a positive number");
-    }
-    if let Some(odd) = settings.rmia_a.filter(|a| !(0.0..=1.0).contains(a)) {
-        return refuse("rmia_a", odd, "give a number from 0 to 1");
-    }
+    check(settings)?;
     let tuned = tune(study, online, settings)?;
     let records: Vec<usize> = (0..study.len()).collect();
     let target =
@@ -69,7 +60,23 @@ pub(super) fn run(
     if !online {
         settings.insert("a".to_owned(), tuned.a.to_string());
     }
+    evidence::note(study, online, &mut settings);
     Ok(AttackScores { scores, settings })
+}
+
+/// Refuses settings out of range.
+pub(super) fn check(settings: &AttackSettings) -> Result<(), AuditError> {
+    let refuse = |field, value: f64, remedy: &str| Err(AuditError::invalid(field, value, remedy));
+    if !(settings.rmia_gamma > 0.0 && settings.rmia_gamma.is_finite()) {
+        return refuse("rmia_gamma", settings.rmia_gamma, "give a positive number");
+    }
+    if let Some(odd) = settings.rmia_temperature.filter(|t| !(*t > 0.0 && t.is_finite())) {
+        return refuse("rmia_temperature", odd, "give a positive number");
+    }
+    if let Some(odd) = settings.rmia_a.filter(|a| !(0.0..=1.0).contains(a)) {
+        return refuse("rmia_a", odd, "give a number from 0 to 1");
+    }
+    Ok(())
 }
 
 /// For every record, the share of the population whose log-ratio is at least ln γ below its own.
@@ -81,14 +88,21 @@ pub fn rmia_scores(ratios: &[f64], population: &[f64], gamma: f64) -> Vec<f64> {
 }
 
 /// Mean probabilities over the references on either side of some records.
-struct Means {
+pub(super) struct Means {
     inside: Vec<(f64, u32)>,
     outside: Vec<(f64, u32)>,
+    /// How many times as likely a record is, in the geometric mean, to models trained with it.
+    gain: f64,
 }
 
 impl Means {
     /// Over all references but one.
-    fn new(models: &[Reference], logs: &[Vec<f64>], but: Option<usize>, records: &[usize]) -> Self {
+    pub(super) fn new(
+        models: &[Reference],
+        logs: &[Vec<f64>],
+        but: Option<usize>,
+        records: &[usize],
+    ) -> Self {
         let mut sums = [vec![(0.0, 0); records.len()], vec![(0.0, 0); records.len()]];
         for (place, (model, logs)) in models.iter().zip(logs).enumerate() {
             if Some(place) == but {
@@ -101,19 +115,34 @@ impl Means {
             }
         }
         let [outside, inside] = sums;
-        Self { inside, outside }
+        let both = outside.iter().zip(&inside).filter(|(out, own)| out.1 > 0 && own.1 > 0);
+        let gains: Vec<f64> = both.map(|(out, own)| log(mean(*own) / mean(*out))).collect();
+        let gains: Vec<f64> = gains.into_iter().filter(|gain| gain.is_finite()).collect();
+        let gain = exp(gains.iter().sum::<f64>() / gains.len().max(1) as f64);
+        Self { inside, outside, gain }
     }
 
-    fn has(&self, record: usize, online: bool) -> bool {
+    /// The mean over references without the record; where there are none, what those with it make likely.
+    pub(super) fn outside(&self, record: usize) -> f64 {
+        let (own, other) = (self.outside[record], self.inside[record]);
+        if own.1 > 0 { mean(own) } else { (mean(other) / self.gain).min(1.0) }
+    }
+
+    fn inside(&self, record: usize) -> f64 {
+        let (own, other) = (self.inside[record], self.outside[record]);
+        if own.1 > 0 { mean(own) } else { (mean(other) * self.gain).min(1.0) }
+    }
+
+    /// Whether there are references on every side that is needed.
+    pub(super) fn has(&self, record: usize, online: bool) -> bool {
         self.outside[record].1 > 0 && (!online || self.inside[record].1 > 0)
     }
 
     /// p(x), at least the smallest positive number.
-    fn of(&self, record: usize, online: bool, a: f64) -> f64 {
-        let mean = |(sum, count): (f64, u32)| sum / f64::from(count);
-        let outside = mean(self.outside[record]);
+    pub(super) fn of(&self, record: usize, online: bool, a: f64) -> f64 {
+        let outside = self.outside(record);
         let p = if online {
-            0.5 * (mean(self.inside[record]) + outside)
+            0.5 * (self.inside(record) + outside)
         } else {
             0.5 * ((1.0 + a) * outside + 1.0 - a)
         };
@@ -121,15 +150,19 @@ impl Means {
     }
 }
 
-struct Tuned {
-    temperature: f64,
-    a: f64,
+fn mean((sum, count): (f64, u32)) -> f64 {
+    sum / f64::from(count.max(1))
+}
+
+pub(super) struct Tuned {
+    pub(super) temperature: f64,
+    pub(super) a: f64,
     how: String,
 }
 
 /// Temperature and a with the largest area under the curve when references play the target in turn: their own masks are the
 /// truth, and the target is not looked at.
-fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned, AuditError> {
+pub(super) fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned, AuditError> {
     let temperatures = settings.rmia_temperature.map_or(TEMPERATURES.to_vec(), |t| vec![t]);
     let factors: Vec<f64> = match settings.rmia_a {
         Some(a) => vec![a],
@@ -185,7 +218,7 @@ fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned,
 }
 
 /// The records that are tuned on, by a keyed hash.
-fn sample(study: &Study, key: &str) -> Vec<usize> {
+pub(super) fn sample(study: &Study, key: &str) -> Vec<usize> {
     let mut order: Vec<usize> = (0..study.len()).collect();
     if study.len() > SAMPLE {
         let (key, ids) = (format!("{key}: rmia"), &study.parts().ids);

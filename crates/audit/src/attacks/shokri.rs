@@ -97,7 +97,7 @@ fn features(outputs: &Outputs, labels: &[u32]) -> Result<Features, AuditError> {
     let columns = largest + 1;
     let mut values = Vec::with_capacity(columns * labels.len());
     let mut sorted = Vec::with_capacity(outputs.classes());
-    each_row(outputs, 1.0, |record, row| {
+    each_row(outputs, labels, 1.0, |record, row| {
         sorted.clear();
         sorted.extend_from_slice(row);
         sorted.sort_unstable_by(|a, b| b.total_cmp(a));

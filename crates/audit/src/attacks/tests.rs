@@ -103,8 +103,7 @@ fn no_leak_is_no_signal() {
                 assert!((found - 0.5).abs() < 0.06, "{}: {found}", attack.name());
             }
             Err(reason) => {
-                // One record in 128 or so is on one side of all 8 references.
-                assert!(reason.contains("record \"") || attack == Attack::GivenScore, "{reason}");
+                assert!(attack == Attack::GivenScore, "{reason}");
             }
         }
     }
@@ -123,7 +122,7 @@ fn every_attack_finds_a_strong_leak() {
         let again = area(attack, &study, &AttackSettings::default());
         assert_eq!(found, again, "{}", attack.name());
     }
-    assert_eq!(Attack::headline(&study), Attack::LiraOnline);
+    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
 }
 
 #[test]
@@ -146,11 +145,11 @@ fn scores_without_outputs_serve_lira_only() {
     let run = |study| Attack::LiraOffline.run(study, &AttackSettings::default()).unwrap();
     assert_eq!(run(&whole).scores, run(&study).scores);
     assert_eq!(run(&study).settings["signal"], "given score");
-    assert_eq!(Attack::headline(&study), Attack::LiraOnline);
+    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
     let mut parts = study.into_parts();
     parts.references.truncate(7);
     parts.references.iter_mut().for_each(|r| r.inside = vec![false; 800]);
-    assert_eq!(Attack::headline(&Study::new(parts).unwrap()), Attack::LiraOffline);
+    assert_eq!(Attack::by_evidence(&Study::new(parts).unwrap()), Attack::LiraOffline);
 }
 
 #[test]
@@ -235,7 +234,7 @@ fn one_reference_uses_defaults_and_says_so() {
     assert_eq!(found.settings["temperature"], "2");
     assert_eq!(found.settings["a"], "0.3");
     assert!(found.settings["chosen"].starts_with("defaults"));
-    assert_eq!(Attack::headline(&study), Attack::RmiaOffline);
+    assert_eq!(Attack::by_evidence(&study), Attack::RmiaOffline);
     let lira = Attack::LiraOffline.run(&study, &AttackSettings::default()).unwrap();
     assert!(lira.settings["variance"].starts_with("global"));
     let own = AttackSettings { lira_variance: Some(Variance::PerExample), ..AttackSettings::default() };
@@ -307,12 +306,15 @@ fn missing_evidence_is_named() {
     let mut draw = Draw::new(12);
     let mut parts = gaussian(30, 16, 1.0, &mut draw);
     parts.ids = (0..30).map(|r| format!("person {r}")).collect();
-    parts.references.iter_mut().for_each(|r| r.inside[7] = true);
+    let set = |parts: &mut StudyParts, records: std::ops::Range<usize>, inside: bool| {
+        parts.references.iter_mut().for_each(|r| r.inside[records.clone()].fill(inside));
+    };
+    set(&mut parts, 7..15, true);
     for attack in [Attack::LiraOffline, Attack::LiraOnline, Attack::RmiaOffline, Attack::BaseOffline] {
         let reason = refusal(attack, &parts);
-        assert!(reason.contains("without record \"person 7\""), "{reason}");
+        assert!(reason.contains("without record \"person 7\", and 7 more"), "{reason}");
     }
-    parts.references.iter_mut().for_each(|r| r.inside[7] = false);
+    set(&mut parts, 7..15, false);
     let reason = refusal(Attack::LiraOnline, &parts);
     assert!(reason.contains("trained with record \"person 7\""), "{reason}");
     assert!(refusal(Attack::QuantileRegression, &parts).contains("feature_"));
@@ -324,7 +326,7 @@ fn missing_evidence_is_named() {
     parts.references.clear();
     assert!(refusal(Attack::LiraOffline, &parts).contains("reference models"));
     assert!(refusal(Attack::RmiaOffline, &parts).contains("reference models"));
-    assert_eq!(Attack::headline(&Study::new(parts).unwrap()), Attack::YeomLoss);
+    assert_eq!(Attack::by_evidence(&Study::new(parts).unwrap()), Attack::YeomLoss);
 }
 
 #[test]
@@ -338,7 +340,7 @@ fn bad_values_are_refused() {
     let study = Study::new(parts).unwrap();
     let error = Attack::GivenScore.run(&study, &AttackSettings::default()).unwrap_err().to_string();
     assert!(error.contains("NaN of record \"1\""), "{error}");
-    assert_eq!(Attack::headline(&study), Attack::GivenScore);
+    assert_eq!(Attack::by_evidence(&study), Attack::GivenScore);
     let study = Study::new(gaussian(200, 12, 1.0, &mut draw)).unwrap();
     let with = |change: fn(&mut AttackSettings)| {
         let mut settings = AttackSettings::default();
@@ -366,5 +368,101 @@ fn three_records_run_or_say_why() {
     }
     let names: std::collections::BTreeSet<&str> = Attack::ALL.iter().map(|a| a.name()).collect();
     assert_eq!(names.len(), Attack::ALL.len());
-    assert_eq!(Attack::headline(&study), Attack::LiraOnline);
+    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
+}
+
+/// With 8 references drawn by coins, one record in 128 lacks a side. The others keep their scores, and those few are told apart
+/// nearly as well.
+#[test]
+fn records_without_a_side_are_filled_in() {
+    let mut draw = Draw::new(15);
+    let whole = gaussian(3000, 24, 2.0, &mut draw);
+    let mut bare = whole.clone();
+    // Records 0 to 199 lose one side.
+    for record in 0..200 {
+        bare.references.iter_mut().for_each(|r| r.inside[record] = record % 2 == 0);
+    }
+    // What the references said of them is that of the side they are on.
+    let labels = bare.labels.clone().unwrap();
+    for reference in &mut bare.references {
+        let mut phi = Signal::Logit.compute(reference.outputs.as_ref().unwrap(), &labels).unwrap();
+        for (record, value) in phi.iter_mut().enumerate().take(200) {
+            let level = if reference.inside[record] { 2.0 } else { 0.0 };
+            *value = level + draw.normal();
+        }
+        reference.outputs = Some(outputs(&phi, &labels));
+    }
+    let mut target = Signal::Logit.compute(bare.target.as_ref().unwrap(), &labels).unwrap();
+    for (record, value) in target.iter_mut().enumerate().take(200) {
+        *value = draw.normal() + if bare.members[record] { 2.0 } else { 0.0 };
+    }
+    bare.target = Some(outputs(&target, &labels));
+    let study = Study::new(bare).unwrap();
+    let best = normal_cdf(2.0 / sqrt(2.0));
+    for attack in
+        [Attack::LiraOnline, Attack::LiraOffline, Attack::RmiaOnline, Attack::RmiaOffline, Attack::Base]
+    {
+        let found = attack.run(&study, &AttackSettings::default()).unwrap();
+        let wanted = if matches!(attack, Attack::LiraOffline | Attack::RmiaOffline) { 100 } else { 200 };
+        assert_eq!(attack.filled_in(&study), wanted, "{}", attack.name());
+        assert!(
+            found.settings["filled in"].starts_with(&format!("{wanted} of 3000")),
+            "{:?}",
+            found.settings
+        );
+        let few = auc(&found.scores[..200], &study.parts().members[..200]).unwrap();
+        let all = auc(&found.scores, &study.parts().members).unwrap();
+        println!("{}: {few:.3} of those filled in, {all:.3} of all, best {best:.3}", attack.name());
+        assert!(few > best - 0.12 && all > best - 0.12, "{}: {few} {all} {best}", attack.name());
+    }
+    assert_eq!(Attack::YeomLoss.filled_in(&study), 0);
+}
+
+/// Two kinds of studies: in one the log-odds of a record are normal around its own level, in the other probabilities are those
+/// of a forest. References tell which attack is the stronger, and what the target said plays no part.
+#[test]
+fn references_choose_the_headline() {
+    let mut draw = Draw::new(16);
+    let mut parts = gaussian(2000, 12, 1.5, &mut draw);
+    let settings = AttackSettings::default();
+    let chosen = Attack::headline(&Study::new(parts.clone()).unwrap(), &Attack::ALL, &settings).unwrap();
+    assert!(chosen.how.contains("4 reference models played the target"), "{}", chosen.how);
+    assert_ne!(chosen.attack, Attack::YeomLoss, "{}", chosen.how);
+    let some = [Attack::YeomLoss, Attack::LiraOffline];
+    let one = Attack::headline(&Study::new(parts.clone()).unwrap(), &some, &settings).unwrap();
+    assert_eq!(one.attack, Attack::LiraOffline, "{}", one.how);
+    // Another target with other members: the same choice, word for word.
+    let other = gaussian(2000, 0, 1.5, &mut Draw::new(17));
+    (parts.target, parts.members) = (parts.references[0].outputs.clone(), other.members.clone());
+    let again = Attack::headline(&Study::new(parts.clone()).unwrap(), &Attack::ALL, &settings).unwrap();
+    assert_eq!(again, chosen);
+    parts.references.truncate(1);
+    let alone = Attack::headline(&Study::new(parts).unwrap(), &Attack::ALL, &settings).unwrap();
+    assert!(alone.how.contains("no reference models could play"), "{}", alone.how);
+    assert!(Attack::headline(&Study::new(other).unwrap(), &[], &settings).is_err());
+}
+
+/// Probabilities with two decimal places, many of them 0 or 1: the likelihood ratio keeps most of what it had.
+#[test]
+fn rounded_probabilities_keep_their_signal() {
+    let mut draw = Draw::new(18);
+    let mut parts = gaussian(3000, 12, 1.5, &mut draw);
+    let exact = area(Attack::LiraOnline, &Study::new(parts.clone()).unwrap(), &AttackSettings::default());
+    let labels = parts.labels.clone().unwrap();
+    let rounded = |given: &Outputs| {
+        let phi = Signal::Logit.compute(given, &labels).unwrap();
+        let values = phi.iter().zip(&labels).flat_map(|(phi, label)| {
+            let own = (100.0 / (1.0 + exp(-phi - 2.0))).round() as f32 / 100.0;
+            if *label == 0 { [own, 1.0 - own] } else { [1.0 - own, own] }
+        });
+        let values = values.map(|p| (p * 100.0).round() / 100.0).collect();
+        Outputs::new(OutputsKind::Probabilities, 2, values).unwrap()
+    };
+    parts.target = parts.target.as_ref().map(rounded);
+    for reference in &mut parts.references {
+        reference.outputs = reference.outputs.as_ref().map(rounded);
+    }
+    let found = area(Attack::LiraOnline, &Study::new(parts).unwrap(), &AttackSettings::default());
+    println!("lira-online {exact:.3}, rounded {found:.3}");
+    assert!(found > exact - 0.07, "{found} of {exact}");
 }

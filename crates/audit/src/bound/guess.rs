@@ -1,7 +1,7 @@
 //! Guesses for the one-run game: which records are guessed, as what, and how many guesses are right.
 
 use super::logistic::{Logistic, normal_scores, quick_quantile};
-use super::{BoundSettings, Selection};
+use super::{BoundSettings, HELD_OUT, MANY, Selection, share_of_guesses};
 use crate::{AuditError, Membership, interval};
 use reticent_data::keyed_hash;
 
@@ -78,19 +78,24 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
     }
     let (tried, open, correction) = match settings.selection {
         Selection::HeldOut { share } => {
-            let held_out = (share * u64::MAX as f64) as u64;
-            let (pilot, open): (Vec<usize>, Vec<usize>) =
-                (0..records.len()).partition(|place| records[*place].hash < held_out);
-            if open.is_empty() {
-                return Err(too_few());
+            let (guesses, open, correction) =
+                held_out(&records, share, settings.alpha()).ok_or_else(too_few)?;
+            (vec![guesses], open, correction)
+        }
+        Selection::BySize => {
+            // The number of records does not hang on the scores; whether its share can be guessed does.
+            let share = share_of_guesses(membership.len());
+            let count = ((share * records.len() as f64).round() as usize).clamp(1, records.len());
+            let order = by_score(&records);
+            if membership.len() < MANY && !is_torn(&records, &order, count) {
+                let correction =
+                    format!("{count} guesses, a share {share:.3} fixed by the number of records");
+                (vec![both_ends(&records, &order, count)], records.len(), correction)
+            } else {
+                let (guesses, open, correction) =
+                    held_out(&records, HELD_OUT, settings.alpha()).ok_or_else(too_few)?;
+                (vec![guesses], open, correction)
             }
-            let guesses = chosen(&records, &pilot, &open, settings.alpha());
-            let correction = format!(
-                "guesses chosen on {} held-out records (share {share}), tested on the other {}",
-                pilot.len(),
-                open.len()
-            );
-            (vec![guesses], open.len(), correction)
         }
         Selection::Grid => {
             let mut count = records.len();
@@ -109,8 +114,25 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
             (vec![both_ends(&records, &by_score(&records), count)], records.len(), correction)
         }
     };
-    let is_adaptive = matches!(settings.selection, Selection::HeldOut { .. });
+    let is_adaptive = matches!(settings.selection, Selection::HeldOut { .. } | Selection::BySize);
     Ok(Rounds { tried, randomised, open: open as u64, is_adaptive, correction: correction + &thinned })
+}
+
+/// Guesses chosen on held-out records, how many records were open to them, and words about it; none when no record is left.
+fn held_out(records: &[Record], share: f64, alpha: f64) -> Option<(Guesses, usize, String)> {
+    let below = (share * u64::MAX as f64) as u64;
+    let (pilot, open): (Vec<usize>, Vec<usize>) =
+        (0..records.len()).partition(|place| records[*place].hash < below);
+    if open.is_empty() {
+        return None;
+    }
+    let guesses = chosen(records, &pilot, &open, alpha);
+    let correction = format!(
+        "guesses chosen on {} held-out records (share {share}), tested on the other {}",
+        pilot.len(),
+        open.len()
+    );
+    Some((guesses, open.len(), correction))
 }
 
 /// The records after thinning: given who is left, each is a member by a fair coin of its own.
@@ -154,16 +176,24 @@ fn by_score(records: &[Record]) -> Vec<usize> {
     order
 }
 
+/// The score that a cut before this place goes through.
+fn torn(records: &[Record], order: &[usize], cut: usize) -> Option<f64> {
+    let score = |place: usize| records[order[place]].score + 0.0;
+    (cut > 0 && cut < order.len() && score(cut - 1) == score(cut)).then(|| score(cut))
+}
+
+/// Whether one half of so many guesses from each end would divide records of equal score.
+fn is_torn(records: &[Record], order: &[usize], count: usize) -> bool {
+    let inside = count.div_ceil(2);
+    [inside, order.len() - (count - inside)].iter().any(|cut| torn(records, order, *cut).is_some())
+}
+
 /// One half of the guesses from each end. Where a cut goes through records of equal score, those within it are counted as
 /// wrong guesses: which of them are taken would hang on the order of the rows, which may tell who is a member.
 fn both_ends(records: &[Record], order: &[usize], count: usize) -> Guesses {
     let inside = count.div_ceil(2);
     let outside = count - inside;
-    let score = |place: usize| records[order[place]].score + 0.0;
-    // Whether the cut before this place goes through equal scores, and which.
-    let torn =
-        |cut: usize| (cut > 0 && cut < order.len() && score(cut - 1) == score(cut)).then(|| score(cut));
-    let (first, last) = (torn(inside), torn(order.len() - outside));
+    let (first, last) = (torn(records, order, inside), torn(records, order, order.len() - outside));
     let counts =
         |place: &&usize, torn: Option<f64>| torn.is_none_or(|torn| records[**place].score + 0.0 != torn);
     let right =
@@ -175,22 +205,22 @@ fn both_ends(records: &[Record], order: &[usize], count: usize) -> Guesses {
     Guesses { inside: inside as u64, outside: outside as u64, correct: (right + also_right) as u64 }
 }
 
-/// The guesses a fit to the pilot makes on the open records: the most confident ones, as many as promise most.
+/// The guesses a fit to the pilot makes on the open records: the most confident ones, as many as promise most. Records that
+/// are equally sure, those of equal score among them, are guessed all or not at all.
 fn chosen(records: &[Record], pilot: &[usize], open: &[usize], alpha: f64) -> Guesses {
     let scores: Vec<f64> = records.iter().map(|record| record.score).collect();
     let z = normal_scores(&scores);
     let pairs: Vec<(f64, bool)> = pilot.iter().map(|place| (z[*place], records[*place].member)).collect();
     let fit = Logistic::fit(&pairs);
     let mut guesses: Vec<(f64, usize)> = open.iter().map(|place| (fit.log_odds(z[*place]), *place)).collect();
-    guesses.sort_unstable_by(|a, b| {
-        b.0.abs().total_cmp(&a.0.abs()).then(records[a.1].hash.cmp(&records[b.1].hash))
-    });
+    guesses.sort_unstable_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
     let (mut best, mut most) = (f64::NEG_INFINITY, guesses.len());
     let (mut sum, mut next) = (0.0, 4.0_f64.min(guesses.len() as f64));
     for (place, (log_odds, _)) in guesses.iter().enumerate() {
         sum += Logistic::chance(*log_odds);
         let count = place + 1;
-        if count as f64 >= next || count == guesses.len() {
+        let is_last = guesses.get(count).is_none_or(|(next, _)| next.abs() != log_odds.abs());
+        if is_last && (count as f64 >= next || count == guesses.len()) {
             let promised = promise(sum / count as f64, count as u64, alpha);
             if promised > best {
                 (best, most) = (promised, count);
@@ -198,14 +228,11 @@ fn chosen(records: &[Record], pilot: &[usize], open: &[usize], alpha: f64) -> Gu
             next = next.max(count as f64) * 1.12;
         }
     }
-    // Records that are equally sure on both sides of the cut are counted as wrong guesses, as in `both_ends`.
-    let last = guesses[..most].last().map(|(log_odds, _)| log_odds.abs());
-    let torn = guesses.get(most).map(|(log_odds, _)| log_odds.abs()).filter(|next| last == Some(*next));
     let mut made = Guesses { inside: 0, outside: 0, correct: 0 };
     for (log_odds, place) in &guesses[..most] {
         let inside = *log_odds > 0.0;
         *(if inside { &mut made.inside } else { &mut made.outside }) += 1;
-        made.correct += u64::from(records[*place].member == inside && torn != Some(log_odds.abs()));
+        made.correct += u64::from(records[*place].member == inside);
     }
     made
 }

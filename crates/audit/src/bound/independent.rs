@@ -124,7 +124,7 @@ fn tried(
             return Ok((vec![rest.errors(chosen)], note));
         }
         Selection::Declared { share } => vec![share],
-        Selection::Grid => {
+        Selection::BySize | Selection::Grid => {
             let fewest = membership.member_count().min(membership.non_member_count()) as f64;
             let mut shares = vec![0.5];
             while shares[shares.len() - 1] * fewest >= 8.0 {

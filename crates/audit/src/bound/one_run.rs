@@ -5,8 +5,11 @@ use crate::{AuditError, Membership, interval};
 use reticent_core::special::{deviance, stirling_error};
 use std::f64::consts::PI;
 
-/// The share of the error that failures of probability δ get where the number of guesses hangs on the scores.
-const FAILURE_SHARE: f64 = 0.2;
+/// The share of the error that failures of probability δ get where the number of guesses hangs on the scores: a fifth at most, and
+/// less where few are expected. It hangs on nothing but the number of records and δ.
+fn failure_share(randomised: u64, delta: f64) -> f64 {
+    (10.0 * randomised as f64 * delta).min(0.2)
+}
 
 pub(super) fn lower(membership: &Membership, settings: &BoundSettings) -> Result<EpsilonLower, AuditError> {
     let rounds = play(membership, settings)?;
@@ -18,7 +21,8 @@ pub(super) fn lower(membership: &Membership, settings: &BoundSettings) -> Result
             // Without failures a number of guesses that hangs on the scores costs nothing.
             Ok(if rounds.is_adaptive && settings.delta > 0.0 {
                 let (tail, failures) = parts(epsilon, settings.delta, m, made, correct);
-                tail < alpha * (1.0 - FAILURE_SHARE) && failures < alpha * FAILURE_SHARE
+                let share = failure_share(m, settings.delta);
+                tail < alpha * (1.0 - share) && failures < alpha * share
             } else {
                 p_value(epsilon, settings.delta, m, made, correct) < alpha
             })

@@ -146,3 +146,49 @@ fn few_records_prove_little_but_break_nothing() {
         }
     }
 }
+
+/// A label-only attack of two levels and a tree of three: jitter of a millionth gives a bound, so ties may not take it away.
+#[test]
+fn tied_scores_are_as_good_as_jittered_ones() {
+    let uniform =
+        |what: &str, row: usize| (guess::hash("ties", what, row) >> 11) as f64 / (1u64 << 53) as f64;
+    for levels in [2_usize, 3] {
+        let members: Vec<bool> = (0..2000).map(|row| uniform("coin", row) < 0.5).collect();
+        // Members are at the top level but for 5 %, non-members at the bottom but for 5 %; with three, half are in between.
+        let level = |row: usize| {
+            let right = uniform("right", row) < 0.95;
+            match levels {
+                3 if uniform("middle", row) < 0.5 => 0.0,
+                _ => {
+                    if right == members[row] {
+                        1.0
+                    } else {
+                        -1.0
+                    }
+                }
+            }
+        };
+        let tied = Membership::new((0..2000).map(level).collect(), members.clone()).unwrap();
+        let jittered = (0..2000).map(|row| level(row) + 1e-6 * uniform("jitter", row)).collect();
+        let jittered = Membership::new(jittered, members.clone()).unwrap();
+        for method in METHODS {
+            for selection in [Selection::BySize, Selection::Declared { share: 0.1 }] {
+                let settings =
+                    BoundSettings { selection, fresh: Some(7), ..BoundSettings::new(1e-5, "jitter") };
+                let of = |data: &Membership| lower(data, method, &settings).unwrap().value;
+                let (tied, jittered) = (of(&tied), of(&jittered));
+                println!(
+                    "{levels} levels, {method:?}, {selection:?}: {tied:.3} tied, {jittered:.3} jittered"
+                );
+                assert!(
+                    tied > 0.85 * jittered - 0.05,
+                    "{levels} {method:?} {selection:?}: {tied} {jittered}"
+                );
+            }
+        }
+        // Without fresh bits a fixed number of guesses still claims nothing from ties.
+        let fixed = Selection::Declared { share: 0.1 };
+        let settings = BoundSettings { selection: fixed, ..BoundSettings::new(1e-5, "jitter") };
+        assert_eq!(lower(&tied, Method::OneRun, &settings).unwrap().value, 0.0);
+    }
+}

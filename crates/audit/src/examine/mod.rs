@@ -12,8 +12,7 @@ use crate::metrics::{MetricSettings, measure};
 use crate::private::{Private, shared};
 use crate::vulnerability::{GroupSettings, RecordSettings};
 use crate::{
-    AuditError, Draw, Membership, Overfitting, Reference, Study, Unit, baseline::baseline, overfitting,
-    vulnerability,
+    AuditError, Draw, Membership, Overfitting, Reference, Study, Unit, baseline, overfitting, vulnerability,
 };
 use std::collections::BTreeMap;
 
@@ -55,10 +54,10 @@ const GROUP_RATE: f64 = 0.01;
 /// Runs an audit. `progress` is told what comes next.
 ///
 /// # Guarantee
-/// The bound on ε is that of the headline attack alone, which is chosen by what the study holds before any score is
-/// computed, so that the number of attacks needs no correction. It holds with its confidence under the premise it states. There
-/// is none unless the study's [`Draw`](crate::Draw) is declared, and none where a classifier without the model refutes that draw, or
-/// where users do. References that tell who is a member of the target are used by no attack.
+/// The bound on ε is that of the headline attack alone, which is chosen with reference models in the place of the target, so that
+/// the number of attacks needs no correction. It holds with its confidence under the premise it states. There is none unless the
+/// study's [`Draw`](crate::Draw) is declared, and none where a classifier without the model refutes that draw, or where users do.
+/// References that tell who is a member of the target are used by no attack.
 ///
 /// # Errors
 /// [`AuditError::NotMeasurable`] when no attack can be run or measured; [`AuditError::Invalid`] for settings and for attacks
@@ -85,14 +84,12 @@ pub fn examine(
     let parts = study.parts();
     let asked: Vec<Attack> = settings.attacks.clone().unwrap_or_else(|| Attack::ALL.to_vec());
     let by_name = settings.attacks.is_some();
-    let headline = match (&asked[..], asked.contains(&Attack::headline(study))) {
-        ([], _) => return Err(AuditError::invalid("attacks", "none", "name at least one")),
-        (_, true) => Attack::headline(study),
-        ([first, ..], false) => *first,
-    };
+    progress("choosing the headline attack");
+    let chosen = Attack::headline(study, &asked, &settings.attack)?;
+    let headline = chosen.attack;
     let (mut attacks, mut not_run, mut scores) = (Vec::new(), Vec::new(), Vec::new());
     progress("baseline without a model");
-    let (baseline, refuted) = without_model(study, settings, &mut warnings)?;
+    let (without, refuted) = without_model(study, settings, &mut warnings)?;
     let mut headline_scores = None;
     for attack in &asked {
         if let Err(reason) = attack.can_run(study) {
@@ -109,7 +106,7 @@ pub fn examine(
         progress(attack.name());
         let is_headline = *attack == headline;
         let found = attack.run(study, &settings.attack).and_then(|ran| {
-            let membership = Membership::new(ran.scores.clone(), parts.members.clone())?;
+            let membership = with_users(study, Membership::new(ran.scores.clone(), parts.members.clone())?)?;
             let performance = measure(&membership, &settings.metrics)?;
             Ok((ran, membership, performance))
         });
@@ -143,6 +140,7 @@ pub fn examine(
             threat: attack.threat(study),
             performance,
             epsilon_lower,
+            filled_in: attack.filled_in(study) as u64,
         });
         scores.push((*attack, ran.scores));
         if is_headline {
@@ -171,6 +169,7 @@ pub fn examine(
         return Err(AuditError::not_measurable("the headline attack has no result"));
     };
     warn_of_few(&first.performance, &mut warnings);
+    warn_of_filled(first, study.len(), &mut warnings);
     let tpr_at_fpr: BTreeMap<String, Option<f64>> = first
         .performance
         .rates
@@ -182,12 +181,13 @@ pub fn examine(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         headline: first.name.clone(),
         headline_choice: if by_name { HeadlineChoice::Name } else { HeadlineChoice::Rule },
+        headline_chosen: chosen.how,
         auc: first.performance.auc.value,
         tpr_at_fpr,
         epsilon_lower: first.epsilon_lower.clone(),
         attacks,
         not_run,
-        baseline,
+        baseline: without,
         groups,
         overfitting: overfitted(study)?,
         records: Some(shared(&records)),
@@ -206,7 +206,7 @@ fn without_model(
     warnings: &mut Vec<String>,
 ) -> Result<(BaselineFinding, Option<String>), AuditError> {
     let blank = |about: String| (BaselineFinding { performance: None, about, shift: None }, None);
-    let found = match baseline(study, &settings.key) {
+    let found = match baseline::baseline(study, &settings.key) {
         Ok(found) => found,
         Err(AuditError::NotMeasurable(reason)) => {
             warnings.push(format!(
@@ -217,15 +217,14 @@ fn without_model(
         Err(error) => return Err(error),
     };
     let membership = match Membership::new(found.scores, study.parts().members.clone()) {
-        Ok(membership) => membership,
+        Ok(membership) => with_users(study, membership)?,
         // Scores that are all the same tell nothing apart.
         Err(AuditError::NotMeasurable(reason)) => return Ok(blank(format!("{}: {reason}", found.about))),
         Err(error) => return Err(error),
     };
-    let performance = measure(&membership, &settings.metrics)?;
-    // Scores of different folds are not independent, so the interval is too narrow: a shift is told at a stricter level.
+    let performance = baseline::measure(&membership, &settings.metrics)?;
     let strict = MetricSettings { confidence: SHIFT_CONFIDENCE, ..settings.metrics.clone() };
-    let shift = measure(&membership, &strict)?.auc.lower > 0.5;
+    let shift = baseline::measure(&membership, &strict)?.auc.lower > 0.5;
     if shift {
         warnings.push(format!(
             "members and non-members differ without the model: a classifier that never saw it reaches AUC {:.3} \
@@ -295,6 +294,25 @@ fn unused(columns: &[String]) -> Option<String> {
     Some(format!(
         "nothing uses the column {first:?}{more}: if it should count, see how columns are named, or give it as a group or a feature"
     ))
+}
+
+/// Scores whose intervals know of users, where there are any.
+fn with_users(study: &Study, membership: Membership) -> Result<Membership, AuditError> {
+    match &study.parts().users {
+        Some(users) => membership.with_users(users),
+        None => Ok(membership),
+    }
+}
+
+/// Says how many records of the headline attack were filled in.
+fn warn_of_filled(headline: &AttackFinding, records: usize, warnings: &mut Vec<String>) {
+    if headline.filled_in > 0 {
+        warnings.push(format!(
+            "{} of {records} records lack a reference model trained with them or one trained without them: for {} these were \
+             filled in from the mean difference of the other records",
+            headline.filled_in, headline.name
+        ));
+    }
 }
 
 /// Says which rates there are too few records for.

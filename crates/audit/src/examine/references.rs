@@ -148,7 +148,8 @@ fn said(outputs: Option<&Outputs>, scores: Option<&[f64]>, records: &[usize]) ->
     match (outputs, scores) {
         (Some(outputs), _) => {
             let mut all = Vec::with_capacity(records.len());
-            each_row(outputs, 1.0, |record, row| {
+            // Where nothing is at stake but equality, any label does.
+            each_row(outputs, &vec![0; outputs.len()], 1.0, |record, row| {
                 if records.binary_search(&record).is_ok() {
                     all.push(row.iter().map(|log| libm::exp(*log)).collect());
                 }

@@ -59,12 +59,12 @@ fn the_headline_is_chosen_beforehand_and_alone_has_a_bound() {
     let study = Study::new(parts(600, 1.5, 0.0)).unwrap();
     let found = examine(&study, &settings(), &|_| {}).unwrap();
     let findings = &found.findings;
-    assert_eq!(findings.headline, "lira-online");
+    assert!(findings.headline_chosen.contains("4 reference models played the target"), "{findings:?}");
     assert!(findings.auc > 0.9, "{}", findings.auc);
     assert!(findings.epsilon_lower.as_ref().unwrap().value > 1.0);
     let bounded: Vec<&str> =
         findings.attacks.iter().filter(|a| a.epsilon_lower.is_some()).map(|a| a.name.as_str()).collect();
-    assert_eq!(bounded, ["lira-online"]);
+    assert_eq!(bounded, [findings.headline.as_str()]);
     assert_eq!(findings.attacks.len() + findings.not_run.len(), Attack::ALL.len());
     assert_eq!(findings.baseline.shift, Some(false));
     assert!(findings.users.is_none());

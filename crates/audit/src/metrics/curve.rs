@@ -6,7 +6,7 @@ const PLACES: usize = 190;
 
 /// Corners of the curve from (0, 0) to (1, 1). Of many, those nearest to places that are evenly spaced in the logarithm of
 /// the false-positive rate and evenly spaced in the true-positive rate.
-pub(super) fn corners(blocks: &Blocks) -> Vec<(f64, f64)> {
+pub(super) fn corners(blocks: &Blocks<'_>) -> Vec<(f64, f64)> {
     let (n1, n0) = (blocks.members as f64, blocks.non_members as f64);
     let mut all = vec![(0.0, 0.0)];
     let (mut tp, mut fp) = (0, 0);

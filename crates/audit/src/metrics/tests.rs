@@ -21,22 +21,32 @@ fn the_area_counts_pairs() {
     assert_eq!(found.roc, vec![(0.0, 0.0), (0.0, 1.0 / 3.0), (0.5, 1.0), (1.0, 1.0)]);
 }
 
-/// Placements by hand: members 1, ¾, ¾ of variance 1/48, non-members 1 and ⅔ of variance 1/18.
+/// Placements by hand: members 1, ¾, ¾ around 5/6 have squares of 1/24 in sum, non-members 1 and ⅔ of 1/18; two units of the
+/// variance 5/36 are added to each.
 #[test]
-fn the_variance_is_delongs() {
+fn the_interval_is_that_of_effective_trials() {
     let found = measure(&membership(&[3.0, 2.0, 2.0], &[1.0, 2.0]), &MetricSettings::default()).unwrap().auc;
-    let se = (1.0 / 48.0 / 3.0 + 1.0 / 18.0 / 2.0_f64).sqrt();
-    let logit = (5.0_f64).ln();
-    let reach = 1.959_963_984_540_054 * se / (5.0 / 36.0);
-    assert!((found.lower - 1.0 / (1.0 + (reach - logit).exp())).abs() < 1e-12);
-    assert!((found.upper - 1.0 / (1.0 + (-reach - logit).exp())).abs() < 1e-12);
+    let worst = 5.0 / 36.0;
+    let side = |squares: f64, fourths: f64, n: f64| {
+        let total = squares + 2.0 * worst;
+        let carriers = total * total / (fourths + 2.0 * worst * worst);
+        (total / (n * (n + 1.0)), (2.0 / (1.0 / carriers - 1.0 / n).max(1e-12)).min(n + 1.0))
+    };
+    let (a, f) = side(1.0 / 24.0, 1.0 / 36.0_f64.powi(2) + 2.0 / 144.0_f64.powi(2), 3.0);
+    let (b, g) = side(1.0 / 18.0, 2.0 / 36.0_f64.powi(2), 2.0);
+    let freedom = (a + b) * (a + b) / (a * a / f + b * b / g);
+    let ratio = 1.959_963_984_540_054 / interval::student_quantile(0.025, freedom);
+    let trials = worst / (a + b) * ratio * ratio;
+    let value = 5.0 / 6.0;
+    assert!((found.lower - interval::effective_lower(value * trials, trials, 0.025)).abs() < 1e-9);
+    assert!((found.upper - interval::effective_upper(value * trials, trials, 0.025)).abs() < 1e-9);
 }
 
 #[test]
 fn a_perfect_attack_has_an_honest_interval() {
     let found = measure(&membership(&[2.0; 20], &[1.0; 30]), &MetricSettings::default()).unwrap();
     assert_eq!((found.auc.value, found.auc.upper), (1.0, 1.0));
-    assert!((found.auc.lower - 0.05_f64.powf(1.0 / 20.0)).abs() < 1e-12);
+    assert!((found.auc.lower - 0.05_f64.powf(1.0 / 20.0)).abs() < 1e-9);
     let found = measure(&membership(&[1.0; 20], &[2.0; 30]), &MetricSettings::default()).unwrap();
     assert_eq!((found.auc.value, found.auc.lower, found.advantage.value), (0.0, 0.0, 0.0));
     assert!(found.auc.upper < 0.2);
@@ -58,17 +68,57 @@ fn rates_are_told_only_where_false_positives_are_expected() {
 }
 
 #[test]
-fn a_tied_block_enters_wholly_or_not_at_all() {
+fn a_tied_block_is_crossed_on_a_straight_segment() {
     let mut non_members = vec![0.0; 95];
     non_members.extend([1.0; 15]);
     let data = membership(&[2.0, 1.0, 1.0, 0.0], &non_members);
-    let settings = MetricSettings { rates: vec![0.1, 0.14], prior: Some(0.5), ..Default::default() };
+    let settings = MetricSettings { rates: vec![0.1, 15.0 / 110.0], prior: Some(0.5), ..Default::default() };
     let found = measure(&data, &settings).unwrap();
-    assert_eq!((found.rates[0].false_positives, found.rates[0].true_positives), (Some(0), Some(1)));
+    // Of the tied block 11 of 15 non-members may be flagged, and so is that share of its two members.
+    assert_eq!((found.rates[0].false_positives, found.rates[0].true_positives), (Some(11), Some(2)));
+    let tpr = found.rates[0].tpr.unwrap();
+    assert!((tpr.value - (1.0 + 2.0 * 11.0 / 15.0) / 4.0).abs() < 1e-12, "{tpr:?}");
     assert_eq!((found.rates[1].false_positives, found.rates[1].true_positives), (Some(15), Some(3)));
     let ppv = found.rates[0].ppv.unwrap();
-    assert_eq!((ppv.value, ppv.upper), (1.0, 1.0));
-    assert!(ppv.lower < 0.5);
+    assert!((ppv.value - tpr.value / (tpr.value + 0.1)).abs() < 1e-12, "{ppv:?}");
+    assert!(ppv.lower < ppv.value && ppv.value < ppv.upper);
+}
+
+/// An attack that knows labels only finds the share of members that jitter would find.
+#[test]
+fn a_label_only_attack_has_a_rate() {
+    let scores = |right: usize, n: usize| (0..n).map(|i| f64::from(u8::from(i < right))).collect::<Vec<_>>();
+    let data = membership(&scores(950, 1000), &scores(600, 1000));
+    let settings = MetricSettings { rates: vec![0.01, 0.1], ..Default::default() };
+    let found = measure(&data, &settings).unwrap();
+    for (rate, fpr) in found.rates.iter().zip([0.01, 0.1]) {
+        let tpr = rate.tpr.unwrap();
+        assert!((tpr.value - 0.95 / 0.6 * fpr).abs() < 1e-12, "{tpr:?}");
+        assert!(tpr.lower > 0.1 * tpr.value && tpr.upper < 3.0 * tpr.value, "{tpr:?}");
+    }
+}
+
+#[test]
+fn copies_of_a_record_are_no_more_evidence() {
+    let (members, non_members) = (spread(40, 1.0, 0.2), spread(400, 1.0, 0.0));
+    let once = membership(&members, &non_members);
+    let twenty = |scores: &[f64]| scores.iter().flat_map(|s| [*s; 20]).collect::<Vec<_>>();
+    let copies = membership(&twenty(&members), &twenty(&non_members));
+    let users: Vec<String> = (0..8800).map(|record| (record / 20).to_string()).collect();
+    let settings = MetricSettings { rates: vec![0.1], prior: Some(0.5), ..Default::default() };
+    let narrow = measure(&copies, &settings).unwrap();
+    let wide = measure(&copies.clone().with_users(&users).unwrap(), &settings).unwrap();
+    let single = measure(&once, &settings).unwrap();
+    let width = |e: Estimate| e.upper - e.lower;
+    assert!((width(wide.auc) / width(single.auc) - 1.0).abs() < 1e-6);
+    assert!(width(narrow.auc) < 0.4 * width(wide.auc));
+    assert!(width(wide.advantage) >= width(single.advantage));
+    let (wide, single) = (wide.rates[0].tpr.unwrap(), single.rates[0].tpr.unwrap());
+    assert!(width(wide) > 0.9 * width(single), "{wide:?} {single:?}");
+    // One record for each user is the same as no users.
+    let alone: Vec<String> = (0..440).map(|record| record.to_string()).collect();
+    assert!(once.clone().with_users(&alone).unwrap() == once);
+    assert!(once.with_users(&alone[1..]).is_err());
 }
 
 #[test]

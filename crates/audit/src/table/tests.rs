@@ -33,7 +33,7 @@ fn the_least_table() {
     assert_eq!(study.parts().members, [true, false, true]);
     assert_eq!(study.parts().scores.as_deref(), Some(&[0.5, -2.0, 0.3][..]));
     assert_eq!(study.parts().ids, ["0", "1", "2"]);
-    assert_eq!(Attack::headline(&study), Attack::GivenScore);
+    assert_eq!(Attack::by_evidence(&study), Attack::GivenScore);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A training with canaries, and what it proves about ε.
 
-use crate::args::audit::{Canary, CanaryKind, Statement};
-use crate::audit::{Asked, GUESSES, Shown, answer, count, write};
+use crate::args::audit::{Canary, CanaryKind};
+use crate::audit::{Asked, Shown, answer, count, write};
 use crate::bar::Stage;
 use crate::explain::Code;
 use crate::fail::Fail;
@@ -47,9 +47,7 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
         }
         Err(error) => return Err(error.into()),
     };
-    let guesses = arguments.statement.guesses.clone().unwrap_or_else(|| GUESSES.to_string());
-    let statement = Statement { guesses: Some(guesses), ..arguments.statement.clone() };
-    let asked = Asked::of(&statement, &[], ran.certificate.as_ref())?;
+    let asked = Asked::of(&arguments.statement, &[], ran.certificate.as_ref())?;
     let study = Study::new(StudyParts {
         ids: (1..=canaries).map(|canary| format!("canary:{canary}")).collect(),
         members: ran.membership.members().to_vec(),

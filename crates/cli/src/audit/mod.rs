@@ -14,7 +14,7 @@ mod table;
 
 pub(crate) use folder::{AUDIT_FILE, read_findings, write};
 pub(crate) use render::{Shown, answer};
-pub(crate) use settings::{Asked, GUESSES, count, share};
+pub(crate) use settings::{Asked, count, share};
 pub(crate) use table::{draw, drawn, study};
 
 use crate::Output;

@@ -54,7 +54,8 @@ fn summary(findings: &Findings, shown: &Shown<'_>) -> String {
     text += &table(findings);
     let groups: Vec<&GroupFinding> = worst_groups(findings);
     if !groups.is_empty() {
-        let _ = writeln!(text, "\nGroups that stand out (share of members found at one threshold for all)");
+        let _ =
+            writeln!(text, "\nGroups that stand out (AUC among the members and non-members of the group)");
         let lines: Vec<(String, String)> = groups.iter().map(|group| group_line(group)).collect();
         text += &aligned(&lines);
     }
@@ -94,6 +95,9 @@ fn headline_lines(
         ),
         ("attack".to_owned(), format!("{}: {}", headline.name, headline.about)),
     ];
+    if !findings.headline_chosen.is_empty() {
+        lines.push(("  chosen".to_owned(), findings.headline_chosen.clone()));
+    }
     if let Some(target) = findings.overfitting.first() {
         let words = format!(
             "{:.1} % on members, {:.1} % on non-members; the simplest attack is right {:.1} % of the time",
@@ -193,21 +197,11 @@ fn table(findings: &Findings) -> String {
     text
 }
 
-/// Groups whose share of found members is surely above or below what the others have.
+/// Groups whose members are surely told from their own non-members better, or worse, than those of other groups.
 fn worst_groups(findings: &Findings) -> Vec<&GroupFinding> {
-    let overall = findings
-        .attacks
-        .iter()
-        .find(|attack| attack.name == findings.headline)
-        .and_then(|attack| attack.performance.rates.iter().find(|rate| rate.fpr == 0.01))
-        .and_then(|rate| rate.tpr);
-    let Some(overall) = overall else { return Vec::new() };
-    let stands_out = |group: &&GroupFinding| {
-        group.tpr.is_some_and(|tpr| tpr.lower > overall.upper || tpr.upper < overall.lower)
-    };
-    let mut groups: Vec<&GroupFinding> = findings.groups.iter().filter(stands_out).collect();
+    let mut groups: Vec<&GroupFinding> = findings.groups.iter().filter(|group| group.stands_out()).collect();
     groups.sort_by(|a, b| {
-        let value = |group: &GroupFinding| group.tpr.map_or(0.0, |tpr| tpr.value);
+        let value = |group: &GroupFinding| group.auc.map_or(0.0, |auc| auc.value);
         value(b).total_cmp(&value(a))
     });
     groups.truncate(8);
@@ -216,8 +210,10 @@ fn worst_groups(findings: &Findings) -> Vec<&GroupFinding> {
 
 fn group_line(group: &GroupFinding) -> (String, String) {
     let label = format!("  {} = {}", group.column, group.group);
-    let found = group.tpr.as_ref().map_or_else(String::new, percents);
-    (label, format!("{found}, {} members", group.members))
+    let shown = |estimate: &Option<Estimate>| estimate.as_ref().map_or_else(String::new, with_interval);
+    let words =
+        format!("{}; other groups {}; {} members", shown(&group.auc), shown(&group.others), group.members);
+    (label, words)
 }
 
 fn rate_words(rate: &RateAt) -> String {

@@ -10,9 +10,8 @@ use reticent::audit::bound::{BoundSettings, Method, Selection, Tradeoff};
 use reticent::audit::metrics::MetricSettings;
 use reticent::core::Certificate;
 use reticent::data::closest;
-
-/// The share of records that is guessed where it must be fixed in advance: what serves Gaussian noise best, at any ε.
-pub(crate) const GUESSES: f64 = 0.05;
+use reticent::noise::Entropy;
+use reticent::noise::entropy::Bits;
 
 /// The δ of a bound where no certificate gives one.
 const DELTA: f64 = 1e-5;
@@ -42,13 +41,13 @@ impl Asked {
         let delta = delta_of(statement, certificate)?;
         let key = statement.key.clone();
         let method = method(statement.bound.as_deref().unwrap_or("one-run"))?;
-        let selection = match (&statement.guesses, method) {
-            (Some(text), _) => Selection::Declared { share: share("--guesses", text)? },
-            // For trade-off curves the number of guesses is fixed in advance.
-            (None, Some(Method::FDp(_))) => Selection::Declared { share: GUESSES },
-            (None, _) => Selection::default(),
+        let selection = match &statement.guesses {
+            Some(text) => Selection::Declared { share: share("--guesses", text)? },
+            None => Selection::BySize,
         };
-        let bound = BoundSettings { confidence, selection, ..BoundSettings::new(delta, key.clone()) };
+        // Ties between equal scores are not broken by anything that a table may have been sorted by.
+        let fresh = Some(Entropy::new()?.word());
+        let bound = BoundSettings { confidence, selection, fresh, ..BoundSettings::new(delta, key.clone()) };
         let attacks = attacks.iter().map(|name| attack(name)).collect::<Result<Vec<_>, _>>()?;
         let settings = ExamineSettings {
             metrics: MetricSettings { confidence, prior, ..MetricSettings::default() },

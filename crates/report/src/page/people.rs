@@ -18,8 +18,9 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
     } else {
         let name = headline(dossier).map_or("the headline attack", |attack| &attack.name);
         body.p(&format!(
-            "How {name} does on each group, with one threshold for everybody. The intervals hold for all groups together, so \
-             that groups may be compared."
+            "How {name} does on each group. Groups are compared by how well their members are told from their own non-members: a \
+             group in which members and non-members alike score higher is flagged more often, but is not more exposed. The \
+             intervals hold for all groups together."
         ));
         let mut columns: Vec<(&str, Vec<&GroupFinding>)> = Vec::new();
         for group in groups {
@@ -51,7 +52,9 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
                     Cell::number(group.non_members.to_string()),
                     shown(&group.tpr, words::share),
                     shown(&group.fpr, words::share),
+                    shown(&group.advantage, words::share),
                     shown(&group.auc, words::estimate),
+                    Cell::text(if group.stands_out() { "yes" } else { "no" }),
                 ]
             })
             .collect();
@@ -61,32 +64,30 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
             "Non-members",
             "True-positive rate",
             "False-positive rate",
+            "TPR less FPR",
             "AUC of the group",
+            "Stands out",
         ];
         body.table("The headline attack by group", &head, &rows);
     }
     Section { id: "groups", title: "Groups", block: Block::Measured, body }
 }
 
-/// True-positive rates of the groups of one column; none when no group has one.
+/// The areas of the groups of one column; none when no group has one.
 fn chart(place: usize, column: &str, groups: &[&GroupFinding]) -> Option<(String, String)> {
-    let most = groups.iter().filter_map(|group| group.tpr.filter(words::sound)).map(|tpr| tpr.upper);
-    let most = most.fold(0.0, f64::max);
-    if most <= 0.0 {
-        return None;
-    }
+    groups.iter().find_map(|group| group.auc.filter(words::sound))?;
     let rows: Vec<Row> = groups
         .iter()
         .take(DRAWN)
         .map(|group| {
-            let tpr = group.tpr.filter(words::sound);
+            let auc = group.auc.filter(words::sound);
             Row {
                 label: group.group.clone(),
-                value: tpr.map_or("not measurable".to_owned(), |tpr| words::share(&tpr)),
-                mark: tpr.map_or(Mark::Nothing, |tpr| Mark::Interval {
-                    value: 100.0 * tpr.value,
-                    low: 100.0 * tpr.lower,
-                    high: 100.0 * tpr.upper,
+                value: auc.map_or("not measurable".to_owned(), |auc| words::estimate(&auc)),
+                mark: auc.map_or(Mark::Nothing, |auc| Mark::Interval {
+                    value: auc.value,
+                    low: auc.lower,
+                    high: auc.upper,
                 }),
                 colour: 0,
             }
@@ -94,17 +95,16 @@ fn chart(place: usize, column: &str, groups: &[&GroupFinding]) -> Option<(String
         .collect();
     let left_out = groups.len().saturating_sub(DRAWN);
     let chart = Rows {
-        title: format!("True-positive rate by {column}"),
-        x: Axis::linear("true-positive rate in %", 0.0, (100.0 * most).min(100.0)),
+        title: format!("AUC by {column}"),
+        x: Axis::unit("AUC within the group (0.5 is guessing)"),
         rows,
-        guides: Vec::new(),
+        guides: vec![0.5],
     };
-    let description = format!(
-        "True-positive rate with interval for each group of {column}; the numbers are in the table below."
-    );
+    let description =
+        format!("AUC with interval for each group of {column}; the numbers are in the table below.");
     let mut caption = format!(
-        "Share of members found, by {column}. Groups whose whiskers do not overlap are not equally exposed, at the stated \
-         confidence; wide whiskers mean few records."
+        "How well members of a group are told from its own non-members, by {column}. Groups whose whiskers do not overlap are \
+         not equally exposed, at the stated confidence; wide whiskers mean few records."
     );
     if left_out > 0 {
         caption.push_str(&format!(" {left_out} more groups are in the table only."));

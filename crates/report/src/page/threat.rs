@@ -143,6 +143,9 @@ pub(super) fn coverage(dossier: &Dossier) -> Section {
         body.table("Attacks of this audit, one by one", &["Attack", "What happened"], &rows);
     }
     if let Some(attack) = super::headline(dossier) {
+        if !findings.headline_chosen.is_empty() {
+            body.p(&format!("How the headline attack was chosen: {}.", findings.headline_chosen));
+        }
         if attack.name == findings.headline {
             let how = match findings.headline_choice {
                 HeadlineChoice::Rule => {
