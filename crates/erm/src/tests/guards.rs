@@ -5,7 +5,7 @@ use crate::draw::Shape;
 use crate::gradient::course_sigma;
 use crate::objective::{self, Profile, redberg_delta_up};
 use crate::plan::Place;
-use crate::problem::{Problem, norm_up};
+use crate::problem::{Problem, margin_error_up, norm_up};
 use crate::{ErmError, Loss, Method, Rows, Schedule, Scope, Settings, fit, output, rows};
 use reticent_core::profile::gaussian_delta_up;
 use reticent_core::{Delta, Epsilon, Neighboring, NoiseMultiplier};
@@ -167,6 +167,59 @@ fn the_tolerance_covers_the_rounding_of_every_data_set() {
                 assert!(2.0 * output.tolerance <= 0.02 * loss.constants().lipschitz);
             }
         }
+    }
+}
+
+#[test]
+fn finishing_noise_moves_no_margin_on_large_tables() {
+    // The benchmark's KDDCup99: many rows, little regularization, 166 features of at most 41 non-zeros and the intercept.
+    for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
+        for (epsilon, delta) in [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 5e-12), (3.0, 5e-12)] {
+            let public = Scope {
+                size: 448_339,
+                width: 167,
+                l1_bound: 6.41,
+                loss: Loss::Logistic,
+                neighboring,
+                regularization: None,
+            };
+            for plan in [
+                objective::plan(&public, budget(epsilon, delta)).unwrap(),
+                output::plan(&public, budget(epsilon, delta)).unwrap(),
+            ] {
+                if plan.place != Place::Finish {
+                    let moved = plan.finishing_norm(public.width).unwrap() / 167f64.sqrt();
+                    assert!(moved < 0.1, "{neighboring} {epsilon} {delta}: {:?} {moved}", plan.place);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn margins_for_a_certificate_are_as_good_as_stated() {
+    // A large sum of terms that cancel, beside what is exact.
+    let k = 1 << 12;
+    let (mut numbers, columns) = (Numbers::new(5), (0..k as u32).collect::<Vec<_>>());
+    for _ in 0..20 {
+        let mut values: Vec<f64> = (0..k).map(|_| 2.0 * numbers.next() - 1.0).collect();
+        rows::clip(&[0, k], &mut values);
+        let weights: Vec<f64> = (0..k).map(|_| 1e4 * (2.0 * numbers.next() - 1.0)).collect();
+        // Products of doubles cut to 26 bits are exact, and so is the order from both ends to a sum of 0.
+        let half: Vec<f64> = weights.iter().map(|w| f64::from(*w as f32)).collect();
+        let mut mirrored = values.clone();
+        for index in 0..k / 2 {
+            mirrored[k - 1 - index] = -mirrored[index];
+        }
+        let symmetric: Vec<f64> = (0..k).map(|index| half[index.min(k - 1 - index)]).collect();
+        let offsets = [0, k];
+        let row = Rows::new(k, &offsets, &columns, &mirrored, &[1.0]).unwrap();
+        let problem = Problem::new(row, Loss::Logistic, 0.0).unwrap();
+        let (mut plain, mut exact) = (Vec::new(), Vec::new());
+        problem.margins(&symmetric, &mut plain);
+        problem.margins_exactly(&symmetric, &mut exact);
+        assert!(exact[0].abs() <= margin_error_up(k) * norm_up(&symmetric), "{exact:?}");
+        assert!(plain[0].abs() >= exact[0].abs(), "{plain:?} {exact:?}");
     }
 }
 
