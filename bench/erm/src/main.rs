@@ -3,6 +3,8 @@
 //! ```text
 //! reticent-bench-erm features adult|kdd OUT     train and test features as .npy, dense
 //! reticent-bench-erm fits adult|kdd SEEDS       a line of JSON per fit
+//! reticent-bench-erm tail adult|kdd METHOD EPSILON FITS
+//!                                               the same for many fits of one method, to see the worst of them
 //! ```
 //!
 //! The data are found through `RETICENT_DATA`.
@@ -24,7 +26,13 @@ fn main() -> Result<()> {
     match words[..] {
         ["features", name, out] => load(name)?.write(Path::new(out)),
         ["fits", name, seeds] => fits(name, seeds.parse().context("the number of seeds")?),
-        _ => bail!("give: features adult|kdd OUT, or fits adult|kdd SEEDS"),
+        ["tail", name, method, epsilon, seeds] => {
+            let epsilon = epsilon.parse().context("epsilon")?;
+            tail(name, method, epsilon, seeds.parse().context("the number of fits")?)
+        }
+        _ => {
+            bail!("give: features adult|kdd OUT, fits adult|kdd SEEDS, or tail adult|kdd METHOD EPSILON FITS")
+        }
     }
 }
 
@@ -45,24 +53,48 @@ const EPSILONS: [f64; 7] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0];
 fn fits(name: &str, seeds: u32) -> Result<()> {
     let sides = load(name)?;
     let (train, test) = (sides.rows(&sides.train)?, sides.rows(&sides.test)?);
-    let n = train.len() as u64;
     let (exact, seconds) = timed(|| Ok(fit_exact(&train, Loss::Logistic, &Settings::default())?))?;
     print(&sides, &test, "exact", None, Neighboring::ReplaceOne, &exact, seconds)?;
     let mut entropy = Entropy::new()?;
-    for (way, method, approximate, neighboring) in WAYS {
-        let settings = match neighboring {
-            Neighboring::AddRemove => Settings::add_remove(n),
-            Neighboring::ReplaceOne => Settings::default(),
-        };
+    for way in WAYS {
         for epsilon in EPSILONS {
-            let delta = if approximate { (n as f64).powi(-2) } else { 0.0 };
-            let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
-            for _ in 0..seeds {
-                let (fitted, seconds) =
-                    timed(|| Ok(fit(&train, Loss::Logistic, method, budget, &settings, &mut entropy)?))?;
-                print(&sides, &test, way, Some(budget), neighboring, &fitted, seconds)?;
-            }
+            repeat(&sides, (&train, &test), way, epsilon, seeds, &mut entropy)?;
         }
+    }
+    Ok(())
+}
+
+/// Many fits of every way with this method.
+fn tail(name: &str, method: &str, epsilon: f64, seeds: u32) -> Result<()> {
+    let sides = load(name)?;
+    let (train, test) = (sides.rows(&sides.train)?, sides.rows(&sides.test)?);
+    let mut entropy = Entropy::new()?;
+    for way in WAYS.into_iter().filter(|(own, ..)| *own == method) {
+        repeat(&sides, (&train, &test), way, epsilon, seeds, &mut entropy)?;
+    }
+    Ok(())
+}
+
+/// So many fits of one way.
+fn repeat(
+    sides: &Sides,
+    (train, test): (&Rows<'_>, &Rows<'_>),
+    (way, method, approximate, neighboring): (&str, Method, bool, Neighboring),
+    epsilon: f64,
+    seeds: u32,
+    entropy: &mut Entropy,
+) -> Result<()> {
+    let n = train.len() as u64;
+    let settings = match neighboring {
+        Neighboring::AddRemove => Settings::add_remove(n),
+        Neighboring::ReplaceOne => Settings::default(),
+    };
+    let delta = if approximate { (n as f64).powi(-2) } else { 0.0 };
+    let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
+    for _ in 0..seeds {
+        let (fitted, seconds) =
+            timed(|| Ok(fit(train, Loss::Logistic, method, budget, &settings, entropy)?))?;
+        print(sides, test, way, Some(budget), neighboring, &fitted, seconds)?;
     }
     Ok(())
 }

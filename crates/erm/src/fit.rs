@@ -180,6 +180,7 @@ pub(crate) fn certificate(
         unit: settings.unit.clone(),
         neighboring: scope.neighboring,
         events: events.to_vec(),
+        adaptive: Vec::new(),
         guarantee,
         accountant: format!("{theorem}{how}"),
         public,
@@ -199,6 +200,14 @@ pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimensi
         warnings.push(
             "the noise is strong for so few rows: the model may be no better than a constant one".into(),
         );
+    } else if let AnyPlan::Perturbation(plan) = plan
+        && finishing_moves(plan, scope) > MOST_FINISHING
+    {
+        warnings.push(
+            "the noise that covers the solver's distance from the minimum can change predictions: give a larger \
+             regularization"
+                .into(),
+        );
     }
     Report {
         regularization: lambda / size,
@@ -210,6 +219,17 @@ pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimensi
         schedule,
         solver: None,
         warnings,
+    }
+}
+
+/// How far finishing noise beside other noise may move a typical margin before it is said.
+const MOST_FINISHING: f64 = 0.3;
+
+/// How far the finishing noise moves the margin of a row of norm 1, typically; nothing where it is all the noise there is.
+fn finishing_moves(plan: &Plan, scope: &Scope) -> f64 {
+    match plan.place {
+        Place::Finish => 0.0,
+        _ => plan.finishing_norm(scope.width).unwrap_or(f64::INFINITY) / libm::sqrt(scope.width as f64),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ErmError;
 use crate::draw::Shape;
-use crate::problem::{Extent, Problem, norm_up};
+use crate::problem::{Extent, Problem, margin_error_up, norm_up};
 use crate::settings::Scope;
 use crate::solver::minimise;
 use reticent_core::rounding::{div_up, mul_down, mul_up, sqrt_up, sub_down};
@@ -118,7 +118,7 @@ pub(crate) fn tolerance(scope: &Scope, lambda: f64, place: Place) -> Result<f64,
     let least = constants.lipschitz * ((2f64).powi(-40) * size).max(1e-6);
     let tolerance = least + 8.0 * rounding;
     // The error of a margin must also fade with the distance from the minimum.
-    let drift = 8.0 * size * constants.smoothness * (scope.width + 8) as f64 * f64::EPSILON;
+    let drift = 8.0 * size * constants.smoothness * margin_error_up(scope.width);
     if 2.0 * tolerance <= MOST_INEXACT * scope.changes() * constants.lipschitz && drift <= lambda {
         return Ok(tolerance);
     }

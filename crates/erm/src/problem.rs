@@ -67,6 +67,23 @@ impl<'a> Problem<'a> {
         }));
     }
 
+    /// Margins of all rows by compensated dot products: as good as if they were summed in twice the precision and rounded
+    /// once, whatever the number of features.
+    pub(crate) fn margins_exactly(&self, weights: &[f64], margins: &mut Vec<f64>) {
+        let (given, intercept) = self.unscaled(weights);
+        margins.clear();
+        margins.extend((0..self.rows.len()).map(|row| {
+            let (columns, values) = self.rows.row(row);
+            let mut sum = Compensated { sum: intercept, error: 0.0 };
+            for (column, value) in columns.iter().zip(values) {
+                let (product, error) = exact_product(given[*column as usize], *value);
+                sum.add(product);
+                sum.error += error;
+            }
+            sum.value()
+        }));
+    }
+
     /// Σ slopeᵢ xᵢ by compensated summation.
     pub(crate) fn combine(&self, slopes: &[f64]) -> Vec<f64> {
         let mut sums = vec![Compensated::default(); self.width()];
@@ -154,20 +171,44 @@ pub(crate) struct Extent {
 
 impl Extent {
     /// A bound on the norm of what rounding adds to the gradient that [`combine`](Problem::combine) and the
-    /// linear terms give at `weights`; `combined` is the norm of the sum over rows, `linear` that of b.
+    /// linear terms give at `weights`, with [exact margins](Problem::margins_exactly); `combined` is the norm of the sum
+    /// over rows, `linear` that of b.
     ///
-    /// A margin is a sum of at most `longest + 1` products and Σ|wⱼxⱼ| ≤ ‖w‖; a slope is as wrong as β times
-    /// that and its own rounding; products, the compensated sums and the last additions each add
+    /// A margin is a compensated sum of at most `longest + 1` products and Σ|wⱼxⱼ| ≤ ‖w‖; a slope is as wrong as β times
+    /// its error and its own rounding; products, the compensated sums and the last additions each add
     /// a unit or two in the last place of what they add.
     pub(crate) fn gradient_error_up(&self, weights: f64, lambda: f64, combined: f64, linear: f64) -> f64 {
         let unit = f64::EPSILON;
         let n = self.rows;
         let lipschitz = self.loss.constants().lipschitz;
-        let margin_error = (self.longest + 8) as f64 * unit * weights;
+        let margin_error = margin_error_up(self.longest) * weights;
         let per_row = self.loss.slope_error(margin_error) + 2.0 * unit * lipschitz;
         let last = 8.0 * unit * (combined + lambda * weights + linear);
         (n * per_row + last + (n * unit) * (n * unit) * n * lipschitz) * (1.0 + 1e-9)
     }
+}
+
+/// What a margin by [`margins_exactly`](Problem::margins_exactly) is off by for weights of norm 1 and rows of at most so many
+/// non-zeros: a rounding of the weights' scale, one of the sum, and terms of second order.
+pub(crate) fn margin_error_up(longest: usize) -> f64 {
+    let second = (longest + 1) as f64 * (2f64).powi(-26);
+    (2.0 + second * second) * f64::EPSILON
+}
+
+/// a·b as the sum of two doubles, exactly unless a part overflows or underflows (Dekker's product).
+#[inline]
+fn exact_product(a: f64, b: f64) -> (f64, f64) {
+    /// Splits a double into two of half the digits (Veltkamp).
+    #[inline]
+    fn halves(value: f64) -> (f64, f64) {
+        const FACTOR: f64 = ((1u32 << 27) + 1) as f64;
+        let wide = FACTOR * value;
+        let high = wide - (wide - value);
+        (high, value - high)
+    }
+    let product = a * b;
+    let ((a1, a2), (b1, b2)) = (halves(a), halves(b));
+    (product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2))
 }
 
 /// A running sum with its rounding errors kept beside it (Knuth's two-sum).

@@ -94,7 +94,7 @@ struct State<'a, 'b> {
     margins: Vec<f64>,
     slopes: Vec<f64>,
     curvatures: Vec<f64>,
-    /// Whether margins were computed from the weights at once rather than carried along.
+    /// Whether margins were computed from the weights at once, exactly, rather than carried along.
     fresh: bool,
     dense: bool,
 }
@@ -131,7 +131,7 @@ impl<'a, 'b> State<'a, 'b> {
         if self.fresh {
             return false;
         }
-        self.problem.margins(&self.weights, &mut self.margins);
+        self.problem.margins_exactly(&self.weights, &mut self.margins);
         self.problem.derivatives(&self.margins, &mut self.slopes, &mut self.curvatures);
         self.fresh = true;
         true

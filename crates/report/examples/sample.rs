@@ -251,6 +251,7 @@ fn epsilon(epochs: u32) -> Result<f64, AccountingError> {
 
 fn certificate() -> Result<Certificate, AccountingError> {
     Ok(Certificate {
+        adaptive: Vec::new(),
         unit: "row".to_owned(),
         neighboring: Neighboring::AddRemove,
         events: vec![training(EPOCHS)?],

@@ -8,6 +8,9 @@ use reticent::noise::query::{self, Terms};
 /// The share of ε that counting the rows gets when no size is declared.
 const COUNTING_SHARE: f64 = 0.02;
 
+/// What a certificate adds where an earlier answer, such as a noisy count, decided later parameters.
+pub(crate) const DECIDED: &str = "; the shares are added, since earlier answers decided later parameters";
+
 /// What the rows have paid for so far, in sequence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bill {
@@ -23,6 +26,11 @@ impl Bill {
             Some(before) => before.then(guarantee)?,
         });
         Ok(())
+    }
+
+    /// What that adds up to.
+    pub(crate) fn cost(&self) -> Result<Guarantee, Fail> {
+        Ok(self.guarantee.map_or_else(|| Epsilon::new(0.0).map(Guarantee::pure), Ok)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows to a model with its certificate.
 
-use super::bill::{Bill, count_rows};
+use super::bill::{Bill, DECIDED, count_rows};
 use super::held_out::{Tested, exactly, released};
 use super::plan::Plan;
 use super::task::Task;
@@ -44,7 +44,7 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
             Fail::flag("--test", &table.path().display().to_string(), "it has no rows").coded(Code::NoRows)
         );
     }
-    let (mut model, method, bill) = fit_design(plan, &train, entropy)?;
+    let Fitted { mut model, method, bill, share } = fit_design(plan, &train, entropy)?;
     let (own, report) = match &model {
         Model::Binary(fit) => (&fit.certificate, &fit.report),
         Model::Multiclass(many) => (&many.certificate, &many.report),
@@ -76,7 +76,7 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
         ));
     }
     let certificate = match own {
-        Some(own) => Some(certificate(plan, own, bill, tested.as_ref())?),
+        Some(own) => Some(certificate(plan, own, &bill, share, tested.as_ref())?),
         None => None,
     };
     // One claim for the model, wherever it is looked up.
@@ -89,12 +89,18 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     Ok(Trained { model, method, tested, certificate, warnings })
 }
 
-/// A model of these rows, how it was fitted, and what was paid before the fit.
-pub(super) fn fit_design(
-    plan: &Plan,
-    train: &Design,
-    entropy: &mut Entropy,
-) -> Result<(Model, Method, Bill), Fail> {
+/// A model of some rows.
+struct Fitted {
+    model: Model,
+    method: Method,
+    /// What was paid before the fit.
+    bill: Bill,
+    /// What the fit was held to, whatever the count before it said; nothing without privacy.
+    share: Guarantee,
+}
+
+/// A model of these rows.
+fn fit_design(plan: &Plan, train: &Design, entropy: &mut Entropy) -> Result<Fitted, Fail> {
     let mut bill = Bill::default();
     let mut settings = plan.settings.clone();
     let budget = match plan.budget {
@@ -120,7 +126,7 @@ pub(super) fn fit_design(
         }
         _ => Model::Binary(fit_binary(&rows, plan.loss, method, budget, &settings, entropy)?),
     };
-    Ok((model, method, bill))
+    Ok(Fitted { model, method, bill, share: budget })
 }
 
 /// What reference models of a stored one are fitted with.
@@ -262,35 +268,40 @@ fn schedule(
 fn certificate(
     plan: &Plan,
     own: Certificate,
-    mut bill: Bill,
+    bill: &Bill,
+    share: Guarantee,
     tested: Option<&Tested>,
 ) -> Result<Certificate, Fail> {
-    let mut accountant = own.accountant;
-    let mut public = own.public;
-    if !bill.events.is_empty() {
-        accountant = format!("rows counted with noise, then {accountant}");
-        public.retain(|known| !known.starts_with("declared size"));
+    // A noisy count and a learnt schema decide the weights' number, the regularization and the noise.
+    let decided = bill.guarantee.is_some() || plan.spent.is_some();
+    let mut fitted = match decided {
+        true => own.after(&bill.events, bill.cost()?, share)?,
+        false => own,
+    };
+    if bill.guarantee.is_some() {
+        fitted.accountant = format!("rows counted with noise, then {}", fitted.accountant);
+        fitted.public.retain(|known| !known.starts_with("declared size"));
     }
-    bill.add(&own.events, own.guarantee)?;
-    let mut guarantee = bill.guarantee.unwrap_or(own.guarantee);
-    let mut events = bill.events;
     let schema = match (plan.spent, plan.encoder.schema().is_draft()) {
         (_, true) => "schema: a DRAFT read off the records, which voids this claim",
         (Some(_), false) => "names of the columns and what learning the schema took as public",
         (None, false) => "schema",
     };
-    public.push(schema.to_owned());
+    fitted.public.push(schema.to_owned());
     if let Some(Tested::Released { event, guarantee: testing, .. }) = tested {
-        guarantee = composition::parallel(&[guarantee, *testing], own.neighboring)?;
-        events = vec![Event::Parallel { events: vec![Event::Composed { events }, event.clone()] }];
-        accountant = format!("{accountant}; tested on held-out rows (parallel composition)");
-        public.push(format!("split key: {}", plan.split_key));
+        fitted.guarantee = composition::parallel(&[fitted.guarantee, *testing], fitted.neighboring)?;
+        let trained = Event::Composed { events: fitted.events };
+        fitted.events = vec![Event::Parallel { events: vec![trained, event.clone()] }];
+        fitted.accountant += "; tested on held-out rows (parallel composition)";
+        fitted.public.push(format!("split key: {}", plan.split_key));
     }
     if let Some(spent) = plan.spent {
-        let Guarantee { epsilon, delta } = spent;
-        events.insert(0, Event::Approximate { epsilon, delta });
-        guarantee = spent.then(guarantee)?;
-        accountant = format!("the schema's own cost, then {accountant}");
+        fitted.events.insert(0, Event::Approximate { epsilon: spent.epsilon, delta: spent.delta });
+        fitted.guarantee = spent.then(fitted.guarantee)?;
+        fitted.accountant = format!("the schema's own cost, then {}", fitted.accountant);
     }
-    Ok(Certificate { unit: own.unit, neighboring: own.neighboring, events, guarantee, accountant, public })
+    if decided {
+        fitted.accountant += DECIDED;
+    }
+    Ok(fitted)
 }

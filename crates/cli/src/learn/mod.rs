@@ -24,7 +24,7 @@ mod replay;
 mod target;
 mod task;
 
-pub(crate) use bill::{Bill, count_rows};
+pub(crate) use bill::{Bill, DECIDED, count_rows};
 pub(crate) use evaluate::{class_lines, evaluated, value_lines};
 pub(crate) use fit::public_warnings;
 pub(crate) use plan::{no_schema, spent, tables};

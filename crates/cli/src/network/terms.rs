@@ -5,9 +5,9 @@ use super::run::{Counted, Run};
 use super::settings::{Budget, Settings};
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::learn::{Bill, count_rows, spent};
+use crate::learn::{Bill, DECIDED, count_rows, spent};
 use reticent::core::rounding::sub_down;
-use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
+use reticent::core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
 use reticent::noise::Entropy;
 use reticent::train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
 
@@ -22,7 +22,14 @@ pub(super) struct Agreement {
     counted: bool,
     /// What learning the schema has cost.
     schema: Option<Guarantee>,
+    /// What all steps are held to, whatever a noisy count or a learnt schema before them said; none where nothing came
+    /// before, and the steps' own account is the proof.
+    share: Option<Guarantee>,
 }
+
+/// The most trained weights behind a schema that was learnt with privacy, where the noise is given: the account is for so many,
+/// since the schema decides how many there are.
+const MOST_DECIDED_WEIGHTS: usize = 1 << 24;
 
 /// Settles sizes, steps and noise for a model with so many trained weights. With add-remove, the true number of units
 /// enters through a noisy count alone, and not at all if a size is declared.
@@ -78,6 +85,7 @@ pub(super) fn agree(
         // At most 1e6 epochs of 2^50 units.
         None => (run.epochs.unwrap_or(1.0) * size as f64 / batch as f64 - 1e-9).ceil().max(1.0) as u64,
     };
+    let mut share = None;
     let terms = match budget {
         Budget::None => {
             Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: batch as usize }, steps })
@@ -93,13 +101,34 @@ pub(super) fn agree(
                 dimension,
             };
             Terms::Private(match budget {
-                Budget::Noise { multiplier, delta } => PrivacyPlan::new(plan, multiplier, delta.get())?,
-                Budget::Target(left) => PrivacyPlan::target(plan, left)?,
+                Budget::Noise { multiplier, delta } => {
+                    if schema.is_some() {
+                        share = Some(widest(&plan, multiplier, delta)?);
+                    }
+                    PrivacyPlan::new(plan, multiplier, delta.get())?
+                }
+                Budget::Target(left) => {
+                    share = (counted || schema.is_some()).then_some(left);
+                    PrivacyPlan::target(plan, left)?
+                }
                 Budget::None => return Err(Fail::missing("--epsilon", "say how much privacy to spend")),
             })
         }
     };
-    Ok(Agreement { size, batch, terms, bill, counted, schema })
+    Ok(Agreement { size, batch, terms, bill, counted, schema, share })
+}
+
+/// What steps with this noise cost for every number of weights that a learnt schema may lead to: the noise's grid takes
+/// the most from the longest vector.
+fn widest(plan: &PlanSettings, multiplier: f64, delta: Delta) -> Result<Guarantee, Fail> {
+    if plan.dimension > MOST_DECIDED_WEIGHTS {
+        let remedy = "the schema was learnt with privacy: with --noise-multiplier train at most 2^24 weights, or give \
+                      --epsilon";
+        return Err(Fail::flag("--noise-multiplier", &multiplier.to_string(), remedy).coded(Code::Conflict));
+    }
+    let widest = PlanSettings { dimension: MOST_DECIDED_WEIGHTS, ..plan.clone() };
+    let epsilon = PrivacyPlan::new(widest, multiplier, delta.get())?.epsilon(plan.steps)?;
+    Ok(Guarantee { epsilon, delta })
 }
 
 /// A noisy number of units and what is left of the budget; one that was counted before is taken over.
@@ -152,9 +181,10 @@ impl Agreement {
         steps as f64 * self.batch as f64 / self.size as f64
     }
 
-    /// ε of the steps with what was spent before them.
+    /// ε of the steps with what was spent before them. Where a count or a learnt schema decided the steps, what some of
+    /// them cost is not known for every answer: their share stands for any number of them.
     pub(super) fn spent(&self, own: Epsilon) -> Result<f64, Fail> {
-        let mut spent = Guarantee::pure(own);
+        let mut spent = Guarantee::pure(self.share.map_or(own, |share| share.epsilon));
         for before in [self.bill.guarantee, self.schema].into_iter().flatten() {
             spent = before.then(spent)?;
         }
@@ -163,34 +193,43 @@ impl Agreement {
 
     /// The trainer's certificate with what was spent before its first step.
     pub(super) fn certificate(&self, own: Certificate, reader: &Reader) -> Result<Certificate, Fail> {
-        let Certificate { unit, neighboring, events, guarantee, mut accountant, mut public } = own;
-        let mut bill = self.bill.clone();
+        let mut whole = match self.share.filter(|_| !own.events.is_empty()) {
+            Some(share) => own.after(&self.bill.events, self.bill.cost()?, share)?,
+            None => {
+                let mut bill = self.bill.clone();
+                bill.add(&own.events, own.guarantee)?;
+                let guarantee = bill.cost()?;
+                Certificate { events: bill.events, guarantee, ..own }
+            }
+        };
         if self.counted {
-            accountant = format!("rows counted with noise, then {accountant}");
-            public.retain(|known| !known.starts_with("the number of units"));
+            whole.accountant = format!("rows counted with noise, then {}", whole.accountant);
+            whole.public.retain(|known| !known.starts_with("the number of units"));
         }
-        bill.add(&events, guarantee)?;
-        let (mut events, mut guarantee) = (bill.events, bill.guarantee.unwrap_or(guarantee));
         match (&reader.schema, self.schema) {
             (Some(schema), _) if schema.is_draft() => {
-                public.push("schema: a DRAFT read off the records, which voids this claim".to_owned());
+                whole.public.push("schema: a DRAFT read off the records, which voids this claim".to_owned());
             }
             (Some(_), Some(spent)) => {
-                events.insert(0, Event::Approximate { epsilon: spent.epsilon, delta: spent.delta });
-                guarantee = spent.then(guarantee)?;
-                accountant = format!("the schema's own cost, then {accountant}");
-                public.push("names of the columns and what learning the schema took as public".to_owned());
+                let event = Event::Approximate { epsilon: spent.epsilon, delta: spent.delta };
+                whole.events.insert(0, event);
+                whole.guarantee = spent.then(whole.guarantee)?;
+                whole.accountant = format!("the schema's own cost, then {}", whole.accountant);
+                let known = "names of the columns and what learning the schema took as public";
+                whole.public.push(known.to_owned());
             }
-            (Some(_), None) => public.push("schema".to_owned()),
+            (Some(_), None) => whole.public.push("schema".to_owned()),
             (None, _) => {
-                public.push(
-                    "size, channels and classes of the images, and the constants for their pixels".to_owned(),
-                );
+                let known = "size, channels and classes of the images, and the constants for their pixels";
+                whole.public.push(known.to_owned());
             }
         }
         if reader.vocabulary.is_some() {
-            public.push("vocabulary and length of the texts".to_owned());
+            whole.public.push("vocabulary and length of the texts".to_owned());
         }
-        Ok(Certificate { unit, neighboring, events, guarantee, accountant, public })
+        if self.share.is_some() {
+            whole.accountant += DECIDED;
+        }
+        Ok(whole)
     }
 }

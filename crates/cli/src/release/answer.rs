@@ -141,6 +141,7 @@ fn certificate(plan: &Plan, events: Vec<Event>, guarantee: Guarantee, rows: u64)
         unit: "row".to_owned(),
         neighboring: plan.terms.neighboring,
         events,
+        adaptive: Vec::new(),
         guarantee,
         accountant: accountant.to_owned(),
         public,

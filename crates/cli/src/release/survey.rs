@@ -202,6 +202,7 @@ fn local_certificate(
         unit: "answer".to_owned(),
         neighboring: Neighboring::ReplaceOne,
         events: vec![response.event()],
+        adaptive: Vec::new(),
         guarantee: response.guarantee(),
         accountant: "stated by the mechanism, for each answer by itself (local model)".to_owned(),
         public,

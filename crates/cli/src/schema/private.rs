@@ -119,6 +119,7 @@ fn certificate(plan: &Plan, shares: &Shares) -> Result<Certificate, Fail> {
         unit: "row".to_owned(),
         neighboring: Neighboring::AddRemove,
         events,
+        adaptive: Vec::new(),
         guarantee,
         accountant: "basic composition".to_owned(),
         public,

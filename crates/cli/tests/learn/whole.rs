@@ -18,6 +18,24 @@ fn the_bundled_records_need_nothing_but_an_epsilon() {
 }
 
 #[test]
+fn what_a_count_decided_is_claimed_whole_and_what_was_fixed_as_it_is() {
+    let certificate = |more: &[&str]| -> Certificate {
+        let words = [&["train", "--epsilon", "1", "--delta", "1e-6", "--test-share", "0"][..], more].concat();
+        serde_json::from_value(json(&words)["certificate"].clone()).unwrap()
+    };
+    for method in ["objective", "gradient", "output"] {
+        // Another count might have led to a law that needs the delta: it is claimed whatever this one led to.
+        let counted = certificate(&["--method", method]);
+        let (epsilon, delta) = (counted.guarantee.epsilon.get(), counted.guarantee.delta.get());
+        assert!(epsilon <= 1.0 && epsilon > 1.0 - 1e-9 && delta == 1e-6, "{method}: {epsilon} {delta}");
+        assert!(!counted.adaptive.is_empty() && counted.events.len() == 2, "{counted:?}");
+        let fixed = certificate(&["--method", method, "--dataset-size", "32561"]);
+        let spent = fixed.guarantee.epsilon.get();
+        assert!(fixed.adaptive.is_empty() && spent <= 1.0 && spent > 0.999, "{fixed:?}");
+    }
+}
+
+#[test]
 fn text_says_what_was_done_and_what_it_cost() {
     let text = stdout(&["train", "--epsilon", "0.5", "--delta", "1e-9", "--method", "gradient"]);
     for part in ["noise on every step", "held-out rows", "ε = 0.5, δ = 1e-9", "give --out DIR"] {

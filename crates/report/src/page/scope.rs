@@ -102,6 +102,11 @@ pub(super) fn protected(dossier: &Dossier) -> Section {
                 events.push(format!("and {more} more"));
             }
             body.list(&events);
+            if !certificate.adaptive.is_empty() {
+                body.p("An earlier answer among these, such as a noisy count, decided how the rest ran. The claim above covers \
+                        every way it could have run; this is how it did run:");
+                body.list(&certificate.adaptive.iter().take(EVENTS).map(words::event).collect::<Vec<_>>());
+            }
             body.h3("Taken as public");
             if certificate.public.is_empty() {
                 body.missing("The certificate names nothing.");

@@ -65,6 +65,7 @@ pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate,
         unit: settings.unit.clone(),
         neighboring: settings.neighboring,
         events: if steps == 0 { Vec::new() } else { vec![event] },
+        adaptive: Vec::new(),
         guarantee: Guarantee { epsilon: epsilon(plan, steps)?, delta },
         accountant: "tight accounting of Poisson-sampled Gaussian steps (pld)".to_owned(),
         public: vec![

@@ -86,7 +86,27 @@ struct Found {
 }
 
 /// The fields of a certificate, of which a log has the first two.
-const FIELDS: [&str; 7] = ["neighboring", "events", "unit", "epsilon", "delta", "accountant", "public"];
+const FIELDS: [&str; 8] =
+    ["neighboring", "events", "unit", "epsilon", "delta", "accountant", "public", "adaptive"];
+
+/// How the `accountant` of a certificate begins where an earlier answer decided later events.
+const DECIDED: [&str; 2] = ["rows counted with noise", "the schema's own cost"];
+
+/// The claim of a certificate whose events were decided by earlier answers among them: composing those proves nothing, so
+/// its own sum stands for them. None where `adaptive` holds such events apart.
+fn sum_of(entries: &[(String, Json)]) -> Option<Json> {
+    let field = |name: &str| entries.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+    let Some(Json::Text(how)) = field("accountant") else { return None };
+    if field("adaptive").is_some() || !DECIDED.iter().any(|start| how.starts_with(start)) {
+        return None;
+    }
+    let epsilon = ("epsilon".to_owned(), field("epsilon")?);
+    let (name, fields) = match field("delta")? {
+        Json::Whole(0) | Json::Real(0.0) => ("pure", vec![epsilon]),
+        delta => ("approximate", vec![epsilon, ("delta".to_owned(), delta)]),
+    };
+    Some(Json::List(vec![Json::Object(vec![(name.to_owned(), Json::Object(fields))])]))
+}
 
 fn listed(json: Json) -> Result<Found, Problem> {
     let bare = |events| Found { neighboring: None, events, unit: None, bare: true };
@@ -116,16 +136,16 @@ fn listed(json: Json) -> Result<Found, Problem> {
     }
     known_once(&entries, &FIELDS)?;
     let mut found = Found { neighboring: None, events: Vec::new(), unit: None, bare: false };
-    let mut missing = true;
+    let (mut missing, mut sum) = (true, sum_of(&entries));
     for (name, value) in entries {
         match (name.as_str(), value) {
             ("neighboring", value) => found.neighboring = Some(relation(value).map_err(|p| p.under(&name))?),
             ("events", value) => {
                 missing = false;
-                found.events = events(value).map_err(|p| p.under(&name))?;
+                found.events = events(sum.take().unwrap_or(value)).map_err(|p| p.under(&name))?;
             }
             ("unit", Json::Text(unit)) => found.unit = Some(unit),
-            // The claims of a certificate are not taken on trust: they are worked out again.
+            // The claims of a certificate are not taken on trust: they are worked out again from events that may be composed.
             _ => {}
         }
     }

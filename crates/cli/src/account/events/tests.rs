@@ -74,6 +74,29 @@ fn lists_certificates_and_single_events_are_logs() {
 }
 
 #[test]
+fn events_that_an_earlier_answer_decided_are_not_composed() {
+    let steps = r#"{"repeated": {"count": 64, "event": {"gaussian": {"noise_multiplier": 20}}}}"#;
+    let certificate = |how: &str, delta: &str, adaptive: &str| {
+        format!(
+            r#"{{"unit": "row", "neighboring": "add-remove", "events": [{{"pure": {{"epsilon": 0.06}}}}, {steps}],
+                "epsilon": 3, "delta": {delta}, "accountant": "{how}", "public": []{adaptive}}}"#
+        )
+    };
+    let counted = "rows counted with noise, then tight accounting";
+    let claim = r#"{"approximate": {"epsilon": 3, "delta": 1e-6}}"#;
+    assert_eq!(accepted(&certificate(counted, "1e-6", "")).events, accepted(claim).events);
+    let learnt = "the schema's own cost, then rows counted with noise";
+    assert_eq!(
+        accepted(&certificate(learnt, "0.0", "")).events,
+        accepted(r#"{"pure": {"epsilon": 3}}"#).events
+    );
+    // Held apart, or fixed beforehand, the events are taken as they are.
+    let apart = format!(r#", "adaptive": [{steps}]"#);
+    assert_eq!(accepted(&certificate(counted, "1e-6", &apart)).events.len(), 2);
+    assert_eq!(accepted(&certificate("tight accounting", "1e-6", "")).events.len(), 2);
+}
+
+#[test]
 fn mistakes_are_named_with_their_place() {
     let in_list = |event: &str| {
         format!(r#"{{"neighboring": "add-remove", "events": [{{"pure": {{"epsilon": 1}}}}, {event}]}}"#)
