@@ -269,7 +269,7 @@ proptest! {
             use crate::Model as _;
             let mut need = size::Need::default();
             shape::outputs(&whole.layers, whole.input.clone(), "", &mut need).unwrap();
-            prop_assert!(network.layout().weights() as u128 == need.weights && need.weights <= MOST_WEIGHTS);
+            prop_assert!(network.layout().weights() as u128 <= need.weights && need.weights <= MOST_WEIGHTS);
             // Small ones are run, too.
             let numbers = whole.input.iter().product();
             if need.weights < 1 << 16 && need.numbers < 1 << 18 && numbers < 1 << 16 {
