@@ -21,10 +21,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 
 def audited(reticent, table, folder):
-    """Audits a file of predictions, writes its report, and returns what was found."""
-    done = subprocess.run(
-        [reticent, "audit", "--scores", table, "--out", folder, "--json"], check=True, stdout=subprocess.PIPE, text=True
-    )
+    """Audits a file of predictions, writes its report, and returns what was found.
+
+    `main` tosses a fair coin for every record, and `--drawn 0.5` declares so: a lower bound on epsilon rests on it.
+    """
+    words = [reticent, "audit", "--scores", table, "--drawn", "0.5", "--out", folder, "--json"]
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     subprocess.run([reticent, "report", folder], check=True)
     return json.loads(done.stdout)
 

@@ -214,6 +214,16 @@ fn archives() {
     assert!(refusal("score", &[2], &[1.0, f64::NAN]).contains("place 2"));
     assert!(refusal("label", &[2], &[1.0, 0.5]).contains("class numbers"));
     assert!(refusal("reference_member", &[1, 3], &[0.0, 1.0, 1.0]).contains("give 1 × 2"));
+    // Answers to augmented copies: what to give is one answer per record, not so many classes.
+    let augmented = refusal("target_logits", &[2, 4, 2], &[0.0; 16]);
+    assert!(augmented.contains("records × classes") && augmented.contains("mean(axis=1)"), "{augmented}");
+    let augmented = refusal("reference_probabilities", &[1, 2, 4, 2], &[0.5; 16]);
+    assert!(
+        augmented.contains("models × records × classes") && augmented.contains("mean(axis=2)"),
+        "{augmented}"
+    );
+    assert!(refusal("drawn", &[2], &[0.5, 0.6]).contains("one probability"));
+    assert!(refusal("drawn", &[2], &[1.0, 1.0]).contains("above 0 and below 1"));
     let path = folder.file("none.npz", npz(&[("members", &[1], &[1.0])]));
     let message = read_scores(&path, &TableSettings::default()).unwrap_err().to_string();
     assert!(message.contains("did you mean \"members\""), "{message}");

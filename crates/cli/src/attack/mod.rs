@@ -66,6 +66,13 @@ pub(crate) fn audit_run(run: &Path, arguments: &Audit, progress: bool) -> Result
 fn collect(arguments: &Collect, progress: bool) -> Result<Output, Fail> {
     let (key, quiet) = (&arguments.statement.key, !progress || arguments.json);
     Asked::of(&arguments.statement, &[], None)?;
+    if let Some(threads) = &arguments.fitting.threads {
+        return Err(Fail::conflict(
+            "--threads",
+            threads,
+            "is for training, and nothing is trained here: leave it out",
+        ));
+    }
     let case = Case::read(&arguments.run, &arguments.fitting, key, !quiet)?;
     let settings = Case::settings(&arguments.fitting, key)?;
     let learner = case.audited()?;
