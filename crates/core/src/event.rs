@@ -170,7 +170,8 @@ pub enum Event {
         /// The events.
         events: Vec<Event>,
     },
-    /// Events on disjoint parts of the data.
+    /// Events on disjoint parts of the data. Under replace-one a record may leave one part and enter another: the parameters
+    /// of each part must then hold for a record that comes or goes, as well as for one that is replaced.
     Parallel {
         /// The events.
         events: Vec<Event>,

@@ -206,7 +206,7 @@ impl Accountant {
                     Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.epsilon(asked.delta()));
                 let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(asked);
                 let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(asked);
-                let found = best(exact, renyi, claims)?;
+                let found = self.rounded(best(exact, renyi, claims)?, delta);
                 match plain_sum(&self.tally, self.neighboring, asked) {
                     Some(sum) if sum < found.upper * (1.0 - 1e-12) => {
                         Answer { upper: sum, lower: found.lower.min(sum), method: Method::Basic, ..found }
@@ -273,6 +273,23 @@ impl Accountant {
         };
         // No method may claim less than what is revealed outright.
         Ok(Answer { upper: found.upper.max(revealed(&self.tally, self.neighboring)), ..found })
+    }
+
+    /// A number of four digits just below the answer, where δ there confirms it: the two ways to ask agree to some parts in a
+    /// million, and what was planned for ε = 1 is found to cost 1.
+    fn rounded(&self, found: Answer, delta: Delta) -> Answer {
+        let unit = libm::pow(10.0, libm::floor(libm::log10(found.upper)) - 3.0);
+        let rounded = libm::floor(found.upper / unit) * unit;
+        let is_near = rounded < found.upper && found.upper - rounded <= 1e-5 * found.upper;
+        if !is_near || rounded < found.lower {
+            return found;
+        }
+        match Epsilon::new(rounded).ok().and_then(|epsilon| self.delta_up(epsilon).ok()) {
+            Some(confirmed) if confirmed.upper <= delta.get() => {
+                Answer { upper: rounded, method: confirmed.method, ..found }
+            }
+            _ => found,
+        }
     }
 
     /// The account whose floor is below the truth: of the same events, or of slightly better ones.

@@ -265,9 +265,14 @@ fn a_wrapping_does_not_raise_the_floor() {
 fn the_exponential_mechanism_has_the_floor_of_a_selection() {
     let event = Event::Exponential { epsilon: Epsilon::new(0.1).unwrap() };
     let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let mut sampled = account.clone();
+    let rate = SamplingRate::new(0.999_999_99).unwrap();
+    sampled.compose(&Event::PoissonSampled { rate, event: Box::new(event.clone()) }, 1000).unwrap();
     account.compose(&Event::Parallel { events: vec![event] }, 1000).unwrap();
-    let answer = account.epsilon(Delta::new(1e-6).unwrap()).unwrap();
-    assert!(answer.upper < 8.847 && answer.lower < answer.upper, "{answer:?}");
+    for account in [account, sampled] {
+        let answer = account.epsilon(Delta::new(1e-6).unwrap()).unwrap();
+        assert!(answer.upper < 8.847 && answer.lower < answer.upper, "{answer:?}");
+    }
 }
 
 #[test]

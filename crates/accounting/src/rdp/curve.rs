@@ -275,7 +275,8 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
     })
 }
 
-/// An event on a Poisson sample: exact for Gaussian noise, through ε′ = ln(1 + q(e^ε − 1)) for pure events.
+/// An event on a Poisson sample: exact for Gaussian noise, through ε′ = ln(1 + q(e^ε − 1)) for pure events, or as
+/// without sampling where that is less.
 fn sampled(rate: f64, event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingError> {
     if neighboring == Neighboring::ReplaceOne {
         return Err(unsupported(
@@ -306,7 +307,9 @@ fn sampled(rate: f64, event: &Event, neighboring: Neighboring) -> Result<Curve, 
     };
     let inner = Guarantee::pure(Epsilon::new(pure_epsilon * (1.0 + 1e-15))?);
     let outer = subsampled(inner, reticent_core::SamplingRate::new(rate)?)?;
-    Ok(pure(outer.epsilon.get()))
+    // A mixture with the other law only brings the two closer (quasi-convexity): never above the event itself.
+    let (amplified, whole) = (pure(outer.epsilon.get()), single(event, neighboring)?);
+    Ok(Curve::new(move |order| amplified.at(order).min(whole.at(order))))
 }
 
 /// A Gaussian on a Poisson sample that is cut to a largest batch.

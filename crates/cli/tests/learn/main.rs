@@ -5,6 +5,7 @@
 mod folder;
 mod models;
 mod refusals;
+mod replay;
 mod whole;
 
 use folder::Folder;
