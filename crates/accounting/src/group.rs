@@ -1,9 +1,11 @@
 //! What a guarantee for one says about k together.
 
 use crate::AccountingError;
+use crate::clipped::plain;
 use reticent_core::rounding::{div_up, exp_m1_down, exp_m1_up, mul_up};
 use reticent_core::{
-    Delta, Epsilon, Event, EventLog, Guarantee, Mu, Neighboring, NoiseMultiplier, Order, Rho,
+    Delta, Epsilon, Event, EventLog, Guarantee, Mu, Neighboring, NoiseMultiplier, Order, Rho, SamplingRate,
+    Sensitivity,
 };
 
 /// (kε, δ(e^{kε} − 1)/(e^ε − 1)) for a group of k; (0, kδ) when ε = 0.
@@ -73,7 +75,8 @@ const LARGEST_GROUP: u64 = 1000;
 /// The returned events bound the loss between data sets that differ in `size` units of the log's relation, so any
 /// account of them is a claim for the group. Sensitivities grow `size`-fold. A Poisson-sampled Gaussian becomes the
 /// mixture over how many of the group are in the batch, which is tight, for a group that is added or removed as a
-/// whole.
+/// whole. A clipped sum whose records are replaced is one record that is as likely in the batch as any of the group,
+/// and adds as much as all of it.
 ///
 /// # Reference
 /// Ganesh, *Tight group-level DP guarantees for DP-SGD with sampling via mixture of Gaussians mechanisms* (2024);
@@ -86,7 +89,11 @@ pub fn log(log: &EventLog, size: u64) -> Result<EventLog, AccountingError> {
     if !(1..=LARGEST_GROUP).contains(&size) {
         return Err(AccountingError::invalid("size", size, format!("give a group of 1 to {LARGEST_GROUP}")));
     }
-    let events = log.events.iter().map(|event| for_group(event, size, log.neighboring)).collect();
+    let events = log
+        .events
+        .iter()
+        .map(|event| for_group(&*plain(event, log.neighboring)?, size, log.neighboring))
+        .collect();
     Ok(EventLog {
         neighboring: log.neighboring,
         events: if size == 1 { Ok(log.events.clone()) } else { events }?,
@@ -110,14 +117,23 @@ fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event
     };
     Ok(match event {
         Event::Gaussian { noise_multiplier } => Event::Gaussian { noise_multiplier: less(noise_multiplier)? },
-        Event::Laplace { noise_multiplier } => Event::Laplace { noise_multiplier: less(noise_multiplier)? },
-        Event::DiscreteLaplace { noise_multiplier } => {
-            Event::DiscreteLaplace { noise_multiplier: less(noise_multiplier)? }
+        Event::ClippedSum { noise_multiplier } => {
+            Event::ClippedSum { noise_multiplier: less(noise_multiplier)? }
         }
-        // Only its Rényi curve is known for larger moves: that of ρ = 1/2z².
-        Event::DiscreteGaussian { noise_multiplier, .. } => {
-            let z = noise_multiplier.get() / k;
-            Event::Zcdp { rho: Rho::new((0.5 / (z * z)) * (1.0 + 1e-14))? }
+        Event::Laplace { noise_multiplier } => Event::Laplace { noise_multiplier: less(noise_multiplier)? },
+        // The scale stays; the integers move k times as far.
+        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
+            let sensitivity = sensitivity.unwrap_or(1).checked_mul(size).ok_or_else(|| {
+                AccountingError::invalid("size", size, "give a smaller group: the sensitivity is beyond 2^64")
+            })?;
+            Event::DiscreteLaplace {
+                noise_multiplier: less(noise_multiplier)?,
+                sensitivity: Some(sensitivity),
+            }
+        }
+        Event::DiscreteGaussian { noise_multiplier, sensitivity } => {
+            let moved = sensitivity.map(|own| Sensitivity::new(mul_up(k, own.get()))).transpose()?;
+            Event::DiscreteGaussian { noise_multiplier: less(noise_multiplier)?, sensitivity: moved }
         }
         Event::Pure { epsilon } => Event::Pure { epsilon: more(epsilon)? },
         Event::Exponential { epsilon } => Event::Exponential { epsilon: more(epsilon)? },
@@ -145,6 +161,14 @@ fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event
                     sensitivities,
                     probabilities,
                     noise_multiplier: *noise_multiplier,
+                }
+            }
+            // With probability (1 − q)^k none of them is in the batch, and otherwise they add at most k together.
+            (Event::ClippedSum { noise_multiplier }, Neighboring::ReplaceOne) => {
+                let any = -libm::expm1(k * libm::log1p(-rate.get()));
+                Event::PoissonSampled {
+                    rate: SamplingRate::new((any * (1.0 + 1e-14)).min(1.0))?,
+                    event: Box::new(Event::ClippedSum { noise_multiplier: less(noise_multiplier)? }),
                 }
             }
             _ => return Err(unknown("poisson_sampled")),
