@@ -142,24 +142,15 @@ fn no_pair_of_clipped_records_is_worse_than_opposite_ones() {
     }
 }
 
+/// A group whose records are replaced together is another pair: none is claimed for it.
 #[test]
-fn a_group_of_replaced_records_costs_no_less_than_one() {
-    let log = EventLog {
-        neighboring: Neighboring::ReplaceOne,
-        events: vec![Event::Repeated { count: 100, event: Box::new(sampled(0.01, clipped(2.0))) }],
-    };
-    let epsilon = |size: u64| {
-        let log = group::log(&log, size).unwrap();
-        let account = Accountant::of_log(&log, Method::Pld).unwrap();
-        account.epsilon(Delta::new(1e-6).unwrap()).unwrap().upper
-    };
-    let (one, two, three) = (epsilon(1), epsilon(2), epsilon(3));
-    assert!(one < two && two < three, "{one} {two} {three}");
-    let expected = {
-        let rate = 1.0 - 0.99f64.powi(2);
-        ends(Neighboring::ReplaceOne, &sampled(rate, clipped(1.0)), 100, 1e-6).1
-    };
-    assert!((two - expected).abs() < 1e-9 * expected, "{two} {expected}");
+fn a_group_is_counted_where_its_pair_is_known() {
+    let group = |neighboring, event| group::log(&EventLog { neighboring, events: vec![event] }, 3);
+    let alone = group(Neighboring::ReplaceOne, clipped(3.0)).unwrap();
+    assert_eq!(alone.events, group(Neighboring::ReplaceOne, gaussian(1.5)).unwrap().events);
+    let added = group(Neighboring::AddRemove, sampled(0.1, clipped(3.0))).unwrap();
+    assert_eq!(added.events, group(Neighboring::AddRemove, sampled(0.1, gaussian(3.0))).unwrap().events);
+    assert!(group(Neighboring::ReplaceOne, sampled(0.1, clipped(3.0))).is_err());
 }
 
 #[test]

@@ -4,8 +4,7 @@ use crate::AccountingError;
 use crate::clipped::plain;
 use reticent_core::rounding::{div_up, exp_m1_down, exp_m1_up, mul_up};
 use reticent_core::{
-    Delta, Epsilon, Event, EventLog, Guarantee, Mu, Neighboring, NoiseMultiplier, Order, Rho, SamplingRate,
-    Sensitivity,
+    Delta, Epsilon, Event, EventLog, Guarantee, Mu, Neighboring, NoiseMultiplier, Order, Rho,
 };
 
 /// (kε, δ(e^{kε} − 1)/(e^ε − 1)) for a group of k; (0, kδ) when ε = 0.
@@ -75,8 +74,7 @@ const LARGEST_GROUP: u64 = 1000;
 /// The returned events bound the loss between data sets that differ in `size` units of the log's relation, so any
 /// account of them is a claim for the group. Sensitivities grow `size`-fold. A Poisson-sampled Gaussian becomes the
 /// mixture over how many of the group are in the batch, which is tight, for a group that is added or removed as a
-/// whole. A clipped sum whose records are replaced is one record that is as likely in the batch as any of the group,
-/// and adds as much as all of it.
+/// whole.
 ///
 /// # Reference
 /// Ganesh, *Tight group-level DP guarantees for DP-SGD with sampling via mixture of Gaussians mechanisms* (2024);
@@ -131,9 +129,10 @@ fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event
                 sensitivity: Some(sensitivity),
             }
         }
-        Event::DiscreteGaussian { noise_multiplier, sensitivity } => {
-            let moved = sensitivity.map(|own| Sensitivity::new(mul_up(k, own.get()))).transpose()?;
-            Event::DiscreteGaussian { noise_multiplier: less(noise_multiplier)?, sensitivity: moved }
+        // Only its Rényi curve is known for larger moves: that of ρ = 1/2z².
+        Event::DiscreteGaussian { noise_multiplier, .. } => {
+            let z = noise_multiplier.get() / k;
+            Event::Zcdp { rho: Rho::new((0.5 / (z * z)) * (1.0 + 1e-14))? }
         }
         Event::Pure { epsilon } => Event::Pure { epsilon: more(epsilon)? },
         Event::Exponential { epsilon } => Event::Exponential { epsilon: more(epsilon)? },
@@ -161,14 +160,6 @@ fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event
                     sensitivities,
                     probabilities,
                     noise_multiplier: *noise_multiplier,
-                }
-            }
-            // With probability (1 − q)^k none of them is in the batch, and otherwise they add at most k together.
-            (Event::ClippedSum { noise_multiplier }, Neighboring::ReplaceOne) => {
-                let any = -libm::expm1(k * libm::log1p(-rate.get()));
-                Event::PoissonSampled {
-                    rate: SamplingRate::new((any * (1.0 + 1e-14)).min(1.0))?,
-                    event: Box::new(Event::ClippedSum { noise_multiplier: less(noise_multiplier)? }),
                 }
             }
             _ => return Err(unknown("poisson_sampled")),
