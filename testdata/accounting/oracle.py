@@ -157,11 +157,55 @@ def without_deltas(deltas, total):
     return (mpf(total) - (1 - kept)) / kept
 
 
-def discrete_gaussian_outcomes(sigma):
+def discrete_gaussian_outcomes(sigma, moved=1):
     s, reach = mpf(sigma), int(20 * sigma) + 2
     weight = {x: exp(-(mpf(x) ** 2) / (2 * s * s)) for x in range(-reach, reach + 1)}
     whole = sum(weight.values())
-    return [((1 - 2 * mpf(x)) / (2 * s * s), w / whole) for x, w in weight.items()]
+    return [((moved**2 - 2 * moved * mpf(x)) / (2 * s * s), w / whole) for x, w in weight.items()]
+
+
+def together(first, second):
+    """The outcomes of two independent mechanisms."""
+    return [(at + also, w * share) for at, w in first for also, share in second]
+
+
+def discrete_laplace_outcomes(scale, moved):
+    b, reach = mpf(scale), int(200 * scale)
+    weight = {x: exp(-abs(mpf(x)) / b) for x in range(-reach, reach + 1)}
+    whole = (1 + exp(-1 / b)) / (1 - exp(-1 / b))
+    return [((abs(mpf(x) - moved) - abs(mpf(x))) / b, w / whole) for x, w in weight.items()]
+
+
+# A record replaced in a Poisson sample: (1 - q)N(0) + qN(1) against (1 - q)N(0) + qN(-1)
+
+
+def replaced_parts(rate, sigma, x):
+    q, w = mpf(rate), 1 / mpf(sigma) ** 2
+    return 1 - q + q * exp(w * (x - mpf("0.5"))), 1 - q + q * exp(w * (-x - mpf("0.5")))
+
+
+def replaced_delta(rate, sigma, epsilon):
+    """The loss grows with x: the part above the x at which it is epsilon."""
+    q, s, e = mpf(rate), mpf(sigma), mpf(epsilon)
+
+    def short(x):
+        above, below = replaced_parts(rate, sigma, x)
+        return e - log(above / below)
+
+    x = root(short, -60 * (s + 1 / s), 60 * (s + 1 / s) * (1 + s * e))
+    both = [(1 - q) * tail(x / s) + q * tail((x - way) / s) for way in (1, -1)]
+    return both[0] - exp(e) * both[1]
+
+
+def replaced_rdp(rate, sigma, order):
+    s, a = mpf(sigma), mpf(order)
+
+    def density(x):
+        above, below = replaced_parts(rate, sigma, x)
+        return above**a * below ** (1 - a) * exp(-(x**2) / (2 * s * s)) / (s * sqrt(2 * pi))
+
+    ends = [-14 * s + i * (2 * a + 1 + 28 * s) / 40 for i in range(41)]
+    return log(quad(density, ends)) / (a - 1)
 
 
 def laplace_composed_delta(scale, count, epsilon):

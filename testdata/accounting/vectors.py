@@ -222,13 +222,30 @@ def outcomes():
         case("exponential", ask_epsilon(log, delta), between=(low, high))
     for sigma, epsilon in ((1.5, 0.7), (5.0, 0.2)):
         exact = o.delta_of_outcomes(o.discrete_gaussian_outcomes(sigma), mpf(epsilon))
-        log = log_of({"discrete_gaussian": {"noise_multiplier": sigma}})
+        log = log_of({"discrete_gaussian": {"noise_multiplier": sigma, "sensitivity": 1.0}})
+        case("discrete_gaussian", ask_delta(log, epsilon), exact)
+    for sigma, epsilon in ((1.5, 0.7), (0.5, 2.0)):
+        # Two integers that each move by one: a sensitivity just above the root of 2.
+        outcomes = o.discrete_gaussian_outcomes(sigma)
+        exact = o.delta_of_outcomes(o.together(outcomes, outcomes), mpf(epsilon))
+        apart = 1.4142135623730951
+        log = log_of({"discrete_gaussian": {"noise_multiplier": sigma / apart, "sensitivity": apart}})
         case("discrete_gaussian", ask_delta(log, epsilon), exact)
     for scale, epsilon in ((3.0, 0.1),):
         # One step apart, discrete Laplace noise loses exactly 1/scale either way.
         share = 1 / (1 + exp(-1 / mpf(scale)))
         log = log_of({"discrete_laplace": {"noise_multiplier": scale}})
         case("discrete_laplace", ask_delta(log, epsilon), share * -expm1(mpf(epsilon) - 1 / mpf(scale)))
+    for scale, moved, epsilon in ((6.0, 2, 0.1), (2.0, 8, 1.3)):
+        exact = o.delta_of_outcomes(o.discrete_laplace_outcomes(scale, moved), mpf(epsilon))
+        log = log_of({"discrete_laplace": {"noise_multiplier": scale / moved, "sensitivity": moved}})
+        case("discrete_laplace", ask_delta(log, epsilon), exact)
+    for rate, sigma, epsilon in ((0.01, 1.0, 0.05), (0.3, 0.6, 2.0), (0.0001, 2.0, 1e-05)):
+        log = replacing(poisson(rate, {"clipped_sum": {"noise_multiplier": sigma}}))
+        case("replaced_delta", ask_delta(log, epsilon), o.replaced_delta(rate, sigma, epsilon))
+    for rate, sigma, order in ((0.01, 1.0, 4.0), (0.3, 0.6, 1.5), (0.0001, 2.0, 30.0)):
+        log = replacing(poisson(rate, {"clipped_sum": {"noise_multiplier": sigma}}))
+        case("replaced_rdp", ask_rdp(log, order), o.replaced_rdp(rate, sigma, order))
     for steps, sigma, epsilon in ((2000, 0.5, 3.0), (500, 0.8, 1.0)):
         log = log_of({"shuffled": {"steps_per_epoch": steps, "epochs": 1, "event": gaussian(sigma)}})
         between = (o.shuffled_floor(steps, sigma, epsilon), o.gaussian_delta(mpf(sigma), mpf(epsilon)))

@@ -1,6 +1,7 @@
 //! What a guarantee for one says about k together.
 
 use crate::AccountingError;
+use crate::clipped::plain;
 use reticent_core::rounding::{div_up, exp_m1_down, exp_m1_up, mul_up};
 use reticent_core::{
     Delta, Epsilon, Event, EventLog, Guarantee, Mu, Neighboring, NoiseMultiplier, Order, Rho,
@@ -86,7 +87,11 @@ pub fn log(log: &EventLog, size: u64) -> Result<EventLog, AccountingError> {
     if !(1..=LARGEST_GROUP).contains(&size) {
         return Err(AccountingError::invalid("size", size, format!("give a group of 1 to {LARGEST_GROUP}")));
     }
-    let events = log.events.iter().map(|event| for_group(event, size, log.neighboring)).collect();
+    let events = log
+        .events
+        .iter()
+        .map(|event| for_group(&*plain(event, log.neighboring)?, size, log.neighboring))
+        .collect();
     Ok(EventLog {
         neighboring: log.neighboring,
         events: if size == 1 { Ok(log.events.clone()) } else { events }?,
@@ -110,9 +115,19 @@ fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event
     };
     Ok(match event {
         Event::Gaussian { noise_multiplier } => Event::Gaussian { noise_multiplier: less(noise_multiplier)? },
+        Event::ClippedSum { noise_multiplier } => {
+            Event::ClippedSum { noise_multiplier: less(noise_multiplier)? }
+        }
         Event::Laplace { noise_multiplier } => Event::Laplace { noise_multiplier: less(noise_multiplier)? },
-        Event::DiscreteLaplace { noise_multiplier } => {
-            Event::DiscreteLaplace { noise_multiplier: less(noise_multiplier)? }
+        // The scale stays; the integers move k times as far.
+        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
+            let sensitivity = sensitivity.unwrap_or(1).checked_mul(size).ok_or_else(|| {
+                AccountingError::invalid("size", size, "give a smaller group: the sensitivity is beyond 2^64")
+            })?;
+            Event::DiscreteLaplace {
+                noise_multiplier: less(noise_multiplier)?,
+                sensitivity: Some(sensitivity),
+            }
         }
         // Only its Rényi curve is known for larger moves: that of ρ = 1/2z².
         Event::DiscreteGaussian { noise_multiplier, .. } => {

@@ -10,7 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// One thing that touched private data, described by what it costs and nothing else.
 ///
 /// `noise_multiplier` is the noise scale (Gaussian σ, Laplace b, Student-t scale) divided by the
-/// sensitivity (ℓ1 for Laplace, ℓ2 otherwise) under the neighbouring relation of the [`EventLog`].
+/// sensitivity (ℓ1 for Laplace, ℓ2 otherwise) under the neighbouring relation of the [`EventLog`], but for
+/// [`ClippedSum`](Self::ClippedSum), which says the same under either.
 /// The JSON form is stable: names are only ever added, and the meaning of a name never changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -18,6 +19,13 @@ pub enum Event {
     /// Continuous Gaussian noise, or a post-processing of it.
     Gaussian {
         /// σ / ℓ2 sensitivity.
+        noise_multiplier: NoiseMultiplier,
+    },
+    /// Continuous Gaussian noise on a sum to which every record adds a vector of norm at most C, or 0 where it is not
+    /// in the batch. It means the same under both relations: adding a record moves the sum by at most C, replacing one
+    /// by at most 2C.
+    ClippedSum {
+        /// σ / C, the noise over what one record can add.
         noise_multiplier: NoiseMultiplier,
     },
     /// Continuous Laplace noise, or a post-processing of it.
@@ -41,7 +49,8 @@ pub enum Event {
     DiscreteGaussian {
         /// σ / ℓ2 sensitivity.
         noise_multiplier: NoiseMultiplier,
-        /// The ℓ2 sensitivity of the integers, 1 when it is not given: then one of them moves by one.
+        /// The ℓ2 sensitivity of the integers. The loss depends on it; where it is not given, any is allowed, and only what
+        /// holds for all of them is claimed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sensitivity: Option<Sensitivity>,
     },
@@ -49,6 +58,10 @@ pub enum Event {
     DiscreteLaplace {
         /// scale / ℓ1 sensitivity.
         noise_multiplier: NoiseMultiplier,
+        /// The ℓ1 sensitivity of the integers, at least 1; 1 when it is not given, which is the worst that the multiplier
+        /// allows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sensitivity: Option<u64>,
     },
     /// Independent Student-t noise on every coordinate, or a post-processing of it.
     StudentT {
@@ -87,7 +100,7 @@ pub enum Event {
         mu: Mu,
     },
     /// An event run on a Poisson sample. Under replace-one, leaving a record out must move the input no further than
-    /// replacing it, as for a clipped sum.
+    /// replacing it. Of a clipped sum more is known, as `clipped_sum` says: leaving a record out moves it half as far.
     PoissonSampled {
         /// Probability of each record to be in the sample.
         rate: SamplingRate,
@@ -186,10 +199,10 @@ impl Event {
     pub fn validate(&self) -> Result<(), InvalidValue> {
         match self {
             Self::Gaussian { .. }
+            | Self::ClippedSum { .. }
             | Self::Laplace { .. }
             | Self::Exponential { .. }
             | Self::DiscreteGaussian { .. }
-            | Self::DiscreteLaplace { .. }
             | Self::Pure { .. }
             | Self::Approximate { .. }
             | Self::Zcdp { .. }
@@ -207,6 +220,7 @@ impl Event {
                 }
                 Ok(())
             }
+            Self::DiscreteLaplace { sensitivity, .. } => at_least("sensitivity", sensitivity.unwrap_or(1), 1),
             Self::StudentT { degrees_of_freedom, .. } => {
                 at_least("degrees_of_freedom", *degrees_of_freedom, 1)
             }

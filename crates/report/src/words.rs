@@ -120,13 +120,16 @@ pub(crate) fn event(event: &Event) -> String {
         Event::Gaussian { noise_multiplier: noise } => {
             format!("Gaussian noise of {} times the sensitivity", shown(noise.get()))
         }
+        Event::ClippedSum { noise_multiplier: noise } => {
+            format!("Gaussian noise of {} times what one record can add to a sum", shown(noise.get()))
+        }
         Event::Laplace { noise_multiplier: noise } => {
             format!("Laplace noise of scale {} times the sensitivity", shown(noise.get()))
         }
         Event::DiscreteGaussian { noise_multiplier: noise, .. } => {
             format!("Gaussian noise on whole numbers, {} times the sensitivity", shown(noise.get()))
         }
-        Event::DiscreteLaplace { noise_multiplier: noise } => {
+        Event::DiscreteLaplace { noise_multiplier: noise, .. } => {
             format!("Laplace noise on whole numbers, scale {} times the sensitivity", shown(noise.get()))
         }
         Event::StudentT { noise_multiplier: noise, degrees_of_freedom } => format!(

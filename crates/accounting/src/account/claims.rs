@@ -7,6 +7,7 @@ use super::revealed::Asked;
 use super::{Method, Tally};
 use crate::AccountingError;
 use crate::amplification::subsampled;
+use crate::clipped::plain;
 use crate::composition::parallel;
 use crate::rdp::{RdpAccountant, epsilon_at_order, response_loss};
 use crate::tight::TightAccountant;
@@ -168,8 +169,8 @@ impl Own {
             }
             Ok(Self::Amplified(rate, Box::new(Self::new(event, neighboring)?)))
         };
-        match event {
-            Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
+        match &*plain(event, neighboring)? {
+            Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier, .. } => {
                 pure((1.0 / noise_multiplier.get()).next_up())
             }
             Event::RandomizedResponse { keep_probability, categories } => {

@@ -168,9 +168,12 @@ fn coarser(event: &Event, ratio: f64, side: Side) -> Result<Event, AccountingErr
         if epsilon.get() == 0.0 { Ok(*epsilon) } else { Epsilon::new(more(epsilon.get())) }
     };
     Ok(match event {
+        Event::ClippedSum { noise_multiplier } => {
+            Event::ClippedSum { noise_multiplier: noise(noise_multiplier)? }
+        }
         Event::Laplace { noise_multiplier } => Event::Laplace { noise_multiplier: noise(noise_multiplier)? },
-        Event::DiscreteLaplace { noise_multiplier } => {
-            Event::DiscreteLaplace { noise_multiplier: noise(noise_multiplier)? }
+        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
+            Event::DiscreteLaplace { noise_multiplier: noise(noise_multiplier)?, sensitivity: *sensitivity }
         }
         Event::Pure { epsilon } => Event::Pure { epsilon: cost(epsilon)? },
         Event::Exponential { epsilon } => Event::Exponential { epsilon: cost(epsilon)? },

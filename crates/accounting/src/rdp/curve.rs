@@ -1,6 +1,7 @@
 //! The Rényi curve of every event.
 
 use super::balls::BallsInBins;
+use super::replaced::replaced_log_moment;
 use super::sampled::{mixture_log_moment, sampled_gaussian_log_moment};
 use super::selection::repeat_and_select;
 use super::student::student_t_rdp;
@@ -8,6 +9,7 @@ use super::truncated::TruncatedPoisson;
 use super::without_replacement::{GaussianDifferences, Inner, without_replacement_rdp};
 use crate::AccountingError;
 use crate::amplification::subsampled;
+use crate::clipped::multiplier;
 use reticent_core::{Epsilon, Event, Guarantee, Neighboring};
 
 /// An upper bound on D_α as a function of α > 1.
@@ -93,6 +95,25 @@ fn pure(epsilon: f64) -> Curve {
     })
 }
 
+/// D_α of discrete Laplace noise on integers that move by `sensitivity` in all.
+fn discrete_laplace(z: f64, sensitivity: u64) -> Curve {
+    let plain = pure(1.0 / z * (1.0 + 1e-15));
+    if sensitivity == 1 {
+        return plain;
+    }
+    let (s, scale) = (sensitivity as f64, z * sensitivity as f64);
+    Curve::new(move |order| {
+        // Masses 1/(1 + r) of loss s/b and r^s/(1 + r) of −s/b, and (1 − r)r^j/(1 + r) of (s − 2j)/b between them.
+        let log_end = -libm::log1p(libm::exp(-1.0 / scale));
+        let top = (order - 1.0) / z;
+        let ends = log_sum_exp(top + log_end, log_end - order / z);
+        let decay = (2.0 * order - 1.0) / scale;
+        let series = -decay + libm::log(libm::expm1(-decay * (s - 1.0)) / libm::expm1(-decay));
+        let between = log_end + libm::log(-libm::expm1(-1.0 / scale)) + top + series;
+        divided(log_sum_exp(ends, between), order).min(plain.at(order))
+    })
+}
+
 /// A selection of range ε: ε²/8-zCDP, and pure.
 fn bounded_range(epsilon: f64) -> Curve {
     let plain = pure(epsilon);
@@ -166,11 +187,14 @@ fn parallel(inner: Vec<Vec<(u64, Curve)>>, neighboring: Neighboring) -> Curve {
 
 fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingError> {
     Ok(match event {
+        Event::ClippedSum { noise_multiplier } => gaussian(multiplier(*noise_multiplier, neighboring)?.get()),
         Event::Gaussian { noise_multiplier } | Event::DiscreteGaussian { noise_multiplier, .. } => {
             gaussian(noise_multiplier.get())
         }
         Event::Laplace { noise_multiplier } => laplace(noise_multiplier.get()),
-        Event::DiscreteLaplace { noise_multiplier } => pure(1.0 / noise_multiplier.get() * (1.0 + 1e-15)),
+        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
+            discrete_laplace(noise_multiplier.get(), sensitivity.unwrap_or(1))
+        }
         Event::RandomizedResponse { keep_probability, categories } => {
             response(keep_probability.get(), *categories)
         }
@@ -279,9 +303,13 @@ fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingEr
 /// without sampling where that is less.
 fn sampled(rate: f64, event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingError> {
     if neighboring == Neighboring::ReplaceOne {
+        if let Event::ClippedSum { noise_multiplier } = event {
+            let z = noise_multiplier.get();
+            return Ok(Curve::new(move |order| divided_finely(replaced_log_moment(rate, z, order), order)));
+        }
         return Err(unsupported(
             "poisson_sampled",
-            "the bound is for add-remove: state the events under that relation",
+            "under replace-one the bound is for clipped_sum: state that, or the events under add-remove",
         ));
     }
     let pure_epsilon = match event {
@@ -297,7 +325,7 @@ fn sampled(rate: f64, event: &Event, neighboring: Neighboring) -> Result<Curve, 
                 divided_finely(sampled_gaussian_log_moment(rate, z, order), order)
             }));
         }
-        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
+        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier, .. } => {
             1.0 / noise_multiplier.get()
         }
         Event::Exponential { epsilon } | Event::Pure { epsilon } => epsilon.get(),

@@ -32,7 +32,7 @@ pub fn kullback_leibler(event: &Event) -> Result<f64, AccountingError> {
             let gap = libm::fma(k, keep, -1.0).max(0.0) / (k - 1.0);
             up(gap * response_loss(keep, *categories))
         }
-        Event::DiscreteLaplace { noise_multiplier } => pure(1.0 / noise_multiplier.get()),
+        Event::DiscreteLaplace { noise_multiplier, .. } => pure(1.0 / noise_multiplier.get()),
         Event::Pure { epsilon } => pure(epsilon.get()),
         Event::Exponential { epsilon } => up(epsilon.get().powi(2) / 8.0).min(pure(epsilon.get())),
         Event::StudentT { noise_multiplier, degrees_of_freedom } => {
@@ -71,7 +71,7 @@ pub fn largest_loss(event: &Event) -> Result<f64, AccountingError> {
         | Event::TreeAggregation { .. } => f64::INFINITY,
         Event::Zcdp { rho } => unbounded(rho.get()),
         Event::Gdp { mu } => unbounded(mu.get()),
-        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier } => {
+        Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier, .. } => {
             up(1.0 / noise_multiplier.get())
         }
         Event::RandomizedResponse { keep_probability, categories } => {

@@ -11,6 +11,7 @@ mod convert;
 mod curve;
 mod ends;
 mod outcome;
+mod replaced;
 mod sampled;
 mod selection;
 mod student;
@@ -24,6 +25,7 @@ pub use curve::Curve;
 pub(crate) use curve::response_loss;
 pub use ends::{kullback_leibler, largest_loss};
 pub use outcome::{OutcomeRange, bad_outcome, bayes_factor};
+pub use replaced::replaced_log_moment;
 pub use sampled::{mixture_log_moment, sampled_gaussian_log_moment};
 pub use selection::repeat_and_select;
 pub use student::student_t_rdp;
@@ -31,6 +33,7 @@ pub use truncated::TruncatedPoisson;
 pub use without_replacement::{Inner, without_replacement_rdp};
 
 use crate::AccountingError;
+use crate::clipped::plain;
 use reticent_core::rounding::{add_up, mul_up};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
 
@@ -72,7 +75,7 @@ impl RdpAccountant {
     pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         event.validate()?;
         let mut parts = Vec::new();
-        curve::collect(event, count, self.neighboring, &mut parts)?;
+        curve::collect(&*plain(event, self.neighboring)?, count, self.neighboring, &mut parts)?;
         self.parts.extend(parts);
         Ok(())
     }

@@ -14,10 +14,10 @@
 //! Talwar, Zhang 2019, theorem 5).
 
 /// The sum is cut where the density of every component is below e^{−13²/2}.
-const TAILS: f64 = 13.0;
+pub(super) const TAILS: f64 = 13.0;
 
 /// More points than this are refused (the order is simply not used).
-const MOST_POINTS: f64 = 400_000.0;
+pub(super) const MOST_POINTS: f64 = 400_000.0;
 
 /// ln A_α of the sampled Gaussian, rounded up; infinite when the order is out of reach.
 ///
@@ -79,6 +79,11 @@ pub fn mixture_log_moment(sensitivities: &[f64], probabilities: &[f64], sigma: f
         };
         logs.push(excess - 0.5 * (x / sigma) * (x / sigma));
     }
+    log_one_plus(&logs, step, sigma)
+}
+
+/// ln(1 + E[F]), from ln of F times the density of N(0, σ²) without its factor at points that far apart, rounded up.
+pub(super) fn log_one_plus(logs: &[f64], step: f64, sigma: f64) -> f64 {
     if logs.iter().any(|log| log.is_nan()) {
         return f64::INFINITY;
     }
@@ -96,7 +101,7 @@ pub fn mixture_log_moment(sensitivities: &[f64], probabilities: &[f64], sigma: f
 }
 
 /// ln(r^α − 1 − α(r − 1)) from ln r, for r away from 1; where it is large, from above.
-fn log_excess_far(log_ratio: f64, power: f64) -> f64 {
+pub(super) fn log_excess_far(log_ratio: f64, power: f64) -> f64 {
     let log_power = power * log_ratio;
     if log_power > 30.0 {
         // α(r − 1) is positive for large r and α > 1, and for small r and α < 0: at most r^α.
@@ -110,7 +115,7 @@ fn log_excess_far(log_ratio: f64, power: f64) -> f64 {
 }
 
 /// ln((1 + y)^α − 1 − αy) for y > −1 and α outside [0, 1], where it is convex; −∞ when y = 0.
-fn log_excess(y: f64, power: f64) -> f64 {
+pub(super) fn log_excess(y: f64, power: f64) -> f64 {
     if y == 0.0 {
         return f64::NEG_INFINITY;
     }

@@ -1,8 +1,8 @@
 //! From events to privacy losses.
 
+use super::lattice;
 use super::loss::{Direction, Loss};
 use super::shuffle::Shuffle;
-use super::tails::Atoms;
 use crate::AccountingError;
 use crate::rdp::{binomial_tail_up, response_loss};
 use reticent_core::{Event, Neighboring};
@@ -189,12 +189,16 @@ impl Found {
             }
             Event::PoissonSampled { rate, event } if rate.get() == 1.0 => return self.collect(event, count),
             Event::PoissonSampled { rate, .. } if rate.get() == 0.0 => return Ok(()),
-            Event::PoissonSampled { rate, event } => {
-                match self.sampled(rate.get(), event, "poisson_sampled")? {
+            Event::PoissonSampled { rate, event } => match **event {
+                // Only what is replaced is left as a clipped sum.
+                Event::ClippedSum { noise_multiplier } => {
+                    Pair::Same(Loss::Replaced { rate: rate.get(), sigma: noise_multiplier.get() })
+                }
+                _ => match self.sampled(rate.get(), event, "poisson_sampled")? {
                     Some(pair) => pair,
                     None => return Ok(()),
-                }
-            }
+                },
+            },
             Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
                 match (self.neighboring, batch_size) {
                     (_, 0) => return Ok(()),
@@ -278,20 +282,25 @@ impl Found {
             Event::Gdp { mu } if mu.get() > 0.0 => Loss::Gaussian(1.0 / mu.get()),
             Event::Gdp { .. } => return Ok(None),
             Event::Laplace { noise_multiplier } => Loss::Laplace(1.0 / noise_multiplier.get()),
-            Event::DiscreteLaplace { noise_multiplier } => pure(1.0 / noise_multiplier.get()),
+            Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
+                lattice::discrete_laplace(noise_multiplier.get(), sensitivity.unwrap_or(1))
+            }
             Event::Pure { epsilon } | Event::Exponential { epsilon } => pure(epsilon.get()),
             Event::RandomizedResponse { keep_probability, categories } => {
                 let keep = keep_probability.get();
                 let stray = (1.0 - keep) / (*categories as f64 - 1.0);
                 Loss::Response { epsilon: response_loss(keep, *categories), plus: keep, minus: stray }
             }
-            Event::DiscreteGaussian { sensitivity: Some(sensitivity), .. } if sensitivity.get() != 1.0 => {
-                return Err(unsupported("discrete_gaussian", "its loss is known for a sensitivity of 1"));
-            }
-            Event::DiscreteGaussian { noise_multiplier, .. } => {
-                Atoms::discrete_gaussian(noise_multiplier.get())
+            Event::DiscreteGaussian { noise_multiplier, sensitivity } => {
+                // Of integers that move by nobody knows how much, one may move by one.
+                let known = sensitivity.map(|own| own.get()).or((self.end == End::Floor).then_some(1.0));
+                let why = "state the sensitivity of the integers: without it only a Rényi bound is known";
+                let sensitivity = known.ok_or_else(|| unsupported("discrete_gaussian", why))?;
+                lattice::discrete_gaussian(noise_multiplier.get(), sensitivity, self.end)
                     .map(Loss::Atoms)
-                    .ok_or_else(|| unsupported("discrete_gaussian", "so much noise has too many atoms"))?
+                    .ok_or_else(|| {
+                        unsupported("discrete_gaussian", "there are too many ways to move so far")
+                    })?
             }
             Event::StudentT { .. } => return Err(unsupported("student_t", "its loss is not known here")),
             Event::Zcdp { .. } => return Err(unsupported("zcdp", "a zCDP claim has no loss distribution")),

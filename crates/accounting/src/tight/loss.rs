@@ -2,6 +2,7 @@
 //! fast its characteristic function dies out.
 
 use super::complex::Complex;
+use super::replaced;
 use super::tails::Atoms;
 
 /// Which way neighbours differ.
@@ -57,6 +58,13 @@ pub enum Loss {
         rate: f64,
         /// The loss of what is run on the sample; the same both ways.
         inner: Box<Loss>,
+    },
+    /// (1 − rate)·N(0, σ²) + rate·N(1, σ²) against (1 − rate)·N(0, σ²) + rate·N(−1, σ²), the same both ways.
+    Replaced {
+        /// The probability of being in the sample.
+        rate: f64,
+        /// The noise over what one record can add.
+        sigma: f64,
     },
     /// One of several losses, which one being revealed.
     Blend(Vec<(f64, Loss)>),
@@ -118,14 +126,19 @@ fn largest_sinc(t: f64) -> f64 {
 }
 
 /// The sums below reach this many standard deviations beyond every mode.
-const TAILS: f64 = 12.5;
+pub(super) const TAILS: f64 = 12.5;
 
 /// Quadratures of more points than this are refused, and lines of more than so many terms.
 const MOST_POINTS: f64 = 40_000.0;
 const MOST_TERMS: f64 = 3e7;
 
+/// The most points of a quadrature for |y| ≤ reach.
+pub(super) fn most_points(reach: f64) -> f64 {
+    if reach == 0.0 { MOST_POINTS } else { 10.0 * MOST_POINTS }
+}
+
 /// A tilted mixture on a grid: where L is and how much weight is there.
-struct Tilted {
+pub(super) struct Tilted {
     losses: Vec<f64>,
     weights: Vec<f64>,
     /// dL/dx at every point.
@@ -194,14 +207,14 @@ impl Loss {
 
     /// Whether every point of a contour takes a quadrature.
     pub(super) fn is_costly(&self) -> bool {
-        matches!(self, Self::Mixture { .. } | Self::Blend(_))
+        matches!(self, Self::Mixture { .. } | Self::Replaced { .. } | Self::Blend(_))
     }
 
     /// K′(c) and K″(c): mean and variance of the loss under the law tilted by c.
     pub(super) fn slope_and_curvature(&self, c: f64) -> Option<(f64, f64)> {
         match self {
             Self::Gaussian(sigma) => Some(((c + 0.5) / (sigma * sigma), 1.0 / (sigma * sigma))),
-            Self::Mixture { .. } => {
+            Self::Mixture { .. } | Self::Replaced { .. } => {
                 let tilted = self.tilted(c, 0.0)?;
                 let total: f64 = tilted.weights.iter().sum();
                 let mean = tilted.weights.iter().zip(&tilted.losses).map(|(w, l)| w * l).sum::<f64>() / total;
@@ -255,7 +268,7 @@ impl Loss {
                     + (z * (-2.0 * epsilon)).exp() * *minus
                     + (z * -*epsilon).exp() * unmoved
             })),
-            Self::Mixture { .. } => self.mixture_line(c, h, count),
+            Self::Mixture { .. } | Self::Replaced { .. } => self.mixture_line(c, h, count),
             Self::Blend(parts) => {
                 let lines: Option<Vec<Line>> = parts.iter().map(|(_, loss)| loss.line(c, h, count)).collect();
                 Some(blended(parts, &lines?, count))
@@ -286,7 +299,11 @@ impl Loss {
 
     /// The mixture's points with weights proportional to the tilted law, fine enough for |y| ≤ reach.
     fn tilted(&self, c: f64, reach: f64) -> Option<Tilted> {
-        let Self::Mixture { shifts, weights, sigma, direction } = self else { return None };
+        let (shifts, weights, sigma, direction) = match self {
+            Self::Mixture { shifts, weights, sigma, direction } => (shifts, weights, sigma, direction),
+            Self::Replaced { rate, sigma } => return replaced::tilted(*rate, *sigma, c, reach),
+            _ => return None,
+        };
         let largest = shifts.iter().copied().fold(0.0, f64::max);
         let power = match direction {
             Direction::Remove => 1.0 + c,
@@ -302,8 +319,7 @@ impl Loss {
         let from = power.min(0.0) * largest - TAILS * sigma;
         let to = power.max(1.0) * largest + TAILS * sigma;
         let points = ((to - from) / step).ceil();
-        let most = if reach == 0.0 { MOST_POINTS } else { 10.0 * MOST_POINTS };
-        if points.is_nan() || points > most {
+        if points.is_nan() || points > most_points(reach) {
             return None;
         }
         let sign = if *direction == Direction::Remove { 1.0 } else { -1.0 };
@@ -329,12 +345,9 @@ impl Loss {
             logs.push(power * log_ratio - x * x * scale);
             slopes.push(weighted / total / (sigma * sigma));
         }
-        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = logs.iter().map(|l| libm::exp(l - top)).collect();
-        let log_scale = top + libm::log(step / (sigma * (2.0 * std::f64::consts::PI).sqrt()));
         // The density between two points is at least this share of the lesser one: see the proof.
         let dip = libm::exp(-(c + 6.0) * (step * largest / (sigma * sigma)).powi(2) / 32.0);
-        Some(Tilted { losses, weights, slopes, step, dip, log_scale })
+        Some(Tilted::new(losses, &logs, slopes, step, *sigma, dip))
     }
 
     /// How the characteristic function dies out under the law tilted by c.
@@ -343,7 +356,9 @@ impl Loss {
             Self::Gaussian(sigma) => Decay::Gaussian(0.5 / (sigma * sigma)),
             Self::Response { .. } => Decay::Layers(Vec::new()),
             Self::Laplace(epsilon) => Decay::Layers(laplace_layers(*epsilon, c)),
-            Self::Mixture { .. } => Decay::Layers(self.tilted(c, 0.0).map_or(Vec::new(), |t| t.layers())),
+            Self::Mixture { .. } | Self::Replaced { .. } => {
+                Decay::Layers(self.tilted(c, 0.0).map_or(Vec::new(), |t| t.layers()))
+            }
             Self::Blend(parts) => {
                 // |φ| ≤ 1 − share·(1 − |φ₁|) for the share of the first part under the tilted law.
                 let Some((weight, first)) = parts.first() else { return Decay::Layers(Vec::new()) };
@@ -380,6 +395,21 @@ fn blended(parts: &[(f64, Loss)], lines: &[Line], count: usize) -> Line {
 }
 
 impl Tilted {
+    /// From ln of the tilted density over that of N(0, σ²) without its factor 1/(σ√2π).
+    pub(super) fn new(
+        losses: Vec<f64>,
+        logs: &[f64],
+        slopes: Vec<f64>,
+        step: f64,
+        sigma: f64,
+        dip: f64,
+    ) -> Self {
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights = logs.iter().map(|l| libm::exp(l - top)).collect();
+        let log_scale = top + libm::log(step / (sigma * (2.0 * std::f64::consts::PI).sqrt()));
+        Self { losses, weights, slopes, step, dip, log_scale }
+    }
+
     /// For a range of widths: the interval of losses is cut into pieces of at least that width, and on
     /// each piece the density is at least its smallest value.
     fn layers(&self) -> Vec<Uniform> {

@@ -7,14 +7,18 @@ mod contour;
 mod events;
 mod exact;
 mod grid;
+mod lattice;
 mod loss;
 mod parallel;
+mod replaced;
 mod shuffle;
 mod tails;
 
 pub use loss::{Direction, Loss};
+pub(crate) use replaced::{last_mode, log_part};
 
 use crate::AccountingError;
+use crate::clipped::plain;
 use contour::{Bounds, Contour, Sum};
 use events::{End, Found};
 use grid::Near;
@@ -110,6 +114,7 @@ impl TightAccountant {
     /// [`AccountingError::Unsupported`] when the event's loss distribution is not known.
     pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         event.validate()?;
+        let event = &*plain(event, self.neighboring)?;
         let mut ceiling = Found::new(self.neighboring, End::Ceiling);
         let known = ceiling.collect(event, count);
         let mut floor = Found::new(self.neighboring, End::Floor);

@@ -1,6 +1,7 @@
 //! How much of a privacy loss lies above and below a point, under either of its two laws.
 
 use super::loss::{Direction, Loss};
+use super::replaced;
 use reticent_core::special::{normal_cdf, normal_tail};
 
 /// P(L > t), P(L ≤ t), Q(L > t) and Q(L ≤ t), each to a few units in the last place.
@@ -31,6 +32,9 @@ impl Tails {
     }
 }
 
+/// A grid is laid through atoms where there are no more than this; more of them are split between its points.
+const MOST_ALIGNED: usize = 20_000;
+
 /// Atoms with their sums from either end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Atoms {
@@ -40,10 +44,13 @@ pub struct Atoms {
     above: Vec<(f64, f64)>,
     /// Sums over the atoms before this one, of P and of Q.
     below: Vec<(f64, f64)>,
+    /// Every loss is a multiple of this.
+    spacing: f64,
 }
 
 impl Atoms {
-    pub(super) fn new(atoms: Vec<(f64, f64)>) -> Self {
+    /// From (loss, P-mass), the losses increasing and all of them multiples of `spacing`.
+    pub(super) fn new(atoms: Vec<(f64, f64)>, spacing: f64) -> Self {
         let masses = |&(loss, p): &(f64, f64)| (p, p * libm::exp(-loss));
         let running = |iterator: &mut dyn Iterator<Item = (f64, f64)>| {
             let mut sums = vec![(0.0, 0.0)];
@@ -57,25 +64,7 @@ impl Atoms {
         let below = running(&mut atoms.iter().map(masses));
         let mut above = running(&mut atoms.iter().rev().map(masses));
         above.reverse();
-        Self { atoms, above, below }
-    }
-
-    /// The discrete Gaussian of parameter σ on the integers, moved by one.
-    pub(super) fn discrete_gaussian(sigma: f64) -> Option<Self> {
-        // Beyond 40σ the mass is below e^{−800}.
-        let reach = libm::ceil(40.0 * sigma) + 2.0;
-        if reach > 1e5 {
-            return None;
-        }
-        let scale = 0.5 / (sigma * sigma);
-        let points = -(reach as i64)..=reach as i64;
-        let total: f64 = points.clone().map(|x| libm::exp(-(x as f64) * (x as f64) * scale)).sum();
-        let atoms = points
-            .map(|x| x as f64)
-            .map(|x| ((2.0 * x + 1.0) * scale, libm::exp(-x * x * scale) / total))
-            .filter(|(_, p)| *p > 0.0)
-            .collect();
-        Some(Self::new(atoms))
+        Self { atoms, above, below, spacing }
     }
 
     fn tails(&self, t: f64) -> Tails {
@@ -157,6 +146,7 @@ impl Loss {
                 let direction = if t >= 0.0 { Direction::Remove } else { Direction::Add };
                 sampled(*rate, inner, direction, t)
             }
+            Self::Replaced { rate, sigma } => replaced::tails(*rate, *sigma, t),
             Self::Blend(parts) => {
                 let mut sum = Tails { p_above: 0.0, p_below: 0.0, q_above: 0.0, q_below: 0.0 };
                 for (weight, part) in parts {
@@ -176,11 +166,7 @@ impl Loss {
     pub(super) fn spacing(&self) -> Option<f64> {
         match self {
             Self::Laplace(epsilon) | Self::Response { epsilon, .. } => Some(*epsilon),
-            Self::Atoms(atoms) => {
-                let mut losses = atoms.iter().map(|(loss, _)| *loss);
-                let first = losses.next()?;
-                losses.next().map(|second| 0.5 * (second - first))
-            }
+            Self::Atoms(atoms) => (atoms.atoms.len() <= MOST_ALIGNED).then_some(atoms.spacing),
             _ => None,
         }
     }
@@ -189,6 +175,7 @@ impl Loss {
     pub(super) fn sharpness(&self) -> f64 {
         match self {
             Self::Gaussian(sigma) => 1.0 / sigma,
+            Self::Replaced { sigma, .. } => 2.0 / sigma,
             Self::Mixture { shifts, sigma, .. } => shifts.iter().copied().fold(0.0, f64::max) / sigma,
             Self::Sampled { inner, .. } | Self::Swapped { inner, .. } => inner.sharpness(),
             Self::Blend(parts) | Self::Envelope { branches: parts, .. } => {
@@ -326,6 +313,8 @@ fn envelope(leak: f64, branches: &[(f64, Loss)], t: f64) -> Tails {
 
 #[cfg(test)]
 mod tests {
+    use super::super::events::End;
+    use super::super::lattice::{discrete_gaussian, discrete_laplace};
     use super::*;
 
     fn losses() -> Vec<Loss> {
@@ -340,7 +329,10 @@ mod tests {
             Loss::Gaussian(0.8),
             Loss::Laplace(0.7),
             Loss::Response { epsilon: 0.9, plus: 0.5, minus: 0.5 * libm::exp(-0.9) },
-            Loss::Atoms(Atoms::discrete_gaussian(1.7).unwrap()),
+            Loss::Atoms(discrete_gaussian(1.7, 1.0, End::Ceiling).unwrap()),
+            Loss::Atoms(discrete_gaussian(0.9, 2.0, End::Floor).unwrap()),
+            Loss::Atoms(discrete_gaussian(2.1, 3.0, End::Floor).unwrap()),
+            discrete_laplace(1.4, 3),
             mixture(Direction::Remove),
             mixture(Direction::Add),
             sampled(Loss::Gaussian(0.8), Direction::Remove),
@@ -352,6 +344,8 @@ mod tests {
                 leak: 0.0,
                 branches: vec![(0.0, Loss::Gaussian(1.6)), (0.0, Loss::Laplace(0.7))],
             },
+            Loss::Replaced { rate: 0.3, sigma: 0.8 },
+            Loss::Replaced { rate: 0.01, sigma: 0.3 },
         ]
     }
 

@@ -129,7 +129,10 @@ fn one_use_and_listed_outcomes_are_exact() {
     holds(epsilon_of(&[repeated(10, response(0.625, 4))], 1e-6), 16.094_269_167_133_152, 1e-13);
     holds(epsilon_of(&[repeated(100, pure(0.1))], 1e-6), 4.774_567_588_107_986_5, 1e-13);
     holds(epsilon_of(&[pure(0.1), pure(0.2), pure(0.3)], 1e-3), 0.593_950_873_918_310_6, 1e-13);
-    let discrete = account(&[Event::DiscreteGaussian { noise_multiplier: z(2.0), sensitivity: None }]);
+    let discrete = account(&[Event::DiscreteGaussian {
+        noise_multiplier: z(2.0),
+        sensitivity: Some(reticent_core::Sensitivity::new(1.0).unwrap()),
+    }]);
     holds(discrete.delta(Epsilon::new(0.5).unwrap()).unwrap(), 0.054_007_223_694_154_42, 1e-13);
     // One use of a sampled Gaussian: Φ differences.
     let single = account(&[sgm(0.01, 1.0, 1)]).delta(Epsilon::new(0.2).unwrap()).unwrap();

@@ -72,17 +72,35 @@ pub(super) fn batches(batches: &Batches) -> String {
     }
 }
 
+/// How far the integers move, where that is not 1.
+fn by(sensitivity: f64) -> String {
+    format!(" (sensitivity {})", digits::brief(sensitivity))
+}
+
 /// `gaussian 1.1`, `poisson_sampled 0.01 (gaussian 1)`.
 fn named(event: &Event) -> String {
     let exactly = |value: f64| digits::exactly(value);
     match event {
         Event::Gaussian { noise_multiplier } => format!("gaussian {}", exactly(noise_multiplier.get())),
-        Event::Laplace { noise_multiplier } => format!("laplace {}", exactly(noise_multiplier.get())),
-        Event::DiscreteGaussian { noise_multiplier, .. } => {
-            format!("discrete_gaussian {}", exactly(noise_multiplier.get()))
+        Event::ClippedSum { noise_multiplier } => {
+            format!("clipped_sum {}", exactly(noise_multiplier.get()))
         }
-        Event::DiscreteLaplace { noise_multiplier } => {
-            format!("discrete_laplace {}", exactly(noise_multiplier.get()))
+        Event::Laplace { noise_multiplier } => format!("laplace {}", exactly(noise_multiplier.get())),
+        Event::DiscreteGaussian { noise_multiplier, sensitivity } => {
+            let moved = sensitivity.map(|own| own.get()).filter(|own| *own != 1.0);
+            format!(
+                "discrete_gaussian {}{}",
+                exactly(noise_multiplier.get()),
+                moved.map_or_else(String::new, by)
+            )
+        }
+        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
+            let moved = sensitivity.filter(|own| *own != 1).map(|own| own as f64);
+            format!(
+                "discrete_laplace {}{}",
+                exactly(noise_multiplier.get()),
+                moved.map_or_else(String::new, by)
+            )
         }
         Event::StudentT { noise_multiplier, degrees_of_freedom } => {
             format!("student_t {} ({degrees_of_freedom})", exactly(noise_multiplier.get()))

@@ -87,7 +87,7 @@ pub(super) fn mechanism(plan: &Plan, events: &[Event]) -> String {
     };
     match events {
         [
-            Event::DiscreteLaplace { noise_multiplier }
+            Event::DiscreteLaplace { noise_multiplier, .. }
             | Event::Gaussian { noise_multiplier }
             | Event::DiscreteGaussian { noise_multiplier, .. },
         ] => format!("{name}, noise multiplier {}", digits::brief(noise_multiplier.get())),

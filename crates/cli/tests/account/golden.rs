@@ -60,11 +60,15 @@ fn gaussian_noise() {
     // A sum clipped to C moves by up to 2C when a record is replaced.
     let replaced = json("epsilon --noise-multiplier 2 --delta 1e-6 --neighboring replace-one");
     just_above(number(&replaced, "epsilon"), 4.886_554_117_462_212, 1e-3);
+    // In a Poisson sample, from +C to −C and mostly not at all: by an independent contour integral of that pair.
+    let steps = "--noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --delta 1e-5";
+    let sampled = json(&format!("epsilon {steps} --neighboring replace-one"));
+    just_above(number(&sampled, "epsilon"), 2.843_440_259_274_48, 1e-3);
     // μ-Gaussian differential privacy is Gaussian noise with σ = 1/μ.
     let gdp = json_about("epsilon --delta 1e-5", "add-remove", &json!([{"gdp": {"mu": 1.0}}]));
     just_above(number(&gdp, "epsilon"), 4.377_178_095_681_224_5, 1e-7);
     // The exact sum over the integers (Canonne, Kamath, Steinke 2020).
-    let discrete = json!([{"discrete_gaussian": {"noise_multiplier": 2.0}}]);
+    let discrete = json!([{"discrete_gaussian": {"noise_multiplier": 2.0, "sensitivity": 1}}]);
     let found = json_about("delta --epsilon 0.5", "add-remove", &discrete);
     just_above(number(&found, "delta"), 0.054_007_223_694_154_42, 1.1e-4);
 }

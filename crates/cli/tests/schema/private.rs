@@ -8,7 +8,7 @@ use reticent::data::Schema;
 /// The sums of the events' ε and δ.
 fn total(events: &[Event]) -> (f64, f64) {
     events.iter().fold((0.0, 0.0), |(epsilon, delta), event| match event {
-        Event::DiscreteLaplace { noise_multiplier } => (epsilon + 1.0 / noise_multiplier.get(), delta),
+        Event::DiscreteLaplace { noise_multiplier, .. } => (epsilon + 1.0 / noise_multiplier.get(), delta),
         Event::Pure { epsilon: more } | Event::Exponential { epsilon: more } => (epsilon + more.get(), delta),
         Event::Approximate { epsilon: more, delta: too } => (epsilon + more.get(), delta + too.get()),
         other => panic!("unexpected {other:?}"),

@@ -20,7 +20,9 @@ use crate::problem::{Problem, norm_up};
 use crate::settings::Scope;
 use reticent_accounting::{Accountant, Method as Accounting, calibrate};
 use reticent_core::rounding::{add_up, exp_up, mul_up, sub_down};
-use reticent_core::{Delta, Epsilon, Event, Guarantee, NoiseMultiplier, SamplingRate, Scale, Sensitivity};
+use reticent_core::{
+    Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate, Scale, Sensitivity,
+};
 use reticent_noise::mechanism::{Gaussian, Mechanism};
 use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
 use reticent_noise::{Entropy, Releaser};
@@ -50,7 +52,7 @@ pub struct GradientPlan {
 ///
 /// # Guarantee
 /// All `runs` descents together are (ε, δ)-private under the scope's relation, n public under replace-one: each step
-/// is a Gaussian mechanism of sensitivity L (add-remove) or 2L (replace-one) on the sum of the sampled gradients,
+/// is Gaussian noise on the sum of the sampled gradients, to which a record adds at most L,
 /// enlarged for the rounding to integers; everything else is post-processing.
 ///
 /// # Reference
@@ -103,16 +105,15 @@ pub(crate) fn plan_with(
     let target = Guarantee { epsilon: budget.epsilon, delta: Delta::new(spare)? };
     let account = |z: f64| {
         let mut account = Accountant::new(scope.neighboring, Accounting::Pld);
-        account.compose(&step_event(z, schedule.rate_exact()?)?, repetitions)?;
+        account.compose(&step_event(z, schedule.rate_exact()?, scope.neighboring)?, repetitions)?;
         Ok(account)
     };
     let multiplier = calibrate::noise_multiplier(target, account)?;
-    let sensitivity = mul_up(scope.changes(), record_norm_up(reach));
-    let noise = noise_at_least(multiplier, sensitivity, budget.delta, width)?;
+    let noise = noise_at_least(multiplier, record_norm_up(reach), budget.delta, width)?;
     let Event::Gaussian { noise_multiplier } = noise.event() else {
         return Err(ErmError::invalid("noise", "event", "a Gaussian event is needed"));
     };
-    let event = step_event(noise_multiplier.get(), schedule.rate_exact()?)?;
+    let event = step_event(noise_multiplier.get(), schedule.rate_exact()?, scope.neighboring)?;
     let lambda = scope.regularization.map_or(0.0, |regularization| scope.lambda(regularization));
     let theorem = "noisy gradient descent, tight accounting of the steps";
     Ok(GradientPlan { schedule, noise, event, lambda, size: scope.size, width, theorem })
@@ -124,8 +125,17 @@ fn sampler_delta_up(width: usize, steps: u64, epsilon: f64) -> f64 {
     mul_up(distance, add_up(1.0, exp_up(epsilon)))
 }
 
-fn step_event(multiplier: f64, rate: Option<f64>) -> Result<Event, reticent_core::InvalidValue> {
-    let event = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(multiplier)? };
+/// What a step costs whose noise is so many times what one record can add to the sum.
+fn step_event(
+    multiplier: f64,
+    rate: Option<f64>,
+    neighboring: Neighboring,
+) -> Result<Event, reticent_core::InvalidValue> {
+    let noise_multiplier = NoiseMultiplier::new(multiplier)?;
+    let event = match neighboring {
+        Neighboring::AddRemove => Event::Gaussian { noise_multiplier },
+        Neighboring::ReplaceOne => Event::ClippedSum { noise_multiplier },
+    };
     Ok(match rate {
         None => event,
         Some(rate) => Event::PoissonSampled { rate: SamplingRate::new(rate)?, event: Box::new(event) },

@@ -111,7 +111,8 @@ impl Mechanism for DiscreteLaplace {
     type Output = Vec<i128>;
 
     fn event(&self) -> Event {
-        Event::DiscreteLaplace { noise_multiplier: self.noise_multiplier }
+        let sensitivity = Some(self.sensitivity).filter(|own| *own != 1);
+        Event::DiscreteLaplace { noise_multiplier: self.noise_multiplier, sensitivity }
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -246,7 +247,7 @@ impl Mechanism for DiscreteGaussian {
     type Output = Vec<i128>;
 
     fn event(&self) -> Event {
-        let sensitivity = Sensitivity::new(self.sensitivity).ok().filter(|own| own.get() != 1.0);
+        let sensitivity = Sensitivity::new(self.sensitivity).ok();
         Event::DiscreteGaussian { noise_multiplier: self.noise_multiplier, sensitivity }
     }
 

@@ -25,10 +25,13 @@ pub(crate) fn budget(e: f64, d: f64) -> Guarantee {
 pub(crate) fn gaussian(z: f64) -> Event {
     Event::Gaussian { noise_multiplier: multiplier(z) }
 }
+pub(crate) fn clipped_sum(z: f64) -> Event {
+    Event::ClippedSum { noise_multiplier: multiplier(z) }
+}
 pub(crate) fn laplace(z: f64) -> Event {
     Event::Laplace { noise_multiplier: multiplier(z) }
 }
-/// Whole numbers that move by one, or as far as stated.
+/// Whole numbers that move as far as stated, or by nobody knows how much.
 pub(crate) fn discrete_gaussian(z: f64, moved: Option<f64>) -> Event {
     let sensitivity = moved.map(|s| Sensitivity::new(s).unwrap());
     Event::DiscreteGaussian { noise_multiplier: multiplier(z), sensitivity }
@@ -97,13 +100,16 @@ pub(crate) struct Kind {
 pub(crate) fn kinds() -> Vec<Kind> {
     let either = [
         gaussian(8.0),
+        clipped_sum(16.0),
         laplace(20.0),
         response(0.55, 2),
         response(0.3, 4),
         Event::Exponential { epsilon: epsilon(0.1) },
         discrete_gaussian(6.0, None),
         discrete_gaussian(6.0, Some(2.0)),
-        Event::DiscreteLaplace { noise_multiplier: multiplier(15.0) },
+        discrete_gaussian(6.0, Some(1.0)),
+        Event::DiscreteLaplace { noise_multiplier: multiplier(15.0), sensitivity: None },
+        Event::DiscreteLaplace { noise_multiplier: multiplier(15.0), sensitivity: Some(3) },
         Event::StudentT { noise_multiplier: multiplier(9.0), degrees_of_freedom: 5 },
         pure(0.08),
         approximate(0.05, 1e-9),
@@ -121,13 +127,19 @@ pub(crate) fn kinds() -> Vec<Kind> {
     ];
     let added = [
         sampled(0.05, 1.5),
+        poisson(0.05, clipped_sum(1.5)),
         poisson(0.1, laplace(2.0)),
         poisson(0.1, pure(0.5)),
         poisson(0.1, gdp(0.7)),
         truncated(0.02, 130, 2.0),
         mixture(&[0.0, 1.0, 2.0], &[0.9, 0.07, 0.03], 3.0),
     ];
-    let replaced = [batch(1000, 20, gaussian(3.0)), batch(1000, 20, laplace(4.0))];
+    let replaced = [
+        batch(1000, 20, gaussian(3.0)),
+        batch(1000, 20, clipped_sum(6.0)),
+        batch(1000, 20, laplace(4.0)),
+        poisson(0.02, clipped_sum(1.5)),
+    ];
     let both = [Neighboring::AddRemove, Neighboring::ReplaceOne];
     let mut kinds = Vec::new();
     for neighboring in both {
@@ -142,6 +154,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
 pub(crate) fn name(event: &Event) -> &'static str {
     match event {
         Event::Gaussian { .. } => "gaussian",
+        Event::ClippedSum { .. } => "clipped_sum",
         Event::Laplace { .. } => "laplace",
         Event::RandomizedResponse { .. } => "randomized_response",
         Event::Exponential { .. } => "exponential",

@@ -13,7 +13,7 @@ pub(crate) const NOISES: &[(&str, Noise)] = &[
     ("laplace", laplace),
     ("discrete gaussian", |z| discrete_gaussian(z, None)),
     ("discrete gaussian of large numbers", |z| discrete_gaussian(z, Some(100.0))),
-    ("discrete laplace", |z| Event::DiscreteLaplace { noise_multiplier: multiplier(z) }),
+    ("discrete laplace", |z| Event::DiscreteLaplace { noise_multiplier: multiplier(z), sensitivity: None }),
     ("student", |z| Event::StudentT { noise_multiplier: multiplier(z), degrees_of_freedom: 3 }),
     ("pure claim", |z| pure(1.0 / z)),
     ("gaussian claim", |z| gdp(1.0 / z)),

@@ -24,6 +24,7 @@ const TOLERANCES: &[(&str, f64)] = &[
     ("sampled_laplace", 1e-9),
     ("discrete_gaussian", 1e-9),
     ("discrete_laplace", 1e-9),
+    ("replaced_delta", 1e-6),
     ("trade_off_gaussian", 1e-6),
     ("trade_off_sampled", 1e-6),
     // Rényi curves and conversions.
@@ -33,6 +34,7 @@ const TOLERANCES: &[(&str, f64)] = &[
     ("kary_rdp", 1e-9),
     ("pure_rdp", 1e-9),
     ("sampled_gaussian_rdp", 1e-6),
+    ("replaced_rdp", 1e-6),
     ("mixture_rdp", 1e-9),
     ("without_replacement_rdp", 1e-9),
     ("without_replacement_epsilon", 1e-6),

@@ -59,7 +59,7 @@ fn leaf() -> impl Strategy<Value = Event> {
         2 => keep,
         1 => cost().prop_map(|e| Event::Exponential { epsilon: epsilon(e) }),
         1 => (noise(), prop::option::of(spread(0.1, 1e6))).prop_map(|(z, moved)| discrete_gaussian(z, moved)),
-        1 => noise().prop_map(|z| Event::DiscreteLaplace { noise_multiplier: multiplier(z) }),
+        1 => noise().prop_map(|z| Event::DiscreteLaplace { noise_multiplier: multiplier(z), sensitivity: None }),
         1 => (noise(), 1u64..40).prop_map(|(z, degrees_of_freedom)| {
             Event::StudentT { noise_multiplier: multiplier(z), degrees_of_freedom }
         }),

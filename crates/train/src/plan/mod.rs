@@ -7,7 +7,7 @@ use crate::clip::Clipping;
 use crate::digest::digest;
 use account::{account_at, sampler_share};
 use reticent_accounting::calibrate;
-use reticent_core::rounding::{mul_down, mul_up};
+use reticent_core::rounding::mul_down;
 use reticent_core::{
     Certificate, Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate, Scale,
     Sensitivity,
@@ -66,14 +66,6 @@ impl PlanSettings {
         self.clipping.check()
     }
 
-    /// How far one unit can move a step's sum, rounded up: C with add-remove, 2C with replace-one.
-    pub fn sensitivity(&self) -> f64 {
-        match self.neighboring {
-            Neighboring::AddRemove => self.clipping.norm(),
-            Neighboring::ReplaceOne => mul_up(2.0, self.clipping.norm()),
-        }
-    }
-
     /// The expected number of units in a step of a data set of the public size, by which every sum is divided.
     pub fn expected_batch(&self) -> f64 {
         self.sampling_rate * self.size as f64
@@ -124,7 +116,8 @@ impl From<PrivacyPlan> for Stored {
 }
 
 impl PrivacyPlan {
-    /// A plan with noise of standard deviation `noise_multiplier` times the sensitivity, and claims at this δ.
+    /// A plan with noise of standard deviation `noise_multiplier` times the clipping norm, under either relation, and claims
+    /// at this δ.
     ///
     /// # Errors
     /// [`TrainError::Invalid`] naming a field without meaning: a rate above 1, a clipping norm or a multiplier that is
@@ -135,7 +128,7 @@ impl PrivacyPlan {
             return Err(TrainError::invalid("noise_multiplier", noise_multiplier, remedy));
         }
         settings.check()?;
-        let sigma = noise_multiplier * settings.sensitivity();
+        let sigma = noise_multiplier * settings.clipping.norm();
         Self::with_sigma(settings, sigma, delta)
     }
 
@@ -149,7 +142,7 @@ impl PrivacyPlan {
         budget.epsilon.positive()?;
         check_delta(budget.delta.get())?;
         // What the sampler adds depends on the number of weights and not on σ.
-        let share = sampler_share(&noise_of(&settings, settings.sensitivity())?, settings.steps, budget)?;
+        let share = sampler_share(&noise_of(&settings, settings.clipping.norm())?, settings.steps, budget)?;
         let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
         let multiplier = calibrate::noise_multiplier(spare, |z| {
             account_at(
@@ -161,7 +154,7 @@ impl PrivacyPlan {
         // The grid of the noise takes a little of the multiplier, which a little more noise gives back.
         let mut more = 1e-9;
         while more < 1.0 {
-            let sigma = multiplier * settings.sensitivity() * (1.0 + more);
+            let sigma = multiplier * settings.clipping.norm() * (1.0 + more);
             let noise = noise_of(&settings, sigma)?;
             if multiplier_of(&noise).is_some_and(|z| z.get() >= multiplier) {
                 return Self::with_sigma(settings, sigma, budget.delta.get());
@@ -212,9 +205,9 @@ impl PrivacyPlan {
         self.sigma
     }
 
-    /// σ over the sensitivity, as asked for; the event's is a little smaller.
+    /// σ over the clipping norm, as asked for; the event's is a little smaller.
     pub fn noise_multiplier(&self) -> f64 {
-        self.sigma / self.settings.sensitivity()
+        self.sigma / self.settings.clipping.norm()
     }
 
     /// By what a step's noisy sum is divided: a public constant.
@@ -285,10 +278,11 @@ fn check_delta(delta: f64) -> Result<(), TrainError> {
 }
 
 fn noise_of(settings: &PlanSettings, sigma: f64) -> Result<BulkGaussian, TrainError> {
-    let sensitivity = Sensitivity::new(settings.sensitivity())?;
-    Ok(BulkGaussian::new(sensitivity, Scale::new(sigma)?, settings.dimension)?)
+    let norm = Sensitivity::new(settings.clipping.norm())?;
+    Ok(BulkGaussian::new(norm, Scale::new(sigma)?, settings.dimension)?)
 }
 
+/// σ over what one unit can add to the rounded sum.
 fn multiplier_of(noise: &BulkGaussian) -> Option<NoiseMultiplier> {
     match noise.event() {
         Event::Gaussian { noise_multiplier } => Some(noise_multiplier),
@@ -300,7 +294,11 @@ fn step_event(
     settings: &PlanSettings,
     multiplier: NoiseMultiplier,
 ) -> Result<Event, reticent_core::InvalidValue> {
-    let event = Event::Gaussian { noise_multiplier: multiplier };
+    // Adding a unit moves the sum by the clipping norm at most; of replacing one, more is known than its sensitivity.
+    let event = match settings.neighboring {
+        Neighboring::AddRemove => Event::Gaussian { noise_multiplier: multiplier },
+        Neighboring::ReplaceOne => Event::ClippedSum { noise_multiplier: multiplier },
+    };
     if settings.sampling_rate == 1.0 {
         return Ok(event);
     }

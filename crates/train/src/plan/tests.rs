@@ -34,12 +34,29 @@ fn a_target_is_met_and_not_undercut_by_much() {
     assert!(spent <= 3.0 && spent > 2.999, "{spent}");
 }
 
+/// σ/C under both relations: the same noise, and what replacing a unit costs is that of its own pair.
 #[test]
-fn replacing_moves_a_sum_twice_as_far() {
+fn the_noise_multiplier_is_over_the_clipping_norm() {
     let add = PrivacyPlan::new(settings(), 1.0, 1e-5).unwrap();
     let swap = PlanSettings { neighboring: Neighboring::ReplaceOne, ..settings() };
     let swap = PrivacyPlan::new(swap, 1.0, 1e-5).unwrap();
-    assert_eq!((add.sigma(), swap.sigma()), (0.5, 1.0));
+    assert_eq!((add.sigma(), swap.sigma()), (0.5, 0.5));
+    assert_eq!((add.noise_multiplier(), swap.noise_multiplier()), (1.0, 1.0));
+    let Event::PoissonSampled { event, .. } = swap.event() else { panic!() };
+    assert!(matches!(**event, Event::ClippedSum { .. }));
+    let (added, replaced) = (add.epsilon(1000).unwrap().get(), swap.epsilon(1000).unwrap().get());
+    assert!(replaced > 2.8434 && replaced < 2.8436 && added < replaced, "{added} {replaced}");
+}
+
+/// What was stored under replace-one says σ: the noise and the claims of a run do not depend on how it was asked for.
+#[test]
+fn a_stored_plan_keeps_its_noise() {
+    let text = r#"{"settings":{"neighboring":"replace-one","unit":"example","size":60000,"sampling_rate":0.01,"steps":1000,
+        "clipping":{"flat":{"norm":0.5}},"dimension":26010},"sigma":1.0,"delta":1e-5}"#;
+    let plan: PrivacyPlan = serde_json::from_str(text).unwrap();
+    assert_eq!((plan.sigma(), plan.noise_multiplier()), (1.0, 2.0));
+    let event = Event::Repeated { count: 1000, event: Box::new(plan.event().clone()) };
+    assert_eq!(plan.certificate(1000).unwrap().events, vec![event]);
 }
 
 #[test]

@@ -128,11 +128,13 @@ fn sampled_gaussian(account: &Accountant) -> Option<(SamplingRate, NoiseMultipli
         return None;
     };
     match event {
-        Event::Gaussian { noise_multiplier } => {
+        Event::Gaussian { noise_multiplier } | Event::ClippedSum { noise_multiplier } => {
             Some((SamplingRate::new(1.0).ok()?, *noise_multiplier, *steps))
         }
         Event::PoissonSampled { rate, event } => match **event {
-            Event::Gaussian { noise_multiplier } => Some((*rate, noise_multiplier, *steps)),
+            Event::Gaussian { noise_multiplier } | Event::ClippedSum { noise_multiplier } => {
+                Some((*rate, noise_multiplier, *steps))
+            }
             _ => None,
         },
         _ => None,

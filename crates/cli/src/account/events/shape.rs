@@ -5,13 +5,14 @@ use super::problem::{Problem, unknown};
 use reticent::core::{Event, InvalidValue};
 
 /// Every event with its fields.
-pub(super) const EVENTS: [(&str, &[&str]); 23] = [
+pub(super) const EVENTS: [(&str, &[&str]); 24] = [
     ("gaussian", &["noise_multiplier"]),
+    ("clipped_sum", &["noise_multiplier"]),
     ("laplace", &["noise_multiplier"]),
     ("randomized_response", &["keep_probability", "categories"]),
     ("exponential", &["epsilon"]),
     ("discrete_gaussian", &["noise_multiplier", OPTIONAL]),
-    ("discrete_laplace", &["noise_multiplier"]),
+    ("discrete_laplace", &["noise_multiplier", "sensitivity"]),
     ("student_t", &["noise_multiplier", "degrees_of_freedom"]),
     ("pure", &["epsilon"]),
     ("approximate", &["epsilon", "delta"]),
@@ -64,6 +65,7 @@ pub(super) fn event(json: Json) -> Result<Event, Problem> {
 fn build(name: &str, mut f: Fields) -> Result<Event, Problem> {
     Ok(match name {
         "gaussian" => Event::Gaussian { noise_multiplier: f.quantity("noise_multiplier")? },
+        "clipped_sum" => Event::ClippedSum { noise_multiplier: f.quantity("noise_multiplier")? },
         "laplace" => Event::Laplace { noise_multiplier: f.quantity("noise_multiplier")? },
         "randomized_response" => Event::RandomizedResponse {
             keep_probability: f.quantity("keep_probability")?,
@@ -74,7 +76,10 @@ fn build(name: &str, mut f: Fields) -> Result<Event, Problem> {
             noise_multiplier: f.quantity("noise_multiplier")?,
             sensitivity: f.given(OPTIONAL).then(|| f.quantity(OPTIONAL)).transpose()?,
         },
-        "discrete_laplace" => Event::DiscreteLaplace { noise_multiplier: f.quantity("noise_multiplier")? },
+        "discrete_laplace" => Event::DiscreteLaplace {
+            noise_multiplier: f.quantity("noise_multiplier")?,
+            sensitivity: f.given(OPTIONAL).then(|| f.whole(OPTIONAL)).transpose()?,
+        },
         "student_t" => Event::StudentT {
             noise_multiplier: f.quantity("noise_multiplier")?,
             degrees_of_freedom: f.whole("degrees_of_freedom")?,

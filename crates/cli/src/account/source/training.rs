@@ -74,13 +74,12 @@ impl Training {
 
     /// The events of the run.
     pub(in crate::account) fn log(&self) -> Result<EventLog, InvalidValue> {
-        // Replacing a record moves a clipped sum by up to two clipping norms.
-        let sensitivity = match self.neighboring {
-            Neighboring::AddRemove => 1.0,
-            Neighboring::ReplaceOne => 2.0,
+        // Under add-remove a clipped sum is Gaussian noise of this multiplier.
+        let noise_multiplier = self.noise;
+        let gaussian = match self.neighboring {
+            Neighboring::AddRemove => Event::Gaussian { noise_multiplier },
+            Neighboring::ReplaceOne => Event::ClippedSum { noise_multiplier },
         };
-        let noise_multiplier = NoiseMultiplier::new(self.noise.get() / sensitivity)?;
-        let gaussian = Event::Gaussian { noise_multiplier };
         let repeated = |count, event| Event::Repeated { count, event: Box::new(event) };
         let event = match self.batches {
             Batches::Poisson { rate, steps } if rate.get() == 1.0 => repeated(steps, gaussian),

@@ -12,9 +12,10 @@ pub(super) enum Knob<'a> {
 pub(super) fn vary(event: &mut Event, turn: &mut dyn FnMut(Knob<'_>)) {
     match event {
         Event::Gaussian { noise_multiplier }
+        | Event::ClippedSum { noise_multiplier }
         | Event::Laplace { noise_multiplier }
         | Event::DiscreteGaussian { noise_multiplier, .. }
-        | Event::DiscreteLaplace { noise_multiplier }
+        | Event::DiscreteLaplace { noise_multiplier, .. }
         | Event::StudentT { noise_multiplier, .. }
         | Event::MixtureOfGaussians { noise_multiplier, .. }
         | Event::TreeAggregation { noise_multiplier, .. } => turn(Knob::Noise(noise_multiplier)),

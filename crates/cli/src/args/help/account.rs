@@ -13,10 +13,9 @@ Say what happened in one of two ways. --events takes a JSON file, as in docs/ref
 The certificate of a release is such a file too. Or describe one training run with clipped gradients \
 and Gaussian noise (DP-SGD) by flags: --noise-multiplier 1 --sampling-rate 0.01 --steps 10000.
 
-In the flags the noise multiplier is sigma / clipping norm C, as training libraries count it. Replacing \
-a record moves a clipped sum by up to 2 C, so under --neighboring replace-one a step costs as much as a \
-Gaussian event of half that multiplier. In --events it is always noise / sensitivity under the stated \
-relation: nothing is halved.
+In the flags the noise multiplier is sigma / clipping norm C under either relation, as training libraries \
+count it: a record in the batch adds at most C to the sum, one outside it adds 0. In --events a clipped_sum \
+says the same; every other noise_multiplier is noise / sensitivity under the stated relation.
 
 Sampling only helps if it happened: Poisson sampling means that every record enters every batch by its \
 own coin. Batches cut from a shuffled list are --sampling shuffled, and cost more.

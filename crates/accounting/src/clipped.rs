@@ -1,0 +1,88 @@
+//! Clipped sums, as the relation makes them Gaussian noise.
+
+use crate::AccountingError;
+use reticent_core::{Event, Neighboring, NoiseMultiplier};
+use std::borrow::Cow;
+
+/// σ over the sensitivity of a sum to which a record adds at most C, from σ/C.
+///
+/// # Errors
+/// [`AccountingError::Invalid`] when half the multiplier is not a positive number.
+pub(crate) fn multiplier(
+    noise_multiplier: NoiseMultiplier,
+    neighboring: Neighboring,
+) -> Result<NoiseMultiplier, AccountingError> {
+    match neighboring {
+        Neighboring::AddRemove => Ok(noise_multiplier),
+        // u − u′ is at most 2C long; halving is exact.
+        Neighboring::ReplaceOne => Ok(NoiseMultiplier::new(0.5 * noise_multiplier.get())?),
+    }
+}
+
+/// The event with every clipped sum written as the Gaussian noise it is under the relation, except where more is known
+/// of it: a record replaced in a Poisson sample.
+///
+/// # Errors
+/// As [`multiplier`].
+pub(crate) fn plain(event: &Event, neighboring: Neighboring) -> Result<Cow<'_, Event>, AccountingError> {
+    if !any(event) {
+        return Ok(Cow::Borrowed(event));
+    }
+    let inside = |event: &Event| Ok::<_, AccountingError>(Box::new(plain(event, neighboring)?.into_owned()));
+    let all = |events: &[Event]| -> Result<Vec<Event>, AccountingError> {
+        events.iter().map(|event| Ok(plain(event, neighboring)?.into_owned())).collect()
+    };
+    Ok(Cow::Owned(match event {
+        Event::ClippedSum { noise_multiplier } => {
+            Event::Gaussian { noise_multiplier: multiplier(*noise_multiplier, neighboring)? }
+        }
+        // Everybody in every batch: no sample.
+        Event::PoissonSampled { rate, event: inner } if rate.get() == 1.0 => *inside(inner)?,
+        Event::PoissonSampled { rate, event: inner } => match (&**inner, neighboring) {
+            (Event::ClippedSum { .. }, Neighboring::ReplaceOne) => event.clone(),
+            _ => Event::PoissonSampled { rate: *rate, event: inside(inner)? },
+        },
+        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
+            let (dataset_size, batch_size) = (*dataset_size, *batch_size);
+            Event::SampledWithoutReplacement { dataset_size, batch_size, event: inside(event)? }
+        }
+        Event::Repeated { count, event } => Event::Repeated { count: *count, event: inside(event)? },
+        Event::TruncatedPoisson { dataset_size, rate, max_batch, event } => {
+            let (dataset_size, rate, max_batch) = (*dataset_size, *rate, *max_batch);
+            Event::TruncatedPoisson { dataset_size, rate, max_batch, event: inside(event)? }
+        }
+        Event::Shuffled { steps_per_epoch, epochs, event } => {
+            let (steps_per_epoch, epochs) = (*steps_per_epoch, *epochs);
+            Event::Shuffled { steps_per_epoch, epochs, event: inside(event)? }
+        }
+        Event::BallsInBins { bins, epochs, event } => {
+            Event::BallsInBins { bins: *bins, epochs: *epochs, event: inside(event)? }
+        }
+        Event::RepeatAndSelect { mean, shape, event } => {
+            Event::RepeatAndSelect { mean: *mean, shape: *shape, event: inside(event)? }
+        }
+        Event::Composed { events } => Event::Composed { events: all(events)? },
+        Event::Parallel { events } => Event::Parallel { events: all(events)? },
+        other => other.clone(),
+    }))
+}
+
+/// Whether there is a clipped sum anywhere in the event.
+fn any(event: &Event) -> bool {
+    match event {
+        Event::ClippedSum { .. } => true,
+        Event::PoissonSampled { event, .. }
+        | Event::SampledWithoutReplacement { event, .. }
+        | Event::Repeated { event, .. }
+        | Event::TruncatedPoisson { event, .. }
+        | Event::Shuffled { event, .. }
+        | Event::BallsInBins { event, .. }
+        | Event::RepeatAndSelect { event, .. } => any(event),
+        Event::Composed { events } | Event::Parallel { events } => events.iter().any(any),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "clipped_tests.rs"]
+mod tests;
