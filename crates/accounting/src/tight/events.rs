@@ -1,5 +1,6 @@
 //! From events to privacy losses.
 
+use super::balls::{Epoch, epoch};
 use super::loss::{Direction, Loss};
 use super::shuffle::Shuffle;
 use super::tails::Atoms;
@@ -33,6 +34,7 @@ enum Pair {
     Mixture { shifts: Vec<f64>, weights: Vec<f64>, sigma: f64 },
     Sampled { rate: f64, inner: Loss },
     Truncated { spilled: f64, rate: f64, sigma: f64 },
+    Epoch { remove: Loss, add: Loss },
 }
 
 fn unsupported(event: &'static str, why: &str) -> AccountingError {
@@ -59,6 +61,10 @@ impl Pair {
             Self::Sampled { rate, inner } => {
                 Loss::Sampled { rate: *rate, inner: Box::new(inner.clone()), direction }
             }
+            Self::Epoch { remove, add } => match direction {
+                Direction::Remove => remove.clone(),
+                Direction::Add => add.clone(),
+            },
             Self::Truncated { spilled, rate, sigma } => Loss::Blend(vec![
                 (1.0 - spilled, mixture(vec![0.0, 1.0], vec![1.0 - rate, *rate], *sigma, direction)),
                 (*spilled, mixture(vec![0.0, 2.0], vec![1.0 - rate, *rate], *sigma, direction)),
@@ -87,6 +93,7 @@ impl Found {
             return Ok(());
         }
         let floor = self.end == End::Floor;
+        let whole = event;
         let pair = match event {
             Event::Repeated { count: n, event } => return self.collect(event, times(*n, "count")?),
             Event::Composed { events } => return events.iter().try_for_each(|e| self.collect(e, count)),
@@ -102,8 +109,15 @@ impl Found {
             }
             Event::BallsInBins { .. } | Event::TruncatedPoisson { .. } if floor => return Ok(()),
             Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
+                let count = times(*epochs, "epochs")?;
+                if let Some(epoch) = self.thrown(whole).filter(|_| count > 0) {
+                    self.log_kept += count as f64 * libm::log1p(-epoch.revealed);
+                    let (remove, add) = (Loss::Scattered(epoch.remove), Loss::Scattered(epoch.add));
+                    self.parts.push((count as f64, Pair::Epoch { remove, add }));
+                    return Ok(());
+                }
                 // Each record is in one batch an epoch: without amplification this is the event once an epoch.
-                return self.collect(event, times(*epochs, "epochs")?);
+                return self.collect(event, count);
             }
             Event::TreeAggregation { noise_multiplier, steps } => {
                 // A record is in one node of each level.
@@ -209,6 +223,17 @@ impl Found {
         };
         self.parts.push((count as f64, pair));
         Ok(())
+    }
+
+    /// One epoch of balls in bins, where its loss is known.
+    fn thrown(&self, event: &Event) -> Option<Epoch> {
+        match (event, self.neighboring) {
+            (Event::BallsInBins { bins, event, .. }, Neighboring::AddRemove) => match **event {
+                Event::Gaussian { noise_multiplier } => epoch(*bins, noise_multiplier.get()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The loss of an event without a sampler; none where there is no loss at all.

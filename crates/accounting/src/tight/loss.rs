@@ -40,8 +40,10 @@ pub enum Loss {
         /// Which of the two is P.
         direction: Direction,
     },
-    /// A discrete law.
+    /// A discrete law with its atoms at multiples of one number.
     Atoms(Atoms),
+    /// A discrete law with atoms anywhere.
+    Scattered(Atoms),
     /// (1 − rate)·Q + rate·P against Q, for an inner loss that is the same both ways.
     Sampled {
         /// The probability of being in the sample.
@@ -203,7 +205,7 @@ impl Loss {
                         / total;
                 Some((mean, variance))
             }
-            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
+            Self::Atoms(_) | Self::Scattered(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
             Self::Laplace(_) | Self::Response { .. } | Self::Blend(_) => {
                 let gap = 1e-3 * c.min(1.0);
                 let (below, at, above) = (self.cumulant(c - gap), self.cumulant(c), self.cumulant(c + gap));
@@ -252,7 +254,7 @@ impl Loss {
                 let lines: Option<Vec<Line>> = parts.iter().map(|(_, loss)| loss.line(c, h, count)).collect();
                 Some(blended(parts, &lines?, count))
             }
-            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
+            Self::Atoms(_) | Self::Scattered(_) | Self::Sampled { .. } | Self::Swapped { .. } => None,
         }
     }
 
@@ -347,7 +349,9 @@ impl Loss {
                     Decay::Gaussian(_) => Decay::Layers(Vec::new()),
                 }
             }
-            Self::Atoms(_) | Self::Sampled { .. } | Self::Swapped { .. } => Decay::Layers(Vec::new()),
+            Self::Atoms(_) | Self::Scattered(_) | Self::Sampled { .. } | Self::Swapped { .. } => {
+                Decay::Layers(Vec::new())
+            }
         }
     }
 }

@@ -125,7 +125,7 @@ impl Loss {
                     ALL_ABOVE
                 }
             }
-            Self::Atoms(atoms) => atoms.tails(t),
+            Self::Atoms(atoms) | Self::Scattered(atoms) => atoms.tails(t),
             Self::Mixture { shifts, weights, sigma, direction } => {
                 // The ratio grows with x, so L > t is x above (or below) a point.
                 let sign = if *direction == Direction::Remove { 1.0 } else { -1.0 };
@@ -191,7 +191,7 @@ impl Loss {
             Self::Mixture { shifts, sigma, .. } => shifts.iter().copied().fold(0.0, f64::max) / sigma,
             Self::Sampled { inner, .. } | Self::Swapped { inner, .. } => inner.sharpness(),
             Self::Blend(parts) => parts.iter().map(|(_, part)| part.sharpness()).fold(0.0, f64::max),
-            Self::Laplace(_) | Self::Response { .. } | Self::Atoms(_) => 0.0,
+            Self::Laplace(_) | Self::Response { .. } | Self::Atoms(_) | Self::Scattered(_) => 0.0,
         }
     }
 
@@ -251,7 +251,10 @@ fn mixture_point(shifts: &[f64], weights: &[f64], sigma: f64, loss: f64) -> Opti
         && unmoved == 0.0
         && s > 0.0
     {
-        return Some(0.5 * s + (target - libm::log(p)) * sigma * sigma / s);
+        // ln(rest/p), without a difference of logarithms where the loss is small.
+        let ratio = libm::expm1(loss) / p;
+        let log = if ratio.is_finite() && ratio > -1.0 { libm::log1p(ratio) } else { target - libm::log(p) };
+        return Some(0.5 * s + log * sigma * sigma / s);
     }
     // Convex and increasing: Newton's method from the right never overshoots.
     let mut x = 0.0;
