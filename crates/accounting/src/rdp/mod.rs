@@ -11,6 +11,7 @@ mod convert;
 mod curve;
 mod ends;
 mod outcome;
+mod poisson_selection;
 mod sampled;
 mod selection;
 mod student;
