@@ -9,12 +9,21 @@ const TOLERANCE: f64 = 1e-6;
 /// More steps than this are not looked for.
 const MOST_STEPS: u64 = 1 << 40;
 
+/// ln of the least noise multiplier that is looked for.
+const LEAST_LOG_NOISE: f64 = -9.0;
+
+/// The least noise multiplier that is looked for, about 1.23·10⁻⁴: less noise is hardly any, and whatever budget it meets
+/// protects hardly anything.
+pub fn least_noise_multiplier() -> f64 {
+    libm::exp(LEAST_LOG_NOISE)
+}
+
 /// The smallest noise multiplier, to a relative 10⁻⁶, with which the account that `plan` returns stays within the
 /// budget.
 ///
 /// # Guarantee
 /// The account at the returned multiplier meets the budget; at one smaller by 10⁻⁶ it does not, as far as the
-/// accountant can certify. `plan` must cost less with more noise.
+/// accountant can certify, unless it is [`least_noise_multiplier`]. `plan` must cost less with more noise.
 ///
 /// # Reference
 /// Bisection on ln σ.
@@ -26,7 +35,11 @@ pub fn noise_multiplier(
     plan: impl Fn(f64) -> Result<Accountant, AccountingError>,
 ) -> Result<f64, AccountingError> {
     let excess = |log: f64| plan(libm::exp(log))?.excess(budget);
-    let log = least(0.0, (-9.0, 20.8), &excess)?.ok_or_else(|| {
+    // A budget that hardly any noise meets is found at once; the search would pass all the slow places on its way.
+    if excess(LEAST_LOG_NOISE).is_ok_and(|excess| excess <= 0.0) {
+        return Ok(libm::exp(LEAST_LOG_NOISE));
+    }
+    let log = least(0.0, (LEAST_LOG_NOISE, 20.8), &excess)?.ok_or_else(|| {
         AccountingError::invalid(
             "epsilon",
             budget.epsilon,

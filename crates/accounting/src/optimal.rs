@@ -72,7 +72,14 @@ pub fn equal_delta_up(part: Guarantee, count: u64, total: Epsilon) -> f64 {
         // A little more than the loss, for its rounding.
         let beyond = (2.0 * s - k) * e - total.get() + 4.0 * f64::EPSILON * k * e;
         if beyond > 0.0 {
-            inner += libm::exp(log_binomial(k, s, log_p, log_rest)) * -libm::expm1(-beyond);
+            let mass = libm::exp(log_binomial(k, s, log_p, log_rest));
+            inner += mass * -libm::expm1(-beyond);
+            // Past the mean the masses fall: what is left is at most so many of the last.
+            let left = mass * (last - s);
+            if s > mean && left < 1e-17 * inner {
+                inner += left;
+                break;
+            }
         }
         s += 1.0;
     }

@@ -173,7 +173,8 @@ pub enum Event {
     RepeatAndSelect {
         /// Mean number of trials.
         mean: f64,
-        /// Shape of the truncated negative binomial.
+        /// Shape of the truncated negative binomial, or infinite for a Poisson number ("poisson" in JSON).
+        #[serde(with = "crate::trials")]
         shape: f64,
         /// One trial.
         event: Box<Event>,
@@ -251,8 +252,12 @@ impl Event {
                 if !(mean.is_finite() && *mean >= 1.0) {
                     return Err(InvalidValue::new("mean", mean, "give a finite number of at least 1"));
                 }
-                if !(shape.is_finite() && *shape > -1.0) {
-                    return Err(InvalidValue::new("shape", shape, "give a finite number above -1"));
+                if shape.is_nan() || *shape <= -1.0 {
+                    return Err(InvalidValue::new(
+                        "shape",
+                        shape,
+                        "give a number above -1, or poisson for a Poisson number of trials",
+                    ));
                 }
                 event.validate()
             }

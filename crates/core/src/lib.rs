@@ -23,6 +23,7 @@ pub mod profile;
 mod quantity;
 pub mod rounding;
 pub mod special;
+mod trials;
 
 pub use certificate::{Certificate, Guarantee};
 pub use error::InvalidValue;

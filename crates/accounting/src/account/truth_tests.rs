@@ -217,7 +217,7 @@ fn a_wrapping_does_not_raise_the_floor() {
         Event::Pure { epsilon },
         Event::Gaussian { noise_multiplier: noise(10.0) },
         Event::Laplace { noise_multiplier: noise(10.0) },
-        Event::DiscreteLaplace { noise_multiplier: noise(10.0) },
+        Event::DiscreteLaplace { noise_multiplier: noise(10.0), sensitivity: None },
         Event::DiscreteGaussian { noise_multiplier: noise(10.0), sensitivity: None },
         Event::Zcdp { rho: reticent_core::Rho::new(0.005).unwrap() },
         Event::Gdp { mu: reticent_core::Mu::new(0.1).unwrap() },

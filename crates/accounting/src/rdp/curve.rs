@@ -43,7 +43,7 @@ fn divided_finely(log_moment: f64, order: f64) -> f64 {
     log_moment.max(0.0) * (1.0 + 1e-14) / (order - 1.0)
 }
 
-fn log_sum_exp(a: f64, b: f64) -> f64 {
+pub(super) fn log_sum_exp(a: f64, b: f64) -> f64 {
     let top = a.max(b);
     top + libm::log1p(libm::exp(a.min(b) - top))
 }

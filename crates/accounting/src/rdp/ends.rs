@@ -80,7 +80,7 @@ pub fn largest_loss(event: &Event) -> Result<f64, AccountingError> {
         Event::Pure { epsilon } | Event::Exponential { epsilon } => epsilon.get(),
         Event::RepeatAndSelect { mean, shape, event } => {
             let once = largest_loss(event)?;
-            if *mean > 1.0 { up((2.0 + shape) * once) } else { once }
+            if *mean > 1.0 || shape.is_infinite() { up((2.0 + shape) * once) } else { once }
         }
         Event::Repeated { count, event } => times(*count, largest_loss(event)?),
         Event::Composed { events } => sum(events, largest_loss)?,

@@ -11,6 +11,7 @@ mod convert;
 mod curve;
 mod ends;
 mod outcome;
+mod poisson_selection;
 mod replaced;
 mod sampled;
 mod selection;

@@ -2,13 +2,15 @@
 
 use super::convert::least_over_orders;
 use super::curve::Curve;
+use super::poisson_selection::poisson_and_select;
 use reticent_core::special::bisect;
 
 /// The curve of keeping the best of K runs, K ~ truncated negative binomial with this mean and shape η.
 ///
 /// D_α ≤ ε(α) + (1 + η)·min over α̂ ≥ 1 of ((1 − 1/α̂)ε(α̂) + ln(1/γ)/α̂) + ln(mean)/(α − 1), and no more
 /// than the same at any higher α. γ is the parameter that gives the mean. Shape 1 is the geometric
-/// distribution, shape 0 the logarithmic one; mean 1 is a single run.
+/// distribution, shape 0 the logarithmic one; mean 1 is a single run. An infinite shape is a Poisson number of runs, which
+/// has a bound of its own.
 ///
 /// # Guarantee
 /// Under the relation of the inner curve ε, both directions. The runs are independent, K does not depend
@@ -17,6 +19,9 @@ use reticent_core::special::bisect;
 /// # Reference
 /// Papernot, Steinke, *Hyperparameter tuning with Rényi differential privacy* (2022), theorem 2.
 pub fn repeat_and_select(inner: Curve, mean: f64, shape: f64) -> Curve {
+    if shape == f64::INFINITY {
+        return poisson_and_select(inner, mean);
+    }
     if mean <= 1.0 {
         return inner;
     }

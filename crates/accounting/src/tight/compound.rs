@@ -64,7 +64,10 @@ fn listed(parts: &[(f64, Loss)], end: End) -> Option<Loss> {
     }
     sums.sort_by(|a, b| a.0.total_cmp(&b.0));
     let away = if end == End::Ceiling { ROUNDING } else { -ROUNDING };
-    Some(Loss::Atoms(Atoms::new(sums.into_iter().map(|(at, mass)| (at, mass * (1.0 + away))).collect())))
+    Some(Loss::Atoms(Atoms::new(
+        sums.into_iter().map(|(at, mass)| (at, mass * (1.0 + away))).collect(),
+        None,
+    )))
 }
 
 /// Masses at the points (first + i)·step.
@@ -155,5 +158,5 @@ fn discretised(parts: &[(f64, Loss)]) -> Option<Compound> {
     let at = |i: usize| (first + i as i64) as f64 * step;
     let atoms = masses.into_iter().enumerate().filter(|(_, mass)| *mass > 0.0);
     let atoms = atoms.map(|(i, mass)| (at(i), mass * (1.0 + ROUNDING))).collect();
-    Some(Compound { loss: Loss::Atoms(Atoms::new(atoms)), leak })
+    Some(Compound { loss: Loss::Atoms(Atoms::new(atoms, Some(step))), leak })
 }

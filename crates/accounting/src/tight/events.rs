@@ -1,5 +1,6 @@
 //! From events to privacy losses.
 
+use super::balls::{Epoch, epoch};
 use super::lattice;
 use super::loss::{Direction, Loss};
 use super::shuffle::Shuffle;
@@ -53,6 +54,10 @@ pub(super) enum Pair {
         leak: f64,
         branches: Vec<((f64, Loss), (f64, Loss))>,
     },
+    Epoch {
+        remove: Loss,
+        add: Loss,
+    },
 }
 
 pub(super) fn unsupported(event: &'static str, why: &str) -> AccountingError {
@@ -79,6 +84,10 @@ impl Pair {
             Self::Sampled { rate, inner } => {
                 Loss::Sampled { rate: *rate, inner: Box::new(inner.clone()), direction }
             }
+            Self::Epoch { remove, add } => match direction {
+                Direction::Remove => remove.clone(),
+                Direction::Add => add.clone(),
+            },
             Self::Truncated { spilled, rate, sigma } => Loss::Blend(vec![
                 (1.0 - spilled, mixture(vec![0.0, 1.0], vec![1.0 - rate, *rate], *sigma, direction)),
                 (*spilled, mixture(vec![0.0, 2.0], vec![1.0 - rate, *rate], *sigma, direction)),
@@ -139,6 +148,7 @@ impl Found {
             return Ok(());
         }
         let floor = self.end == End::Floor;
+        let whole = event;
         let pair = match event {
             Event::Repeated { count: n, event } => return self.collect(event, times(*n, "count")?),
             Event::Composed { events } => return events.iter().try_for_each(|e| self.collect(e, count)),
@@ -154,8 +164,15 @@ impl Found {
             }
             Event::BallsInBins { .. } | Event::TruncatedPoisson { .. } if floor => return Ok(()),
             Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
+                let count = times(*epochs, "epochs")?;
+                if let Some(epoch) = self.thrown(whole).filter(|_| count > 0) {
+                    self.log_kept += count as f64 * libm::log1p(-epoch.revealed);
+                    let (remove, add) = (Loss::Atoms(epoch.remove), Loss::Atoms(epoch.add));
+                    self.parts.push((count as f64, Pair::Epoch { remove, add }));
+                    return Ok(());
+                }
                 // Each record is in one batch an epoch: without amplification this is the event once an epoch.
-                return self.collect(event, times(*epochs, "epochs")?);
+                return self.collect(event, count);
             }
             Event::TreeAggregation { noise_multiplier, steps } => {
                 // A record is in one node of each level.
@@ -258,6 +275,17 @@ impl Found {
         };
         self.parts.push((count as f64, pair));
         Ok(())
+    }
+
+    /// One epoch of balls in bins, where its loss is known.
+    fn thrown(&self, event: &Event) -> Option<Epoch> {
+        match (event, self.neighboring) {
+            (Event::BallsInBins { bins, event, .. }, Neighboring::AddRemove) => match **event {
+                Event::Gaussian { noise_multiplier } => epoch(*bins, noise_multiplier.get()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The loss of an event without a sampler, at the end that is asked for; none where there is no loss at all.

@@ -2,8 +2,6 @@
 
 use super::contour::{Bounds, Sum};
 use super::loss::Loss;
-use reticent_core::profile::{gaussian_delta_down, gaussian_delta_up};
-use reticent_core::{Epsilon, NoiseMultiplier};
 
 /// Outcomes listed at most.
 const MOST_OUTCOMES: usize = 200_000;
@@ -100,17 +98,7 @@ impl Exact<'_> {
     /// δ at ε, from both sides.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         match self {
-            Self::Single(Loss::Gaussian(sigma)) => gaussian(epsilon, *sigma),
-            Self::Single(loss) => {
-                let tails = loss.tails(epsilon);
-                let (p, q) = (tails.p_above, libm::exp(epsilon) * tails.q_above);
-                // A normal tail at x, to a relative x times the error of x, and x is at most 40 where it counts.
-                let sharp = 1600.0 + 40.0 * loss.sharpness();
-                let relative = (64.0 + 8.0 * epsilon.abs() + 16.0 * sharp) * f64::EPSILON;
-                // What underflows is known to the smallest number only.
-                let lost = f64::MIN_POSITIVE * (1.0 + libm::exp(epsilon));
-                bounds(p - q, relative * (p + q) + lost)
-            }
+            Self::Single(loss) => loss.delta(epsilon),
             Self::Listed(listed) => {
                 let value = |epsilon: f64| {
                     let first = listed.outcomes.partition_point(|(loss, _, _)| *loss <= epsilon);
@@ -123,15 +111,6 @@ impl Exact<'_> {
                 Bounds { lower: bounds(p - q, listed.doubt * (p + q)).lower, upper }
             }
         }
-    }
-}
-
-fn gaussian(epsilon: f64, sigma: f64) -> Bounds {
-    match (Epsilon::new(epsilon), NoiseMultiplier::new(sigma)) {
-        (Ok(epsilon), Ok(noise)) => {
-            Bounds { lower: gaussian_delta_down(epsilon, noise), upper: gaussian_delta_up(epsilon, noise) }
-        }
-        _ => Bounds { lower: 0.0, upper: 1.0 },
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::contour::{Bounds, Sum};
 use super::loss::Loss;
+use super::uses;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex64;
 
@@ -12,10 +13,10 @@ use rustfft::num_complex::Complex64;
 const MOST_POINTS: f64 = 1_048_576.0;
 
 /// Points of one event's own law at most.
-const MOST_CELLS: f64 = 2_000_000.0;
+const MOST_CELLS: f64 = 600_000.0;
 
-/// What is cut off the ends of one law, relative to δ, all uses together.
-const CUT: f64 = 1e-9;
+/// What is cut off the ends of one law, relative to δ and to the wanted width, all uses together.
+const CUT: f64 = 0.01;
 
 /// The relative error of a transform of length 2^k is below k times this (in the ℓ2 norm).
 const TRANSFORM: f64 = 2e-15;
@@ -166,10 +167,14 @@ impl Law {
     }
 }
 
+/// What may be cut off either end of one use where the total has this δ.
+fn share(sum: &Sum, delta: f64) -> f64 {
+    (CUT * sum.width * delta / uses(sum)).max(1e-290)
+}
+
 impl Laws {
     fn new(sum: &Sum, step: f64, delta: f64) -> Option<Self> {
-        let uses: f64 = sum.parts.iter().map(|(count, _)| count).sum();
-        let share = (CUT * delta / uses).max(1e-290);
+        let share = share(sum, delta);
         let (mut parts, mut moved, mut drift) = (Vec::new(), 0.0, 0.0);
         for (count, loss) in &sum.parts {
             let aligned = loss.is_discrete() && loss.spacing().is_some_and(|s| is_whole(s / step));
@@ -206,11 +211,12 @@ impl Laws {
             } else {
                 low = middle;
             }
-            if high - low < 0.05 {
+            if high - low < 0.02 {
                 break;
             }
         }
-        libm::exp(0.5 * (low + high))
+        // The lesser end: where one rare loss outweighs many small ones, the mean leaps past ε within a hair's breadth.
+        libm::exp(low)
     }
 
     /// The ε at which Chernoff's bound is δ, roughly.
@@ -236,6 +242,17 @@ impl Laws {
 
 fn is_whole(ratio: f64) -> bool {
     ratio >= 0.5 && (ratio - ratio.round()).abs() <= 4e-15 * ratio
+}
+
+/// A law with few points and what it says about a finer one.
+struct Coarse {
+    laws: Laws,
+    tilt: Tilt,
+    epsilon: f64,
+    lambda: f64,
+    /// The δ for which the tails were cut, and the one found.
+    cut: f64,
+    delta: f64,
 }
 
 /// What is known of the tilted law before it is worked out.
@@ -318,29 +335,68 @@ impl Sum {
     /// The law of the total around an ε, a δ or both. None when it would take too many points.
     pub(super) fn grid(&self, near: Near) -> Option<Grid> {
         // A coarse law settles where to tilt.
-        let width = |loss: &Loss| Some(end(loss, 1e-12, true)? - end(loss, 1e-12, false)?);
-        let widths = self.parts.iter().map(|(_, loss)| width(loss)).collect::<Option<Vec<f64>>>()?;
-        let widest = widths.iter().copied().fold(0.0, f64::max);
-        let narrowest = widths.iter().copied().fold(f64::INFINITY, f64::min);
-        let coarse_step = self.aligned((widest / 2000.0).min(narrowest / 20.0).max(widest / 200_000.0));
-        let coarse = Laws::new(self, coarse_step, near.delta.unwrap_or(1e-12))?;
-        let epsilon = near.epsilon.or_else(|| near.delta.map(|delta| coarse.chernoff_epsilon(delta)))?;
-        let lambda = coarse.saddle(epsilon);
-        let tilt = Tilt::new(&coarse, lambda);
-        let delta = near.delta.unwrap_or_else(|| {
-            let width = libm::log((1.0 + lambda) * (1.0 + lambda * tilt.spread));
-            libm::exp((tilt.log_moment - lambda * epsilon - width).min(-1.0))
-        });
+        let coarse = self.coarse(near)?;
+        let Coarse { epsilon, lambda, cut, .. } = coarse;
+        let (coarse, tilt) = (&coarse.laws, &coarse.tilt);
         // A relative width on ε, or on δ where that is asked for. The gap between law and grid law is about
         // 4·uses·step²·(1 + λ): see the proof.
         let width = if near.rough { self.width.max(0.04) } else { self.width };
         let width = 0.5 * width * 0.125f64.powi(near.missed);
-        let tolerance = width * if near.delta.is_some() { epsilon.max(1e-4) } else { 1.0 / lambda };
+        let tolerance = width * if near.delta.is_some() { epsilon.max(1e-9) } else { 1.0 / lambda };
         let goal = (tolerance / (4.0 * coarse.moved.max(1.0) * (1.0 + lambda))).sqrt();
         let (low, high) = tilt.window(epsilon);
-        let floor = 1.05 * (high - low) / MOST_POINTS;
+        let longest = coarse.parts.iter().map(|(_, law)| law.masses.len()).max()? as f64 * coarse.step;
+        let floor = (1.2 * (high - low) / MOST_POINTS).max(1.1 * longest / MOST_CELLS);
         let step = self.lattice(floor).unwrap_or_else(|| self.aligned(goal.max(floor)));
-        Grid::new(&Laws::new(self, step, delta.max(1e-290))?, epsilon, lambda)
+        // The finer law may reach further than the coarse one let expect.
+        let mut step = step;
+        for _ in 0..3 {
+            let laws = Laws::new(self, step, cut);
+            match laws.and_then(|laws| Grid::new(&laws, epsilon, lambda)) {
+                Some(grid) => return Some(grid),
+                None => step = self.aligned(4.0 * step),
+            }
+        }
+        None
+    }
+
+    /// A law with few points, tilted for an ε, and cut where its tail does not matter beside the δ there. The cut decides
+    /// where the saddle is, so where δ is not given the two are brought together: a deeper cut has a larger δ.
+    fn coarse(&self, near: Near) -> Option<Coarse> {
+        let at = |cut: f64| -> Option<Coarse> {
+            let laws = Laws::new(self, self.coarse_step(cut)?, cut)?;
+            let epsilon = near.epsilon.or_else(|| near.delta.map(|delta| laws.chernoff_epsilon(delta)))?;
+            let lambda = laws.saddle(epsilon);
+            let tilt = Tilt::new(&laws, lambda);
+            let delta = near.delta.unwrap_or_else(|| {
+                let width = libm::log((1.0 + lambda) * (1.0 + lambda * tilt.spread));
+                libm::exp((tilt.log_moment - lambda * epsilon - width).clamp(-660.0, -1.0))
+            });
+            Some(Coarse { laws, tilt, epsilon, lambda, cut, delta })
+        };
+        let first = near.delta.unwrap_or(1e-12);
+        let mut found = at(first)?;
+        let (mut low, mut high) = (libm::log(found.delta.min(first)), libm::log(found.delta.max(first)));
+        while high - low > 4.0 {
+            let middle = 0.5 * (low + high);
+            found = at(libm::exp(middle))?;
+            if libm::log(found.delta) > middle {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Some(found)
+    }
+
+    /// The step of a law with some thousands of points when its tails are cut for this δ.
+    fn coarse_step(&self, cut: f64) -> Option<f64> {
+        let share = share(self, cut);
+        let width = |loss: &Loss| Some(end(loss, share, true)? - end(loss, share, false)?);
+        let widths = self.parts.iter().map(|(_, loss)| width(loss)).collect::<Option<Vec<f64>>>()?;
+        let widest = widths.iter().copied().fold(0.0, f64::max);
+        let narrowest = widths.iter().copied().fold(f64::INFINITY, f64::min);
+        Some(self.aligned((widest / 3000.0).min(narrowest / 20.0).max(widest / 200_000.0)))
     }
 
     /// The step itself, or the next smaller one of which the atoms' spacing is a multiple.

@@ -40,7 +40,7 @@ pub(super) fn discrete_laplace(multiplier: f64, sensitivity: u64) -> Loss {
     };
     let count = groups as usize;
     let atoms = (0..=count).rev().map(|j| j as f64).map(|j| ((groups - 2.0 * j) / scale, mass(j)));
-    Loss::Atoms(Atoms::new(atoms.filter(|(_, p)| *p > 0.0).collect(), 1.0 / scale))
+    Loss::Atoms(Atoms::new(atoms.filter(|(_, p)| *p > 0.0).collect(), Some(1.0 / scale)))
 }
 
 /// From here on z the mass of Σvⱼxⱼ is that of a discrete Gaussian to 10⁻²⁰: see the proof.
@@ -85,7 +85,7 @@ pub(super) fn discrete_gaussian(multiplier: f64, sensitivity: f64, end: End) -> 
         }
     }
     atoms.retain(|(_, p)| *p > 0.0);
-    Some(Atoms::new(atoms, scale))
+    Some(Atoms::new(atoms, Some(scale)))
 }
 
 /// All ways to write m as a sum of squares, by their roots from the largest.

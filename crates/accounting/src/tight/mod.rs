@@ -1,17 +1,22 @@
 //! The tight accountant: exact privacy-loss distributions, certified from both sides.
 #![doc = include_str!("proof.md")]
 
+mod balls;
 mod complex;
 mod compound;
 mod contour;
 mod events;
 mod exact;
+mod extremes;
+mod few;
 mod grid;
 mod lattice;
 mod loss;
 mod parallel;
 mod replaced;
+mod series;
 mod shuffle;
+mod single;
 mod tails;
 
 pub use loss::{Direction, Loss};
@@ -21,6 +26,7 @@ use crate::AccountingError;
 use crate::clipped::plain;
 use contour::{Bounds, Contour, Sum};
 use events::{End, Found};
+use few::both;
 use grid::Near;
 use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
 use shuffle::Shuffle;
@@ -349,39 +355,58 @@ fn uncertified(why: &str) -> AccountingError {
     AccountingError::Unsupported { event: "this list of events", accountant: "pld", why: why.into() }
 }
 
-/// The narrower of the contour's bracket and the grid's; the grid is not asked where the contour's is narrow enough.
-fn narrower(
-    enough: f64,
-    contour: Option<Bounds>,
-    grid: impl FnOnce() -> Option<Bounds>,
-) -> Result<Bounds, AccountingError> {
-    let width = |bounds: &Bounds| bounds.upper - bounds.lower;
-    match contour {
-        Some(bounds) if is_narrow(&bounds, enough) => Ok(bounds),
-        contour => contour
-            .into_iter()
-            .chain(grid())
-            .min_by(|a, b| width(a).total_cmp(&width(b)))
-            .ok_or_else(|| uncertified("it would take too many points: use the rdp accountant")),
+/// What all ways that were tried say together: each is asked only while the bracket is wider than wanted. Every one
+/// of them is true, so the least upper end and the largest lower end are.
+fn together(enough: f64, ways: &[&dyn Fn() -> Option<Bounds>]) -> Result<Bounds, AccountingError> {
+    let mut found: Option<Bounds> = None;
+    for way in ways {
+        if found.is_some_and(|bounds| is_narrow(&bounds, enough)) {
+            break;
+        }
+        found = match (found, way()) {
+            (Some(known), Some(next)) => Some(both(known, next)),
+            (known, next) => known.or(next),
+        };
     }
+    found.ok_or_else(|| uncertified("it would take too many points: use the rdp accountant"))
+}
+
+/// How many uses there are.
+fn uses(sum: &Sum) -> f64 {
+    sum.parts.iter().map(|(count, _)| count).sum()
 }
 
 fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
-    let exact = sum.exact().map(|exact| exact.delta(epsilon)).filter(|bounds| is_narrow(bounds, 1e-6));
-    let first = exact.or_else(|| Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon)));
-    narrower(sum.width, first, || {
-        Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon))
-    })
+    together(
+        sum.width,
+        &[
+            &|| Some(sum.extremes(epsilon)),
+            &|| Some(sum.exact()?.delta(epsilon)),
+            &|| sum.few_delta(epsilon),
+            &|| Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon)),
+            &|| Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon)),
+        ],
+    )
 }
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
 fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, AccountingError> {
-    let exact = sum
-        .exact()
-        .and_then(|exact| ends(&|e| exact.delta(e), delta_low, delta_high))
-        .filter(|bounds| is_narrow(bounds, 1e-6));
-    let first = exact.or_else(|| epsilon_by_contour(sum, delta_low, delta_high));
-    narrower(sum.width, first, || epsilon_by_grid(sum, delta_low, delta_high))
+    // So large a δ asks nothing of the events.
+    if sum.extremes(0.0).upper <= delta_low {
+        return Ok(Bounds { lower: 0.0, upper: 0.0 });
+    }
+    together(
+        sum.width,
+        &[
+            &|| {
+                let exact = sum.exact()?;
+                ends(&|e| exact.delta(e), delta_low, delta_high)
+            },
+            &|| sum.few_epsilon((delta_low, delta_high)),
+            &|| epsilon_by_contour(sum, delta_low, delta_high),
+            &|| epsilon_by_grid(sum, delta_low, delta_high),
+        ],
+    )
 }
 
 fn is_narrow(bounds: &Bounds, width: f64) -> bool {
@@ -579,5 +604,7 @@ fn crossing(near: f64, above: impl Fn(f64) -> bool) -> f64 {
     bisect_up(low, high, &above)
 }
 
+#[cfg(test)]
+mod few_tests;
 #[cfg(test)]
 mod tests;

@@ -44,13 +44,13 @@ pub struct Atoms {
     above: Vec<(f64, f64)>,
     /// Sums over the atoms before this one, of P and of Q.
     below: Vec<(f64, f64)>,
-    /// Every loss is a multiple of this.
-    spacing: f64,
+    /// Every loss is a multiple of this; none where the atoms are anywhere.
+    spacing: Option<f64>,
 }
 
 impl Atoms {
-    /// From (loss, P-mass), the losses increasing and all of them multiples of `spacing`.
-    pub(super) fn new(atoms: Vec<(f64, f64)>, spacing: f64) -> Self {
+    /// From (loss, P-mass), the losses increasing, and all of them multiples of `spacing` where there is one.
+    pub(super) fn new(atoms: Vec<(f64, f64)>, spacing: Option<f64>) -> Self {
         let masses = |&(loss, p): &(f64, f64)| (p, p * libm::exp(-loss));
         let running = |iterator: &mut dyn Iterator<Item = (f64, f64)>| {
             let mut sums = vec![(0.0, 0.0)];
@@ -166,7 +166,7 @@ impl Loss {
     pub(super) fn spacing(&self) -> Option<f64> {
         match self {
             Self::Laplace(epsilon) | Self::Response { epsilon, .. } => Some(*epsilon),
-            Self::Atoms(atoms) => (atoms.atoms.len() <= MOST_ALIGNED).then_some(atoms.spacing),
+            Self::Atoms(atoms) => atoms.spacing.filter(|_| atoms.atoms.len() <= MOST_ALIGNED),
             _ => None,
         }
     }
@@ -185,9 +185,13 @@ impl Loss {
         }
     }
 
-    /// Whether there is nothing between the atoms.
+    /// Whether there is nothing between atoms at multiples of one number.
     pub(super) fn is_discrete(&self) -> bool {
-        matches!(self, Self::Response { .. } | Self::Atoms(_))
+        match self {
+            Self::Response { .. } => true,
+            Self::Atoms(atoms) => atoms.spacing.is_some(),
+            _ => false,
+        }
     }
 }
 
@@ -241,7 +245,10 @@ fn mixture_point(shifts: &[f64], weights: &[f64], sigma: f64, loss: f64) -> Opti
         && unmoved == 0.0
         && s > 0.0
     {
-        return Some(0.5 * s + (target - libm::log(p)) * sigma * sigma / s);
+        // ln(rest/p), without a difference of logarithms where the loss is small.
+        let ratio = libm::expm1(loss) / p;
+        let log = if ratio.is_finite() && ratio > -1.0 { libm::log1p(ratio) } else { target - libm::log(p) };
+        return Some(0.5 * s + log * sigma * sigma / s);
     }
     // Convex and increasing: Newton's method from the right never overshoots.
     let mut x = 0.0;

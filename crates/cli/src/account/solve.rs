@@ -93,6 +93,11 @@ fn solved(
     if matches!(found, Found::Steps(steps) if steps >= MOST_STEPS) {
         warnings.push_str("warning: more steps than 2^40 were not looked for\n");
     }
+    if matches!(found, Found::Noise(noise) if noise <= calibrate::least_noise_multiplier()) {
+        warnings.push_str(
+            "warning: hardly any noise meets this budget: a smaller noise multiplier was not looked for\n",
+        );
+    }
     if case.json {
         let achieved = Achieved { lower: answer.lower, upper: answer.upper };
         let (noise_multiplier, steps, sampling_rate) = match found {

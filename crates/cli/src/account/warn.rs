@@ -34,6 +34,17 @@ pub(super) fn warnings(source: &Source, claim: Claim) -> String {
             "balls in bins: holds only if every record really drew its batch at random, by itself, anew each epoch"
                 .to_owned(),
         );
+        let other = |event: &Event| match event {
+            Event::BallsInBins { event, .. } => !matches!(**event, Event::Gaussian { .. }),
+            _ => false,
+        };
+        if source.is_replace_one() || source.any(&other) {
+            lines.push(
+                "balls in bins: amplification is known for gaussian events under add-remove; elsewhere an epoch \
+                 is charged as the event itself"
+                    .to_owned(),
+            );
+        }
     }
     let records = source.training().and_then(|training| training.dataset_size);
     if let (Some(records), Some(delta)) = (records, claim.delta)

@@ -120,7 +120,7 @@ fn build(name: &str, mut f: Fields) -> Result<Event, Problem> {
             steps: f.whole("steps")?,
         },
         "repeat_and_select" => {
-            Event::RepeatAndSelect { mean: f.number("mean")?, shape: f.number("shape")?, event: f.event()? }
+            Event::RepeatAndSelect { mean: f.number("mean")?, shape: f.trials("shape")?, event: f.event()? }
         }
         "composed" => Event::Composed { events: f.events()? },
         "parallel" => Event::Parallel { events: f.events()? },
@@ -169,6 +169,14 @@ impl Fields {
 
     fn whole(&mut self, field: &str) -> Result<u64, Problem> {
         whole(&self.take(field)).map_err(|p| p.under(field))
+    }
+
+    /// The shape of a random number of trials: a number, or "poisson".
+    fn trials(&mut self, field: &str) -> Result<f64, Problem> {
+        match self.take(field) {
+            Json::Text(name) if name == "poisson" => Ok(f64::INFINITY),
+            other => real(other).map_err(|p| p.under(field)),
+        }
     }
 
     fn numbers(&mut self, field: &str) -> Result<Vec<f64>, Problem> {

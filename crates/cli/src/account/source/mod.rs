@@ -11,7 +11,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read;
 use reticent::accounting::{Accountant, AccountingError, Method};
-use reticent::core::{Event, EventLog, InvalidValue, NoiseMultiplier, SamplingRate};
+use reticent::core::{Event, EventLog, InvalidValue, Neighboring, NoiseMultiplier, SamplingRate};
 use vary::{Knob, vary};
 
 /// What a question leaves open.
@@ -195,6 +195,11 @@ impl Source {
     /// Whether any event, at any depth, is one of those.
     pub(super) fn any(&self, is: &dyn Fn(&Event) -> bool) -> bool {
         self.log.events.iter().any(|event| within(event, is))
+    }
+
+    /// Whether replaced records are compared.
+    pub(super) fn is_replace_one(&self) -> bool {
+        self.log.neighboring == Neighboring::ReplaceOne
     }
 }
 
