@@ -20,6 +20,7 @@
 pub mod account;
 pub mod amplification;
 pub mod calibrate;
+mod cells;
 pub mod composition;
 mod error;
 pub mod group;

@@ -22,7 +22,6 @@ mod tally;
 use claims::Claims;
 pub(crate) use profile::Profile;
 use profile::{Renyi, Tight};
-use tally::Side;
 pub use tally::Tally;
 
 use crate::AccountingError;
@@ -104,6 +103,9 @@ pub struct Standing {
     /// What is left of the budget's ε, rounded down; not below 0.
     pub left: f64,
 }
+
+/// Different events at most where δ is asked for at many points: a trade-off curve, say.
+const PROFILE_KINDS: usize = 32;
 
 /// Events as they add up, by one method.
 ///
@@ -197,21 +199,21 @@ impl Accountant {
         if self.tally.parts().is_empty() {
             return Ok(answer(0.0, self.method));
         }
-        let tally = self.tally.bounded(Side::Worse)?;
+        let tally = &self.tally;
         let found = match self.method {
             Method::Pld => {
-                let exact = Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.epsilon(delta));
-                let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(delta);
-                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(delta);
+                let exact = self.tight(|t| t.epsilon(delta))?;
+                let renyi = || Renyi::new(tally, self.neighboring)?.epsilon(delta);
+                let claims = || Claims::new(tally, self.neighboring, Method::Optimal)?.epsilon(delta);
                 best(exact, renyi, claims)?
             }
-            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(delta)?, Method::Rdp),
-            Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(delta)?, Method::Moments),
+            Method::Rdp => answer(Renyi::new(tally, self.neighboring)?.epsilon(delta)?, Method::Rdp),
+            Method::Moments => answer(Renyi::new(tally, self.neighboring)?.moments(delta)?, Method::Moments),
             Method::Basic | Method::Advanced | Method::Optimal => {
-                answer(Claims::new(&tally, self.neighboring, self.method)?.epsilon(delta)?, self.method)
+                answer(Claims::new(tally, self.neighboring, self.method)?.epsilon(delta)?, self.method)
             }
         };
-        let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
+        let known = Some(found.lower).filter(|lower| *lower > 0.0);
         let floor = match known {
             Some(lower) => lower,
             None => self.floor()?.floor_epsilon(delta),
@@ -231,7 +233,7 @@ impl Accountant {
     /// [`AccountingError::Unsupported`] when the method has no bound for an event.
     pub fn delta(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
         let found = self.delta_up(epsilon)?;
-        let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
+        let known = Some(found.lower).filter(|lower| *lower > 0.0);
         let floor = match known {
             Some(lower) => lower,
             None => self.floor()?.floor_delta(epsilon),
@@ -245,28 +247,47 @@ impl Accountant {
         if self.tally.parts().is_empty() {
             return Ok(answer(0.0, self.method));
         }
-        let tally = self.tally.bounded(Side::Worse)?;
+        let tally = &self.tally;
         let found = match self.method {
             Method::Pld => {
-                let exact = Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.delta(epsilon));
-                let renyi = || Renyi::new(&tally, self.neighboring)?.delta(epsilon);
-                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.delta(epsilon);
+                let exact = self.tight(|t| t.delta(epsilon))?;
+                let renyi = || Renyi::new(tally, self.neighboring)?.delta(epsilon);
+                let claims = || Claims::new(tally, self.neighboring, Method::Optimal)?.delta(epsilon);
                 best(exact, renyi, claims)?
             }
-            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
+            Method::Rdp => answer(Renyi::new(tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
             Method::Moments => {
-                answer(Renyi::new(&tally, self.neighboring)?.moments_delta(epsilon), Method::Moments)
+                answer(Renyi::new(tally, self.neighboring)?.moments_delta(epsilon), Method::Moments)
             }
             Method::Basic | Method::Advanced | Method::Optimal => {
-                answer(Claims::new(&tally, self.neighboring, self.method)?.delta(epsilon)?, self.method)
+                answer(Claims::new(tally, self.neighboring, self.method)?.delta(epsilon)?, self.method)
             }
         };
         Ok(found)
     }
 
-    /// The account whose floor is below the truth: of the same events, or of slightly better ones.
+    /// The exact answer, or why there is none. Where the list is too long for its kinds of events, that of fewer, slightly
+    /// worse ones, without a lower end.
+    fn tight(
+        &self,
+        ask: impl Fn(&TightAccountant) -> Result<Bracket, AccountingError>,
+    ) -> Result<Result<Bracket, AccountingError>, AccountingError> {
+        let whole = Tight::new(&self.tally, self.neighboring, self.width)?;
+        let found = whole.ceiling(&ask);
+        if self.tally.parts().len() <= PROFILE_KINDS
+            || whole.is_refused()
+            || !matches!(found, Err(AccountingError::Unsupported { .. }))
+        {
+            return Ok(found);
+        }
+        let fewer = self.tally.fewer(PROFILE_KINDS)?;
+        let rounded = Tight::new(&fewer, self.neighboring, self.width)?.ceiling(&ask);
+        Ok(rounded.map(|bracket| Bracket { lower: 0.0, ..bracket }))
+    }
+
+    /// The account whose floor is below the truth.
     fn floor(&self) -> Result<TightAccountant, AccountingError> {
-        Ok(Tight::new(&self.tally.bounded(Side::Better)?, self.neighboring, self.width)?.account)
+        Ok(Tight::new(&self.tally, self.neighboring, self.width)?.account)
     }
 
     /// Whether the events stay within (ε, δ).
@@ -346,7 +367,7 @@ impl Accountant {
 
     /// The account, ready for many questions about δ in one direction.
     pub(crate) fn profile(&self) -> Result<Profile, AccountingError> {
-        let tally = self.tally.bounded(Side::Worse)?;
+        let tally = self.tally.fewer(PROFILE_KINDS)?;
         let tight = Tight::new(&tally, self.neighboring, self.width)?;
         let known = tight.ceiling(|account| account.delta_one_way(Epsilon::new(1.0)?, Direction::Remove));
         if known.is_ok() {
@@ -382,7 +403,7 @@ impl Accountant {
     /// [`AccountingError::Unsupported`] when an event has no Rényi bound.
     pub fn renyi(&self) -> Result<RdpAccountant, AccountingError> {
         let mut account = RdpAccountant::new(self.neighboring);
-        for (count, event) in self.tally.bounded(Side::Worse)?.parts() {
+        for (count, event) in self.tally.parts() {
             account.compose(event, *count)?;
         }
         Ok(account)

@@ -7,6 +7,7 @@ mod events;
 mod exact;
 mod grid;
 mod loss;
+mod many;
 mod shuffle;
 mod tails;
 
@@ -270,6 +271,10 @@ fn uncertified(why: &str) -> AccountingError {
     AccountingError::Unsupported { event: "this list of events", accountant: "pld", why: why.into() }
 }
 
+fn too_many_points() -> AccountingError {
+    uncertified("it would take too many points: use the rdp accountant")
+}
+
 /// The narrower of the contour's bracket and the grid's; the grid is not asked where the contour's is narrow enough.
 fn narrower(
     enough: f64,
@@ -283,11 +288,18 @@ fn narrower(
             .into_iter()
             .chain(grid())
             .min_by(|a, b| width(a).total_cmp(&width(b)))
-            .ok_or_else(|| uncertified("it would take too many points: use the rdp accountant")),
+            .ok_or_else(too_many_points),
     }
 }
 
 fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
+    let long = if sum.is_long() { many::delta(sum, epsilon) } else { None };
+    if let Some(bounds) = long.filter(|bounds| sum.is_very_long() || is_narrow(bounds, 1e-2)) {
+        return Ok(bounds);
+    }
+    if sum.is_very_long() {
+        return Err(too_many_points());
+    }
     let exact = sum.exact().map(|exact| exact.delta(epsilon)).filter(|bounds| is_narrow(bounds, 1e-6));
     let first = exact.or_else(|| Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon)));
     narrower(sum.width, first, || {
@@ -297,6 +309,13 @@ fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
 fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, AccountingError> {
+    let long = if sum.is_long() { many::epsilon(sum, delta_low, delta_high) } else { None };
+    if let Some(bounds) = long.filter(|bounds| sum.is_very_long() || is_narrow(bounds, 1e-2)) {
+        return Ok(bounds);
+    }
+    if sum.is_very_long() {
+        return Err(too_many_points());
+    }
     let exact = sum
         .exact()
         .and_then(|exact| ends(&|e| exact.delta(e), delta_low, delta_high))
@@ -407,6 +426,9 @@ fn bisect_up(low: f64, high: f64, above: &dyn Fn(f64) -> bool) -> f64 {
 
 /// δ(ε) ≤ e^{K(c) − cε}·c^c/(1 + c)^{1+c} for every c: here one near the best.
 fn chernoff(sum: &Sum, epsilon: f64) -> f64 {
+    if sum.is_long() {
+        return many::chernoff(sum, epsilon);
+    }
     let c = sum.saddle(epsilon);
     let exponent = sum.cumulant(c) - c * epsilon - libm::log1p(c) - c * libm::log1p(1.0 / c);
     if exponent.is_nan() { 1.0 } else { libm::exp(exponent.min(0.0)) * (1.0 + 1e-9) }
