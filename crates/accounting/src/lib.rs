@@ -20,6 +20,7 @@
 pub mod account;
 pub mod amplification;
 pub mod calibrate;
+mod cells;
 mod clipped;
 pub mod composition;
 mod error;

@@ -26,12 +26,11 @@ use outcome::best;
 pub(crate) use profile::Profile;
 use profile::{Renyi, Tight};
 use revealed::{Asked, revealed};
-use tally::Side;
 pub use tally::Tally;
 
 use crate::AccountingError;
 use crate::rdp::RdpAccountant;
-use crate::tight::{Direction, TightAccountant, checked_width};
+use crate::tight::{Bracket, Direction, TightAccountant, checked_width};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring};
 use std::fmt;
 use std::str::FromStr;
@@ -108,6 +107,9 @@ pub struct Standing {
     /// What is left of the budget's ε, rounded down; not below 0.
     pub left: f64,
 }
+
+/// Different events at most where δ is asked for at many points: a trade-off curve, say.
+const PROFILE_KINDS: usize = 32;
 
 /// Events as they add up, by one method.
 ///
@@ -199,28 +201,27 @@ impl Accountant {
         if self.tally.parts().is_empty() {
             return Ok(answer(0.0, self.method));
         }
-        let tally = self.tally.bounded(Side::Worse)?;
+        let tally = &self.tally;
         let found = match self.method {
             Method::Pld => {
-                let exact =
-                    Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.epsilon(asked.delta()));
-                let renyi = || Renyi::new(&tally, self.neighboring)?.epsilon(asked);
-                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.epsilon(asked);
+                let exact = self.tight(|t| t.epsilon(asked.delta()))?;
+                let renyi = || Renyi::new(tally, self.neighboring)?.epsilon(asked);
+                let claims = || Claims::new(tally, self.neighboring, Method::Optimal)?.epsilon(asked);
                 let found = self.rounded(best(exact, renyi, claims)?, delta);
-                match plain_sum(&self.tally, self.neighboring, asked) {
+                match plain_sum(tally, self.neighboring, asked) {
                     Some(sum) if sum < found.upper * (1.0 - 1e-12) => {
                         Answer { upper: sum, lower: found.lower.min(sum), method: Method::Basic, ..found }
                     }
                     _ => found,
                 }
             }
-            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.epsilon(asked)?, Method::Rdp),
-            Method::Moments => answer(Renyi::new(&tally, self.neighboring)?.moments(asked)?, Method::Moments),
+            Method::Rdp => answer(Renyi::new(tally, self.neighboring)?.epsilon(asked)?, Method::Rdp),
+            Method::Moments => answer(Renyi::new(tally, self.neighboring)?.moments(asked)?, Method::Moments),
             Method::Basic | Method::Advanced | Method::Optimal => {
-                answer(Claims::new(&tally, self.neighboring, self.method)?.epsilon(asked)?, self.method)
+                answer(Claims::new(tally, self.neighboring, self.method)?.epsilon(asked)?, self.method)
             }
         };
-        let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
+        let known = Some(found.lower).filter(|lower| *lower > 0.0);
         let floor = match known {
             Some(lower) => lower,
             None => self.floor()?.floor_epsilon(delta),
@@ -240,7 +241,7 @@ impl Accountant {
     /// [`AccountingError::Unsupported`] when the method has no bound for an event.
     pub fn delta(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
         let found = self.delta_up(epsilon)?;
-        let known = self.tally.is_short().then_some(found.lower).filter(|lower| *lower > 0.0);
+        let known = Some(found.lower).filter(|lower| *lower > 0.0);
         let floor = match known {
             Some(lower) => lower,
             None => self.floor()?.floor_delta(epsilon),
@@ -255,20 +256,20 @@ impl Accountant {
         if self.tally.parts().is_empty() {
             return Ok(answer(0.0, self.method));
         }
-        let tally = self.tally.bounded(Side::Worse)?;
+        let tally = &self.tally;
         let found = match self.method {
             Method::Pld => {
-                let exact = Tight::new(&tally, self.neighboring, self.width)?.ceiling(|t| t.delta(epsilon));
-                let renyi = || Renyi::new(&tally, self.neighboring)?.delta(epsilon);
-                let claims = || Claims::new(&tally, self.neighboring, Method::Optimal)?.delta(epsilon);
+                let exact = self.tight(|t| t.delta(epsilon))?;
+                let renyi = || Renyi::new(tally, self.neighboring)?.delta(epsilon);
+                let claims = || Claims::new(tally, self.neighboring, Method::Optimal)?.delta(epsilon);
                 best(exact, renyi, claims)?
             }
-            Method::Rdp => answer(Renyi::new(&tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
+            Method::Rdp => answer(Renyi::new(tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
             Method::Moments => {
-                answer(Renyi::new(&tally, self.neighboring)?.moments_delta(epsilon), Method::Moments)
+                answer(Renyi::new(tally, self.neighboring)?.moments_delta(epsilon), Method::Moments)
             }
             Method::Basic | Method::Advanced | Method::Optimal => {
-                answer(Claims::new(&tally, self.neighboring, self.method)?.delta(epsilon)?, self.method)
+                answer(Claims::new(tally, self.neighboring, self.method)?.delta(epsilon)?, self.method)
             }
         };
         // No method may claim less than what is revealed outright.
@@ -292,9 +293,28 @@ impl Accountant {
         }
     }
 
-    /// The account whose floor is below the truth: of the same events, or of slightly better ones.
+    /// The exact answer, or why there is none. Where the list is too long for its kinds of events, that of fewer, slightly
+    /// worse ones, without a lower end.
+    fn tight(
+        &self,
+        ask: impl Fn(&TightAccountant) -> Result<Bracket, AccountingError>,
+    ) -> Result<Result<Bracket, AccountingError>, AccountingError> {
+        let whole = Tight::new(&self.tally, self.neighboring, self.width)?;
+        let found = whole.ceiling(&ask);
+        if self.tally.parts().len() <= PROFILE_KINDS
+            || whole.is_refused()
+            || !matches!(found, Err(AccountingError::Unsupported { .. }))
+        {
+            return Ok(found);
+        }
+        let fewer = self.tally.fewer(PROFILE_KINDS)?;
+        let rounded = Tight::new(&fewer, self.neighboring, self.width)?.ceiling(&ask);
+        Ok(rounded.map(|bracket| Bracket { lower: 0.0, ..bracket }))
+    }
+
+    /// The account whose floor is below the truth.
     fn floor(&self) -> Result<TightAccountant, AccountingError> {
-        Ok(Tight::new(&self.tally.bounded(Side::Better)?, self.neighboring, self.width)?.account)
+        Ok(Tight::new(&self.tally, self.neighboring, self.width)?.account)
     }
 
     /// Whether the events stay within (ε, δ).
@@ -374,7 +394,7 @@ impl Accountant {
 
     /// The account, ready for many questions about δ in one direction.
     pub(crate) fn profile(&self) -> Result<Profile, AccountingError> {
-        let tally = self.tally.bounded(Side::Worse)?;
+        let tally = self.tally.fewer(PROFILE_KINDS)?;
         let tight = Tight::new(&tally, self.neighboring, self.width)?;
         let known = tight.ceiling(|account| account.delta_one_way(Epsilon::new(1.0)?, Direction::Remove));
         if known.is_ok() {
@@ -410,7 +430,7 @@ impl Accountant {
     /// [`AccountingError::Unsupported`] when an event has no Rényi bound.
     pub fn renyi(&self) -> Result<RdpAccountant, AccountingError> {
         let mut account = RdpAccountant::new(self.neighboring);
-        for (count, event) in self.tally.bounded(Side::Worse)?.parts() {
+        for (count, event) in self.tally.parts() {
             account.compose(event, *count)?;
         }
         Ok(account)

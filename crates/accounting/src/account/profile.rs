@@ -67,6 +67,11 @@ impl Tight {
         Ok(Self { account, refused })
     }
 
+    /// Whether an event has no loss distribution.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
     pub(super) fn ceiling<T>(
         &self,
         ask: impl FnOnce(&TightAccountant) -> Result<T, AccountingError>,

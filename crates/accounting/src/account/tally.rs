@@ -2,11 +2,9 @@
 
 use crate::AccountingError;
 use crate::rdp::response_loss;
-use reticent_core::{Epsilon, Event, NoiseMultiplier, SamplingRate};
+use reticent_core::{Delta, Epsilon, Event, Mu, NoiseMultiplier, Rho, SamplingRate};
+use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// More different events than this are brought together into fewer, slightly worse ones.
-const MOST_KINDS: usize = 32;
 
 /// Simple events with how often each was used.
 #[derive(Debug, Clone, Default)]
@@ -20,18 +18,17 @@ impl Tally {
     pub(super) fn add(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         let mut found = Vec::new();
         take_apart(event, count, &mut found)?;
+        let keys: Vec<String> = found.iter().map(|(_, event)| format!("{event:?}")).collect();
         // Check everything, then change.
-        let mut totals: HashMap<String, u64> = HashMap::new();
-        for (times, event) in &found {
-            let key = format!("{event:?}");
-            let known = match totals.get(&key) {
+        let mut totals: HashMap<&str, u64> = HashMap::new();
+        for ((times, _), key) in found.iter().zip(&keys) {
+            let known = match totals.get(key.as_str()) {
                 Some(total) => *total,
-                None => self.places.get(&key).map_or(0, |place| self.parts[*place].0),
+                None => self.places.get(key).map_or(0, |place| self.parts[*place].0),
             };
             totals.insert(key, known.checked_add(*times).ok_or_else(|| overflow(*times))?);
         }
-        for (times, event) in found {
-            let key = format!("{event:?}");
+        for ((times, event), key) in found.into_iter().zip(keys) {
             match self.places.get(&key) {
                 Some(place) => self.parts[*place].0 += times,
                 None => {
@@ -48,52 +45,29 @@ impl Tally {
         &self.parts
     }
 
-    /// Whether there are few enough kinds of events to account for each on its own.
-    pub(super) fn is_short(&self) -> bool {
-        self.parts.len() <= MOST_KINDS
-    }
-
-    /// The same events, or slightly worse (better) ones of few kinds.
-    pub(super) fn bounded(&self, side: Side) -> Result<Self, AccountingError> {
-        if self.is_short() {
-            return Ok(self.clone());
+    /// The same events, or slightly worse ones of about so many kinds, for questions that are asked many times. Events
+    /// that cannot be rounded are kept as they are, however many they are.
+    pub(super) fn fewer(&self, most: usize) -> Result<Cow<'_, Self>, AccountingError> {
+        if self.parts.len() <= most {
+            return Ok(Cow::Borrowed(self));
         }
-        // Gaussian noise is one Gaussian event whatever its parts; others are rounded to one side of a geometric
-        // grid that grows coarser until few kinds are left.
-        let mut ratio: f64 = 1.000_5;
+        // Rounded to the worse side of a geometric grid that grows coarser until few kinds are left.
+        let mut ratio: f64 = 1.000_1;
         loop {
             let mut tally = Self::default();
-            let mut precision = 0.0;
             for (count, event) in &self.parts {
-                if !tally.is_short() {
-                    break;
-                }
-                match event {
-                    Event::Gaussian { noise_multiplier } => {
-                        precision += *count as f64 / (noise_multiplier.get() * noise_multiplier.get());
-                    }
-                    other => tally.add(&coarser(other, ratio, side)?, *count)?,
-                }
+                tally.add(&worse(event, ratio)?, *count)?;
             }
-            if precision > 0.0 {
-                let margin = if side == Side::Worse { 1e-9 } else { -1e-9 };
-                let noise = 1.0 / (precision * (1.0 + margin)).sqrt();
-                tally.add(&Event::Gaussian { noise_multiplier: NoiseMultiplier::new(noise)? }, 1)?;
-            }
-            if tally.is_short() {
-                return Ok(tally);
-            }
-            if ratio > 1.3 {
-                return Err(AccountingError::Unsupported {
-                    event: "this list of events",
-                    accountant: "every method",
-                    why: "it has too many different events that cannot be brought together: split it".into(),
-                });
+            if tally.parts.len() <= most || ratio > COARSEST {
+                return Ok(Cow::Owned(tally));
             }
             ratio = 1.0 + (ratio - 1.0) * 2.0;
         }
     }
 }
+
+/// Parameters of events that are brought together differ by less than about this factor.
+const COARSEST: f64 = 1.1;
 
 fn overflow(count: u64) -> AccountingError {
     AccountingError::invalid("count", count, "give fewer repetitions: the total is beyond 2^64")
@@ -146,46 +120,37 @@ fn take_apart<'a>(
     }
 }
 
-/// On which side of the given events the rounded ones must lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// They lose no less.
-    Worse,
-    /// They lose no more.
-    Better,
-}
-
-/// An event that is no better (no worse), with parameters on a geometric grid.
-fn coarser(event: &Event, ratio: f64, side: Side) -> Result<Event, AccountingError> {
+/// An event that is never better, with its parameters on a geometric grid: less noise, a larger rate, a larger claim.
+fn worse(event: &Event, ratio: f64) -> Result<Event, AccountingError> {
     let step = libm::log(ratio);
     let down =
         |x: f64| (libm::exp((libm::log(x) / step).floor() * step) * (1.0 - 1e-12)).max(f64::MIN_POSITIVE);
-    let up = |x: f64| libm::exp((libm::log(x) / step).ceil() * step) * (1.0 + 1e-12);
-    let (less, more): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64) =
-        if side == Side::Worse { (&down, &up) } else { (&up, &down) };
-    let noise = |z: &NoiseMultiplier| NoiseMultiplier::new(less(z.get()));
-    let cost = |epsilon: &Epsilon| {
-        if epsilon.get() == 0.0 { Ok(*epsilon) } else { Epsilon::new(more(epsilon.get())) }
+    let up = |x: f64| {
+        if x == 0.0 { x } else { libm::exp((libm::log(x) / step).ceil() * step) * (1.0 + 1e-12) }
     };
-    Ok(match event {
-        Event::ClippedSum { noise_multiplier } => {
-            Event::ClippedSum { noise_multiplier: noise(noise_multiplier)? }
+    let mut rounded = event.clone();
+    match &mut rounded {
+        Event::Gaussian { noise_multiplier }
+        | Event::ClippedSum { noise_multiplier }
+        | Event::Laplace { noise_multiplier }
+        | Event::TreeAggregation { noise_multiplier, .. } => {
+            *noise_multiplier = NoiseMultiplier::new(down(noise_multiplier.get()))?;
         }
-        Event::Laplace { noise_multiplier } => Event::Laplace { noise_multiplier: noise(noise_multiplier)? },
-        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
-            Event::DiscreteLaplace { noise_multiplier: noise(noise_multiplier)?, sensitivity: *sensitivity }
+        Event::Pure { epsilon } | Event::Exponential { epsilon } | Event::Rdp { epsilon, .. } => {
+            *epsilon = Epsilon::new(up(epsilon.get()))?;
         }
-        Event::Pure { epsilon } => Event::Pure { epsilon: cost(epsilon)? },
-        Event::Exponential { epsilon } => Event::Exponential { epsilon: cost(epsilon)? },
-        Event::PoissonSampled { rate, event } if rate.get() > 0.0 => Event::PoissonSampled {
-            rate: SamplingRate::new(more(rate.get()).min(1.0))?,
-            event: Box::new(match &**event {
-                Event::Gaussian { noise_multiplier } => {
-                    Event::Gaussian { noise_multiplier: noise(noise_multiplier)? }
-                }
-                other => coarser(other, ratio, side)?,
-            }),
-        },
-        other => other.clone(),
-    })
+        Event::Approximate { epsilon, delta } => {
+            *epsilon = Epsilon::new(up(epsilon.get()))?;
+            // At the same grid where there is room below 1.
+            *delta = Delta::new(up(delta.get())).unwrap_or(*delta);
+        }
+        Event::Zcdp { rho } => *rho = Rho::new(up(rho.get()))?,
+        Event::Gdp { mu } => *mu = Mu::new(up(mu.get()))?,
+        Event::PoissonSampled { rate, event } => {
+            *rate = SamplingRate::new(up(rate.get()).min(1.0))?;
+            **event = worse(event, ratio)?;
+        }
+        _ => {}
+    }
+    Ok(rounded)
 }

@@ -53,6 +53,17 @@ pub fn epsilon_by_mironov(divergence: f64, order: f64, delta: Delta) -> f64 {
 /// # Errors
 /// [`AccountingError::Invalid`] when δ = 0 or no order gives a finite ε.
 pub fn epsilon_up(curve: impl Fn(f64) -> f64, delta: Delta) -> Result<(Epsilon, f64), AccountingError> {
+    let mut best = f64::NAN;
+    let epsilon = checked(delta, |delta| {
+        let (epsilon, order) = least_over_orders(|order| epsilon_at_order(curve(order), order, delta));
+        best = order;
+        epsilon
+    })?;
+    Ok((epsilon, best))
+}
+
+/// The least ε that a search finds at a δ above 0; an error where it is infinite.
+pub(super) fn checked(delta: Delta, least: impl FnOnce(Delta) -> f64) -> Result<Epsilon, AccountingError> {
     if delta.get() == 0.0 {
         return Err(AccountingError::invalid(
             "delta",
@@ -60,7 +71,7 @@ pub fn epsilon_up(curve: impl Fn(f64) -> f64, delta: Delta) -> Result<(Epsilon, 
             "give a delta above 0: Rényi bounds convert only to those",
         ));
     }
-    let (epsilon, order) = least_over_orders(|order| epsilon_at_order(curve(order), order, delta));
+    let epsilon = least(delta);
     if !epsilon.is_finite() {
         return Err(AccountingError::invalid(
             "delta",
@@ -68,7 +79,7 @@ pub fn epsilon_up(curve: impl Fn(f64) -> f64, delta: Delta) -> Result<(Epsilon, 
             "no order gives a finite epsilon: the noise is too small",
         ));
     }
-    Ok((Epsilon::new(epsilon)?, order))
+    Ok(Epsilon::new(epsilon)?)
 }
 
 /// δ at ε from D_α ≤ divergence: e^{(α−1)(divergence − ε)}·(1 − 1/α)^{α−1}/α, at most 1, rounded up.

@@ -36,7 +36,7 @@ fn divided(log_moment: f64, order: f64) -> f64 {
 }
 
 /// The same for a logarithm that is small to a relative error only.
-fn divided_finely(log_moment: f64, order: f64) -> f64 {
+pub(super) fn divided_finely(log_moment: f64, order: f64) -> f64 {
     if log_moment.is_nan() {
         return f64::INFINITY;
     }

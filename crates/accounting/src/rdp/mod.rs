@@ -10,6 +10,7 @@ mod binomial;
 mod convert;
 mod curve;
 mod ends;
+mod long;
 mod outcome;
 mod poisson_selection;
 mod replaced;
@@ -35,6 +36,7 @@ pub use without_replacement::{Inner, without_replacement_rdp};
 
 use crate::AccountingError;
 use crate::clipped::plain;
+use long::Steps;
 use reticent_core::rounding::{add_up, mul_up};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
 
@@ -49,12 +51,14 @@ use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
 pub struct RdpAccountant {
     neighboring: Neighboring,
     parts: Vec<(u64, Curve)>,
+    /// Gaussian events on Poisson samples under add-remove.
+    steps: Steps,
 }
 
 impl RdpAccountant {
     /// An account with nothing in it.
     pub fn new(neighboring: Neighboring) -> Self {
-        Self { neighboring, parts: Vec::new() }
+        Self { neighboring, parts: Vec::new(), steps: Steps::new() }
     }
 
     /// An account of everything in a log.
@@ -75,8 +79,17 @@ impl RdpAccountant {
     /// [`AccountingError::Unsupported`] when the event has no Rényi bound here.
     pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         event.validate()?;
+        let event = &*plain(event, self.neighboring)?;
+        if let (Event::PoissonSampled { rate, event }, Neighboring::AddRemove) = (event, self.neighboring)
+            && let Event::Gaussian { noise_multiplier } = **event
+            && rate.get() > 0.0
+            && rate.get() < 1.0
+        {
+            self.steps.push(count, rate.get(), noise_multiplier.get());
+            return Ok(());
+        }
         let mut parts = Vec::new();
-        curve::collect(&*plain(event, self.neighboring)?, count, self.neighboring, &mut parts)?;
+        curve::collect(event, count, self.neighboring, &mut parts)?;
         self.parts.extend(parts);
         Ok(())
     }
@@ -88,7 +101,10 @@ impl RdpAccountant {
 
     /// D_α of everything so far, rounded up.
     pub fn divergence_up(&self, order: f64) -> f64 {
-        self.parts.iter().fold(0.0, |sum, (count, curve)| add_up(sum, mul_up(*count as f64, curve.at(order))))
+        let start = self.steps.divergence_up(order);
+        self.parts
+            .iter()
+            .fold(start, |sum, (count, curve)| add_up(sum, mul_up(*count as f64, curve.at(order))))
     }
 
     /// The ε at δ by the tight conversion at the best real order, rounded up.
@@ -96,13 +112,14 @@ impl RdpAccountant {
     /// # Errors
     /// [`AccountingError::Invalid`] when δ = 0 or no order gives a finite ε.
     pub fn epsilon_up(&self, delta: Delta) -> Result<Epsilon, AccountingError> {
-        epsilon_up(|order| self.divergence_up(order), delta).map(|(epsilon, _)| epsilon)
+        convert::checked(delta, |delta| {
+            self.least(|divergence, order| epsilon_at_order(divergence, order, delta))
+        })
     }
 
     /// The δ at ε by the tight conversion at the best real order, rounded up; 1 where there is none.
     pub fn delta_up(&self, epsilon: Epsilon) -> f64 {
-        let at = |order: f64| delta_at_order(self.divergence_up(order), order, epsilon);
-        convert::least_over_orders(at).0.min(1.0)
+        self.least(|divergence, order| delta_at_order(divergence, order, epsilon)).min(1.0)
     }
 }
 

@@ -9,14 +9,36 @@ pub(super) struct Sum {
     pub(super) parts: Vec<(f64, Loss)>,
     /// The wanted width of brackets, relative.
     pub(super) width: f64,
+    gaussian: Option<Merged>,
 }
+
+/// Where Gaussian losses are gathered: 1/σ² adds up, here with what each addition lost.
+#[derive(Clone)]
+struct Merged {
+    place: usize,
+    precision: f64,
+    lost: f64,
+}
+
+impl Merged {
+    fn add(&mut self, more: f64) {
+        let sum = self.precision + more;
+        let (large, small) =
+            if self.precision > more { (self.precision, more) } else { (more, self.precision) };
+        self.lost += small - (sum - large);
+        self.precision = sum;
+    }
+}
+
+/// A list is searched for equal losses up to this length.
+const MOST_COMPARED: usize = 64;
 
 /// The width of brackets unless another is asked for.
 const USUAL_WIDTH: f64 = 1e-4;
 
 impl Default for Sum {
     fn default() -> Self {
-        Self { parts: Vec::new(), width: USUAL_WIDTH }
+        Self { parts: Vec::new(), width: USUAL_WIDTH, gaussian: None }
     }
 }
 
@@ -36,9 +58,9 @@ pub(super) struct Contour {
 /// Where a contour crosses the real line, how far above the saddle, and the step it would start with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    c: f64,
-    excess: f64,
-    h: f64,
+    pub(super) c: f64,
+    pub(super) excess: f64,
+    pub(super) h: f64,
 }
 
 /// What rounding may become, relative, through terms that cancel.
@@ -61,41 +83,56 @@ const TAIL_GOAL: f64 = 1e-9;
 const PATIENCE: f64 = 128.0;
 const MOST_LENIENT: f64 = 1e4;
 
-const TWO_PI: f64 = 2.0 * std::f64::consts::PI;
+pub(super) const TWO_PI: f64 = 2.0 * std::f64::consts::PI;
 
 /// Points of the trapezoid rule at most.
 const MOST_STEPS: usize = 4096;
 
 impl Sum {
-    /// Adds so many uses of a loss. Gaussian losses are one Gaussian loss; equal ones are counted together.
+    /// Adds so many uses of a loss. Gaussian losses are one Gaussian loss; equal ones are counted together while the list
+    /// is short.
     pub(super) fn push(&mut self, times: f64, loss: Loss) {
         if let Loss::Gaussian(sigma) = loss {
-            let known = self.parts.iter_mut().find_map(|(count, known)| match known {
-                Loss::Gaussian(other) => Some((count, other)),
-                _ => None,
-            });
-            match known {
-                Some((count, other)) if *other == sigma => *count += times,
-                Some((count, other)) => {
-                    // 1/σ² adds up.
-                    let precision = *count / (*other * *other) + times / (sigma * sigma);
-                    (*count, *other) = (1.0, 1.0 / precision.sqrt());
+            match self.gaussian {
+                Some(Merged { place, .. }) if self.parts[place].1 == loss => self.parts[place].0 += times,
+                Some(ref mut merged) => {
+                    let (count, known) = &mut self.parts[merged.place];
+                    if let Loss::Gaussian(known) = known {
+                        if *count != 1.0 || merged.precision == 0.0 {
+                            (merged.precision, merged.lost) = (*count / (*known * *known), 0.0);
+                        }
+                        merged.add(times / (sigma * sigma));
+                        (*count, *known) = (1.0, 1.0 / (merged.precision + merged.lost).sqrt());
+                    }
                 }
-                None => self.parts.push((times, loss)),
+                None => {
+                    self.gaussian = Some(Merged { place: self.parts.len(), precision: 0.0, lost: 0.0 });
+                    self.parts.push((times, loss));
+                }
             }
             return;
         }
-        match self.parts.iter_mut().find(|(_, known)| *known == loss) {
+        let short = self.parts.len() <= MOST_COMPARED;
+        match self.parts.iter_mut().find(|(_, known)| short && *known == loss) {
             Some((total, _)) => *total += times,
             None => self.parts.push((times, loss)),
         }
+    }
+
+    /// The same list without some of its losses, none of which is Gaussian.
+    pub(super) fn without(&self, left_out: impl Fn(&Loss) -> bool) -> Self {
+        let mut rest = Self { width: self.width, ..Self::default() };
+        for (count, loss) in self.parts.iter().filter(|(_, loss)| !left_out(loss)) {
+            rest.parts.push((*count, loss.clone()));
+        }
+        rest
     }
 
     pub(super) fn cumulant(&self, c: f64) -> f64 {
         self.parts.iter().map(|(count, loss)| count * loss.cumulant(c)).sum()
     }
 
-    fn slope_and_curvature(&self, c: f64) -> Option<(f64, f64)> {
+    pub(super) fn slope_and_curvature(&self, c: f64) -> Option<(f64, f64)> {
         self.parts.iter().try_fold((0.0, 0.0), |(slope, curvature), (count, loss)| {
             let (s, k) = loss.slope_and_curvature(c)?;
             Some((slope + count * s, curvature + count * k))
@@ -222,7 +259,7 @@ impl Sum {
 
 /// ln of a bound on half of the aliases above ε, relative to e^{K(c) − cε}: term m is at most
 /// e^{K(c + s) − K(c) − s(ε + 2πm/h)}, at least halved from one to the next.
-fn log_alias_above(ahead: &[(f64, f64)], h: f64, epsilon: f64) -> f64 {
+pub(super) fn log_alias_above(ahead: &[(f64, f64)], h: f64, epsilon: f64) -> f64 {
     ahead
         .iter()
         .filter(|(step, _)| step * TWO_PI / h > 0.7)

@@ -101,14 +101,19 @@ pub(super) enum Decay {
 }
 
 impl Decay {
+    /// Of Laplace noise, by its widest uniform parts only: enough beside many others.
+    pub(super) fn few_layers(epsilon: f64, c: f64) -> Self {
+        Self::Layers(laplace_layers(epsilon, c, 6))
+    }
+
     /// A lower bound on −ln|φ(y)|, not decreasing in y.
     pub(super) fn at(&self, y: f64) -> f64 {
         match self {
             Self::Gaussian(half) => half * y * y,
-            Self::Layers(layers) => layers
-                .iter()
-                .map(|part| -libm::log1p(-part.mass * (1.0 - largest_sinc(y * part.width / 2.0))))
-                .fold(0.0, f64::max),
+            Self::Layers(layers) => {
+                let share = |part: &Uniform| part.mass * (1.0 - largest_sinc(y * part.width / 2.0));
+                -libm::log1p(-layers.iter().map(share).fold(0.0, f64::max))
+            }
         }
     }
 }
@@ -163,9 +168,9 @@ struct Spoke {
 struct Wheel(Vec<Spoke>);
 
 impl Wheel {
-    fn new(tilted: &Tilted, h: f64) -> Self {
-        let mut spokes = vec![Spoke::default(); tilted.losses.len().div_ceil(LANES)];
-        for (index, (loss, weight)) in tilted.losses.iter().zip(&tilted.weights).enumerate() {
+    fn new(losses: &[f64], weights: &[f64], h: f64) -> Self {
+        let mut spokes = vec![Spoke::default(); losses.len().div_ceil(LANES)];
+        for (index, (loss, weight)) in losses.iter().zip(weights).enumerate() {
             let (spoke, lane) = (&mut spokes[index / LANES], index % LANES);
             let turn = Complex::unit(h * loss);
             (spoke.turn[0][lane], spoke.turn[1][lane]) = (turn.re, turn.im);
@@ -282,7 +287,7 @@ impl Loss {
         if tilted.losses.len() as f64 * count as f64 > MOST_TERMS {
             return None;
         }
-        let mut wheel = Wheel::new(&tilted, h);
+        let mut wheel = Wheel::new(&tilted.losses, &tilted.weights, h);
         let mut values = Vec::with_capacity(count);
         for k in 0..count {
             if k % 32 == 0 {
@@ -355,7 +360,7 @@ impl Loss {
         match self {
             Self::Gaussian(sigma) => Decay::Gaussian(0.5 / (sigma * sigma)),
             Self::Response { .. } => Decay::Layers(Vec::new()),
-            Self::Laplace(epsilon) => Decay::Layers(laplace_layers(*epsilon, c)),
+            Self::Laplace(epsilon) => Decay::Layers(laplace_layers(*epsilon, c, 30)),
             Self::Mixture { .. } | Self::Replaced { .. } => {
                 Decay::Layers(self.tilted(c, 0.0).map_or(Vec::new(), |t| t.layers()))
             }
@@ -375,6 +380,46 @@ impl Loss {
             }
         }
     }
+}
+
+/// ln Σ pᵢ e^{zLᵢ} of atoms along a line.
+pub(super) fn atoms_line(
+    atoms: impl Iterator<Item = (f64, f64)> + Clone,
+    c: f64,
+    h: f64,
+    count: usize,
+) -> Line {
+    let exponents = atoms.map(|(loss, p)| (loss, libm::log(p) + c * loss));
+    let top = exponents.clone().map(|(_, exponent)| exponent).fold(f64::NEG_INFINITY, f64::max);
+    // All atoms left out weigh less than the least of a rounding, and are counted among the errors.
+    let mut lost = 0.0;
+    let (mut losses, mut weights) = (Vec::new(), Vec::new());
+    for (loss, exponent) in exponents {
+        let weight = libm::exp(exponent - top);
+        if weight > 1e-22 {
+            losses.push(loss);
+            weights.push(weight);
+        } else {
+            lost += weight;
+        }
+    }
+    let mut wheel = Wheel::new(&losses, &weights, h);
+    let mut values: Vec<Complex> = Vec::with_capacity(count);
+    for k in 0..count {
+        if k % 32 == 0 {
+            wheel.set(&losses, h * k as f64);
+        }
+        values.push(wheel.sum_and_turn().ln() + Complex::new(top, 0.0));
+    }
+    let reach = losses.iter().fold(0.0, |most: f64, loss| most.max(loss.abs()));
+    let errors = (0..count)
+        .map(|k| {
+            let phases = (losses.len() as f64 + 64.0 + (c + h * k as f64) * reach + top.abs()) * f64::EPSILON;
+            // An error of d·|φ| in φ is a factor of at most 1 + d.
+            libm::log1p((2.0 * phases + lost) * libm::exp(values[0].re - values[k].re))
+        })
+        .collect();
+    Line { values, errors }
 }
 
 /// ln Σ wᵢ e^{Kᵢ} along a line.
@@ -439,10 +484,10 @@ impl Tilted {
 }
 
 /// The continuous part of a tilted Laplace loss has density e^{(c + ½)L − ε/2}/(4M) on (−ε, ε).
-fn laplace_layers(epsilon: f64, c: f64) -> Vec<Uniform> {
+fn laplace_layers(epsilon: f64, c: f64, layers: u32) -> Vec<Uniform> {
     let loss = Loss::Laplace(epsilon);
     let log_moment = loss.cumulant(c);
-    (0..30)
+    (0..layers)
         .map(|i| {
             let width = 2.0 * epsilon * libm::exp(-0.35 * f64::from(i));
             let pieces = (2.0 * epsilon / width).floor() as u32;

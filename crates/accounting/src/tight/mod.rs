@@ -12,6 +12,7 @@ mod few;
 mod grid;
 mod lattice;
 mod loss;
+mod many;
 mod parallel;
 mod replaced;
 mod series;
@@ -355,6 +356,10 @@ fn uncertified(why: &str) -> AccountingError {
     AccountingError::Unsupported { event: "this list of events", accountant: "pld", why: why.into() }
 }
 
+fn too_many_points() -> AccountingError {
+    uncertified("it would take too many points: use the rdp accountant")
+}
+
 /// What all ways that were tried say together: each is asked only while the bracket is wider than wanted. Every one
 /// of them is true, so the least upper end and the largest lower end are.
 fn together(enough: f64, ways: &[&dyn Fn() -> Option<Bounds>]) -> Result<Bounds, AccountingError> {
@@ -368,7 +373,7 @@ fn together(enough: f64, ways: &[&dyn Fn() -> Option<Bounds>]) -> Result<Bounds,
             (known, next) => known.or(next),
         };
     }
-    found.ok_or_else(|| uncertified("it would take too many points: use the rdp accountant"))
+    found.ok_or_else(too_many_points)
 }
 
 /// How many uses there are.
@@ -377,6 +382,13 @@ fn uses(sum: &Sum) -> f64 {
 }
 
 fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
+    let long = if sum.is_long() { many::delta(sum, epsilon) } else { None };
+    if let Some(bounds) = long.filter(|bounds| sum.is_very_long() || is_narrow(bounds, 1e-2)) {
+        return Ok(bounds);
+    }
+    if sum.is_very_long() {
+        return Err(too_many_points());
+    }
     together(
         sum.width,
         &[
@@ -394,6 +406,13 @@ fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, Acco
     // So large a δ asks nothing of the events.
     if sum.extremes(0.0).upper <= delta_low {
         return Ok(Bounds { lower: 0.0, upper: 0.0 });
+    }
+    let long = if sum.is_long() { many::epsilon(sum, delta_low, delta_high) } else { None };
+    if let Some(bounds) = long.filter(|bounds| sum.is_very_long() || is_narrow(bounds, 1e-2)) {
+        return Ok(bounds);
+    }
+    if sum.is_very_long() {
+        return Err(too_many_points());
     }
     together(
         sum.width,
@@ -511,6 +530,9 @@ fn bisect_up(low: f64, high: f64, above: &dyn Fn(f64) -> bool) -> f64 {
 
 /// δ(ε) ≤ e^{K(c) − cε}·c^c/(1 + c)^{1+c} for every c: here one near the best.
 fn chernoff(sum: &Sum, epsilon: f64) -> f64 {
+    if sum.is_long() {
+        return many::chernoff(sum, epsilon);
+    }
     let c = sum.saddle(epsilon);
     let exponent = sum.cumulant(c) - c * epsilon - libm::log1p(c) - c * libm::log1p(1.0 / c);
     if exponent.is_nan() { 1.0 } else { libm::exp(exponent.min(0.0)) * (1.0 + 1e-9) }

@@ -73,7 +73,7 @@ impl Atoms {
         Tails { p_above, p_below, q_above, q_below }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(f64, f64)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(f64, f64)> + Clone {
         self.atoms.iter()
     }
 }
