@@ -177,7 +177,8 @@ fn a_table_without_a_declared_draw_gets_rates_and_no_bound() {
 /// nothing: every number made with them is withdrawn.
 #[test]
 fn references_that_know_the_target_are_used_by_nothing() {
-    let poison: [(&str, fn(&[bool]) -> Vec<bool>); 3] = [
+    type Mask = fn(&[bool]) -> Vec<bool>;
+    let poison: [(&str, Mask); 3] = [
         ("exactly the target's members", |members| members.to_vec()),
         ("exactly the records that the target was not", |members| members.iter().map(|m| !m).collect()),
         ("does not happen by chance", |members| {
