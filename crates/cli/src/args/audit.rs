@@ -11,8 +11,8 @@ pub(crate) struct Statement {
     #[arg(long, value_name = "METHOD", default_value = "one-run")]
     pub(crate) bound: String,
     /// Bounds from one run: the share of records that is guessed, half from each end, fixed before any result is seen
-    /// [default: 250 records, and from 5 % to 30 % of them; one-run with 4000 records or more, or with many equal scores:
-    /// chosen on a held-out tenth]
+    /// [default: 250 records, and from 5 % to 30 % of them; one-run also by a choice on a held-out tenth, and only by that
+    /// with 4000 records or more or with many equal scores]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) guesses: Option<String>,
     /// The probability with which each record was put in by its coin, for bounds from one run
