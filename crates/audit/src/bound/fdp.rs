@@ -26,9 +26,9 @@ pub(super) fn lower(
     // What the family cannot answer is said before anything is computed.
     family.epsilon(0.0, settings.delta)?;
     let rounds = play(membership, settings)?;
-    let alpha = settings.alpha() / rounds.tried.len() as f64;
     let mut best = (f64::NEG_INFINITY, rounds.tried[0]);
     for guesses in &rounds.tried {
+        let alpha = settings.alpha() * guesses.weight;
         let size = largest_rejected(family.most(), |size| {
             let curve = family.curve(size)?;
             Ok(rejects(&*curve, rounds.open, guesses.made(), guesses.correct, alpha))

@@ -14,6 +14,8 @@ pub(super) struct Guesses {
     pub(super) outside: u64,
     /// How many guesses were right.
     pub(super) correct: u64,
+    /// The part of the error that the rule gets.
+    pub(super) weight: f64,
 }
 
 impl Guesses {
@@ -22,7 +24,7 @@ impl Guesses {
     }
 }
 
-/// All rules that are tried, each with the same part of the error.
+/// All rules that are tried; the parts of the error that they get add up to all of it.
 pub(super) struct Rounds {
     /// One entry per rule.
     pub(super) tried: Vec<Guesses>,
@@ -43,6 +45,10 @@ fn promise(share: f64, guesses: u64, alpha: f64) -> f64 {
     let centre = share + z * z / (2.0 * n);
     (centre - z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt()) / (1.0 + z * z / n)
 }
+
+/// What guesses chosen on held-out records get of the error beside a number of guesses that is fixed by that of the records: a
+/// leak of a few records is found by the former, one that all share by the latter.
+const CHOSEN_PART: f64 = 0.25;
 
 /// A record that may be guessed.
 struct Record {
@@ -88,9 +94,14 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
             let count = ((share * records.len() as f64).round() as usize).clamp(1, records.len());
             let order = by_score(&records);
             if membership.len() < MANY && !is_torn(&records, &order, count) {
-                let correction =
-                    format!("{count} guesses, a share {share:.3} fixed by the number of records");
-                (vec![both_ends(&records, &order, count)], records.len(), correction)
+                let fixed = Guesses { weight: 1.0 - CHOSEN_PART, ..both_ends(&records, &order, count) };
+                let (chosen, _, how) =
+                    held_out(&records, HELD_OUT, CHOSEN_PART * settings.alpha()).ok_or_else(too_few)?;
+                let correction = format!(
+                    "{count} guesses, a number fixed by that of the records, with {} of the error, and {how}, with {CHOSEN_PART}",
+                    1.0 - CHOSEN_PART
+                );
+                (vec![fixed, Guesses { weight: CHOSEN_PART, ..chosen }], records.len(), correction)
             } else {
                 let (guesses, open, correction) =
                     held_out(&records, HELD_OUT, settings.alpha()).ok_or_else(too_few)?;
@@ -105,6 +116,8 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
                 tried.push(both_ends(&records, &order, count));
                 count /= 2;
             }
+            let weight = 1.0 / tried.len() as f64;
+            tried.iter_mut().for_each(|guesses| guesses.weight = weight);
             let correction = format!("{} fixed numbers of guesses, the error shared equally", tried.len());
             (tried, records.len(), correction)
         }
@@ -202,7 +215,12 @@ fn both_ends(records: &[Record], order: &[usize], count: usize) -> Guesses {
         .iter()
         .filter(|place| !records[**place].member && counts(place, last))
         .count();
-    Guesses { inside: inside as u64, outside: outside as u64, correct: (right + also_right) as u64 }
+    Guesses {
+        inside: inside as u64,
+        outside: outside as u64,
+        correct: (right + also_right) as u64,
+        weight: 1.0,
+    }
 }
 
 /// The guesses a fit to the pilot makes on the open records: the most confident ones, as many as promise most. Records that
@@ -228,7 +246,7 @@ fn chosen(records: &[Record], pilot: &[usize], open: &[usize], alpha: f64) -> Gu
             next = next.max(count as f64) * 1.12;
         }
     }
-    let mut made = Guesses { inside: 0, outside: 0, correct: 0 };
+    let mut made = Guesses { inside: 0, outside: 0, correct: 0, weight: 1.0 };
     for (log_odds, place) in &guesses[..most] {
         let inside = *log_odds > 0.0;
         *(if inside { &mut made.inside } else { &mut made.outside }) += 1;

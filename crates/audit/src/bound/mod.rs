@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Selection {
     /// By the number of records. One-run methods: below 4 000 records a share that is a function of their number alone, see
-    /// [`share_of_guesses`]; where equal scores stand in the way of that many guesses, and from 4 000 records on, as
-    /// [`Selection::HeldOut`] with a tenth. Trade-off curves: always that share. Independent rows: a held-out tenth.
+    /// [`share_of_guesses`], with three quarters of the error, and guesses chosen on a held-out tenth with the rest; where equal
+    /// scores stand in the way of that many guesses, and from 4 000 records on, only the latter. Trade-off curves: always that share. Independent rows: a held-out tenth.
     #[default]
     BySize,
     /// On a share of the records, drawn by keyed hash, whose memberships count for nothing else. Not for trade-off curves.

@@ -13,10 +13,10 @@ fn failure_share(randomised: u64, delta: f64) -> f64 {
 
 pub(super) fn lower(membership: &Membership, settings: &BoundSettings) -> Result<EpsilonLower, AuditError> {
     let rounds = play(membership, settings)?;
-    let alpha = settings.alpha() / rounds.tried.len() as f64;
     let mut best = (f64::NEG_INFINITY, rounds.tried[0]);
     for guesses in &rounds.tried {
         let (m, made, correct) = (rounds.randomised, guesses.made(), guesses.correct);
+        let alpha = settings.alpha() * guesses.weight;
         let epsilon = largest_rejected(700.0, |epsilon| {
             // Without failures a number of guesses that hangs on the scores costs nothing.
             Ok(if rounds.is_adaptive && settings.delta > 0.0 {

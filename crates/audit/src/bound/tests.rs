@@ -52,7 +52,9 @@ fn every_method_finds_a_leak_and_says_how() {
 
 #[test]
 fn one_run_bounds_stay_below_the_odds_of_right_guesses() {
-    let found = lower(&separated(2000), Method::OneRun, &BoundSettings::new(0.0, "k")).unwrap();
+    let selection = Selection::HeldOut { share: 0.1 };
+    let settings = BoundSettings { selection, ..BoundSettings::new(0.0, "k") };
+    let found = lower(&separated(2000), Method::OneRun, &settings).unwrap();
     let (right, made) = (found.counts["correct"] as f64, found.counts["guesses"] as f64);
     assert!(found.value < (right / (made - right)).ln() && found.value > 1.8, "{found:?}");
     let p = p_value(found.value, 0.0, 2000, made as u64, right as u64);

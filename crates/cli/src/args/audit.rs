@@ -12,8 +12,8 @@ pub(crate) struct Statement {
     #[arg(long, value_name = "METHOD")]
     pub(crate) bound: Option<String>,
     /// Bounds from one run: the share of records that is guessed, half from each end, fixed before any result is seen
-    /// [default: 250 records, and from 5 % to 30 % of them; one-run with 4000 records or more, or with many equal scores:
-    /// chosen on a held-out tenth]
+    /// [default: 250 records, and from 5 % to 30 % of them; one-run also by a choice on a held-out tenth, and only by that
+    /// with 4000 records or more or with many equal scores]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) guesses: Option<String>,
     /// The delta of the bound on epsilon [default: the certificate's, or 1e-5]
