@@ -1,7 +1,8 @@
 //! Rényi differential privacy: one curve per event, composed in one place.
 //!
 //! A curve maps an order α > 1 to an upper bound on the Rényi divergence D_α between the outputs on
-//! neighbouring data, in both directions. Curves of independent or adaptively chosen events add up.
+//! neighbouring data, in both directions. Curves add up, also where later mechanisms look at earlier answers, as long as
+//! each curve is fixed before the data are read.
 #![doc = include_str!("proof.md")]
 
 mod balls;
