@@ -20,6 +20,7 @@ const WIRE: &str = r#"
   {"mixture_of_gaussians": {"sensitivities": [0, 1, 2], "probabilities": [0.9, 0.07, 0.03], "noise_multiplier": 3.0}},
   {"tree_aggregation": {"noise_multiplier": 2.2, "steps": 700}},
   {"repeat_and_select": {"mean": 8, "shape": 1.0, "event": {"gaussian": {"noise_multiplier": 1.5}}}},
+  {"repeat_and_select": {"mean": 8, "shape": "poisson", "event": {"gaussian": {"noise_multiplier": 1.5}}}},
   {"composed": {"events": []}}, {"parallel": {"events": []}}]}
 "#;
 
