@@ -44,7 +44,7 @@ struct Laws {
 }
 
 /// The least t with P(L > t) ≤ share, or the largest with P(L ≤ t) ≤ share, from outside; none beyond 10⁹.
-fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
+pub(super) fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
     let sign = if above { 1.0 } else { -1.0 };
     let outside = |reach: f64| {
         let tails = loss.tails(sign * reach);
