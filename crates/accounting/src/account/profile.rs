@@ -41,6 +41,9 @@ impl Profile {
     }
 }
 
+/// Discrete Gaussian events whose noise multipliers add up to more have more atoms than memory should hold.
+const MOST_DISCRETE_NOISE: f64 = 1e5;
+
 /// The loss distributions: all of them, or the error of the first event that has none.
 pub(super) struct Tight {
     pub(super) account: TightAccountant,
@@ -57,7 +60,20 @@ impl Tight {
         if let Some(width) = width {
             account = account.with_width(width)?;
         }
+        let noise = |event: &Event| match event {
+            Event::DiscreteGaussian { noise_multiplier, .. } => noise_multiplier.get(),
+            _ => 0.0,
+        };
+        let too_wide = tally.parts().iter().map(|(_, event)| noise(event)).sum::<f64>() > MOST_DISCRETE_NOISE;
         for (count, event) in tally.parts() {
+            if too_wide && noise(event) > 0.0 {
+                refused = refused.or(Some(AccountingError::Unsupported {
+                    event: "discrete_gaussian",
+                    accountant: "pld",
+                    why: "so many different ones have too many atoms: use rdp".into(),
+                }));
+                continue;
+            }
             match account.compose(event, *count) {
                 Ok(()) => {}
                 Err(AccountingError::Invalid(invalid)) => return Err(invalid.into()),

@@ -2,7 +2,36 @@
 
 use super::super::complex::Complex;
 use super::super::loss::{Line, Loss, atoms_line};
+use super::dots::log_moment;
 use super::reduced::{Blended, Reduced, moment_down};
+
+/// How far the product of φ may be from the one of never better φ̃, relative to that: see the proof.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Gap {
+    log: f64,
+    /// Whether a factor was bounded by its value at y = 0.
+    capped: bool,
+}
+
+impl Gap {
+    /// One factor of relative size `size`, `times` times, that may be off by x times that size.
+    fn add(&mut self, times: f64, x: f64, size: f64) {
+        if x <= 1.0 {
+            self.log += times * gap(x);
+            return;
+        }
+        self.log += times * libm::log1p(x).min(-libm::log(size.min(1.0)));
+        self.capped = true;
+    }
+
+    /// A bound on the difference of the products, relative, with an error of K besides.
+    pub(super) fn relative(self, error: f64) -> f64 {
+        if self.log == 0.0 && !self.capped {
+            return 0.0;
+        }
+        libm::expm1((self.log + error).min(700.0)) + if self.capped { 2.0 } else { 0.0 }
+    }
+}
 
 /// ΣK on a line.
 pub(super) struct Laid {
@@ -10,14 +39,17 @@ pub(super) struct Laid {
     /// Bounds on the errors.
     pub(super) errors: Vec<f64>,
     /// How far K of the list itself may be from that of the mixtures, which are never better.
-    pub(super) gaps: Vec<f64>,
+    pub(super) gaps: Vec<Gap>,
 }
 
 /// ΣK(c) for a real c, from above but for rounding; infinite where a part has none.
 pub(super) fn cumulant(reduced: &Reduced, c: f64) -> f64 {
     let alone: f64 = reduced.alone.parts.iter().map(|(count, loss)| count * one(loss, c)).sum();
     let corners: Vec<f64> = reduced.corners.iter().map(|loss| one(loss, c)).collect();
-    alone + reduced.blended.iter().map(|part| part.count * mixed(&part.corners, &corners).0).sum::<f64>()
+    let dotted: f64 = reduced.dotted.iter().map(|dots| dots.count * log_moment(&dots.upper, c)).sum();
+    alone
+        + dotted
+        + reduced.blended.iter().map(|part| part.count * mixed(&part.corners, &corners).0).sum::<f64>()
 }
 
 /// ln Σ wⱼe^{Kⱼ}, and the shares of the corners in it.
@@ -67,7 +99,17 @@ pub(super) fn lay(reduced: &Reduced, c: f64, h: f64, count: usize) -> Option<Lai
         }
     }
     answers.add_to(&mut values, &mut errors);
-    let gaps = blend(reduced, (c, h), &mut values, &mut errors)?;
+    let mut gaps = blend(reduced, (c, h), &mut values, &mut errors)?;
+    for dots in &reduced.dotted {
+        let line = atoms_line(dots.upper.iter().copied(), c, h, count);
+        let missing = -libm::expm1(log_moment(&dots.lower, c) - line.values[0].re) + MASSES;
+        for k in 0..count {
+            let shrunk = libm::exp(line.values[0].re - line.values[k].re);
+            values[k] = values[k] + line.values[k] * dots.count;
+            errors[k] += dots.count * (line.errors[k] + libm::log1p(MASSES * shrunk));
+            gaps[k].add(dots.count, missing.max(0.0) * reach(c, h, k) * shrunk, 1.0 / shrunk);
+        }
+    }
     // Sums of so many numbers.
     let relative = reduced.losses as f64 * f64::EPSILON;
     for (value, error) in values.iter().zip(&mut errors) {
@@ -76,15 +118,29 @@ pub(super) fn lay(reduced: &Reduced, c: f64, h: f64, count: usize) -> Option<Lai
     Some(Laid { values, errors, gaps })
 }
 
+/// What rounding may have done to the masses of atoms, relative.
+const MASSES: f64 = 1e-12;
+
+/// |z(1 + z)|/(c(1 + c)) at point k: see the proof.
+fn reach(c: f64, h: f64, k: usize) -> f64 {
+    let z = Complex::new(c, h * k as f64);
+    (z * (z + Complex::new(1.0, 0.0))).abs() / (c * (1.0 + c))
+}
+
+/// ln(1 + x): an error of x·|φ| in φ is a factor of at most 1 + x.
+fn gap(x: f64) -> f64 {
+    if x < 1e-9 { x } else { libm::log1p(x) }
+}
+
 /// Adds the mixtures of corners, and returns their gaps.
 fn blend(
     reduced: &Reduced,
     (c, h): (f64, f64),
     values: &mut [Complex],
     errors: &mut [f64],
-) -> Option<Vec<f64>> {
+) -> Option<Vec<Gap>> {
     let count = values.len();
-    let mut gaps = vec![0.0; count];
+    let mut gaps = vec![Gap::default(); count];
     if reduced.blended.is_empty() {
         return Some(gaps);
     }
@@ -101,11 +157,7 @@ fn blend(
             (0..count).map(|k| (at(k), at(k).abs() * error(k) * (1.0 + 1e-3))).collect()
         })
         .collect();
-    // |z(1 + z)|/(c(1 + c)): see the proof.
-    let reach: Vec<f64> = (0..count)
-        .map(|k| Complex::new(c, h * k as f64))
-        .map(|z| (z * (z + Complex::new(1.0, 0.0))).abs() / (c * (1.0 + c)))
-        .collect();
+    let reach: Vec<f64> = (0..count).map(|k| reach(c, h, k)).collect();
     let mut real = 0.0;
     let mut product = vec![Complex::new(1.0, 0.0); count];
     let mut factors = 0;
@@ -122,10 +174,8 @@ fn blend(
                 doubt += turn[k].1 * share;
             }
             let size = (sum.re * sum.re + sum.im * sum.im).sqrt();
-            let doubt = doubt / size;
-            errors[k] += times * if doubt < 1e-9 { doubt } else { libm::log1p(doubt) };
-            let gap = missing * reach[k] / size;
-            gaps[k] += if gap < 0.5 { times * gap / (1.0 - gap) } else { f64::INFINITY };
+            errors[k] += times * gap(doubt / size);
+            gaps[k].add(*times, missing * reach[k] / size, size);
             if few {
                 for _ in 0..*times as u32 {
                     product[k] = product[k] * sum;
@@ -207,7 +257,7 @@ impl Answers {
             // The rest is at most 1 in size, and its phases are known to this.
             let doubt = 2e-14 + 1e-15 * self.h * k as f64 * epsilon;
             let relative = doubt / (rest.re * rest.re + rest.im * rest.im).sqrt();
-            *error += if relative < 1e-9 { relative } else { libm::log1p(relative) };
+            *error += gap(relative);
             phase = phase * turn;
         }
         let (sum, lost) = (self.shift.0 + epsilon, self.shift.1);

