@@ -11,6 +11,7 @@ fn certificate(unit: &str, neighboring: Neighboring, noise: f64, delta: f64) -> 
         unit: unit.to_owned(),
         neighboring,
         events,
+        adaptive: Vec::new(),
         guarantee: Guarantee { epsilon: Epsilon::new(epsilon).unwrap(), delta },
         accountant: "pld".to_owned(),
         public: Vec::new(),

@@ -55,7 +55,7 @@ fn lists() -> Vec<(&'static str, Sum)> {
         ("mixed", mixed),
         (
             "integers, much noise",
-            of(10, &|u| (8.0, Loss::Atoms(Atoms::discrete_gaussian(12.0 + 18.0 * u).unwrap()))),
+            of(10, &|u| (8.0, Loss::Atoms(discrete_gaussian(12.0 + 18.0 * u, 1.0, End::Ceiling).unwrap()))),
         ),
         (
             "sampled laplace",
