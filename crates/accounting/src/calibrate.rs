@@ -6,6 +6,9 @@ use reticent_core::Guarantee;
 /// Searches stop when the answer is known to this relative width.
 const TOLERANCE: f64 = 1e-6;
 
+/// How often a little noise is added so that ε is found to be within the budget too.
+const MOST_SETTLED: u32 = 12;
+
 /// More steps than this are not looked for.
 const MOST_STEPS: u64 = 1 << 40;
 
@@ -46,7 +49,25 @@ pub fn noise_multiplier(
             "give a larger epsilon or delta, or fewer steps: no noise multiplier up to 1e9 is enough",
         )
     })?;
-    Ok(libm::exp(log))
+    settled(log, budget, &plan)
+}
+
+/// δ at the budget's ε and ε at its δ are bracketed each by itself: a little more noise, where it takes that, so both ways
+/// to ask find the budget met.
+fn settled(
+    mut log: f64,
+    budget: Guarantee,
+    plan: &impl Fn(f64) -> Result<Accountant, AccountingError>,
+) -> Result<f64, AccountingError> {
+    let found = libm::exp(log);
+    for _ in 0..MOST_SETTLED {
+        let spent = plan(libm::exp(log))?.epsilon(budget.delta)?.upper;
+        if spent <= budget.epsilon.get() {
+            return Ok(libm::exp(log));
+        }
+        log += (1.5 * (spent / budget.epsilon.get() - 1.0)).min(0.01) + TOLERANCE;
+    }
+    Ok(found)
 }
 
 /// The largest sampling rate, to a relative 10⁻⁶, with which the account that `plan` returns stays within the

@@ -165,3 +165,21 @@ fn every_method_answers_for_a_replaced_record() {
     let renyi = account.by(Method::Rdp).epsilon(delta).unwrap().upper;
     assert!(renyi < 3.3, "{renyi}");
 }
+
+/// The point between the two laws is found where e^{1/2σ²} is beyond double precision.
+#[test]
+fn hardly_any_noise_is_never_a_small_cost_of_a_replacement() {
+    for z in [1e-4, 1.23e-4, 1e-3, 0.01, 0.03, 0.1] {
+        let event = sampled(0.01, clipped(z));
+        for method in [Method::Pld, Method::Rdp] {
+            let mut account = Accountant::new(Neighboring::ReplaceOne, method);
+            account.compose(&event, 200).unwrap();
+            // A record that is in one of 200 samples is seen.
+            let delta = account.delta(Epsilon::new(1.0).unwrap()).unwrap();
+            assert!(delta.upper > 0.86, "{z} {method} {delta:?}");
+            if let Ok(answer) = account.epsilon(Delta::new(1e-5).unwrap()) {
+                assert!(answer.upper > 0.4 / z / z, "{z} {method} {answer:?}");
+            }
+        }
+    }
+}

@@ -38,7 +38,9 @@ fn what_cannot_be_measured_is_said() {
 fn two_files_make_a_likelihood_ratio() {
     // Models trained with a record score it 3 higher; the target had records 0, 2, 4, …
     let noise = |model: usize, record: usize| ((model * 31 + record * 17) % 13) as f64 / 13.0;
-    let inside = |model: usize, record: usize| (record + record / 7 + model).is_multiple_of(2);
+    let inside = |model: usize, record: usize| {
+        (((record + 1) * 40503 + (model + 1) * 30011).pow(2) >> 11).is_multiple_of(2)
+    };
     let (mut scores, mut references) = ("id,score,member\n".to_owned(), "reference,id,in,score\n".to_owned());
     for record in 0..60usize {
         let member = record.is_multiple_of(2);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{calibrate, moments, tradeoff};
-use reticent_core::{Mu, NoiseMultiplier, Probability, Rho, SamplingRate};
+use reticent_core::{Mu, NoiseMultiplier, Probability, Rho, SamplingRate, Sensitivity};
 
 fn gaussian(z: f64) -> Event {
     Event::Gaussian { noise_multiplier: NoiseMultiplier::new(z).unwrap() }
@@ -134,7 +134,7 @@ fn no_kind_is_refused_for_being_many() {
         }),
         ("discrete_gaussian", &|u| Event::DiscreteGaussian {
             noise_multiplier: noise(6.0 + 6.0 * u),
-            sensitivity: None,
+            sensitivity: Some(Sensitivity::new(1.0).unwrap()),
         }),
         ("pure", &|u| Event::Pure { epsilon: epsilon(0.05 + 0.1 * u) }),
         ("approximate", &|u| Event::Approximate { epsilon: epsilon(0.05 + 0.1 * u), delta: delta(1e-9 * u) }),

@@ -89,6 +89,11 @@ pub(super) const TWO_PI: f64 = 2.0 * std::f64::consts::PI;
 const MOST_STEPS: usize = 4096;
 
 impl Sum {
+    /// Whether a short contour answers: Gaussian noise, and nothing that takes a quadrature.
+    pub(super) fn is_smooth(&self) -> bool {
+        self.gaussian.is_some() && !self.parts.iter().any(|(_, loss)| loss.is_costly())
+    }
+
     /// Adds so many uses of a loss. Gaussian losses are one Gaussian loss; equal ones are counted together while the list
     /// is short.
     pub(super) fn push(&mut self, times: f64, loss: Loss) {

@@ -22,7 +22,9 @@ impl Sum {
             best.filter(|gain| gain.is_finite()).fold(0.0, f64::max)
         };
         let lower = THRESHOLDS.map(|k| gain(epsilon + libm::exp2(f64::from(k)))).fold(0.0, f64::max);
-        let upper = if upper.is_nan() { 1.0 } else { upper };
+        if upper.is_nan() || lower > upper * (1.0 + 1e-9) + 1e-300 {
+            return Bounds { lower: 0.0, upper: 1.0 };
+        }
         Bounds { lower: lower.min(upper), upper }
     }
 }

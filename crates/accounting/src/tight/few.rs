@@ -351,8 +351,12 @@ impl Sum {
     }
 }
 
-/// What both say.
+/// What both say. Brackets that contradict each other prove nothing against each other: then the whole stretch is left.
 pub(super) fn both(a: Bounds, b: Bounds) -> Bounds {
+    let contradicts = |a: Bounds, b: Bounds| a.lower > b.upper * (1.0 + 1e-9) + 1e-300;
+    if contradicts(a, b) || contradicts(b, a) {
+        return Bounds { lower: a.lower.min(b.lower), upper: a.upper.max(b.upper) };
+    }
     let upper = a.upper.min(b.upper);
     Bounds { lower: a.lower.max(b.lower).min(upper), upper }
 }

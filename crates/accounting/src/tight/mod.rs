@@ -389,13 +389,14 @@ fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
     if sum.is_very_long() {
         return Err(too_many_points());
     }
+    let contour = || Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon));
     together(
         sum.width,
         &[
             &|| Some(sum.extremes(epsilon)),
             &|| Some(sum.exact()?.delta(epsilon)),
-            &|| sum.few_delta(epsilon),
-            &|| Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon)),
+            &|| if sum.is_smooth() { contour() } else { sum.few_delta(epsilon) },
+            &|| if sum.is_smooth() { sum.few_delta(epsilon) } else { contour() },
             &|| Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon)),
         ],
     )
@@ -414,6 +415,8 @@ fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, Acco
     if sum.is_very_long() {
         return Err(too_many_points());
     }
+    let (few, contour) =
+        (|| sum.few_epsilon((delta_low, delta_high)), || epsilon_by_contour(sum, delta_low, delta_high));
     together(
         sum.width,
         &[
@@ -421,8 +424,8 @@ fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, Acco
                 let exact = sum.exact()?;
                 ends(&|e| exact.delta(e), delta_low, delta_high)
             },
-            &|| sum.few_epsilon((delta_low, delta_high)),
-            &|| epsilon_by_contour(sum, delta_low, delta_high),
+            &|| if sum.is_smooth() { contour() } else { few() },
+            &|| if sum.is_smooth() { few() } else { contour() },
             &|| epsilon_by_grid(sum, delta_low, delta_high),
         ],
     )

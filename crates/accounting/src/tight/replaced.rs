@@ -15,6 +15,10 @@ use reticent_core::special::{normal_cdf, normal_tail};
 
 /// The x at which L = t: w·x = t/2 + arsinh((1 − q)·sinh(t/2)·e^{w/2}/q).
 fn point(rate: f64, sigma: f64, t: f64) -> f64 {
+    // Where the noise is tiny, the factor of sinh(0) = 0 is infinite.
+    if t == 0.0 {
+        return 0.0;
+    }
     let (half, w) = (0.5 * t.abs(), 1.0 / (sigma * sigma));
     let odds = (1.0 - rate) / rate;
     let direct = odds * libm::exp(0.5 * w) * libm::sinh(half);

@@ -10,6 +10,7 @@ const OWN_WORDS: &[(&str, &str)] = &[
     ("--column", "`count` asks about rows, not values"),
     ("--dataset-size", "`account` divides by it, `train` counts the rows without it"),
     ("--delta", "what it pays for, and what happens without it, differ"),
+    ("--drawn", "models have one kind of draw, tables have three"),
     ("--epochs", "`account` takes it instead of steps, `train` has a default"),
     ("--epsilon", "spent, to be held, or known from before"),
     ("--label", "`train` needs it only where there is no schema"),

@@ -43,7 +43,8 @@ const MODEL: &[&str] = &[
     "report.html",
     "report.json",
 ];
-const AUDIT: &[&str] = &["audit.json", "scores.csv", "records.csv", "report.html", "report.json"];
+const AUDIT: &[&str] =
+    &["audit.json", "scores.csv", "records.csv", "private.json", "report.html", "report.json"];
 /// Folders of models.
 const MODELS: &[&str] = &["exact", "logistic", "network", "overfitted", "twin"];
 

@@ -66,8 +66,12 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
     };
     warnings.extend(public_warnings(plan.budget, plan.encoder.schema().is_draft(), report.size));
     warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task)));
-    if let (Some(own), Some(budget)) = (&own, plan.budget)
-        && own.guarantee.delta.get() == 0.0
+    let certificate = match own {
+        Some(own) => Some(certificate(plan, own, &bill, share, tested.as_ref())?),
+        None => None,
+    };
+    if let (Some(certificate), Some(budget)) = (&certificate, plan.budget)
+        && certificate.guarantee.delta.get() == 0.0
         && budget.delta.get() > 0.0
     {
         warnings.push(format!(
@@ -75,10 +79,6 @@ pub(super) fn fit(plan: &Plan, entropy: &mut Entropy, progress: bool) -> Result<
             budget.delta.get()
         ));
     }
-    let certificate = match own {
-        Some(own) => Some(certificate(plan, own, &bill, share, tested.as_ref())?),
-        None => None,
-    };
     // One claim for the model, wherever it is looked up.
     let (kept, events) = match &mut model {
         Model::Binary(fit) => (&mut fit.certificate, &mut fit.events),

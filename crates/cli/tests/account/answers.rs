@@ -277,7 +277,7 @@ fn help_teaches_with_examples() {
         let examples = help.matches(&format!("reticent account {question} --")).count();
         assert!(examples >= 2, "{question}: {examples} examples");
     }
-    assert!(text("--help").contains("half that multiplier"));
+    assert!(text("--help").contains("under either relation"));
 }
 
 #[test]

@@ -181,7 +181,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
 }
 
 /// How many kinds [`name`] tells apart.
-pub(crate) const KINDS: usize = 23;
+pub(crate) const KINDS: usize = 24;
 
 /// An account of counted events.
 pub(crate) fn account(neighboring: Neighboring, method: Method, list: &[(u64, Event)]) -> Accountant {

@@ -40,6 +40,7 @@ fn every_event_of_the_wire_form_is_read_as_serde_reads_it() {
         r#"{"mixture_of_gaussians": {"sensitivities": [0, 1, 2], "probabilities": [0.9, 0.07, 0.03], "noise_multiplier": 3.0}}"#.to_owned(),
         r#"{"tree_aggregation": {"noise_multiplier": 2.2, "steps": 700}}"#.to_owned(),
         format!(r#"{{"repeat_and_select": {{"mean": 8, "shape": 1.0, "event": {gaussian}}}}}"#),
+        r#"{"clipped_sum": {"noise_multiplier": 1.1}}"#.to_owned(),
         r#"{"composed": {"events": []}}"#.to_owned(),
         format!(r#"{{"parallel": {{"events": [{gaussian}]}}}}"#),
     ];
