@@ -19,8 +19,8 @@ pub(crate) fn multiplier(
     }
 }
 
-/// The event with every clipped sum written as the Gaussian noise it is under the relation, except where more is known
-/// of it: a record replaced in a Poisson sample.
+/// The event with every clipped sum written as the Gaussian noise it is at worst under the relation, except where more is
+/// known of it: a record replaced in a Poisson sample.
 ///
 /// # Errors
 /// As [`multiplier`].
@@ -28,18 +28,54 @@ pub(crate) fn plain(event: &Event, neighboring: Neighboring) -> Result<Cow<'_, E
     if !any(event) {
         return Ok(Cow::Borrowed(event));
     }
-    let inside = |event: &Event| Ok::<_, AccountingError>(Box::new(plain(event, neighboring)?.into_owned()));
-    let all = |events: &[Event]| -> Result<Vec<Event>, AccountingError> {
-        events.iter().map(|event| Ok(plain(event, neighboring)?.into_owned())).collect()
-    };
+    let replaced = neighboring == Neighboring::ReplaceOne;
+    Ok(Cow::Owned(rewritten(event, replaced, &|noise| multiplier(noise, neighboring))?))
+}
+
+/// The event with every clipped sum written as Gaussian noise that mechanisms of its kind certainly allow. In a sequence a
+/// replaced record moves every sum by 2C. Inside samplers and disjoint parts it may only come or go, which moves a sum
+/// by C.
+///
+/// # Errors
+/// As [`multiplier`].
+pub(crate) fn allowed(event: &Event, neighboring: Neighboring) -> Result<Cow<'_, Event>, AccountingError> {
+    if !any(event) || neighboring == Neighboring::AddRemove {
+        return plain(event, neighboring);
+    }
+    let each = |event: &Event| Ok::<_, AccountingError>(allowed(event, neighboring)?.into_owned());
     Ok(Cow::Owned(match event {
+        Event::ClippedSum { .. } => plain(event, neighboring)?.into_owned(),
+        Event::PoissonSampled { rate, event: inner } if rate.get() == 1.0 => each(inner)?,
+        Event::PoissonSampled { event: inner, .. } if matches!(**inner, Event::ClippedSum { .. }) => {
+            event.clone()
+        }
+        Event::Repeated { count, event } => Event::Repeated { count: *count, event: Box::new(each(event)?) },
+        Event::Composed { events } => {
+            Event::Composed { events: events.iter().map(each).collect::<Result<_, _>>()? }
+        }
+        other => rewritten(other, false, &Ok)?,
+    }))
+}
+
+/// The event with another noise multiplier of Gaussian noise for every clipped sum, except for those in a Poisson sample
+/// where these are to be kept.
+fn rewritten(
+    event: &Event,
+    keeps_sampled: bool,
+    noise: &dyn Fn(NoiseMultiplier) -> Result<NoiseMultiplier, AccountingError>,
+) -> Result<Event, AccountingError> {
+    let inside = |event: &Event| Ok::<_, AccountingError>(Box::new(rewritten(event, keeps_sampled, noise)?));
+    let all = |events: &[Event]| -> Result<Vec<Event>, AccountingError> {
+        events.iter().map(|event| rewritten(event, keeps_sampled, noise)).collect()
+    };
+    Ok(match event {
         Event::ClippedSum { noise_multiplier } => {
-            Event::Gaussian { noise_multiplier: multiplier(*noise_multiplier, neighboring)? }
+            Event::Gaussian { noise_multiplier: noise(*noise_multiplier)? }
         }
         // Everybody in every batch: no sample.
         Event::PoissonSampled { rate, event: inner } if rate.get() == 1.0 => *inside(inner)?,
-        Event::PoissonSampled { rate, event: inner } => match (&**inner, neighboring) {
-            (Event::ClippedSum { .. }, Neighboring::ReplaceOne) => event.clone(),
+        Event::PoissonSampled { rate, event: inner } => match &**inner {
+            Event::ClippedSum { .. } if keeps_sampled => event.clone(),
             _ => Event::PoissonSampled { rate: *rate, event: inside(inner)? },
         },
         Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
@@ -64,7 +100,7 @@ pub(crate) fn plain(event: &Event, neighboring: Neighboring) -> Result<Cow<'_, E
         Event::Composed { events } => Event::Composed { events: all(events)? },
         Event::Parallel { events } => Event::Parallel { events: all(events)? },
         other => other.clone(),
-    }))
+    })
 }
 
 /// Whether there is a clipped sum anywhere in the event.

@@ -81,7 +81,7 @@ fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments, progress),
         Command::Release { question } => release::run(question, progress),
-        Command::Account { question } => account::run(&question),
+        Command::Account { question } => account::run(&question, progress),
         Command::Train(arguments) => learn::train(&arguments, progress),
         Command::Predict(arguments) => learn::predict(&arguments, progress),
         Command::Evaluate(arguments) => learn::evaluate(&arguments, progress),

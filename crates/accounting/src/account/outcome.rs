@@ -35,7 +35,8 @@ impl<T> Outcome<T> {
     }
 }
 
-/// The exact answer, or the Rényi one where that is smaller or the only one, or what the events' own claims add up to.
+/// The exact answer where its bracket is narrow, else the least of what the methods prove. What the events' own claims add up
+/// to takes longest: it is asked for where nothing else answers, or where one is `thorough`.
 ///
 /// # Errors
 /// The refusal of the exact method where all are silent, and the first one that says that there is no answer.
@@ -43,33 +44,47 @@ pub(super) fn best(
     exact: Result<Bracket, AccountingError>,
     renyi: impl FnOnce() -> Result<f64, AccountingError>,
     claims: impl FnOnce() -> Result<f64, AccountingError>,
+    thorough: bool,
 ) -> Result<Answer, AccountingError> {
-    let looser = |upper, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
-    let silent = match Outcome::exact(exact) {
+    let (mut found, mut silent) = (None, None);
+    match Outcome::exact(exact) {
         Outcome::Bound(Bracket { lower, upper, direction }) => {
-            let found = Answer { lower, upper, direction, method: Method::Pld };
+            let answer = Answer { lower, upper, direction, method: Method::Pld };
             if upper - lower <= 1e-3 * upper + 1e-12 {
-                return Ok(found);
+                return Ok(answer);
             }
-            return match Outcome::looser(renyi()) {
-                Outcome::Bound(less) if less < upper => {
-                    Ok(Answer { upper: less, lower: lower.min(less), method: Method::Rdp, ..found })
-                }
-                Outcome::Impossible(error) => Err(error),
-                _ => Ok(found),
-            };
+            found = Some(answer);
         }
         Outcome::Impossible(error) => return Err(error),
-        Outcome::Silent(error) => error,
-    };
-    match Outcome::looser(renyi()) {
-        Outcome::Bound(upper) => return Ok(looser(upper, Method::Rdp)),
-        Outcome::Impossible(error) => return Err(error),
-        Outcome::Silent(_) => {}
+        Outcome::Silent(error) => silent = Some(error),
     }
-    match Outcome::looser(claims()) {
-        Outcome::Bound(upper) => Ok(looser(upper, Method::Optimal)),
-        Outcome::Impossible(error) => Err(error),
-        Outcome::Silent(_) => Err(silent),
+    found = less(found, Outcome::looser(renyi()), Method::Rdp)?;
+    if thorough || found.is_none() {
+        found = less(found, Outcome::looser(claims()), Method::Optimal)?;
     }
+    found.ok_or_else(|| {
+        silent.unwrap_or_else(|| AccountingError::Unsupported {
+            event: "this list of events",
+            accountant: "pld",
+            why: "no method answers".to_owned(),
+        })
+    })
+}
+
+/// The lesser of an answer and what another method proves.
+fn less(
+    found: Option<Answer>,
+    other: Outcome<f64>,
+    method: Method,
+) -> Result<Option<Answer>, AccountingError> {
+    Ok(match (found, other) {
+        (_, Outcome::Impossible(error)) => return Err(error),
+        (Some(known), Outcome::Bound(upper)) if upper < known.upper => {
+            Some(Answer { upper, lower: known.lower.min(upper), method, ..known })
+        }
+        (None, Outcome::Bound(upper)) => {
+            Some(Answer { lower: 0.0, upper, direction: Direction::Remove, method })
+        }
+        (known, _) => known,
+    })
 }

@@ -70,7 +70,10 @@ fn leak(event: &Event, neighboring: Neighboring) -> f64 {
         Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
             thinned(*batch_size as f64 / *dataset_size as f64, leak(event, neighboring))
         }
-        // There is at least one trial, and a trial that reveals may be the best.
+        // A trial that reveals may be the best. There is at least one, or none with probability e^{−mean}.
+        Event::RepeatAndSelect { mean, shape, event } if *shape == f64::INFINITY => {
+            mean * probability(leak(event, neighboring))
+        }
         Event::RepeatAndSelect { event, .. } => leak(event, neighboring),
         _ => 0.0,
     }

@@ -372,7 +372,8 @@ impl Found {
             }
             // What is left out of a Poisson sample may say more than what is replaced in it, but for sums.
             (Neighboring::ReplaceOne, inner, _)
-                if sampler == "poisson_sampled" && !matches!(inner, Loss::Gaussian(_) | Loss::Laplace(_)) =>
+                if sampler == "poisson_sampled"
+                    && !(is_noise(event) && matches!(inner, Loss::Gaussian(_) | Loss::Laplace(_))) =>
             {
                 return Err(unsupported(
                     sampler,
@@ -384,6 +385,17 @@ impl Found {
             }
             (_, inner, _) => Pair::Sampled { rate, inner },
         }))
+    }
+}
+
+/// Whether an event is noise on numbers, and not a claim about any mechanism: one that publishes who is in the sample may be
+/// as private as Gaussian noise where a record is replaced, and gains nothing by the sample.
+fn is_noise(event: &Event) -> bool {
+    match event {
+        Event::Gaussian { .. } | Event::Laplace { .. } | Event::ClippedSum { .. } => true,
+        Event::Repeated { event, .. } => is_noise(event),
+        Event::Composed { events } | Event::Parallel { events } => events.iter().all(is_noise),
+        _ => false,
     }
 }
 

@@ -24,7 +24,7 @@ pub use loss::{Direction, Loss};
 pub(crate) use replaced::{last_mode, log_part};
 
 use crate::AccountingError;
-use crate::clipped::plain;
+use crate::clipped::{allowed, plain};
 use contour::{Bounds, Contour, Sum};
 use events::{End, Found};
 use few::both;
@@ -121,11 +121,11 @@ impl TightAccountant {
     /// [`AccountingError::Unsupported`] when the event's loss distribution is not known.
     pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         event.validate()?;
-        let event = &*plain(event, self.neighboring)?;
+        let (worst, allowed) = (plain(event, self.neighboring)?, allowed(event, self.neighboring)?);
         let mut ceiling = Found::new(self.neighboring, End::Ceiling);
-        let known = ceiling.collect(event, count);
+        let known = ceiling.collect(&worst, count);
         let mut floor = Found::new(self.neighboring, End::Floor);
-        if floor.collect(event, count).is_ok() {
+        if floor.collect(&allowed, count).is_ok() {
             // Where it is not known what is added, less than all is a floor too.
             self.floor.extend(&floor).ok();
         }
@@ -362,10 +362,13 @@ fn too_many_points() -> AccountingError {
 
 /// What all ways that were tried say together: each is asked only while the bracket is wider than wanted. Every one
 /// of them is true, so the least upper end and the largest lower end are.
-fn together(enough: f64, ways: &[&dyn Fn() -> Option<Bounds>]) -> Result<Bounds, AccountingError> {
+fn together(
+    is_enough: impl Fn(&Bounds) -> bool,
+    ways: &[&dyn Fn() -> Option<Bounds>],
+) -> Result<Bounds, AccountingError> {
     let mut found: Option<Bounds> = None;
     for way in ways {
-        if found.is_some_and(|bounds| is_narrow(&bounds, enough)) {
+        if found.is_some_and(|bounds| is_enough(&bounds)) {
             break;
         }
         found = match (found, way()) {
@@ -391,7 +394,8 @@ fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
     }
     let contour = || Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon));
     together(
-        sum.width,
+        // Also where δ is tiny.
+        |bounds| bounds.upper - bounds.lower <= sum.width * bounds.upper,
         &[
             &|| Some(sum.extremes(epsilon)),
             &|| Some(sum.exact()?.delta(epsilon)),
@@ -418,7 +422,7 @@ fn epsilon_of(sum: &Sum, delta_low: f64, delta_high: f64) -> Result<Bounds, Acco
     let (few, contour) =
         (|| sum.few_epsilon((delta_low, delta_high)), || epsilon_by_contour(sum, delta_low, delta_high));
     together(
-        sum.width,
+        |bounds| is_narrow(bounds, sum.width),
         &[
             &|| {
                 let exact = sum.exact()?;

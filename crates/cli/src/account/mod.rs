@@ -29,10 +29,24 @@ mod words;
 
 use crate::Output;
 use crate::args::account::Question;
+use crate::bar::Stage;
 use crate::fail::Fail;
 
+/// What an answer takes its time for.
+fn stage(question: &Question) -> &'static str {
+    match question {
+        Question::Noise(_) => "looking for the least noise multiplier; each try is bracketed from both sides",
+        Question::Steps(_) => "looking for the most steps; each try is bracketed from both sides",
+        Question::Rate(_) => "looking for the largest sampling rate; each try is bracketed from both sides",
+        Question::Compare(_) => "adding up by every accountant",
+        _ => "adding up the events, from both sides",
+    }
+}
+
 /// Answers one question.
-pub(crate) fn run(question: &Question) -> Result<Output, Fail> {
+pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
+    let line = Stage::new(progress);
+    line.say(stage(question));
     match question {
         Question::Epsilon(arguments) => bound::epsilon(arguments),
         Question::Delta(arguments) => bound::delta(arguments),

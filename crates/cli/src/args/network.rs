@@ -86,7 +86,8 @@ pub(crate) struct Network {
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) finish: Option<PathBuf>,
     /// Why the run stopped: time-limit (set before it began) or crash, if that did not depend on what the run showed, so
-    /// only the steps taken count; choice counts all steps of the plan [default: choice]
+    /// only the steps taken count (all of them where a noisy count or a learnt schema decided the plan); choice counts all steps
+    /// of the plan [default: choice]
     #[arg(long, value_name = "CAUSE", requires = "finish")]
     pub(crate) stopped_by: Option<String>,
 }

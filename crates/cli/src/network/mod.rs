@@ -36,6 +36,7 @@ use crate::Output;
 use crate::args::learn::Train;
 use crate::explain::Code;
 use crate::fail::Fail;
+use crate::file::CERTIFICATE_FILE;
 use crate::interrupt;
 use crate::learn::public_warnings;
 use folder::RUN_FILE;
@@ -193,13 +194,31 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
 fn stop_cause(arguments: &Train) -> Result<Option<StopCause>, Fail> {
     let flags = &arguments.network;
     if flags.finish.is_none() {
-        return Ok(None);
+        return match &flags.stopped_by {
+            Some(given) => Err(Fail::conflict("--stopped-by", given, "goes with --finish: leave it out")),
+            None => Ok(None),
+        };
     }
     let Some(given) = flags.stopped_by.as_deref() else { return Ok(Some(StopCause::Choice)) };
     match StopCause::NAMES.iter().find(|(name, _)| *name == given) {
         Some((_, cause)) => Ok(Some(*cause)),
         None => Err(Fail::unknown("--stopped-by", given, "unknown: give time-limit, crash or choice")),
     }
+}
+
+/// Refuses a cause that the folder itself refutes: a run that ended has its cause, and one that stored its certificate did
+/// not crash.
+fn check_cause(given: &str, cause: Option<StopCause>, folder: &Path, is_finished: bool) -> Result<(), Fail> {
+    if is_finished {
+        let remedy = "the run has ended already, and its certificate stands: leave it out";
+        return Err(Fail::conflict("--stopped-by", given, remedy));
+    }
+    if cause == Some(StopCause::Crash) && folder.join(CERTIFICATE_FILE).exists() {
+        let remedy = "this run did not crash: it was stopped (Ctrl-C) and stored its certificate; give choice, or time-limit if \
+                      a limit that was set before it began stopped it";
+        return Err(Fail::conflict("--stopped-by", given, remedy));
+    }
+    Ok(())
 }
 
 fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Result<Output, Fail> {
@@ -278,6 +297,9 @@ fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Resu
     match &folder {
         Some(folder) if resumes => {
             trainer.resume_from(folder)?;
+            if let Some(given) = &arguments.network.stopped_by {
+                check_cause(given, cause, folder, trainer.is_finished())?;
+            }
             folder::drop_certificate(folder)?;
             if let Some(cause) = cause.filter(|_| !trainer.is_finished()) {
                 trainer.stop(cause)?;
