@@ -32,9 +32,9 @@ pub(crate) fn plain(event: &Event, neighboring: Neighboring) -> Result<Cow<'_, E
     Ok(Cow::Owned(rewritten(event, replaced, &|noise| multiplier(noise, neighboring))?))
 }
 
-/// The event with every clipped sum written as Gaussian noise that mechanisms of its kind certainly allow. In a sequence a
-/// replaced record moves every sum by 2C. Inside samplers and disjoint parts it may only come or go, which moves a sum
-/// by C.
+/// The event with every clipped sum written as Gaussian noise that mechanisms of its kind certainly allow. In a sequence, in
+/// batches of a fixed size, in shuffled ones and in bins a replaced record may move the sum by 2C: all other records are alike.
+/// Inside Poisson samples and disjoint parts it may only come or go, which moves a sum by C.
 ///
 /// # Errors
 /// As [`multiplier`].
@@ -53,6 +53,19 @@ pub(crate) fn allowed(event: &Event, neighboring: Neighboring) -> Result<Cow<'_,
         Event::Composed { events } => {
             Event::Composed { events: events.iter().map(each).collect::<Result<_, _>>()? }
         }
+        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
+            let (dataset_size, batch_size) = (*dataset_size, *batch_size);
+            Event::SampledWithoutReplacement { dataset_size, batch_size, event: Box::new(each(event)?) }
+        }
+        Event::Shuffled { steps_per_epoch, epochs, event } => {
+            let (steps_per_epoch, epochs) = (*steps_per_epoch, *epochs);
+            Event::Shuffled { steps_per_epoch, epochs, event: Box::new(each(event)?) }
+        }
+        Event::BallsInBins { bins, epochs, event } => {
+            Event::BallsInBins { bins: *bins, epochs: *epochs, event: Box::new(each(event)?) }
+        }
+        // There is no other part to cross to.
+        Event::Parallel { events } if events.len() == 1 => each(&events[0])?,
         other => rewritten(other, false, &Ok)?,
     }))
 }

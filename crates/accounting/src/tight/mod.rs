@@ -393,7 +393,7 @@ fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
         return Err(too_many_points());
     }
     let contour = || Some(sum.contour(sum.place(epsilon)?, epsilon)?.delta(epsilon));
-    together(
+    let found = together(
         // Also where δ is tiny.
         |bounds| bounds.upper - bounds.lower <= sum.width * bounds.upper,
         &[
@@ -401,9 +401,18 @@ fn delta_of(sum: &Sum, epsilon: f64) -> Result<Bounds, AccountingError> {
             &|| Some(sum.exact()?.delta(epsilon)),
             &|| if sum.is_smooth() { contour() } else { sum.few_delta(epsilon) },
             &|| if sum.is_smooth() { sum.few_delta(epsilon) } else { contour() },
-            &|| Some(sum.grid(Near { epsilon: Some(epsilon), ..Near::default() })?.delta(epsilon)),
         ],
-    )
+    );
+    // A grid takes long, and keeps no more digits of a tiny δ.
+    if found.as_ref().is_ok_and(|bounds| is_narrow(bounds, sum.width)) {
+        return found;
+    }
+    let grid = sum.grid(Near { epsilon: Some(epsilon), ..Near::default() });
+    match (found, grid.map(|grid| grid.delta(epsilon))) {
+        (Ok(known), Some(next)) => Ok(both(known, next)),
+        (known, None) => known,
+        (Err(_), Some(next)) => Ok(next),
+    }
 }
 
 /// The ends of ε: upper(ε) ≤ δ_low and lower(ε) ≥ δ_high.
