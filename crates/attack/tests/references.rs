@@ -126,6 +126,12 @@ fn broken_files_are_named_and_replaced() {
     let store = Store::open(folder.path()).unwrap();
     go(&plan, &store, Job::WHOLE, 2);
     let first = plan.collect(&store).unwrap();
+    #[cfg(unix)]
+    for index in 0..4 {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(store.path(&plan, index)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "reference {index} says who was in it");
+    }
     let bytes = |index| std::fs::read(store.path(&plan, index)).unwrap();
     std::fs::write(store.path(&plan, 1), &bytes(1)[..300]).unwrap();
     let mut flipped = bytes(2);

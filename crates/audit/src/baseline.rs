@@ -3,8 +3,8 @@
 use crate::boost::{Boost, BoostSettings, Loss};
 use crate::findings::Performance;
 use crate::metrics::{MetricSettings, measure_dependent};
-use crate::rows::{chosen, with_labels};
-use crate::{AuditError, Membership, Study};
+use crate::rows::{chosen, with_groups};
+use crate::{AuditError, Draw, Features, Membership, Study};
 use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
 
@@ -34,11 +34,16 @@ pub struct BaselineScores {
     pub scores: Vec<f64>,
     /// What it was.
     pub about: String,
+    /// Columns that are mostly different texts: it sees their order, length, words and numbers, and nothing else of them.
+    pub free_text: Vec<String>,
 }
 
-/// A boosted classifier on the features and the label, or on the label alone, fitted on four fifths of the records and asked
-/// about the last, five times over. Fifths are made by a keyed hash, of whole users where there are users, else with as many
+/// A boosted classifier on the features, the groups and the label, or on the label alone, fitted on four fifths of the records and
+/// asked about the last, five times over. Fifths are made by a keyed hash, of whole users where there are users, else with as many
 /// members in each.
+///
+/// Where the draw is declared to be one of pairs, fifths are of whole pairs, and what is asked is which record of a pair is the
+/// member, from both records and their difference; the two scores of a pair are each other's opposite.
 ///
 /// An attack that does no better than this has shown that the samples differ, not that the model leaks.
 ///
@@ -49,21 +54,37 @@ pub struct BaselineScores {
 /// [`AuditError::NotMeasurable`] without features and labels, and with too few members, non-members or users to cut.
 pub fn baseline(study: &Study, key: &str) -> Result<BaselineScores, AuditError> {
     let parts = study.parts();
-    let with_features = parts.features.as_ref().is_some_and(|features| features.columns > 0);
-    let about = match (with_features, parts.labels.is_some()) {
-        (true, true) => "features and label",
-        (true, false) => "features",
-        (false, true) => "the label alone, for want of features",
-        (false, false) => {
-            let reason =
-                "there are neither features nor labels of the records: give columns `feature_…` or `label`";
+    let mut known = Vec::new();
+    if parts.features.as_ref().is_some_and(|features| features.columns > 0) {
+        known.push("features");
+    }
+    if !parts.groups.is_empty() {
+        known.push("groups");
+    }
+    if parts.labels.is_some() {
+        known.push("label");
+    }
+    let about = match &known[..] {
+        [] => {
+            let reason = "there are neither features nor labels nor groups of the records: give columns `feature_…` or `label`";
             return Err(AuditError::not_measurable(reason));
         }
+        ["label"] => "the label alone, for want of features".to_owned(),
+        known => known.join(" and "),
     };
     let key = format!("{key}: baseline");
-    let folds = folds(study, &key);
-    let features = with_labels(study);
+    let (features, of_groups) = with_groups(study);
+    let free_text = parts.free_text.iter().cloned().chain(of_groups).collect();
     let boost = BoostSettings { key, ..BoostSettings::default() };
+    if let Some(pairs) = coin_pairs(study) {
+        let scores = within_pairs(&features, &pairs, &parts.members, &boost)?;
+        let about = format!(
+            "{} boosted trees on {about} of both records of a pair, each pair judged by trees that had not seen it",
+            boost.rounds
+        );
+        return Ok(BaselineScores { scores, about, free_text });
+    }
+    let folds = folds(study, &boost.key);
     let mut scores = vec![0.0; study.len()];
     for fold in 0..FOLDS {
         let (asked, learnt): (Vec<usize>, Vec<usize>) = (0..study.len()).partition(|r| folds[*r] == fold);
@@ -89,7 +110,65 @@ pub fn baseline(study: &Study, key: &str) -> Result<BaselineScores, AuditError> 
         "{} boosted trees on {about}, each record scored by trees that had not seen it",
         boost.rounds
     );
-    Ok(BaselineScores { scores, about })
+    Ok(BaselineScores { scores, about, free_text })
+}
+
+/// The rows of every pair of a declared draw of pairs, by name; none for other draws, and where pairs are not two records of which one
+/// is a member.
+pub(crate) fn coin_pairs(study: &Study) -> Option<Vec<(&str, [usize; 2])>> {
+    let parts = study.parts();
+    let (Draw::Pairs, Some(names)) = (parts.draw, &parts.pairs) else { return None };
+    let mut rows: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    names.iter().enumerate().for_each(|(row, pair)| rows.entry(pair).or_default().push(row));
+    let pair = |(name, rows)| match <[usize; 2]>::try_from(rows) {
+        Ok(rows) if parts.members[rows[0]] != parts.members[rows[1]] => Some((name, rows)),
+        _ => None,
+    };
+    rows.into_iter().map(pair).collect()
+}
+
+/// How much more the record of a pair looks like its member than the other one does; trees see a pair both ways round, so nothing
+/// hangs on which record comes first.
+fn within_pairs(
+    features: &Features,
+    pairs: &[(&str, [usize; 2])],
+    members: &[bool],
+    boost: &BoostSettings,
+) -> Result<Vec<f64>, AuditError> {
+    let columns = features.columns;
+    let row = |record: usize| &features.values[record * columns..(record + 1) * columns];
+    let ways = |pairs: &[&[usize; 2]]| {
+        let both = pairs.iter().flat_map(|[a, b]| [(*a, *b), (*b, *a)]);
+        let values = both.flat_map(|(a, b)| {
+            let differences = row(a).iter().zip(row(b)).map(|(x, y)| (x - y).clamp(f32::MIN, f32::MAX));
+            differences.chain(row(a).iter().copied()).chain(row(b).iter().copied()).collect::<Vec<f32>>()
+        });
+        Features { columns: 3 * columns, values: values.collect() }
+    };
+    let mut order: Vec<&(&str, [usize; 2])> = pairs.iter().collect();
+    order.sort_by_cached_key(|(name, _)| (keyed_hash(&boost.key, name.as_bytes()), *name));
+    let mut scores = vec![0.0; members.len()];
+    for fold in 0..FOLDS {
+        let part = |is_asked: bool| -> Vec<&[usize; 2]> {
+            let own = order.iter().enumerate().filter(|(place, _)| (place % FOLDS == fold) == is_asked);
+            own.map(|(_, (_, rows))| rows).collect()
+        };
+        let (asked, learnt) = (part(true), part(false));
+        if learnt.len() < FOLDS {
+            let reason =
+                format!("{} pairs are too few to learn from and to ask about: give more", order.len());
+            return Err(AuditError::not_measurable(reason));
+        }
+        let truth: Vec<f64> =
+            learnt.iter().flat_map(|rows| rows.map(|record| f64::from(u8::from(members[record])))).collect();
+        let model = Boost::fit(&ways(&learnt), &truth, Loss::Logistic, boost)?;
+        let said = model.predict(&ways(&asked))?;
+        for ([a, b], said) in asked.into_iter().zip(said.chunks_exact(2)) {
+            let ahead = 0.5 * (said[0] - said[1]);
+            (scores[*a], scores[*b]) = (ahead, -ahead);
+        }
+    }
+    Ok(scores)
 }
 
 /// The part of every record.

@@ -39,7 +39,7 @@ pub struct RateAt {
     pub reason: Option<String>,
 }
 
-/// Counts of scores between edges.
+/// Counts of scores between edges. A bin holds at least 10 members and 10 non-members, unless it is the only one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// One more than there are bins.
@@ -70,7 +70,8 @@ pub struct Performance {
     pub rates: Vec<RateAt>,
     /// The prior share of members for `ppv`, if one was declared.
     pub prior: Option<f64>,
-    /// Corners of the curve as (false-positive rate, true-positive rate), from (0, 0) to (1, 1), thinned for drawing.
+    /// Corners of the curve as (false-positive rate, true-positive rate), from (0, 0) to (1, 1). A step passes at least 10 members and
+    /// 10 non-members; only the last one may pass fewer, where it starts at one of `rates`.
     pub roc: Vec<(f64, f64)>,
     /// The scores, for drawing.
     pub histogram: Histogram,

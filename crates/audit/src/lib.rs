@@ -26,6 +26,7 @@ pub mod boost;
 pub mod bound;
 pub mod comparison;
 mod draw;
+mod encode;
 mod error;
 mod examine;
 pub mod findings;

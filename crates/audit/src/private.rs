@@ -1,6 +1,7 @@
 //! What an audit knows that gives away who is a member. It goes into a file of its own, and into nothing that is shared.
 
-use crate::findings::{ExposedRecord, Exposure, RecordFindings};
+use crate::findings::{ExposedRecord, Exposure, GroupFinding, RecordFindings};
+use crate::metrics::FEWEST;
 use serde::{Deserialize, Serialize};
 
 /// The name of this layout, in the field `schema`.
@@ -36,8 +37,8 @@ pub(crate) fn shared(records: &RecordFindings) -> Exposure {
     let RecordFindings { sorted_by, compared, worst, reason } = records;
     let (sorted_by, compared) = (sorted_by.clone(), *compared);
     if worst.iter().any(|record| record.separation.is_none()) {
-        let reason = "without reference models records are sorted by the attack's score, which tells who is a member: that list \
-                      is in private.json alone";
+        let reason = "too few reference models to compare any record with and without it (2 of each are needed), and a list sorted by \
+                      the attack's score would tell who is a member: that one is in private.json alone";
         return Exposure { sorted_by, compared, worst: Vec::new(), reason: Some(reason.to_owned()) };
     }
     let shown = |(place, record): (u64, &crate::findings::RecordFinding)| ExposedRecord {
@@ -46,4 +47,49 @@ pub(crate) fn shared(records: &RecordFindings) -> Exposure {
         accuracy: record.accuracy,
     };
     Exposure { sorted_by, compared, worst: (1..).zip(worst).map(shown).collect(), reason: reason.clone() }
+}
+
+/// What may be shared of the findings about groups: groups of few members or few non-members are counted together, with the next
+/// smallest group where these would still be few, so that no group's numbers are those of a handful of records.
+pub(crate) fn shared_groups(groups: Vec<GroupFinding>) -> Vec<GroupFinding> {
+    let is_few = |members: u64, non_members: u64| members < FEWEST || non_members < FEWEST;
+    let mut shared = Vec::with_capacity(groups.len());
+    for column in groups.chunk_by(|a, b| a.column == b.column) {
+        let mut order: Vec<&GroupFinding> = column.iter().collect();
+        order.sort_by_key(|group| {
+            (!is_few(group.members, group.non_members), group.members + group.non_members)
+        });
+        let (mut joined, mut members, mut non_members) = (0, 0, 0);
+        for group in &order {
+            if !is_few(group.members, group.non_members) && (joined == 0 || !is_few(members, non_members)) {
+                break;
+            }
+            joined += 1;
+            members += group.members;
+            non_members += group.non_members;
+        }
+        if joined < 2 {
+            shared.extend_from_slice(column);
+            continue;
+        }
+        let kept = &order[joined..];
+        shared.extend(
+            column.iter().filter(|group| kept.iter().any(|other| other.group == group.group)).cloned(),
+        );
+        shared.push(GroupFinding {
+            column: column[0].column.clone(),
+            group: format!("{joined} groups together"),
+            members,
+            non_members,
+            tpr: None,
+            fpr: None,
+            auc: None,
+            advantage: None,
+            others: None,
+            reason: Some(format!(
+                "groups with fewer than {FEWEST} members or {FEWEST} non-members are not told apart from each other"
+            )),
+        });
+    }
+    shared
 }

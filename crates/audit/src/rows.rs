@@ -1,5 +1,6 @@
 //! Rows of features for a learner.
 
+use crate::encode::encode;
 use crate::{Features, Study};
 
 /// The most classes that get a column each.
@@ -23,6 +24,28 @@ pub(crate) fn with_labels(study: &Study) -> Features {
         }
     }
     Features { columns: columns + own, values: all }
+}
+
+/// All that is known of records without a model: features, label and groups, and the groups that are mostly different texts.
+pub(crate) fn with_groups(study: &Study) -> (Features, Vec<String>) {
+    let own = with_labels(study);
+    let (mut columns, mut free_text) = (Vec::new(), Vec::new());
+    for (name, groups) in &study.parts().groups {
+        let found = encode(groups);
+        if found.is_free_text {
+            free_text.push(name.clone());
+        }
+        columns.extend(found.columns);
+    }
+    if columns.is_empty() {
+        return (own, free_text);
+    }
+    let mut values = Vec::with_capacity((own.columns + columns.len()) * study.len());
+    for record in 0..study.len() {
+        values.extend_from_slice(&own.values[record * own.columns..(record + 1) * own.columns]);
+        values.extend(columns.iter().map(|column| column[record]));
+    }
+    (Features { columns: own.columns + columns.len(), values }, free_text)
 }
 
 /// Some rows.

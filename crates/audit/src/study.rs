@@ -126,6 +126,15 @@ pub struct Features {
     pub values: Vec<f32>,
 }
 
+impl Features {
+    /// Columns of equal length, side by side.
+    pub(crate) fn from_columns(columns: &[Vec<f32>]) -> Self {
+        let rows = columns.first().map_or(0, Vec::len);
+        let values = (0..rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+        Self { columns: columns.len(), values }
+    }
+}
+
 /// The parts of a [`Study`] before they are checked. All lists have one entry per record.
 #[derive(Debug, Clone, Default)]
 pub struct StudyParts {
@@ -151,6 +160,8 @@ pub struct StudyParts {
     pub draw: Draw,
     /// Which pair a record belongs to, where one of each pair was put in.
     pub pairs: Option<Vec<String>>,
+    /// Columns behind the features that are mostly different texts, of which features show some sides only.
+    pub free_text: Vec<String>,
     /// Columns of the table it was read from that nothing uses.
     pub unused: Vec<String>,
 }

@@ -52,7 +52,10 @@ fn false_claims(draw: Draw, truth: f64, leaks: bool) -> (u64, f64) {
                 .unwrap();
         let settings = ExamineSettings {
             metrics: MetricSettings { rates: Vec::new(), ..MetricSettings::default() },
-            bound: Some((Method::OneRun, BoundSettings::new(0.0, "draws"))),
+            bound: Some((
+                Method::OneRun,
+                BoundSettings { fresh: Some(bits.word()), ..BoundSettings::new(0.0, "draws") },
+            )),
             attacks: None,
             attack: AttackSettings::default(),
             worst: 0,

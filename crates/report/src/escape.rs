@@ -37,7 +37,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// JSON with the same characters escaped; outside of strings there are none.
-pub(crate) fn escaped_json(json: &str) -> String {
+pub fn escaped_json(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {
         if is_unseen(c) {

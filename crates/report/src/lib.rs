@@ -25,7 +25,7 @@ pub use dossier::{
     Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
 };
 pub use error::ReportError;
-pub use escape::is_unseen;
+pub use escape::{escaped_json, is_unseen};
 
 use reticent_audit::findings::Performance;
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub fn roc(attacks: &[(&str, &Performance)]) -> plot::Chart {
     page::strength::curves(attacks, true)
 }
 
-/// The dossier as JSON, with [`SCHEMA`]. It tells of no record whether it was a member. Numbers that are not finite have no place in JSON: they become null, which [`read`]
+/// The dossier as JSON, with [`SCHEMA`]. It lists no record. Numbers that are not finite have no place in JSON: they become null, which [`read`]
 /// refuses where a number must be.
 pub fn json(dossier: &Dossier) -> String {
     let named = Named { schema: SCHEMA, dossier };

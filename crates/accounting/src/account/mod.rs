@@ -402,7 +402,7 @@ impl Accountant {
         let tight = Tight::new(&tally, self.neighboring, self.width)?;
         let known = tight.ceiling(|account| account.delta_one_way(Epsilon::new(1.0)?, Direction::Remove));
         if known.is_ok() {
-            return Ok(Profile::Tight(tight.account));
+            return Ok(Profile::Tight(Box::new(tight.account)));
         }
         let renyi = Renyi::new(&tally, self.neighboring)?;
         Ok(Profile::Renyi { table: renyi.account.table(), renyi })

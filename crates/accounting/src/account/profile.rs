@@ -10,7 +10,7 @@ use reticent_core::{Delta, Epsilon, Event, Neighboring};
 /// δ as a function of ε and the direction.
 pub(crate) enum Profile {
     /// By the distributions of the loss.
-    Tight(TightAccountant),
+    Tight(Box<TightAccountant>),
     /// By the Rényi curve at a list of orders, the same both ways.
     Renyi {
         /// Orders with divergences.

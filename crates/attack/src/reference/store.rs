@@ -1,7 +1,7 @@
 use super::ReferencePlan;
 use crate::AttackError;
 use reticent_audit::{Outputs, OutputsKind, Reference};
-use reticent_data::write_atomic;
+use reticent_data::write_private;
 use reticent_train::TrainError;
 use reticent_train::tensors::{Array, decode, encode};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ impl Store {
         self.folder.join(format!("reference-{index:05}-{}.safetensors", plan.digest(index)))
     }
 
-    /// Writes a reference.
+    /// Writes a reference, which only the owner may read: it says which records a model was trained on, and what that did.
     pub(super) fn save(
         &self,
         plan: &ReferencePlan<'_>,
@@ -65,7 +65,7 @@ impl Store {
         let (digest, classes) = (plan.digest(index), outputs.classes());
         let text = serde_json::to_string(&Text { index, digest, kind: kind.to_owned(), classes })
             .map_err(|error| refused(&path, error.to_string()))?;
-        Ok(write_atomic(&path, &encode(&path, &arrays, &text)?)?)
+        Ok(write_private(&path, &encode(&path, &arrays, &text)?)?)
     }
 
     /// Reads a reference; none when there is no file.

@@ -92,37 +92,25 @@ pub(super) fn references(study: &Study) -> Result<(), String> {
 /// coin for each record, leave, and some more.
 const MOST_FILLED: f64 = 0.25;
 
-/// The records that no reference was trained without and, where asked, those that none was trained with.
-fn bare(study: &Study, inside_too: bool) -> Vec<(usize, bool)> {
-    let references = &study.parts().references;
-    let is_bare = |record: usize, side: bool| references.iter().all(|r| r.inside[record] != side);
-    let side_of = |record: usize| match (is_bare(record, false), inside_too && is_bare(record, true)) {
-        (true, _) => Some((record, false)),
-        (false, true) => Some((record, true)),
-        (false, false) => None,
-    };
-    (0..study.len()).filter_map(side_of).collect()
-}
-
 /// How many records lack a reference trained without them or, where asked, with them.
 pub(super) fn filled_in(study: &Study, inside_too: bool) -> usize {
-    bare(study, inside_too).len()
+    let references = &study.parts().references;
+    let is_bare = |record: usize, side: bool| references.iter().all(|r| r.inside[record] != side);
+    let lacks = |record: &usize| is_bare(*record, false) || (inside_too && is_bare(*record, true));
+    (0..study.len()).filter(lacks).count()
 }
 
 /// A reference trained without and, where asked, one trained with each record, or nearly each.
 pub(super) fn sides(study: &Study, inside_too: bool) -> Result<(), String> {
     references(study)?;
-    let bare = bare(study, inside_too);
-    let Some((first, side)) = bare.first() else { return Ok(()) };
-    if bare.len() as f64 <= MOST_FILLED * study.len() as f64 {
+    let bare = filled_in(study, inside_too);
+    if bare as f64 <= MOST_FILLED * study.len() as f64 {
         return Ok(());
     }
-    let (id, others) = (&study.parts().ids[*first], bare.len() - 1);
-    let with = if *side { "with" } else { "without" };
-    let more = if others > 0 { format!(", and {others} more records lack one") } else { String::new() };
+    let lacking = if inside_too { "with them or none without them" } else { "without them" };
     Err(format!(
-        "no reference was trained {with} record \"{id}\"{more}, too many of {} to fill them in from the others: add \
-         references, each trained on about half of the records",
+        "{bare} of {} records have no reference trained {lacking}, too many to fill them in from the others: add references, each \
+         trained on about half of the records",
         study.len()
     ))
 }

@@ -174,16 +174,17 @@ fn side(
     let pooled = if pooled > 0.0 { pooled } else { 1.0 };
     let floor = 1e-6 * pooled;
     let mut deviation = Vec::with_capacity(study.len());
-    for (record, (square, count)) in squares.iter().zip(&counts).enumerate() {
+    for (square, count) in squares.iter().zip(&counts) {
         let own = match variance {
             Variance::Global => pooled,
             _ if *count == 0.0 => pooled,
             Variance::PerExample if *count < 2.0 => {
                 let with = if inside { "with" } else { "without" };
+                let few = counts.iter().filter(|count| (1.0..2.0).contains(*count)).count();
                 return Err(AuditError::not_measurable(format!(
-                    "record \"{}\" has {count} references trained {with} it, and its own variance needs 2: add \
+                    "{few} of {} records have 1 reference trained {with} them, and a variance of their own needs 2: add \
                      references, or use a global or shrunken variance",
-                    study.parts().ids[record]
+                    study.len()
                 )));
             }
             Variance::PerExample => square / (count - 1.0),

@@ -123,7 +123,7 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
         }
         Selection::Declared { share } => {
             let count = ((share * records.len() as f64).round() as usize).clamp(1, records.len());
-            let correction = format!("{count} guesses, declared in advance (share {share})");
+            let correction = format!("{count} guesses; their share was given ({share})");
             (vec![both_ends(&records, &by_score(&records), count)], records.len(), correction)
         }
     };
@@ -161,16 +161,19 @@ fn fair(membership: &Membership, settings: &BoundSettings) -> Result<(Vec<Record
     }
     let (keep_member, keep_other) = if p > 0.5 { ((1.0 - p) / p, 1.0) } else { (1.0, p / (1.0 - p)) };
     let mut records = Vec::with_capacity(membership.len());
+    let fresh = settings.fresh.map(|bits| format!(", thinned by {bits:016x}")).unwrap_or_default();
+    let thinning = format!("{}{fresh}", settings.key);
     for (place, (score, member)) in membership.scores().iter().zip(membership.members()).enumerate() {
         let keep = if *member { keep_member } else { keep_other };
-        if keep < 1.0 && unit(hash(&settings.key, "thin", place)) >= keep {
+        if keep < 1.0 && unit(hash(&thinning, "thin", place)) >= keep {
             continue;
         }
         records.push(Record { score: *score, member: *member, hash: hash(&settings.key, "order", place) });
     }
     let note = if records.len() < membership.len() {
         let side = if p > 0.5 { "members" } else { "non-members" };
-        format!("; {side} thinned by keyed hash to a fair coin, {} of {all} records left", records.len())
+        let by = if settings.fresh.is_some() { "fresh random bits" } else { "keyed hash" };
+        format!("; {side} thinned by {by} to a fair coin, {} of {all} records left", records.len())
     } else {
         String::new()
     };

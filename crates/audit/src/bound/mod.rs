@@ -73,8 +73,9 @@ pub struct BoundSettings {
     pub inclusion: f64,
     /// What one coin decided on: whom the bound is about.
     pub game: Game,
-    /// Random bits drawn after the rows were put in order, which break ties between equal scores where the number of guesses is
-    /// fixed beforehand. Without them, guesses among tied records that a cut divides count as wrong.
+    /// Random bits drawn after the scores were made and the rows put in order. They break ties between equal scores where the number
+    /// of guesses is fixed beforehand: without them, guesses among tied records that a cut divides count as wrong. They thin
+    /// records whose coin is not fair, and match members of a fixed number with others, of which there is no bound without them.
     pub fresh: Option<u64>,
 }
 

@@ -9,7 +9,7 @@ use crate::findings::{
     AttackFinding, BaselineFinding, Findings, HeadlineChoice, NotRun, Performance, SCHEMA, UserFinding,
 };
 use crate::metrics::{MetricSettings, measure};
-use crate::private::{Private, shared};
+use crate::private::{Private, shared, shared_groups};
 use crate::vulnerability::{GroupSettings, RecordSettings};
 use crate::{
     AuditError, Draw, Membership, Overfitting, Reference, Study, Unit, baseline, overfitting, vulnerability,
@@ -45,6 +45,9 @@ pub struct Examination {
     pub private: Private,
 }
 
+/// Where records weigh as much as fewer users with equal numbers than this, intervals are not relied on.
+const FEWEST_USERS: f64 = 30.0;
+
 /// How sure it must be that members and non-members differ without a model.
 const SHIFT_CONFIDENCE: f64 = 0.999;
 
@@ -71,6 +74,7 @@ pub fn examine(
         return Err(AuditError::not_measurable("there are no records: give some, members and non-members"));
     }
     let mut warnings: Vec<String> = unused(&study.parts().unused).into_iter().collect();
+    warnings.extend(unequal_users(study));
     let telling = references::telling(study);
     let cleared;
     let study = match &telling {
@@ -161,7 +165,7 @@ pub fn examine(
     let confidence = settings.metrics.confidence;
     let by_group =
         GroupSettings { fpr: GROUP_RATE, confidence, key: settings.key.clone(), ..GroupSettings::default() };
-    let groups = vulnerability::by_group(&membership, &columns(study), &by_group)?;
+    let groups = shared_groups(vulnerability::by_group(&membership, &columns(study), &by_group)?);
     let by_record = RecordSettings { worst: settings.worst, confidence };
     let records = vulnerability::by_record(study, membership.scores(), &by_record)?;
     let users = parts.users.as_ref().map(|users| by_user(&membership, users, settings)).transpose()?;
@@ -216,8 +220,18 @@ fn without_model(
         }
         Err(error) => return Err(error),
     };
+    for column in &found.free_text {
+        warnings.push(format!(
+            "the baseline sees only the order, length, words and numbers of the texts in the column {column:?}, which hardly repeat: \
+             other differences between members and non-members in it are not measurable, and no bound on epsilon is safe from them"
+        ));
+    }
     let membership = match Membership::new(found.scores, study.parts().members.clone()) {
-        Ok(membership) => with_users(study, membership)?,
+        Ok(membership) => match (&study.parts().pairs, baseline::coin_pairs(study)) {
+            // The scores of a pair are each other's opposite.
+            (Some(pairs), Some(_)) => membership.with_users(pairs)?,
+            _ => with_users(study, membership)?,
+        },
         // Scores that are all the same tell nothing apart.
         Err(AuditError::NotMeasurable(reason)) => return Ok(blank(format!("{}: {reason}", found.about))),
         Err(error) => return Err(error),
@@ -294,6 +308,28 @@ fn unused(columns: &[String]) -> Option<String> {
     Some(format!(
         "nothing uses the column {first:?}{more}: if it should count, see how columns are named, or give it as a group or a feature"
     ))
+}
+
+/// Says where a few users hold most records: intervals over users are measured to hold where many count alike.
+fn unequal_users(study: &Study) -> Option<String> {
+    let parts = study.parts();
+    let users = parts.users.as_ref()?;
+    let effective = |side: bool| {
+        let mut rows: BTreeMap<&str, f64> = BTreeMap::new();
+        for (user, _) in users.iter().zip(&parts.members).filter(|(_, member)| **member == side) {
+            *rows.entry(user.as_str()).or_default() += 1.0;
+        }
+        let (sum, squares) = rows.values().fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
+        // (Σn)²/Σn²: the number of users where all have as many records.
+        if squares > 0.0 && sum > rows.len() as f64 { sum * sum / squares } else { f64::INFINITY }
+    };
+    let least = effective(true).min(effective(false));
+    (least < FEWEST_USERS).then(|| {
+        format!(
+            "a few users hold most records, so these weigh as much as {least:.0} users with equal numbers: intervals of records \
+             may be too narrow; read the figures by user"
+        )
+    })
 }
 
 /// Scores whose intervals know of users, where there are any.

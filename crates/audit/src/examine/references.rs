@@ -1,7 +1,10 @@
 //! Whether reference models tell who is a member of the target: scores made with them would then look at the coins.
 
+use crate::baseline::coin_pairs;
+use crate::rank::{fractional_ranks, mann_whitney};
 use crate::signal::each_row;
-use crate::{Outputs, Reference, Study};
+use crate::{Draw, Outputs, Reference, Study};
+use reticent_core::special::normal_tail_quantile;
 use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
 
@@ -20,7 +23,8 @@ const PAIRS: usize = 30;
 /// Why scores made with the references tell who is a member; none when nothing speaks for it.
 ///
 /// Every mask is compared with the target's membership by Fisher's exact test, user by user where there are users, as are the
-/// numbers of references that units are in; and the outputs of every reference with the target's.
+/// numbers of references that units are in; and the outputs of every reference with the target's. Where coins are declared, which
+/// make membership independent of all that references say, their own scores are compared with it too.
 pub(super) fn telling(study: &Study) -> Option<String> {
     let references = &study.parts().references;
     if references.is_empty() {
@@ -31,7 +35,8 @@ pub(super) fn telling(study: &Study) -> Option<String> {
         .iter()
         .find_map(|reference| mask(study, &units, reference))
         .or_else(|| counts(study, &units))
-        .or_else(|| copy(study))?;
+        .or_else(|| copy(study))
+        .or_else(|| foreseen(study, &units))?;
     Some(format!(
         "{why}, so scores made with the references tell who is a member: give references that were trained on records drawn \
          without regard to the target"
@@ -115,6 +120,73 @@ fn counts(study: &Study, units: &[Vec<usize>]) -> Option<String> {
     })
 }
 
+/// Who is a member is foreseen by what references alone say of records: by one of them, or by their mean.
+fn foreseen(study: &Study, units: &[Vec<usize>]) -> Option<String> {
+    let parts = study.parts();
+    if matches!(parts.draw, Draw::Undeclared | Draw::Runs(_)) {
+        return None;
+    }
+    let all: Vec<(&str, Vec<f64>)> = parts
+        .references
+        .iter()
+        .map(|reference| (reference.name.as_str(), own_scores(study, reference)))
+        .collect();
+    let mut mean = vec![0.0; study.len()];
+    for (_, scores) in &all {
+        // By rank, since references may score on scales of their own.
+        fractional_ranks(scores).iter().zip(&mut mean).for_each(|(rank, mean)| *mean += rank);
+    }
+    let least = normal_tail_quantile(LEVEL / 2.0 / (all.len() + 1) as f64);
+    let pairs = coin_pairs(study);
+    let is_telling = |scores: &[f64]| {
+        let apart = match &pairs {
+            Some(pairs) => within_pairs(pairs, scores, &parts.members),
+            None => between_units(units, scores, &parts.members),
+        };
+        apart.is_some_and(|deviations| deviations.abs() > least)
+    };
+    let everyone = ("the mean of the reference models", mean);
+    let (name, _) = all.iter().chain([&everyone]).find(|(_, scores)| is_telling(scores))?;
+    Some(format!(
+        "the scores of {name}, by themselves, tell the target's members from others, which coins would not have let them"
+    ))
+}
+
+/// A score of every record by one reference: its own, or the probability of the label.
+fn own_scores(study: &Study, reference: &Reference) -> Vec<f64> {
+    match (&reference.outputs, &reference.scores) {
+        (_, Some(scores)) => scores.clone(),
+        (Some(outputs), None) => {
+            let labels = study.parts().labels.as_deref();
+            let mut scores = vec![0.0; outputs.len()];
+            each_row(outputs, labels.unwrap_or(&vec![0; outputs.len()]), 1.0, |record, row| {
+                scores[record] = match labels {
+                    Some(labels) => row[labels[record] as usize],
+                    None => row.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                };
+            });
+            scores
+        }
+        (None, None) => vec![0.0; study.len()],
+    }
+}
+
+/// How far the ranks of the members' units are apart from those of the others.
+fn between_units(units: &[Vec<usize>], scores: &[f64], members: &[bool]) -> Option<f64> {
+    let mean = |unit: &Vec<usize>| unit.iter().map(|r| scores[*r]).sum::<f64>() / unit.len() as f64;
+    let means: Vec<f64> = units.iter().map(mean).collect();
+    let inside: Vec<bool> = units.iter().map(|unit| share(members, unit) > 0.5).collect();
+    mann_whitney(&means, &inside)
+}
+
+/// By how many standard deviations of fair coins the member of a pair is the higher one too often.
+fn within_pairs(pairs: &[(&str, [usize; 2])], scores: &[f64], members: &[bool]) -> Option<f64> {
+    let ahead = |[a, b]: [usize; 2]| (scores[a] - scores[b]) * if members[a] { 1.0 } else { -1.0 };
+    let count = |sign: f64| pairs.iter().filter(|(_, rows)| sign * ahead(*rows) > 0.0).count() as f64;
+    let (right, wrong) = (count(1.0), count(-1.0));
+    (right + wrong > 0.0).then(|| (right - wrong) / (right + wrong).sqrt())
+}
+
 /// A reference that says what the target says, to within a small part of what models usually differ by.
 fn copy(study: &Study) -> Option<String> {
     let parts = study.parts();
@@ -190,5 +262,13 @@ mod tests {
         assert!((by_chance([10, 0, 0, 10]) - 2.0 / 184_756.0).abs() < 1e-12);
         assert!(by_chance([5, 5, 5, 5]) >= 1.0);
         assert!(by_chance([1, 19, 19, 9961]) > 0.01, "rare splits meet by chance");
+    }
+
+    #[test]
+    fn members_ahead_in_all_pairs_are_as_far_as_coins_say() {
+        let scores: Vec<f64> = (0..8).map(f64::from).collect();
+        let members: Vec<bool> = (0..8).map(|record| record >= 4).collect();
+        let pairs = [("a", [0, 4]), ("b", [5, 1]), ("c", [2, 6]), ("d", [3, 7])];
+        assert_eq!(within_pairs(&pairs, &scores, &members), Some(2.0));
     }
 }

@@ -11,7 +11,7 @@ fn uniform(place: usize, what: &str) -> f64 {
 fn settings() -> ExamineSettings {
     ExamineSettings {
         metrics: MetricSettings::default(),
-        bound: Some((Method::OneRun, BoundSettings::new(1e-5, "t"))),
+        bound: Some((Method::OneRun, BoundSettings { fresh: Some(11), ..BoundSettings::new(1e-5, "t") })),
         attacks: None,
         attack: AttackSettings::default(),
         worst: 5,
@@ -249,7 +249,22 @@ fn pairs_and_fixed_halves_are_bounded_under_replace_one() {
     }
     assert!(bound(0.9, Draw::Pairs, None).unwrap_err().contains("column `pair`"));
     let odd = Some((0..1200).map(|record| (record / 3).to_string()).collect());
-    assert!(bound(0.9, Draw::Pairs, odd).unwrap_err().contains("two records"));
+    assert!(bound(0.9, Draw::Pairs, odd).unwrap_err().contains("400 of 400 pairs are none"));
+    // One pair of two that were both put in, or both left out: the refusal names neither.
+    let mut crossed = names().unwrap();
+    (crossed[0], crossed[1], crossed[2], crossed[3]) =
+        ("ann".into(), "bob".into(), "ann".into(), "bob".into());
+    match bound(0.9, Draw::Pairs, Some(crossed)) {
+        Ok(found) => assert_eq!(found.counts["randomised"], 600),
+        Err(why) => {
+            assert!(why.contains("2 of 600 pairs") && !why.contains("ann") && !why.contains("bob"), "{why}")
+        }
+    }
+    let mut alone = names().unwrap();
+    alone[7] = "carol".into();
+    let why = bound(0.9, Draw::Pairs, Some(alone)).unwrap_err();
+    assert!(why.contains("2 of 600 pairs") || why.contains("2 of 601 pairs"), "{why}");
+    assert!(!why.contains("carol") && !why.contains("members:"), "{why}");
     // Records that are runs of their own are no coins of one run, and the other way round.
     assert!(bound(0.9, Draw::Runs(Game::RUNS), None).unwrap_err().contains("runs of their own"));
 }
@@ -288,4 +303,230 @@ fn a_headline_that_was_asked_for_is_said_to_be() {
     };
     assert_eq!(chosen(None), HeadlineChoice::Rule);
     assert_eq!(chosen(Some(vec![Attack::YeomLoss])), HeadlineChoice::Name);
+}
+
+/// A column of names, or a rare group, would say of single records whether they were members.
+#[test]
+fn small_groups_are_counted_together() {
+    let mut with = parts(600, 1.0, 0.0);
+    let name =
+        |record: usize| if record < 30 { format!("person {record}") } else { format!("g{}", record % 2) };
+    let rare = |record: usize| if record < 3 { "rare".to_owned() } else { format!("g{}", record % 3) };
+    with.groups = vec![
+        ("name".to_owned(), (0..600).map(name).collect()),
+        ("kind".to_owned(), (0..600).map(rare).collect()),
+        ("half".to_owned(), (0..600).map(|record| (record % 2).to_string()).collect()),
+    ];
+    let findings = examine(&Study::new(with).unwrap(), &settings(), &|_| {}).unwrap().findings;
+    assert!(findings.groups.iter().all(|group| group.members >= 10 && group.non_members >= 10));
+    let of = |column: &str| -> Vec<&str> {
+        let own = findings.groups.iter().filter(|group| group.column == column);
+        own.map(|group| group.group.as_str()).collect()
+    };
+    assert_eq!(of("name"), ["g0", "g1", "30 groups together"]);
+    assert_eq!(of("half"), ["0", "1"]);
+    // The other groups would give the numbers of the rare one by difference.
+    assert!(of("kind").len() == 3 && of("kind")[2] == "2 groups together", "{:?}", of("kind"));
+    let all: u64 =
+        findings.groups.iter().filter(|group| group.column == "kind").map(|group| group.members).sum();
+    assert_eq!(all, findings.attacks[0].performance.members);
+    let said = serde_json::to_string(&findings).unwrap();
+    assert!(!said.contains("person") && !said.contains("\"rare\""));
+}
+
+/// Two references are no pair with and without every record: the reason does not say that there are none.
+#[test]
+fn too_few_references_are_not_called_none() {
+    let mut two = parts(200, 1.0, 0.0);
+    two.references.truncate(2);
+    let found = examine(&Study::new(two).unwrap(), &settings(), &|_| {}).unwrap();
+    let reason = found.findings.records.unwrap().reason.unwrap();
+    assert!(reason.contains("too few reference models") && reason.contains("private.json"), "{reason}");
+}
+
+/// What stands in the way of an attack is counted, not named.
+#[test]
+fn nobody_is_named_in_findings() {
+    let mut lacking = parts(200, 1.0, 0.0);
+    lacking.ids = (0..200).map(|record| format!("person-{record}")).collect();
+    lacking.references.truncate(1);
+    let findings = examine(&Study::new(lacking).unwrap(), &settings(), &|_| {}).unwrap().findings;
+    assert!(findings.not_run.iter().any(|attack| attack.reason.contains("of 200 records have no reference")));
+    assert!(!serde_json::to_string(&findings).unwrap().contains("person-"));
+}
+
+/// Scores that leak nothing, and a column that says who is a member: no bound, whatever the column looks like.
+#[test]
+fn columns_that_tell_members_refute_coins_in_any_spelling() {
+    type Cell = fn(usize, bool) -> String;
+    type Spelled = (&'static str, Cell, Option<(usize, &'static str)>);
+    let number: Cell =
+        |record, member| format!("{:.3}", uniform(record, "number") + if member { 1.0 } else { 0.0 });
+    let spelled: [Spelled; 6] = [
+        ("one cell without a number", number, Some((17, "n/a"))),
+        ("one infinite cell", number, Some((17, "inf"))),
+        (
+            "dates",
+            |r, m| format!("202{}-{:02}-{:02} {r}", if m { 3 } else { 4 }, r % 12 + 1, r % 28 + 1),
+            None,
+        ),
+        ("beginnings", |r, m| format!("{}/{r:05}.png", if m { "train" } else { "test" }), None),
+        ("ends", |r, m| format!("{r:05}-{}", if m { "x" } else { "y" }), None),
+        ("a category among free text", |r, m| if m { format!("text {r}") } else { "none".to_owned() }, None),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (what, cell, odd) in spelled {
+        for as_group in [false, true] {
+            let name = if as_group { "town" } else { "feature_x" };
+            let mut text = format!("score,member,{name}\n");
+            for record in 0..600 {
+                let member = uniform(record, "coin") < 0.5;
+                let own = odd
+                    .filter(|(row, _)| *row == record)
+                    .map_or_else(|| cell(record, member), |o| o.1.to_owned());
+                let score = uniform(record, "s") + if member { 1.0 } else { 0.0 };
+                text += &format!("{score},{},{own}\n", u8::from(member));
+            }
+            let path = folder.path().join("scores.csv");
+            std::fs::write(&path, text).unwrap();
+            let groups = if as_group { vec![name.to_owned()] } else { Vec::new() };
+            let table = crate::table::TableSettings { groups, ..Default::default() };
+            let study = crate::table::read_scores(&path, &table).unwrap().drawn(Draw::Coins(0.5));
+            let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
+            assert!(findings.epsilon_lower.is_none(), "{what}, {name}: {:?}", findings.baseline);
+            assert!(findings.warnings.iter().any(|w| w.contains("not drawn as declared")), "{what}, {name}");
+        }
+    }
+}
+
+/// Texts of which nothing is known are named beside the bound.
+#[test]
+fn texts_that_hardly_repeat_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scores.csv");
+    let mut text = "score,member,feature_note\n".to_owned();
+    for record in 0..600 {
+        let member = uniform(record, "coin") < 0.5;
+        let score = uniform(record, "s") + if member { 1.0 } else { 0.0 };
+        text += &format!("{score},{},x{:x}\n", u8::from(member), keyed_hash("note", &record.to_le_bytes()));
+    }
+    std::fs::write(&path, text).unwrap();
+    let study = crate::table::read_scores(&path, &crate::table::TableSettings::default()).unwrap();
+    let findings = examine(&study.drawn(Draw::Coins(0.5)), &settings(), &|_| {}).unwrap().findings;
+    assert!(findings.epsilon_lower.is_some());
+    let named =
+        |warning: &&String| warning.contains("\"feature_note\"") && warning.contains("not measurable");
+    assert!(findings.warnings.iter().any(|warning| named(&warning)), "{:?}", findings.warnings);
+}
+
+/// A feature that decides every pair, on the scale of all records or only within the pair, refutes coins; one that says nothing does not.
+#[test]
+fn coins_of_pairs_are_judged_within_pairs() {
+    let examined = |feature: &dyn Fn(usize, bool) -> f64, run: usize| {
+        let coin =
+            |record: usize| (uniform(record / 2, &format!("pair {run}")) < 0.5) ^ record.is_multiple_of(2);
+        let members: Vec<bool> = (0..800).map(coin).collect();
+        let values =
+            members.iter().enumerate().map(|(record, member)| feature(record, *member) as f32).collect();
+        let score =
+            |(record, member): (usize, &bool)| uniform(record, "own") + if *member { 0.9 } else { 0.0 };
+        let study = Study::new(StudyParts {
+            scores: Some(members.iter().enumerate().map(score).collect()),
+            features: Some(Features { columns: 1, values }),
+            pairs: Some((0..800).map(|record| (record / 2).to_string()).collect()),
+            draw: Draw::Pairs,
+            members,
+            ..StudyParts::default()
+        });
+        let findings = examine(&study.unwrap(), &settings(), &|_| {}).unwrap().findings;
+        (findings.epsilon_lower.is_some(), findings.baseline.performance.map(|found| found.auc.value))
+    };
+    let step = |member: bool| if member { 1.0 } else { 0.0 };
+    assert!(!examined(&|record, member| uniform(record, "x") + step(member), 0).0);
+    assert!(!examined(&|record, member| (record / 2 * 4) as f64 + step(member), 0).0);
+    assert!(!examined(&|record, member| (record / 2 * 4) as f64 - step(member), 0).0);
+    for run in 0..12 {
+        let alike = examined(&|record, _| (record / 2) as f64, run);
+        // All that is known of both records is the same: nothing tells them apart.
+        assert_eq!(alike, (true, None));
+        let (is_bounded, auc) = examined(&|record, _| uniform(record, "x") + (record / 2) as f64, run);
+        assert!(is_bounded && (auc.unwrap() - 0.5).abs() < 0.15, "{auc:?}");
+    }
+}
+
+/// A score that is a public hash of the rows knows nothing, also of who is matched with whom.
+#[test]
+fn fixed_numbers_are_matched_by_fresh_bits() {
+    let mut claims = 0;
+    for run in 0..60_u64 {
+        let mut order: Vec<usize> = (0..600).collect();
+        order.sort_by_key(|record| keyed_hash(&format!("half {run}"), &record.to_le_bytes()));
+        let mut members = vec![false; 600];
+        order[..300].iter().for_each(|record| members[*record] = true);
+        let hash = |record: u64| (keyed_hash("t: matched", &record.to_le_bytes()) >> 11) as f64;
+        let scores = Some((0..600).map(hash).collect());
+        let study =
+            Study::new(StudyParts { members, scores, draw: Draw::Fixed, ..StudyParts::default() }).unwrap();
+        let bound = |fresh| {
+            let bound = BoundSettings { fresh, ..BoundSettings::new(0.0, "t") };
+            let own = ExamineSettings { bound: Some((Method::OneRun, bound)), ..settings() };
+            examine(&study, &own, &|_| {}).unwrap().findings
+        };
+        claims += usize::from(bound(Some(run)).epsilon_lower.unwrap().value > 0.0);
+        if run == 0 {
+            let without = bound(None);
+            assert!(without.epsilon_lower.is_none());
+            assert!(without.warnings.iter().any(|warning| warning.contains("random bits")));
+        }
+    }
+    assert!(claims <= 8, "{claims} of 60");
+}
+
+/// References whose masks say nothing and whose outputs tell who is a member of the target.
+#[test]
+fn references_that_foresee_members_are_used_by_nothing() {
+    let mut told = parts(600, 0.0, 0.0);
+    let members = told.members.clone();
+    for (place, reference) in told.references.iter_mut().enumerate() {
+        let score = |(record, member): (usize, &bool)| {
+            uniform(record, &format!("own {place}")) + if *member { 0.2 } else { 0.0 }
+        };
+        reference.outputs = None;
+        reference.scores = Some(members.iter().enumerate().map(score).collect());
+    }
+    let why = references::telling(&Study::new(told.clone()).unwrap()).unwrap();
+    assert!(why.contains("by themselves"), "{why}");
+    // Where nobody declared coins, records may differ by themselves.
+    told.draw = Draw::Undeclared;
+    assert_eq!(references::telling(&Study::new(told).unwrap()), None);
+    for gap in [0.0, 1.5] {
+        assert_eq!(references::telling(&Study::new(parts(600, gap, 0.0)).unwrap()), None);
+    }
+}
+
+/// Coins and pairs that were drawn as declared are left alone: what the classifier without the model finds varies by chance alone.
+#[test]
+fn true_draws_are_hardly_ever_refuted() {
+    for draw in [Draw::Coins(0.5), Draw::Pairs] {
+        let refuted = (0..60).filter(|run| {
+            let coin = |record: usize| match draw {
+                Draw::Pairs => (uniform(record / 2, &format!("true {run}")) < 0.5) ^ record.is_multiple_of(2),
+                _ => uniform(record, &format!("true {run}")) < 0.5,
+            };
+            let values = (0..600).map(|place| uniform(place, &format!("values {run}")) as f32).collect();
+            let study = Study::new(StudyParts {
+                members: (0..200).map(coin).collect(),
+                scores: Some((0..200).map(|record| uniform(record, "s")).collect()),
+                features: Some(Features { columns: 3, values }),
+                pairs: Some((0..200).map(|record| (record / 2).to_string()).collect()),
+                draw,
+                ..StudyParts::default()
+            })
+            .unwrap();
+            let found = baseline::baseline(&study, "key").unwrap();
+            let blind = Membership::new(found.scores, study.parts().members.clone()).unwrap();
+            bound::refuted(&study, &blind).unwrap().is_some()
+        });
+        assert!(refuted.count() <= 1, "{draw:?}");
+    }
 }

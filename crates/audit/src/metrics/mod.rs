@@ -17,10 +17,11 @@ mod histogram;
 mod rates;
 mod spread;
 
+pub(crate) use curve::FEWEST;
 pub(crate) use rates::effective_share;
 pub(crate) use spread::Tally;
 
-use crate::findings::{Estimate, Performance};
+use crate::findings::{Estimate, Performance, RateAt};
 use crate::{AuditError, Membership, Unit, interval};
 use reticent_core::Confidence;
 
@@ -129,7 +130,9 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// All numbers about one attack.
+/// All numbers about one attack. The curve and the histogram are coarse: a step or a bin is a sum over at least 10 members and 10
+/// non-members, but for the steps to the ends, so that a record's place among the scores does not tell whether it was a member.
+/// That is no guarantee of differential privacy.
 ///
 /// # Guarantee
 /// The intervals of the rates, the advantage and the balanced accuracy cover the truth with the stated confidence, each by
@@ -154,6 +157,9 @@ pub(crate) fn measure_dependent(
     let blocks = Blocks::new(membership, evidence);
     let advantage = advantage(&blocks, settings.confidence);
     let half = |x: f64| 0.5 + 0.5 * x;
+    let rates: Vec<RateAt> = settings.rates.iter().map(|fpr| rates::at(&blocks, *fpr, settings)).collect();
+    let mut cuts = curve::Cuts::new(&blocks, &rates);
+    let histogram = histogram::histogram(membership, &mut cuts);
     Ok(Performance {
         unit: Unit::Record,
         members: blocks.members,
@@ -166,10 +172,10 @@ pub(crate) fn measure_dependent(
             confidence: settings.confidence,
         },
         advantage,
-        rates: settings.rates.iter().map(|fpr| rates::at(&blocks, *fpr, settings)).collect(),
+        rates,
         prior: settings.prior,
-        roc: curve::corners(&blocks),
-        histogram: histogram::histogram(membership),
+        roc: cuts.curve(&blocks),
+        histogram,
     })
 }
 

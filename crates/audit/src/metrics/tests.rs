@@ -18,7 +18,7 @@ fn the_area_counts_pairs() {
     assert!((found.auc.value - 5.0 / 6.0).abs() < 1e-15);
     assert!((found.advantage.value - 0.5).abs() < 1e-15);
     assert!((found.balanced_accuracy.value - 0.75).abs() < 1e-15);
-    assert_eq!(found.roc, vec![(0.0, 0.0), (0.0, 1.0 / 3.0), (0.5, 1.0), (1.0, 1.0)]);
+    assert_eq!(found.roc, vec![(0.0, 0.0), (1.0, 1.0)], "a corner would be that of single records");
 }
 
 /// Placements by hand: members 1, ¾, ¾ around 5/6 have squares of 1/24 in sum, non-members 1 and ⅔ of 1/18; two units of the
@@ -121,15 +121,66 @@ fn copies_of_a_record_are_no_more_evidence() {
     assert!(once.with_users(&alone[1..]).is_err());
 }
 
+/// Members and non-members at every corner of the curve and at every edge of the histogram, the highest scores first.
+fn told(found: &Performance) -> [Vec<(u64, u64)>; 2] {
+    let count = |(fpr, tpr): &(f64, f64)| {
+        ((tpr * found.members as f64).round() as u64, (fpr * found.non_members as f64).round() as u64)
+    };
+    let bars = &found.histogram;
+    let mut edges = vec![(0, 0)];
+    for (members, non_members) in bars.members.iter().zip(&bars.non_members).rev() {
+        let last = edges[edges.len() - 1];
+        edges.push((last.0 + members, last.1 + non_members));
+    }
+    [found.roc.iter().map(count).collect(), edges]
+}
+
+/// Whoever has the scores sorts the records by them: the counts between any two places that are told are no fewer than ten of
+/// either kind, whether they stand in the curve or in the histogram.
+fn tells_of_no_few(found: &Performance) -> Result<(), TestCaseError> {
+    let [corners, edges] = told(found);
+    let end = (found.members, found.non_members);
+    let is_far = |a: (u64, u64), b: (u64, u64)| a.0.abs_diff(b.0) >= 10 && a.1.abs_diff(b.1) >= 10;
+    prop_assert!(corners[0] == (0, 0) && corners[corners.len() - 1] == end && edges[edges.len() - 1] == end);
+    let before_last = &corners[..corners.len() - 1];
+    prop_assert!(before_last.windows(2).all(|pair| is_far(pair[0], pair[1])), "{corners:?}");
+    prop_assert!(edges.len() == 2 || edges.windows(2).all(|pair| is_far(pair[0], pair[1])), "{edges:?}");
+    let mixed = edges.iter().flat_map(|edge| before_last.iter().map(move |corner| (*edge, *corner)));
+    for (edge, corner) in mixed.filter(|(edge, corner)| *edge != end && edge != corner) {
+        prop_assert!(is_far(edge, corner), "{edge:?} {corner:?}");
+    }
+    Ok(())
+}
+
 #[test]
-fn many_corners_are_thinned_but_not_at_the_low_end() {
+fn a_curve_is_coarse_and_still_a_curve() {
     let data = membership(&spread(30_000, 1.0, 0.05), &spread(29_000, 1.0, 0.0));
-    let roc = measure(&data, &MetricSettings::default()).unwrap().roc;
-    assert!(roc.len() <= 400 && roc.len() > 200, "{}", roc.len());
-    assert_eq!((roc[0], roc[roc.len() - 1]), ((0.0, 0.0), (1.0, 1.0)));
+    let found = measure(&data, &MetricSettings::default()).unwrap();
+    tells_of_no_few(&found).unwrap();
+    let roc = found.roc;
+    assert!(roc.len() <= 300 && roc.len() > 80, "{}", roc.len());
     assert!(roc.windows(2).all(|w| w[0].0 <= w[1].0 && w[0].1 <= w[1].1));
-    assert!(roc.iter().filter(|corner| corner.0 > 0.0 && corner.0 <= 1e-3).count() > 15);
-    assert!(roc.iter().any(|corner| corner.0 == 0.0 && corner.1 > 0.04));
+    assert!(roc[1].0 <= 1e-3 && roc[1].1 > 0.04, "{:?}", roc[1]);
+    let area: f64 = roc.windows(2).map(|w| 0.5 * (w[1].0 - w[0].0) * (w[0].1 + w[1].1)).sum();
+    assert!((area - found.auc.value).abs() < 2e-3, "{area} {}", found.auc.value);
+    assert!(found.histogram.members.len() >= 35, "{:?}", found.histogram);
+}
+
+/// A small audit, which had a corner for every record, and an attack that is never wrong.
+#[test]
+fn sorting_by_score_gives_nobody_away() {
+    let small =
+        measure(&membership(&spread(60, 1.0, 0.1), &spread(60, 1.0, 0.0)), &MetricSettings::default());
+    let small = small.unwrap();
+    tells_of_no_few(&small).unwrap();
+    assert!(small.roc.len() > 2 && small.roc.len() <= 7, "{:?}", small.roc);
+    let perfect =
+        measure(&membership(&spread(200, 1.0, 2.0), &spread(200, 1.0, 0.0)), &MetricSettings::default());
+    let perfect = perfect.unwrap();
+    tells_of_no_few(&perfect).unwrap();
+    // What the rate at 0.1 says.
+    assert_eq!(perfect.roc, [(0.0, 0.0), (0.1, 1.0), (1.0, 1.0)]);
+    assert_eq!((perfect.histogram.members, perfect.histogram.edges.len()), (vec![200], 2));
 }
 
 #[test]
@@ -140,8 +191,8 @@ fn infinities_and_outliers_land_in_the_edge_bins() {
     non_members.extend([f64::NEG_INFINITY, f64::MIN]);
     let found = measure(&membership(&members, &non_members), &MetricSettings::default()).unwrap();
     let bars = &found.histogram;
-    assert_eq!((bars.edges.len(), bars.members.len()), (41, 40));
-    assert!(bars.edges.windows(2).all(|w| w[0] < w[1]) && bars.edges[40] < 1.0);
+    assert!(bars.edges.len() == bars.members.len() + 1 && bars.members.len() > 20);
+    assert!(bars.edges.windows(2).all(|w| w[0] < w[1]) && bars.edges[bars.members.len()] < 1.0);
     assert_eq!((bars.members.iter().sum::<u64>(), bars.non_members.iter().sum::<u64>()), (1003, 1002));
     let ends = membership(&[f64::INFINITY, 1.0], &[f64::NEG_INFINITY, 1.0]);
     let bars = measure(&ends, &MetricSettings::default()).unwrap().histogram;
@@ -177,5 +228,17 @@ proptest! {
         for e in [found.auc, found.advantage, found.balanced_accuracy] {
             prop_assert!(0.0 <= e.lower && e.lower <= e.value && e.value <= e.upper && e.upper <= 1.0, "{e:?}");
         }
+    }
+
+    #[test]
+    fn what_is_told_are_sums_over_many(
+        members in prop::collection::vec(-40i8..60, 1..200), non_members in prop::collection::vec(-60i8..40, 1..300),
+        rates in prop::collection::vec(0.01..0.9, 0..4),
+    ) {
+        let floats = |v: &[i8]| v.iter().map(|x| f64::from(*x) / 2.0).collect::<Vec<_>>();
+        let (members, non_members) = (floats(&members), floats(&non_members));
+        prop_assume!(members.iter().chain(&non_members).any(|x| *x != members[0]));
+        let settings = MetricSettings { rates, ..Default::default() };
+        tells_of_no_few(&measure(&membership(&members, &non_members), &settings).unwrap())?;
     }
 }

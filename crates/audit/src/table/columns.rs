@@ -89,20 +89,6 @@ pub(super) fn outputs(
     kind.map(|(kind, columns)| Outputs::new(*kind, columns.len(), values)).transpose()
 }
 
-/// Numbers as they are; text as a column of 0 and 1 per value, in sorted order.
-pub(super) fn encode(cells: &[String]) -> Vec<Vec<f32>> {
-    let numbers: Option<Vec<f32>> =
-        cells.iter().map(|cell| cell.parse::<f32>().ok().filter(|number| number.is_finite())).collect();
-    if let Some(numbers) = numbers {
-        return vec![numbers];
-    }
-    let values: std::collections::BTreeSet<&String> = cells.iter().collect();
-    values
-        .into_iter()
-        .map(|value| cells.iter().map(|cell| f32::from(u8::from(cell == value))).collect())
-        .collect()
-}
-
 /// One probability for all records, as a draw; none where there is no column.
 pub(super) fn draw(probabilities: &[f64]) -> Result<Draw, AuditError> {
     let Some(first) = probabilities.first() else { return Ok(Draw::Undeclared) };

@@ -43,7 +43,7 @@ pub struct TableSettings {
     pub pair: String,
     /// Columns of groups to compare.
     pub groups: Vec<String>,
-    /// Columns of features besides `feature_…`; those with text become one column per value.
+    /// Columns of features besides `feature_…`; text in them is looked at by value, order, length, words and numbers.
     pub features: Vec<String>,
 }
 

@@ -1,12 +1,10 @@
 //! A CSV or Parquet table with a row per record.
 
 use super::{TableSettings, columns, unknown};
+use crate::encode::encode;
 use crate::{AuditError, Features, Reference, Study, StudyParts};
 use reticent_data::{TableFile, closest};
 use std::path::Path;
-
-/// The most values of a text column that become a column each.
-const MOST_VALUES: usize = 1000;
 
 /// Where each wanted column stands among those that are read.
 #[derive(Default)]
@@ -107,7 +105,7 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     parts.pairs = pair.map(|_| pairs);
     parts.draw = columns::draw(&coins)?;
     parts.groups = settings.groups.iter().cloned().zip(group_values).collect();
-    parts.features = encoded(&wanted.names, &features, &feature_values)?;
+    (parts.features, parts.free_text) = encoded(&wanted.names, &features, &feature_values);
     parts.target = columns::outputs(output_columns.as_ref(), output_values)?;
     let reference = |(places, (scores, inside)): (ReferencePlaces, _)| Reference {
         name: places.name,
@@ -140,27 +138,18 @@ fn reference_columns(
     Ok(found)
 }
 
-/// All features as numbers, record by record.
-fn encoded(
-    names: &[String],
-    places: &[usize],
-    values: &[Vec<String>],
-) -> Result<Option<Features>, AuditError> {
+/// All features as numbers, record by record, and the columns that are mostly different texts.
+fn encoded(names: &[String], places: &[usize], values: &[Vec<String>]) -> (Option<Features>, Vec<String>) {
     if places.is_empty() {
-        return Ok(None);
+        return (None, Vec::new());
     }
-    let mut columns = Vec::new();
+    let (mut columns, mut free_text) = (Vec::new(), Vec::new());
     for (place, cells) in places.iter().zip(values) {
-        let own = columns::encode(cells);
-        if own.len() > MOST_VALUES {
-            let value = format!("{} different texts in column \"{}\"", own.len(), names[*place]);
-            let remedy =
-                format!("give numbers, or at most {MOST_VALUES} categories, or leave the column out");
-            return Err(AuditError::invalid("features", value, remedy));
+        let own = encode(cells);
+        if own.is_free_text {
+            free_text.push(names[*place].clone());
         }
-        columns.extend(own);
+        columns.extend(own.columns);
     }
-    let rows = columns.first().map_or(0, Vec::len);
-    let values = (0..rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
-    Ok(Some(Features { columns: columns.len(), values }))
+    (Some(Features::from_columns(&columns)), free_text)
 }

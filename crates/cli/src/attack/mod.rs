@@ -107,8 +107,8 @@ impl Attacked<'_> {
         note(&mut examination, others, *draw, study.parts().references.len());
         if *left_out > 0 {
             examination.findings.warnings.push(format!(
-                "{left_out} rows whose content occurs more than once are not audited (equal rows share a coin): the accuracies here are of \
-                 the others"
+                "{left_out} rows whose content occurs more than once are not audited, since nobody can say which of them are members: \
+                 the accuracies here are of the others"
             ));
         }
         write(self.folder, &study, &examination)?;

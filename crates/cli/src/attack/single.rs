@@ -10,6 +10,7 @@ use crate::text::{aligned, json_line};
 use reticent::audit::attacks::Attack;
 use reticent::audit::examine;
 use reticent::audit::table::write_scores;
+use reticent::data::make_private;
 use serde_json::json;
 
 /// All attacks.
@@ -44,6 +45,8 @@ pub(super) fn run(arguments: &AttackRun, progress: bool) -> Result<Output, Fail>
     drop(stage);
     if let (Some(file), Some((_, scores))) = (&file, examination.scores.first()) {
         write_scores(file.path, &study, &[("score", scores)])?;
+        // It says who is a member.
+        make_private(file.path)?;
     }
     let plot = arguments.statement.plot.as_deref();
     answer(&examination.findings, &Shown { certificate: None, folder: None, plot, json: arguments.json })

@@ -5,6 +5,7 @@ use crate::fail::Fail;
 use reticent::audit::table::write_scores;
 use reticent::audit::{Examination, Findings, Study};
 use reticent::data::{make_private, write_atomic, write_private};
+use reticent::report::escaped_json;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -33,7 +34,7 @@ pub(crate) fn write(folder: &Path, study: &Study, examination: &Examination) -> 
 fn pretty(value: &impl Serialize) -> Result<String, Fail> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Fail::new(Code::Internal, format!("cannot write JSON: {error}")))?;
-    Ok(text + "\n")
+    Ok(escaped_json(&text) + "\n")
 }
 
 /// Reads findings back.

@@ -33,6 +33,16 @@ pub(crate) fn draw(flag: Option<&str>) -> Result<Option<Draw>, Fail> {
     .transpose()
 }
 
+/// The value of `--drawn` that means this.
+fn spelt(draw: Draw) -> String {
+    match draw {
+        Draw::Coins(p) => p.to_string(),
+        Draw::Pairs => "pairs".to_owned(),
+        Draw::Fixed => "fixed".to_owned(),
+        Draw::Undeclared | Draw::Runs(_) => String::new(),
+    }
+}
+
 /// The study with its draw, by the flag or by its column `drawn`. Flags about a bound that would not be used are refused.
 pub(crate) fn drawn(study: Study, flag: Option<Draw>, statement: &Statement) -> Result<Study, Fail> {
     let column = study.parts().draw;
@@ -40,9 +50,9 @@ pub(crate) fn drawn(study: Study, flag: Option<Draw>, statement: &Statement) -> 
     let declared = match (flag, column) {
         (Some(flag), Draw::Undeclared) => flag,
         (Some(flag), column) if flag == column => flag,
-        (Some(_), _) => {
+        (Some(flag), _) => {
             let remedy = "contradicts the column drawn of the table: leave one of them out";
-            return Err(Fail::conflict("--drawn", "", remedy));
+            return Err(Fail::conflict("--drawn", &spelt(flag), remedy));
         }
         (None, column) => column,
     };
@@ -51,7 +61,7 @@ pub(crate) fn drawn(study: Study, flag: Option<Draw>, statement: &Statement) -> 
         Some("none") if flag.is_some() => {
             return Err(Fail::conflict(
                 "--drawn",
-                "",
+                &flag.map(spelt).unwrap_or_default(),
                 "is for a bound on epsilon, and --bound none asks for none",
             ));
         }

@@ -50,7 +50,7 @@ fn references_must_know_every_record() {
     };
     assert!(words("m,a,1,1\nm,b,0,2\nm,c,1,1\nm,x,1,1\nm,d,1,2\n").contains('x'));
     assert!(words("m,a,1,1\nm,b,0,2\nm,c,1,1\n").contains('d'));
-    // Every reference had every record: an attack that was asked for by name says which record lacks one without it.
+    // Every reference had every record: an attack that was asked for by name says how many lack one without them.
     let references = folder.file("in.csv", "reference,id,in,score\nm,a,1,1\nm,b,1,2\nm,c,1,1\nm,d,1,2\n");
     let line =
         refusal(&["attack", "run", "lira-offline", "--scores", &table, "--references-from", &references]);

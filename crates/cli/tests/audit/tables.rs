@@ -217,6 +217,39 @@ fn draws_are_declared_by_a_column_or_as_pairs_or_as_a_fixed_number() {
         assert_eq!(bound["neighboring"], "replace-one");
         assert!(bound["value"].as_f64().unwrap() > 0.5 && bound["counts"]["randomised"] == 1000, "{bound}");
     }
-    assert!(refusal(&["audit", "--scores", &columns, "--drawn", "0.4"]).contains("contradicts the column"));
+    for value in ["0.4", "pairs", "fixed"] {
+        let said = refusal(&["audit", "--scores", &columns, "--drawn", value]);
+        assert!(said.contains(&format!("--drawn {value}: contradicts the column")), "{said}");
+    }
+    let said = refusal(&["audit", "--scores", &pairs, "--drawn", "0.4", "--bound", "none"]);
+    assert!(said.contains("--drawn 0.4: is for a bound"), "{said}");
     assert!(refusal(&["audit", "--scores", &columns, "--drawn", "half"]).contains("--drawn"));
+}
+
+/// A group's name that turns the text around it is written as its number; scores beside memberships are for their owner.
+#[test]
+fn files_hold_no_unseen_characters_and_scores_are_private() {
+    let folder = Folder::new();
+    let row = |place: u64| {
+        let member = noise(place) < 0.5;
+        format!(
+            "{},{},{}\n",
+            noise(9_000_000 + place),
+            u8::from(member),
+            if place.is_multiple_of(2) { "a\u{202e}b" } else { "c" }
+        )
+    };
+    let rows: String = (0..400).map(row).collect();
+    let table = folder.file("s.csv", format!("score,member,kind\n{rows}"));
+    let (out, scored) = (folder.path("audit"), folder.path("scored.csv"));
+    let said = json(&["audit", "--scores", &table, "--groups", "kind", "--out", &out]);
+    let text = std::fs::read_to_string(folder.path("audit/audit.json")).unwrap();
+    assert!(!text.contains('\u{202e}') && text.contains("a\\u202eb"));
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), said);
+    json(&["attack", "run", "given-score", "--scores", &table, "--out", &scored]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&scored).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }

@@ -58,9 +58,13 @@ pub(crate) fn curves(attacks: &[(&str, &Performance)], log: bool) -> Chart {
         let corners: Vec<(f64, f64)> =
             measured.roc.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
         let auc = measured.auc.value;
+        // A straight line between the ends would look like guessing.
+        let is_bare = corners.len() <= 2;
+        let corners = if is_bare { Vec::new() } else { corners };
+        let note = if is_bare { ", not drawn: too few records" } else { "" };
         Curve {
             label: (*name).to_owned(),
-            value: if auc.is_finite() { format!("AUC {auc:.3}") } else { String::new() },
+            value: if auc.is_finite() { format!("AUC {auc:.3}{note}") } else { String::new() },
             stroke: Stroke::Series(place),
             points: if log { dense(&corners, low) } else { corners },
             marks: Vec::new(),
@@ -104,7 +108,8 @@ pub(crate) fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
         ),
         (
             even.page("roc-even", &format!("ROC curves. {listed}.")),
-            "The same curves on even axes. The nearer a curve is to the dotted diagonal, the nearer the attack is to guessing \
+            "The same curves on even axes. They are coarse: a step sums at least 10 members and 10 non-members, so that a record's \
+             place does not tell whether it was a member; the numbers in the tables are exact. The nearer a curve is to the dotted diagonal, the nearer the attack is to guessing \
              on average; that alone says nothing about the few who are most exposed."
                 .to_owned(),
         ),
@@ -142,11 +147,17 @@ fn histogram(counts: &Histogram) -> Option<(String, String)> {
     if counts.edges.iter().any(|edge| !edge.is_finite()) || counts.edges[bins] <= counts.edges[0] {
         return None;
     }
+    // Halved first: the difference of two finite numbers may overflow.
+    let width = |bin: usize| 0.5 * counts.edges[bin + 1] - 0.5 * counts.edges[bin];
+    let narrowest = (0..bins).map(width).fold(f64::INFINITY, f64::min);
+    if narrowest <= 0.0 {
+        return None;
+    }
     let outline = |values: &[u64]| -> Vec<(f64, f64)> {
         let total = values.iter().sum::<u64>().max(1) as f64;
         let mut points = vec![(counts.edges[0], 0.0)];
         for (bin, value) in values.iter().enumerate() {
-            let share = 100.0 * *value as f64 / total;
+            let share = 100.0 * *value as f64 / total * (narrowest / width(bin));
             points.extend([(counts.edges[bin], share), (counts.edges[bin + 1], share)]);
         }
         points.push((counts.edges[bins], 0.0));
@@ -166,7 +177,7 @@ fn histogram(counts: &Histogram) -> Option<(String, String)> {
         title: "Scores of members and non-members".to_owned(),
         subtitle: String::new(),
         x: Axis::linear("score (larger looks more like a member)", counts.edges[0], counts.edges[bins]),
-        y: Axis::linear("records in %", 0.0, most.max(1.0)),
+        y: Axis::linear("records in %, per width of the narrowest bin", 0.0, most.max(1.0)),
         labels: Labels::Below,
         curves: vec![
             curve("members", &counts.members, Stroke::Series(0), members),
@@ -175,7 +186,8 @@ fn histogram(counts: &Histogram) -> Option<(String, String)> {
     };
     let description = format!("Histogram of attack scores in {bins} bins, members beside non-members.");
     let caption = "Where the two areas overlap the attack cannot tell members apart. Look at the right end: members that score \
-                   above nearly all non-members are the ones found."
+                   above nearly all non-members are the ones found. Bins are joined until each holds at least 10 members and 10 \
+                   non-members; a wide one is drawn as low as its records are spread."
         .to_owned();
     Some((chart.page("scores", &description), caption))
 }
