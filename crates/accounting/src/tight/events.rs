@@ -298,6 +298,12 @@ impl Found {
                 Loss::Gaussian(1.0 / (2.0 * rho.get()).sqrt() * (1.0 + 4.0 * f64::EPSILON))
             }
             (Event::Zcdp { .. }, End::Floor) => return Ok(None),
+            // On ever finer integers this is continuous Laplace noise, which a coarser grid never betters: see the proof.
+            (Event::DiscreteLaplace { noise_multiplier, sensitivity: Some(many) }, End::Floor)
+                if *many > FINE =>
+            {
+                Loss::Laplace(1.0 / noise_multiplier.get())
+            }
             (other, _) => return self.either_end(other),
         };
         Ok(Some(loss).filter(|loss| !is_nothing(loss)))
@@ -387,6 +393,9 @@ impl Found {
         }))
     }
 }
+
+/// Integers that move so far are taken for real numbers where a lower end is asked for.
+const FINE: u64 = 100_000;
 
 /// Whether an event is noise on numbers, and not a claim about any mechanism: one that publishes who is in the sample may be
 /// as private as Gaussian noise where a record is replaced, and gains nothing by the sample.

@@ -67,10 +67,14 @@ fn ctrl_c_stores_the_run_and_it_goes_on() {
         );
         assert_eq!(stdout(&["predict", &copy, &images]).lines().count(), 31);
         // It stays as it was ended, whatever is asked later.
-        let again = json(&["train", "--finish", &copy, "--stopped-by", "crash"]);
-        assert_eq!(again["certificate"], ended["certificate"]);
+        let line = refusal(&["train", "--finish", &copy, "--stopped-by", "crash"]);
+        assert!(line.contains("has ended already"), "{line}");
+        assert_eq!(json(&["train", "--finish", &copy])["certificate"], ended["certificate"]);
         assert_eq!(json(&["train", "--resume", &copy])["certificate"], ended["certificate"]);
     }
+    // A run that stored its certificate did not crash, and one that goes on did not stop.
+    assert!(refusal(&["train", "--finish", &out, "--stopped-by", "crash"]).contains("did not crash"));
+    assert!(refusal(&["train", "--resume", &out, "--stopped-by", "crash"]).contains("--stopped-by"));
     assert!(
         refusal(&["train", "--finish", &out, "--stopped-by", "boredom"])
             .contains("time-limit, crash or choice")
