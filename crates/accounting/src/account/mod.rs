@@ -213,7 +213,7 @@ impl Accountant {
                 let found =
                     self.rounded(best(exact, renyi, claims, tally.parts().len() <= MOST_CLAIMED)?, delta);
                 match plain_sum(tally, self.neighboring, asked) {
-                    Some(sum) if sum < found.upper * (1.0 - 1e-12) => {
+                    Some(sum) if sum < found.upper * (1.0 - 1e-12) && sum >= found.lower * (1.0 - 1e-9) => {
                         Answer { upper: sum, lower: found.lower.min(sum), method: Method::Basic, ..found }
                     }
                     _ => found,

@@ -71,7 +71,7 @@ pub(super) fn best(
     })
 }
 
-/// The lesser of an answer and what another method proves.
+/// The lesser of an answer and what another method proves. A bound below the lower end contradicts it and is not taken.
 fn less(
     found: Option<Answer>,
     other: Outcome<f64>,
@@ -79,7 +79,9 @@ fn less(
 ) -> Result<Option<Answer>, AccountingError> {
     Ok(match (found, other) {
         (_, Outcome::Impossible(error)) => return Err(error),
-        (Some(known), Outcome::Bound(upper)) if upper < known.upper => {
+        (Some(known), Outcome::Bound(upper))
+            if upper < known.upper && upper >= known.lower * (1.0 - 1e-9) =>
+        {
             Some(Answer { upper, lower: known.lower.min(upper), method, ..known })
         }
         (None, Outcome::Bound(upper)) => {
