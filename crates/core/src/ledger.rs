@@ -1,0 +1,190 @@
+//! The one place where a cost becomes the right to draw.
+//!
+//! A [`Plan`] is charged to a [`Ledger`]; [`charge`] is the only function that makes a [`Permit`]; mechanisms, fits and
+//! trainers need one. What is not recorded is not drawn.
+
+use crate::{Event, InvalidValue};
+use thiserror::Error;
+
+/// Events that were all fixed before the first of them was drawn.
+///
+/// # Guarantee
+/// No event of a plan depends on an answer of another one, so any accountant may compose them. Two plans may not be
+/// composed like that: the second may have been chosen by the answers of the first, and only a privacy filter bounds both.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plan {
+    events: Vec<Event>,
+}
+
+impl Plan {
+    /// These events.
+    ///
+    /// # Errors
+    /// [`InvalidValue`] naming the field of an event that does not fit.
+    pub fn new(events: Vec<Event>) -> Result<Self, InvalidValue> {
+        events.iter().try_for_each(Event::validate)?;
+        Ok(Self { events })
+    }
+
+    /// The events, in sequence.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+}
+
+/// A record of everything that may have been learnt about some people's data.
+///
+/// # Guarantee
+/// When [`reserve`](Self::reserve) has returned, the plan is on record as spent, whatever happens afterwards: a plan whose
+/// draws may or may not have been made counts as spent.
+pub trait Ledger {
+    /// Puts a plan on record, or refuses it and records nothing.
+    ///
+    /// # Errors
+    /// [`LedgerError::Exceeded`] when the plan and everything on record would exceed the budget,
+    /// [`LedgerError::Store`] when it cannot be recorded.
+    fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError>;
+}
+
+/// Why a plan was not charged.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum LedgerError {
+    /// More than the budget has left.
+    #[error("the budget does not cover it: {remedy}")]
+    Exceeded {
+        /// What could be asked instead.
+        remedy: String,
+    },
+    /// The record could not be written.
+    #[error("the ledger cannot be written: {problem}")]
+    Store {
+        /// What went wrong.
+        problem: String,
+    },
+}
+
+/// Charges a plan to a ledger.
+///
+/// # Guarantee
+/// The plan is on record before the permit exists.
+///
+/// # Errors
+/// As [`Ledger::reserve`].
+pub fn charge(ledger: &mut dyn Ledger, plan: &Plan) -> Result<Permit, LedgerError> {
+    ledger.reserve(plan)?;
+    Ok(Permit { open: plan.events.clone() })
+}
+
+/// The right to draw the events of a plan, each once. It cannot be made, copied or stored, only charged for.
+#[derive(Debug)]
+pub struct Permit {
+    open: Vec<Event>,
+}
+
+/// An event that no permit covers.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("nobody paid for this: charge the plan that it is part of before drawing")]
+pub struct Unpaid;
+
+impl Permit {
+    /// Uses up the right to one event: one of the plan's, or one that a repeated, composed or parallel event of the plan consists of.
+    ///
+    /// # Errors
+    /// [`Unpaid`] when the plan has no such event, or no more of them.
+    pub fn spend(&mut self, event: &Event) -> Result<(), Unpaid> {
+        if let Some(place) = self.open.iter().position(|open| open == event) {
+            self.open.swap_remove(place);
+            return Ok(());
+        }
+        let place = self.open.iter().position(|open| holds(open, event)).ok_or(Unpaid)?;
+        match self.open.swap_remove(place) {
+            Event::Composed { events } | Event::Parallel { events } => self.open.extend(events),
+            Event::Repeated { count, event } => {
+                if count > 1 {
+                    self.open.push(Event::Repeated { count: count - 1, event: event.clone() });
+                }
+                self.open.push(*event);
+            }
+            _ => return Err(Unpaid),
+        }
+        self.spend(event)
+    }
+
+    /// Whether every event has been drawn.
+    pub fn is_used_up(&self) -> bool {
+        self.open.is_empty()
+    }
+}
+
+/// Whether an event is made of others, and this is one of them.
+fn holds(whole: &Event, part: &Event) -> bool {
+    let is_or_holds = |event: &Event| event == part || holds(event, part);
+    match whole {
+        Event::Composed { events } | Event::Parallel { events } => events.iter().any(is_or_holds),
+        Event::Repeated { count, event } => *count > 0 && is_or_holds(event),
+        _ => false,
+    }
+}
+
+/// A ledger without a limit, for public data, teaching and tests: it keeps the record and refuses nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Unlimited {
+    plans: Vec<Plan>,
+}
+
+impl Unlimited {
+    /// An empty record.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every plan that was charged, in sequence.
+    pub fn plans(&self) -> &[Plan] {
+        &self.plans
+    }
+}
+
+impl Ledger for Unlimited {
+    fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError> {
+        self.plans.push(plan.clone());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Epsilon;
+
+    fn pure(epsilon: f64) -> Event {
+        Event::Pure { epsilon: Epsilon::new(epsilon).unwrap() }
+    }
+
+    #[test]
+    fn a_permit_covers_its_plan_once() {
+        let twice = Event::Repeated { count: 2, event: Box::new(pure(1.0)) };
+        let both = Event::Parallel { events: vec![pure(2.0), twice] };
+        let mut ledger = Unlimited::new();
+        let plan = Plan::new(vec![both, pure(3.0)]).unwrap();
+        let mut permit = charge(&mut ledger, &plan).unwrap();
+        assert_eq!(ledger.plans(), [plan]);
+        for epsilon in [1.0, 3.0, 1.0, 2.0] {
+            assert!(!permit.is_used_up());
+            assert_eq!(permit.spend(&pure(epsilon)), Ok(()));
+            assert_eq!(permit.spend(&pure(4.0)), Err(Unpaid));
+        }
+        assert!(permit.is_used_up());
+        assert_eq!(permit.spend(&pure(1.0)), Err(Unpaid));
+    }
+
+    #[test]
+    fn what_is_refused_is_not_recorded_and_gives_no_permit() {
+        struct Empty;
+        impl Ledger for Empty {
+            fn reserve(&mut self, _: &Plan) -> Result<(), LedgerError> {
+                Err(LedgerError::Exceeded { remedy: "ask for nothing".into() })
+            }
+        }
+        assert!(charge(&mut Empty, &Plan::default()).is_err());
+    }
+}
