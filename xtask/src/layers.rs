@@ -10,7 +10,7 @@ const WRITTEN: &str = "the rules are in xtask/src/layers.rs";
 
 /// Every library below the facade.
 const LIBRARIES: &[&str] =
-    &["core", "noise", "accounting", "data", "erm", "train", "attack", "audit", "report"];
+    &["core", "noise", "accounting", "data", "erm", "train", "attack", "audit", "report", "curator"];
 
 /// What each layer may depend on. A layer is named by its folder below `crates`.
 const RULES: &[(&str, &[&str])] = &[
@@ -23,6 +23,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("audit", &["core", "accounting", "data"]),
     ("attack", &["core", "noise", "accounting", "data", "erm", "train", "audit"]),
     ("report", &["core", "accounting", "audit"]),
+    ("curator", &["core", "noise", "accounting", "data", "erm", "train", "attack", "audit", "report"]),
     ("reticent", LIBRARIES),
     ("cli", &["reticent"]),
     ("testkit", LIBRARIES),

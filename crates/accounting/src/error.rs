@@ -1,4 +1,4 @@
-use reticent_core::InvalidValue;
+use reticent_core::{Code, Coded, InvalidValue};
 use thiserror::Error;
 
 /// Why an account could not be given.
@@ -37,5 +37,14 @@ impl AccountingError {
                  finite below it"
             ),
         ))
+    }
+}
+
+impl Coded for AccountingError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(invalid) | Self::Impossible(invalid) => invalid.code(),
+            Self::Unsupported { .. } => Code::Unsupported,
+        }
     }
 }

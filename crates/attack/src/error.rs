@@ -1,5 +1,5 @@
 use reticent_audit::AuditError;
-use reticent_core::InvalidValue;
+use reticent_core::{Code, Coded, InvalidValue};
 use reticent_data::DataError;
 use reticent_erm::ErmError;
 use reticent_noise::NoiseError;
@@ -72,5 +72,26 @@ fn unusable(broken: &[String]) -> String {
     match broken.first() {
         None => String::new(),
         Some(first) => format!("; {} of them are there but cannot be used: {first}", broken.len()),
+    }
+}
+
+impl Coded for AttackError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(invalid) => match invalid.field {
+                "targets" | "kind" | "terms" | "classes" | "loss" | "budget" | "label" => Code::Premise,
+                _ => Code::Range,
+            },
+            Self::Train(error) => error.code(),
+            Self::Erm(error) => error.code(),
+            Self::Audit(error) => error.code(),
+            Self::Data(error) => error.code(),
+            Self::Noise(error) => error.code(),
+            Self::Reference { error, .. } => error.code(),
+            Self::Missing { .. } => Code::References,
+            Self::Thread(_) => Code::Thread,
+            // Whoever asked to stop ends with a status of their own.
+            Self::Interrupted => Code::Internal,
+        }
     }
 }

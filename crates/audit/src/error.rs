@@ -1,5 +1,5 @@
 use reticent_accounting::AccountingError;
-use reticent_core::InvalidValue;
+use reticent_core::{Code, Coded, InvalidValue};
 use reticent_data::DataError;
 use thiserror::Error;
 
@@ -29,5 +29,21 @@ impl AuditError {
     /// A question that these records cannot answer.
     pub fn not_measurable(reason: impl Into<String>) -> Self {
         Self::NotMeasurable(reason.into())
+    }
+}
+
+impl Coded for AuditError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(invalid) => match invalid.field {
+                "confidence" | "delta" => invalid.code(),
+                "attacks" => Code::Premise,
+                "fpr" | "prior" | "share" | "guesses" | "inclusion" | "level" => Code::Range,
+                _ => Code::Scores,
+            },
+            Self::NotMeasurable(_) => Code::NotMeasurable,
+            Self::Data(error) => error.code(),
+            Self::Accounting(error) => error.code(),
+        }
     }
 }

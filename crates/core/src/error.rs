@@ -1,3 +1,4 @@
+use crate::{Code, Coded};
 use thiserror::Error;
 
 /// A value that cannot mean what its field says.
@@ -18,5 +19,17 @@ impl InvalidValue {
     /// Reports `value` as invalid for `field`, with what would be valid.
     pub fn new(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         Self { field, value: value.to_string(), remedy: remedy.into() }
+    }
+}
+
+impl Coded for InvalidValue {
+    fn code(&self) -> Code {
+        match self.field {
+            "bounds" => Code::Bounds,
+            "categories" | "candidates" => Code::List,
+            "method" => Code::UnknownName,
+            "rows_public" => Code::Relation,
+            _ => Code::Range,
+        }
     }
 }

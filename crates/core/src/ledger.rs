@@ -3,7 +3,7 @@
 //! A [`Plan`] is charged to a [`Ledger`]; [`charge`] is the only function that makes a [`Permit`]; mechanisms, fits and
 //! trainers need one. What is not recorded is not drawn.
 
-use crate::{Event, InvalidValue};
+use crate::{Code, Coded, Event, InvalidValue};
 use thiserror::Error;
 
 /// Events that were all fixed before the first of them was drawn.
@@ -61,6 +61,15 @@ pub enum LedgerError {
         /// What went wrong.
         problem: String,
     },
+}
+
+impl Coded for LedgerError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Exceeded { .. } => Code::Spent,
+            Self::Store { .. } => Code::Unwritable,
+        }
+    }
 }
 
 /// Charges a plan to a ledger.

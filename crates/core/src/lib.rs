@@ -13,10 +13,12 @@
 //! | [`special`] | the error function, normal tails and others, each with its accuracy |
 //! | [`profile`] | δ as a function of ε for Gaussian noise, and back |
 //! | [`InvalidValue`] | a refused number: field, value, remedy |
+//! | [`Code`], [`Coded`] | what kind of mistake an error is, for scripts and for `reticent explain` |
 //!
 //! Nothing here draws randomness, reads files or knows about data.
 
 mod certificate;
+mod code;
 mod error;
 mod event;
 mod ledger;
@@ -28,6 +30,7 @@ pub mod special;
 mod trials;
 
 pub use certificate::{Certificate, Guarantee};
+pub use code::{Code, Coded};
 pub use error::InvalidValue;
 pub use event::{Event, EventLog};
 pub use ledger::{Ledger, LedgerError, Permit, Plan, Unlimited, Unpaid, charge};

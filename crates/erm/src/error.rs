@@ -1,5 +1,5 @@
 use reticent_accounting::AccountingError;
-use reticent_core::{InvalidValue, Neighboring};
+use reticent_core::{Code, Coded, InvalidValue, Neighboring};
 use reticent_noise::NoiseError;
 use thiserror::Error;
 
@@ -76,5 +76,21 @@ impl ErmError {
     /// Shorthand for an [`InvalidValue`].
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         InvalidValue::new(field, value, remedy).into()
+    }
+}
+
+impl Coded for ErmError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(invalid) => invalid.code(),
+            Self::Noise(error) => error.code(),
+            Self::Accounting(error) => error.code(),
+            Self::Shape(_) | Self::OneClass { .. } => Code::Misfit,
+            Self::Row { .. } => Code::Row,
+            Self::Relation { .. } => Code::Relation,
+            Self::Kind { .. } => Code::Kind,
+            Self::NotConverged { .. } => Code::NotConverged,
+            Self::File { .. } => Code::Broken,
+        }
     }
 }

@@ -1,4 +1,4 @@
-use reticent_core::InvalidValue;
+use reticent_core::{Code, Coded, InvalidValue};
 use thiserror::Error;
 
 /// Why noise could not be calibrated or drawn.
@@ -25,5 +25,14 @@ impl NoiseError {
     /// Shorthand for an [`InvalidValue`].
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         InvalidValue::new(field, value, remedy).into()
+    }
+}
+
+impl Coded for NoiseError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(invalid) => invalid.code(),
+            Self::Entropy(_) => Code::Entropy,
+        }
     }
 }

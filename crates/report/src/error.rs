@@ -1,4 +1,4 @@
-use reticent_core::InvalidValue;
+use reticent_core::{Code, Coded, InvalidValue};
 use thiserror::Error;
 
 /// Why a report cannot be read.
@@ -20,4 +20,13 @@ pub enum ReportError {
     /// A declared value without meaning.
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
+}
+
+impl Coded for ReportError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Json(_) | Self::Schema { .. } => Code::Json,
+            Self::Invalid(invalid) => invalid.code(),
+        }
+    }
 }

@@ -122,6 +122,7 @@ pub use reticent_accounting as accounting;
 pub use reticent_attack as attack;
 pub use reticent_audit as audit;
 pub use reticent_core as core;
+pub use reticent_curator as curator;
 pub use reticent_data as data;
 pub use reticent_erm as erm;
 pub use reticent_noise as noise;

@@ -1,5 +1,5 @@
 use reticent_accounting::AccountingError;
-use reticent_core::InvalidValue;
+use reticent_core::{Code, Coded, InvalidValue};
 use reticent_data::toml::{Place, TomlError};
 use reticent_noise::NoiseError;
 use thiserror::Error;
@@ -90,5 +90,26 @@ impl TrainError {
     /// Shorthand for an [`InvalidValue`].
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         InvalidValue::new(field, value, remedy).into()
+    }
+}
+
+impl Coded for TrainError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(invalid) => invalid.code(),
+            Self::Noise(error) => error.code(),
+            Self::Accounting(error) => error.code(),
+            Self::Toml(error) => error.code(),
+            Self::Described { error, .. } => match **error {
+                Self::Layer { .. } => Code::Layer,
+                _ => Code::TomlValue,
+            },
+            Self::Shape(_) | Self::Example { .. } => Code::Misfit,
+            Self::Layer { .. } => Code::Layer,
+            Self::Device(_) => Code::Device,
+            Self::Finished { .. } => Code::Spent,
+            Self::Changed { .. } => Code::Changed,
+            Self::File { .. } => Code::Broken,
+        }
     }
 }

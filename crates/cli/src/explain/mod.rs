@@ -11,7 +11,6 @@
 //! | `machine` | R9xx: the machine and defects |
 
 mod audit;
-mod code;
 mod command;
 mod file;
 mod guarantee;
@@ -20,7 +19,7 @@ mod model;
 mod render;
 mod value;
 
-pub(crate) use code::Code;
+pub(crate) use reticent::core::Code;
 
 use crate::Output;
 use crate::args::Explain;

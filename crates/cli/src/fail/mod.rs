@@ -4,11 +4,11 @@ mod from;
 mod usage;
 
 use crate::explain::Code;
-use from::{data_code, field_code};
 use reticent::data::DataError;
 use reticent::data::toml::{Place, locate};
 use reticent::noise::NoiseError;
 use reticent::report::is_unseen;
+use std::ffi::OsString;
 use std::fmt;
 
 pub(crate) use usage::usage;
@@ -17,23 +17,37 @@ pub(crate) use usage::usage;
 #[derive(Debug)]
 pub(crate) struct Fail {
     code: Code,
+    /// What it was met in, each followed by a colon and a blank.
+    within: String,
+    about: About,
     text: String,
-    /// The flag whose value is refused, where the message begins with it.
-    flag: Option<String>,
     /// What to show of a TOML file.
     place: Option<Box<Place>>,
+}
+
+/// What a message begins with.
+#[derive(Debug)]
+enum About {
+    Nothing,
+    /// A flag with its value.
+    Value {
+        flag: String,
+        value: String,
+    },
+    /// A flag.
+    Flag(String),
 }
 
 impl Fail {
     /// A message that already names its flag or file.
     pub(crate) fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into(), flag: None, place: None }
+        Self { code, within: String::new(), about: About::Nothing, text: text.into(), place: None }
     }
 
     /// `--bounds 90,17: give the lower bound first`: a value outside its range, unless [`coded`](Self::coded) otherwise.
     pub(crate) fn flag(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
-        let failure = Self::new(Code::Range, format!("{flag} {}: {remedy}", shortened(value)));
-        Self { flag: Some(flag.to_owned()), ..failure }
+        let about = About::Value { flag: flag.to_owned(), value: value.to_owned() };
+        Self { about, ..Self::new(Code::Range, remedy.to_string()) }
     }
 
     /// `--width 0.1: leave it out: …`: a flag that does not go with the others.
@@ -48,7 +62,12 @@ impl Fail {
 
     /// `--column: missing: …`.
     pub(crate) fn missing(flag: &str, remedy: impl fmt::Display) -> Self {
-        Self::new(Code::Missing, format!("{flag}: missing: {remedy}"))
+        Self::about(Code::Missing, flag, format!("missing: {remedy}"))
+    }
+
+    /// `--schema: …`: something is wrong with a flag, whatever its value.
+    fn about(code: Code, flag: &str, text: impl Into<String>) -> Self {
+        Self { about: About::Flag(flag.to_owned()), ..Self::new(code, text) }
     }
 
     /// An error of the table, met on behalf of `flag`.
@@ -56,17 +75,17 @@ impl Fail {
         move |error| match error {
             // It names its file.
             DataError::Schema(_) => error.into(),
-            _ => Self::new(data_code(&error), format!("{flag}: {error}")),
+            _ => Self::about(reticent::core::Coded::code(&error), flag, error.to_string()),
         }
     }
 
     /// An error of the library whose cause can only be `flag`.
     pub(crate) fn noise(flag: &str) -> impl Fn(NoiseError) -> Self {
-        move |error| match error {
+        move |error| match &error {
             NoiseError::Invalid(invalid) => {
-                Self::new(field_code(invalid.field), format!("{flag}: {}", invalid.remedy))
+                Self::about(reticent::core::Coded::code(invalid), flag, &invalid.remedy)
             }
-            NoiseError::Entropy(_) => error.into(),
+            _ => error.into(),
         }
     }
 
@@ -82,7 +101,7 @@ impl Fail {
 
     /// The same mistake, met in something that the message names first.
     pub(crate) fn within(self, name: &str) -> Self {
-        Self { text: format!("{name}: {}", self.text), flag: None, ..self }
+        Self { within: format!("{name}: {}", self.within), ..self }
     }
 
     /// The same mistake, at a place that the message does not name yet.
@@ -90,13 +109,20 @@ impl Fail {
         Self { place, ..self }
     }
 
+    /// The flag whose value is refused, where the message begins with it.
+    fn refused(&self) -> Option<(&str, &str)> {
+        match &self.about {
+            About::Value { flag, value } if self.within.is_empty() => Some((flag, value)),
+            _ => None,
+        }
+    }
+
     /// The same mistake, at the key of a TOML file that says what the flag would say; unchanged if it has no such key.
     pub(crate) fn in_file(self, file: &str, text: &str) -> Self {
-        let said = self.flag.as_deref().and_then(|flag| {
+        let said = self.refused().and_then(|(flag, value)| {
             let key = flag.strip_prefix("--")?;
             let place = locate(text, &key.split('.').collect::<Vec<_>>())?;
-            let rest = self.text.strip_prefix(flag)?.trim_start();
-            Some((format!("{file}:{}: {key} = {rest}", place.line), place))
+            Some((format!("{file}:{}: {key} = {}: {}", place.line, shortened(value), self.text), place))
         });
         let Some((text, place)) = said else { return self };
         // What is wrong with a value is the same anywhere; the rest keeps its own code.
@@ -113,8 +139,20 @@ impl Fail {
 
     /// Whether the refused flag is a key of this text.
     pub(crate) fn is_about_key(&self, text: &str) -> bool {
-        let key = self.flag.as_deref().and_then(|flag| flag.strip_prefix("--"));
+        let key = self.refused().and_then(|(flag, _)| flag.strip_prefix("--"));
         key.is_some_and(|key| locate(text, &[key]).is_some())
+    }
+
+    /// The same mistake with a refused number as it was typed: `1e-9`, and not `0.000000001`.
+    pub(crate) fn as_typed(mut self, words: &[OsString]) -> Self {
+        if let About::Value { flag, value } = &mut self.about
+            && let Some(typed) = typed(words, flag)
+            && let (Ok(number), Ok(same)) = (typed.trim().parse::<f64>(), value.parse::<f64>())
+            && number == same
+        {
+            *value = typed;
+        }
+        self
     }
 
     /// The lines of a file that the message is about.
@@ -123,9 +161,22 @@ impl Fail {
     }
 }
 
+/// What follows a flag on the command line.
+fn typed(words: &[OsString], flag: &str) -> Option<String> {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let after = words.iter().zip(words.iter().skip(1)).find(|(word, _)| **word == flag);
+    let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
+    after.map(|(_, value)| *value).or(joined).map(str::to_owned)
+}
+
 impl fmt::Display for Fail {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&plain(&self.text))
+        let (within, text) = (&self.within, &self.text);
+        formatter.write_str(&plain(&match &self.about {
+            About::Nothing => format!("{within}{text}"),
+            About::Value { flag, value } => format!("{within}{flag} {}: {text}", shortened(value)),
+            About::Flag(flag) => format!("{within}{flag}: {text}"),
+        }))
     }
 }
 

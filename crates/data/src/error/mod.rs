@@ -1,5 +1,6 @@
 //! What can go wrong with data, one line each.
 
+mod code;
 mod text;
 
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! The codes of all errors.
+//! The codes of all errors, shared by the libraries, the command and its bindings.
 //!
 //! Codes are append-only: a code keeps its number and its meaning for good, scripts may rely on it. A new kind of mistake
 //! gets a new number at the end of its group; a code that nothing uses any more stays here and is explained as retired.
@@ -8,15 +8,15 @@ use std::fmt;
 macro_rules! codes {
     ($($(#[$about:meta])+ $name:ident = $number:literal,)+) => {
         /// What kind of mistake an error is.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
-        pub(crate) enum Code {
+        pub enum Code {
             $($(#[$about])+ $name = $number,)+
         }
 
         impl Code {
             /// All codes, in order.
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$name),+];
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
         }
     };
 }
@@ -126,12 +126,12 @@ codes! {
 
 impl Code {
     /// Its number.
-    pub(crate) fn number(self) -> u16 {
+    pub fn number(self) -> u16 {
         self as u16
     }
 
     /// The code that `text` names: `R201`, `r201` or `201`.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let digits = text.trim().trim_start_matches(['r', 'R']);
         let number: u16 = digits.parse().ok()?;
         Self::ALL.iter().copied().find(|code| code.number() == number)
@@ -142,4 +142,10 @@ impl fmt::Display for Code {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "R{}", self.number())
     }
+}
+
+/// An error that has a code: every error of the libraries does.
+pub trait Coded: std::error::Error {
+    /// What kind of mistake it is.
+    fn code(&self) -> Code;
 }

@@ -1,0 +1,43 @@
+//! The verbs as a library: requests that are checked, planned, paid for and run.
+//!
+//! A request is plain data. [`check`](Request::check) reads what is public (flags, schemas, the columns of a file) and
+//! gives a plan; running the plan in a [`Session`] charges its cost, reads the private data and gives an outcome, which is data
+//! as well. The command, the demo and bindings turn words into requests and outcomes into words; they decide nothing.
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | [`session`] | whose data, who pays, who watches |
+//! | [`refusal`] | why a request is refused: a code, the field, the remedy |
+//! | [`watch`] | progress, and being asked to stop |
+
+pub mod refusal;
+pub mod session;
+pub mod watch;
+
+pub use refusal::Refusal;
+pub use session::Session;
+pub use watch::Watch;
+
+/// Something that can be asked.
+pub trait Request {
+    /// The request with everything checked but the private data.
+    type Planned: Planned;
+
+    /// Checks the request. Files are opened for what is public of them (their columns); no value is read.
+    ///
+    /// # Errors
+    /// [`Refusal`] naming the field and the remedy.
+    fn check(&self) -> Result<Self::Planned, Refusal>;
+}
+
+/// A request about which nothing is left to check but the data.
+pub trait Planned {
+    /// What comes out: data, in the form of the command's JSON.
+    type Outcome;
+
+    /// Charges the session, reads the data, and answers.
+    ///
+    /// # Errors
+    /// [`Refusal`].
+    fn run(self, session: &mut Session) -> Result<Self::Outcome, Refusal>;
+}

@@ -1,0 +1,238 @@
+//! Why a request is refused.
+//!
+//! A refusal has a code, says which field of the request it is about and what to do, and keeps the error of the library behind it. In its
+//! texts a field is named between `⟦` and `⟧` (`⟦dataset_size⟧`): the command shows it as its flag, a library as its name.
+
+mod from;
+
+use reticent_core::{Code, Coded};
+use reticent_data::DataError;
+use reticent_data::toml::{Place, locate};
+use reticent_noise::NoiseError;
+use std::error::Error;
+use std::fmt;
+
+/// What a refusal is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// What the message itself says.
+    Message,
+    /// The value of a field of the request, as text.
+    Value {
+        /// The field's name.
+        field: String,
+        /// The refused value.
+        value: String,
+    },
+    /// A field of the request, whatever its value.
+    Field(String),
+    /// A field of the request that is needed.
+    Missing(String),
+    /// The value of something that is no field of the request, such as a parameter of a mechanism.
+    Quantity {
+        /// Its name.
+        name: String,
+        /// The refused value.
+        value: String,
+    },
+}
+
+/// Why a request was refused.
+#[derive(Debug)]
+pub struct Refusal {
+    code: Code,
+    subject: Subject,
+    /// What it was met in, outermost first, each followed by a colon.
+    within: String,
+    message: String,
+    place: Option<Box<Place>>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl Refusal {
+    /// A message that says itself what it is about.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        let (subject, within) = (Subject::Message, String::new());
+        Self { code, subject, within, message: message.into(), place: None, source: None }
+    }
+
+    /// The value of a field is outside its range, unless [`coded`](Self::coded) otherwise.
+    pub fn value(field: &str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        let subject = Subject::Value { field: field.to_owned(), value: value.to_string() };
+        Self { subject, ..Self::new(Code::Range, remedy) }
+    }
+
+    /// A field that does not go with the others.
+    pub fn conflict(field: &str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::value(field, value, remedy).coded(Code::Conflict)
+    }
+
+    /// None of the names that can be chosen.
+    pub fn unknown(field: &str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::value(field, value, remedy).coded(Code::UnknownName)
+    }
+
+    /// A field that is needed.
+    pub fn missing(field: &str, remedy: impl Into<String>) -> Self {
+        Self { subject: Subject::Missing(field.to_owned()), ..Self::new(Code::Missing, remedy) }
+    }
+
+    /// Something is wrong with a field, whatever its value.
+    pub fn about(code: Code, field: &str, remedy: impl Into<String>) -> Self {
+        Self { subject: Subject::Field(field.to_owned()), ..Self::new(code, remedy) }
+    }
+
+    /// An error of the table, met on behalf of a field.
+    pub fn data(field: &str) -> impl Fn(DataError) -> Self {
+        move |error| match error {
+            // It names its file.
+            DataError::Schema(_) => error.into(),
+            _ => Self::about(error.code(), field, error.to_string()).because(error),
+        }
+    }
+
+    /// An error of the noise library whose cause can only be this field.
+    pub fn noise(field: &str) -> impl Fn(NoiseError) -> Self {
+        move |error| match &error {
+            NoiseError::Invalid(invalid) => {
+                Self::about(error.code(), field, invalid.remedy.clone()).because(error)
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// A defect of the program.
+    pub fn internal(problem: impl ToString) -> Self {
+        Self::new(Code::Internal, problem.to_string())
+    }
+
+    /// The same refusal under another code.
+    pub fn coded(self, code: Code) -> Self {
+        Self { code, ..self }
+    }
+
+    /// The same refusal with the error behind it.
+    pub fn because(self, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { source: Some(Box::new(source)), ..self }
+    }
+
+    /// The same refusal, met in something that the message names first.
+    pub fn within(self, name: &str) -> Self {
+        Self { within: format!("{name}: {}", self.within), ..self }
+    }
+
+    /// The same refusal, at a place that the message does not name yet.
+    pub fn at(self, place: Option<Box<Place>>) -> Self {
+        Self { place, ..self }
+    }
+
+    /// The same refusal, at a value of a TOML file.
+    pub fn placed(self, file: &str, text: &str, path: &[&str]) -> Self {
+        let place = locate(text, path);
+        let line = place.as_ref().map_or_else(String::new, |place| format!(":{}", place.line));
+        self.within(&format!("{file}{line}")).at(place.map(Box::new))
+    }
+
+    /// What kind of mistake it is.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// What it is about.
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// The field of the request that it is about, where there is one.
+    pub fn field(&self) -> Option<&str> {
+        match &self.subject {
+            Subject::Value { field, .. } | Subject::Field(field) | Subject::Missing(field) => Some(field),
+            Subject::Message | Subject::Quantity { .. } => None,
+        }
+    }
+
+    /// What it was met in, each followed by a colon and a blank; empty where there is no such thing.
+    pub fn context(&self) -> &str {
+        &self.within
+    }
+
+    /// What is wrong and what to do; fields are named between `⟦` and `⟧`.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The place in a TOML file.
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_deref()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.within)?;
+        match &self.subject {
+            Subject::Message => {}
+            Subject::Value { field: name, value } | Subject::Quantity { name, value } => {
+                write!(f, "{name} = {value}: ")?;
+            }
+            Subject::Field(field) => write!(f, "{field}: ")?,
+            Subject::Missing(field) => write!(f, "{field}: missing: ")?,
+        }
+        f.write_str(&fields_named(&self.message, |field| format!("`{field}`")))
+    }
+}
+
+impl Error for Refusal {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl Coded for Refusal {
+    fn code(&self) -> Code {
+        self.code
+    }
+}
+
+/// The text with every `⟦field⟧` as `name` writes it.
+pub fn fields_named(text: &str, name: impl Fn(&str) -> String) -> String {
+    let (mut named, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('⟦') {
+        named.push_str(before);
+        let field = after.split_once('⟧').filter(|(field, _)| {
+            !field.is_empty()
+                && field.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        });
+        match field {
+            Some((field, after)) => {
+                named.push_str(&name(field));
+                rest = after;
+            }
+            None => {
+                named.push('⟦');
+                rest = after;
+            }
+        }
+    }
+    named + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_named_as_the_reader_knows_them() {
+        let refusal = Refusal::conflict("epochs", 3, "give ⟦epochs⟧ or ⟦batch_size⟧, not both ⟦Odd⟧");
+        assert_eq!(refusal.to_string(), "epochs = 3: give `epochs` or `batch_size`, not both ⟦Odd⟧");
+        let flag = |field: &str| format!("--{}", field.replace('_', "-"));
+        assert_eq!(fields_named(refusal.message(), flag), "give --epochs or --batch-size, not both ⟦Odd⟧");
+        assert_eq!((refusal.code(), refusal.field()), (Code::Conflict, Some("epochs")));
+    }
+
+    #[test]
+    fn what_it_was_met_in_comes_first() {
+        let refusal = Refusal::missing("delta", "give one").within("reference 3").within("run.toml");
+        assert_eq!(refusal.to_string(), "run.toml: reference 3: delta: missing: give one");
+    }
+}

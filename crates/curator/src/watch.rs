@@ -1,0 +1,76 @@
+//! Who watches long work, and may stop it.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A piece of work that takes a while.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Work<'a> {
+    /// A pass over a file of so many bytes.
+    Reading {
+        /// The file.
+        path: &'a Path,
+        /// Its size.
+        bytes: u64,
+    },
+    /// So many steps of the same kind: of a training, or models to be trained.
+    Steps(u64),
+    /// Something whose length is not known.
+    Thinking,
+}
+
+/// A piece of work that has begun; it ends when this is dropped.
+pub trait Activity {
+    /// So much of it is done: bytes or steps.
+    fn at(&self, done: u64);
+
+    /// What it is at.
+    fn say(&self, words: &str);
+}
+
+/// Shows the progress of long work and may ask it to stop.
+pub trait Watch {
+    /// A piece of work begins.
+    fn begin(&self, work: Work<'_>) -> Box<dyn Activity + '_>;
+
+    /// Set when the work is asked to stop where nothing is lost.
+    fn halt(&self) -> &AtomicBool;
+
+    /// From now on a request to stop (Ctrl-C) is answered by [`halt`](Self::halt) rather than by the end of the process.
+    fn listen(&self) {}
+
+    /// Whether the work is asked to stop.
+    fn is_halted(&self) -> bool {
+        self.halt().load(Ordering::SeqCst)
+    }
+}
+
+/// Nobody watches.
+#[derive(Debug, Default)]
+pub struct Unwatched {
+    halt: AtomicBool,
+}
+
+impl Unwatched {
+    /// Nobody.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+struct Silent;
+
+impl Activity for Silent {
+    fn at(&self, _: u64) {}
+    fn say(&self, _: &str) {}
+}
+
+impl Watch for Unwatched {
+    fn begin(&self, _: Work<'_>) -> Box<dyn Activity + '_> {
+        Box::new(Silent)
+    }
+
+    fn halt(&self) -> &AtomicBool {
+        &self.halt
+    }
+}

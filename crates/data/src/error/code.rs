@@ -1,0 +1,66 @@
+//! The codes of errors about data.
+
+use super::DataError;
+use crate::schema::{SchemaError, SchemaProblem};
+use crate::toml::{TomlError, TomlFault};
+use reticent_core::{Code, Coded};
+
+impl Coded for DataError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotFound { .. } => Code::NotFound,
+            Self::NotAFile { .. }
+            | Self::NotRegular { .. }
+            | Self::UnknownFormat { .. }
+            | Self::Empty { .. }
+            | Self::Malformed { .. }
+            | Self::HeaderNotText { .. }
+            | Self::UnsupportedCompression { .. }
+            | Self::Unsupported { .. } => Code::Format,
+            Self::Io { action: "write", .. } | Self::OutputNotCsv { .. } => Code::Unwritable,
+            Self::Io { .. } | Self::Changed { .. } => Code::Unreadable,
+            Self::DuplicateColumn { .. } | Self::UnknownColumn { .. } | Self::UnknownArray { .. } => {
+                Code::Column
+            }
+            Self::NotReplaced { .. } => Code::Taken,
+            Self::UnclosedQuote { .. }
+            | Self::StrayQuote { .. }
+            | Self::Ragged { .. }
+            | Self::NotText { .. }
+            | Self::NotANumber { .. }
+            | Self::NotFinite { .. } => Code::Row,
+            Self::UnsupportedType { .. } | Self::NotNumeric { .. } => Code::Type,
+            Self::Filter { .. } => Code::Filter,
+            Self::TooLarge { .. } => Code::TooLarge,
+            Self::UnequalParts { .. }
+            | Self::NoImages { .. }
+            | Self::NoDataFolder { .. }
+            | Self::UnknownDataset { .. } => Code::Dataset,
+            Self::Schema(error) => error.code(),
+            Self::Vocabulary { .. } => Code::Vocabulary,
+            Self::NoFeatures | Self::TooManyFeatures { .. } => Code::Schema,
+            Self::TestShare { .. } => Code::Range,
+            Self::OutputRow { .. } | Self::Design { .. } => Code::Internal,
+        }
+    }
+}
+
+impl Coded for SchemaError {
+    fn code(&self) -> Code {
+        match self.problem {
+            SchemaProblem::Syntax { .. } => Code::TomlSyntax,
+            SchemaProblem::UnknownKey { .. } => Code::TomlKey,
+            _ => Code::TomlValue,
+        }
+    }
+}
+
+impl Coded for TomlError {
+    fn code(&self) -> Code {
+        match self.fault {
+            TomlFault::Syntax => Code::TomlSyntax,
+            TomlFault::Key => Code::TomlKey,
+            TomlFault::Value => Code::TomlValue,
+        }
+    }
+}
