@@ -33,7 +33,8 @@ impl From<Refusal> for Fail {
             Subject::Missing(field) => (About::Flag(flag(field)), format!("missing: {text}")),
         };
         let within = fields_named(refusal.context(), flag);
-        Self { code: refusal.code(), within, about, text, place: refusal.place().cloned().map(Box::new) }
+        let place = refusal.place().cloned().map(Box::new);
+        Self { code: refusal.code(), within, about, text, place, exact: refusal.is_exact() }
     }
 }
 
@@ -41,7 +42,7 @@ macro_rules! by_refusal {
     ($($error:ty),+) => {$(
         impl From<$error> for Fail {
             fn from(error: $error) -> Self {
-                Refusal::from(error).into()
+                Self::from(Refusal::from(error)).exactly()
             }
         }
     )+};

@@ -23,6 +23,8 @@ pub(crate) struct Fail {
     text: String,
     /// What to show of a TOML file.
     place: Option<Box<Place>>,
+    /// Whether a value is shown as it is, even if it was typed in another way.
+    exact: bool,
 }
 
 /// What a message begins with.
@@ -41,7 +43,14 @@ enum About {
 impl Fail {
     /// A message that already names its flag or file.
     pub(crate) fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, within: String::new(), about: About::Nothing, text: text.into(), place: None }
+        Self {
+            code,
+            within: String::new(),
+            about: About::Nothing,
+            text: text.into(),
+            place: None,
+            exact: true,
+        }
     }
 
     /// `--bounds 90,17: give the lower bound first`: a value outside its range, unless [`coded`](Self::coded) otherwise.
@@ -143,9 +152,15 @@ impl Fail {
         key.is_some_and(|key| locate(text, &[key]).is_some())
     }
 
-    /// The same mistake with a refused number as it was typed: `1e-9`, and not `0.000000001`.
+    /// The same mistake with its value as it is.
+    pub(crate) fn exactly(self) -> Self {
+        Self { exact: true, ..self }
+    }
+
+    /// The same mistake with a refused number of a request as it was typed: `1e-9`, and not `0.000000001`.
     pub(crate) fn as_typed(mut self, words: &[OsString]) -> Self {
-        if let About::Value { flag, value } = &mut self.about
+        if !self.exact
+            && let About::Value { flag, value } = &mut self.about
             && let Some(typed) = typed(words, flag)
             && let (Ok(number), Ok(same)) = (typed.trim().parse::<f64>(), value.parse::<f64>())
             && number == same

@@ -47,13 +47,14 @@ pub struct Refusal {
     message: String,
     place: Option<Box<Place>>,
     source: Option<Box<dyn Error + Send + Sync>>,
+    exact: bool,
 }
 
 impl Refusal {
     /// A message that says itself what it is about.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let (subject, within) = (Subject::Message, String::new());
-        Self { code, subject, within, message: message.into(), place: None, source: None }
+        Self { code, subject, within, message: message.into(), place: None, source: None, exact: false }
     }
 
     /// The value of a field is outside its range, unless [`coded`](Self::coded) otherwise.
@@ -109,6 +110,16 @@ impl Refusal {
     /// The same refusal under another code.
     pub fn coded(self, code: Code) -> Self {
         Self { code, ..self }
+    }
+
+    /// The same refusal, whose value is shown as the request holds it, and not as somebody typed it.
+    pub fn exactly(self) -> Self {
+        Self { exact: true, ..self }
+    }
+
+    /// Whether the value is shown as the request holds it.
+    pub fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// The same refusal with the error behind it.
