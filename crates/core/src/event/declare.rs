@@ -24,6 +24,7 @@ macro_rules! kinds {
         $(#[$enum_attribute])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case", deny_unknown_fields)]
+        #[non_exhaustive]
         pub enum Event {
             $(
                 $(#[doc = $doc])*
