@@ -1,6 +1,7 @@
 //! Clipped sums, as the relation makes them Gaussian noise.
 
 use crate::AccountingError;
+use crate::kind::of;
 use reticent_core::{Event, Neighboring, NoiseMultiplier};
 use std::borrow::Cow;
 
@@ -28,8 +29,11 @@ pub(crate) fn plain(event: &Event, neighboring: Neighboring) -> Result<Cow<'_, E
     if !any(event) {
         return Ok(Cow::Borrowed(event));
     }
-    let replaced = neighboring == Neighboring::ReplaceOne;
-    Ok(Cow::Owned(rewritten(event, replaced, &|noise| multiplier(noise, neighboring))?))
+    let sums = Sums {
+        keeps_sampled: neighboring == Neighboring::ReplaceOne,
+        rule: &|noise| multiplier(noise, neighboring),
+    };
+    Ok(Cow::Owned(sums.written(event)?))
 }
 
 /// The event with every clipped sum written as Gaussian noise that mechanisms of its kind certainly allow. In a sequence, in
@@ -42,94 +46,44 @@ pub(crate) fn allowed(event: &Event, neighboring: Neighboring) -> Result<Cow<'_,
     if !any(event) || neighboring == Neighboring::AddRemove {
         return plain(event, neighboring);
     }
-    let each = |event: &Event| Ok::<_, AccountingError>(allowed(event, neighboring)?.into_owned());
-    Ok(Cow::Owned(match event {
-        Event::ClippedSum { .. } => plain(event, neighboring)?.into_owned(),
-        Event::PoissonSampled { rate, event: inner } if rate.get() == 1.0 => each(inner)?,
-        Event::PoissonSampled { event: inner, .. } if matches!(**inner, Event::ClippedSum { .. }) => {
-            event.clone()
-        }
-        Event::Repeated { count, event } => Event::Repeated { count: *count, event: Box::new(each(event)?) },
-        Event::Composed { events } => {
-            Event::Composed { events: events.iter().map(each).collect::<Result<_, _>>()? }
-        }
-        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
-            let (dataset_size, batch_size) = (*dataset_size, *batch_size);
-            Event::SampledWithoutReplacement { dataset_size, batch_size, event: Box::new(each(event)?) }
-        }
-        Event::Shuffled { steps_per_epoch, epochs, event } => {
-            let (steps_per_epoch, epochs) = (*steps_per_epoch, *epochs);
-            Event::Shuffled { steps_per_epoch, epochs, event: Box::new(each(event)?) }
-        }
-        Event::BallsInBins { bins, epochs, event } => {
-            Event::BallsInBins { bins: *bins, epochs: *epochs, event: Box::new(each(event)?) }
-        }
-        // There is no other part to cross to.
-        Event::Parallel { events } if events.len() == 1 => each(&events[0])?,
-        other => rewritten(other, false, &Ok)?,
-    }))
+    Ok(Cow::Owned(of(event, |kind| kind.stronger(event))?))
 }
 
-/// The event with another noise multiplier of Gaussian noise for every clipped sum, except for those in a Poisson sample
-/// where these are to be kept.
-fn rewritten(
-    event: &Event,
-    keeps_sampled: bool,
-    noise: &dyn Fn(NoiseMultiplier) -> Result<NoiseMultiplier, AccountingError>,
-) -> Result<Event, AccountingError> {
-    let inside = |event: &Event| Ok::<_, AccountingError>(Box::new(rewritten(event, keeps_sampled, noise)?));
-    let all = |events: &[Event]| -> Result<Vec<Event>, AccountingError> {
-        events.iter().map(|event| rewritten(event, keeps_sampled, noise)).collect()
-    };
-    Ok(match event {
-        Event::ClippedSum { noise_multiplier } => {
-            Event::Gaussian { noise_multiplier: noise(*noise_multiplier)? }
-        }
-        // Everybody in every batch: no sample.
-        Event::PoissonSampled { rate, event: inner } if rate.get() == 1.0 => *inside(inner)?,
-        Event::PoissonSampled { rate, event: inner } => match &**inner {
-            Event::ClippedSum { .. } if keeps_sampled => event.clone(),
-            _ => Event::PoissonSampled { rate: *rate, event: inside(inner)? },
-        },
-        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
-            let (dataset_size, batch_size) = (*dataset_size, *batch_size);
-            Event::SampledWithoutReplacement { dataset_size, batch_size, event: inside(event)? }
-        }
-        Event::Repeated { count, event } => Event::Repeated { count: *count, event: inside(event)? },
-        Event::TruncatedPoisson { dataset_size, rate, max_batch, event } => {
-            let (dataset_size, rate, max_batch) = (*dataset_size, *rate, *max_batch);
-            Event::TruncatedPoisson { dataset_size, rate, max_batch, event: inside(event)? }
-        }
-        Event::Shuffled { steps_per_epoch, epochs, event } => {
-            let (steps_per_epoch, epochs) = (*steps_per_epoch, *epochs);
-            Event::Shuffled { steps_per_epoch, epochs, event: inside(event)? }
-        }
-        Event::BallsInBins { bins, epochs, event } => {
-            Event::BallsInBins { bins: *bins, epochs: *epochs, event: inside(event)? }
-        }
-        Event::RepeatAndSelect { mean, shape, event } => {
-            Event::RepeatAndSelect { mean: *mean, shape: *shape, event: inside(event)? }
-        }
-        Event::Composed { events } => Event::Composed { events: all(events)? },
-        Event::Parallel { events } => Event::Parallel { events: all(events)? },
-        other => other.clone(),
-    })
+/// The event with each of its events as [`allowed`] writes it where a record is replaced.
+pub(crate) fn each_allowed(event: &Event) -> Result<Event, AccountingError> {
+    event.try_map(&mut |inner| Ok(allowed(inner, Neighboring::ReplaceOne)?.into_owned()))
+}
+
+/// The event with every clipped sum written as Gaussian noise of its own multiplier: a record comes or goes.
+pub(crate) fn as_they_are(event: &Event) -> Result<Event, AccountingError> {
+    Sums { keeps_sampled: false, rule: &Ok }.written(event)
+}
+
+/// How clipped sums are written as Gaussian noise.
+pub(crate) struct Sums<'a> {
+    /// Whether those in a Poisson sample are left as they are.
+    pub(crate) keeps_sampled: bool,
+    rule: &'a dyn Fn(NoiseMultiplier) -> Result<NoiseMultiplier, AccountingError>,
+}
+
+impl Sums<'_> {
+    /// The event with its clipped sums written so.
+    pub(crate) fn written(&self, event: &Event) -> Result<Event, AccountingError> {
+        of(event, |kind| kind.weaker(event, self))
+    }
+
+    /// The multiplier of the Gaussian noise for that of a clipped sum.
+    pub(crate) fn noise(
+        &self,
+        noise_multiplier: NoiseMultiplier,
+    ) -> Result<NoiseMultiplier, AccountingError> {
+        (self.rule)(noise_multiplier)
+    }
 }
 
 /// Whether there is a clipped sum anywhere in the event.
 fn any(event: &Event) -> bool {
-    match event {
-        Event::ClippedSum { .. } => true,
-        Event::PoissonSampled { event, .. }
-        | Event::SampledWithoutReplacement { event, .. }
-        | Event::Repeated { event, .. }
-        | Event::TruncatedPoisson { event, .. }
-        | Event::Shuffled { event, .. }
-        | Event::BallsInBins { event, .. }
-        | Event::RepeatAndSelect { event, .. } => any(event),
-        Event::Composed { events } | Event::Parallel { events } => events.iter().any(any),
-        _ => false,
-    }
+    event.walk().any(|inner| matches!(inner, Event::ClippedSum { .. }))
 }
 
 #[cfg(test)]

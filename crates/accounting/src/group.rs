@@ -2,10 +2,9 @@
 
 use crate::AccountingError;
 use crate::clipped::plain;
+use crate::kind::of;
 use reticent_core::rounding::{div_up, exp_m1_down, exp_m1_up, mul_up};
-use reticent_core::{
-    Delta, Epsilon, Event, EventLog, Guarantee, Mu, Neighboring, NoiseMultiplier, Order, Rho,
-};
+use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, Neighboring, NoiseMultiplier, Order};
 
 /// (kε, δ(e^{kε} − 1)/(e^ε − 1)) for a group of k; (0, kδ) when ε = 0.
 ///
@@ -87,104 +86,48 @@ pub fn log(log: &EventLog, size: u64) -> Result<EventLog, AccountingError> {
     if !(1..=LARGEST_GROUP).contains(&size) {
         return Err(AccountingError::invalid("size", size, format!("give a group of 1 to {LARGEST_GROUP}")));
     }
-    let events = log
-        .events
-        .iter()
-        .map(|event| for_group(&*plain(event, log.neighboring)?, size, log.neighboring))
-        .collect();
+    let group = Group { size, neighboring: log.neighboring };
+    let events = log.events.iter().map(|event| group.meets(&*plain(event, log.neighboring)?)).collect();
     Ok(EventLog {
         neighboring: log.neighboring,
         events: if size == 1 { Ok(log.events.clone()) } else { events }?,
     })
 }
 
-fn for_group(event: &Event, size: u64, neighboring: Neighboring) -> Result<Event, AccountingError> {
-    let k = size as f64;
-    let less = |z: &NoiseMultiplier| NoiseMultiplier::new((z.get() / k).next_down());
-    let more = |epsilon: &Epsilon| Epsilon::new(mul_up(k, epsilon.get()));
-    let all = |events: &[Event]| {
-        events
-            .iter()
-            .map(|e| for_group(e, size, neighboring))
-            .collect::<Result<Vec<Event>, AccountingError>>()
-    };
-    let unknown = |event: &'static str| AccountingError::Unsupported {
+/// People whose records change together.
+pub(crate) struct Group {
+    pub(crate) size: u64,
+    pub(crate) neighboring: Neighboring,
+}
+
+impl Group {
+    /// The event as it meets the group.
+    pub(crate) fn meets(&self, event: &Event) -> Result<Event, AccountingError> {
+        of(event, |kind| kind.for_group(self))
+    }
+
+    /// The noise over a sensitivity that is `size` times as large, rounded down.
+    pub(crate) fn less_noise(&self, noise: NoiseMultiplier) -> Result<NoiseMultiplier, AccountingError> {
+        Ok(NoiseMultiplier::new((noise.get() / self.size as f64).next_down())?)
+    }
+
+    /// `size` times the ε, rounded up.
+    pub(crate) fn more_loss(&self, epsilon: Epsilon) -> Result<Epsilon, AccountingError> {
+        Ok(Epsilon::new(mul_up(self.size as f64, epsilon.get()))?)
+    }
+}
+
+/// An event whose loss for a group is not known.
+pub(crate) fn unknown(event: &'static str) -> AccountingError {
+    AccountingError::Unsupported {
         event,
         accountant: "group privacy",
         why: "its loss for a group is not known: state its own claim as an approximate or pure event".into(),
-    };
-    Ok(match event {
-        Event::Gaussian { noise_multiplier } => Event::Gaussian { noise_multiplier: less(noise_multiplier)? },
-        Event::ClippedSum { noise_multiplier } => {
-            Event::ClippedSum { noise_multiplier: less(noise_multiplier)? }
-        }
-        Event::Laplace { noise_multiplier } => Event::Laplace { noise_multiplier: less(noise_multiplier)? },
-        // The scale stays; the integers move k times as far.
-        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
-            let sensitivity = sensitivity.unwrap_or(1).checked_mul(size).ok_or_else(|| {
-                AccountingError::invalid("size", size, "give a smaller group: the sensitivity is beyond 2^64")
-            })?;
-            Event::DiscreteLaplace {
-                noise_multiplier: less(noise_multiplier)?,
-                sensitivity: Some(sensitivity),
-            }
-        }
-        // Only its Rényi curve is known for larger moves: that of ρ = 1/2z².
-        Event::DiscreteGaussian { noise_multiplier, .. } => {
-            let z = noise_multiplier.get() / k;
-            Event::Zcdp { rho: Rho::new((0.5 / (z * z)) * (1.0 + 1e-14))? }
-        }
-        Event::Pure { epsilon } => Event::Pure { epsilon: more(epsilon)? },
-        Event::Exponential { epsilon } => Event::Exponential { epsilon: more(epsilon)? },
-        Event::RandomizedResponse { keep_probability, categories } => {
-            // k people answer independently.
-            let one =
-                Event::RandomizedResponse { keep_probability: *keep_probability, categories: *categories };
-            Event::Repeated { count: size, event: Box::new(one) }
-        }
-        Event::Approximate { epsilon, delta } => {
-            let group = approximate(Guarantee { epsilon: *epsilon, delta: *delta }, size)?;
-            Event::Approximate { epsilon: group.epsilon, delta: group.delta }
-        }
-        // Distances in standard deviations add up: ρ grows with the square.
-        Event::Zcdp { rho } => Event::Zcdp { rho: Rho::new(mul_up(mul_up(k, k), rho.get()))? },
-        Event::Gdp { mu } => Event::Gdp { mu: Mu::new(mul_up(k, mu.get()))? },
-        Event::Rdp { order, epsilon } => {
-            let (order, epsilon) = renyi(*order, *epsilon, size)?;
-            Event::Rdp { order, epsilon }
-        }
-        Event::PoissonSampled { rate, event } => match (&**event, neighboring) {
-            (Event::Gaussian { noise_multiplier }, Neighboring::AddRemove) => {
-                let (sensitivities, probabilities) = binomial(size, rate.get());
-                Event::MixtureOfGaussians {
-                    sensitivities,
-                    probabilities,
-                    noise_multiplier: *noise_multiplier,
-                }
-            }
-            _ => return Err(unknown("poisson_sampled")),
-        },
-        Event::Repeated { count, event } => {
-            Event::Repeated { count: *count, event: Box::new(for_group(event, size, neighboring)?) }
-        }
-        Event::Composed { events } => Event::Composed { events: all(events)? },
-        Event::TreeAggregation { noise_multiplier, steps } => {
-            Event::TreeAggregation { noise_multiplier: less(noise_multiplier)?, steps: *steps }
-        }
-        // Each of the group may be in a batch of its own: the group is met once an epoch in every one of them.
-        Event::Shuffled { .. } => return Err(unknown("shuffled")),
-        Event::BallsInBins { .. } => return Err(unknown("balls_in_bins")),
-        Event::StudentT { .. } => return Err(unknown("student_t")),
-        Event::SampledWithoutReplacement { .. } => return Err(unknown("sampled_without_replacement")),
-        Event::TruncatedPoisson { .. } => return Err(unknown("truncated_poisson")),
-        Event::MixtureOfGaussians { .. } => return Err(unknown("mixture_of_gaussians")),
-        Event::RepeatAndSelect { .. } => return Err(unknown("repeat_and_select")),
-        Event::Parallel { .. } => return Err(unknown("parallel")),
-    })
+    }
 }
 
 /// How many of `size` are in a Poisson sample: the numbers with their probabilities.
-fn binomial(size: u64, rate: f64) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn binomial(size: u64, rate: f64) -> (Vec<f64>, Vec<f64>) {
     let k = size as f64;
     let log = |j: f64| {
         libm::lgamma(k + 1.0) - libm::lgamma(j + 1.0) - libm::lgamma(k - j + 1.0)

@@ -14,6 +14,10 @@
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
 //! | [`tradeoff`] | what an attacker can achieve |
 //! | [`posterior`] | what an output can make somebody believe |
+//! | [`words`] | events in words |
+//!
+//! What is known of a kind of event (its curve, its loss, what it becomes for a group, its words) stands in one file under
+//! `src/kind/`; the rooms above ask it there.
 //!
 //! Everything here knows nothing of data, tensors or files.
 
@@ -25,12 +29,14 @@ mod clipped;
 pub mod composition;
 mod error;
 pub mod group;
+mod kind;
 pub mod moments;
 pub mod optimal;
 pub mod posterior;
 pub mod rdp;
 pub mod tight;
 pub mod tradeoff;
+pub mod words;
 
 pub use account::{Accountant, Answer, Method, Standing};
 pub use error::AccountingError;

@@ -7,6 +7,7 @@
 //! | [`Epsilon`], [`Delta`], [`Confidence`], … | numbers that were checked once, when they were made |
 //! | [`Neighboring`] | what is hidden: that a record is there, or what it holds |
 //! | [`Event`], [`EventLog`] | what happened to private data, with a stable JSON form |
+//! | [`event`] | the one list of kinds, their keys, the walk through them, the reader of files |
 //! | [`Plan`], [`Ledger`], [`Permit`] | what is to be drawn, the record of it, and the right to draw that follows |
 //! | [`Guarantee`], [`Certificate`] | what it adds up to, and all that the claim rests on |
 //! | [`rounding`] | sums, products and roots that err on a stated side |
@@ -20,19 +21,18 @@
 mod certificate;
 mod code;
 mod error;
-mod event;
+pub mod event;
 mod ledger;
 mod neighboring;
 pub mod profile;
 mod quantity;
 pub mod rounding;
 pub mod special;
-mod trials;
 
 pub use certificate::{Certificate, Guarantee};
 pub use code::{Code, Coded};
 pub use error::InvalidValue;
-pub use event::{Event, EventLog};
+pub use event::{Event, EventKey, EventLog};
 pub use ledger::{Ledger, LedgerError, Permit, Plan, Unlimited, Unpaid, charge};
 pub use neighboring::Neighboring;
 pub use quantity::{

@@ -1,6 +1,7 @@
 //! Events, relations and measured numbers in words.
 
 use crate::digits::{self, Side};
+use reticent_accounting::words::{Digits, sentence};
 use reticent_audit::findings::{Estimate, RateAt};
 use reticent_core::{Event, Neighboring};
 
@@ -115,88 +116,5 @@ pub(crate) fn relation(neighboring: Neighboring, unit: &str) -> String {
 
 /// One event as a sentence without a full stop.
 pub(crate) fn event(event: &Event) -> String {
-    let shown = digits::exactly;
-    match event {
-        Event::Gaussian { noise_multiplier: noise } => {
-            format!("Gaussian noise of {} times the sensitivity", shown(noise.get()))
-        }
-        Event::ClippedSum { noise_multiplier: noise } => {
-            format!("Gaussian noise of {} times what one record can add to a sum", shown(noise.get()))
-        }
-        Event::Laplace { noise_multiplier: noise } => {
-            format!("Laplace noise of scale {} times the sensitivity", shown(noise.get()))
-        }
-        Event::DiscreteGaussian { noise_multiplier: noise, .. } => {
-            format!("Gaussian noise on whole numbers, {} times the sensitivity", shown(noise.get()))
-        }
-        Event::DiscreteLaplace { noise_multiplier: noise, .. } => {
-            format!("Laplace noise on whole numbers, scale {} times the sensitivity", shown(noise.get()))
-        }
-        Event::StudentT { noise_multiplier: noise, degrees_of_freedom } => format!(
-            "Student-t noise ({degrees_of_freedom} degrees of freedom) of scale {} times the sensitivity",
-            shown(noise.get())
-        ),
-        Event::RandomizedResponse { keep_probability, categories } => format!(
-            "randomized response over {categories} categories, the true one kept with probability {}",
-            shown(keep_probability.get())
-        ),
-        Event::Exponential { epsilon } => format!("a private selection with ε = {}", shown(epsilon.get())),
-        Event::Pure { epsilon } => format!("a release with ε = {}", shown(epsilon.get())),
-        Event::Approximate { epsilon, delta } => {
-            format!("a release with ε = {} and δ = {}", shown(epsilon.get()), shown(delta.get()))
-        }
-        Event::Zcdp { rho } => format!("a release with ρ = {} (zCDP)", shown(rho.get())),
-        Event::Rdp { order, epsilon } => format!(
-            "a release with Rényi divergence at most {} at order {}",
-            shown(epsilon.get()),
-            shown(order.get())
-        ),
-        Event::Gdp { mu } => {
-            format!("a release with μ = {} (Gaussian differential privacy)", shown(mu.get()))
-        }
-        Event::PoissonSampled { rate, event: inner } => format!(
-            "{}, on a random sample that every record enters with probability {}",
-            self::event(inner),
-            shown(rate.get())
-        ),
-        Event::SampledWithoutReplacement { dataset_size, batch_size, event: inner } => {
-            format!("{}, on a random sample of {batch_size} of {dataset_size} records", self::event(inner))
-        }
-        Event::Repeated { count, event: inner } => format!("{count} times: {}", self::event(inner)),
-        Event::TruncatedPoisson { rate, max_batch, event: inner, .. } => format!(
-            "{}, on a random sample that every record enters with probability {}, cut to {max_batch} records",
-            self::event(inner),
-            shown(rate.get())
-        ),
-        Event::Shuffled { steps_per_epoch, epochs, event: inner } => format!(
-            "{epochs} passes over shuffled data in {steps_per_epoch} batches, each with {}",
-            self::event(inner)
-        ),
-        Event::BallsInBins { bins, epochs, event: inner } => format!(
-            "{epochs} passes with every record thrown into one of {bins} batches, each with {}",
-            self::event(inner)
-        ),
-        Event::MixtureOfGaussians { sensitivities, noise_multiplier: noise, .. } => format!(
-            "Gaussian noise of {} on a sum with {} possible sensitivities",
-            shown(noise.get()),
-            sensitivities.len()
-        ),
-        Event::TreeAggregation { noise_multiplier: noise, steps } => format!(
-            "sums over a stream of {steps} steps by a tree, Gaussian noise of {} times the sensitivity of a node",
-            shown(noise.get())
-        ),
-        Event::RepeatAndSelect { mean, event: inner, .. } => {
-            format!("the best of {} runs on average, each with {}", shown(*mean), self::event(inner))
-        }
-        Event::Composed { events } => several(events, "one after the other on the same data"),
-        Event::Parallel { events } => several(events, "on parts of the data that do not overlap"),
-    }
-}
-
-fn several(events: &[Event], how: &str) -> String {
-    match events {
-        [] => format!("nothing, {how}"),
-        [first] => self::event(first),
-        [first, rest @ ..] => format!("{} events {how}, the first: {}", rest.len() + 1, event(first)),
-    }
+    sentence(event, &Digits { exactly: digits::exactly, brief: digits::brief })
 }

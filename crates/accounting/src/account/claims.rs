@@ -9,7 +9,8 @@ use crate::AccountingError;
 use crate::amplification::subsampled;
 use crate::clipped::plain;
 use crate::composition::parallel;
-use crate::rdp::{RdpAccountant, epsilon_at_order, response_loss};
+use crate::kind::of;
+use crate::rdp::{RdpAccountant, epsilon_at_order};
 use crate::tight::TightAccountant;
 use reticent_core::profile::gaussian_epsilon_up;
 use reticent_core::rounding::{add_up, exp_m1_up, ln_down, mul_up, sqrt_up, sub_down};
@@ -133,22 +134,12 @@ pub(super) fn plain_sum(tally: &Tally, neighboring: Neighboring, asked: Asked) -
 }
 
 /// Whether an event has an (ε, δ) of its own, without a δ to choose.
-fn is_plain(event: &Event) -> bool {
-    match event {
-        Event::Laplace { .. }
-        | Event::DiscreteLaplace { .. }
-        | Event::RandomizedResponse { .. }
-        | Event::Exponential { .. }
-        | Event::Pure { .. }
-        | Event::Approximate { .. } => true,
-        Event::Repeated { event, .. } => is_plain(event),
-        Event::Composed { events } | Event::Parallel { events } => events.iter().all(is_plain),
-        _ => false,
-    }
+pub(crate) fn is_plain(event: &Event) -> bool {
+    of(event, |kind| kind.is_plain())
 }
 
 /// One event's own claim.
-enum Own {
+pub(crate) enum Own {
     Fixed(Guarantee),
     Gaussian(NoiseMultiplier),
     /// ln(1 + q(e^ε − 1)) and qδ of what is inside.
@@ -161,54 +152,40 @@ enum Own {
 }
 
 impl Own {
-    fn new(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
-        let pure = |epsilon: f64| Ok(Self::Fixed(Guarantee::pure(Epsilon::new(epsilon)?)));
-        let amplified = |rate: SamplingRate, event: &Event| {
-            if rate.get() == 0.0 {
-                return pure(0.0);
-            }
-            Ok(Self::Amplified(rate, Box::new(Self::new(event, neighboring)?)))
-        };
-        match &*plain(event, neighboring)? {
-            Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier, .. } => {
-                pure((1.0 / noise_multiplier.get()).next_up())
-            }
-            Event::RandomizedResponse { keep_probability, categories } => {
-                pure(response_loss(keep_probability.get(), *categories))
-            }
-            Event::Exponential { epsilon } | Event::Pure { epsilon } => {
-                Ok(Self::Fixed(Guarantee::pure(*epsilon)))
-            }
-            Event::Approximate { epsilon, delta } => {
-                Ok(Self::Fixed(Guarantee { epsilon: *epsilon, delta: *delta }))
-            }
-            Event::Gaussian { noise_multiplier } => Ok(Self::Gaussian(*noise_multiplier)),
-            Event::PoissonSampled { rate, event } if neighboring == Neighboring::AddRemove => {
-                amplified(*rate, event)
-            }
-            Event::SampledWithoutReplacement { dataset_size, batch_size, event }
-                if neighboring == Neighboring::ReplaceOne =>
-            {
-                amplified(SamplingRate::new(*batch_size as f64 / *dataset_size as f64)?, event)
-            }
-            Event::Parallel { events } => {
-                let parts = events.iter().map(|event| Self::new(event, neighboring));
-                Ok(Self::Parallel(parts.collect::<Result<_, AccountingError>>()?))
-            }
-            Event::Repeated { .. } | Event::Composed { .. } => {
-                let sequence = Self::sequence(event, neighboring)?;
-                // A sum is exact where no δ is to be shared out; otherwise a curve adds up better, if there is one.
-                if sequence.needy() == 0.0 {
-                    return Ok(sequence);
-                }
-                Ok(Self::curve(event, neighboring).unwrap_or(sequence))
-            }
-            other => Self::curve(other, neighboring),
+    pub(crate) fn new(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let event = &*plain(event, neighboring)?;
+        of(event, |kind| kind.claim(event, neighboring))
+    }
+
+    /// A pure claim.
+    pub(crate) fn pure(epsilon: f64) -> Result<Self, AccountingError> {
+        Ok(Self::Fixed(Guarantee::pure(Epsilon::new(epsilon)?)))
+    }
+
+    /// The claim of an event on a random part of the data.
+    pub(crate) fn amplified(
+        rate: SamplingRate,
+        event: &Event,
+        neighboring: Neighboring,
+    ) -> Result<Self, AccountingError> {
+        if rate.get() == 0.0 {
+            return Self::pure(0.0);
         }
+        Ok(Self::Amplified(rate, Box::new(Self::new(event, neighboring)?)))
+    }
+
+    /// The claim of events in sequence.
+    pub(crate) fn in_sequence(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let sequence = Self::sequence(event, neighboring)?;
+        // A sum is exact where no δ is to be shared out; otherwise a curve adds up better, if there is one.
+        if sequence.needy() == 0.0 {
+            return Ok(sequence);
+        }
+        Ok(Self::curve(event, neighboring).unwrap_or(sequence))
     }
 
     /// Whatever has a Rényi curve has a claim at every δ.
-    fn curve(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
+    pub(crate) fn curve(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
         let mut account = RdpAccountant::new(neighboring);
         account.compose(event, 1)?;
         Ok(Self::Curve(account.table()))

@@ -22,11 +22,14 @@ mod revealed;
 mod tally;
 
 use claims::{Claims, plain_sum};
+pub(crate) use claims::{Own, is_plain};
 use outcome::best;
 pub(crate) use profile::Profile;
 use profile::{Renyi, Tight};
 use revealed::{Asked, revealed};
+pub(crate) use revealed::{leak, probability, thinned};
 pub use tally::Tally;
+pub(crate) use tally::{Grid, is_idle, worse};
 
 use crate::AccountingError;
 use crate::rdp::RdpAccountant;

@@ -3,6 +3,7 @@
 use super::Tally;
 use super::revealed::Asked;
 use crate::AccountingError;
+use crate::kind::of;
 use crate::rdp::{RdpAccountant, delta_at_order, epsilon_by_mironov};
 use crate::tight::{Direction, TightAccountant};
 use reticent_core::{Delta, Epsilon, Event, Neighboring};
@@ -60,15 +61,12 @@ impl Tight {
         if let Some(width) = width {
             account = account.with_width(width)?;
         }
-        let noise = |event: &Event| match event {
-            Event::DiscreteGaussian { noise_multiplier, .. } => noise_multiplier.get(),
-            _ => 0.0,
-        };
+        let noise = |event: &Event| of(event, |kind| kind.atoms());
         let too_wide = tally.parts().iter().map(|(_, event)| noise(event)).sum::<f64>() > MOST_DISCRETE_NOISE;
         for (count, event) in tally.parts() {
             if too_wide && noise(event) > 0.0 {
                 refused = refused.or(Some(AccountingError::Unsupported {
-                    event: "discrete_gaussian",
+                    event: event.name(),
                     accountant: "pld",
                     why: "so many different ones have too many atoms: use rdp".into(),
                 }));
@@ -110,13 +108,12 @@ impl Renyi {
     pub(super) fn new(tally: &Tally, neighboring: Neighboring) -> Result<Self, AccountingError> {
         let (mut account, mut log_kept) = (RdpAccountant::new(neighboring), 0.0);
         for (count, event) in tally.parts() {
-            match event {
-                // Reveals everything with probability δ and is pure otherwise.
-                Event::Approximate { epsilon, delta } => {
-                    log_kept += *count as f64 * libm::log1p(-delta.get());
-                    account.compose(&Event::Pure { epsilon: *epsilon }, *count)?;
+            match of(event, |kind| kind.apart()) {
+                Some((log_own, otherwise)) => {
+                    log_kept += *count as f64 * log_own;
+                    account.compose(&otherwise, *count)?;
                 }
-                other => account.compose(other, *count)?,
+                None => account.compose(event, *count)?,
             }
         }
         Ok(Self { account, log_kept: log_kept * (1.0 + 1e-14) })

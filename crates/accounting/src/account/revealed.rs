@@ -2,6 +2,7 @@
 
 use super::Tally;
 use crate::AccountingError;
+use crate::kind::of;
 use reticent_core::{Delta, Event, Neighboring};
 
 /// What rounding may have added to a logarithm here.
@@ -43,43 +44,16 @@ pub(super) fn revealed(tally: &Tally, neighboring: Neighboring) -> f64 {
 }
 
 /// 1 − e^{−leak}, rounded down.
-fn probability(leak: f64) -> f64 {
+pub(crate) fn probability(leak: f64) -> f64 {
     -libm::expm1(-leak * (1.0 - SLACK)) * (1.0 - SLACK)
 }
 
 /// −ln of the probability that nothing is revealed. It adds up over events in sequence.
-fn leak(event: &Event, neighboring: Neighboring) -> f64 {
-    match event {
-        Event::Approximate { delta, .. } => -libm::log1p(-delta.get()),
-        Event::Repeated { count, event } => *count as f64 * leak(event, neighboring),
-        // Each record is in one batch an epoch, and what is run on that batch may reveal it.
-        Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
-            *epochs as f64 * leak(event, neighboring)
-        }
-        Event::Composed { events } => events.iter().map(|event| leak(event, neighboring)).sum(),
-        Event::Parallel { events } => {
-            let mut leaks: Vec<f64> = events.iter().map(|event| leak(event, neighboring)).collect();
-            leaks.sort_by(|a, b| b.total_cmp(a));
-            let touched = match neighboring {
-                Neighboring::AddRemove => 1,
-                Neighboring::ReplaceOne => 2,
-            };
-            leaks.into_iter().take(touched).sum()
-        }
-        Event::PoissonSampled { rate, event } => thinned(rate.get(), leak(event, neighboring)),
-        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
-            thinned(*batch_size as f64 / *dataset_size as f64, leak(event, neighboring))
-        }
-        // A trial that reveals may be the best. There is at least one, or none with probability e^{−mean}.
-        Event::RepeatAndSelect { mean, shape, event } if *shape == f64::INFINITY => {
-            mean * probability(leak(event, neighboring))
-        }
-        Event::RepeatAndSelect { event, .. } => leak(event, neighboring),
-        _ => 0.0,
-    }
+pub(crate) fn leak(event: &Event, neighboring: Neighboring) -> f64 {
+    of(event, |kind| kind.leak(neighboring))
 }
 
 /// With probability `rate` the record is in the sample.
-fn thinned(rate: f64, inner: f64) -> f64 {
+pub(crate) fn thinned(rate: f64, inner: f64) -> f64 {
     if inner == 0.0 { 0.0 } else { -libm::log1p(-rate * probability(inner)) }
 }

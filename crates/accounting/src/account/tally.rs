@@ -1,8 +1,8 @@
 //! Events in sequence, sorted into kinds with their numbers.
 
 use crate::AccountingError;
-use crate::rdp::response_loss;
-use reticent_core::{Delta, Epsilon, Event, Mu, NoiseMultiplier, Rho, SamplingRate};
+use crate::kind::of;
+use reticent_core::{Epsilon, Event, EventKey, NoiseMultiplier};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     parts: Vec<(u64, Event)>,
-    places: HashMap<String, usize>,
+    places: HashMap<EventKey, usize>,
 }
 
 impl Tally {
@@ -18,11 +18,11 @@ impl Tally {
     pub(super) fn add(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         let mut found = Vec::new();
         take_apart(event, count, &mut found)?;
-        let keys: Vec<String> = found.iter().map(|(_, event)| format!("{event:?}")).collect();
+        let keys: Vec<EventKey> = found.iter().map(|(_, event)| event.key()).collect();
         // Check everything, then change.
-        let mut totals: HashMap<&str, u64> = HashMap::new();
+        let mut totals: HashMap<&EventKey, u64> = HashMap::new();
         for ((times, _), key) in found.iter().zip(&keys) {
-            let known = match totals.get(key.as_str()) {
+            let known = match totals.get(key) {
                 Some(total) => *total,
                 None => self.places.get(key).map_or(0, |place| self.parts[*place].0),
             };
@@ -54,9 +54,9 @@ impl Tally {
         // Rounded to the worse side of a geometric grid that grows coarser until few kinds are left.
         let mut ratio: f64 = 1.000_1;
         loop {
-            let mut tally = Self::default();
+            let (mut tally, grid) = (Self::default(), Grid::new(ratio));
             for (count, event) in &self.parts {
-                tally.add(&worse(event, ratio)?, *count)?;
+                tally.add(&worse(event, &grid)?, *count)?;
             }
             if tally.parts.len() <= most || ratio > COARSEST {
                 return Ok(Cow::Owned(tally));
@@ -74,32 +74,8 @@ fn overflow(count: u64) -> AccountingError {
 }
 
 /// Whether an event certainly loses nothing.
-fn is_idle(event: &Event) -> bool {
-    match event {
-        Event::Pure { epsilon } | Event::Exponential { epsilon } | Event::Rdp { epsilon, .. } => {
-            epsilon.get() == 0.0
-        }
-        Event::Approximate { epsilon, delta } => epsilon.get() == 0.0 && delta.get() == 0.0,
-        Event::Zcdp { rho } => rho.get() == 0.0,
-        Event::Gdp { mu } => mu.get() == 0.0,
-        Event::MixtureOfGaussians { sensitivities, probabilities, .. } => {
-            sensitivities.iter().zip(probabilities).all(|(s, p)| *s == 0.0 || *p == 0.0)
-        }
-        Event::RandomizedResponse { keep_probability, categories } => {
-            response_loss(keep_probability.get(), *categories) == 0.0
-        }
-        Event::PoissonSampled { rate, event } | Event::TruncatedPoisson { rate, event, .. } => {
-            rate.get() == 0.0 || is_idle(event)
-        }
-        Event::SampledWithoutReplacement { batch_size, event, .. } => *batch_size == 0 || is_idle(event),
-        Event::Shuffled { epochs, event, .. } | Event::BallsInBins { epochs, event, .. } => {
-            *epochs == 0 || is_idle(event)
-        }
-        Event::Repeated { count, event } => *count == 0 || is_idle(event),
-        Event::RepeatAndSelect { event, .. } => is_idle(event),
-        Event::Composed { events } | Event::Parallel { events } => events.iter().all(is_idle),
-        _ => false,
-    }
+pub(crate) fn is_idle(event: &Event) -> bool {
+    of(event, |kind| kind.is_idle())
 }
 
 fn take_apart<'a>(
@@ -107,50 +83,52 @@ fn take_apart<'a>(
     count: u64,
     found: &mut Vec<(u64, &'a Event)>,
 ) -> Result<(), AccountingError> {
-    match event {
-        _ if count == 0 || is_idle(event) => Ok(()),
-        Event::Repeated { count: times, event } => {
-            take_apart(event, count.checked_mul(*times).ok_or_else(|| overflow(*times))?, found)
+    if count == 0 || is_idle(event) {
+        return Ok(());
+    }
+    match of(event, |kind| kind.in_sequence()) {
+        Some(times) => {
+            let count = count.checked_mul(times).ok_or_else(|| overflow(times))?;
+            event.children().iter().try_for_each(|inner| take_apart(inner, count, found))
         }
-        Event::Composed { events } => events.iter().try_for_each(|e| take_apart(e, count, found)),
-        simple => {
-            found.push((count, simple));
+        None => {
+            found.push((count, event));
             Ok(())
         }
     }
 }
 
-/// An event that is never better, with its parameters on a geometric grid: less noise, a larger rate, a larger claim.
-fn worse(event: &Event, ratio: f64) -> Result<Event, AccountingError> {
-    let step = libm::log(ratio);
-    let down =
-        |x: f64| (libm::exp((libm::log(x) / step).floor() * step) * (1.0 - 1e-12)).max(f64::MIN_POSITIVE);
-    let up = |x: f64| {
-        if x == 0.0 { x } else { libm::exp((libm::log(x) / step).ceil() * step) * (1.0 + 1e-12) }
-    };
-    let mut rounded = event.clone();
-    match &mut rounded {
-        Event::Gaussian { noise_multiplier }
-        | Event::ClippedSum { noise_multiplier }
-        | Event::Laplace { noise_multiplier }
-        | Event::TreeAggregation { noise_multiplier, .. } => {
-            *noise_multiplier = NoiseMultiplier::new(down(noise_multiplier.get()))?;
-        }
-        Event::Pure { epsilon } | Event::Exponential { epsilon } | Event::Rdp { epsilon, .. } => {
-            *epsilon = Epsilon::new(up(epsilon.get()))?;
-        }
-        Event::Approximate { epsilon, delta } => {
-            *epsilon = Epsilon::new(up(epsilon.get()))?;
-            // At the same grid where there is room below 1.
-            *delta = Delta::new(up(delta.get())).unwrap_or(*delta);
-        }
-        Event::Zcdp { rho } => *rho = Rho::new(up(rho.get()))?,
-        Event::Gdp { mu } => *mu = Mu::new(up(mu.get()))?,
-        Event::PoissonSampled { rate, event } => {
-            *rate = SamplingRate::new(up(rate.get()).min(1.0))?;
-            **event = worse(event, ratio)?;
-        }
-        _ => {}
+/// A geometric grid to whose worse side parameters are rounded.
+pub(crate) struct Grid {
+    /// ln of the ratio of two neighbours.
+    step: f64,
+}
+
+impl Grid {
+    fn new(ratio: f64) -> Self {
+        Self { step: libm::log(ratio) }
     }
-    Ok(rounded)
+
+    /// The next number of the grid below.
+    fn down(&self, x: f64) -> f64 {
+        (libm::exp((libm::log(x) / self.step).floor() * self.step) * (1.0 - 1e-12)).max(f64::MIN_POSITIVE)
+    }
+
+    /// The next number of the grid above; 0 for 0.
+    pub(crate) fn up(&self, x: f64) -> f64 {
+        if x == 0.0 { x } else { libm::exp((libm::log(x) / self.step).ceil() * self.step) * (1.0 + 1e-12) }
+    }
+
+    pub(crate) fn less_noise(&self, noise: NoiseMultiplier) -> Result<NoiseMultiplier, AccountingError> {
+        Ok(NoiseMultiplier::new(self.down(noise.get()))?)
+    }
+
+    pub(crate) fn more_loss(&self, epsilon: Epsilon) -> Result<Epsilon, AccountingError> {
+        Ok(Epsilon::new(self.up(epsilon.get()))?)
+    }
+}
+
+/// An event that is never better, with its parameters on a grid: less noise, a larger rate, a larger claim.
+pub(crate) fn worse(event: &Event, grid: &Grid) -> Result<Event, AccountingError> {
+    Ok(of(event, |kind| kind.coarser(grid))?.unwrap_or_else(|| event.clone()))
 }

@@ -61,17 +61,17 @@ fn log_moment(rate: f64, order: u64, inner: &Inner<'_>) -> f64 {
 }
 
 /// ln E[(r − 1)^l] of the Gaussian at even l, r = e^{(2x−1)/(2σ²)}, x ~ N(0, σ²), remembered.
-pub(super) struct GaussianDifferences {
+pub(crate) struct GaussianDifferences {
     sigma: f64,
     known: Mutex<Vec<Option<f64>>>,
 }
 
 impl GaussianDifferences {
-    pub(super) fn new(sigma: f64) -> Self {
+    pub(crate) fn new(sigma: f64) -> Self {
         Self { sigma, known: Mutex::new(vec![None; MOST_TERMS as usize + 2]) }
     }
 
-    pub(super) fn log_difference(&self, l: u64) -> f64 {
+    pub(crate) fn log_difference(&self, l: u64) -> f64 {
         let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Some(slot) = known.get_mut(l as usize) else { return f64::INFINITY };
         *slot.get_or_insert_with(|| even_difference(self.sigma, l as f64))

@@ -20,10 +20,10 @@ const REACH: f64 = 14.0;
 const DRIFT: f64 = 1e-10;
 
 /// One epoch as a discrete loss each way, and the probability of what counts as revealed.
-pub(super) struct Epoch {
-    pub(super) remove: Atoms,
-    pub(super) add: Atoms,
-    pub(super) revealed: f64,
+pub(crate) struct Epoch {
+    pub(crate) remove: Atoms,
+    pub(crate) add: Atoms,
+    pub(crate) revealed: f64,
 }
 
 /// Values of a sum of ratios with their probabilities without the record; the first value is 0.
@@ -99,7 +99,7 @@ impl Law {
 }
 
 /// One epoch of `bins` batches with Gaussian noise of this multiplier; none where the points would not do.
-pub(super) fn epoch(bins: u64, sigma: f64) -> Option<Epoch> {
+pub(crate) fn epoch(bins: u64, sigma: f64) -> Option<Epoch> {
     if !(2..=MOST_BINS).contains(&bins) || !SIGMAS.contains(&sigma) {
         return None;
     }

@@ -15,7 +15,7 @@ use super::tails::Atoms;
 const MOST_ATOMS: f64 = 400_000.0;
 
 /// Discrete Laplace noise of scale z·s on integers that move by s in all.
-pub(super) fn discrete_laplace(multiplier: f64, sensitivity: u64) -> Loss {
+pub(crate) fn discrete_laplace(multiplier: f64, sensitivity: u64) -> Loss {
     if sensitivity == 1 {
         // Two losses: the worst that is 1/z-private.
         let minus = 1.0 / (1.0 + libm::exp(1.0 / multiplier));
@@ -51,7 +51,7 @@ const MOST_LISTED: u64 = 16;
 
 /// Discrete Gaussian noise on integers that move by `sensitivity` in all: the worst over all such moves, or one of them.
 /// None where there are too many.
-pub(super) fn discrete_gaussian(multiplier: f64, sensitivity: f64, end: End) -> Option<Atoms> {
+pub(crate) fn discrete_gaussian(multiplier: f64, sensitivity: f64, end: End) -> Option<Atoms> {
     let squares = (sensitivity * sensitivity * (1.0 + 1e-12)).floor();
     let sigma = multiplier * sensitivity;
     let spread = sigma * squares.sqrt();

@@ -1,22 +1,22 @@
 //! The tight accountant: exact privacy-loss distributions, certified from both sides.
 #![doc = include_str!("proof.md")]
 
-mod balls;
+pub(crate) mod balls;
 mod complex;
 mod compound;
 mod contour;
-mod events;
+pub(crate) mod events;
 mod exact;
 mod extremes;
 mod few;
 mod grid;
-mod lattice;
+pub(crate) mod lattice;
 mod loss;
 mod many;
 mod parallel;
 mod replaced;
 mod series;
-mod shuffle;
+pub(crate) mod shuffle;
 mod single;
 mod tails;
 

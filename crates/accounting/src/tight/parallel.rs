@@ -19,7 +19,7 @@ const COMPARED: f64 = 1e-6;
 
 impl Found {
     /// What a record may meet, each possibility a list of its own; none that certainly loses no more than another.
-    pub(super) fn possibilities(&self, events: &[Event]) -> Result<Vec<Self>, AccountingError> {
+    pub(crate) fn possibilities(&self, events: &[Event]) -> Result<Vec<Self>, AccountingError> {
         let mut parts = Vec::new();
         for event in events {
             let mut part = Self::new(self.neighboring, self.end);

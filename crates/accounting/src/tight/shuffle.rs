@@ -4,16 +4,16 @@ use reticent_core::special::{normal_cdf, normal_tail};
 
 /// One epoch of Gaussian steps over shuffled batches.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Shuffle {
-    pub(super) steps: f64,
-    pub(super) sigma: f64,
+pub(crate) struct Shuffle {
+    pub(crate) steps: f64,
+    pub(crate) sigma: f64,
 }
 
 impl Shuffle {
     /// A δ that is certainly lost at ε: the best threshold on the largest of the noisy sums, when every other
     /// record pushes its batch the other way (Chua et al., *How private are DP-SGD implementations?*, 2024).
     /// With the record, one batch stands at 2 below the others' mirror image and the rest at 0; without it, at 1.
-    pub(super) fn delta_down(&self, epsilon: f64) -> f64 {
+    pub(crate) fn delta_down(&self, epsilon: f64) -> f64 {
         let at = |threshold: f64| self.gain(threshold, epsilon);
         let (mut low, mut high) = (-10.0 * self.sigma, 2.0 + 40.0 * self.sigma);
         // Any threshold is a valid lower bound: a scan, then a finer one around the best.
@@ -33,7 +33,7 @@ impl Shuffle {
     }
 
     /// An ε that is certainly lost at δ.
-    pub(super) fn epsilon_down(&self, delta: f64) -> f64 {
+    pub(crate) fn epsilon_down(&self, delta: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         if self.delta_down(0.0) <= delta {
             return 0.0;

@@ -3,6 +3,7 @@
 use super::source::{Batches, Origin, Source};
 use crate::digits;
 use reticent::accounting::tight::Direction;
+use reticent::accounting::words::{self, Digits};
 use reticent::accounting::{Accountant, Answer, Method};
 use reticent::core::{Event, Neighboring};
 
@@ -72,80 +73,9 @@ pub(super) fn batches(batches: &Batches) -> String {
     }
 }
 
-/// How far the integers move, where that is not 1.
-fn by(sensitivity: f64) -> String {
-    format!(" (sensitivity {})", digits::brief(sensitivity))
-}
-
 /// `gaussian 1.1`, `poisson_sampled 0.01 (gaussian 1)`.
 fn named(event: &Event) -> String {
-    let exactly = |value: f64| digits::exactly(value);
-    match event {
-        Event::Gaussian { noise_multiplier } => format!("gaussian {}", exactly(noise_multiplier.get())),
-        Event::ClippedSum { noise_multiplier } => {
-            format!("clipped_sum {}", exactly(noise_multiplier.get()))
-        }
-        Event::Laplace { noise_multiplier } => format!("laplace {}", exactly(noise_multiplier.get())),
-        Event::DiscreteGaussian { noise_multiplier, sensitivity } => {
-            let moved = sensitivity.map(|own| own.get()).filter(|own| *own != 1.0);
-            format!(
-                "discrete_gaussian {}{}",
-                exactly(noise_multiplier.get()),
-                moved.map_or_else(String::new, by)
-            )
-        }
-        Event::DiscreteLaplace { noise_multiplier, sensitivity } => {
-            let moved = sensitivity.filter(|own| *own != 1).map(|own| own as f64);
-            format!(
-                "discrete_laplace {}{}",
-                exactly(noise_multiplier.get()),
-                moved.map_or_else(String::new, by)
-            )
-        }
-        Event::StudentT { noise_multiplier, degrees_of_freedom } => {
-            format!("student_t {} ({degrees_of_freedom})", exactly(noise_multiplier.get()))
-        }
-        Event::RandomizedResponse { keep_probability, categories } => {
-            format!("randomized_response {} of {categories}", exactly(keep_probability.get()))
-        }
-        Event::Exponential { epsilon } => format!("exponential {}", exactly(epsilon.get())),
-        Event::Pure { epsilon } => format!("pure {}", exactly(epsilon.get())),
-        Event::Approximate { epsilon, delta } => {
-            format!("approximate ({}, {})", exactly(epsilon.get()), exactly(delta.get()))
-        }
-        Event::Zcdp { rho } => format!("zcdp {}", exactly(rho.get())),
-        Event::Rdp { order, epsilon } => {
-            format!("rdp ({}, {})", exactly(order.get()), exactly(epsilon.get()))
-        }
-        Event::Gdp { mu } => format!("gdp {}", exactly(mu.get())),
-        Event::PoissonSampled { rate, event } => {
-            format!("poisson_sampled {} ({})", exactly(rate.get()), named(event))
-        }
-        Event::SampledWithoutReplacement { dataset_size, batch_size, event } => {
-            format!("sampled_without_replacement {batch_size} of {dataset_size} ({})", named(event))
-        }
-        Event::Repeated { count, event } => format!("{count} × {}", named(event)),
-        Event::TruncatedPoisson { rate, max_batch, event, .. } => {
-            format!("truncated_poisson {} up to {max_batch} ({})", exactly(rate.get()), named(event))
-        }
-        Event::Shuffled { steps_per_epoch, epochs, event } => {
-            format!("shuffled {epochs} × {steps_per_epoch} ({})", named(event))
-        }
-        Event::BallsInBins { bins, epochs, event } => {
-            format!("balls_in_bins {epochs} × {bins} ({})", named(event))
-        }
-        Event::MixtureOfGaussians { sensitivities, noise_multiplier, .. } => {
-            format!("mixture_of_gaussians {} of {}", exactly(noise_multiplier.get()), sensitivities.len())
-        }
-        Event::TreeAggregation { noise_multiplier, steps } => {
-            format!("tree_aggregation {} over {steps}", exactly(noise_multiplier.get()))
-        }
-        Event::RepeatAndSelect { mean, event, .. } => {
-            format!("repeat_and_select {} ({})", exactly(*mean), named(event))
-        }
-        Event::Composed { events } => format!("composed of {}", events.len()),
-        Event::Parallel { events } => format!("parallel, {} parts", events.len()),
-    }
+    words::named(event, &Digits { exactly: digits::exactly, brief: digits::brief })
 }
 
 /// What a relation hides.

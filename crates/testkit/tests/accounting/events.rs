@@ -152,36 +152,11 @@ pub(crate) fn kinds() -> Vec<Kind> {
 
 /// The event's name on the wire.
 pub(crate) fn name(event: &Event) -> &'static str {
-    match event {
-        Event::Gaussian { .. } => "gaussian",
-        Event::ClippedSum { .. } => "clipped_sum",
-        Event::Laplace { .. } => "laplace",
-        Event::RandomizedResponse { .. } => "randomized_response",
-        Event::Exponential { .. } => "exponential",
-        Event::DiscreteGaussian { .. } => "discrete_gaussian",
-        Event::DiscreteLaplace { .. } => "discrete_laplace",
-        Event::StudentT { .. } => "student_t",
-        Event::Pure { .. } => "pure",
-        Event::Approximate { .. } => "approximate",
-        Event::Zcdp { .. } => "zcdp",
-        Event::Rdp { .. } => "rdp",
-        Event::Gdp { .. } => "gdp",
-        Event::PoissonSampled { .. } => "poisson_sampled",
-        Event::SampledWithoutReplacement { .. } => "sampled_without_replacement",
-        Event::Repeated { .. } => "repeated",
-        Event::TruncatedPoisson { .. } => "truncated_poisson",
-        Event::Shuffled { .. } => "shuffled",
-        Event::BallsInBins { .. } => "balls_in_bins",
-        Event::MixtureOfGaussians { .. } => "mixture_of_gaussians",
-        Event::TreeAggregation { .. } => "tree_aggregation",
-        Event::RepeatAndSelect { .. } => "repeat_and_select",
-        Event::Composed { .. } => "composed",
-        Event::Parallel { .. } => "parallel",
-    }
+    event.name()
 }
 
 /// How many kinds [`name`] tells apart.
-pub(crate) const KINDS: usize = 24;
+pub(crate) const KINDS: usize = Event::KINDS.len();
 
 /// An account of counted events.
 pub(crate) fn account(neighboring: Neighboring, method: Method, list: &[(u64, Event)]) -> Accountant {

@@ -107,24 +107,6 @@ fn tree() -> impl Strategy<Value = Event> {
     })
 }
 
-/// The names of all events of a tree.
-fn names(event: &Event, found: &mut BTreeSet<&'static str>) {
-    found.insert(name(event));
-    match event {
-        Event::PoissonSampled { event, .. }
-        | Event::SampledWithoutReplacement { event, .. }
-        | Event::Repeated { event, .. }
-        | Event::TruncatedPoisson { event, .. }
-        | Event::Shuffled { event, .. }
-        | Event::BallsInBins { event, .. }
-        | Event::RepeatAndSelect { event, .. } => names(event, found),
-        Event::Composed { events } | Event::Parallel { events } => {
-            events.iter().for_each(|event| names(event, found));
-        }
-        _ => {}
-    }
-}
-
 fn methods() -> impl Strategy<Value = Method> {
     prop_oneof![
         6 => Just(Method::Pld),
@@ -147,8 +129,7 @@ fn judged(found: &Result<Answer, AccountingError>, log: &EventLog, most: f64) ->
             prop_assert!(*lower >= 0.0 && lower <= upper && *upper <= most, "{lower} {upper} for {log:?}");
         }
         Err(AccountingError::Unsupported { event, .. }) => {
-            let mut known = BTreeSet::new();
-            log.events.iter().for_each(|event| names(event, &mut known));
+            let known: BTreeSet<&str> = log.events.iter().flat_map(Event::walk).map(Event::name).collect();
             // Losses that are known but out of reach of double precision are refused for the list as a whole.
             prop_assert!(known.contains(event) || *event == "this list of events", "{found:?} for {log:?}");
         }

@@ -1,7 +1,6 @@
 //! What happened, from a file of events or from the flags of a training run.
 
 mod training;
-mod vary;
 
 pub(super) use training::{Batches, Training, count};
 
@@ -11,8 +10,8 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read;
 use reticent::accounting::{Accountant, AccountingError, Method};
+use reticent::core::event::Knob;
 use reticent::core::{Event, EventLog, InvalidValue, Neighboring, NoiseMultiplier, SamplingRate};
-use vary::{Knob, vary};
 
 /// What a question leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +118,7 @@ impl Source {
 
     fn varied(&self, method: Method, turn: &mut dyn FnMut(Knob<'_>)) -> Result<Accountant, AccountingError> {
         let mut log = self.log.clone();
-        log.events.iter_mut().for_each(|event| vary(event, turn));
+        log.events.iter_mut().for_each(|event| event.turn_knobs(turn));
         Accountant::of_log(&log, method)
     }
 
@@ -132,7 +131,7 @@ impl Source {
         };
         let mut seen: Vec<f64> = Vec::new();
         for event in &mut self.log.events.clone() {
-            vary(event, &mut |knob| match (knob, unknown) {
+            event.turn_knobs(&mut |knob| match (knob, unknown) {
                 (Knob::Noise(noise), Unknown::Noise) => seen.push(noise.get()),
                 (Knob::Rate(rate), Unknown::Rate) => seen.push(rate.get()),
                 _ => {}
@@ -194,28 +193,13 @@ impl Source {
 
     /// Whether any event, at any depth, is one of those.
     pub(super) fn any(&self, is: &dyn Fn(&Event) -> bool) -> bool {
-        self.log.events.iter().any(|event| within(event, is))
+        self.log.events.iter().flat_map(Event::walk).any(is)
     }
 
     /// Whether replaced records are compared.
     pub(super) fn is_replace_one(&self) -> bool {
         self.log.neighboring == Neighboring::ReplaceOne
     }
-}
-
-fn within(event: &Event, is: &dyn Fn(&Event) -> bool) -> bool {
-    is(event)
-        || match event {
-            Event::PoissonSampled { event, .. }
-            | Event::SampledWithoutReplacement { event, .. }
-            | Event::Repeated { event, .. }
-            | Event::TruncatedPoisson { event, .. }
-            | Event::Shuffled { event, .. }
-            | Event::BallsInBins { event, .. }
-            | Event::RepeatAndSelect { event, .. } => within(event, is),
-            Event::Composed { events } | Event::Parallel { events } => events.iter().any(|e| within(e, is)),
-            _ => false,
-        }
 }
 
 /// The flags of a training run that were given.

@@ -1,4 +1,6 @@
 use super::*;
+use crate::EventLog;
+use std::collections::BTreeSet;
 
 fn refusal(text: &str) -> String {
     match Json::parse(text).and_then(listed) {
@@ -7,7 +9,7 @@ fn refusal(text: &str) -> String {
     }
 }
 
-fn accepted(text: &str) -> Found {
+fn accepted(text: &str) -> Listed {
     Json::parse(text).and_then(listed).unwrap_or_else(|problem| panic!("{problem}: {text}"))
 }
 
@@ -44,7 +46,7 @@ fn every_event_of_the_wire_form_is_read_as_serde_reads_it() {
         r#"{"composed": {"events": []}}"#.to_owned(),
         format!(r#"{{"parallel": {{"events": [{gaussian}]}}}}"#),
     ];
-    assert_eq!(list.len(), EVENTS.len());
+    assert_eq!(list.len(), Event::KINDS.len());
     let text = format!(r#"{{"neighboring": "replace-one", "events": [{}]}}"#, list.join(", "));
     let found = accepted(&text);
     let log: EventLog = serde_json::from_str(&text).unwrap();
@@ -60,7 +62,7 @@ fn lists_certificates_and_single_events_are_logs() {
     let event = r#"{"pure": {"epsilon": 0.5}}"#;
     for text in [event.to_owned(), format!("[{event}]")] {
         let found = accepted(&text);
-        assert!(found.bare && found.neighboring.is_none() && found.events.len() == 1);
+        assert!(found.is_bare && found.neighboring.is_none() && found.events.len() == 1);
     }
     let certificate = format!(
         r#"{{"unit": "row", "neighboring": "add-remove", "events": [{event}], "epsilon": 0.1, "delta": 0, "accountant": "x", "public": []}}"#
@@ -197,4 +199,25 @@ fn nesting_is_followed_as_deep_as_json_goes_and_no_deeper() {
     assert!(refusal(&nested(70)).starts_with("nested too deeply"));
     assert!(refusal(&"[".repeat(100_000)).starts_with("nested too deeply"));
     assert!(refusal(&r#"{"composed":"#.repeat(100_000)).starts_with("nested too deeply"));
+}
+
+/// The names between backticks in a message of serde.
+fn quoted(message: &str) -> BTreeSet<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn names_and_fields_are_those_of_the_wire_form() {
+    let message = serde_json::from_str::<Event>("{\"?\": 1}").unwrap_err().to_string();
+    let mut names = quoted(&message);
+    assert!(names.remove("?"));
+    assert_eq!(names, Event::KINDS.iter().map(|shape| shape.name).collect());
+    for shape in Event::KINDS {
+        let name = shape.name;
+        let text = format!("{{\"{name}\": {{\"?\": 1}}}}");
+        let message = serde_json::from_str::<Event>(&text).unwrap_err().to_string();
+        let mut known = quoted(&message);
+        assert!(known.remove("?"));
+        assert_eq!(known, shape.fields.iter().map(|field| field.name).collect(), "{name}");
+    }
 }

@@ -3,7 +3,7 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-const POISSON: &str = "poisson";
+pub(super) const POISSON: &str = "poisson";
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -22,5 +22,14 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
         Shape::Number(shape) => Ok(shape),
         Shape::Name(name) if name == POISSON => Ok(f64::INFINITY),
         Shape::Name(name) => Err(D::Error::custom(format!("shape: {name}: give a number or \"poisson\""))),
+    }
+}
+
+/// A shape as the reader of files takes it.
+pub(super) struct Trials(pub(super) f64);
+
+impl From<Trials> for f64 {
+    fn from(trials: Trials) -> Self {
+        trials.0
     }
 }

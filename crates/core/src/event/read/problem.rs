@@ -1,56 +1,94 @@
 //! What is wrong in a file of events, and where.
 
+use crate::InvalidValue;
 use std::fmt;
 
-/// One mistake, with the way to it from the outside.
-#[derive(Debug)]
-pub(super) struct Problem {
+/// One mistake in a list of events: where it is, what is there, and what to write instead.
+///
+/// Displays as one line, e.g. `events[3].poisson_sampled.rate: 1.5: give a number from 0 to 1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadProblem {
     /// The steps to the place, the innermost first.
-    path: Vec<Step>,
-    text: String,
+    inward: Vec<Step>,
+    found: String,
+    remedy: String,
 }
 
-#[derive(Debug)]
-enum Step {
+/// One step on the way from the whole text to the place of a mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// To what an object has under a name.
     Name(String),
+    /// To an entry of a list, counted from 0.
     Index(usize),
 }
 
-impl Problem {
-    pub(super) fn new(text: impl Into<String>) -> Self {
-        Self { path: Vec::new(), text: text.into() }
+impl ReadProblem {
+    pub(super) fn new(found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { inward: Vec::new(), found: found.into(), remedy: remedy.into() }
+    }
+
+    /// A number that its type refuses.
+    pub(super) fn refused(invalid: InvalidValue) -> Self {
+        Self::new(invalid.value, invalid.remedy)
+    }
+
+    /// Fields that do not fit together.
+    pub(super) fn unfit(invalid: InvalidValue) -> Self {
+        Self::new(format!("{} = {}", invalid.field, invalid.value), invalid.remedy)
     }
 
     /// The same mistake, seen from the object that has it under `name`.
     pub(super) fn under(mut self, name: &str) -> Self {
-        self.path.push(Step::Name(name.to_owned()));
+        self.inward.push(Step::Name(name.to_owned()));
         self
     }
 
     /// The same mistake, seen from the list that has it at `index`.
     pub(super) fn at(mut self, index: usize) -> Self {
-        self.path.push(Step::Index(index));
+        self.inward.push(Step::Index(index));
         self
+    }
+
+    /// The way to the mistake, from the outside.
+    pub fn path(&self) -> impl Iterator<Item = &Step> {
+        self.inward.iter().rev()
+    }
+
+    /// What is there: a value, or what is wrong with it in words. Empty where the place says it.
+    pub fn found(&self) -> &str {
+        &self.found
+    }
+
+    /// What to write instead.
+    pub fn remedy(&self) -> &str {
+        &self.remedy
     }
 }
 
-/// `events[3].poisson_sampled.event: unknown event …`.
-impl fmt::Display for Problem {
+impl fmt::Display for ReadProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, step) in self.path.iter().rev().enumerate() {
+        for (place, step) in self.path().enumerate() {
             match step {
                 Step::Name(name) if place == 0 => write!(formatter, "{name}")?,
                 Step::Name(name) => write!(formatter, ".{name}")?,
                 Step::Index(index) => write!(formatter, "[{index}]")?,
             }
         }
-        let colon = if self.path.is_empty() { "" } else { ": " };
-        write!(formatter, "{colon}{}", self.text)
+        if !self.inward.is_empty() {
+            formatter.write_str(": ")?;
+        }
+        if !self.found.is_empty() {
+            write!(formatter, "{}: ", self.found)?;
+        }
+        formatter.write_str(&self.remedy)
     }
 }
 
+impl std::error::Error for ReadProblem {}
+
 /// `unknown event "gausian": did you mean "gaussian"?`.
-pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> Problem {
+pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> ReadProblem {
     let nearest = known.iter().min_by_key(|name| distance(given, name)).copied().unwrap_or_default();
     let shown: String = given.chars().take(40).collect();
     let remedy = if known.len() > 1 && distance(given, nearest) > given.chars().count().max(6) / 2 {
@@ -58,7 +96,7 @@ pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> Problem {
     } else {
         format!("did you mean \"{nearest}\"?")
     };
-    Problem::new(format!("unknown {what} \"{shown}\": {remedy}"))
+    ReadProblem::new(format!("unknown {what} \"{shown}\""), remedy)
 }
 
 /// Names by which other libraries call the same thing.

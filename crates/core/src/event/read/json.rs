@@ -1,13 +1,13 @@
 //! JSON as it is written: names that come twice stay twice, so that nothing in a list of events is dropped
 //! without a word.
 
-use super::problem::Problem;
+use super::problem::ReadProblem;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Json {
+pub(in crate::event) enum Json {
     Null,
     Bool(bool),
     /// A whole number from 0.
@@ -21,7 +21,7 @@ pub(super) enum Json {
 
 impl Json {
     /// Reads one value and nothing after it.
-    pub(super) fn parse(text: &str) -> Result<Self, Problem> {
+    pub(super) fn parse(text: &str) -> Result<Self, ReadProblem> {
         serde_json::from_str(text).map_err(|error| syntax(text, &error))
     }
 
@@ -40,13 +40,14 @@ impl Json {
 }
 
 /// What is wrong with text that is no JSON, and where.
-fn syntax(text: &str, error: &serde_json::Error) -> Problem {
+fn syntax(text: &str, error: &serde_json::Error) -> ReadProblem {
     let whole = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let reason = whole.strip_suffix(&place).unwrap_or(&whole);
     if reason.starts_with("recursion limit") {
-        return Problem::new(
-            "nested too deeply (more than 127 levels): use \"repeated\" and \"composed\" instead",
+        return ReadProblem::new(
+            "nested too deeply (more than 127 levels)",
+            "use \"repeated\" and \"composed\" instead",
         );
     }
     let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
@@ -58,7 +59,7 @@ fn syntax(text: &str, error: &serde_json::Error) -> Problem {
     } else {
         format!("{reason}: correct the JSON")
     };
-    Problem::new(format!("line {}, column {}: {remedy}", error.line(), error.column()))
+    ReadProblem::new(format!("line {}, column {}", error.line(), error.column()), remedy)
 }
 
 impl<'de> Deserialize<'de> for Json {
