@@ -8,8 +8,9 @@
 //!
 //! The method is Re:cord-play's (2026).
 
-use reticent_core::{Event, Guarantee, Neighboring};
-use reticent_noise::{Mechanism, NoiseError, Released, Releaser, Session};
+use crate::free::Free;
+use reticent_core::{Event, Guarantee};
+use reticent_noise::{Mechanism, NoiseError, Released, Releaser};
 use std::any::{Any, type_name};
 use std::borrow::Borrow;
 use std::fmt::Debug;
@@ -26,9 +27,9 @@ struct Frame {
     output: Box<dyn Any>,
 }
 
-/// Runs mechanisms in earnest, in a session without limit, and keeps a trace.
+/// Runs mechanisms in earnest, without a limit, and keeps a trace.
 pub struct Recorder {
-    session: Session,
+    free: Free,
     frames: Vec<Frame>,
 }
 
@@ -38,7 +39,7 @@ impl Recorder {
     /// # Errors
     /// [`NoiseError::Entropy`] when the operating system gives no randomness.
     pub fn new() -> Result<Self, NoiseError> {
-        Ok(Self { session: Session::without_limit("row", Neighboring::AddRemove)?, frames: Vec::new() })
+        Ok(Self { free: Free::new()?, frames: Vec::new() })
     }
 
     /// How many releases were made.
@@ -48,7 +49,7 @@ impl Recorder {
 
     /// Turns the trace around: its outputs will be handed back in order.
     pub fn replay(self) -> Replayer {
-        Replayer { session: self.session, frames: self.frames, next: 0, report: Report::default() }
+        Replayer { free: self.free, frames: self.frames, next: 0, report: Report::default() }
     }
 }
 
@@ -62,7 +63,7 @@ impl Releaser for Recorder {
         M::Input: ToOwned<Owned: 'static>,
         M::Output: Clone + 'static,
     {
-        let released = self.session.release(mechanism, input)?;
+        let released = self.free.release(mechanism, input)?;
         self.frames.push(Frame {
             mechanism: type_name::<M>(),
             event: released.event.clone(),
@@ -94,7 +95,7 @@ impl Report {
 
 /// Hands recorded outputs back and compares what is asked with what was asked before.
 pub struct Replayer {
-    session: Session,
+    free: Free,
     frames: Vec<Frame>,
     next: usize,
     report: Report,
@@ -166,7 +167,7 @@ impl Releaser for Replayer {
         let value = match self.frozen(mechanism, input) {
             Some(output) => output,
             // The traces have parted already and that is in the report; go on with a real draw.
-            None => self.session.release(mechanism, input)?.value,
+            None => self.free.draw(mechanism, input)?,
         };
         self.next += 1;
         Ok(Released { value, event: mechanism.event(), guarantee: mechanism.guarantee() })

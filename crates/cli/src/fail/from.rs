@@ -5,7 +5,7 @@ use crate::explain::Code;
 use reticent::accounting::AccountingError;
 use reticent::attack::AttackError;
 use reticent::audit::AuditError;
-use reticent::core::InvalidValue;
+use reticent::core::{InvalidValue, LedgerError};
 use reticent::data::DataError;
 use reticent::data::schema::SchemaProblem;
 use reticent::data::toml::{TomlError, TomlFault};
@@ -83,6 +83,10 @@ impl From<NoiseError> for Fail {
         match error {
             NoiseError::Invalid(invalid) => invalid.into(),
             NoiseError::Entropy(_) => Self::new(Code::Entropy, error.to_string()),
+            NoiseError::Ledger(LedgerError::Exceeded { .. }) => Self::new(Code::Spent, error.to_string()),
+            NoiseError::Ledger(LedgerError::Store { .. }) => Self::new(Code::Unwritable, error.to_string()),
+            NoiseError::Unpaid => Self::new(Code::Internal, error.to_string()),
+            NoiseError::Relation { .. } => Self::new(Code::Relation, error.to_string()),
         }
     }
 }

@@ -66,7 +66,7 @@ impl Fail {
             NoiseError::Invalid(invalid) => {
                 Self::new(field_code(invalid.field), format!("{flag}: {}", invalid.remedy))
             }
-            NoiseError::Entropy(_) => error.into(),
+            other => other.into(),
         }
     }
 
