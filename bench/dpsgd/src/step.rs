@@ -2,7 +2,7 @@
 
 use crate::network::Network;
 use anyhow::Result;
-use reticent_core::Neighboring;
+use reticent_core::{Neighboring, Unlimited, charge};
 use reticent_train::{
     Baseline, Batches, Clipping, Effort, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
     Schedule, Trainer, Units,
@@ -49,7 +49,8 @@ impl Steps {
                 dimension,
             };
             let plan = PrivacyPlan::new(settings, NOISE / CLIP, DELTA)?;
-            Trainer::private(model, examples, units, plan, recipe)?
+            let permit = charge(&mut Unlimited::new(), &plan.charges()?)?;
+            Trainer::private(model, examples, units, plan, recipe, permit)?
         } else {
             let baseline = Baseline { batches: Batches::Poisson { rate: 1.0 }, steps: STEPS };
             Trainer::non_private(model, examples, units, baseline, recipe)?

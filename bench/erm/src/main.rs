@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use data::{Sides, load};
 use reticent::core::{Delta, Epsilon, Guarantee, Neighboring};
 use reticent::erm::{Fit, Loss, Method, Rows, Settings, evaluate, fit, fit_exact};
-use reticent::noise::Entropy;
+use reticent::noise::Session;
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -55,10 +55,9 @@ fn fits(name: &str, seeds: u32) -> Result<()> {
     let (train, test) = (sides.rows(&sides.train)?, sides.rows(&sides.test)?);
     let (exact, seconds) = timed(|| Ok(fit_exact(&train, Loss::Logistic, &Settings::default())?))?;
     print(&sides, &test, "exact", None, Neighboring::ReplaceOne, &exact, seconds)?;
-    let mut entropy = Entropy::new()?;
     for way in WAYS {
         for epsilon in EPSILONS {
-            repeat(&sides, (&train, &test), way, epsilon, seeds, &mut entropy)?;
+            repeat(&sides, (&train, &test), way, epsilon, seeds)?;
         }
     }
     Ok(())
@@ -68,9 +67,8 @@ fn fits(name: &str, seeds: u32) -> Result<()> {
 fn tail(name: &str, method: &str, epsilon: f64, seeds: u32) -> Result<()> {
     let sides = load(name)?;
     let (train, test) = (sides.rows(&sides.train)?, sides.rows(&sides.test)?);
-    let mut entropy = Entropy::new()?;
     for way in WAYS.into_iter().filter(|(own, ..)| *own == method) {
-        repeat(&sides, (&train, &test), way, epsilon, seeds, &mut entropy)?;
+        repeat(&sides, (&train, &test), way, epsilon, seeds)?;
     }
     Ok(())
 }
@@ -82,7 +80,6 @@ fn repeat(
     (way, method, approximate, neighboring): (&str, Method, bool, Neighboring),
     epsilon: f64,
     seeds: u32,
-    entropy: &mut Entropy,
 ) -> Result<()> {
     let n = train.len() as u64;
     let settings = match neighboring {
@@ -91,9 +88,10 @@ fn repeat(
     };
     let delta = if approximate { (n as f64).powi(-2) } else { 0.0 };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
+    let mut session = Session::without_limit(&settings.unit, neighboring)?;
     for _ in 0..seeds {
         let (fitted, seconds) =
-            timed(|| Ok(fit(train, Loss::Logistic, method, budget, &settings, entropy)?))?;
+            timed(|| Ok(fit(train, Loss::Logistic, method, budget, &settings, &mut session)?))?;
         print(sides, test, way, Some(budget), neighboring, &fitted, seconds)?;
     }
     Ok(())

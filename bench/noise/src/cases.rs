@@ -2,10 +2,10 @@
 
 use crate::measure::measure;
 use anyhow::Result;
-use reticent_core::{Delta, Epsilon, Scale, Sensitivity};
+use reticent_core::{Delta, Epsilon, Event, Neighboring, Plan, Scale, Sensitivity};
 use reticent_noise::bulk::{BulkGaussian, Effort};
 use reticent_noise::mechanism::{DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Rule, Selection};
-use reticent_noise::{Entropy, Mechanism, Releaser};
+use reticent_noise::{Mechanism, Releaser, Session};
 use std::hint::black_box;
 
 /// Length of the vectors that mechanisms release.
@@ -17,8 +17,8 @@ const GAUSSIAN_SIGMAS: [(&str, f64); 3] = [("1", 1.0), ("100", 100.0), ("4096", 
 
 /// Runs the cases whose names are wanted.
 pub(crate) fn run(wanted: &dyn Fn(&str) -> bool) -> Result<()> {
-    let mut entropy = Entropy::new()?;
-    let mut cases = Cases { wanted, entropy: &mut entropy };
+    let session = Session::without_limit("row", Neighboring::AddRemove)?;
+    let mut cases = Cases { wanted, session };
     cases.integer_vectors()?;
     cases.real_vectors()?;
     cases.bulk()?;
@@ -28,28 +28,36 @@ pub(crate) fn run(wanted: &dyn Fn(&str) -> bool) -> Result<()> {
 
 struct Cases<'a> {
     wanted: &'a dyn Fn(&str) -> bool,
-    entropy: &'a mut Entropy,
+    session: Session,
 }
 
 impl Cases<'_> {
     /// Times whole draws of a mechanism on one input.
-    fn draws<M: Mechanism>(&mut self, name: &str, items: usize, mechanism: &M, input: &M::Input) {
+    fn draws<M: Mechanism>(
+        &mut self,
+        name: &str,
+        items: usize,
+        mechanism: &M,
+        input: &M::Input,
+    ) -> Result<()> {
         if (self.wanted)(name) {
+            let mut draws = self.session.draws(&often(mechanism.event()))?;
             measure(name, items, || {
-                black_box(mechanism.draw(black_box(input), self.entropy));
+                black_box(mechanism.draw(black_box(input), &mut draws));
             });
         }
+        Ok(())
     }
 
     fn integer_vectors(&mut self) -> Result<()> {
         let zeros = vec![0i128; VECTOR];
         for (label, scale) in LAPLACE_SCALES {
             let mechanism = DiscreteLaplace::with_scale(1, Scale::new(scale)?)?;
-            self.draws(&format!("discrete_laplace/{label}"), VECTOR, &mechanism, &zeros);
+            self.draws(&format!("discrete_laplace/{label}"), VECTOR, &mechanism, &zeros)?;
         }
         for (label, sigma) in GAUSSIAN_SIGMAS {
             let mechanism = DiscreteGaussian::with_sigma(one()?, Scale::new(sigma)?, delta()?)?;
-            self.draws(&format!("discrete_gaussian/{label}"), VECTOR, &mechanism, &zeros);
+            self.draws(&format!("discrete_gaussian/{label}"), VECTOR, &mechanism, &zeros)?;
         }
         Ok(())
     }
@@ -57,9 +65,9 @@ impl Cases<'_> {
     fn real_vectors(&mut self) -> Result<()> {
         let zeros = vec![0.0f64; VECTOR];
         let laplace = Laplace::with_scale(one()?, Scale::new(1.0)?, VECTOR)?;
-        self.draws("real_laplace/1", VECTOR, &laplace, &zeros);
+        self.draws("real_laplace/1", VECTOR, &laplace, &zeros)?;
         let gaussian = Gaussian::with_sigma(one()?, Scale::new(1.0)?, delta()?, VECTOR)?;
-        self.draws("real_gaussian/1", VECTOR, &gaussian, &zeros);
+        self.draws("real_gaussian/1", VECTOR, &gaussian, &zeros)?;
         Ok(())
     }
 
@@ -71,8 +79,9 @@ impl Cases<'_> {
                     let mechanism = BulkGaussian::new(one()?, Scale::new(1.0)?, length)?;
                     let mut values = vec![0.0f32; length];
                     let mut outcome = Ok(mechanism.event());
+                    let mut draws = self.session.draws(&often(mechanism.event()))?;
                     measure(&name, length, || {
-                        outcome = mechanism.add_noise(&mut values, self.entropy, Effort { threads });
+                        outcome = mechanism.add_noise(&mut values, &mut draws, Effort { threads });
                     });
                     outcome?;
                 }
@@ -93,33 +102,35 @@ impl Cases<'_> {
             for candidates in [100, 10_000] {
                 let spread: Vec<f64> =
                     (0..candidates).map(|i| 100.0 * i as f64 / candidates as f64).collect();
-                self.choices(&format!("{label}/spread/{candidates}"), &mechanism, &spread);
+                self.choices(&format!("{label}/spread/{candidates}"), &mechanism, &spread)?;
             }
             let mut peak = vec![0.0; 10_000];
             peak[5_000] = 1000.0;
-            self.choices(&format!("{label}/peak/10000"), &mechanism, &peak);
+            self.choices(&format!("{label}/peak/10000"), &mechanism, &peak)?;
         }
         Ok(())
     }
 
     /// Times one choice from real scores, their rounding to the grid included.
-    fn choices(&mut self, name: &str, mechanism: &Selection, scores: &[f64]) {
+    fn choices(&mut self, name: &str, mechanism: &Selection, scores: &[f64]) -> Result<()> {
         if (self.wanted)(name) {
+            let mut draws = self.session.draws(&often(mechanism.event()))?;
             measure(name, 1, || {
                 let points = mechanism.points(black_box(scores));
-                black_box(mechanism.draw(&points, self.entropy));
+                black_box(mechanism.draw(&points, &mut draws));
             });
         }
+        Ok(())
     }
 
-    /// One number released by a mechanism that is already built.
+    /// One number released by a mechanism that is already built and paid for.
     fn latencies(&mut self) -> Result<()> {
         let integer = DiscreteLaplace::with_scale(1, Scale::new(1.0)?)?;
-        self.releases("latency/discrete_laplace", &integer, &[1000]);
+        self.releases("latency/discrete_laplace", &integer, &[1000])?;
         let laplace = Laplace::with_scale(one()?, Scale::new(1.0)?, 1)?;
-        self.releases("latency/real_laplace", &laplace, &[1000.0]);
+        self.releases("latency/real_laplace", &laplace, &[1000.0])?;
         let gaussian = Gaussian::with_sigma(one()?, Scale::new(1.0)?, delta()?, 1)?;
-        self.releases("latency/real_gaussian", &gaussian, &[1000.0]);
+        self.releases("latency/real_gaussian", &gaussian, &[1000.0])?;
         Ok(())
     }
 
@@ -128,15 +139,28 @@ impl Cases<'_> {
         name: &str,
         mechanism: &M,
         input: &[T],
-    ) where
+    ) -> Result<()>
+    where
         M::Output: Clone + 'static,
     {
         if (self.wanted)(name) {
+            let mut permit = self.session.charge(&Plan::new(vec![often(mechanism.event())])?)?;
+            let mut paid = self.session.with(&mut permit);
+            let mut outcome = Ok(());
             measure(name, 1, || {
-                black_box(self.entropy.release(mechanism, black_box(input)));
+                outcome = paid.release(mechanism, black_box(input)).map(|released| {
+                    black_box(released);
+                });
             });
+            outcome?;
         }
+        Ok(())
     }
+}
+
+/// More draws than are ever measured.
+fn often(event: Event) -> Event {
+    Event::Repeated { count: 1 << 40, event: Box::new(event) }
 }
 
 fn one() -> Result<Sensitivity> {

@@ -4,14 +4,14 @@ use crate::ErmError;
 use crate::gradient::Schedule;
 use crate::loss::Loss;
 use crate::method::{AnyPlan, Method};
-use crate::plan::{Outcome, Place, Plan};
+use crate::plan::{Place, Plan};
 use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::settings::{Scope, Settings};
 use crate::solver::minimise;
 use reticent_core::profile::gaussian_noise_multiplier_up;
 use reticent_core::{Certificate, Event, Guarantee, Neighboring};
-use reticent_noise::Entropy;
+use reticent_noise::{Paid, Payer};
 use serde::{Deserialize, Serialize};
 
 /// Λ of the non-private fit unless another is asked for; chosen by accuracy on the test parts of Adult and KDDCup99.
@@ -64,40 +64,97 @@ pub struct Report {
 ///
 /// # Guarantee
 /// The certificate's (ε, δ) under the settings' relation, for the returned weights and everything else in the
-/// [`Fit`]. An error is not covered: it may depend on the rows and is for the owner of the data alone.
+/// [`Fit`]. An error is not covered: it may depend on the rows and is for the owner of the data alone. The events are charged
+/// to the session after they were planned from public numbers, and before anything is computed from the rows.
 ///
 /// # Reference
 /// Each method's own module.
 ///
 /// # Errors
 /// [`ErmError::NotConverged`] when the solver cannot certify what the guarantee needs, [`ErmError::OneClass`] for
-/// [`Method::Exact`] on one class, and those of [`Method::plan`].
+/// [`Method::Exact`] on one class, those of [`prepare`], and [`ErmError::Noise`] when the session refuses the charge.
 pub fn fit(
     rows: &Rows<'_>,
     loss: Loss,
     method: Method,
     budget: Guarantee,
     settings: &Settings,
-    entropy: &mut Entropy,
+    session: &mut impl Payer,
 ) -> Result<Fit, ErmError> {
     if method == Method::Exact {
         return fit_exact(rows, loss, settings);
     }
+    let prepared = prepare(rows, loss, method, budget, settings)?;
+    let mut permit = session.charge_under(settings.neighboring, prepared.charges())?;
+    prepared.run(&mut session.with(&mut permit))
+}
+
+/// A private fit with every number in it settled, from public numbers alone: its events can be charged, by themselves or in a
+/// larger plan, before it runs.
+#[derive(Debug, Clone)]
+pub struct Prepared<'a> {
+    problem: Problem<'a>,
+    scope: Scope,
+    plan: AnyPlan,
+    method: Method,
+    settings: &'a Settings,
+    guarantee: Guarantee,
+    charges: reticent_core::Plan,
+}
+
+/// Settles everything about a private fit before anything is computed from the rows.
+///
+/// # Errors
+/// Those of [`Method::plan`], also for [`Method::Exact`]; [`ErmError::Row`] for labels that the loss has no use for.
+pub fn prepare<'a>(
+    rows: &Rows<'a>,
+    loss: Loss,
+    method: Method,
+    budget: Guarantee,
+    settings: &'a Settings,
+) -> Result<Prepared<'a>, ErmError> {
     let problem = Problem::new(*rows, loss, settings.intercept)?;
     let scope = Scope::of(&problem, settings)?;
     let plan = method.plan(&scope, budget, settings.schedule, 1)?;
-    let (outcome, guarantee) = run(&plan, &problem, &scope, budget, 1, entropy)?;
-    let (weights, intercept) = problem.unscaled(&outcome.weights);
-    let certificate = certificate(&plan, &scope, settings, &outcome.events, guarantee, String::new());
-    Ok(Fit {
-        weights,
-        intercept,
-        loss,
-        method,
-        events: outcome.events,
-        certificate: Some(certificate),
-        report: report(&plan, &scope, settings, rows.dimension()),
-    })
+    let guarantee = plan.guarantee(&scope, budget, 1)?;
+    let charges = reticent_core::Plan::new(plan.events(scope.width)?)?;
+    Ok(Prepared { problem, scope, plan, method, settings, guarantee, charges })
+}
+
+impl Prepared<'_> {
+    /// What the fit costs: the events that a permit for it must cover.
+    pub fn charges(&self) -> &reticent_core::Plan {
+        &self.charges
+    }
+
+    /// Fits, paid for by a permit that covers [`charges`](Self::charges).
+    ///
+    /// # Guarantee
+    /// As [`fit`].
+    ///
+    /// # Reference
+    /// Each method's own module.
+    ///
+    /// # Errors
+    /// [`ErmError::NotConverged`] as [`fit`]; [`ErmError::Noise`] when the permit does not cover the fit or was charged under
+    /// another neighbouring relation.
+    pub fn run(&self, paid: &mut Paid<'_>) -> Result<Fit, ErmError> {
+        let Self { problem, scope, plan, settings, .. } = self;
+        paid.check_relation(scope.neighboring)?;
+        let outcome = plan.run(problem, paid)?;
+        let (weights, intercept) = problem.unscaled(&outcome.weights);
+        let events = self.charges.events().to_vec();
+        let certificate = certificate(plan, scope, settings, &events, self.guarantee, String::new());
+        Ok(Fit {
+            weights,
+            intercept,
+            loss: problem.loss,
+            method: self.method,
+            events,
+            certificate: Some(certificate),
+            report: report(plan, scope, settings, problem.rows.dimension()),
+        })
+    }
 }
 
 /// The minimiser itself: the baseline to compare with. No privacy.
@@ -133,24 +190,6 @@ pub fn fit_exact(rows: &Rows<'_>, loss: Loss, settings: &Settings) -> Result<Fit
     };
     let (method, events, certificate) = (Method::Exact, Vec::new(), None);
     Ok(Fit { weights, intercept, loss, method, events, certificate, report })
-}
-
-/// Runs a plan; the guarantee is that of `runs` such fits together.
-pub(crate) fn run(
-    plan: &AnyPlan,
-    problem: &Problem<'_>,
-    scope: &Scope,
-    budget: Guarantee,
-    runs: u64,
-    entropy: &mut Entropy,
-) -> Result<(Outcome, Guarantee), ErmError> {
-    match plan {
-        AnyPlan::Perturbation(plan) => Ok((plan.run(problem, entropy)?, plan.guarantee(budget))),
-        AnyPlan::Gradient(plan) => {
-            let guarantee = plan.guarantee(scope, budget, runs)?;
-            Ok((plan.run(problem, entropy)?, guarantee))
-        }
-    }
 }
 
 pub(crate) fn certificate(

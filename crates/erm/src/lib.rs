@@ -16,21 +16,22 @@
 //! | [`utility`] | proven excess risk, and "how many records do I need?" |
 //! | [`store`] | models on disk |
 //!
-//! Plans are made from public numbers alone; running one is the only thing that reads rows. No solver output leaves
+//! Plans are made from public numbers alone; running one is the only thing that reads rows, and needs a permit for its events:
+//! [`fit()`] charges them to a session, [`prepare`] lets a caller charge them in a larger plan. No solver output leaves
 //! a fit as it is: the last step is always a mechanism of `reticent-noise`, so neither floating-point rounding nor
 //! stopping early can void a guarantee.
 //!
 //! ```
-//! use reticent_core::{Epsilon, Guarantee};
+//! use reticent_core::{Epsilon, Guarantee, Neighboring};
 //! use reticent_erm::{Loss, Method, Rows, Settings, fit};
-//! use reticent_noise::Entropy;
+//! use reticent_noise::Session;
 //!
 //! let (offsets, columns) = ([0, 1, 2, 3, 4], [0, 1, 0, 1]);
 //! let (values, labels) = ([1.0, 1.0, 0.5, 0.5], [1.0, -1.0, 1.0, -1.0]);
 //! let rows = Rows::new(2, &offsets, &columns, &values, &labels)?;
 //! let budget = Guarantee::pure(Epsilon::new(1.0)?);
-//! let mut entropy = Entropy::new()?;
-//! let model = fit(&rows, Loss::Logistic, Method::Objective, budget, &Settings::default(), &mut entropy)?;
+//! let mut session = Session::without_limit("row", Neighboring::ReplaceOne)?;
+//! let model = fit(&rows, Loss::Logistic, Method::Objective, budget, &Settings::default(), &mut session)?;
 //! assert_eq!(model.weights.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -63,11 +64,11 @@ pub use evaluate::{
     ClassScore, Evaluation, ValueScore, class_scores, evaluate, evaluate_multiclass, evaluate_values,
     predicted_classes, value_scores,
 };
-pub use fit::{EXACT_REGULARIZATION, Fit, Report, fit, fit_exact};
+pub use fit::{EXACT_REGULARIZATION, Fit, Prepared, Report, fit, fit_exact, prepare};
 pub use gradient::Schedule;
 pub use loss::Loss;
 pub use method::Method;
-pub use multiclass::{Classes, Multiclass, fit_multiclass};
+pub use multiclass::{Classes, Multiclass, PreparedMulticlass, fit_multiclass, prepare_multiclass};
 pub use predict::Linear;
 pub use rows::Rows;
 pub use settings::{Scope, Settings};

@@ -2,11 +2,13 @@
 
 use crate::gradient::{self, GradientPlan, Schedule};
 use crate::loss::Loss;
-use crate::plan::Plan;
+use crate::plan::{Outcome, Plan};
+use crate::problem::Problem;
 use crate::settings::Scope;
 use crate::utility::{self, Bound};
 use crate::{ErmError, objective, output};
-use reticent_core::{Guarantee, InvalidValue};
+use reticent_core::{Event, Guarantee, InvalidValue};
+use reticent_noise::Paid;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -157,6 +159,40 @@ pub enum AnyPlan {
     Perturbation(Plan),
     /// Gradient perturbation.
     Gradient(GradientPlan),
+}
+
+impl AnyPlan {
+    /// What one run on so many weights costs, in sequence.
+    ///
+    /// # Errors
+    /// As [`Plan::events`].
+    pub fn events(&self, width: usize) -> Result<Vec<Event>, ErmError> {
+        match self {
+            Self::Perturbation(plan) => plan.events(width),
+            Self::Gradient(plan) => Ok(plan.events()),
+        }
+    }
+
+    /// What `runs` runs guarantee together, for a plan that was made for this budget and as many runs.
+    pub(crate) fn guarantee(
+        &self,
+        scope: &Scope,
+        budget: Guarantee,
+        runs: u64,
+    ) -> Result<Guarantee, ErmError> {
+        match self {
+            Self::Perturbation(plan) => Ok(plan.guarantee(budget)),
+            Self::Gradient(plan) => plan.guarantee(scope, budget, runs),
+        }
+    }
+
+    /// Runs the plan on a binary problem.
+    pub(crate) fn run(&self, problem: &Problem<'_>, paid: &mut Paid<'_>) -> Result<Outcome, ErmError> {
+        match self {
+            Self::Perturbation(plan) => plan.run(problem, paid),
+            Self::Gradient(plan) => plan.run(problem, paid),
+        }
+    }
 }
 
 impl fmt::Display for Method {

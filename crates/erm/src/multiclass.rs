@@ -1,16 +1,16 @@
 //! Several classes out of one budget: one class against the rest for every class, or a softmax over all.
 
 use crate::ErmError;
-use crate::fit::{Report, certificate, report, run};
-use crate::gradient::{Reach, SOFTMAX_LIPSCHITZ, Schedule, plan_with};
+use crate::fit::{Report, certificate, fit_exact, report};
+use crate::gradient::{GradientPlan, Reach, SOFTMAX_LIPSCHITZ, Schedule, plan_with};
 use crate::loss::Loss;
 use crate::method::{AnyPlan, Method};
 use crate::predict::Linear;
 use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::settings::{Scope, Settings};
-use reticent_core::{Certificate, Event, Guarantee};
-use reticent_noise::Entropy;
+use reticent_core::{Certificate, Event, Guarantee, Plan};
+use reticent_noise::{Paid, Payer};
 use serde::{Deserialize, Serialize};
 
 /// One linear model a class.
@@ -60,101 +60,188 @@ pub fn fit_multiclass(
     method: Method,
     budget: Guarantee,
     settings: &Settings,
-    entropy: &mut Entropy,
+    session: &mut impl Payer,
 ) -> Result<Multiclass, ErmError> {
-    let Classes { of: class_of, count: classes } = classes;
-    if classes < 2 {
-        return Err(ErmError::invalid("classes", classes, "give at least 2"));
+    if method == Method::Exact {
+        return fit_exactly(rows, classes, loss, settings);
     }
-    if class_of.len() != rows.len() {
-        return Err(ErmError::Shape(format!("{} classes for {} rows", class_of.len(), rows.len())));
+    let prepared = prepare_multiclass(rows, classes, loss, method, budget, settings)?;
+    let mut permit = session.charge_under(settings.neighboring, prepared.charges())?;
+    prepared.run(&mut session.with(&mut permit))
+}
+
+/// As [`Prepared`](crate::Prepared), for several classes.
+#[derive(Debug, Clone)]
+pub struct PreparedMulticlass<'a> {
+    rows: Rows<'a>,
+    classes: Classes<'a>,
+    scope: Scope,
+    plan: Course,
+    method: Method,
+    settings: &'a Settings,
+    guarantee: Guarantee,
+    charges: Plan,
+}
+
+/// How several classes are told apart.
+#[derive(Debug, Clone)]
+enum Course {
+    /// One class against the rest, a run for every class.
+    Apart(AnyPlan),
+    /// One descent on the softmax loss of all classes together.
+    Softmax(GradientPlan),
+}
+
+/// As [`prepare`](crate::prepare), for several classes.
+///
+/// # Errors
+/// As [`fit_multiclass`], before anything is charged; those of [`Method::plan`], also for [`Method::Exact`].
+pub fn prepare_multiclass<'a>(
+    rows: &Rows<'a>,
+    classes: Classes<'a>,
+    loss: Loss,
+    method: Method,
+    budget: Guarantee,
+    settings: &'a Settings,
+) -> Result<PreparedMulticlass<'a>, ErmError> {
+    classes.check(rows)?;
+    // No label is looked at: a plan is the same whatever they are.
+    let blank = vec![-1.0; rows.len()];
+    let scope = Scope::new(&rows.with_labels(&blank)?, loss, settings)?;
+    let count = u64::from(classes.count);
+    let (plan, guarantee, events) =
+        if loss == Loss::Logistic && matches!(method, Method::Descent | Method::Sgd) {
+            let width = scope.width * classes.count as usize;
+            let usual = || Schedule::usual(&scope, budget, method == Method::Sgd, classes.count);
+            let schedule = settings.schedule.unwrap_or_else(usual);
+            let reach = Reach { lipschitz: SOFTMAX_LIPSCHITZ, width };
+            let plan = plan_with(&scope, reach, budget, schedule, 1)?;
+            let (guarantee, events) = (plan.guarantee(&scope, budget, 1)?, plan.events());
+            (Course::Softmax(plan), guarantee, events)
+        } else {
+            let plan = method.plan(&scope, budget, settings.schedule, count)?;
+            let guarantee = plan.guarantee(&scope, budget, count)?;
+            let each = plan.events(scope.width)?;
+            let events = (0..count).flat_map(|_| each.iter().cloned()).collect();
+            (Course::Apart(plan), guarantee, events)
+        };
+    let charges = Plan::new(events)?;
+    Ok(PreparedMulticlass { rows: *rows, classes, scope, plan, method, settings, guarantee, charges })
+}
+
+impl PreparedMulticlass<'_> {
+    /// What all fits cost together: the events that a permit for them must cover.
+    pub fn charges(&self) -> &Plan {
+        &self.charges
     }
-    if let Some(row) = class_of.iter().position(|class| *class >= classes) {
-        let why = format!("class {} is not below {classes}", class_of[row]);
-        return Err(ErmError::Row { row, why });
+
+    /// Fits, paid for by a permit that covers [`charges`](Self::charges).
+    ///
+    /// # Guarantee
+    /// As [`fit_multiclass`].
+    ///
+    /// # Reference
+    /// As [`fit_multiclass`].
+    ///
+    /// # Errors
+    /// As [`Prepared::run`](crate::Prepared::run).
+    pub fn run(&self, paid: &mut Paid<'_>) -> Result<Multiclass, ErmError> {
+        paid.check_relation(self.scope.neighboring)?;
+        let count = self.classes.count;
+        let (models, plan, how) = match &self.plan {
+            Course::Softmax(plan) => {
+                let how = format!("; softmax over {count} classes, all weights in one descent");
+                (self.run_softmax(plan, paid)?, AnyPlan::Gradient(plan.clone()), how)
+            }
+            Course::Apart(plan) => {
+                let together = match plan {
+                    AnyPlan::Perturbation(_) => "budget split equally (basic composition)",
+                    AnyPlan::Gradient(_) => "steps of all accounted for together",
+                };
+                let how = format!("; one model for each of {count} classes, {together}");
+                (self.run_apart(plan, paid)?, plan.clone(), how)
+            }
+        };
+        let (scope, settings, events) = (&self.scope, self.settings, self.charges.events().to_vec());
+        Ok(Multiclass {
+            models,
+            loss: scope.loss,
+            method: self.method,
+            certificate: Some(certificate(&plan, scope, settings, &events, self.guarantee, how)),
+            events,
+            report: report(&plan, scope, settings, self.rows.dimension()),
+        })
     }
-    if loss == Loss::Logistic && matches!(method, Method::Descent | Method::Sgd) {
-        return fit_softmax(
-            rows,
-            Classes { of: class_of, count: classes },
-            method,
-            budget,
-            settings,
-            entropy,
-        );
+
+    fn run_apart(&self, plan: &AnyPlan, paid: &mut Paid<'_>) -> Result<Vec<Linear>, ErmError> {
+        let fit = |class: u32| {
+            let labels = self.classes.against_rest(class);
+            let labelled = self.rows.with_labels(&labels)?;
+            let problem = Problem::new(labelled, self.scope.loss, self.settings.intercept)?;
+            let (weights, intercept) = problem.unscaled(&plan.run(&problem, paid)?.weights);
+            Ok(Linear { weights, intercept })
+        };
+        (0..self.classes.count).map(fit).collect()
     }
-    let mut models = Vec::with_capacity(classes as usize);
-    let mut events = Vec::new();
-    let mut settled = None;
-    for class in 0..classes {
-        let labels: Vec<f64> = class_of.iter().map(|c| if *c == class { 1.0 } else { -1.0 }).collect();
-        let labelled = rows.with_labels(&labels)?;
-        if method == Method::Exact {
-            let fit = crate::fit::fit_exact(&labelled, loss, settings)?;
-            models.push(Linear { weights: fit.weights, intercept: fit.intercept });
-            settled = Some((fit.report, None));
-            continue;
-        }
-        let problem = Problem::new(labelled, loss, settings.intercept)?;
-        let scope = Scope::of(&problem, settings)?;
-        let plan = method.plan(&scope, budget, settings.schedule, u64::from(classes))?;
-        let (outcome, guarantee) = run(&plan, &problem, &scope, budget, u64::from(classes), entropy)?;
-        let (weights, intercept) = problem.unscaled(&outcome.weights);
-        models.push(Linear { weights, intercept });
-        events.extend(outcome.events);
-        if class + 1 == classes {
-            let how = match plan {
-                AnyPlan::Perturbation(_) => {
-                    format!(
-                        "; one model for each of {classes} classes, budget split equally (basic composition)"
-                    )
-                }
-                AnyPlan::Gradient(_) => {
-                    format!("; one model for each of {classes} classes, steps of all accounted for together")
-                }
-            };
-            let certificate = certificate(&plan, &scope, settings, &events, guarantee, how);
-            settled = Some((report(&plan, &scope, settings, rows.dimension()), Some(certificate)));
-        }
+
+    fn run_softmax(&self, plan: &GradientPlan, paid: &mut Paid<'_>) -> Result<Vec<Linear>, ErmError> {
+        // The binary labels are not looked at.
+        let blank = vec![-1.0; self.rows.len()];
+        let rows = self.rows.with_labels(&blank)?;
+        let problem = Problem::new(rows, self.scope.loss, self.settings.intercept)?;
+        let outcome = plan.run_softmax(&problem, self.classes, paid)?;
+        let models = outcome.weights.chunks_exact(self.scope.width).map(|part| {
+            let (weights, intercept) = problem.unscaled(part);
+            Linear { weights, intercept }
+        });
+        Ok(models.collect())
     }
-    let Some((report, certificate)) = settled else {
-        return Err(ErmError::invalid("classes", classes, "give at least 2"));
-    };
+}
+
+/// The minimisers of one class against the rest, for every class.
+fn fit_exactly(
+    rows: &Rows<'_>,
+    classes: Classes<'_>,
+    loss: Loss,
+    settings: &Settings,
+) -> Result<Multiclass, ErmError> {
+    classes.check(rows)?;
+    let (mut models, mut last) = (Vec::with_capacity(classes.count as usize), None);
+    for class in 0..classes.count {
+        let labels = classes.against_rest(class);
+        let fit = fit_exact(&rows.with_labels(&labels)?, loss, settings)?;
+        models.push(Linear { weights: fit.weights, intercept: fit.intercept });
+        last = Some(fit.report);
+    }
+    let report = last.ok_or_else(|| too_few(classes.count))?;
+    let (method, events, certificate) = (Method::Exact, Vec::new(), None);
     Ok(Multiclass { models, loss, method, events, certificate, report })
 }
 
-/// One descent on the softmax loss of all classes together.
-fn fit_softmax(
-    rows: &Rows<'_>,
-    classes: Classes<'_>,
-    method: Method,
-    budget: Guarantee,
-    settings: &Settings,
-    entropy: &mut Entropy,
-) -> Result<Multiclass, ErmError> {
-    let loss = Loss::Logistic;
-    // The binary labels are not looked at.
-    let blank = vec![-1.0; rows.len()];
-    let problem = Problem::new(rows.with_labels(&blank)?, loss, settings.intercept)?;
-    let scope = Scope::of(&problem, settings)?;
-    let (each, count) = (scope.width, classes.count as usize);
-    let reach = Reach { lipschitz: SOFTMAX_LIPSCHITZ, width: each * count };
-    let schedule = settings
-        .schedule
-        .unwrap_or_else(|| Schedule::usual(&scope, budget, method == Method::Sgd, classes.count));
-    let plan = plan_with(&scope, reach, budget, schedule, 1)?;
-    let guarantee = plan.guarantee(&scope, budget, 1)?;
-    let outcome = plan.run_softmax(&problem, classes, entropy)?;
-    let models = outcome.weights.chunks_exact(each).map(|part| {
-        let (weights, intercept) = problem.unscaled(part);
-        Linear { weights, intercept }
-    });
-    let models = models.collect();
-    let how = format!("; softmax over {count} classes, all weights in one descent");
-    let plan = AnyPlan::Gradient(plan);
-    let certificate = certificate(&plan, &scope, settings, &outcome.events, guarantee, how);
-    let report = report(&plan, &scope, settings, rows.dimension());
-    Ok(Multiclass { models, loss, method, events: outcome.events, certificate: Some(certificate), report })
+fn too_few(classes: u32) -> ErmError {
+    ErmError::invalid("classes", classes, "give at least 2")
+}
+
+impl Classes<'_> {
+    fn check(self, rows: &Rows<'_>) -> Result<(), ErmError> {
+        let Self { of, count } = self;
+        if count < 2 {
+            return Err(too_few(count));
+        }
+        if of.len() != rows.len() {
+            return Err(ErmError::Shape(format!("{} classes for {} rows", of.len(), rows.len())));
+        }
+        if let Some(row) = of.iter().position(|class| *class >= count) {
+            let why = format!("class {} is not below {count}", of[row]);
+            return Err(ErmError::Row { row, why });
+        }
+        Ok(())
+    }
+
+    /// The labels of one class against the rest.
+    fn against_rest(self, class: u32) -> Vec<f64> {
+        self.of.iter().map(|of| if *of == class { 1.0 } else { -1.0 }).collect()
+    }
 }
 
 impl Multiclass {

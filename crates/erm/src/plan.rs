@@ -1,14 +1,14 @@
 //! Output and objective perturbation as plans: made from public numbers, then run on rows.
 
 use crate::ErmError;
-use crate::draw::Shape;
+use crate::draw::{Drawn, Shape};
 use crate::problem::{Extent, Problem, margin_error_up, norm_up};
 use crate::settings::Scope;
 use crate::solver::minimise;
 use reticent_core::rounding::{div_up, mul_down, mul_up, sqrt_up, sub_down};
 use reticent_core::{Delta, Epsilon, Event, Guarantee, InvalidValue, Sensitivity};
-use reticent_noise::mechanism::{Gaussian, Laplace};
-use reticent_noise::{Entropy, Releaser};
+use reticent_noise::mechanism::{Gaussian, Laplace, Mechanism};
+use reticent_noise::{NoiseError, Paid, Releaser};
 use serde::{Deserialize, Serialize};
 
 /// The share of ε and δ that pays for the distance between the computed and the exact result.
@@ -59,7 +59,6 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) weights: Vec<f64>,
-    pub(crate) events: Vec<Event>,
     pub(crate) gradient_norm: f64,
     pub(crate) steps: u32,
 }
@@ -150,18 +149,42 @@ impl Plan {
         })
     }
 
+    /// What a run on so many weights costs, in sequence: the main noise, then the finishing noise.
+    ///
+    /// # Errors
+    /// [`ErmError::Noise`] when the finishing noise cannot be calibrated.
+    pub fn events(&self, width: usize) -> Result<Vec<Event>, ErmError> {
+        let finishing = match self.finishing(width)? {
+            Finishing::Laplace(noise) => noise.event(),
+            Finishing::Gaussian(noise) => noise.event(),
+        };
+        Ok(self.main.iter().cloned().chain([finishing]).collect())
+    }
+
+    /// The main noise, which its own event pays for.
+    fn main_noise(
+        &self,
+        shape: Shape,
+        scale: f64,
+        width: usize,
+        paid: &mut Paid<'_>,
+    ) -> Result<Drawn, ErmError> {
+        let event = self.main.as_ref().ok_or(NoiseError::Unpaid)?;
+        Ok(shape.draw(&mut paid.draws(event)?, width, scale))
+    }
+
     /// Runs the plan. The result is released by a mechanism of `reticent-noise` in every case.
-    pub(crate) fn run(&self, problem: &Problem<'_>, entropy: &mut Entropy) -> Result<Outcome, ErmError> {
+    pub(crate) fn run(&self, problem: &Problem<'_>, paid: &mut Paid<'_>) -> Result<Outcome, ErmError> {
         let width = problem.width();
         let zero = vec![0.0; width];
         let (weights, solution) = match self.place {
             Place::Objective { shape, scale } => {
-                let b = shape.draw(entropy, width, scale);
+                let b = self.main_noise(shape, scale, width, paid)?;
                 let solution = minimise(problem, self.lambda, &b.values, b.error, self.tolerance)?;
                 (solution.weights.clone(), solution)
             }
             Place::Output { shape, scale } => {
-                let noise = shape.draw(entropy, width, scale);
+                let noise = self.main_noise(shape, scale, width, paid)?;
                 let inexact = self.lambda * noise.error;
                 // A quarter is for adding the noise.
                 let mut solution = minimise(problem, self.lambda, &zero, inexact, 0.75 * self.tolerance)?;
@@ -180,10 +203,8 @@ impl Plan {
                 (solution.weights.clone(), solution)
             }
         };
-        let mut events: Vec<Event> = self.main.iter().cloned().collect();
-        let (weights, event) = self.finish(&weights, entropy)?;
-        events.push(event);
-        Ok(Outcome { weights, events, gradient_norm: solution.gradient_norm, steps: solution.steps })
+        let weights = self.finish(&weights, paid)?;
+        Ok(Outcome { weights, gradient_norm: solution.gradient_norm, steps: solution.steps })
     }
 
     /// How far neighbours' computed results can be apart, given the same exact result of the main noise:
@@ -218,12 +239,12 @@ impl Plan {
         })
     }
 
-    fn finish(&self, weights: &[f64], entropy: &mut Entropy) -> Result<(Vec<f64>, Event), ErmError> {
+    fn finish(&self, weights: &[f64], paid: &mut Paid<'_>) -> Result<Vec<f64>, ErmError> {
         let released = match self.finishing(weights.len())? {
-            Finishing::Laplace(noise) => entropy.release(&noise, weights),
-            Finishing::Gaussian(noise) => entropy.release(&noise, weights),
+            Finishing::Laplace(noise) => paid.release(&noise, weights),
+            Finishing::Gaussian(noise) => paid.release(&noise, weights),
         };
-        Ok((released.value, released.event))
+        Ok(released?.value)
     }
 }
 

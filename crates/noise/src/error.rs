@@ -1,4 +1,4 @@
-use reticent_core::{Code, Coded, InvalidValue};
+use reticent_core::{Code, Coded, InvalidValue, LedgerError, Neighboring, Unpaid};
 use thiserror::Error;
 
 /// Why noise could not be calibrated or drawn.
@@ -10,9 +10,37 @@ pub enum NoiseError {
     /// The operating system gave no randomness.
     #[error("the operating system's random source failed: {0}")]
     Entropy(String),
+    /// A plan was not charged; nothing was drawn.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// No permit covers this draw; the input was not looked at.
+    #[error("{}", Unpaid)]
+    Unpaid,
+    /// A question under another neighbouring relation than everything is charged under.
+    #[error("neighboring = {asked}: this session protects under {session}, so ask under that")]
+    Relation {
+        /// The session's.
+        session: Neighboring,
+        /// The question's.
+        asked: Neighboring,
+    },
+}
+
+impl From<Unpaid> for NoiseError {
+    fn from(Unpaid: Unpaid) -> Self {
+        Self::Unpaid
+    }
 }
 
 impl NoiseError {
+    /// Checks that a question is asked under the relation that is charged under, where there is one.
+    pub(crate) fn check_relation(session: Option<Neighboring>, asked: Neighboring) -> Result<(), Self> {
+        match session {
+            Some(session) if session != asked => Err(Self::Relation { session, asked }),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks that an error to aim for is a positive number.
     pub(crate) fn check_error(error: f64) -> Result<(), Self> {
         if error.is_finite() && error > 0.0 {
@@ -33,6 +61,9 @@ impl Coded for NoiseError {
         match self {
             Self::Invalid(invalid) => invalid.code(),
             Self::Entropy(_) => Code::Entropy,
+            Self::Ledger(error) => error.code(),
+            Self::Unpaid => Code::Internal,
+            Self::Relation { .. } => Code::Relation,
         }
     }
 }

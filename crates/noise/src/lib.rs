@@ -4,6 +4,7 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`Session`], [`Paid`], [`Draws`] | whose data it is; the right to draw, once a plan is charged |
 //! | [`entropy`] | the generator, seeded by the operating system, safe across `fork` |
 //! | [`sampler`] | Bernoulli, geometric, discrete Laplace and Gaussian, rounded normal, Student-t |
 //! | [`mechanism`] | randomized response, Laplace, Gaussian, selection, Student-t, stable histogram |
@@ -16,9 +17,14 @@ pub mod entropy;
 mod error;
 pub mod grid;
 pub mod mechanism;
+mod paid;
 pub mod query;
 pub mod sampler;
+mod session;
+mod shim;
 
 pub use entropy::Entropy;
 pub use error::NoiseError;
 pub use mechanism::{Mechanism, Released, Releaser};
+pub use paid::{Covering, Draws, Paid};
+pub use session::{Charging, Payer, Session};

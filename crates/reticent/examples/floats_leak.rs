@@ -1,11 +1,11 @@
 //! A textbook Laplace sampler in doubles gives its input away; one on a grid does not:
 //! `cargo run --quiet --example floats_leak`.
 
-use reticent::core::{Epsilon, Scale, Sensitivity};
+use reticent::core::{Epsilon, Neighboring, Scale, Sensitivity};
 use reticent::noise::grid::Grid;
 use reticent::noise::mechanism::Laplace;
 use reticent::noise::sampler::uniform_below;
-use reticent::noise::{Entropy, Releaser};
+use reticent::noise::{Entropy, Session};
 use std::error::Error;
 
 const DRAWS: usize = 100_000;
@@ -39,10 +39,10 @@ fn percent(outputs: &[f64], holds: impl Fn(f64) -> bool) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut entropy = Entropy::new()?;
+    let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
     println!("textbook sampler, {DRAWS} outputs per input, ε = {}", 1.0 / SCALE);
     for (input, other) in [(0.0, 1.0), (1.0, 0.0)] {
-        let outputs: Vec<f64> = (0..DRAWS).map(|_| textbook(input, &mut entropy)).collect();
+        let outputs: Vec<f64> = (0..DRAWS).map(|_| textbook(input, session.entropy())).collect();
         let own = percent(&outputs, |output| reachable(output, input));
         let betrayed = percent(&outputs, |output| !reachable(output, other));
         println!(
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let step = Grid::for_scale(Scale::new(SCALE)?, 45)?.step();
     println!("our sampler, grid of step {step:e}, ε = {}", 1.0 / SCALE);
     for (input, other) in [(0.0, 1.0), (1.0, 0.0)] {
-        let outputs = entropy.release(&ours, &[input; DRAWS]).value;
+        let outputs = session.release(&ours, &[input; DRAWS])?.value;
         // Every value is (k + ½)·step for a whole k, and every k has noise that leads to it from any input.
         let outside = percent(&outputs, |output| (output / step - 0.5).fract() != 0.0);
         println!("  from {input}: {outside:.1} % off the grid, the only values impossible from {other}");

@@ -1,9 +1,9 @@
 //! Which hair colour is the most common? A private choice, computed by hand and drawn from the
 //! library: `cargo run --quiet --example hair_colours -- FILE.svg`.
 
-use reticent::core::Epsilon;
+use reticent::core::{Epsilon, Event, Neighboring};
 use reticent::noise::mechanism::{Rule, Selection};
-use reticent::noise::{Entropy, Mechanism};
+use reticent::noise::{Mechanism, NoiseError, Session};
 use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
 use std::error::Error;
 
@@ -41,12 +41,14 @@ fn permute_and_flip(epsilon: f64, factor: f64) -> [f64; 4] {
 }
 
 /// The shares of the candidates among many draws.
-fn drawn(selection: &Selection, draws: u32, entropy: &mut Entropy) -> [f64; 4] {
+fn drawn(selection: &Selection, count: u32, session: &mut Session) -> Result<[f64; 4], NoiseError> {
+    let event = Event::Repeated { count: u64::from(count), event: Box::new(selection.event()) };
+    let mut draws = session.draws(&event)?;
     let mut seen = [0u32; 4];
-    for _ in 0..draws {
-        seen[selection.draw(&COUNTS, entropy)] += 1;
+    for _ in 0..count {
+        seen[selection.draw(&COUNTS, &mut draws)] += 1;
     }
-    seen.map(|count| f64::from(count) / f64::from(draws))
+    Ok(seen.map(|times| f64::from(times) / f64::from(count)))
 }
 
 /// The three ways to choose at some ε. Counts are whole numbers that one person moves by at most 1. They are
@@ -61,7 +63,8 @@ fn selections(epsilon: f64) -> Result<[Selection; 3], Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("give the name of the picture, FILE.svg")?;
-    let mut entropy = Entropy::new()?;
+    // The counts are made up: no budget limits what is learnt about them.
+    let mut session = Session::without_limit("person", Neighboring::AddRemove)?;
     type Law = fn(f64, f64) -> [f64; 4];
     let laws: [(&str, Law, f64); 3] = [
         ("exponential, ε/2", exponential, 2.0),
@@ -72,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut curves = Vec::new();
     for (place, (name, law, factor)) in laws.into_iter().enumerate() {
         let selection = &selections(EPSILON)?[place];
-        let (exact, shares) = (law(EPSILON, factor), drawn(selection, DRAWS, &mut entropy));
+        let (exact, shares) = (law(EPSILON, factor), drawn(selection, DRAWS, &mut session)?);
         println!("{name} (cost {})", selection.guarantee());
         for candidate in 0..4 {
             let (colour, count) = (COLOURS[candidate], COUNTS[candidate]);
@@ -83,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let mut marks = vec![(EPSILON, shares[0])];
         for epsilon in [0.003, 0.01, 0.03] {
-            marks.push((epsilon, drawn(&selections(epsilon)?[place], 10_000, &mut entropy)[0]));
+            marks.push((epsilon, drawn(&selections(epsilon)?[place], 10_000, &mut session)?[0]));
         }
         let grid = (0..=60).map(|step| 10f64.powf(-3.0 + f64::from(step) / 20.0));
         curves.push(Curve {

@@ -1,9 +1,9 @@
 //! How much noise Laplace and Gaussian releases need, and how far it strays:
 //! `cargo run --quiet --example noise_laws -- FILE.svg`.
 
-use reticent::core::{Confidence, Delta, Epsilon, Sensitivity};
+use reticent::core::{Confidence, Delta, Epsilon, Neighboring, Sensitivity};
+use reticent::noise::Session;
 use reticent::noise::mechanism::{Accuracy, Gaussian, Laplace, classical_sigma};
-use reticent::noise::{Entropy, Releaser};
 use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
 use std::error::Error;
 
@@ -42,10 +42,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let epsilon = Epsilon::new(1.0)?;
     let laplace = Laplace::new(one, epsilon, DRAWS)?;
     let gaussian = Gaussian::new(one, epsilon, delta, DRAWS)?;
-    let mut entropy = Entropy::new()?;
+    let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
     let zeros = vec![0.0; DRAWS];
-    let laplace_draws = entropy.release(&laplace, &zeros).value;
-    let gaussian_draws = entropy.release(&gaussian, &zeros).value;
+    let laplace_draws = session.release(&laplace, &zeros)?.value;
+    let gaussian_draws = session.release(&gaussian, &zeros)?.value;
     let curve = |label: &str, value: &str, place, points, marks| Curve {
         label: label.to_owned(),
         value: value.to_owned(),

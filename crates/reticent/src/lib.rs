@@ -29,7 +29,8 @@
 //!                     report ── Findings and Certificate on one page of HTML, and as JSON
 //! ```
 //!
-//! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them.
+//! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them. Nothing is drawn before its
+//! events are charged to a [`Session`](noise::Session): mechanisms, fits and trainers need the [`Permit`](core::Permit) that follows.
 //! The command `reticent` is made of this crate alone.
 //!
 //! # The crates
@@ -37,7 +38,7 @@
 //! | here | what is in it | where to start reading |
 //! |---|---|---|
 //! | [`core`] | the vocabulary: checked quantities, events, certificates, directed rounding | [`core::Event`], [`core::Certificate`] |
-//! | [`noise`] | the only entropy source, exact samplers, mechanisms, queries | [`noise::Releaser`], [`noise::query`] |
+//! | [`noise`] | the only entropy source, exact samplers, mechanisms, queries | [`noise::Session`], [`noise::query`] |
 //! | [`accounting`] | composition theorems, Rényi and tight accountants, calibration | [`accounting::Accountant`] |
 //! | [`data`] | CSV and Parquet, the public schema, encoders, splits, images, arrays | [`data::TableFile`], [`data::Schema`] |
 //! | [`erm`] | linear models by output, objective and gradient perturbation | [`erm::fit()`] |
@@ -51,13 +52,15 @@
 //! **Release**: a number about private rows, with its interval and its cost.
 //!
 //! ```
-//! use reticent::core::Epsilon;
+//! use reticent::core::{Epsilon, Neighboring};
 //! use reticent::noise::query::{self, Terms};
-//! use reticent::noise::Entropy;
+//! use reticent::noise::Session;
 //!
-//! let mut entropy = Entropy::new()?;
+//! let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
 //! let terms = Terms::pure(Epsilon::new(1.0)?);
-//! let answer = query::count(&mut entropy, &terms, 1234)?;
+//! // What it costs is charged before a row is read.
+//! let mut permit = session.charge(&query::quote(|source| query::count(source, &terms, 0))?)?;
+//! let answer = query::count(&mut session.with(&mut permit), &terms, 1234)?;
 //! println!("{} (95 %: {:?}), cost {}", answer.value, answer.interval[0], answer.guarantee);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -67,14 +70,16 @@
 //! ```
 //! use reticent::core::{Delta, Epsilon, Guarantee};
 //! use reticent::erm::{Loss, Method, Rows, Settings, fit};
-//! use reticent::noise::Entropy;
+//! use reticent::noise::Session;
 //!
 //! // Sparse rows of norm at most 1, labels -1 and 1: row i has the columns from offsets[i] to offsets[i + 1].
 //! let (offsets, columns) = ([0, 1, 2, 3, 4], [0, 1, 0, 1]);
 //! let (values, labels) = ([1.0, 1.0, 0.5, 0.5], [1.0, -1.0, 1.0, -1.0]);
 //! let rows = Rows::new(2, &offsets, &columns, &values, &labels)?;
 //! let budget = Guarantee { epsilon: Epsilon::new(1.0)?, delta: Delta::new(1e-6)? };
-//! let model = fit(&rows, Loss::Logistic, Method::Objective, budget, &Settings::default(), &mut Entropy::new()?)?;
+//! let settings = Settings::default();
+//! let mut session = Session::without_limit(&settings.unit, settings.neighboring)?;
+//! let model = fit(&rows, Loss::Logistic, Method::Objective, budget, &settings, &mut session)?;
 //! let certificate = model.certificate.ok_or("no certificate")?;
 //! assert!(certificate.guarantee.epsilon.get() <= 1.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -5,6 +5,7 @@
 //! | [`goodness`] | does a sample come from the distribution it claims? |
 //! | [`exact`] | those distributions, from formulas |
 //! | [`hockey`] | which ε do samples on two neighbouring inputs prove at least? |
+//! | [`free`] | draws that nobody limits |
 //! | [`replay`] | does the data reach an answer only through its mechanisms? |
 //! | [`rank`] | do two measurements rise together? |
 //! | [`twins`] | deliberately broken mechanisms that the testers must catch |
@@ -36,6 +37,7 @@
 
 pub mod budget;
 pub mod exact;
+pub mod free;
 pub mod goodness;
 pub mod hockey;
 pub mod rank;

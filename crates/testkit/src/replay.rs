@@ -8,8 +8,9 @@
 //!
 //! The method is Re:cord-play's (2026).
 
+use crate::free::Free;
 use reticent_core::{Event, Guarantee};
-use reticent_noise::{Entropy, Mechanism, NoiseError, Released, Releaser};
+use reticent_noise::{Mechanism, NoiseError, Released, Releaser};
 use std::any::{Any, type_name};
 use std::borrow::Borrow;
 use std::fmt::Debug;
@@ -26,9 +27,9 @@ struct Frame {
     output: Box<dyn Any>,
 }
 
-/// Runs mechanisms in earnest and keeps a trace.
+/// Runs mechanisms in earnest, without a limit, and keeps a trace.
 pub struct Recorder {
-    entropy: Entropy,
+    free: Free,
     frames: Vec<Frame>,
 }
 
@@ -38,7 +39,7 @@ impl Recorder {
     /// # Errors
     /// [`NoiseError::Entropy`] when the operating system gives no randomness.
     pub fn new() -> Result<Self, NoiseError> {
-        Ok(Self { entropy: Entropy::new()?, frames: Vec::new() })
+        Ok(Self { free: Free::new()?, frames: Vec::new() })
     }
 
     /// How many releases were made.
@@ -48,17 +49,21 @@ impl Recorder {
 
     /// Turns the trace around: its outputs will be handed back in order.
     pub fn replay(self) -> Replayer {
-        Replayer { entropy: self.entropy, frames: self.frames, next: 0, report: Report::default() }
+        Replayer { free: self.free, frames: self.frames, next: 0, report: Report::default() }
     }
 }
 
 impl Releaser for Recorder {
-    fn release<M: Mechanism>(&mut self, mechanism: &M, input: &M::Input) -> Released<M::Output>
+    fn release<M: Mechanism>(
+        &mut self,
+        mechanism: &M,
+        input: &M::Input,
+    ) -> Result<Released<M::Output>, NoiseError>
     where
         M::Input: ToOwned<Owned: 'static>,
         M::Output: Clone + 'static,
     {
-        let released = self.entropy.release(mechanism, input);
+        let released = self.free.release(mechanism, input)?;
         self.frames.push(Frame {
             mechanism: type_name::<M>(),
             event: released.event.clone(),
@@ -66,7 +71,7 @@ impl Releaser for Recorder {
             input: Box::new(input.to_owned()),
             output: Box::new(released.value.clone()),
         });
-        released
+        Ok(released)
     }
 }
 
@@ -90,7 +95,7 @@ impl Report {
 
 /// Hands recorded outputs back and compares what is asked with what was asked before.
 pub struct Replayer {
-    entropy: Entropy,
+    free: Free,
     frames: Vec<Frame>,
     next: usize,
     report: Report,
@@ -150,7 +155,11 @@ impl Replayer {
 }
 
 impl Releaser for Replayer {
-    fn release<M: Mechanism>(&mut self, mechanism: &M, input: &M::Input) -> Released<M::Output>
+    fn release<M: Mechanism>(
+        &mut self,
+        mechanism: &M,
+        input: &M::Input,
+    ) -> Result<Released<M::Output>, NoiseError>
     where
         M::Input: ToOwned<Owned: 'static>,
         M::Output: Clone + 'static,
@@ -158,10 +167,10 @@ impl Releaser for Replayer {
         let value = match self.frozen(mechanism, input) {
             Some(output) => output,
             // The traces have parted already and that is in the report; go on with a real draw.
-            None => mechanism.draw(input, &mut self.entropy),
+            None => self.free.draw(mechanism, input)?,
         };
         self.next += 1;
-        Released { value, event: mechanism.event(), guarantee: mechanism.guarantee() }
+        Ok(Released { value, event: mechanism.event(), guarantee: mechanism.guarantee() })
     }
 }
 
@@ -213,7 +222,7 @@ mod tests {
         fn run(&self, data: &[u8], source: &mut impl Releaser) -> i128 {
             let mechanism = DiscreteLaplace::new(self.sensitivity, Epsilon::new(1.0).unwrap()).unwrap();
             let times = if self.times_from_data { data.len() } else { 2 };
-            let noisy = |_| source.release(&mechanism, &[data.len() as i128][..]).value[0];
+            let noisy = |_| source.release(&mechanism, &[data.len() as i128][..]).unwrap().value[0];
             let total: i128 = (0..times).map(noisy).sum();
             total + if self.adds_data { data.len() as i128 } else { 0 }
         }

@@ -14,6 +14,7 @@ use reticent_noise::query::{
 };
 use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::Ledger;
+use reticent_testkit::free::Free;
 use reticent_testkit::goodness::too_many;
 
 const MILLION: usize = 1_000_000;
@@ -48,7 +49,7 @@ where
     T: Copy,
 {
     let zeros: Vec<T> = std::iter::repeat_n(zero, MILLION).collect();
-    mechanism.draw(&zeros, &mut Entropy::new().unwrap()).into_iter().map(size).collect()
+    Free::new().unwrap().draw(mechanism, &zeros).unwrap().into_iter().map(size).collect()
 }
 
 #[test]
@@ -157,11 +158,11 @@ fn the_epsilon_for_an_error_gives_that_error() {
 }
 
 /// How many of the answers miss the truth.
-fn misses(mut answer: impl FnMut(&mut Entropy) -> (f64, [f64; 2])) -> u64 {
-    let mut entropy = Entropy::new().unwrap();
+fn misses(mut answer: impl FnMut(&mut Free) -> (f64, [f64; 2])) -> u64 {
+    let mut free = Free::new().unwrap();
     (0..ANSWERS)
         .map(|_| {
-            let (truth, [low, high]) = answer(&mut entropy);
+            let (truth, [low, high]) = answer(&mut free);
             u64::from(!(low <= truth && truth <= high))
         })
         .sum()
@@ -201,9 +202,9 @@ fn intervals_cover() {
         );
     }
     let public = Some(rows.len() as u64);
-    let answer = |e: &mut Entropy| (average, mean(e, &replace, &gathered, public).unwrap().interval[0]);
+    let answer = |e: &mut Free| (average, mean(e, &replace, &gathered, public).unwrap().interval[0]);
     check("mean of public rows", misses(answer));
-    let answer = |e: &mut Entropy| (0.3, proportion(e, &replace, 30, 70, Some(100)).unwrap().interval[0]);
+    let answer = |e: &mut Free| (0.3, proportion(e, &replace, 30, 70, Some(100)).unwrap().interval[0]);
     check("proportion of public rows", misses(answer));
 
     let mut table = RankTable::new(even_candidates(low, high, 131, false).unwrap()).unwrap();
@@ -214,7 +215,7 @@ fn intervals_cover() {
         for (level, place) in [(0.5, 99), (0.25, 49)] {
             let quantile = Quantile::new(level).unwrap();
             let answer =
-                |e: &mut Entropy| (sorted[place], table.quantile(e, &terms, quantile).unwrap().interval[0]);
+                |e: &mut Free| (sorted[place], table.quantile(e, &terms, quantile).unwrap().interval[0]);
             check(&format!("quantile {level}, {}", terms.neighboring), misses(answer));
         }
     }
@@ -242,9 +243,10 @@ fn intervals_cover() {
     // Survey: 300 respondents, 90 of them in the category asked for.
     for categories in [2u64, 5] {
         let response = RandomizedResponse::new(epsilon(1.0), categories).unwrap();
-        let answer = |e: &mut Entropy| {
+        let answer = |e: &mut Free| {
             let truth = |i: u64| if i < 90 { 0 } else { 1 + i % (categories - 1) };
-            let reported = (0..300).filter(|i| response.draw(&truth(*i), e) == 0).count() as u64;
+            let mut draws = e.draws(&response.event()).unwrap();
+            let reported = (0..300).filter(|i| response.draw(&truth(*i), &mut draws) == 0).count() as u64;
             (0.3, response.estimate(reported, 300, Confidence::P95).unwrap().interval)
         };
         check(&format!("survey of {categories} answers"), misses(answer));

@@ -12,14 +12,15 @@ use dashu_int::ops::{DivRem, SquareRoot};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use reticent_core::{Delta, Epsilon, Neighboring, Scale, Sensitivity};
+use reticent_noise::Entropy;
 use reticent_noise::bulk::{BulkGaussian, Effort};
 use reticent_noise::entropy::{Bits, SeededForTests};
 use reticent_noise::mechanism::{Gaussian, Laplace, Rule, Selection, StudentT};
 use reticent_noise::query::{
     BoundedSum, Quantile, RankTable, Terms, best_price, even_candidates, mean, mode, sum,
 };
-use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::Ledger;
+use reticent_testkit::free::Free;
 use reticent_testkit::goodness::two_sample_chi_square;
 use reticent_testkit::twins;
 use std::collections::BTreeSet;
@@ -46,16 +47,16 @@ fn lowest_bit(value: f64) -> i32 {
 
 /// Outputs of the three real-valued mechanisms at one scale for one input.
 fn outputs(size: f64, input: f64, draws: usize) -> Vec<(&'static str, Vec<f64>)> {
-    let (mut entropy, zero_cost) = (Entropy::new().unwrap(), sensitivity(size * 1e-6));
+    let (mut free, zero_cost) = (Free::new().unwrap(), sensitivity(size * 1e-6));
     let input = vec![input; draws];
     let laplace = Laplace::with_scale(zero_cost, scale(size), draws).unwrap();
     let delta = Delta::new(1e-6).unwrap();
     let gaussian = Gaussian::with_sigma(zero_cost, scale(size), delta, draws).unwrap();
     let student = StudentT::new(zero_cost, scale(size), 5, draws).unwrap();
     vec![
-        ("Laplace", laplace.draw(&input, &mut entropy)),
-        ("Gaussian", gaussian.draw(&input, &mut entropy)),
-        ("Student-t", student.draw(&input, &mut entropy)),
+        ("Laplace", free.draw(&laplace, &input).unwrap()),
+        ("Gaussian", free.draw(&gaussian, &input).unwrap()),
+        ("Student-t", free.draw(&student, &input).unwrap()),
     ]
 }
 
@@ -147,8 +148,9 @@ fn gaussian_noise_cannot_be_inverted() {
     let gaussian =
         Gaussian::with_sigma(sensitivity(shift), scale(1.0), Delta::new(1e-6).unwrap(), 2 * pairs as usize)
             .unwrap();
+    let mut free = Free::new().unwrap();
     let mut ours = |x: f64| {
-        let drawn = gaussian.draw(&vec![x; 2 * pairs as usize], &mut entropy);
+        let drawn = free.draw(&gaussian, &vec![x; 2 * pairs as usize]).unwrap();
         let hits = drawn.chunks_exact(2).filter(|pair| inverts(pair[0], pair[1])).count() as u64;
         [hits, pairs - hits]
     };
@@ -159,9 +161,10 @@ fn gaussian_noise_cannot_be_inverted() {
     // Single-precision noise for gradients, on the same question.
     let length = 2 * pairs as usize;
     let bulk = BulkGaussian::new(sensitivity(shift), scale(1.0), length).unwrap();
+    let mut draws = free.draws(&bulk.event()).unwrap();
     let mut ours = |x: f32| {
         let mut values = vec![x; length];
-        bulk.add_noise(&mut values, &mut entropy, Effort { threads: 1 }).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Effort { threads: 1 }).unwrap();
         let hits = values.chunks_exact(2).filter(|pair| inverts(f64::from(pair[0]), f64::from(pair[1])));
         let hits = hits.count() as u64;
         [hits, pairs - hits]
@@ -175,7 +178,7 @@ const RULES: [Rule; 3] = [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportN
 /// Scores whose exponentials underflow crash or bias other libraries.
 #[test]
 fn extreme_scores_neither_fail_nor_underflow() {
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     for rule in RULES {
         for loss in [1e-5, 0.1, 1.0, 100.0] {
@@ -192,7 +195,7 @@ fn extreme_scores_neither_fail_nor_underflow() {
                     (vec![inf, 0.0, -inf], 0),
                     (vec![-far, nan, -2.0 * far], 1),
                 ] {
-                    let chosen = selection.draw(&selection.points(&scores), &mut entropy);
+                    let chosen = free.draw(&selection, &selection.points(&scores)).unwrap();
                     assert_eq!(chosen, best, "{rule:?} at {loss}: {scores:?}");
                 }
                 for scores in [
@@ -206,12 +209,12 @@ fn extreme_scores_neither_fail_nor_underflow() {
                     vec![7.0],
                 ] {
                     let points = selection.points(&scores);
-                    assert!(selection.draw(&points, &mut entropy) < scores.len(), "{scores:?}");
+                    assert!(free.draw(&selection, &points).unwrap() < scores.len(), "{scores:?}");
                 }
                 let limits = [i128::MIN, i128::MAX, 0, i128::MAX - 1];
-                assert_eq!(selection.draw(&limits[..3], &mut entropy), 1);
-                assert!(selection.draw(&limits, &mut entropy) % 2 == 1);
-                assert_eq!(selection.draw(&[], &mut entropy), 0);
+                assert_eq!(free.draw(&selection, &limits[..3]).unwrap(), 1);
+                assert!(free.draw(&selection, &limits).unwrap() % 2 == 1);
+                assert_eq!(free.draw(&selection, &[]).unwrap(), 0);
             }
         }
     }
@@ -220,13 +223,13 @@ fn extreme_scores_neither_fail_nor_underflow() {
 /// The release that makes diffprivlib 0.6.6 crash: a million tied rows.
 #[test]
 fn a_million_ties_have_a_median() {
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let mut table = RankTable::new(even_candidates(0.0, 100.0, 1001, false).unwrap()).unwrap();
     (0..1_000_000).for_each(|_| table.add(50.0));
     for loss in [0.1, 0.3, 1.0] {
         for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
             let terms = Terms { neighboring, ..Terms::pure(epsilon(loss)) };
-            let answer = table.quantile(&mut entropy, &terms, Quantile::MEDIAN).unwrap();
+            let answer = table.quantile(&mut free, &terms, Quantile::MEDIAN).unwrap();
             assert_eq!(answer.value, 50.0);
         }
     }
@@ -235,7 +238,7 @@ fn a_million_ties_have_a_median() {
 /// Values that are no numbers poison nothing and free nothing.
 #[test]
 fn odd_values_give_ordinary_answers() {
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324, f64::MAX, f64::MIN];
     for size in [1e-6, 1.0, 1e6] {
         for value in odd {
@@ -252,20 +255,20 @@ fn odd_values_give_ordinary_answers() {
         table.add(value);
     }
     assert_eq!(gathered.rows(), 7);
-    let answer = mean(&mut entropy, &terms, &gathered, None).unwrap();
+    let answer = mean(&mut free, &terms, &gathered, None).unwrap();
     assert!((-10.0..=20.0).contains(&answer.value) && answer.interval[0].iter().all(|v| v.is_finite()));
-    assert!(sum(&mut entropy, &terms, &gathered).unwrap().value.is_finite());
-    assert!(table.quantile(&mut entropy, &terms, Quantile::MEDIAN).unwrap().value.is_finite());
-    assert!(best_price(&mut entropy, &terms, Rule::PermuteAndFlip, &[1.0, 2.0], &odd).unwrap().value < 2);
+    assert!(sum(&mut free, &terms, &gathered).unwrap().value.is_finite());
+    assert!(table.quantile(&mut free, &terms, Quantile::MEDIAN).unwrap().value.is_finite());
+    assert!(best_price(&mut free, &terms, Rule::PermuteAndFlip, &[1.0, 2.0], &odd).unwrap().value < 2);
     for bad in odd.into_iter().filter(|price| !price.is_finite() || *price <= 0.0) {
-        assert!(best_price(&mut entropy, &terms, Rule::Exponential, &[1.0, bad], &[1.0]).is_err(), "{bad}");
+        assert!(best_price(&mut free, &terms, Rule::Exponential, &[1.0, bad], &[1.0]).is_err(), "{bad}");
     }
     // Nothing gathered at all is data too, and must not be an error.
     let empty = BoundedSum::new(0.0, 1.0, false).unwrap();
-    assert!(mean(&mut entropy, &terms, &empty, None).unwrap().value.is_finite());
-    assert!(mode(&mut entropy, &terms, Rule::Exponential, &[0, 0, 0]).unwrap().value < 3);
+    assert!(mean(&mut free, &terms, &empty, None).unwrap().value.is_finite());
+    assert!(mode(&mut free, &terms, Rule::Exponential, &[0, 0, 0]).unwrap().value < 3);
     let empty = RankTable::new(vec![0.0, 1.0]).unwrap();
-    assert!(empty.quantile(&mut entropy, &terms, Quantile::MEDIAN).is_ok());
+    assert!(empty.quantile(&mut free, &terms, Quantile::MEDIAN).is_ok());
 }
 
 /// Casacuberta et al. (2022): a sum that depends on the order of rows has a larger sensitivity than
@@ -296,20 +299,20 @@ fn sums_do_not_depend_on_order() {
 /// Integer limits: nothing wraps, and a sum of many equal values is exact.
 #[test]
 fn sums_do_not_overflow() {
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let terms = Terms::pure(epsilon(1e9));
     let limit = (1u64 << 52) as f64;
     let mut top = BoundedSum::new(-limit, limit, true).unwrap();
     // 2^52 · 3000 is beyond 2^63.
     (0..3000).for_each(|_| top.add(f64::INFINITY));
-    let answer = sum(&mut entropy, &terms, &top).unwrap().value;
+    let answer = sum(&mut free, &terms, &top).unwrap().value;
     assert!((answer / (3000.0 * limit) - 1.0).abs() < 1e-9, "{answer}");
     let (low, high) = (i64::MIN as f64, i64::MAX as f64);
     let mut wide = BoundedSum::new(low, high, true).unwrap();
     (0..1000).for_each(|_| wide.add(high));
-    let answer = sum(&mut entropy, &terms, &wide).unwrap().value;
+    let answer = sum(&mut free, &terms, &wide).unwrap().value;
     assert!((answer / (1000.0 * high) - 1.0).abs() < 1e-9, "{answer}");
-    let mean = mean(&mut entropy, &terms, &wide, None).unwrap().value;
+    let mean = mean(&mut free, &terms, &wide, None).unwrap().value;
     assert!((mean / high - 1.0).abs() < 1e-9, "{mean}");
 }
 

@@ -3,7 +3,7 @@
 
 use dashu_int::UBig;
 use reticent_core::special::normal_cdf;
-use reticent_core::{Delta, Epsilon, Scale, Sensitivity};
+use reticent_core::{Delta, Epsilon, Event, Plan, Scale, Sensitivity, Unlimited, charge};
 use reticent_noise::bulk::{BulkGaussian, Effort, NoiseAhead};
 use reticent_noise::mechanism::{
     DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse, Rule,
@@ -13,6 +13,7 @@ use reticent_noise::sampler::{self, DiscreteGaussianSampler, DiscreteLaplaceSamp
 use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::Ledger;
 use reticent_testkit::exact;
+use reticent_testkit::free::Free;
 use reticent_testkit::goodness::{chi_square, correlation, histogram, ks, two_sample_chi_square};
 use reticent_testkit::rank::pearson;
 
@@ -70,12 +71,13 @@ fn machine_and_big_integers_agree() {
 #[test]
 fn bulk_noise_is_normal_and_independent() {
     let mut ledger = Ledger::open("distributions::bulk_gaussian");
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let bulk = BulkGaussian::new(sensitivity(1.0), scale(3.0), MILLION).unwrap();
+    let mut draws = free.draws(&bulk.event()).unwrap();
     let mut first: Vec<f64> = Vec::new();
     for threads in [1, 2, 4] {
         let mut values = vec![0f32; MILLION];
-        bulk.add_noise(&mut values, &mut entropy, Effort { threads }).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Effort { threads }).unwrap();
         let noise: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
         ledger.expect(&format!("{threads} threads, lag 1"), {
             correlation(pearson(&noise[1..], &noise[..MILLION - 1]), MILLION - 1)
@@ -100,7 +102,9 @@ fn bulk_noise_is_normal_and_independent() {
 fn noise_drawn_ahead_has_the_same_law() {
     let mut ledger = Ledger::open("distributions::bulk_ahead");
     let bulk = BulkGaussian::new(sensitivity(1.0), scale(3.0), MILLION).unwrap();
-    let mut ahead = NoiseAhead::empty();
+    let event = Event::Repeated { count: 2, event: Box::new(bulk.event()) };
+    let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
+    let mut ahead = NoiseAhead::new(&mut permit, &event).unwrap();
     let mut last: Vec<f64> = Vec::new();
     for threads in [1, 2] {
         let mut values = vec![5f32; MILLION];
@@ -127,13 +131,14 @@ fn noise_drawn_ahead_has_the_same_law() {
 #[test]
 fn randomized_responses() {
     let mut ledger = Ledger::open("distributions::randomized_response");
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     for (categories, loss) in [(2usize, 1.0), (5, 0.5), (100, 3.0)] {
         let response = RandomizedResponse::new(epsilon(loss), categories as u64).unwrap();
         for category in [0, categories - 1] {
             let mut seen = vec![0u64; categories];
+            let mut draws = free.draws(&response.event()).unwrap();
             for _ in 0..2 * MILLION {
-                seen[response.draw(&(category as u64), &mut entropy) as usize] += 1;
+                seen[response.draw(&(category as u64), &mut draws) as usize] += 1;
             }
             let expected = exact::randomized_response(categories, response.keep_probability(), category);
             ledger.expect(
@@ -147,12 +152,13 @@ fn randomized_responses() {
 #[test]
 fn selections() {
     let mut ledger = Ledger::open("distributions::selection");
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let scores = [0i128, 1, 5, 5, -3, 2];
     let reals = scores.map(|s| s as f64);
     let mut tally = |selection: &Selection| {
         let mut seen = vec![0u64; scores.len()];
-        (0..MILLION / 2).for_each(|_| seen[selection.draw(&scores, &mut entropy)] += 1);
+        let mut draws = free.draws(&selection.event()).unwrap();
+        (0..MILLION / 2).for_each(|_| seen[selection.draw(&scores, &mut draws)] += 1);
         seen
     };
     for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
@@ -178,9 +184,10 @@ where
     M: Mechanism<Input = [T], Output = Vec<T>>,
     T: Copy,
 {
-    let mut entropy = Entropy::new().unwrap();
-    let many = long.draw(zeros, &mut entropy).into_iter().map(&unit).collect();
-    let few = (0..10_000).map(|_| unit(short.draw(&zeros[..1], &mut entropy)[0])).collect();
+    let mut free = Free::new().unwrap();
+    let many = free.draw(long, zeros).unwrap().into_iter().map(&unit).collect();
+    let mut draws = free.draws(&short.event()).unwrap();
+    let few = (0..10_000).map(|_| unit(short.draw(&zeros[..1], &mut draws)[0])).collect();
     [many, few]
 }
 
@@ -224,5 +231,5 @@ fn additive_mechanisms_draw_the_noise_they_state() {
     check("DiscreteLaplace", noise(&laplace, &laplace, &zeros, centred), &laplace_cdf);
     // Slow, big path: one vector is enough here, the sampler has its own tests.
     let gaussian = DiscreteGaussian::with_sigma(sensitivity(1.0), scale(1000.0), delta).unwrap();
-    assert_eq!(gaussian.draw(&zeros[..7], &mut Entropy::new().unwrap()).len(), 7);
+    assert_eq!(Free::new().unwrap().draw(&gaussian, &zeros[..7]).unwrap().len(), 7);
 }

@@ -13,6 +13,7 @@ use reticent_noise::mechanism::{
 };
 use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::{ALPHA_PER_TEST, Ledger};
+use reticent_testkit::free::Free;
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 use reticent_testkit::twins;
 use std::collections::BTreeMap;
@@ -60,7 +61,7 @@ where
     M: Mechanism<Input = [T], Output = Vec<T>>,
     T: Copy,
 {
-    let released = mechanism.draw(&vec![value; draws], &mut Entropy::new().unwrap());
+    let released = Free::new().unwrap().draw(mechanism, &vec![value; draws]).unwrap();
     Counts::gather(bins, released.into_iter().map(bin))
 }
 
@@ -72,8 +73,9 @@ fn calls<M: Mechanism>(
     bins: usize,
     bin: impl Fn(M::Output) -> usize,
 ) -> Counts {
-    let mut entropy = Entropy::new().unwrap();
-    Counts::gather(bins, (0..draws).map(|_| bin(mechanism.draw(input, &mut entropy))))
+    let mut free = Free::new().unwrap();
+    let mut paid = free.draws(&mechanism.event()).unwrap();
+    Counts::gather(bins, (0..draws).map(|_| bin(mechanism.draw(input, &mut paid))))
 }
 
 /// 81 bins around 0.
@@ -155,8 +157,8 @@ fn laplace() {
     // neighbours, and end up two steps apart.
     let claim = Guarantee::pure(epsilon(1.2));
     let noise = DiscreteLaplace::with_scale(1, scale(1.0)).unwrap();
-    let mut unpaid = |x: f64| {
-        let noise = noise.draw(&vec![0; MANY], &mut entropy);
+    let unpaid = |x: f64| {
+        let noise = Free::new().unwrap().draw(&noise, &vec![0; MANY]).unwrap();
         Counts::gather(128, noise.into_iter().map(|n| real_bin(twins::unpaid_rounding(x, n))))
     };
     caught("rounding not paid for", claim, (unpaid(0.4), unpaid(1.6)));
@@ -270,7 +272,9 @@ fn bulk() {
     let mut ledger = Ledger::open("mechanisms::bulk");
     let noisy = |bulk: &BulkGaussian, value: f32| {
         let mut values = vec![value; MANY];
-        bulk.add_noise(&mut values, &mut Entropy::new().unwrap(), Effort { threads: 2 }).unwrap();
+        let mut free = Free::new().unwrap();
+        let mut draws = free.draws(&bulk.event()).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Effort { threads: 2 }).unwrap();
         Counts::gather(128, values.into_iter().map(|v| real_bin(f64::from(v))))
     };
     let claim = |bulk: &BulkGaussian, failure: f64| {

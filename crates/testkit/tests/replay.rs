@@ -346,17 +346,17 @@ impl Query for Leak {
             }
             Self::RetryOnData => {
                 let answers =
-                    (0..=big).map(|_| source.release(&laplace(1, 1.0), &[big as i128][..]).value[0]);
+                    (0..=big).map(|_| source.release(&laplace(1, 1.0), &[big as i128][..]).unwrap().value[0]);
                 format!("{:?}", answers.max())
             }
             Self::UnderstatedByTwo => {
                 let cells = [big as i128, rows.len() as i128 - big as i128];
-                format!("{:?}", source.release(&laplace(1, 1.0), &cells[..]).value)
+                format!("{:?}", source.release(&laplace(1, 1.0), &cells[..]).unwrap().value)
             }
             Self::MonotoneUnderReplaceOne => {
                 let choice = Selection::for_integers(Rule::Exponential, 1, t.epsilon).unwrap();
                 let scores = [big as i128, rows.len() as i128 - big as i128];
-                format!("{:?}", source.release(&choice.monotone().unwrap(), &scores[..]).value)
+                format!("{:?}", source.release(&choice.monotone().unwrap(), &scores[..]).unwrap().value)
             }
             Self::ErrorFromData => {
                 let answer = count(source, &t, 3).unwrap();
@@ -365,7 +365,7 @@ impl Query for Leak {
             Self::ExactCountBesideTheAnswer => format!("{:?} of {big}", count(source, &t, big)),
             Self::EpsilonFromData => {
                 let loss = 1.0 / (1.0 + big as f64);
-                format!("{:?}", source.release(&laplace(1, loss), &[0][..]).value)
+                format!("{:?}", source.release(&laplace(1, loss), &[0][..]).unwrap().value)
             }
         }
     }

@@ -11,6 +11,7 @@ use reticent_noise::mechanism::{
 use reticent_noise::sampler::{DiscreteGaussianSampler, DiscreteLaplaceSampler, Dyadic, rounded_normal};
 use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::Ledger;
+use reticent_testkit::free::Free;
 use reticent_testkit::rank::spearman;
 use std::hint::black_box;
 use std::time::Instant;
@@ -49,7 +50,7 @@ fn scale(value: f64) -> Scale {
 #[test]
 fn time_does_not_tell_the_noise() {
     let mut ledger = Ledger::open("timing::release_path");
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let one = Sensitivity::new(1.0).unwrap();
     let delta = Delta::new(1e-6).unwrap();
     let mut hold = |name: &str, rho: f64| {
@@ -58,33 +59,40 @@ fn time_does_not_tell_the_noise() {
     };
     for size in [1.0, 10.0, 100.0] {
         let mechanism = DiscreteLaplace::with_scale(1, scale(size)).unwrap();
-        let rho = correlation(|| mechanism.draw(&[0], &mut entropy)[0] as f64);
+        let mut draws = free.draws(&mechanism.event()).unwrap();
+        let rho = correlation(|| mechanism.draw(&[0], &mut draws)[0] as f64);
         hold(&format!("discrete Laplace, scale {size}"), rho);
     }
     for size in [1.0, 100.0] {
         let mechanism = DiscreteGaussian::with_sigma(one, scale(size), delta).unwrap();
-        let rho = correlation(|| mechanism.draw(&[0], &mut entropy)[0] as f64);
+        let mut draws = free.draws(&mechanism.event()).unwrap();
+        let rho = correlation(|| mechanism.draw(&[0], &mut draws)[0] as f64);
         hold(&format!("discrete Gaussian, sigma {size}"), rho);
     }
     let mechanism = Laplace::with_scale(one, scale(1.0), 1).unwrap();
-    hold("Laplace", correlation(|| mechanism.draw(&[0.0], &mut entropy)[0]));
+    let mut draws = free.draws(&mechanism.event()).unwrap();
+    hold("Laplace", correlation(|| mechanism.draw(&[0.0], &mut draws)[0]));
     let mechanism = Gaussian::with_sigma(one, scale(1.0), delta, 1).unwrap();
-    hold("Gaussian", correlation(|| mechanism.draw(&[0.0], &mut entropy)[0]));
+    let mut draws = free.draws(&mechanism.event()).unwrap();
+    hold("Gaussian", correlation(|| mechanism.draw(&[0.0], &mut draws)[0]));
     let mechanism = IntegerGaussian::with_sigma(one, scale(10.0), delta, 1).unwrap();
-    hold("integer Gaussian", correlation(|| mechanism.draw(&[0], &mut entropy)[0] as f64));
+    let mut draws = free.draws(&mechanism.event()).unwrap();
+    hold("integer Gaussian", correlation(|| mechanism.draw(&[0], &mut draws)[0] as f64));
     let mechanism = StudentT::new(one, scale(1.0), 3, 1).unwrap();
-    hold("Student-t", correlation(|| mechanism.draw(&[0.0], &mut entropy)[0]));
+    let mut draws = free.draws(&mechanism.event()).unwrap();
+    hold("Student-t", correlation(|| mechanism.draw(&[0.0], &mut draws)[0]));
 }
 
 /// Whether a respondent's answer was kept must not show either.
 #[test]
 fn time_does_not_tell_whether_an_answer_was_kept() {
     let mut ledger = Ledger::open("timing::randomized_response");
-    let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     for categories in [2, 5] {
         let response = RandomizedResponse::new(Epsilon::new(1.0).unwrap(), categories).unwrap();
         // The report itself is ranked (0 is the truth): a comparison in here would be timed along.
-        let rho = correlation(|| response.draw(&0, &mut entropy) as f64);
+        let mut draws = free.draws(&response.event()).unwrap();
+        let rho = correlation(|| response.draw(&0, &mut draws) as f64);
         println!("release path, randomized response with {categories} answers: rho = {rho:+.4}");
         ledger.expect("randomized response", if rho.abs() <= LIMIT { 1.0 } else { 0.0 });
     }
@@ -94,6 +102,7 @@ fn time_does_not_tell_whether_an_answer_was_kept() {
 #[test]
 fn bare_samplers_for_contrast() {
     let mut entropy = Entropy::new().unwrap();
+    let mut free = Free::new().unwrap();
     let print = |name: &str, rho: f64| println!("bare sampler, {name}: rho = {rho:+.4}");
     for size in [1u128, 10, 100] {
         let laplace = DiscreteLaplaceSampler::new(Dyadic::integer(size));
@@ -108,14 +117,15 @@ fn bare_samplers_for_contrast() {
     for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
         let selection = Selection::for_integers(rule, 1, Epsilon::new(1.0).unwrap()).unwrap();
         let scores: Vec<i128> = (0..20).map(|i| -i).collect();
-        let rho = correlation(|| selection.draw(&scores, &mut entropy) as f64);
+        let mut draws = free.draws(&selection.event()).unwrap();
+        let rho = correlation(|| selection.draw(&scores, &mut draws) as f64);
         println!("selection, {rule:?}, rank chosen: rho = {rho:+.4}");
         // Mean time of the same answer on flat and on peaked scores.
         let mut mean = |scores: &[i128]| {
             let (mut total, mut times) = (0.0, 0.0);
             for _ in 0..RELEASES {
                 let start = Instant::now();
-                if black_box(selection.draw(scores, &mut entropy)) == 0 {
+                if black_box(selection.draw(scores, &mut draws)) == 0 {
                     total += start.elapsed().as_nanos() as f64;
                     times += 1.0;
                 }

@@ -6,11 +6,14 @@
 use reticent_accounting::{Accountant, Method};
 use reticent_core::profile::gaussian_epsilon_up;
 use reticent_core::special::{clopper_pearson, normal_tail_quantile};
-use reticent_core::{Delta, Neighboring, NoiseMultiplier, SamplingRate, Scale, Sensitivity};
+use reticent_core::{
+    Delta, Neighboring, NoiseMultiplier, SamplingRate, Scale, Sensitivity, Unlimited, charge,
+};
 use reticent_noise::Entropy;
 use reticent_noise::bulk::{BulkGaussian, Effort};
 use reticent_noise::sampler::{Inclusion, uniform_below};
 use reticent_testkit::budget::{ALPHA_PER_TEST, Ledger};
+use reticent_testkit::free::Free;
 use reticent_testkit::goodness::{binomial, chi_square, correlation};
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 use reticent_train::sampler::PoissonSampler;
@@ -215,7 +218,9 @@ impl Setting {
             average: None,
         };
         let (model, units) = (Box::new(Given::new(2)), Units::examples(count));
-        let mut trainer = Trainer::private(model, Arc::new(data), units, self.plan.clone(), recipe).unwrap();
+        let permit = charge(&mut Unlimited::new(), &self.plan.charges().unwrap()).unwrap();
+        let plan = self.plan.clone();
+        let mut trainer = Trainer::private(model, Arc::new(data), units, plan, recipe, permit).unwrap();
         let mut last = 0.0;
         let mut sums = Vec::new();
         while !trainer.is_finished() {
@@ -242,7 +247,9 @@ impl Setting {
             let mut sums: Vec<f32> =
                 taken.iter().map(|taken| if has_canary && *taken { signal as f32 } else { 0.0 }).collect();
             let noise = BulkGaussian::new(Sensitivity::new(1.0).unwrap(), noise, sums.len()).unwrap();
-            noise.add_noise(&mut sums, &mut entropy, Effort { threads: 1 }).unwrap();
+            let mut free = Free::new().unwrap();
+            let mut draws = free.draws(&noise.event()).unwrap();
+            noise.add_noise(&mut sums, &mut draws, Effort { threads: 1 }).unwrap();
             sums.into_iter().map(f64::from).collect()
         }
     }

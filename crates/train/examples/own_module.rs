@@ -9,6 +9,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::{gelu, tanh};
 use burn::tensor::backend::Backend;
 use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
+use reticent_noise::Session;
 use reticent_train::burn::{Accepts, BurnModel, Cpu, PrivateModule, Taps};
 use reticent_train::{
     Clipping, Examples, Inputs, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
@@ -97,7 +98,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         average: None,
     };
     let units = Units::examples(private.len());
-    let mut trainer = Trainer::private(Box::new(model), Arc::new(private), units, plan, recipe)?;
+    // The points are drawn above and belong to nobody: no budget limits what is learnt about them.
+    let mut session = Session::without_limit("example", Neighboring::AddRemove)?;
+    let permit = plan.charge(&mut session)?;
+    let mut trainer = Trainer::private(Box::new(model), Arc::new(private), units, plan, recipe, permit)?;
     while !trainer.is_finished() {
         let progress = trainer.step()?;
         if progress.taken % 100 == 0 {

@@ -1,6 +1,7 @@
 //! The noise of a step, drawn while the step computes.
 
 use crate::TrainError;
+use reticent_core::{Event, Permit};
 use reticent_noise::bulk::{BulkGaussian, Drawing, Effort, NoiseAhead};
 
 /// The noise of one step after the other, in memory of one integer a weight.
@@ -10,8 +11,9 @@ pub(crate) struct StepNoise {
 }
 
 impl StepNoise {
-    pub(crate) fn new(noise: BulkGaussian) -> Self {
-        Self { noise, ahead: NoiseAhead::empty() }
+    /// The noise of as many steps as the event has, which the permit must cover.
+    pub(crate) fn new(noise: BulkGaussian, permit: &mut Permit, event: &Event) -> Result<Self, TrainError> {
+        Ok(Self { noise, ahead: NoiseAhead::new(permit, event)? })
     }
 
     /// Begins to draw the noise of a step; threads that have nothing else to do can help.
@@ -29,14 +31,17 @@ impl StepNoise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::{Scale, Sensitivity};
+    use reticent_core::{Plan, Scale, Sensitivity, Unlimited, charge};
 
     #[test]
     fn steps_get_fresh_noise_of_the_stated_spread() {
         for length in [1000, 50_000] {
             let sensitivity = Sensitivity::new(1.0).unwrap();
             let noise = BulkGaussian::new(sensitivity, Scale::new(3.0).unwrap(), length).unwrap();
-            let mut noise = StepNoise::new(noise);
+            let event = Event::Repeated { count: 2, event: Box::new(noise.event()) };
+            let plan = Plan::new(vec![event.clone()]).unwrap();
+            let mut permit = charge(&mut Unlimited::new(), &plan).unwrap();
+            let mut noise = StepNoise::new(noise, &mut permit, &event).unwrap();
             let (mut first, mut second) = (vec![1.0f32; length], vec![1.0f32; length]);
             for sum in [&mut first, &mut second] {
                 noise.begin().finish().unwrap();
@@ -53,6 +58,7 @@ mod tests {
             assert!(noise.add(&mut first).is_err());
             noise.begin().finish().unwrap();
             assert!(noise.add(&mut first[1..]).is_err());
+            assert!(noise.add(&mut first).is_err(), "two steps were paid for");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod model;
 
-use model::{examples, model, plan, recipe};
+use model::{examples, model, plan, private, recipe};
 use reticent_train::describe::preset;
 use reticent_train::{Baseline, Batches, Effort, Network, Trainer, Units};
 
@@ -45,7 +45,7 @@ fn only_a_training_without_a_key_is_kept_in_a_folder() {
     let refused = Trainer::repeatable(model(), data.clone(), units.clone(), baseline, recipe(), "a");
     assert!(refused.is_err_and(|error| error.to_string().contains("by itself")));
     let plan = plan(60, 0.2, 5);
-    let mut fresh = Trainer::private(model(), data, units, plan, recipe()).unwrap();
+    let mut fresh = private(model(), data, units, plan, recipe()).unwrap();
     fresh.begin_in(&folder.path().join("run")).unwrap();
 }
 

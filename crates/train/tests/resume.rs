@@ -3,7 +3,7 @@
 
 mod model;
 
-use model::{Softmax, examples, model, plan, recipe, settings};
+use model::{Softmax, examples, model, plan, private, recipe, settings};
 use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, status};
 use reticent_train::{PlanSettings, PrivacyPlan, Recipe, Schedule, StopCause, TrainError, Trainer, Units};
 use std::io::Read;
@@ -18,7 +18,7 @@ fn trainer() -> Trainer {
 }
 
 fn trainer_with(plan: PrivacyPlan, recipe: Recipe) -> Trainer {
-    Trainer::private(model(), examples(300), Units::examples(300), plan, recipe).unwrap()
+    private(model(), examples(300), Units::examples(300), plan, recipe).unwrap()
 }
 
 fn steps(trainer: &mut Trainer, count: u64) {
@@ -148,8 +148,7 @@ fn a_changed_plan_recipe_or_model_is_refused_by_name() {
     assert!(error.contains("recipe.schedule.peak"), "{error}");
     let wide = PlanSettings { dimension: 12, ..settings(300, 0.05, STEPS) };
     let wide = PrivacyPlan::new(wide, 1.0, 1e-5).unwrap();
-    let other =
-        Trainer::private(Box::new(Softmax::new(2, 4)), examples(300), Units::examples(300), wide, recipe());
+    let other = private(Box::new(Softmax::new(2, 4)), examples(300), Units::examples(300), wide, recipe());
     assert!(resume(other.unwrap()).contains("model"));
     let mut right = trainer();
     right.resume_from(folder.path()).unwrap();

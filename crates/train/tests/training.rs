@@ -3,8 +3,9 @@
 
 mod model;
 
-use model::{examples, model, plan, recipe, settings};
-use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
+use model::{examples, model, permit, plan, private, recipe, settings};
+use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, Plan, Unlimited, charge};
+use reticent_noise::{NoiseError, Session};
 use reticent_train::{
     Baseline, Batches, Examples, Inputs, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
     Targets, TrainError, Trainer, Units,
@@ -29,7 +30,7 @@ fn private_training_learns_and_stops_at_its_budget() {
         let rate = if matches!(optimizer, OptimizerSettings::Sgd { .. }) { 0.5 } else { 0.05 };
         let recipe = Recipe { optimizer, schedule: Schedule::constant(rate), average: Some(0.8) };
         let mut trainer =
-            Trainer::private(model(), examples(3000), Units::examples(3000), plan.clone(), recipe).unwrap();
+            private(model(), examples(3000), Units::examples(3000), plan.clone(), recipe).unwrap();
         assert_eq!(trainer.certificate().unwrap().unwrap().guarantee.epsilon.get(), 0.0);
         run(&mut trainer);
         assert_eq!(trainer.step(), Err(TrainError::Finished { steps: 60 }));
@@ -58,8 +59,7 @@ fn the_baseline_learns_with_either_kind_of_batches() {
 #[test]
 fn nothing_but_noise_moves_the_weights_of_an_empty_data_set() {
     let nothing = Arc::new(Examples::new(&[2], Inputs::Real(vec![]), Targets::Classes(vec![])).unwrap());
-    let mut trainer =
-        Trainer::private(model(), nothing, Units::examples(0), plan(100, 0.1, 5), recipe()).unwrap();
+    let mut trainer = private(model(), nothing, Units::examples(0), plan(100, 0.1, 5), recipe()).unwrap();
     run(&mut trainer);
     assert!(trainer.weights().unwrap()[3..].iter().all(|w| w.is_finite() && *w != 0.0));
 }
@@ -73,7 +73,7 @@ fn one_example_that_is_not_finite_does_not_poison_the_model() {
         let examples = Arc::new(Examples::new(&[2], Inputs::Real(inputs), classes).unwrap());
         let settings = PlanSettings { neighboring: Neighboring::ReplaceOne, ..settings(30, 1.0, 3) };
         let plan = PrivacyPlan::new(settings, 2.0, 1e-5).unwrap();
-        let mut trainer = Trainer::private(model(), examples, Units::examples(30), plan, recipe()).unwrap();
+        let mut trainer = private(model(), examples, Units::examples(30), plan, recipe()).unwrap();
         run(&mut trainer);
         assert!(trainer.final_weights().unwrap().iter().all(|w| w.is_finite()));
     }
@@ -91,7 +91,7 @@ fn first_move(count: usize, declared: u64) -> (f64, f64) {
     let moves: Vec<f64> = (0..runs)
         .map(|_| {
             let units = Units::examples(count);
-            let mut trainer = Trainer::private(model(), data.clone(), units, plan.clone(), recipe).unwrap();
+            let mut trainer = private(model(), data.clone(), units, plan.clone(), recipe).unwrap();
             trainer.step().unwrap();
             f64::from(trainer.weights().unwrap()[9])
         })
@@ -127,8 +127,7 @@ fn a_user_counts_once_however_many_examples_it_has() {
         Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(1.0), average: None };
     for most in [None, Some(10)] {
         let units = Units::users(&vec![5u8; count], most).unwrap();
-        let mut trainer =
-            Trainer::private(model(), Arc::new(data.clone()), units, plan.clone(), recipe).unwrap();
+        let mut trainer = private(model(), Arc::new(data.clone()), units, plan.clone(), recipe).unwrap();
         trainer.step().unwrap();
         let moved = trainer.weights().unwrap().iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
         assert!(moved > 0.1 && moved < 2.8, "{moved}");
@@ -138,7 +137,7 @@ fn a_user_counts_once_however_many_examples_it_has() {
 #[test]
 fn what_does_not_fit_together_is_refused() {
     let try_plan = |units: usize, plan: PrivacyPlan| {
-        Trainer::private(model(), examples(30), Units::examples(units), plan, recipe())
+        private(model(), examples(30), Units::examples(units), plan, recipe())
             .map(|_| ())
             .unwrap_err()
             .to_string()
@@ -149,10 +148,10 @@ fn what_does_not_fit_together_is_refused() {
     let replace = PlanSettings { neighboring: Neighboring::ReplaceOne, ..settings(31, 0.5, 1) };
     assert!(try_plan(30, PrivacyPlan::new(replace, 1.0, 1e-5).unwrap()).starts_with("size = 31"));
     let bad = Recipe { average: Some(1.0), ..recipe() };
-    assert!(Trainer::private(model(), examples(30), Units::examples(30), plan(30, 0.5, 1), bad).is_err());
+    assert!(private(model(), examples(30), Units::examples(30), plan(30, 0.5, 1), bad).is_err());
     let classes = Targets::Classes(vec![0, 3]);
     let wrong = Arc::new(Examples::new(&[2], Inputs::Real(vec![0.0; 4]), classes).unwrap());
-    let error = Trainer::private(model(), wrong, Units::examples(2), plan(2, 0.5, 1), recipe()).map(|_| ());
+    let error = private(model(), wrong, Units::examples(2), plan(2, 0.5, 1), recipe()).map(|_| ());
     assert!(matches!(error, Err(TrainError::Example { example: 1, .. })));
     for (batches, steps) in [
         (Batches::Shuffled { size: 0 }, 1),
@@ -165,11 +164,31 @@ fn what_does_not_fit_together_is_refused() {
         );
     }
     let mut trainer =
-        Trainer::private(model(), examples(30), Units::examples(30), plan(30, 0.5, 2), recipe()).unwrap();
+        private(model(), examples(30), Units::examples(30), plan(30, 0.5, 2), recipe()).unwrap();
     assert!(trainer.start_from(&[0.0; 3]).is_err() && trainer.start_from(&[f32::NAN; 12]).is_err());
     trainer.start_from(&[0.25; 12]).unwrap();
     assert_eq!(trainer.weights().unwrap(), [0.25; 12]);
     trainer.step().unwrap();
     assert!(trainer.start_from(&[0.25; 12]).is_err());
     assert!(trainer.save().unwrap_err().to_string().contains("no folder"));
+}
+
+#[test]
+fn a_private_trainer_needs_a_permit_for_all_its_steps() {
+    let (two, three) = (plan(30, 0.5, 2), plan(30, 0.5, 3));
+    let tried = |plan: &PrivacyPlan, permit| {
+        Trainer::private(model(), examples(30), Units::examples(30), plan.clone(), recipe(), permit)
+    };
+    let unpaid = |result: Result<Trainer, TrainError>| {
+        assert!(matches!(result.map(drop), Err(TrainError::Noise(NoiseError::Unpaid))));
+    };
+    unpaid(tried(&three, permit(&two)));
+    unpaid(tried(&two, charge(&mut Unlimited::new(), &Plan::default()).unwrap()));
+    let mut session = Session::without_limit("example", Neighboring::AddRemove).unwrap();
+    assert!(tried(&two, two.charge(&mut session).unwrap()).is_ok());
+    let whole = two.charges().unwrap().events().to_vec();
+    let larger = Plan::new(vec![Event::Parallel { events: whole }]).unwrap();
+    assert!(tried(&two, session.charge(&larger).unwrap()).is_ok());
+    let mut other = Session::without_limit("example", Neighboring::ReplaceOne).unwrap();
+    assert!(matches!(two.charge(&mut other), Err(TrainError::Noise(NoiseError::Relation { .. }))));
 }

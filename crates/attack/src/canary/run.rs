@@ -1,6 +1,6 @@
 use super::{Canaries, CanaryKind, Dirac};
 use crate::AttackError;
-use crate::learner::{Halt, NetworkTraining, network_outputs, take_steps};
+use crate::learner::{Halt, NetworkTraining, network_outputs, permit_without_limit, take_steps};
 use crate::population::classes_of;
 use reticent_audit::{Membership, Signal};
 use reticent_core::{Certificate, Neighboring};
@@ -71,7 +71,10 @@ pub fn run(
     };
     let units = Units::examples(examples.len());
     let mut trainer = match terms {
-        Terms::Private(plan) => Trainer::private(model, examples, units, plan.clone(), *recipe)?,
+        Terms::Private(plan) => {
+            let permit = permit_without_limit(plan)?;
+            Trainer::private(model, examples, units, plan.clone(), *recipe, permit)?
+        }
         Terms::NonPrivate(baseline) => Trainer::non_private(model, examples, units, *baseline, *recipe)?,
     };
     let start = trainer.weights()?.to_vec();

@@ -4,7 +4,7 @@ use reticent_audit::{Outputs, OutputsKind};
 use reticent_core::{Epsilon, Guarantee};
 use reticent_data::Design;
 use reticent_erm::{Classes, Linear, Loss, Method, Rows, Settings, fit, fit_multiclass};
-use reticent_noise::Entropy;
+use reticent_noise::Session;
 use reticent_train::digest::{checksum, digest};
 use serde::{Deserialize, Serialize};
 
@@ -143,13 +143,15 @@ impl LinearLearner {
         let LinearSettings { classes, loss, method, budget, settings, .. } = &self.how;
         // An exact fit does not look at the budget.
         let budget = budget.map_or_else(|| Epsilon::new(1.0).map(Guarantee::pure), Ok)?;
-        let (rows, mut entropy) = (self.rows(own)?, Entropy::new()?);
+        let rows = self.rows(own)?;
+        // Models that an attack fits are for the owner of the data alone.
+        let mut session = Session::without_limit(&settings.unit, settings.neighboring)?;
         if *classes == 2 {
-            let fit = fit(&rows, *loss, *method, budget, settings, &mut entropy)?;
+            let fit = fit(&rows, *loss, *method, budget, settings, &mut session)?;
             return Ok(vec![Linear { weights: fit.weights, intercept: fit.intercept }]);
         }
         let classes = Classes { of: &own.classes, count: *classes };
-        Ok(fit_multiclass(&rows, classes, *loss, *method, budget, settings, &mut entropy)?.models)
+        Ok(fit_multiclass(&rows, classes, *loss, *method, budget, settings, &mut session)?.models)
     }
 }
 

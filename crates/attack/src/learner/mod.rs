@@ -6,8 +6,8 @@ mod network;
 
 pub use background::WithBackground;
 pub use linear::{LinearLearner, LinearSettings};
-pub(crate) use network::take_steps;
 pub use network::{NetworkLearner, NetworkTraining, network_outputs};
+pub(crate) use network::{permit_without_limit, take_steps};
 
 use crate::AttackError;
 use reticent_audit::Outputs;

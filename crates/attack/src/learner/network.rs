@@ -2,7 +2,8 @@ use super::{Halt, Learner};
 use crate::AttackError;
 use crate::population::classes_of;
 use reticent_audit::{Outputs, OutputsKind};
-use reticent_core::Neighboring;
+use reticent_core::{Neighboring, Permit};
+use reticent_noise::Session;
 use reticent_train::digest::digest;
 use reticent_train::{
     Description, Effort, Examples, Model, Network, PlanSettings, PrivacyPlan, Recipe, Terms, Trainer, Units,
@@ -88,10 +89,18 @@ impl NetworkLearner {
             }
             Terms::Private(plan) => {
                 let plan = plan_for(plan, inside.len())?;
-                Trainer::private(network, examples, units, plan, *recipe)?
+                let permit = permit_without_limit(&plan)?;
+                Trainer::private(network, examples, units, plan, *recipe, permit)?
             }
         })
     }
+}
+
+/// The right to all steps of a plan, in a session without limit: models that an attack trains are for the owner of the data
+/// alone.
+pub(crate) fn permit_without_limit(plan: &PrivacyPlan) -> Result<Permit, AttackError> {
+    let PlanSettings { unit, neighboring, .. } = plan.settings();
+    Ok(plan.charge(&mut Session::without_limit(unit, *neighboring)?)?)
 }
 
 /// The plan for so many units.

@@ -288,7 +288,10 @@ fn begin(arguments: &Train, mut run: Run, resumes: bool, progress: bool) -> Resu
     let agreement = terms::agree(&mut run, &settings, &reader, units.len(), dimension, &mut entropy)?;
     let (model, examples) = (Box::new(network), Arc::new(loaded.examples));
     let mut trainer = match &agreement.terms {
-        Terms::Private(plan) => Trainer::private(model, examples, units, plan.clone(), settings.recipe),
+        Terms::Private(plan) => {
+            let permit = plan.charge(&mut entropy)?;
+            Trainer::private(model, examples, units, plan.clone(), settings.recipe, permit)
+        }
         Terms::NonPrivate(baseline) => {
             Trainer::non_private(model, examples, units, *baseline, settings.recipe)
         }

@@ -164,7 +164,7 @@ fn read_rows(
         // No answer becomes any one: with probability 1/k each, which is between the least and the largest that an answer gives.
         let answer =
             labels.index(&cells[0]).map_or_else(|| uniform_below(&mut entropy, count), |at| at as u64);
-        let reported = entropy.release(response, &answer).value;
+        let reported = entropy.release(response, &answer)?.value;
         let reported = categories[(reported as usize).min(categories.len() - 1)].clone();
         let copied = cells[1..].iter().map(|cell| cell.csv_text().into_owned());
         batch.push(std::iter::once(reported).chain(copied).collect());

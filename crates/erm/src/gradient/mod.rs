@@ -25,7 +25,7 @@ use reticent_core::{
 };
 use reticent_noise::mechanism::{Gaussian, Mechanism};
 use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
-use reticent_noise::{Entropy, Releaser};
+use reticent_noise::{Draws, Paid};
 use softmax::softmax_sum;
 use sums::{Sample, gradient_sum, record_norm_up};
 
@@ -170,10 +170,19 @@ fn noise_at_least(
 }
 
 impl GradientPlan {
+    /// What one descent costs: all its steps.
+    pub fn events(&self) -> Vec<Event> {
+        vec![self.steps()]
+    }
+
+    fn steps(&self) -> Event {
+        Event::Repeated { count: u64::from(self.schedule.steps), event: Box::new(self.event.clone()) }
+    }
+
     /// Runs the descent of a binary problem from 0.
-    pub(crate) fn run(&self, problem: &Problem<'_>, entropy: &mut Entropy) -> Result<Outcome, ErmError> {
+    pub(crate) fn run(&self, problem: &Problem<'_>, paid: &mut Paid<'_>) -> Result<Outcome, ErmError> {
         let sample = Sample::new(&self.schedule)?;
-        self.descend(entropy, |weights, entropy| gradient_sum(problem, weights, &sample, entropy))
+        self.descend(paid, |weights, draws| gradient_sum(problem, weights, &sample, draws))
     }
 
     /// Runs the descent of a softmax problem from 0; the weights of the classes come one class after the other.
@@ -181,18 +190,19 @@ impl GradientPlan {
         &self,
         problem: &Problem<'_>,
         classes: Classes<'_>,
-        entropy: &mut Entropy,
+        paid: &mut Paid<'_>,
     ) -> Result<Outcome, ErmError> {
         let sample = Sample::new(&self.schedule)?;
-        self.descend(entropy, |weights, entropy| softmax_sum(problem, classes, weights, &sample, entropy))
+        self.descend(paid, |weights, draws| softmax_sum(problem, classes, weights, &sample, draws))
     }
 
-    /// The descent on sums of gradients that [`Reach`] bounds.
+    /// The descent on sums of gradients that [`Reach`] bounds. All steps are paid for before the first sum is taken.
     fn descend(
         &self,
-        entropy: &mut Entropy,
-        mut sum_at: impl FnMut(&[f64], &mut Entropy) -> Vec<f64>,
+        paid: &mut Paid<'_>,
+        mut sum_at: impl FnMut(&[f64], &mut Draws<'_>) -> Vec<f64>,
     ) -> Result<Outcome, ErmError> {
+        let mut draws = paid.draws(&self.steps())?;
         let width = self.width;
         let schedule = &self.schedule;
         let per_record = 1.0 / (self.size as f64 * schedule.rate_exact()?.unwrap_or(1.0));
@@ -200,8 +210,8 @@ impl GradientPlan {
         let averaged_from = schedule.steps - schedule.steps.div_ceil(2);
         let mut last = 0.0;
         for step in 0..schedule.steps {
-            let sum = sum_at(&weights, entropy);
-            let noisy = entropy.release(&self.noise, &sum[..]).value;
+            let sum = sum_at(&weights, &mut draws);
+            let noisy = self.noise.draw(&sum, &mut draws);
             let gradient: Vec<f64> = noisy
                 .iter()
                 .zip(&weights)
@@ -220,13 +230,7 @@ impl GradientPlan {
         }
         let count = f64::from(schedule.steps - averaged_from);
         mean.iter_mut().for_each(|m| *m /= count);
-        let count = u64::from(schedule.steps);
-        Ok(Outcome {
-            weights: mean,
-            events: vec![Event::Repeated { count, event: Box::new(self.event.clone()) }],
-            gradient_norm: last,
-            steps: schedule.steps,
-        })
+        Ok(Outcome { weights: mean, gradient_norm: last, steps: schedule.steps })
     }
 
     /// The (ε, δ) of `runs` descents, from the events themselves, at most the budget.

@@ -4,7 +4,7 @@ use super::sums::{Coins, Sample, rounded, step};
 use crate::multiclass::Classes;
 use crate::problem::Problem;
 use crate::rows::NORM_SLACK;
-use reticent_noise::Entropy;
+use reticent_noise::entropy::Bits;
 
 /// A bound on the norm of one record's gradient of −ln softmax: (p − e_y) ⊗ x, and ‖p − e_y‖² = (1 − p_y)² + Σ p² over the
 /// others ≤ 2(1 − p_y)² ≤ 2. Rounded up, the slack of the rows' norms included.
@@ -13,12 +13,12 @@ pub const SOFTMAX_LIPSCHITZ: f64 = std::f64::consts::SQRT_2 * (1.0 + 8.0 * NORM_
 /// Σ (p − e_y) ⊗ x over the sampled rows, class after class. Every summand is rounded to the step by itself, and the sum
 /// is exact. Probabilities come from weights by a rule that gives numbers from 0 to 1 of sum 1 for any weights, so that no
 /// weights can make a summand larger than the bound.
-pub(super) fn softmax_sum(
+pub(super) fn softmax_sum<B: Bits>(
     problem: &Problem<'_>,
     classes: Classes<'_>,
     weights: &[f64],
     sample: &Sample,
-    entropy: &mut Entropy,
+    bits: &mut B,
 ) -> Vec<f64> {
     let rows = &problem.rows;
     let (scale, constant) = problem.factors();
@@ -29,7 +29,7 @@ pub(super) fn softmax_sum(
     let parts: Vec<_> = weights.chunks_exact(width).map(|part| problem.unscaled(part)).collect();
     let mut shares = vec![0.0; parts.len()];
     for (row, class) in classes.of.iter().enumerate() {
-        if !random.takes(sample, entropy) {
+        if !random.takes(sample, bits) {
             continue;
         }
         let (columns, values) = rows.row(row);
@@ -70,6 +70,7 @@ mod tests {
     use super::*;
     use crate::Loss;
     use crate::tests::Table;
+    use reticent_noise::Entropy;
 
     #[test]
     fn the_sum_is_the_gradient_of_the_mean_loss() {

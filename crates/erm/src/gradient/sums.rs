@@ -6,7 +6,6 @@ use crate::problem::Problem;
 use crate::rows::MOST_ROWS;
 use reticent_core::InvalidValue;
 use reticent_core::rounding::{add_up, mul_up, sqrt_up};
-use reticent_noise::Entropy;
 use reticent_noise::entropy::Bits;
 
 /// log₂ of the largest integer that is summed: the sum over every allowed number of rows is then a double.
@@ -72,11 +71,11 @@ pub(super) fn record_norm_up(reach: Reach) -> f64 {
 
 /// Σ ∂ℓ/∂m·x over the sampled rows. Every summand is rounded to the step by itself, and the sum is exact. Slopes
 /// are held to their bound, so that no weights can make a summand larger than [`record_norm_up`].
-pub(super) fn gradient_sum(
+pub(super) fn gradient_sum<B: Bits>(
     problem: &Problem<'_>,
     weights: &[f64],
     sample: &Sample,
-    entropy: &mut Entropy,
+    bits: &mut B,
 ) -> Vec<f64> {
     let (rows, loss) = (&problem.rows, problem.loss);
     let (given, intercept) = problem.unscaled(weights);
@@ -85,7 +84,7 @@ pub(super) fn gradient_sum(
     let mut sums = vec![0i64; problem.width()];
     let mut random = Coins::default();
     for (row, label) in rows.labels().iter().enumerate() {
-        if !random.takes(sample, entropy) {
+        if !random.takes(sample, bits) {
             continue;
         }
         let (columns, values) = rows.row(row);
@@ -111,19 +110,19 @@ pub(super) struct Coins {
 impl Coins {
     /// Whether the next row is in the sample.
     #[inline]
-    pub(super) fn takes(&mut self, sample: &Sample, entropy: &mut Entropy) -> bool {
+    pub(super) fn takes<B: Bits>(&mut self, sample: &Sample, bits: &mut B) -> bool {
         match sample {
             Sample::All => true,
-            Sample::Poisson { threshold } => self.next(entropy) < *threshold,
+            Sample::Poisson { threshold } => self.next(bits) < *threshold,
         }
     }
 
     #[inline]
-    fn next(&mut self, entropy: &mut Entropy) -> u64 {
+    fn next<B: Bits>(&mut self, bits: &mut B) -> u64 {
         match self.kept.take() {
             Some(half) => half,
             None => {
-                let word = entropy.word();
+                let word = bits.word();
                 self.kept = Some(word >> RATE_BITS);
                 word & ((1 << RATE_BITS) - 1)
             }
@@ -136,6 +135,7 @@ mod tests {
     use super::*;
     use crate::Loss;
     use crate::tests::Table;
+    use reticent_noise::Entropy;
 
     #[test]
     fn no_weights_make_a_record_larger_than_its_bound() {

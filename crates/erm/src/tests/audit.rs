@@ -1,13 +1,11 @@
 //! Whole trainings on worst-case neighbours: the ε that outputs prove must stay below the claim, and the same
 //! training with too little noise must be caught.
 
-use super::{Table, budget, plain};
+use super::{Table, budget, plain, session};
 use crate::gradient::Schedule;
-use crate::method::AnyPlan;
 use crate::problem::Problem;
 use crate::{Loss, Method, Scope, Settings};
-use reticent_core::{Guarantee, Neighboring};
-use reticent_noise::Entropy;
+use reticent_core::{Guarantee, Neighboring, Plan};
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 
 /// Trainings on each of the two data sets.
@@ -61,14 +59,14 @@ fn proven(method: Method, neighboring: Neighboring, noise: Guarantee, claim: Gua
     let second = Problem::new(b.rows(), LOSS, 0.0).unwrap();
     let scope = Scope::of(&first, &settings).unwrap();
     let plan = method.plan(&scope, noise, schedule(method), 1).unwrap();
-    let mut entropy = Entropy::new().unwrap();
+    let charges = Plan::new(plan.events(scope.width).unwrap()).unwrap();
+    let mut session = session(&settings);
     let mut train = |problem: &Problem<'_>, count: usize| -> Vec<f64> {
         (0..count)
             .map(|_| {
-                let outcome = match &plan {
-                    AnyPlan::Perturbation(plan) => plan.run(problem, &mut entropy),
-                    AnyPlan::Gradient(plan) => plan.run(problem, &mut entropy),
-                };
+                let mut permit = session.charge(&charges).unwrap();
+                let outcome = plan.run(problem, &mut session.with(&mut permit));
+                assert!(permit.is_used_up());
                 outcome.unwrap().weights[0]
             })
             .collect()

@@ -1,13 +1,12 @@
 //! Proven excess: what it is made of, and whole trainings against it.
 
-use super::{Numbers, Table, budget, scope};
+use super::{Numbers, Table, budget, scope, session};
 use crate::gradient::{self, Schedule};
 use crate::objective;
 use crate::plan::Place;
 use crate::{Fit, Loss, Method, Scope, Settings, fit, fit_exact, utility};
 use reticent_core::Neighboring;
 use reticent_core::profile::gaussian_noise_multiplier_up;
-use reticent_noise::Entropy;
 
 fn million(width: usize) -> Scope {
     Scope {
@@ -64,7 +63,6 @@ fn trainings_stay_within_their_bounds() {
         })
         .collect();
     let (table, radius) = (Table::dense(4, &rows), 6.0);
-    let mut entropy = Entropy::new().unwrap();
     let loss = |fit: &Fit| {
         let margin = |x: &[f64]| fit.intercept + x.iter().zip(&fit.weights).map(|(x, w)| x * w).sum::<f64>();
         rows.iter().map(|(x, y)| Loss::Logistic.value(margin(x), *y)).sum::<f64>() / rows.len() as f64
@@ -92,7 +90,9 @@ fn trainings_stay_within_their_bounds() {
         }
         let rounds = 5;
         let found: f64 = (0..rounds)
-            .map(|_| fit(&table.rows(), Loss::Logistic, method, claim, &settings, &mut entropy).unwrap())
+            .map(|_| {
+                fit(&table.rows(), Loss::Logistic, method, claim, &settings, &mut session(&settings)).unwrap()
+            })
             .map(|fit| loss(&fit) - loss(&exact))
             .sum();
         let mean = found / f64::from(rounds);

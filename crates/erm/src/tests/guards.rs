@@ -1,6 +1,6 @@
 //! Inputs at the edge of what the proofs allow: refused, or within the bounds all the same.
 
-use super::{Numbers, Table, budget, plain, scope};
+use super::{Numbers, Table, budget, plain, scope, session};
 use crate::draw::Shape;
 use crate::gradient::course_sigma;
 use crate::objective::{self, Profile, redberg_delta_up};
@@ -9,7 +9,6 @@ use crate::problem::{Problem, margin_error_up, norm_up};
 use crate::{ErmError, Loss, Method, Rows, Schedule, Scope, Settings, fit, output, rows};
 use reticent_core::profile::gaussian_delta_up;
 use reticent_core::{Delta, Epsilon, Neighboring, NoiseMultiplier};
-use reticent_noise::Entropy;
 
 #[test]
 fn steps_that_overflow_are_refused() {
@@ -124,15 +123,14 @@ fn certification_does_not_hang_on_the_rows() {
     // A corner so sharp that a margin's last bits move the gradient: empty rows and full ones must both be certified.
     let loss = Loss::Huber { h: 2e-6 };
     let claim = budget(1.0, 1e-6);
-    let mut entropy = Entropy::new().unwrap();
     let empty: Vec<(Vec<f64>, f64)> = (0..5000).map(|_| (vec![0.0], 1.0)).collect();
     let mut one = empty.clone();
     one[0].0[0] = 1.0;
     for rows in [&empty, &one] {
         let table = Table::dense(1, rows);
-        let mut run = |regularization: f64| {
+        let run = |regularization: f64| {
             let settings = plain(Settings::default(), regularization);
-            fit(&table.rows(), loss, Method::Output, claim, &settings, &mut entropy).map(|_| ())
+            fit(&table.rows(), loss, Method::Output, claim, &settings, &mut session(&settings)).map(|_| ())
         };
         assert_eq!(run(1e-4), Ok(()));
         // Less is refused from public numbers, before any row is read.
@@ -241,12 +239,12 @@ fn wide_objectives_have_a_law() {
 #[test]
 fn a_pure_law_claims_no_delta() {
     let table = Table::dense(1, &[(vec![1.0], 1.0), (vec![0.5], -1.0)]);
-    let mut entropy = Entropy::new().unwrap();
-    let mut claimed = |delta: f64| {
+    let claimed = |delta: f64| {
         let settings = plain(Settings::default(), 10.0);
         let claim = budget(1.0, delta);
         let fitted =
-            fit(&table.rows(), Loss::Logistic, Method::Objective, claim, &settings, &mut entropy).unwrap();
+            fit(&table.rows(), Loss::Logistic, Method::Objective, claim, &settings, &mut session(&settings))
+                .unwrap();
         let gaussian = matches!(fitted.report.place, Some(Place::Objective { shape: Shape::Gaussian, .. }));
         (gaussian, fitted.certificate.unwrap().guarantee)
     };

@@ -1,7 +1,6 @@
-use super::{Numbers, Table, budget};
+use super::{Numbers, Table, budget, session};
 use crate::{ErmError, Loss, Method, Rows, Schedule, Settings, fit, fit_exact, rows};
 use reticent_core::Neighboring;
-use reticent_noise::Entropy;
 
 fn two_classes() -> Table {
     Table::dense(2, &[(vec![1.0, 0.0], 1.0), (vec![0.6, 0.8], -1.0), (vec![0.0, -1.0], 1.0)])
@@ -44,10 +43,12 @@ fn clipping_keeps_to_the_ball() {
 
 #[test]
 fn settings_without_meaning_are_refused() {
-    let (table, mut entropy) = (two_classes(), Entropy::new().unwrap());
+    let table = two_classes();
     let pure = budget(1.0, 0.0);
-    let mut run = |method, budget, settings: &Settings| {
-        fit(&table.rows(), Loss::Logistic, method, budget, settings, &mut entropy).map(|_| ()).unwrap_err()
+    let run = |method, budget, settings: &Settings| {
+        fit(&table.rows(), Loss::Logistic, method, budget, settings, &mut session(settings))
+            .map(|_| ())
+            .unwrap_err()
     };
     let with = |change: &dyn Fn(&mut Settings)| {
         let mut settings = Settings::default();
@@ -76,7 +77,7 @@ fn settings_without_meaning_are_refused() {
 
 #[test]
 fn schedules_without_meaning_are_refused() {
-    let (table, mut entropy) = (two_classes(), Entropy::new().unwrap());
+    let table = two_classes();
     let good =
         Schedule { steps: 2, learning_rate: 0.1, momentum: 0.0, radius: 1.0, sampling_rate: Some(0.5) };
     for bad in [
@@ -88,8 +89,14 @@ fn schedules_without_meaning_are_refused() {
         Schedule { sampling_rate: Some(1.1), ..good },
     ] {
         let settings = Settings { schedule: Some(bad), ..Settings::add_remove(3) };
-        let tried =
-            fit(&table.rows(), Loss::Logistic, Method::Sgd, budget(1.0, 1e-3), &settings, &mut entropy);
+        let tried = fit(
+            &table.rows(),
+            Loss::Logistic,
+            Method::Sgd,
+            budget(1.0, 1e-3),
+            &settings,
+            &mut session(&settings),
+        );
         assert!(tried.is_err(), "{bad:?}");
     }
 }
@@ -97,7 +104,6 @@ fn schedules_without_meaning_are_refused() {
 #[test]
 fn odd_data_is_data_for_a_private_fit() {
     // One class, constant or empty columns, one row: refusing would tell what the rows are.
-    let mut entropy = Entropy::new().unwrap();
     let one_class = Table::dense(3, &[(vec![0.5, 0.5, 0.0], 1.0), (vec![0.5, -0.5, 0.0], 1.0)]);
     let one_row = Table::dense(3, &[(vec![0.5, 0.5, 0.0], 1.0)]);
     let zeros = Table::dense(3, &[(vec![0.0; 3], 1.0), (vec![0.0; 3], -1.0)]);
@@ -113,7 +119,8 @@ fn odd_data_is_data_for_a_private_fit() {
             for epsilon in [1e-4, 1.0] {
                 let settings = Settings::default();
                 let claim = budget(epsilon, delta);
-                let fit = fit(&table.rows(), Loss::SVM, method, claim, &settings, &mut entropy).unwrap();
+                let fit =
+                    fit(&table.rows(), Loss::SVM, method, claim, &settings, &mut session(&settings)).unwrap();
                 assert!(fit.weights.iter().all(|w| w.is_finite()), "{method}");
                 assert!(fit.certificate.unwrap().guarantee.epsilon.get() <= epsilon);
             }
@@ -122,11 +129,13 @@ fn odd_data_is_data_for_a_private_fit() {
     let none = Table::dense(3, &[]);
     let settings = Settings::add_remove(5);
     assert!(
-        fit(&none.rows(), Loss::SVM, Method::Objective, budget(1.0, 0.0), &settings, &mut entropy).is_ok()
+        fit(&none.rows(), Loss::SVM, Method::Objective, budget(1.0, 0.0), &settings, &mut session(&settings))
+            .is_ok()
     );
     let replace = Settings::default();
     assert!(
-        fit(&none.rows(), Loss::SVM, Method::Objective, budget(1.0, 0.0), &replace, &mut entropy).is_err()
+        fit(&none.rows(), Loss::SVM, Method::Objective, budget(1.0, 0.0), &replace, &mut session(&replace))
+            .is_err()
     );
 }
 

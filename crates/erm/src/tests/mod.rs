@@ -79,3 +79,8 @@ impl Numbers {
         (x.iter().map(|v| v / norm * length * (1.0 - 1e-13)).collect(), label)
     }
 }
+
+/// A session without limit under the settings' relation.
+fn session(settings: &crate::Settings) -> reticent_noise::Session {
+    reticent_noise::Session::without_limit("row", settings.neighboring).unwrap()
+}

@@ -1,10 +1,10 @@
-use super::{Numbers, Table, budget};
+use super::{Numbers, Table, budget, session};
 use crate::{
     Classes, ErmError, Evaluation, Fit, Loss, Method, Model, Settings, evaluate, evaluate_multiclass, fit,
-    fit_exact, fit_multiclass,
+    fit_exact, fit_multiclass, prepare, prepare_multiclass,
 };
-use reticent_core::{Event, Neighboring};
-use reticent_noise::Entropy;
+use reticent_core::{Event, Ledger, LedgerError, Neighboring, Plan};
+use reticent_noise::{NoiseError, Session};
 
 /// Rows whose label is the sign of a fixed direction, now and then wrong.
 fn separable(n: usize, seed: u64) -> Table {
@@ -27,7 +27,6 @@ fn score(fit: &Fit, table: &Table) -> Evaluation {
 #[test]
 fn every_method_learns() {
     let (train, test) = (separable(20_000, 1), separable(4000, 2));
-    let mut entropy = Entropy::new().unwrap();
     let exact = fit_exact(&train.rows(), Loss::Logistic, &Settings::default()).unwrap();
     let best = score(&exact, &test).accuracy;
     assert!(best > 0.92 && exact.certificate.is_none());
@@ -47,7 +46,7 @@ fn every_method_learns() {
     ] {
         for loss in [Loss::Logistic, Loss::SVM, Loss::Squared { radius: 2.0 }] {
             let claim = budget(1.0, delta);
-            let fitted = fit(&train.rows(), loss, method, claim, settings, &mut entropy).unwrap();
+            let fitted = fit(&train.rows(), loss, method, claim, settings, &mut session(settings)).unwrap();
             let found = score(&fitted, &test);
             assert!(found.accuracy > best - 0.1, "{method} {loss:?} {}", found.accuracy);
             assert!(found.auc.unwrap() > 0.9);
@@ -63,10 +62,10 @@ fn every_method_learns() {
 #[test]
 fn the_events_of_a_pure_fit_add_up_to_the_budget() {
     let table = separable(100, 3);
-    let mut entropy = Entropy::new().unwrap();
     let (claim, settings) = (budget(0.3, 0.0), Settings::default());
     let fitted =
-        fit(&table.rows(), Loss::Logistic, Method::Objective, claim, &settings, &mut entropy).unwrap();
+        fit(&table.rows(), Loss::Logistic, Method::Objective, claim, &settings, &mut session(&settings))
+            .unwrap();
     let [Event::Pure { epsilon }, Event::Laplace { noise_multiplier }] = &fitted.events[..] else { panic!() };
     assert!(epsilon.get() + 1.0 / noise_multiplier.get() <= 0.3 + 1e-12);
     assert!(!fitted.report.warnings.is_empty(), "a hundred rows are too few and should be called so");
@@ -89,7 +88,6 @@ fn several_classes_share_a_budget() {
         })
         .collect();
     let table = Table::dense(3, &rows);
-    let mut entropy = Entropy::new().unwrap();
     for (method, delta) in [(Method::Exact, 0.0), (Method::Objective, 0.0), (Method::Descent, 1e-6)] {
         let model = fit_multiclass(
             &table.rows(),
@@ -98,7 +96,7 @@ fn several_classes_share_a_budget() {
             method,
             budget(1.0, delta),
             &Settings::default(),
-            &mut entropy,
+            &mut session(&Settings::default()),
         )
         .unwrap();
         let found = evaluate_multiclass(&model, &table.rows(), &classes).unwrap();
@@ -135,7 +133,7 @@ fn several_classes_share_a_budget() {
         Method::Objective,
         budget(1.0, 0.0),
         &settings,
-        &mut entropy,
+        &mut session(&settings),
     );
     assert!(matches!(tried, Err(ErmError::Row { row: 0, .. })));
 }
@@ -143,10 +141,10 @@ fn several_classes_share_a_budget() {
 #[test]
 fn a_model_comes_back_from_disk() {
     let table = separable(500, 4);
-    let mut entropy = Entropy::new().unwrap();
     let settings = Settings::add_remove(500);
     let claim = budget(2.0, 1e-5);
-    let fitted = fit(&table.rows(), Loss::SVM, Method::Sgd, claim, &settings, &mut entropy).unwrap();
+    let fitted =
+        fit(&table.rows(), Loss::SVM, Method::Sgd, claim, &settings, &mut session(&settings)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     Model::Binary(fitted.clone()).save(&path).unwrap();
@@ -174,5 +172,49 @@ fn the_baseline_is_deterministic_and_reaches_the_minimum_of_every_loss() {
             assert_eq!(once, again);
             assert!(once.report.solver.unwrap().1 <= 1e-9 * loss.constants().lipschitz);
         }
+    }
+}
+
+#[test]
+fn a_fit_is_charged_before_it_runs_and_can_be_part_of_a_larger_plan() {
+    struct Nothing;
+    impl Ledger for Nothing {
+        fn reserve(&mut self, _: &Plan) -> Result<(), LedgerError> {
+            Err(LedgerError::Exceeded { remedy: "ask for nothing".into() })
+        }
+    }
+    let table = separable(300, 3);
+    let rows = table.rows();
+    let settings = Settings::default();
+    let classes: Vec<u32> = (0..300).map(|row| row % 3).collect();
+    let classes = Classes { of: &classes, count: 3 };
+    let private = [Method::Output, Method::Objective, Method::Descent, Method::Sgd];
+    for (method, loss) in private.into_iter().flat_map(|m| [(m, Loss::Logistic), (m, Loss::SVM)]) {
+        let claim = budget(1.0, 1e-5);
+        let mut broke = Session::new("rows", "row", Neighboring::ReplaceOne, Box::new(Nothing)).unwrap();
+        let refused = fit(&rows, loss, method, claim, &settings, &mut broke);
+        assert!(matches!(refused, Err(ErmError::Noise(NoiseError::Ledger(_)))), "{method}");
+        let mut other = Session::without_limit("row", Neighboring::AddRemove).unwrap();
+        let refused = fit(&rows, loss, method, claim, &settings, &mut other);
+        assert!(matches!(refused, Err(ErmError::Noise(NoiseError::Relation { .. }))), "{method}");
+
+        let mut session = session(&settings);
+        let (one, several) = (
+            prepare(&rows, loss, method, claim, &settings).unwrap(),
+            prepare_multiclass(&rows, classes, loss, method, claim, &settings).unwrap(),
+        );
+        let fit_alone = Event::Composed { events: one.charges().events().to_vec() };
+        let test = Event::Pure { epsilon: claim.epsilon };
+        let mut events = vec![Event::Parallel { events: vec![fit_alone, test.clone()] }];
+        events.extend_from_slice(several.charges().events());
+        let mut permit = session.charge(&Plan::new(events).unwrap()).unwrap();
+        let fitted = one.run(&mut session.with(&mut permit)).unwrap();
+        assert_eq!(fitted.events, one.charges().events());
+        let fitted = several.run(&mut session.with(&mut permit)).unwrap();
+        assert_eq!(fitted.events, several.charges().events());
+        session.with(&mut permit).draws(&test).unwrap();
+        assert!(permit.is_used_up(), "{method}");
+        let refused = one.run(&mut session.with(&mut permit));
+        assert!(matches!(refused, Err(ErmError::Noise(NoiseError::Unpaid))), "{method}");
     }
 }

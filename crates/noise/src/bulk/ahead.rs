@@ -4,24 +4,36 @@ use super::{BulkGaussian, Effort, PIECE, ROUNDER, STEP_LIMIT, threads_for};
 use crate::entropy::{Block, Stream, generation};
 use crate::sampler::normal_cells;
 use crate::{Entropy, NoiseError};
-use reticent_core::Event;
+use reticent_core::{Event, Permit};
 use std::slice::ChunksMut;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// The noise of one call, as integers, four bytes a coordinate. It cannot be looked at or copied, serves one call only
-/// and is erased by it, or on drop. A forked child cannot use what its parent drew.
-#[derive(Default)]
+/// The noise of one call after the other, as integers, four bytes a coordinate. It cannot be looked at or copied; what was drawn
+/// serves one call only and is erased by it, or on drop. A forked child cannot use what its parent drew. It is there for as many
+/// calls as were paid for.
 pub struct NoiseAhead {
     cells: Vec<i32>,
+    /// Calls that are paid for and were not made.
+    calls: u64,
     /// The process that may use it; none when it is used.
     fresh_in: Option<u64>,
 }
 
 impl NoiseAhead {
-    /// Room that has to be filled by [`BulkGaussian::draw_ahead`] before use.
-    pub fn empty() -> Self {
-        Self::default()
+    /// Room that has to be filled by [`BulkGaussian::draw_ahead`] before each use. The event is what all calls cost together: that
+    /// of the noise, or one that follows from more than the noise, such as that of a sampled sum. It pays for one call, a
+    /// repeated event for as many.
+    ///
+    /// # Errors
+    /// [`NoiseError::Unpaid`] when the permit does not cover the event.
+    pub fn new(permit: &mut Permit, event: &Event) -> Result<Self, NoiseError> {
+        permit.spend(event)?;
+        let calls = match event {
+            Event::Repeated { count, .. } => *count,
+            _ => 1,
+        };
+        Ok(Self { cells: Vec::new(), calls, fresh_in: None })
     }
 
     /// Whether it can still serve a call.
@@ -102,7 +114,7 @@ impl BulkGaussian {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `values` has not the declared length, or `ahead` has not fresh noise of that length;
-    /// nothing is changed then.
+    /// [`NoiseError::Unpaid`] when all calls that were paid for have been made. Nothing is changed then.
     pub fn add_ahead(
         &self,
         values: &mut [f32],
@@ -114,6 +126,7 @@ impl BulkGaussian {
             let remedy = "draw it ahead for this length, anew for every call: noise that serves twice protects nothing";
             return Err(NoiseError::invalid("noise", "used or of another length", remedy));
         }
+        ahead.calls = ahead.calls.checked_sub(1).ok_or(NoiseError::Unpaid)?;
         ahead.fresh_in = None;
         let threads = threads_for(self.length, effort);
         let (step, inverse) = (self.step, 1.0 / self.step);
@@ -148,18 +161,28 @@ pub(super) fn noisy(value: f32, cell: i32, step: f64, inverse: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::{Scale, Sensitivity};
+    use reticent_core::{Plan, Scale, Sensitivity, Unlimited, charge};
 
     fn bulk(length: usize) -> BulkGaussian {
         BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(2.0).unwrap(), length).unwrap()
     }
 
+    fn ahead(bulk: &BulkGaussian, count: u64) -> NoiseAhead {
+        let event = Event::Repeated { count, event: Box::new(bulk.event()) };
+        let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
+        assert!(matches!(NoiseAhead::new(&mut permit, &bulk.event()), Ok(NoiseAhead { calls: 1, .. })));
+        let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
+        let ahead = NoiseAhead::new(&mut permit, &event).unwrap();
+        assert!(matches!(NoiseAhead::new(&mut permit, &event), Err(NoiseError::Unpaid)));
+        ahead
+    }
+
     #[test]
     fn it_has_the_same_spread_on_any_number_of_threads() {
-        let mut ahead = NoiseAhead::empty();
+        let bulk = bulk(400_000);
+        let mut ahead = ahead(&bulk, 2);
         for threads in [1, 3] {
             let mut values = vec![3.0f32; 400_000];
-            let bulk = bulk(values.len());
             let drawing = bulk.draw_ahead(&mut ahead);
             std::thread::scope(|scope| {
                 for _ in 1..threads {
@@ -179,8 +202,8 @@ mod tests {
 
     #[test]
     fn it_serves_once_and_is_erased() {
-        let mut ahead = NoiseAhead::empty();
         let (bulk, effort) = (bulk(100), Effort { threads: 1 });
+        let mut ahead = ahead(&bulk, 1);
         let mut values = [0.0f32; 100];
         assert!(bulk.add_ahead(&mut values, &mut ahead, effort).is_err());
         bulk.draw_ahead(&mut ahead).help().unwrap();
@@ -194,6 +217,9 @@ mod tests {
         assert!(ahead.cells.iter().all(|cell| *cell == 0));
         let before = values;
         assert!(bulk.add_ahead(&mut values, &mut ahead, effort).is_err());
+        assert_eq!(values, before);
+        bulk.draw_ahead(&mut ahead).finish().unwrap();
+        assert_eq!(bulk.add_ahead(&mut values, &mut ahead, effort), Err(NoiseError::Unpaid));
         assert_eq!(values, before);
     }
 }

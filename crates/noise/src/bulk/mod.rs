@@ -12,7 +12,7 @@ pub use ahead::{Drawing, NoiseAhead};
 use crate::entropy::{Block, Stream};
 use crate::mechanism::sampler_delta_up;
 use crate::sampler::{CELL_BITS, normal_cells};
-use crate::{Entropy, NoiseError};
+use crate::{Draws, NoiseError};
 use ahead::noisy;
 use reticent_core::rounding::{add_up, div_down, mul_up, sqrt_up};
 use reticent_core::{Delta, Epsilon, Event, NoiseMultiplier, Scale, Sensitivity};
@@ -101,14 +101,14 @@ impl BulkGaussian {
         self.sigma
     }
 
-    /// Adds noise to every number in place. A number that is not finite counts as 0.
+    /// Adds noise to every number in place, with what is paid for. A number that is not finite counts as 0.
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `values` has not the declared length; nothing is changed then.
     pub fn add_noise(
         &self,
         values: &mut [f32],
-        entropy: &mut Entropy,
+        draws: &mut Draws<'_>,
         effort: Effort,
     ) -> Result<Event, NoiseError> {
         self.check_length(values.len())?;
@@ -124,10 +124,10 @@ impl BulkGaussian {
         };
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                let stream = Stream::new(entropy);
+                let stream = Stream::new(draws.entropy());
                 scope.spawn(|| work(stream));
             }
-            work(Stream::new(entropy));
+            work(Stream::new(draws.entropy()));
         });
         Ok(self.event())
     }
@@ -163,6 +163,12 @@ fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Session;
+    use reticent_core::Neighboring;
+
+    fn session() -> Session {
+        Session::without_limit("row", Neighboring::AddRemove).unwrap()
+    }
 
     fn bulk(length: usize) -> BulkGaussian {
         BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(2.0).unwrap(), length).unwrap()
@@ -170,10 +176,12 @@ mod tests {
 
     #[test]
     fn noise_has_the_stated_spread_on_any_number_of_threads() {
-        let mut entropy = Entropy::new().unwrap();
+        let mut session = session();
         for threads in [1, 2, 5] {
             let mut values = vec![3.0f32; 400_000];
-            bulk(values.len()).add_noise(&mut values, &mut entropy, Effort { threads }).unwrap();
+            let bulk = bulk(values.len());
+            let mut draws = session.draws(&bulk.event()).unwrap();
+            bulk.add_noise(&mut values, &mut draws, Effort { threads }).unwrap();
             let n = values.len() as f64;
             let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
             let variance = values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / n;
@@ -192,12 +200,14 @@ mod tests {
 
     #[test]
     fn odd_values_do_no_harm() {
-        let mut entropy = Entropy::new().unwrap();
+        let mut session = session();
         let mut values = [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN_POSITIVE, 0.0];
-        bulk(5).add_noise(&mut values, &mut entropy, Effort::default()).unwrap();
+        let event = Event::Repeated { count: 2, event: Box::new(bulk(5).event()) };
+        let mut draws = session.draws(&event).unwrap();
+        bulk(5).add_noise(&mut values, &mut draws, Effort::default()).unwrap();
         assert!(values.iter().all(|v| v.is_finite()));
-        assert!(bulk(4).add_noise(&mut values, &mut entropy, Effort::default()).is_err());
+        assert!(bulk(4).add_noise(&mut values, &mut draws, Effort::default()).is_err());
         assert!(BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(1e-300).unwrap(), 1).is_err());
-        bulk(0).add_noise(&mut [], &mut entropy, Effort::default()).unwrap();
+        bulk(0).add_noise(&mut [], &mut draws, Effort::default()).unwrap();
     }
 }

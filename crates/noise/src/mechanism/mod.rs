@@ -1,5 +1,5 @@
-//! The mechanisms. Each is built from checked parameters, says what it costs, and draws only from
-//! [`Entropy`].
+//! The mechanisms. Each is built from checked parameters, says what it costs, and draws only with
+//! [`Draws`], which a permit for its event gives.
 #![doc = include_str!("proof.md")]
 
 mod discrete;
@@ -22,8 +22,8 @@ pub use stable::StableHistogram;
 pub use student::StudentT;
 pub use utility::{RuleErrors, compare_rules};
 
-use crate::{Entropy, NoiseError};
-use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee};
+use crate::{Draws, NoiseError};
+use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, Neighboring};
 
 /// A released value with what it cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,8 +58,8 @@ pub trait Mechanism {
     /// How far two inputs are apart, in units of the declared sensitivity.
     fn distance(&self, a: &Self::Input, b: &Self::Input) -> f64;
 
-    /// One draw.
-    fn draw(&self, input: &Self::Input, entropy: &mut Entropy) -> Self::Output;
+    /// One draw, of what is paid for.
+    fn draw(&self, input: &Self::Input, draws: &mut Draws<'_>) -> Self::Output;
 }
 
 /// Additive noise, whose error does not depend on the data.
@@ -68,26 +68,38 @@ pub trait Accuracy {
     fn error(&self, confidence: Confidence) -> f64;
 }
 
-/// Something that can run a mechanism: [`Entropy`] in earnest, a recorder in tests.
+/// Something that can run a mechanism: [`Paid`](crate::Paid) in earnest, a recorder in tests.
 pub trait Releaser {
     /// Runs the mechanism once.
-    fn release<M: Mechanism>(&mut self, mechanism: &M, input: &M::Input) -> Released<M::Output>
+    ///
+    /// # Errors
+    /// [`NoiseError::Unpaid`] when nobody paid for it, and what charging refuses where it is charged here; the input has
+    /// not been looked at then.
+    fn release<M: Mechanism>(
+        &mut self,
+        mechanism: &M,
+        input: &M::Input,
+    ) -> Result<Released<M::Output>, NoiseError>
     where
         M::Input: ToOwned<Owned: 'static>,
         M::Output: Clone + 'static;
+
+    /// The neighbouring relation under which releases are charged; none where any is as good.
+    fn neighboring(&self) -> Option<Neighboring> {
+        None
+    }
 }
 
-impl Releaser for Entropy {
-    fn release<M: Mechanism>(&mut self, mechanism: &M, input: &M::Input) -> Released<M::Output>
-    where
-        M::Input: ToOwned<Owned: 'static>,
-        M::Output: Clone + 'static,
-    {
-        Released {
-            value: mechanism.draw(input, self),
-            event: mechanism.event(),
-            guarantee: mechanism.guarantee(),
-        }
+/// One draw with what it cost.
+pub(crate) fn released<M: Mechanism>(
+    mechanism: &M,
+    input: &M::Input,
+    draws: &mut Draws<'_>,
+) -> Released<M::Output> {
+    Released {
+        value: mechanism.draw(input, draws),
+        event: mechanism.event(),
+        guarantee: mechanism.guarantee(),
     }
 }
 

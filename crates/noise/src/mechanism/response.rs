@@ -3,7 +3,7 @@
 use super::Mechanism;
 use crate::entropy::Bits;
 use crate::sampler::uniform_below;
-use crate::{Entropy, NoiseError};
+use crate::{Draws, NoiseError};
 use reticent_core::rounding::{div_up, ln_up, mul_up, sub_down};
 use reticent_core::special::{clopper_pearson, normal_tail_quantile};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Probability};
@@ -223,12 +223,12 @@ impl Mechanism for RandomizedResponse {
     /// The reported category, counted from 0; one that does not exist counts as the last.
     ///
     /// Both outcomes are formed and one is masked out, so that time does not tell which was taken.
-    fn draw(&self, category: &u64, entropy: &mut Entropy) -> u64 {
+    fn draw(&self, category: &u64, draws: &mut Draws<'_>) -> u64 {
         let category = (*category).min(self.categories - 1);
-        let other = uniform_below(entropy, self.categories - 1);
+        let other = uniform_below(draws, self.categories - 1);
         let other = other + u64::from(other >= category);
         // Out of the optimiser's sight, which would branch on it.
-        let kept = black_box(u64::from(self.keeps(entropy)).wrapping_neg());
+        let kept = black_box(u64::from(self.keeps(draws)).wrapping_neg());
         black_box((category & kept) | (other & !kept))
     }
 }
@@ -236,11 +236,11 @@ impl Mechanism for RandomizedResponse {
 impl RandomizedResponse {
     /// True with probability exactly `keep`, a double between 2⁻³³ and 1: a whole number of at most 86 bits,
     /// uniform, is below the numerator.
-    fn keeps(&self, entropy: &mut Entropy) -> bool {
+    fn keeps(&self, draws: &mut Draws<'_>) -> bool {
         let bits = self.keep.to_bits();
         let mantissa = (bits & ((1 << 52) - 1)) | (1 << 52);
         let shift = 1075 - (bits >> 52);
-        let uniform = ((u128::from(entropy.word()) << 64) | u128::from(entropy.word())) >> (128 - shift);
+        let uniform = ((u128::from(draws.word()) << 64) | u128::from(draws.word())) >> (128 - shift);
         uniform < u128::from(mantissa)
     }
 }

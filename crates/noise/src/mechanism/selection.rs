@@ -3,7 +3,7 @@
 use super::Mechanism;
 use crate::grid::Grid;
 use crate::sampler::{DiscreteLaplaceSampler, Dyadic, bernoulli_exp, big, uniform_below};
-use crate::{Entropy, NoiseError};
+use crate::{Draws, NoiseError};
 use dashu_int::UBig;
 use reticent_core::rounding::{div_up, ln_up, mul_up};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Scale, Sensitivity};
@@ -161,37 +161,37 @@ impl Selection {
     }
 
     /// True with probability e^{−ε·gap/(2Δ)} (e^{−ε·gap/Δ} if monotone).
-    fn keep(&self, gap: u128, entropy: &mut Entropy) -> bool {
+    fn keep(&self, gap: u128, draws: &mut Draws<'_>) -> bool {
         if gap == 0 {
             return true;
         }
         let factor = if self.monotone { 1 } else { 2 };
         let den = (factor * u128::from(self.moved)) << self.rate.shift;
         match gap.checked_mul(self.rate.numerator) {
-            Some(num) => bernoulli_exp(entropy, num, den),
+            Some(num) => bernoulli_exp(draws, num, den),
             None => big::bernoulli_exp(
-                entropy,
+                draws,
                 &(UBig::from(gap) * UBig::from(self.rate.numerator)),
                 &UBig::from(den),
             ),
         }
     }
 
-    fn exponential(&self, gaps: &[u128], entropy: &mut Entropy) -> usize {
+    fn exponential(&self, gaps: &[u128], draws: &mut Draws<'_>) -> usize {
         loop {
-            let candidate = uniform_below(entropy, gaps.len() as u64) as usize;
-            if self.keep(gaps[candidate], entropy) {
+            let candidate = uniform_below(draws, gaps.len() as u64) as usize;
+            if self.keep(gaps[candidate], draws) {
                 return candidate;
             }
         }
     }
 
-    fn permute_and_flip(&self, gaps: &[u128], entropy: &mut Entropy) -> usize {
+    fn permute_and_flip(&self, gaps: &[u128], draws: &mut Draws<'_>) -> usize {
         let mut order: Vec<usize> = (0..gaps.len()).collect();
         for done in 0..order.len() {
-            let pick = done + uniform_below(entropy, (order.len() - done) as u64) as usize;
+            let pick = done + uniform_below(draws, (order.len() - done) as u64) as usize;
             order.swap(done, pick);
-            if self.keep(gaps[order[done]], entropy) {
+            if self.keep(gaps[order[done]], draws) {
                 return order[done];
             }
         }
@@ -199,12 +199,11 @@ impl Selection {
         0
     }
 
-    fn report_noisy_max(&self, gaps: &[u128], entropy: &mut Entropy) -> usize {
+    fn report_noisy_max(&self, gaps: &[u128], draws: &mut Draws<'_>) -> usize {
         let mut best = (0, i128::MIN);
         for (candidate, gap) in gaps.iter().enumerate() {
             // Saturation happens only beyond 2^126 steps; ties go to the first.
-            let noisy =
-                self.laplace.sample(entropy).saturating_sub(i128::try_from(*gap).unwrap_or(i128::MAX));
+            let noisy = self.laplace.sample(draws).saturating_sub(i128::try_from(*gap).unwrap_or(i128::MAX));
             if noisy > best.1 {
                 best = (candidate, noisy);
             }
@@ -251,15 +250,15 @@ impl Mechanism for Selection {
     }
 
     /// The index of the chosen candidate; 0 for an empty list.
-    fn draw(&self, scores: &[i128], entropy: &mut Entropy) -> usize {
+    fn draw(&self, scores: &[i128], draws: &mut Draws<'_>) -> usize {
         if scores.is_empty() {
             return 0;
         }
         let gaps = Self::gaps(scores);
         match self.rule {
-            Rule::Exponential => self.exponential(&gaps, entropy),
-            Rule::PermuteAndFlip => self.permute_and_flip(&gaps, entropy),
-            Rule::ReportNoisyMax => self.report_noisy_max(&gaps, entropy),
+            Rule::Exponential => self.exponential(&gaps, draws),
+            Rule::PermuteAndFlip => self.permute_and_flip(&gaps, draws),
+            Rule::ReportNoisyMax => self.report_noisy_max(&gaps, draws),
         }
     }
 }

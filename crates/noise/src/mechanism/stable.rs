@@ -1,7 +1,7 @@
 //! Counts of labels that are not known beforehand.
 
 use super::{Accuracy, DiscreteLaplace, Mechanism};
-use crate::{Entropy, NoiseError};
+use crate::{Draws, NoiseError};
 use reticent_core::rounding::{add_down, div_down, div_up, exp_down, exp_up, mul_up};
 use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, Neighboring};
 use std::collections::BTreeMap;
@@ -107,10 +107,10 @@ impl Mechanism for StableHistogram {
         largest.max(total / self.labels_moved as f64)
     }
 
-    fn draw(&self, input: &BTreeMap<String, u64>, entropy: &mut Entropy) -> BTreeMap<String, i128> {
+    fn draw(&self, input: &BTreeMap<String, u64>, draws: &mut Draws<'_>) -> BTreeMap<String, i128> {
         let present = || input.iter().filter(|(_, count)| **count > 0);
         let counts: Vec<i128> = present().map(|(_, count)| i128::from(*count)).collect();
-        let noisy = self.noise.draw(&counts, entropy);
+        let noisy = self.noise.draw(&counts, draws);
         let named = present().zip(noisy).map(|((label, _), noisy)| (label, noisy));
         let kept = named.filter(|(_, noisy)| *noisy >= i128::from(self.threshold));
         kept.map(|(label, noisy)| (label.clone(), noisy)).collect()
@@ -204,13 +204,13 @@ mod tests {
 
     #[test]
     fn only_labels_with_rows_come_out_and_in_order() {
-        let mut entropy = Entropy::new().unwrap();
+        let mut session = crate::Session::without_limit("row", Neighboring::AddRemove).unwrap();
         for neighboring in BOTH {
             let mechanism = stable(neighboring, 1.0, 1e-6).unwrap();
-            assert!(mechanism.draw(&BTreeMap::new(), &mut entropy).is_empty());
+            assert!(session.release(&mechanism, &BTreeMap::new()).unwrap().value.is_empty());
             let counts = [("b", 100_000), ("a", 100_000), ("rare", 1), ("none", 0)];
             let counts: BTreeMap<String, u64> = counts.map(|(label, n)| (label.to_owned(), n)).into();
-            let out = mechanism.draw(&counts, &mut entropy);
+            let out = session.release(&mechanism, &counts).unwrap().value;
             // A hundred thousand rows go missing with probability below e^(−49000).
             let frequent: Vec<&str> =
                 out.keys().map(String::as_str).filter(|label| *label != "rare").collect();
@@ -220,7 +220,7 @@ mod tests {
         // The threshold is 1: noise on a label without rows would reach it every other time.
         let zero = BTreeMap::from([("none".to_owned(), 0)]);
         let eager = stable(Neighboring::AddRemove, 0.1, 0.9).unwrap();
-        assert!((0..200).all(|_| eager.draw(&zero, &mut entropy).is_empty()));
+        assert!((0..200).all(|_| session.release(&eager, &zero).unwrap().value.is_empty()));
     }
 
     #[test]

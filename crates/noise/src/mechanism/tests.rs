@@ -8,6 +8,9 @@ fn epsilon(v: f64) -> Epsilon {
 fn delta(v: f64) -> Delta {
     Delta::new(v).unwrap()
 }
+fn session() -> crate::Session {
+    crate::Session::without_limit("row", reticent_core::Neighboring::AddRemove).unwrap()
+}
 fn sensitivity(v: f64) -> Sensitivity {
     Sensitivity::new(v).unwrap()
 }
@@ -173,10 +176,10 @@ fn student_bound_is_the_supremum() {
 
 #[test]
 fn lengths_do_not_depend_on_the_input() {
-    let mut entropy = crate::Entropy::new().unwrap();
+    let mut session = session();
     let laplace = Laplace::new(sensitivity(1.0), epsilon(1.0), 3).unwrap();
-    assert_eq!(laplace.draw(&[], &mut entropy).len(), 3);
-    assert_eq!(laplace.draw(&[1.0; 10], &mut entropy).len(), 3);
+    assert_eq!(session.release(&laplace, &[]).unwrap().value.len(), 3);
+    assert_eq!(session.release(&laplace, &[1.0; 10]).unwrap().value.len(), 3);
     assert_eq!(laplace.distance(&[1.0], &[1.0]), f64::INFINITY);
     assert_eq!(laplace.distance(&[1.0, 0.0, 0.0], &[0.5, 0.5, 0.0]), 1.0);
 }
@@ -184,13 +187,13 @@ fn lengths_do_not_depend_on_the_input() {
 proptest! {
     #[test]
     fn any_input_gives_a_finite_output(x in any::<f64>(), log_scale in -290f64..290.0) {
-        let mut entropy = crate::Entropy::new().unwrap();
+        let mut session = session();
         let scale = Scale::new(10f64.powf(log_scale)).unwrap();
         let s = sensitivity(scale.get());
-        prop_assert!(Laplace::with_scale(s, scale, 1).unwrap().draw(&[x], &mut entropy)[0].is_finite());
-        prop_assert!(Gaussian::with_sigma(s, scale, delta(1e-6), 1).unwrap().draw(&[x], &mut entropy)[0].is_finite());
-        prop_assert!(StudentT::new(s, scale, 3, 1).unwrap().draw(&[x], &mut entropy)[0].is_finite());
+        prop_assert!(session.release(&Laplace::with_scale(s, scale, 1).unwrap(), &[x]).unwrap().value[0].is_finite());
+        prop_assert!(session.release(&Gaussian::with_sigma(s, scale, delta(1e-6), 1).unwrap(), &[x]).unwrap().value[0].is_finite());
+        prop_assert!(session.release(&StudentT::new(s, scale, 3, 1).unwrap(), &[x]).unwrap().value[0].is_finite());
         let choice = Selection::new(Rule::PermuteAndFlip, s, epsilon(1.0)).unwrap();
-        prop_assert!(choice.draw(&choice.points(&[x, 0.0, -x]), &mut entropy) < 3);
+        prop_assert!(session.release(&choice, &choice.points(&[x, 0.0, -x])).unwrap().value < 3);
     }
 }

@@ -84,7 +84,8 @@ fn choose(
         Neighboring::ReplaceOne => selection,
     };
     let shortfall = selection.shortfall(scores.len() as u64, 1, terms.confidence)?;
-    let released = source.release(&selection, scores);
+    terms.check(source)?;
+    let released = source.release(&selection, scores)?;
     Ok(Answer {
         value: released.value,
         interval: vec![[0.0, shortfall]],

@@ -97,7 +97,8 @@ pub fn stable_histogram(
     }
     let mechanism = StableHistogram::new(terms.neighboring, terms.epsilon, terms.delta)?;
     let error = mechanism.error(terms.confidence);
-    let released = source.release(&mechanism, rows);
+    terms.check(source)?;
+    let released = source.release(&mechanism, rows)?;
     let around = |count: &i128| [(*count as f64 - error).next_down(), (*count as f64 + error).next_up()];
     Ok(Answer {
         interval: released.value.values().map(around).collect(),

@@ -7,11 +7,13 @@
 
 mod choices;
 mod counts;
+mod quote;
 mod ranks;
 mod sums;
 
 pub use choices::{best_price, mode};
 pub use counts::{count, counts, histogram, proportion, stable_histogram};
+pub use quote::{Rehearsal, quote, rehearse};
 pub use ranks::{Quantile, QuantileAnswer, RankTable, even_candidates};
 pub use sums::{BoundedSum, mean, sum};
 
@@ -56,6 +58,11 @@ impl Terms {
             neighboring: Neighboring::AddRemove,
             confidence: Confidence::P95,
         }
+    }
+
+    /// Checks that the source charges under these terms' relation.
+    fn check(&self, source: &impl Releaser) -> Result<(), NoiseError> {
+        NoiseError::check_relation(source.neighboring(), self.neighboring)
     }
 
     /// The same terms with a fraction 1/parts of the budget, rounded down.
@@ -117,20 +124,26 @@ fn release_integers(
     reach: Reach,
     values: &[i128],
 ) -> Result<Noisy, NoiseError> {
-    fn run<M>(source: &mut impl Releaser, mechanism: M, confidence: Confidence, values: &[i128]) -> Noisy
+    fn run<M>(
+        source: &mut impl Releaser,
+        mechanism: M,
+        confidence: Confidence,
+        values: &[i128],
+    ) -> Result<Noisy, NoiseError>
     where
         M: Mechanism<Input = [i128], Output = Vec<i128>> + Accuracy,
     {
-        let released = source.release(&mechanism, values);
-        Noisy {
+        let released = source.release(&mechanism, values)?;
+        Ok(Noisy {
             values: released.value,
             error: mechanism.error(confidence),
             event: released.event,
             guarantee: released.guarantee,
-        }
+        })
     }
+    terms.check(source)?;
     let l2 = || Sensitivity::new(reach.l2);
-    Ok(match terms.noise {
+    match terms.noise {
         Noise::Laplace => {
             if terms.delta.get() > 0.0 {
                 return Err(NoiseError::invalid(
@@ -150,7 +163,7 @@ fn release_integers(
         Noise::DiscreteGaussian => {
             run(source, DiscreteGaussian::new(l2()?, terms.epsilon, terms.delta)?, terms.confidence, values)
         }
-    })
+    }
 }
 
 /// part/(part + rest) for noisy parts, and its range when each part is off by at most `error`.

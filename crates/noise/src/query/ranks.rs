@@ -158,12 +158,13 @@ impl RankTable {
                 "leave delta out: a private choice is pure",
             ));
         }
+        terms.check(source)?;
         let sensitivity = quantile.sensitivity(terms.neighboring);
         let selection = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, terms.epsilon)?;
         // Zero where the quantile falls on the candidate, else the weighted rows it misses by.
         let misses = |(strictly, upto): (i128, i128)| strictly.max(-upto).max(0);
         let scores: Vec<i128> = self.offsets(quantile).into_iter().map(|offset| -misses(offset)).collect();
-        let Released { value, event, guarantee } = source.release(&selection, &scores[..]);
+        let Released { value, event, guarantee } = source.release(&selection, &scores[..])?;
         Ok(Released { value: self.candidates[value], event, guarantee })
     }
 
@@ -207,7 +208,7 @@ impl RankTable {
         let mut end =
             |offset: &dyn Fn(&(i128, i128)) -> i128, side: i128, fallback: f64| -> Result<f64, NoiseError> {
                 let scores: Vec<i128> = offsets.iter().map(|o| -wide_of(offset(o) * side, aim)).collect();
-                let released = source.release(&proposal, &scores[..]);
+                let released = source.release(&proposal, &scores[..])?;
                 bill.add(released.event, released.guarantee)?;
                 let reach = Reach { l1: sensitivity, l2: sensitivity as f64 };
                 let check = release_integers(source, &probe, reach, &[offset(&offsets[released.value])])?;

@@ -9,9 +9,10 @@ use account::{account_at, sampler_share};
 use reticent_accounting::calibrate;
 use reticent_core::rounding::mul_down;
 use reticent_core::{
-    Certificate, Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate, Scale,
+    Certificate, Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Permit, SamplingRate, Scale,
     Sensitivity,
 };
+use reticent_noise::Payer;
 use reticent_noise::bulk::BulkGaussian;
 use reticent_noise::sampler::Inclusion;
 use serde::{Deserialize, Serialize};
@@ -228,6 +229,33 @@ impl PrivacyPlan {
     /// What one step costs.
     pub fn event(&self) -> &Event {
         &self.event
+    }
+
+    /// What all steps cost, as one event.
+    pub(crate) fn whole(&self) -> Event {
+        Event::Repeated { count: self.settings.steps, event: Box::new(self.event.clone()) }
+    }
+
+    /// What a run of all steps costs: the event that a permit for it must cover.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for an event without meaning.
+    pub fn charges(&self) -> Result<reticent_core::Plan, TrainError> {
+        Ok(reticent_core::Plan::new(vec![self.whole()])?)
+    }
+
+    /// Charges a run of all steps.
+    ///
+    /// # Guarantee
+    /// The event of all steps is on record before the permit exists.
+    ///
+    /// # Reference
+    /// [`reticent_core::charge`].
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when the session refuses the charge or protects under another neighbouring relation.
+    pub fn charge(&self, session: &mut impl Payer) -> Result<Permit, TrainError> {
+        Ok(session.charge_under(self.settings.neighboring, &self.charges()?)?)
     }
 
     /// ε after this many steps, at the plan's δ, rounded up.

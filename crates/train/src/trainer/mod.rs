@@ -14,7 +14,7 @@ use crate::noise::StepNoise;
 use crate::optimizer::{Optimizer, Segments, StepInput};
 use crate::sampler::{PoissonSampler, Repeated, Shuffler, Units};
 use crate::{Examples, Layout, Model, PrivacyPlan, Selection, TrainError};
-use reticent_core::{Certificate, Epsilon, Neighboring, SamplingRate};
+use reticent_core::{Certificate, Epsilon, Neighboring, Permit, SamplingRate};
 use reticent_data::keyed_hash;
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Repeatable;
@@ -90,10 +90,23 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// A training with the guarantee of a plan, from the model's own initial weights.
+    /// A training with the guarantee of a plan, from the model's own initial weights. The permit covers all its steps, as
+    /// [`PrivacyPlan::charge`] gives one; a run that is resumed needs one as well.
+    ///
+    /// Without a permit there is no private trainer:
+    ///
+    /// ```compile_fail,E0061
+    /// use reticent_train::{Examples, Model, PrivacyPlan, Recipe, Trainer, Units};
+    /// use std::sync::Arc;
+    ///
+    /// fn unpaid(model: Box<dyn Model>, examples: Arc<Examples>, plan: PrivacyPlan, recipe: Recipe) {
+    ///     let units = Units::examples(examples.len());
+    ///     let trainer = Trainer::private(model, examples, units, plan, recipe);
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// [`TrainError::Invalid`] when the units do not belong to the examples, the plan is for another number of weights or,
+    /// [`TrainError::Noise`] when the permit does not cover all steps; [`TrainError::Invalid`] when the units do not belong to the examples, the plan is for another number of weights or,
     /// with replace-one, of units; what the model says about the examples; when there is no randomness.
     pub fn private(
         model: Box<dyn Model>,
@@ -101,6 +114,7 @@ impl Trainer {
         units: Units,
         plan: PrivacyPlan,
         recipe: Recipe,
+        mut permit: Permit,
     ) -> Result<Self, TrainError> {
         let (dimension, settings) = (model.layout().gradients(), plan.settings());
         if settings.dimension != dimension {
@@ -113,7 +127,8 @@ impl Trainer {
             return Err(TrainError::invalid("size", settings.size, remedy));
         }
         let sampler = PoissonSampler::new(SamplingRate::new(settings.sampling_rate)?)?;
-        let (noise, entropy) = (Box::new(StepNoise::new(*plan.noise())), Box::new(Entropy::new()?));
+        let noise = Box::new(StepNoise::new(*plan.noise(), &mut permit, &plan.whole())?);
+        let entropy = Box::new(Entropy::new()?);
         let weights = model.initial_weights()?;
         let source = Source::Private { sampler, noise, entropy };
         Self::new(model, examples, units, Terms::Private(plan), recipe, source, weights)

@@ -1,9 +1,10 @@
 //! A softmax regression, example by example: slow, simple, and with a frozen parameter.
 #![allow(dead_code)]
 
+use reticent_core::{Permit, Unlimited, charge};
 use reticent_train::{
     Beside, Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings,
-    PrivacyPlan, Recipe, Schedule, Selection, Targets, TrainError,
+    PrivacyPlan, Recipe, Schedule, Selection, Targets, TrainError, Trainer, Units,
 };
 use std::sync::Arc;
 
@@ -152,4 +153,21 @@ pub(crate) fn recipe() -> Recipe {
 
 pub(crate) fn model() -> Box<dyn Model> {
     Box::new(Softmax::new(2, 3))
+}
+
+/// The right to all steps of a plan, from a record without a limit.
+pub(crate) fn permit(plan: &PrivacyPlan) -> Permit {
+    charge(&mut Unlimited::new(), &plan.charges().unwrap()).unwrap()
+}
+
+/// A private trainer in a session without limit.
+pub(crate) fn private(
+    model: Box<dyn Model>,
+    examples: Arc<Examples>,
+    units: Units,
+    plan: PrivacyPlan,
+    recipe: Recipe,
+) -> Result<Trainer, TrainError> {
+    let permit = permit(&plan);
+    Trainer::private(model, examples, units, plan, recipe, permit)
 }
