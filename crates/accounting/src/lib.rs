@@ -11,6 +11,7 @@
 //! | [`moments`] | the moments accountant, for comparison |
 //! | [`tight`] | the distribution of the privacy loss, certified from both sides |
 //! | [`account`] | one accountant over all of these: compose, ask, budget left |
+//! | [`filter`] | plans chosen by earlier answers: filters, an odometer, a budget |
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
 //! | [`tradeoff`] | what an attacker can achieve |
 //! | [`posterior`] | what an output can make somebody believe |
@@ -24,6 +25,7 @@ mod cells;
 mod clipped;
 pub mod composition;
 mod error;
+pub mod filter;
 pub mod group;
 pub mod moments;
 pub mod optimal;

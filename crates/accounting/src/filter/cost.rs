@@ -1,0 +1,207 @@
+//! What a plan costs in the currency of each filter.
+
+use crate::amplification::subsampled;
+use crate::clipped::multiplier;
+use crate::rdp::{RdpAccountant, response_loss};
+use crate::{Accountant, AccountingError, Method};
+use reticent_core::rounding::{add_up, div_up, exp_up, mul_up};
+use reticent_core::special::normal_tail_quantile;
+use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Plan, SamplingRate};
+
+/// Upper bounds on what an event loses, each infinite where none is known. The last three are about the event apart
+/// from its leak.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cost {
+    /// The probability with which the event may reveal everything.
+    pub(super) leak: f64,
+    /// ε of pure differential privacy.
+    pub(super) pure: f64,
+    /// μ² of Gaussian differential privacy.
+    pub(super) gaussian: f64,
+    /// ρ of zero-concentrated differential privacy.
+    pub(super) concentrated: f64,
+}
+
+impl Cost {
+    const NONE: Self = Self { leak: 0.0, pure: 0.0, gaussian: 0.0, concentrated: 0.0 };
+    const UNKNOWN: Self =
+        Self { leak: 0.0, pure: f64::INFINITY, gaussian: f64::INFINITY, concentrated: f64::INFINITY };
+
+    fn of_pure(epsilon: f64) -> Self {
+        let mu = gaussian_of_pure(epsilon);
+        let square = mul_up(epsilon, epsilon);
+        Self { leak: 0.0, pure: epsilon, gaussian: mul_up(mu, mu), concentrated: mul_up(0.5, square) }
+    }
+
+    /// The cost of noise with this μ.
+    fn of_gaussian(mu: f64) -> Self {
+        let square = mul_up(mu, mu);
+        Self { gaussian: square, concentrated: mul_up(0.5, square), ..Self::UNKNOWN }
+    }
+
+    fn of_claim(claim: Guarantee) -> Self {
+        Self { leak: claim.delta.get(), ..Self::of_pure(claim.epsilon.get()) }
+    }
+
+    /// The (ε, δ) that it is, if it is one.
+    fn claim(&self) -> Option<Guarantee> {
+        Some(Guarantee { epsilon: Epsilon::new(self.pure).ok()?, delta: Delta::new(self.leak).ok()? })
+    }
+
+    fn each(&self, other: &Self, join: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            leak: join(self.leak, other.leak),
+            pure: join(self.pure, other.pure),
+            gaussian: join(self.gaussian, other.gaussian),
+            concentrated: join(self.concentrated, other.concentrated),
+        }
+    }
+
+    fn times(&self, count: u64) -> Self {
+        // Above 2^53 the number is rounded to the nearest double.
+        let n = (count as f64) * if count > 1 << 53 { 1.0 + f64::EPSILON } else { 1.0 };
+        self.each(self, |value, _| if value == 0.0 { 0.0 } else { mul_up(n, value) })
+    }
+
+    fn of(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let noise = |z: NoiseMultiplier| div_up(1.0, z.get());
+        Ok(match event {
+            Event::Gaussian { noise_multiplier } => Self::of_gaussian(noise(*noise_multiplier)),
+            Event::ClippedSum { noise_multiplier } => {
+                Self::of_gaussian(noise(multiplier(*noise_multiplier, neighboring)?))
+            }
+            Event::Gdp { mu } => Self::of_gaussian(mu.get()),
+            Event::TreeAggregation { noise_multiplier, steps } => {
+                // A record is in one node of each level of the binary tree.
+                Self::of_gaussian(noise(*noise_multiplier))
+                    .times(u64::from(u64::BITS - steps.leading_zeros()))
+            }
+            Event::DiscreteGaussian { noise_multiplier, .. } => {
+                Self { gaussian: f64::INFINITY, ..Self::of_gaussian(noise(*noise_multiplier)) }
+            }
+            Event::Zcdp { rho } => Self { concentrated: rho.get(), ..Self::UNKNOWN },
+            Event::Laplace { noise_multiplier } | Event::DiscreteLaplace { noise_multiplier, .. } => {
+                Self::of_pure(noise(*noise_multiplier))
+            }
+            Event::RandomizedResponse { keep_probability, categories } => {
+                Self::of_pure(response_loss(keep_probability.get(), *categories))
+            }
+            Event::Pure { epsilon } => Self::of_pure(epsilon.get()),
+            Event::Exponential { epsilon } => {
+                // A range of the loss of ε: ε²/8-zCDP.
+                let e = epsilon.get();
+                Self { concentrated: mul_up(0.125, mul_up(e, e)), ..Self::of_pure(e) }
+            }
+            Event::Approximate { epsilon, delta } => {
+                Self::of_claim(Guarantee { epsilon: *epsilon, delta: *delta })
+            }
+            Event::PoissonSampled { rate, event } if neighboring == Neighboring::AddRemove => {
+                Self::of(event, neighboring)?.sampled(*rate)?
+            }
+            Event::SampledWithoutReplacement { dataset_size, batch_size, event }
+                if neighboring == Neighboring::ReplaceOne =>
+            {
+                let rate = div_up(*batch_size as f64, *dataset_size as f64).min(1.0);
+                Self::of(event, neighboring)?.sampled(SamplingRate::new(rate)?)?
+            }
+            Event::Repeated { count: 0, .. } => Self::NONE,
+            Event::Repeated { count, event } => Self::of(event, neighboring)?.times(*count),
+            Event::Composed { events } => events.iter().try_fold(Self::NONE, |sum, event| {
+                Ok::<_, AccountingError>(sum.each(&Self::of(event, neighboring)?, add_up))
+            })?,
+            Event::Parallel { events } => {
+                let parts: Vec<Self> = events
+                    .iter()
+                    .map(|e| Self::of(e, neighboring))
+                    .collect::<Result<_, AccountingError>>()?;
+                Self::parallel(&parts, neighboring)
+            }
+            _ => Self::UNKNOWN,
+        })
+    }
+
+    /// Amplified by sampling where the event has an (ε, δ).
+    fn sampled(&self, rate: SamplingRate) -> Result<Self, AccountingError> {
+        match self.claim() {
+            Some(claim) => Ok(Self::of_claim(subsampled(claim, rate)?)),
+            None => Ok(Self { leak: self.leak, ..Self::UNKNOWN }),
+        }
+    }
+
+    /// A record is in one part; under replace-one it may leave one and enter another.
+    fn parallel(parts: &[Self], neighboring: Neighboring) -> Self {
+        let touched = |value: fn(&Self) -> f64| {
+            let mut values: Vec<f64> = parts.iter().map(value).collect();
+            values.sort_by(|a, b| b.total_cmp(a));
+            let most = match neighboring {
+                Neighboring::AddRemove => 1,
+                Neighboring::ReplaceOne => 2,
+            };
+            values.into_iter().take(most).fold(0.0, add_up)
+        };
+        Self {
+            leak: touched(|part| part.leak),
+            pure: touched(|part| part.pure),
+            gaussian: touched(|part| part.gaussian),
+            concentrated: touched(|part| part.concentrated),
+        }
+    }
+}
+
+/// The least μ for which every ε-private mechanism is μ-GDP: 2Φ⁻¹(e^ε/(1 + e^ε)), at most ε√(π/2). Rounded up.
+pub(super) fn gaussian_of_pure(epsilon: f64) -> f64 {
+    // √(π/2) = 1.2533141373155002…
+    let line = mul_up(1.253_314_137_315_501, epsilon);
+    if !(0.5..600.0).contains(&epsilon) {
+        return line;
+    }
+    // The quantile is good to 10⁻¹².
+    line.min(2.0 * normal_tail_quantile(1.0 / (1.0 + exp_up(epsilon))) * (1.0 + 1e-9))
+}
+
+/// A plan as the filters see it.
+pub(super) struct Price {
+    /// What its events add up to.
+    pub(super) cost: Cost,
+    /// Its events, to be added up by the tight accountant.
+    pub(super) account: Accountant,
+    /// The Rényi curve of what does not leak; none where an event has none.
+    curve: Option<RdpAccountant>,
+    /// Whether it is a single use of a single event.
+    pub(super) is_single: bool,
+}
+
+impl Price {
+    pub(super) fn new(plan: &Plan, neighboring: Neighboring) -> Result<Self, AccountingError> {
+        let mut account = Accountant::new(neighboring, Method::Pld);
+        plan.events().iter().try_for_each(|event| account.compose(event, 1))?;
+        let (mut cost, mut curve) = (Cost::NONE, Some(RdpAccountant::new(neighboring)));
+        for (count, event) in account.tally().parts() {
+            cost = cost.each(&Cost::of(event, neighboring)?.times(*count), add_up);
+            let composed = curve.as_mut().map(|curve| match event {
+                Event::Approximate { epsilon, .. } => {
+                    curve.compose(&Event::Pure { epsilon: *epsilon }, *count)
+                }
+                other => curve.compose(other, *count),
+            });
+            match composed {
+                None | Some(Ok(())) => {}
+                Some(Err(AccountingError::Unsupported { .. })) => curve = None,
+                Some(Err(error)) => return Err(error),
+            }
+        }
+        let is_single =
+            account.tally().parts().iter().map(|(count, _)| *count).fold(0, u64::saturating_add) <= 1;
+        Ok(Self { cost, account, curve, is_single })
+    }
+
+    /// D_α of what does not leak; infinite where no bound is known.
+    pub(super) fn divergence(&self, order: f64) -> f64 {
+        self.curve.as_ref().map_or(f64::INFINITY, |curve| curve.divergence_up(order))
+    }
+
+    /// The plain sum of the events' own ε and δ, where each has one.
+    pub(super) fn plain(&self) -> Option<Guarantee> {
+        self.cost.claim()
+    }
+}
