@@ -5,6 +5,9 @@ use super::{Filter, Odometer, Rule};
 use crate::AccountingError;
 use reticent_core::{Epsilon, Guarantee, InvalidValue, Ledger, LedgerError, Neighboring, Plan};
 
+/// Less than this part of the limit's ε is called nothing in a message: a δ that is left still covers tiny ones.
+const NOTHING: f64 = 1e-4;
+
 /// A record in memory that refuses what would exceed a limit.
 ///
 /// # Guarantee
@@ -116,7 +119,7 @@ impl Budget {
     fn remedy(&self) -> String {
         let limit = self.limit();
         match self.left().map(|left| four_digits_down(left.get())) {
-            Ok(left) if left > 0.0 => {
+            Ok(left) if left > NOTHING * limit.epsilon.get() => {
                 format!("one more question of up to epsilon = {left} fits the limit ({limit})")
             }
             _ => format!("nothing is left of the limit ({limit})"),
@@ -132,6 +135,5 @@ fn four_digits_down(value: f64) -> f64 {
     let digits = (3.0 - libm::floor(libm::log10(value))).clamp(-300.0, 300.0);
     let unit = libm::pow(10.0, digits);
     let (down, near) = (libm::floor(value * unit) / unit, libm::round(value * unit) / unit);
-    // 0.25 less its last digit is still shown as 0.25 only if that is not above it.
     if near <= value { near } else { down }
 }
