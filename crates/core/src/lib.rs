@@ -8,7 +8,7 @@
 //! | [`Neighboring`] | what is hidden: that a record is there, or what it holds |
 //! | [`Event`], [`EventLog`] | what happened to private data, with a stable JSON form |
 //! | [`Plan`], [`Ledger`], [`Permit`] | what is to be drawn, the record of it, and the right to draw that follows |
-//! | [`Guarantee`], [`Certificate`] | what it adds up to, and all that the claim rests on |
+//! | [`Guarantee`], [`Certificate`], [`Fact`] | what it adds up to, and all that the claim rests on |
 //! | [`rounding`] | sums, products and roots that err on a stated side |
 //! | [`special`] | the error function, normal tails and others, each with its accuracy |
 //! | [`profile`] | δ as a function of ε for Gaussian noise, and back |
@@ -19,6 +19,7 @@
 mod certificate;
 mod error;
 mod event;
+mod fact;
 mod ledger;
 mod neighboring;
 pub mod profile;
@@ -30,6 +31,7 @@ mod trials;
 pub use certificate::{Certificate, Guarantee};
 pub use error::InvalidValue;
 pub use event::{Event, EventLog};
+pub use fact::Fact;
 pub use ledger::{Ledger, LedgerError, Permit, Plan, Unlimited, Unpaid, charge};
 pub use neighboring::Neighboring;
 pub use quantity::{

@@ -5,6 +5,9 @@ use crate::AccountingError;
 use reticent_core::rounding::{add_up, sub_down};
 use reticent_core::{Delta, Epsilon, Guarantee};
 
+/// A plan of ρ-zCDP is far beyond a total ε when ρ is so many times ε² (and this number itself).
+const FAR: f64 = 1e4;
+
 /// Claims within a total.
 ///
 /// # Guarantee
@@ -31,7 +34,7 @@ impl Basic {
     /// of what is left of δ, and all that is left; the one that leaves the largest shares is taken.
     pub(super) fn then(&self, price: &Price) -> Result<Option<Self>, AccountingError> {
         let plain = price.plain().and_then(|claim| self.with(claim.epsilon.get(), claim.delta.get()));
-        if price.is_single && plain.is_some() {
+        if price.is_single && plain.is_some() || self.is_far(price) {
             return Ok(plain);
         }
         let left = sub_down(self.total.delta.get(), self.delta);
@@ -53,6 +56,13 @@ impl Basic {
             });
         }
         Ok(best)
+    }
+
+    /// Whether the plan is certainly far beyond the total. Nothing rests on it: the tight account, which takes longest for
+    /// such plans, is left out.
+    fn is_far(&self, price: &Price) -> bool {
+        let (epsilon, rho) = (self.total.epsilon.get(), price.cost.concentrated);
+        rho.is_finite() && rho > FAR * epsilon.max(1.0) * epsilon.max(1.0)
     }
 
     fn with(&self, epsilon: f64, delta: f64) -> Option<Self> {

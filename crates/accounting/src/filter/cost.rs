@@ -29,13 +29,13 @@ impl Cost {
 
     fn of_pure(epsilon: f64) -> Self {
         let mu = gaussian_of_pure(epsilon);
-        let square = mul_up(epsilon, epsilon);
-        Self { leak: 0.0, pure: epsilon, gaussian: mul_up(mu, mu), concentrated: mul_up(0.5, square) }
+        let (own, square) = (square_up(mu), square_up(epsilon));
+        Self { leak: 0.0, pure: epsilon, gaussian: own, concentrated: mul_up(0.5, square) }
     }
 
     /// The cost of noise with this μ.
     fn of_gaussian(mu: f64) -> Self {
-        let square = mul_up(mu, mu);
+        let square = square_up(mu);
         Self { gaussian: square, concentrated: mul_up(0.5, square), ..Self::UNKNOWN }
     }
 
@@ -146,6 +146,11 @@ impl Cost {
             concentrated: touched(|part| part.concentrated),
         }
     }
+}
+
+/// A square that is known, if only to be beyond every limit.
+fn square_up(value: f64) -> f64 {
+    mul_up(value, value).min(f64::MAX)
 }
 
 /// The least μ for which every ε-private mechanism is μ-GDP: 2Φ⁻¹(e^ε/(1 + e^ε)), at most ε√(π/2). Rounded up.

@@ -36,7 +36,7 @@ use crate::AccountingError;
 use basic::Basic;
 use cost::Price;
 use reticent_core::rounding::{add_up, mul_down};
-use reticent_core::{Delta, Epsilon, Event, Guarantee, InvalidValue, Neighboring, Order, Plan};
+use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Neighboring, Order, Plan};
 
 /// Which filter decides. It is chosen before the first answer, from public numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -260,6 +260,11 @@ impl Filter {
         }
         Ok(next)
     }
+}
+
+/// The sum of the events' own ε and δ, where each has one.
+pub(crate) fn plain_sum(log: &EventLog) -> Result<Option<Guarantee>, AccountingError> {
+    Ok(Price::new(&Plan::new(log.events.clone())?, log.neighboring)?.plain())
 }
 
 /// The largest number that a predicate allows which is true up to some point, rounded down; 0 where it is never true.

@@ -124,7 +124,8 @@ fn a_thousand_small_questions_cost_far_less_than_their_sum() {
 fn budgets_collect_no_dust() {
     assert_eq!(admitted(filter(1.0, 0.0, Rule::Best), &plan(pure(0.125)), 99), 8);
     assert_eq!(admitted(filter(1.0, 0.0, Rule::Basic), &plan(pure(0.5)), 99), 2);
-    assert_eq!(admitted(filter(1.0, 1e-6, Rule::Basic), &plan(approximate(0.25, 2.5e-7)), 99), 4);
+    let (whole, quarter) = (libm::exp2(-20.0), libm::exp2(-22.0));
+    assert_eq!(admitted(filter(1.0, whole, Rule::Basic), &plan(approximate(0.25, quarter)), 99), 4);
     // A sum that is rounded up is refused.
     assert_eq!(admitted(filter(0.3, 0.0, Rule::Basic), &plan(pure(0.1)), 99), 2);
 }
@@ -189,10 +190,10 @@ fn each_rule_takes_what_it_can_bound() {
 
 #[test]
 fn leaks_add_up_within_their_share() {
-    // Each leaks 1e-8: 12 of them fit an eighth of 1e-6, and the basic filter has another quarter.
-    let open = filter(2.0, 1e-6, Rule::Best);
-    assert_eq!(admitted(open, &plan(approximate(0.001, 1e-8)), 99), 25);
-    assert_eq!(admitted(filter(2.0, 1e-6, Rule::Approximate), &plan(approximate(0.001, 1e-8)), 99), 50);
+    // Each leaks a 128th of δ: 16 fit the eighth that is set aside for leaks, 32 the quarter of the basic filter.
+    let (whole, part) = (libm::exp2(-20.0), libm::exp2(-27.0));
+    assert_eq!(admitted(filter(2.0, whole, Rule::Best), &plan(approximate(0.001, part)), 99), 32);
+    assert_eq!(admitted(filter(2.0, whole, Rule::Approximate), &plan(approximate(0.001, part)), 99), 64);
 }
 
 #[test]
