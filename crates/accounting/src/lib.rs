@@ -11,7 +11,9 @@
 //! | [`moments`] | the moments accountant, for comparison |
 //! | [`tight`] | the distribution of the privacy loss, certified from both sides |
 //! | [`account`] | one accountant over all of these: compose, ask, budget left |
+//! | [`filter`] | plans chosen by earlier answers: filters, an odometer, a budget |
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
+//! | [`verify`] | whether a certificate's claim follows from its events |
 //! | [`tradeoff`] | what an attacker can achieve |
 //! | [`posterior`] | what an output can make somebody believe |
 //! | [`words`] | events in words |
@@ -28,6 +30,7 @@ mod cells;
 mod clipped;
 pub mod composition;
 mod error;
+pub mod filter;
 pub mod group;
 mod kind;
 pub mod moments;
@@ -36,10 +39,12 @@ pub mod posterior;
 pub mod rdp;
 pub mod tight;
 pub mod tradeoff;
+mod verify;
 pub mod words;
 
 pub use account::{Accountant, Answer, Method, Standing};
 pub use error::AccountingError;
+pub use verify::{Verdict, verify};
 
 #[cfg(test)]
 mod tests;

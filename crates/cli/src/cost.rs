@@ -2,7 +2,7 @@
 
 use crate::fail::Fail;
 use crate::text::{json_line, spent};
-use reticent::core::Certificate;
+use reticent::core::{Certificate, Fact};
 use std::path::Path;
 
 /// The lines about cost that every release ends with; a certificate that is `kept` in a file is named, not printed.
@@ -17,7 +17,7 @@ pub(crate) fn cost(
         ("mechanism".to_owned(), mechanism),
     ];
     if !public.is_empty() {
-        lines.push(("taken as public".to_owned(), public.join("; ")));
+        lines.push(("taken as public".to_owned(), Fact::line(public)));
     }
     let certificate = match kept {
         Some(file) => file.display().to_string(),

@@ -9,7 +9,7 @@
 //! | [`Event`], [`EventLog`] | what happened to private data, with a stable JSON form |
 //! | [`event`] | the one list of kinds, their keys, the walk through them, the reader of files |
 //! | [`Plan`], [`Ledger`], [`Permit`] | what is to be drawn, the record of it, and the right to draw that follows |
-//! | [`Guarantee`], [`Certificate`] | what it adds up to, and all that the claim rests on |
+//! | [`Guarantee`], [`Certificate`], [`Fact`] | what it adds up to, and all that the claim rests on |
 //! | [`rounding`] | sums, products and roots that err on a stated side |
 //! | [`special`] | the error function, normal tails and others, each with its accuracy |
 //! | [`profile`] | δ as a function of ε for Gaussian noise, and back |
@@ -22,6 +22,7 @@ mod certificate;
 mod code;
 mod error;
 pub mod event;
+mod fact;
 mod ledger;
 mod neighboring;
 pub mod profile;
@@ -33,6 +34,7 @@ pub use certificate::{Certificate, Guarantee};
 pub use code::{Code, Coded};
 pub use error::InvalidValue;
 pub use event::{Event, EventKey, EventLog};
+pub use fact::Fact;
 pub use ledger::{Ledger, LedgerError, Permit, Plan, Unlimited, Unpaid, charge};
 pub use neighboring::Neighboring;
 pub use quantity::{

@@ -10,7 +10,7 @@ use crate::rows::Rows;
 use crate::settings::{Scope, Settings};
 use crate::solver::minimise;
 use reticent_core::profile::gaussian_noise_multiplier_up;
-use reticent_core::{Certificate, Event, Guarantee, Neighboring};
+use reticent_core::{Certificate, Event, Fact, Guarantee, Neighboring};
 use reticent_noise::{Paid, Payer};
 use serde::{Deserialize, Serialize};
 
@@ -205,25 +205,18 @@ pub(crate) fn certificate(
         AnyPlan::Gradient(plan) => (plan.theorem, plan.lambda),
     };
     let size = match scope.neighboring {
-        Neighboring::ReplaceOne => format!("number of rows: {}", scope.size),
-        Neighboring::AddRemove => format!("declared size: {}", scope.size),
+        Neighboring::ReplaceOne => Fact::FittedRows(scope.size),
+        Neighboring::AddRemove => Fact::DeclaredSize(scope.size),
     };
     let public = vec![
         size,
-        format!("weights: {}, constant feature {}", scope.width, settings.intercept),
-        format!("rows of l2 norm at most 1 and l1 norm at most {:.4}", scope.l1_bound + 5e-5),
-        format!("loss: {}", scope.loss),
-        format!("regularization: {}", lambda / scope.size as f64),
+        Fact::Weights { count: scope.width, constant: settings.intercept },
+        Fact::RowNorm { l1: scope.l1_bound },
+        Fact::Loss(scope.loss.to_string()),
+        Fact::Regularization(lambda / scope.size as f64),
     ];
-    Certificate {
-        unit: settings.unit.clone(),
-        neighboring: scope.neighboring,
-        events: events.to_vec(),
-        adaptive: Vec::new(),
-        guarantee,
-        accountant: format!("{theorem}{how}"),
-        public,
-    }
+    let (unit, accountant) = (settings.unit.clone(), format!("{theorem}{how}"));
+    Certificate::compose(unit, scope.neighboring, events.to_vec(), guarantee, accountant, public)
 }
 
 pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimension: usize) -> Report {

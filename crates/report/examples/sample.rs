@@ -257,7 +257,9 @@ fn certificate() -> Result<Certificate, AccountingError> {
         events: vec![training(EPOCHS)?],
         guarantee: Guarantee { epsilon: Epsilon::new(epsilon(EPOCHS)?)?, delta: Delta::new(1e-5)? },
         accountant: "pld (the privacy-loss distribution)".to_owned(),
-        public: vec!["the columns and their categories".to_owned(), "the clipping norm, 1".to_owned()],
+        public: ["the columns and their categories", "the clipping norm, 1"]
+            .map(|text| text.to_owned().into())
+            .into(),
     })
 }
 

@@ -141,7 +141,7 @@ fn hostile() -> Dossier {
     findings.records =
         Some(Exposure { sorted_by: text(), compared: 1, worst: vec![record], reason: Some(text()) });
     let certificate = dossier.certificate.as_mut().unwrap();
-    (certificate.unit, certificate.accountant, certificate.public) = (text(), text(), vec![text()]);
+    (certificate.unit, certificate.accountant, certificate.public) = (text(), text(), vec![text().into()]);
     dossier.provenance.files[0].name = text();
     dossier.provenance.command = Some(text());
     dossier.provenance.seeds.insert(text(), text());

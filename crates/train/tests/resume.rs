@@ -73,7 +73,7 @@ fn a_run_that_ends_early_counts_by_its_cause() {
         assert_eq!((certificate.guarantee, &certificate.events), (plain.guarantee, &plain.events), "{name}");
         // The premise is a public fact beside the plan's own.
         assert_eq!(certificate.public.len(), plain.public.len() + 1);
-        let premise = certificate.public.last().unwrap();
+        let premise = certificate.public.last().unwrap().to_string();
         assert!(premise.contains("after step 7 of 5000"), "{premise}");
         assert_eq!(premise.contains("declared not to depend"), cause.is_blind(), "{premise}");
         // It is the end, also for the next process.

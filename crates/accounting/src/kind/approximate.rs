@@ -3,6 +3,7 @@
 use super::{Kind, pure};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::{Curve, curve, ends};
 use crate::tight::Loss;
@@ -47,6 +48,10 @@ impl Kind for Approximate<'_> {
         let one = Guarantee { epsilon: *self.epsilon, delta: *self.delta };
         let Guarantee { epsilon, delta } = group::approximate(one, group.size)?;
         Ok(Event::Approximate { epsilon, delta })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_claim(Guarantee { epsilon: *self.epsilon, delta: *self.delta }))
     }
 
     fn is_idle(&self) -> bool {

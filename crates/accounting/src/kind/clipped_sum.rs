@@ -4,6 +4,7 @@ use super::{Kind, gaussian};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
 use crate::clipped::{Sums, multiplier, plain};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::{Curve, ends};
 use crate::tight::Loss;
@@ -51,6 +52,10 @@ impl Kind for ClippedSum<'_> {
 
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         Ok(Event::ClippedSum { noise_multiplier: group.less_noise(*self.noise_multiplier)? })
+    }
+
+    fn cost(&self, neighboring: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_noise(multiplier(*self.noise_multiplier, neighboring)?))
     }
 
     fn is_idle(&self) -> bool {

@@ -4,6 +4,7 @@ use super::{Kind, of};
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, is_plain, leak};
 use crate::clipped::each_allowed;
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::curve::{collect, summed};
 use crate::rdp::{Curve, ends, kullback_leibler, largest_loss};
@@ -58,6 +59,10 @@ impl Kind for Composed<'_> {
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         let events = self.events.iter().map(|event| group.meets(event));
         Ok(Event::Composed { events: events.collect::<Result<_, AccountingError>>()? })
+    }
+
+    fn cost(&self, neighboring: Neighboring) -> Result<Cost, AccountingError> {
+        Cost::sum(self.events, neighboring)
     }
 
     fn is_idle(&self) -> bool {

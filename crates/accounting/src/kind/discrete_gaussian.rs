@@ -3,6 +3,7 @@
 use super::{Kind, gaussian};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::tight::events::{End, Found, something, unsupported};
@@ -51,6 +52,10 @@ impl Kind for DiscreteGaussian<'_> {
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         let z = self.noise_multiplier.get() / group.size as f64;
         Ok(Event::Zcdp { rho: Rho::new((0.5 / (z * z)) * (1.0 + 1e-14))? })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost { gaussian: f64::INFINITY, ..Cost::of_noise(*self.noise_multiplier) })
     }
 
     fn is_idle(&self) -> bool {

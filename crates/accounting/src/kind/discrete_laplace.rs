@@ -3,6 +3,7 @@
 use super::{Kind, OnSample, pure};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::rdp::curve::{divided, log_sum_exp};
@@ -10,6 +11,7 @@ use crate::tight::events::{End, Found, something};
 use crate::tight::{Loss, lattice};
 use crate::words::Digits;
 use reticent_core::event::kind::DiscreteLaplace;
+use reticent_core::rounding::div_up;
 use reticent_core::{Event, Neighboring};
 
 /// Integers that move so far are taken for real numbers where a lower end is asked for.
@@ -76,6 +78,10 @@ impl Kind for DiscreteLaplace<'_> {
             noise_multiplier: group.less_noise(*self.noise_multiplier)?,
             sensitivity: Some(sensitivity),
         })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_pure(div_up(1.0, self.noise_multiplier.get())))
     }
 
     fn is_idle(&self) -> bool {

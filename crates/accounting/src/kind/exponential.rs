@@ -3,12 +3,14 @@
 use super::{Kind, OnSample, pure};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::tight::Loss;
 use crate::tight::events::{End, Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Exponential;
+use reticent_core::rounding::mul_up;
 use reticent_core::{Event, Guarantee, Neighboring};
 
 impl Kind for Exponential<'_> {
@@ -51,6 +53,12 @@ impl Kind for Exponential<'_> {
 
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         Ok(Event::Exponential { epsilon: group.more_loss(*self.epsilon)? })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        // A range of the loss of ε: ε²/8-zCDP.
+        let epsilon = self.epsilon.get();
+        Ok(Cost { concentrated: mul_up(0.125, mul_up(epsilon, epsilon)), ..Cost::of_pure(epsilon) })
     }
 
     fn is_idle(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::{Kind, OnSample};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::tight::Loss;
@@ -52,6 +53,10 @@ impl Kind for Gaussian<'_> {
 
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         Ok(Event::Gaussian { noise_multiplier: group.less_noise(*self.noise_multiplier)? })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_noise(*self.noise_multiplier))
     }
 
     fn is_idle(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::{Kind, OnSample};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::{Curve, ends};
 use crate::tight::Loss;
@@ -45,6 +46,10 @@ impl Kind for Gdp<'_> {
 
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         Ok(Event::Gdp { mu: Mu::new(mul_up(group.size as f64, self.mu.get()))? })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_gaussian(self.mu.get()))
     }
 
     fn is_idle(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::{Kind, OnSample};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::rdp::curve::{divided, log_sum_exp};
@@ -10,6 +11,7 @@ use crate::tight::Loss;
 use crate::tight::events::{Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Laplace;
+use reticent_core::rounding::div_up;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for Laplace<'_> {
@@ -55,6 +57,10 @@ impl Kind for Laplace<'_> {
 
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         Ok(Event::Laplace { noise_multiplier: group.less_noise(*self.noise_multiplier)? })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_pure(div_up(1.0, self.noise_multiplier.get())))
     }
 
     fn is_idle(&self) -> bool {

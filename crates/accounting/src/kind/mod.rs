@@ -34,6 +34,7 @@ mod zcdp;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
 use crate::clipped::{Sums, as_they_are};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::tight::Loss;
@@ -132,6 +133,14 @@ pub(crate) trait Kind {
     /// # Errors
     /// [`AccountingError::Unsupported`] where its loss for a group is not known.
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError>;
+
+    /// What a privacy filter charges for it; [`Cost::UNKNOWN`] where only the accountants have a bound.
+    ///
+    /// # Errors
+    /// [`AccountingError`] where an amplified claim is out of range.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
+    }
 
     /// Whether it certainly loses nothing.
     fn is_idle(&self) -> bool;

@@ -4,6 +4,7 @@ use super::{Kind, of};
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, is_plain, leak};
 use crate::clipped::{allowed, as_they_are};
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{collect, summed};
 use crate::rdp::{Curve, ends};
@@ -95,6 +96,10 @@ impl Kind for Parallel<'_> {
 
     fn for_group(&self, _: &Group) -> Result<Event, AccountingError> {
         Err(group::unknown("parallel"))
+    }
+
+    fn cost(&self, neighboring: Neighboring) -> Result<Cost, AccountingError> {
+        Cost::parallel(self.events, neighboring)
     }
 
     fn is_idle(&self) -> bool {

@@ -5,6 +5,7 @@ use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, leak, thinned, worse};
 use crate::amplification::subsampled;
 use crate::clipped::{Sums, allowed, as_they_are};
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, divided_finely, single};
 use crate::rdp::{Curve, ends, replaced_log_moment, sampled_gaussian_log_moment};
@@ -119,6 +120,13 @@ impl Kind for PoissonSampled<'_> {
                 Ok(Event::MixtureOfGaussians { sensitivities, probabilities, noise_multiplier })
             }
             _ => Err(group::unknown("poisson_sampled")),
+        }
+    }
+
+    fn cost(&self, neighboring: Neighboring) -> Result<Cost, AccountingError> {
+        match neighboring {
+            Neighboring::AddRemove => Cost::of(self.event, neighboring)?.sampled(*self.rate),
+            Neighboring::ReplaceOne => Ok(Cost::UNKNOWN),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Kind, OnSample};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::rdp::curve::{divided, log_sum_exp};
@@ -66,6 +67,10 @@ impl Kind for Pure<'_> {
 
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         Ok(Event::Pure { epsilon: group.more_loss(*self.epsilon)? })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_pure(self.epsilon.get()))
     }
 
     fn is_idle(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::rdp::curve::{divided, log_sum_exp};
@@ -70,6 +71,10 @@ impl Kind for RandomizedResponse<'_> {
             categories: *self.categories,
         };
         Ok(Event::Repeated { count: group.size, event: Box::new(one) })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::of_pure(response_loss(self.keep_probability.get(), *self.categories)))
     }
 
     fn is_idle(&self) -> bool {

@@ -4,6 +4,7 @@ use super::{Kind, of};
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, is_plain, leak};
 use crate::clipped::each_allowed;
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::curve::{collect, summed};
 use crate::rdp::{Curve, ends, kullback_leibler, largest_loss};
@@ -61,6 +62,13 @@ impl Kind for Repeated<'_> {
 
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         Ok(Event::Repeated { count: *self.count, event: Box::new(group.meets(self.event)?) })
+    }
+
+    fn cost(&self, neighboring: Neighboring) -> Result<Cost, AccountingError> {
+        match *self.count {
+            0 => Ok(Cost::NONE),
+            count => Ok(Cost::of(self.event, neighboring)?.times(count)),
+        }
     }
 
     fn is_idle(&self) -> bool {

@@ -4,6 +4,7 @@ use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, leak, thinned};
 use crate::clipped::each_allowed;
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, single};
 use crate::rdp::{Curve, GaussianDifferences, Inner, ends, without_replacement_rdp};
@@ -11,6 +12,7 @@ use crate::tight::Loss;
 use crate::tight::events::{Found, unknown_inside, unsupported};
 use crate::words::{Digits, named, sentence};
 use reticent_core::event::kind::SampledWithoutReplacement;
+use reticent_core::rounding::div_up;
 use reticent_core::{Event, Neighboring, SamplingRate};
 
 /// The probability with which a record is in the sample.
@@ -89,6 +91,14 @@ impl Kind for SampledWithoutReplacement<'_> {
 
     fn for_group(&self, _: &Group) -> Result<Event, AccountingError> {
         Err(group::unknown("sampled_without_replacement"))
+    }
+
+    fn cost(&self, neighboring: Neighboring) -> Result<Cost, AccountingError> {
+        if neighboring == Neighboring::AddRemove {
+            return Ok(Cost::UNKNOWN);
+        }
+        let rate = div_up(*self.batch_size as f64, *self.dataset_size as f64).min(1.0);
+        Cost::of(self.event, neighboring)?.sampled(SamplingRate::new(rate)?)
     }
 
     fn is_idle(&self) -> bool {

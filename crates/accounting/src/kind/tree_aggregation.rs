@@ -3,6 +3,7 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
 use crate::tight::Loss;
@@ -48,6 +49,12 @@ impl Kind for TreeAggregation<'_> {
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         let noise_multiplier = group.less_noise(*self.noise_multiplier)?;
         Ok(Event::TreeAggregation { noise_multiplier, steps: *self.steps })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        // A record is in one node of each level of the binary tree.
+        let levels = u64::from(u64::BITS - self.steps.leading_zeros());
+        Ok(Cost::of_noise(*self.noise_multiplier).times(levels))
     }
 
     fn is_idle(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::{Curve, ends};
 use crate::tight::Loss;
@@ -51,6 +52,10 @@ impl Kind for Zcdp<'_> {
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         let k = group.size as f64;
         Ok(Event::Zcdp { rho: Rho::new(mul_up(mul_up(k, k), self.rho.get()))? })
+    }
+
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost { concentrated: self.rho.get(), ..Cost::UNKNOWN })
     }
 
     fn is_idle(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::bar::Bar;
 use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::accounting::composition;
-use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
+use reticent::core::{Certificate, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent::data::{Design, TableFile};
 use reticent::erm::{Classes, Loss, Method, Model, Report, Rows, Schedule, Scope, Settings};
 use reticent::erm::{fit as fit_binary, fit_multiclass};
@@ -280,20 +280,20 @@ fn certificate(
     };
     if bill.guarantee.is_some() {
         fitted.accountant = format!("rows counted with noise, then {}", fitted.accountant);
-        fitted.public.retain(|known| !known.starts_with("declared size"));
+        fitted.public.retain(|known| !matches!(known, Fact::DeclaredSize(_)));
     }
     let schema = match (plan.spent, plan.encoder.schema().is_draft()) {
-        (_, true) => "schema: a DRAFT read off the records, which voids this claim",
-        (Some(_), false) => "names of the columns and what learning the schema took as public",
-        (None, false) => "schema",
+        (_, true) => Fact::DraftSchema,
+        (Some(_), false) => Fact::LearntSchema,
+        (None, false) => Fact::Schema,
     };
-    fitted.public.push(schema.to_owned());
+    fitted.public.push(schema);
     if let Some(Tested::Released { event, guarantee: testing, .. }) = tested {
         fitted.guarantee = composition::parallel(&[fitted.guarantee, *testing], fitted.neighboring)?;
         let trained = Event::Composed { events: fitted.events };
         fitted.events = vec![Event::Parallel { events: vec![trained, event.clone()] }];
         fitted.accountant += "; tested on held-out rows (parallel composition)";
-        fitted.public.push(format!("split key: {}", plan.split_key));
+        fitted.public.push(Fact::SplitKey(plan.split_key.clone()));
     }
     if let Some(spent) = plan.spent {
         fitted.events.insert(0, Event::Approximate { epsilon: spent.epsilon, delta: spent.delta });

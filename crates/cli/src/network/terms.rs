@@ -7,7 +7,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use crate::learn::{Bill, DECIDED, count_rows, spent};
 use reticent::core::rounding::sub_down;
-use reticent::core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
+use reticent::core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent::noise::Entropy;
 use reticent::train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
 
@@ -195,37 +195,28 @@ impl Agreement {
     pub(super) fn certificate(&self, own: Certificate, reader: &Reader) -> Result<Certificate, Fail> {
         let mut whole = match self.share.filter(|_| !own.events.is_empty()) {
             Some(share) => own.after(&self.bill.events, self.bill.cost()?, share)?,
-            None => {
-                let mut bill = self.bill.clone();
-                bill.add(&own.events, own.guarantee)?;
-                let guarantee = bill.cost()?;
-                Certificate { events: bill.events, guarantee, ..own }
-            }
+            None => own.following(&self.bill.events, self.bill.cost()?)?,
         };
         if self.counted {
             whole.accountant = format!("rows counted with noise, then {}", whole.accountant);
-            whole.public.retain(|known| !known.starts_with("the number of units"));
+            whole.public.retain(|known| !matches!(known, Fact::Units(_)));
         }
         match (&reader.schema, self.schema) {
             (Some(schema), _) if schema.is_draft() => {
-                whole.public.push("schema: a DRAFT read off the records, which voids this claim".to_owned());
+                whole.public.push(Fact::DraftSchema);
             }
             (Some(_), Some(spent)) => {
                 let event = Event::Approximate { epsilon: spent.epsilon, delta: spent.delta };
                 whole.events.insert(0, event);
                 whole.guarantee = spent.then(whole.guarantee)?;
                 whole.accountant = format!("the schema's own cost, then {}", whole.accountant);
-                let known = "names of the columns and what learning the schema took as public";
-                whole.public.push(known.to_owned());
+                whole.public.push(Fact::LearntSchema);
             }
-            (Some(_), None) => whole.public.push("schema".to_owned()),
-            (None, _) => {
-                let known = "size, channels and classes of the images, and the constants for their pixels";
-                whole.public.push(known.to_owned());
-            }
+            (Some(_), None) => whole.public.push(Fact::Schema),
+            (None, _) => whole.public.push(Fact::Images),
         }
         if reader.vocabulary.is_some() {
-            whole.public.push("vocabulary and length of the texts".to_owned());
+            whole.public.push(Fact::Vocabulary);
         }
         if self.share.is_some() {
             whole.accountant += DECIDED;

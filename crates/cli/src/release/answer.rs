@@ -2,11 +2,10 @@
 
 use super::gather::{Gathered, Pass};
 use super::plan::{Cells, Plan, Query, whole_sums};
-use super::read;
 use crate::digits::exactly;
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::core::{Certificate, Epsilon, Event, Guarantee, Neighboring};
+use reticent::core::{Certificate, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent::noise::Entropy;
 use reticent::noise::query::{self, Answer, Terms};
 
@@ -134,44 +133,35 @@ fn inward([low, high]: [f64; 2]) -> [f64; 2] {
 fn certificate(plan: &Plan, events: Vec<Event>, guarantee: Guarantee, rows: u64) -> Certificate {
     let mut public = public(plan);
     if plan.terms.neighboring == Neighboring::ReplaceOne {
-        public.push(format!("number of rows {rows}"));
+        public.push(Fact::Rows(rows));
     }
     let accountant = if events.len() == 1 { "stated by the mechanism" } else { "basic composition" };
-    Certificate {
-        unit: "row".to_owned(),
-        neighboring: plan.terms.neighboring,
-        events,
-        adaptive: Vec::new(),
-        guarantee,
-        accountant: accountant.to_owned(),
-        public,
-    }
+    Certificate::compose("row", plan.terms.neighboring, events, guarantee, accountant, public)
 }
 
 /// What the plan takes as public.
-pub(super) fn public(plan: &Plan) -> Vec<String> {
+pub(super) fn public(plan: &Plan) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let range = |[low, high]: &[f64; 2]| format!("bounds {} to {}", exactly(*low), exactly(*high));
-    let type_of = |integers: &bool| if *integers { "whole numbers" } else { "real numbers" }.to_owned();
+    let range = |[low, high]: &[f64; 2]| Fact::Bounds { low: *low, high: *high };
+    let type_of = |integers: &bool| Fact::Integers(*integers);
     match &plan.query {
         Query::Count { .. } => {}
         Query::Sum { bounds, integers, .. } | Query::Mean { bounds, integers, .. } => {
             facts.extend([range(bounds), type_of(integers)]);
         }
         Query::Quantile { bounds, integers, candidates, .. } => {
-            facts.extend([range(bounds), format!("{} candidates", candidates.len()), type_of(integers)]);
+            facts.extend([range(bounds), Fact::Candidates(candidates.len()), type_of(integers)]);
         }
         Query::Histogram { cells: Cells::Categories(names), .. } | Query::Mode { categories: names, .. } => {
-            facts.push(format!("categories {}", read::written(names)));
+            facts.push(Fact::Categories(names.clone()));
         }
         Query::Histogram { cells: Cells::Bins(edges), .. } => {
-            let edges: Vec<String> = edges.iter().map(|edge| exactly(*edge)).collect();
-            facts.push(format!("bins {}", edges.join(",")));
+            facts.push(Fact::Bins(edges.clone()));
         }
-        Query::Proportion { value, .. } => facts.push(format!("value {value}")),
+        Query::Proportion { value, .. } => facts.push(Fact::Value(value.to_string())),
     }
     if let Some(filter) = &plan.filter {
-        facts.push(format!("filter {filter}"));
+        facts.push(Fact::Filter(filter.to_string()));
     }
     facts
 }

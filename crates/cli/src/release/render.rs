@@ -8,7 +8,7 @@ use crate::cost::cost;
 use crate::digits;
 use crate::fail::{Fail, plain};
 use crate::text::{aligned, json_line, spent};
-use reticent::core::{Certificate, Guarantee, Neighboring};
+use reticent::core::{Certificate, Fact, Guarantee, Neighboring};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -136,7 +136,7 @@ struct Preview<'a> {
     #[serde(flatten)]
     guarantee: Guarantee,
     mechanism: String,
-    public: Vec<String>,
+    public: Vec<Fact>,
 }
 
 /// What a release would be like.
@@ -185,7 +185,7 @@ pub(super) fn preview(plan: &Plan, expected: &Expected) -> Result<String, Fail> 
         ("mechanism".to_owned(), mechanism),
     ];
     if !public.is_empty() {
-        lines.push(("taken as public".to_owned(), public.join("; ")));
+        lines.push(("taken as public".to_owned(), Fact::line(&public)));
     }
     Ok(aligned(&lines))
 }

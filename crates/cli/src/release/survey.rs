@@ -14,7 +14,7 @@ use crate::fail::{Fail, plain};
 use crate::file::Target;
 use crate::scan::{Size, scan};
 use crate::text::{aligned, json_line, quoted};
-use reticent::core::{Certificate, Neighboring, Probability};
+use reticent::core::{Certificate, Fact, Neighboring, Probability};
 use reticent::data::{DataError, TableFile, write_csv_atomic};
 use reticent::noise::mechanism::{Estimate, Mechanism, RandomizedResponse};
 use reticent::noise::sampler::uniform_below;
@@ -193,20 +193,13 @@ fn local_certificate(
     kept: &[String],
     rows: u64,
 ) -> Certificate {
-    let mut public =
-        vec![format!("categories {}", read::written(categories)), format!("number of rows {rows}")];
+    let mut public = vec![Fact::Categories(categories.to_vec()), Fact::Rows(rows)];
     if !kept.is_empty() {
-        public.push(format!("columns copied without protection: {}", read::written(kept)));
+        public.push(Fact::Copied(kept.to_vec()));
     }
-    Certificate {
-        unit: "answer".to_owned(),
-        neighboring: Neighboring::ReplaceOne,
-        events: vec![response.event()],
-        adaptive: Vec::new(),
-        guarantee: response.guarantee(),
-        accountant: "stated by the mechanism, for each answer by itself (local model)".to_owned(),
-        public,
-    }
+    let (events, guarantee) = (vec![response.event()], response.guarantee());
+    let accountant = "stated by the mechanism, for each answer by itself (local model)";
+    Certificate::compose("answer", Neighboring::ReplaceOne, events, guarantee, accountant, public)
 }
 
 /// Recovers the shares of all categories from randomized answers.

@@ -12,7 +12,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use crate::scan::{Size, scan};
 use reticent::core::rounding::div_down;
-use reticent::core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
+use reticent::core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent::data::Cell;
 use reticent::noise::mechanism::{DiscreteLaplace, StableHistogram};
 use reticent::noise::query::{Quantile, RankTable, Terms, stable_histogram};
@@ -111,19 +111,12 @@ fn certificate(plan: &Plan, shares: &Shares) -> Result<Certificate, Fail> {
             events.push(event);
         }
     }
-    let mut public = vec!["names and declared types of the columns".to_owned()];
+    let mut public = vec![Fact::Columns];
     if let (Some(label), Some(positive)) = (&plan.label, &plan.positive) {
-        public.push(format!("positive value {positive} of {label}"));
+        public.push(Fact::Positive { value: positive.to_string(), label: label.to_string() });
     }
-    Ok(Certificate {
-        unit: "row".to_owned(),
-        neighboring: Neighboring::AddRemove,
-        events,
-        adaptive: Vec::new(),
-        guarantee,
-        accountant: "basic composition".to_owned(),
-        public,
-    })
+    let accountant = "basic composition";
+    Ok(Certificate::compose("row", Neighboring::AddRemove, events, guarantee, accountant, public))
 }
 
 /// The first pass: where the numbers of each subject lie, if it has any.

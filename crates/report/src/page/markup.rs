@@ -147,13 +147,13 @@ impl Body {
     }
 
     /// Points without an order.
-    pub(crate) fn list(&mut self, items: &[String]) -> &mut Self {
+    pub(crate) fn list(&mut self, items: &[impl ToString]) -> &mut Self {
         if items.is_empty() {
             return self;
         }
         self.0.push_str("<ul>\n");
         for item in items {
-            self.0.push_str(&format!("<li>{}</li>\n", escaped(item)));
+            self.0.push_str(&format!("<li>{}</li>\n", escaped(&item.to_string())));
         }
         self.0.push_str("</ul>\n");
         self

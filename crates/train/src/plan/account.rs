@@ -4,7 +4,7 @@ use super::PrivacyPlan;
 use crate::TrainError;
 use reticent_accounting::{Accountant, AccountingError, Method};
 use reticent_core::rounding::{mul_down, mul_up};
-use reticent_core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
+use reticent_core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent_noise::bulk::BulkGaussian;
 
 /// The shares of δ that are set aside for the noise sampler, from the smallest: the first that is enough is taken.
@@ -61,19 +61,14 @@ pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate,
     let batch = plan.expected_batch();
     // A product of rate and size that is whole but for its last digit is shown as the whole number.
     let batch = if (batch - batch.round()).abs() <= 1e-12 * batch { batch.round() } else { batch };
-    Ok(Certificate {
-        unit: settings.unit.clone(),
-        neighboring: settings.neighboring,
-        events: if steps == 0 { Vec::new() } else { vec![event] },
-        adaptive: Vec::new(),
-        guarantee: Guarantee { epsilon: epsilon(plan, steps)?, delta },
-        accountant: "tight accounting of Poisson-sampled Gaussian steps (pld)".to_owned(),
-        public: vec![
-            format!("the number of units: {}", settings.size),
-            format!("the divisor of every gradient sum: {batch}"),
-            "the model, its initial weights, the recipe and the number of steps".to_owned(),
-        ],
-    })
+    Ok(Certificate::compose(
+        settings.unit.clone(),
+        settings.neighboring,
+        if steps == 0 { Vec::new() } else { vec![event] },
+        Guarantee { epsilon: epsilon(plan, steps)?, delta },
+        "tight accounting of Poisson-sampled Gaussian steps (pld)",
+        vec![Fact::Units(settings.size), Fact::Divisor(batch), Fact::Recipe],
+    ))
 }
 
 pub(super) fn steps_within(plan: &PrivacyPlan, budget: Guarantee) -> Result<u64, TrainError> {

@@ -2,7 +2,7 @@
 
 use super::Trainer;
 use crate::TrainError;
-use reticent_core::Certificate;
+use reticent_core::{Certificate, Fact};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -96,7 +96,7 @@ impl Trainer {
         let Some(plan) = self.plan() else { return Ok(None) };
         let counted = if cause.is_blind() { self.counted } else { plan.steps().max(self.counted) };
         let mut certificate = plan.certificate(counted)?;
-        certificate.public.push(cause.premise(self.taken, plan.steps()));
+        certificate.public.push(Fact::Stopped(cause.premise(self.taken, plan.steps())));
         Ok(Some(certificate))
     }
 }

@@ -1,0 +1,139 @@
+//! A ledger with a limit.
+
+use super::cost::Price;
+use super::{Filter, Odometer, Rule};
+use crate::AccountingError;
+use reticent_core::{Epsilon, Guarantee, InvalidValue, Ledger, LedgerError, Neighboring, Plan};
+
+/// Less than this part of the limit's ε is called nothing in a message: a δ that is left still covers tiny ones.
+const NOTHING: f64 = 1e-4;
+
+/// A record in memory that refuses what would exceed a limit.
+///
+/// # Guarantee
+/// Everything that is drawn by permits of this ledger is (ε, δ)-private together, for the limit (ε, δ) and under the
+/// relation given at the start, also when plans are chosen by earlier answers.
+///
+/// # Reference
+/// As [`Filter`].
+///
+/// ```
+/// use reticent_accounting::filter::Budget;
+/// use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, Plan, charge};
+///
+/// let limit = Guarantee { epsilon: Epsilon::new(1.0)?, delta: Delta::new(1e-6)? };
+/// let mut budget = Budget::new(limit, Neighboring::AddRemove)?;
+/// let count = Plan::new(vec![Event::Pure { epsilon: Epsilon::new(0.75)? }])?;
+/// assert!(charge(&mut budget, &count).is_ok());
+/// let refused = charge(&mut budget, &count).unwrap_err();
+/// assert!(refused.to_string().contains("epsilon = 0.25"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    filter: Filter,
+    plans: Vec<Plan>,
+}
+
+impl Budget {
+    /// An empty record, by the best of the filters.
+    ///
+    /// # Errors
+    /// As [`Filter::new`].
+    pub fn new(limit: Guarantee, neighboring: Neighboring) -> Result<Self, InvalidValue> {
+        Self::by(limit, neighboring, Rule::Best)
+    }
+
+    /// An empty record, by a rule.
+    ///
+    /// # Errors
+    /// As [`Filter::new`].
+    pub fn by(limit: Guarantee, neighboring: Neighboring, rule: Rule) -> Result<Self, InvalidValue> {
+        Ok(Self { filter: Filter::new(limit, neighboring, rule)?, plans: Vec::new() })
+    }
+
+    /// The limit.
+    pub fn limit(&self) -> Guarantee {
+        self.filter.total()
+    }
+
+    /// The neighbouring relation of the limit and of every plan.
+    pub fn neighboring(&self) -> Neighboring {
+        self.filter.neighboring()
+    }
+
+    /// Every plan that was charged, in sequence.
+    pub fn plans(&self) -> &[Plan] {
+        &self.plans
+    }
+
+    /// The largest ε, rounded down, of one more pure event that fits; 0 when none does.
+    ///
+    /// # Errors
+    /// As [`Filter::left`].
+    pub fn left(&self) -> Result<Epsilon, AccountingError> {
+        self.filter.left()
+    }
+
+    /// What has been spent, as an [`Odometer`] up to the limit reads it; none where it reads nothing, and only the limit
+    /// itself is known to hold.
+    ///
+    /// # Guarantee
+    /// As [`Odometer`]; where the limit is pure, the sum of what was charged.
+    ///
+    /// # Reference
+    /// As [`Odometer`].
+    ///
+    /// # Errors
+    /// As [`Odometer::record`].
+    pub fn spent(&self) -> Result<Option<Guarantee>, AccountingError> {
+        if self.limit().delta.get() == 0.0 {
+            let mut spent = Guarantee::pure(Epsilon::new(0.0)?);
+            for plan in &self.plans {
+                let Some(own) = Price::new(plan, self.neighboring())?.plain() else { return Ok(None) };
+                spent = spent.then(own)?;
+            }
+            return Ok(Some(spent));
+        }
+        let mut odometer = Odometer::new(self.limit(), self.neighboring())?;
+        self.plans.iter().try_for_each(|plan| odometer.record(plan))?;
+        Ok(odometer.spent())
+    }
+}
+
+impl Ledger for Budget {
+    fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError> {
+        match self.filter.admit(plan) {
+            Ok(true) => {
+                self.plans.push(plan.clone());
+                Ok(())
+            }
+            Ok(false) => Err(LedgerError::Exceeded { remedy: self.remedy() }),
+            Err(error) => Err(LedgerError::Exceeded { remedy: error.to_string() }),
+        }
+    }
+}
+
+impl Budget {
+    /// What could be asked instead.
+    fn remedy(&self) -> String {
+        let limit = self.limit();
+        match self.left().map(|left| four_digits_down(left.get())) {
+            Ok(left) if left > NOTHING * limit.epsilon.get() => {
+                format!("one more question of up to epsilon = {left} fits the limit ({limit})")
+            }
+            _ => format!("nothing is left of the limit ({limit})"),
+        }
+    }
+}
+
+/// A number of at most four digits that is not above the given one.
+fn four_digits_down(value: f64) -> f64 {
+    if value <= 0.0 {
+        return 0.0;
+    }
+    let digits = (3.0 - libm::floor(libm::log10(value))).clamp(-300.0, 300.0);
+    let unit = libm::pow(10.0, digits);
+    let (down, near) = (libm::floor(value * unit) / unit, libm::round(value * unit) / unit);
+    if near <= value { near } else { down }
+}

@@ -1,0 +1,213 @@
+//! What a claim takes as public.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// One thing that was known without the private data, or is declared to be.
+///
+/// Its wire form is its text, which stays as it is. A text that is read is [`Fact::Other`]: what it says is for people.
+/// Two facts are equal when their texts are.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Fact {
+    /// Values are clamped to these bounds.
+    Bounds {
+        /// The least value.
+        low: f64,
+        /// The largest value.
+        high: f64,
+    },
+    /// Whether values are whole numbers.
+    Integers(bool),
+    /// How many candidates an answer was chosen from.
+    Candidates(usize),
+    /// The values that are told apart.
+    Categories(Vec<String>),
+    /// The edges of the cells of a histogram.
+    Bins(Vec<f64>),
+    /// The value that is looked for.
+    Value(String),
+    /// Which rows are looked at.
+    Filter(String),
+    /// The number of rows that a question is answered from.
+    Rows(u64),
+    /// Columns that are given out as they are.
+    Copied(Vec<String>),
+    /// The number of rows of a fit.
+    FittedRows(u64),
+    /// A size that was declared for a fit, because the number of rows is private.
+    DeclaredSize(u64),
+    /// The weights of a linear model.
+    Weights {
+        /// Their number.
+        count: usize,
+        /// The value of the constant feature.
+        constant: f64,
+    },
+    /// How large a row of a fit can be, beside its l2 norm of at most 1.
+    RowNorm {
+        /// The bound on the l1 norm.
+        l1: f64,
+    },
+    /// The loss of a fit.
+    Loss(String),
+    /// The regularization of a fit.
+    Regularization(f64),
+    /// The number of units that a network is trained on.
+    Units(u64),
+    /// What every sum of gradients is divided by.
+    Divisor(f64),
+    /// The model, its start, the recipe and the number of steps.
+    Recipe,
+    /// Why a run ended, and what its claim then rests on.
+    Stopped(String),
+    /// A schema that was written without the data.
+    Schema,
+    /// A schema that was read off the records, which voids the claim.
+    DraftSchema,
+    /// What learning the schema took as public.
+    LearntSchema,
+    /// Names and declared types of columns.
+    Columns,
+    /// Which value of the label counts as positive.
+    Positive {
+        /// The value.
+        value: String,
+        /// The label's column.
+        label: String,
+    },
+    /// What is known of images.
+    Images,
+    /// The vocabulary and the length of texts.
+    Vocabulary,
+    /// The key that divides rows into those for training and those for testing.
+    SplitKey(String),
+    /// A text.
+    Other(String),
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bounds { low, high } => write!(f, "bounds {} to {}", number(*low), number(*high)),
+            Self::Integers(true) => f.write_str("whole numbers"),
+            Self::Integers(false) => f.write_str("real numbers"),
+            Self::Candidates(count) => write!(f, "{count} candidates"),
+            Self::Categories(names) => write!(f, "categories {}", listed(names)),
+            Self::Bins(edges) => {
+                let edges: Vec<String> = edges.iter().map(|edge| number(*edge)).collect();
+                write!(f, "bins {}", edges.join(","))
+            }
+            Self::Value(value) => write!(f, "value {value}"),
+            Self::Filter(filter) => write!(f, "filter {filter}"),
+            Self::Rows(rows) => write!(f, "number of rows {rows}"),
+            Self::Copied(names) => write!(f, "columns copied without protection: {}", listed(names)),
+            Self::FittedRows(rows) => write!(f, "number of rows: {rows}"),
+            Self::DeclaredSize(size) => write!(f, "declared size: {size}"),
+            Self::Weights { count, constant } => write!(f, "weights: {count}, constant feature {constant}"),
+            Self::RowNorm { l1 } => {
+                write!(f, "rows of l2 norm at most 1 and l1 norm at most {:.4}", l1 + 5e-5)
+            }
+            Self::Loss(loss) => write!(f, "loss: {loss}"),
+            Self::Regularization(strength) => write!(f, "regularization: {strength}"),
+            Self::Units(units) => write!(f, "the number of units: {units}"),
+            Self::Divisor(divisor) => write!(f, "the divisor of every gradient sum: {divisor}"),
+            Self::Recipe => f.write_str("the model, its initial weights, the recipe and the number of steps"),
+            Self::Schema => f.write_str("schema"),
+            Self::DraftSchema => f.write_str("schema: a DRAFT read off the records, which voids this claim"),
+            Self::LearntSchema => {
+                f.write_str("names of the columns and what learning the schema took as public")
+            }
+            Self::Columns => f.write_str("names and declared types of the columns"),
+            Self::Positive { value, label } => write!(f, "positive value {value} of {label}"),
+            Self::Images => {
+                f.write_str("size, channels and classes of the images, and the constants for their pixels")
+            }
+            Self::Vocabulary => f.write_str("vocabulary and length of the texts"),
+            Self::SplitKey(key) => write!(f, "split key: {key}"),
+            Self::Stopped(text) | Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// All digits of a number, in powers of ten far from 1.
+fn number(value: f64) -> String {
+    if value == 0.0 || (1e-4..1e15).contains(&value.abs()) {
+        (value + 0.0).to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// Names between commas, in quotes where they have a comma or a quote.
+fn listed(names: &[String]) -> String {
+    let quoted = |name: &String| {
+        if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.clone() }
+    };
+    names.iter().map(quoted).collect::<Vec<_>>().join(",")
+}
+
+impl Fact {
+    /// Facts in one line.
+    pub fn line(facts: &[Self]) -> String {
+        facts.iter().map(Self::to_string).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl From<String> for Fact {
+    fn from(text: String) -> Self {
+        Self::Other(text)
+    }
+}
+
+impl PartialEq for Fact {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Serialize for Fact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::Other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_written_as_their_texts_and_read_back() {
+        let names = vec!["a,b".to_owned(), "c".to_owned()];
+        let known = [
+            (Fact::Bounds { low: -0.0, high: 1e20 }, "bounds 0 to 1e20"),
+            (Fact::Integers(true), "whole numbers"),
+            (Fact::Candidates(7), "7 candidates"),
+            (Fact::Categories(names.clone()), "categories \"a,b\",c"),
+            (Fact::Bins(vec![0.0, 0.5, 2.0]), "bins 0,0.5,2"),
+            (Fact::Rows(5), "number of rows 5"),
+            (Fact::Copied(names), "columns copied without protection: \"a,b\",c"),
+            (Fact::FittedRows(5), "number of rows: 5"),
+            (Fact::DeclaredSize(5), "declared size: 5"),
+            (Fact::Weights { count: 3, constant: 0.5 }, "weights: 3, constant feature 0.5"),
+            (Fact::RowNorm { l1: 2.0 }, "rows of l2 norm at most 1 and l1 norm at most 2.0001"),
+            (Fact::Units(9), "the number of units: 9"),
+            (Fact::Divisor(64.0), "the divisor of every gradient sum: 64"),
+            (Fact::Positive { value: "yes".into(), label: "y".into() }, "positive value yes of y"),
+            (Fact::SplitKey("k".into()), "split key: k"),
+        ];
+        for (fact, text) in known {
+            let json = serde_json::to_value(&fact).unwrap();
+            assert_eq!(json, text);
+            let read: Fact = serde_json::from_value(json).unwrap();
+            assert!(matches!(read, Fact::Other(_)) && read == fact);
+        }
+        assert_eq!(Fact::line(&[Fact::Schema, Fact::Rows(2)]), "schema; number of rows 2");
+    }
+}
