@@ -6,11 +6,15 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`audit`] | what a model leaks about who was in its training data |
+//! | [`report`] | an audit and a certificate as one page |
 //! | [`session`] | whose data, who pays, who watches |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
 
+pub mod audit;
 pub mod refusal;
+pub mod report;
 pub mod session;
 pub mod watch;
 

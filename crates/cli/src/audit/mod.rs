@@ -3,26 +3,27 @@
 //! | file | step |
 //! |---|---|
 //! | `settings` | flags to checked settings |
-//! | `table` | a score table to a study |
+//! | `request` | flags to requests |
 //! | `folder` | audit.json, private.json and scores.csv |
 //! | `render` | text and JSON |
 
 mod folder;
 mod render;
+pub(crate) mod request;
 mod settings;
-mod table;
 
 pub(crate) use folder::{AUDIT_FILE, read_findings, write};
 pub(crate) use render::{Shown, answer};
 pub(crate) use settings::{Asked, count, share};
-pub(crate) use table::{draw, drawn, study};
 
 use crate::Output;
 use crate::args::audit::Audit;
 use crate::attack;
-use crate::bar::Stage;
+use crate::bar::Terminal;
 use crate::fail::Fail;
-use reticent::audit::examine;
+use reticent::curator::audit::{self as curator, Outcome};
+use reticent::curator::{Planned, Request, Session};
+use std::path::Path;
 
 /// Audits a model of ours, or anybody's scores.
 pub(crate) fn audit(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
@@ -31,25 +32,23 @@ pub(crate) fn audit(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
 }
 
 fn audit_table(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
-    if let Some((flag, value)) = arguments.fitting.for_models() {
-        let remedy = "is for models of ours, and a table of scores does not use it: leave it out (--references-from gives \
-                      reference models)";
-        return Err(Fail::conflict(flag, &value, remedy));
+    let plan = curator::Audit::Scores(request::scores(arguments)?).check()?;
+    let outcome = plan.run(&mut session(progress && !arguments.json)?)?;
+    shown(&outcome, arguments.statement.plot.as_deref(), arguments.json)
+}
+
+/// A session under the eyes of the terminal.
+pub(crate) fn session(progress: bool) -> Result<Session, Fail> {
+    Ok(Session::without_limit()?.watched(Box::new(Terminal::new(progress))))
+}
+
+/// What an audit found, as it is printed.
+pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Result<Output, Fail> {
+    match outcome {
+        Outcome::Found(found) => {
+            let (certificate, folder) = (found.certificate.as_ref(), found.out.as_deref());
+            answer(&found.findings, &Shown { certificate, folder, plot, json })
+        }
+        Outcome::Interrupted(_) => Ok(Output { status: crate::INTERRUPTED, ..Output::default() }),
     }
-    let asked = Asked::of(&arguments.statement, &arguments.attacks, None)?;
-    let flag = draw(arguments.fitting.drawn.as_deref())?;
-    let study = drawn(table::study(&arguments.table)?, flag, &arguments.statement)?;
-    let stage = Stage::new(progress && !arguments.json);
-    let examination = examine(&study, &asked.settings, &|words| stage.say(words))?;
-    drop(stage);
-    if let Some(folder) = &arguments.out {
-        folder::write(folder, &study, &examination)?;
-    }
-    let shown = Shown {
-        certificate: None,
-        folder: arguments.out.as_deref(),
-        plot: arguments.statement.plot.as_deref(),
-        json: arguments.json,
-    };
-    answer(&examination.findings, &shown)
 }

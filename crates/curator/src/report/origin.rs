@@ -1,10 +1,10 @@
 //! Where a report comes from.
 
-use crate::audit::AUDIT_FILE;
-use crate::explain::Code;
-use crate::fail::Fail;
-use reticent::audit::Findings;
-use reticent::report::{FileDigest, Provenance};
+use crate::Refusal;
+use crate::audit::folder::AUDIT_FILE;
+use reticent_audit::Findings;
+use reticent_core::Code;
+use reticent_report::{FileDigest, Provenance};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,12 @@ const OF_RUN: &[&str] = &[
 const OF_AUDIT: &[&str] = &[AUDIT_FILE, "scores.csv"];
 
 /// Versions, keys, digests and the date.
-pub(super) fn of(audit: &Path, run: Option<&Path>, findings: &Findings) -> Result<Provenance, Fail> {
+pub(super) fn of(
+    audit: &Path,
+    run: Option<&Path>,
+    findings: &Findings,
+    command: Option<String>,
+) -> Result<Provenance, Refusal> {
     let mut files = Vec::new();
     let of_run = run.into_iter().flat_map(|run| OF_RUN.iter().map(move |name| (run, *name)));
     for (folder, name) in of_run.chain(OF_AUDIT.iter().map(|name| (audit, *name))) {
@@ -32,7 +37,7 @@ pub(super) fn of(audit: &Path, run: Option<&Path>, findings: &Findings) -> Resul
             continue;
         }
         let bytes = fs::read(&path).map_err(|error| {
-            Fail::new(Code::Unreadable, format!("{}: cannot be read: {error}", path.display()))
+            Refusal::new(Code::Unreadable, format!("{}: cannot be read: {error}", path.display()))
         })?;
         files.push(FileDigest { name: name.to_owned(), digest: digest(&bytes) });
     }
@@ -40,7 +45,7 @@ pub(super) fn of(audit: &Path, run: Option<&Path>, findings: &Findings) -> Resul
     Ok(Provenance {
         tool: Some(format!("reticent {version}")),
         date: today(),
-        command: Some(std::env::args().collect::<Vec<_>>().join(" ")),
+        command,
         seeds: BTreeMap::from([("splits of the audit".to_owned(), findings.key.clone())]),
         files,
         versions: BTreeMap::from([

@@ -1,8 +1,8 @@
 //! How a training went, from a run's own files.
 
-use crate::explain::Code;
-use crate::fail::Fail;
-use reticent::report::{Training, TrainingPoint, TrainingUnit};
+use crate::Refusal;
+use reticent_core::Code;
+use reticent_report::{Training, TrainingPoint, TrainingUnit};
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -19,13 +19,13 @@ struct Line {
 }
 
 /// The curves of a network's run; none where there are none.
-pub(super) fn read(run: &Path) -> Result<Option<Training>, Fail> {
+pub(super) fn read(run: &Path) -> Result<Option<Training>, Refusal> {
     let path = run.join(METRICS_FILE);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
     let mut curve: Vec<TrainingPoint> = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line).map_err(|error| {
-            Fail::new(
+            Refusal::new(
                 Code::Broken,
                 format!("{}: line {}: not a line of metrics: {error}", path.display(), number + 1),
             )
