@@ -6,6 +6,10 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`fit`] | linear models from tables |
+//! | [`train`] | networks |
+//! | [`predict`], [`evaluate`] | a stored model on other data |
+//! | [`folder`] | models and runs on disk |
 //! | [`audit`] | what a model leaks about who was in its training data |
 //! | [`report`] | an audit and a certificate as one page |
 //! | [`session`] | whose data, who pays, who watches |
@@ -13,11 +17,20 @@
 //! | [`watch`] | progress, and being asked to stop |
 
 pub mod audit;
+mod bill;
+mod budget;
+pub mod evaluate;
+pub mod fit;
+pub mod folder;
+pub mod predict;
 pub mod refusal;
 pub mod report;
 pub mod session;
+mod table;
+pub mod train;
 pub mod watch;
 
+pub use budget::neighboring;
 pub use refusal::Refusal;
 pub use session::Session;
 pub use watch::Watch;

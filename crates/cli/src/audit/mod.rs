@@ -39,7 +39,7 @@ fn audit_table(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
 
 /// A session under the eyes of the terminal.
 pub(crate) fn session(progress: bool) -> Result<Session, Fail> {
-    Ok(Session::without_limit()?.watched(Box::new(Terminal::new(progress))))
+    Ok(Session::without_limit()?.watched(Box::new(Terminal { progress })))
 }
 
 /// What an audit found, as it is printed.

@@ -14,15 +14,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod case;
 pub(crate) mod folder;
 mod outcome;
 mod scores;
 mod statement;
+mod target;
 
+pub use case::{Case, Chosen, Wanted};
 pub(crate) use folder::read_findings;
 pub use outcome::{Attacks, Audited, Interrupted, Listed, Outcome, attacks};
 pub use scores::{Drawn, Scores};
 pub use statement::{Bound, Statement, WORST};
+pub use target::canary_training;
 
 use crate::{Planned, Refusal, Request, Session};
 use scores::ScoresPlan;

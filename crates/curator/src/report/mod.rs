@@ -19,6 +19,7 @@ mod training;
 
 use crate::audit::folder::{AUDIT_FILE, audits_of, models_of};
 use crate::audit::read_findings;
+use crate::folder::CERTIFICATE_FILE;
 use crate::{Planned, Refusal, Request, Session};
 use reticent_core::{Certificate, Code, InvalidValue};
 use reticent_data::toml::{self, locate};
@@ -31,8 +32,6 @@ use std::path::{Path, PathBuf};
 
 const HTML_FILE: &str = "report.html";
 const JSON_FILE: &str = "report.json";
-/// The certificate in the folder of a model.
-const CERTIFICATE_FILE: &str = "certificate.json";
 
 /// A report of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
