@@ -1,14 +1,26 @@
 //! Flags to requests: text becomes numbers and names, and nothing is decided.
 
-use crate::args::audit::{AttackRun, Audit, Statement, Table};
+use crate::args::audit::{self as args, AttackRun, Audit, Canary, Collect, Fit, Statement, Table};
 use crate::fail::Fail;
 use crate::file::Target;
 use crate::read;
-use reticent::curator::audit::{self, Drawn, Scores, WORST};
+use reticent::curator::audit::{
+    self, CANARIES, Canaries, CanaryKind, Collected, Drawn, FitReferences, Fitting, JOBS, Model, RECORDS,
+    REFERENCES, Scores, THREADS, WORST,
+};
 use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// What the flags ask for.
+pub(crate) fn audit(arguments: &Audit) -> Result<audit::Audit, Fail> {
+    Ok(match &arguments.run {
+        Some(folder) => audit::Audit::Model(model(folder, arguments)?),
+        None => audit::Audit::Scores(scores(arguments)?),
+    })
+}
 
 /// What is stated; where the curves are to be drawn is checked first.
-pub(crate) fn statement(flags: &Statement) -> Result<audit::Statement, Fail> {
+fn statement(flags: &Statement) -> Result<audit::Statement, Fail> {
     if let Some(path) = &flags.plot {
         Target::plot(path).check()?;
     }
@@ -26,7 +38,7 @@ pub(crate) fn statement(flags: &Statement) -> Result<audit::Statement, Fail> {
 }
 
 /// An audit of a table.
-pub(crate) fn scores(arguments: &Audit) -> Result<Scores, Fail> {
+fn scores(arguments: &Audit) -> Result<Scores, Fail> {
     if let Some((flag, value)) = arguments.fitting.for_models() {
         let remedy = "is for models of ours, and a table of scores does not use it: leave it out (--references-from gives \
                       reference models)";
@@ -53,6 +65,65 @@ fn of_table(table: &Table, flags: &Statement, drawn: Option<&str>) -> Result<Sco
         drawn: drawn.map(str::parse::<Drawn>).transpose()?,
         statement,
         ..Scores::default()
+    })
+}
+
+/// An audit of a model of ours.
+fn model(model: &Path, arguments: &Audit) -> Result<Model, Fail> {
+    Ok(Model {
+        model: model.to_owned(),
+        statement: statement(&arguments.statement)?,
+        attacks: arguments.attacks.clone(),
+        fitting: fitting(&arguments.fitting)?,
+        out: arguments.out.clone(),
+    })
+}
+
+/// One job.
+pub(crate) fn job(arguments: &Fit) -> Result<FitReferences, Fail> {
+    let of = count("--of", &arguments.of, &JOBS)?;
+    Ok(FitReferences {
+        model: arguments.run.clone(),
+        index: count("--index", &arguments.index, &(0..=of - 1))?,
+        of,
+        fitting: fitting(&arguments.fitting)?,
+        key: arguments.key.clone(),
+        out: arguments.out.clone(),
+    })
+}
+
+/// An audit with what jobs have trained.
+pub(crate) fn collected(arguments: &Collect) -> Result<Collected, Fail> {
+    Ok(Collected {
+        model: arguments.run.clone(),
+        statement: statement(&arguments.statement)?,
+        fitting: fitting(&arguments.fitting)?,
+        out: arguments.out.clone(),
+    })
+}
+
+/// A training with canaries.
+pub(crate) fn canaries(arguments: &Canary) -> Result<Canaries, Fail> {
+    Ok(Canaries {
+        model: arguments.run.clone(),
+        kind: match arguments.kind {
+            args::CanaryKind::Mislabelled => CanaryKind::Mislabelled,
+            args::CanaryKind::Blank => CanaryKind::Blank,
+            args::CanaryKind::Dirac => CanaryKind::Dirac,
+        },
+        canaries: count("--canaries", &arguments.canaries, &CANARIES)?,
+        statement: statement(&arguments.statement)?,
+        out: arguments.out.clone(),
+    })
+}
+
+fn fitting(flags: &args::Fitting) -> Result<Fitting, Fail> {
+    Ok(Fitting {
+        records: count("--records", flags.records(), &RECORDS)?,
+        drawn: flags.drawn.as_deref().map(|text| read::number("--drawn", text)).transpose()?,
+        non_members: flags.non_members.clone(),
+        references: count("--references", flags.references(), &REFERENCES)?,
+        threads: flags.threads.as_deref().map(|text| count("--threads", text, &THREADS)).transpose()?,
     })
 }
 

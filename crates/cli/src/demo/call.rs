@@ -1,12 +1,16 @@
-//! A command that the demo both performs and shows.
+//! A command that the demo shows, and the request that it is.
 
 use super::Halt;
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::quoted;
-use crate::{INTERRUPTED, interrupt};
+use crate::{audit, learn, network, report};
 use clap::Parser;
+use reticent::curator::audit::Audit;
+use reticent::curator::fit::Fit;
+use reticent::curator::report::Report;
+use reticent::curator::train::Train;
 use serde_json::Value;
 
 /// The words of a command after `reticent`.
@@ -38,28 +42,55 @@ impl Call {
         self.word(flag).word(value)
     }
 
-    /// Does what the command says; its warnings are added to `notes`, and what it prints is returned.
-    pub(super) fn perform(&self, progress: bool, notes: &mut Vec<String>) -> Result<String, Halt> {
+    /// What the command line makes of the words.
+    fn command(&self) -> Result<Command, Fail> {
         let words = std::iter::once("reticent").chain(self.words.iter().map(String::as_str));
         let parsed = Cli::try_parse_from(words)
             .map_err(|refusal| Fail::new(Code::Internal, format!("{}: {}", self.shown(), refusal.kind())))?;
-        let output = crate::answer(parsed.command, progress)?;
-        if output.status == INTERRUPTED || interrupt::is_asked() {
-            return Err(Halt::Interrupted);
+        Ok(parsed.command)
+    }
+
+    fn another(&self) -> Fail {
+        Fail::new(Code::Internal, format!("{}: another command", self.shown()))
+    }
+
+    /// The request of a command that trains a linear model.
+    pub(super) fn fit(&self) -> Result<Fit, Fail> {
+        match self.command()? {
+            Command::Train(arguments) => learn::fit_request(&arguments),
+            _ => Err(self.another()),
         }
-        for line in output.warnings.lines() {
-            let note = line.trim_start_matches("warning: ").to_owned();
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
+    }
+
+    /// The request of a command that trains a network.
+    pub(super) fn train(&self) -> Result<Train, Fail> {
+        match self.command()? {
+            Command::Train(arguments) => network::request(&arguments),
+            _ => Err(self.another()),
         }
-        Ok(output.stdout)
+    }
+
+    /// The request of a command that audits a model of ours.
+    pub(super) fn audit(&self) -> Result<Audit, Fail> {
+        match self.command()? {
+            Command::Audit(arguments) => audit::request::audit(&arguments),
+            _ => Err(self.another()),
+        }
+    }
+
+    /// The request of a command that reports.
+    pub(super) fn report(&self) -> Result<Report, Fail> {
+        match self.command()? {
+            Command::Report(arguments) => Ok(report::request(&arguments)),
+            _ => Err(self.another()),
+        }
     }
 
     /// The answer of the command with `--json`.
     pub(super) fn json(&self, notes: &mut Vec<String>) -> Result<Value, Halt> {
-        let text = self.clone().word("--json").perform(false, notes)?;
-        serde_json::from_str(&text)
+        let output = crate::answer(self.clone().word("--json").command()?, false)?;
+        note(notes, output.warnings.lines().map(|line| line.trim_start_matches("warning: ")));
+        serde_json::from_str(&output.stdout)
             .map_err(|error| Fail::new(Code::Internal, format!("{}: {error}", self.shown())).into())
     }
 
@@ -67,6 +98,15 @@ impl Call {
     pub(super) fn shown(&self) -> String {
         let words = self.words.iter().map(|word| quoted(word));
         std::iter::once("reticent".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Adds warnings that are not there yet.
+pub(super) fn note<'a>(notes: &mut Vec<String>, warnings: impl Iterator<Item = &'a str>) {
+    for warning in warnings {
+        if !notes.iter().any(|note| note == warning) {
+            notes.push(warning.to_owned());
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use reticent::core::Neighboring;
 use reticent::curator::fit::{Fit, LinearModel, method};
 use reticent::curator::neighboring;
 
-pub(super) fn request(arguments: &Train) -> Result<Fit, Fail> {
+/// What the flags ask for.
+pub(crate) fn request(arguments: &Train) -> Result<Fit, Fail> {
     let real = |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text)).transpose();
     let count = |flag: &str, text: &Option<String>, most: u64| {
         text.as_deref().map(|text| whole(flag, text, most)).transpose()

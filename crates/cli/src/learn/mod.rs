@@ -11,6 +11,8 @@ mod fit;
 mod predict;
 mod render;
 
+pub(crate) use fit::request as fit_request;
+
 use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Train};
 use crate::bar::Terminal;

@@ -6,7 +6,7 @@ use crate::read;
 use reticent::curator::train::{Classes, OneOrMore, Train as Request};
 
 /// What the flags ask for.
-pub(super) fn request(arguments: &Train) -> Result<Request, Fail> {
+pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
     let network = &arguments.network;
     let number =
         |flag: &str, text: &Option<String>| text.as_deref().map(|text| read::number(flag, text)).transpose();

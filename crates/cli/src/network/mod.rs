@@ -8,6 +8,8 @@
 mod flags;
 mod render;
 
+pub(crate) use flags::request;
+
 use crate::Output;
 use crate::args::learn::Train;
 use crate::explain::Code;

@@ -7,19 +7,24 @@ pub(crate) use open::open;
 use crate::Output;
 use crate::args::audit::Report;
 use crate::fail::Fail;
+use crate::learn::asked;
 use crate::text::json_line;
-use reticent::curator::{Planned, Request, Session, report};
+use reticent::curator::report::Report as Asked;
 
-/// Writes the page and its JSON.
-pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
-    let request = report::Report {
+/// What the flags ask for.
+pub(crate) fn request(arguments: &Report) -> Asked {
+    Asked {
         folder: arguments.folder.clone(),
         declared: arguments.declared.clone(),
         certificate: arguments.certificate.clone(),
         out: arguments.out.clone(),
         command: Some(std::env::args().collect::<Vec<_>>().join(" ")),
-    };
-    let written = request.check()?.run(&mut Session::without_limit()?)?;
+    }
+}
+
+/// Writes the page and its JSON.
+pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
+    let written = asked(&request(arguments), false)?;
     let warnings = match arguments.open {
         true => open(&written.html),
         false => String::new(),

@@ -1,33 +1,29 @@
 //! A model of ours under attack: its members, as many non-members, and how models like it are made.
 
-use super::target;
-use crate::folder::is_network;
 use crate::refusal::Refusal;
-use crate::watch::Watch;
 use reticent_attack::{Learner, Population, WithBackground};
 use reticent_audit::{Draw, Outputs};
 use reticent_core::{Certificate, Code};
 use reticent_data::keyed_hash;
-use std::path::Path;
 
 /// Which records are audited. Members come first among all records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub(super) struct Chosen {
     /// Their places among all records: members, then non-members.
-    pub audited: Vec<usize>,
+    pub(super) audited: Vec<usize>,
     /// How many of them are members.
-    pub members: usize,
+    pub(super) members: usize,
     /// How many members there are in all.
-    pub trained: usize,
+    pub(super) trained: usize,
     /// The places of members that are not audited: they are in every model.
-    pub background: Vec<usize>,
+    pub(super) background: Vec<usize>,
 }
 
 impl Chosen {
     /// Records to audit, about `most` at most, by a keyed hash. Where coins were tossed, each record is kept by a coin of its own
     /// such that members and non-members are equally likely and still independent; otherwise as many of one as of the
     /// other are kept. Members that may not be audited are background.
-    pub fn of(
+    pub(super) fn of(
         (members, non_members): (usize, usize),
         draw: Draw,
         most: usize,
@@ -79,7 +75,7 @@ impl Chosen {
     }
 
     /// Names of the audited records that do not tell who is a member.
-    pub fn ids(&self, key: &str) -> Vec<String> {
+    pub(super) fn ids(&self, key: &str) -> Vec<String> {
         let mut order: Vec<usize> = (0..self.audited.len()).collect();
         order.sort_by_cached_key(|place| {
             keyed_hash(key, format!("named {}", self.audited[*place]).as_bytes())
@@ -92,7 +88,7 @@ impl Chosen {
     }
 
     /// Which row of what every audited record is, as CSV.
-    pub fn origins(&self, ids: &[String]) -> String {
+    pub(super) fn origins(&self, ids: &[String]) -> String {
         let line = |(id, place): (&String, &usize)| match place.checked_sub(self.trained) {
             None => format!("{id},training data,{}\n", place + 1),
             Some(row) => format!("{id},other data,{}\n", row + 1),
@@ -101,59 +97,45 @@ impl Chosen {
     }
 
     /// Who of the audited is a member.
-    pub fn flags(&self) -> Vec<bool> {
+    pub(super) fn flags(&self) -> Vec<bool> {
         (0..self.audited.len()).map(|place| place < self.members).collect()
     }
 }
 
 /// What to audit of a model.
-pub struct Wanted<'a> {
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
     /// The most records.
-    pub most: usize,
-    /// Data that the model was not trained on.
-    pub others: Option<&'a Path>,
+    pub(super) most: usize,
     /// How records came to be members, if somebody says so.
-    pub declared: Option<Draw>,
+    pub(super) declared: Option<Draw>,
     /// What the choice of records is keyed by.
-    pub key: &'a str,
-    /// Who watches the data being read.
-    pub watch: &'a dyn Watch,
+    pub(super) key: String,
 }
 
 /// A model under attack.
-pub struct Case {
+pub(super) struct Case {
     /// Makes models of all records.
-    pub learner: Box<dyn Learner>,
+    pub(super) learner: Box<dyn Learner>,
     /// Which of all records are audited.
-    pub chosen: Chosen,
+    pub(super) chosen: Chosen,
     /// The audited records.
-    pub population: Population,
+    pub(super) population: Population,
     /// What the model says about the audited records.
-    pub outputs: Outputs,
+    pub(super) outputs: Outputs,
     /// What is guaranteed for the model; none without privacy.
-    pub certificate: Option<Certificate>,
+    pub(super) certificate: Option<Certificate>,
     /// How records came to be members.
-    pub draw: Draw,
+    pub(super) draw: Draw,
     /// Where non-members come from.
-    pub others: String,
+    pub(super) others: String,
     /// Rows that are not audited because another one is equal.
-    pub left_out: usize,
+    pub(super) left_out: usize,
 }
 
 impl Case {
-    /// Reads the folder of a model, linear or a network.
-    ///
-    /// # Errors
-    /// [`Refusal`] when it cannot be audited.
-    pub fn read(run: &Path, wanted: &Wanted<'_>) -> Result<Self, Refusal> {
-        match is_network(run) {
-            true => target::network::target(run, wanted),
-            false => target::linear::target(run, wanted),
-        }
-    }
-
     /// The learner over the audited records; the rest of the training data is in every model.
-    pub fn audited(&self) -> Result<WithBackground<'_>, Refusal> {
+    pub(super) fn audited(&self) -> Result<WithBackground<'_>, Refusal> {
         let Chosen { audited, background, .. } = &self.chosen;
         Ok(WithBackground::new(&*self.learner, audited.clone(), background.clone())?)
     }

@@ -54,7 +54,7 @@ impl FromStr for Drawn {
 
 /// An audit of a table of scores, whoever trained the model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Scores {
     /// The table (.csv, .parquet or .npz): columns `score` and `member`, or probabilities or logits per class.
     pub scores: PathBuf,

@@ -83,7 +83,7 @@ impl FromStr for Bound {
 
 /// What is stated about an attack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Statement {
     /// How ε is bounded from below; by default [`Bound::OneRun`] where it is known how members were drawn, and not at all
     /// elsewhere.

@@ -35,7 +35,7 @@ const JSON_FILE: &str = "report.json";
 
 /// A report of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Report {
     /// A folder of an audit, or of an audited model.
     pub folder: PathBuf,

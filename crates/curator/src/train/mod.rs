@@ -33,6 +33,6 @@ pub use resume::{Resume, stop_cause};
 pub use source::image_folder;
 
 pub(crate) use reader::{Input, Reader};
-pub(crate) use settings::settle;
-pub(crate) use source::{Source, find, part_source};
+pub(crate) use settings::{Settings, settle};
+pub(crate) use source::{Found, Source, find, part_source};
 pub(crate) use terms::{agree, size};
