@@ -32,6 +32,8 @@ use std::path::{Path, PathBuf};
 
 const HTML_FILE: &str = "report.html";
 const JSON_FILE: &str = "report.json";
+/// As many letters of a declared value are repeated when it is refused.
+const SHOWN: usize = 60;
 
 /// A report of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -143,9 +145,11 @@ fn declared(path: &Path) -> Result<Declared, Refusal> {
     let declared: Declared = toml::read(&text, &file)?;
     declared.check().map_err(|invalid| {
         let InvalidValue { field, value, remedy } = &invalid;
+        let more = if value.chars().nth(SHOWN).is_some() { "…" } else { "" };
+        let value: String = value.chars().take(SHOWN).collect();
         let place = locate(&text, &[field]);
         let line = place.as_ref().map_or_else(String::new, |place| format!(":{}", place.line));
-        Refusal::new(Code::TomlValue, format!("{file}{line}: {field} = {value}: {remedy}"))
+        Refusal::new(Code::TomlValue, format!("{file}{line}: {field} = {value}{more}: {remedy}"))
             .at(place.map(Box::new))
             .because(invalid)
     })?;
@@ -158,4 +162,43 @@ fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
     let text = fs::read_to_string(path)
         .map_err(|error| refuse(Code::Unreadable, format!("cannot be read: {error}")))?;
     serde_json::from_str(&text).map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audit_and_its_model_find_each_other() {
+        let place = tempfile::tempdir().unwrap();
+        let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
+        let within = model.join("audit");
+        let put = |folder: &Path, name: &str| {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join(name), "").unwrap();
+        };
+        let found = |folder: &Path| Folders::find(folder).map(|found| (found.audit, found.run));
+        put(&model, CERTIFICATE_FILE);
+        assert_eq!(found(&model).unwrap_err().code(), Code::NoAudit);
+        // Where audits lay in the folder of their model.
+        put(&within, AUDIT_FILE);
+        assert_eq!(found(&model).unwrap(), (within.clone(), Some(model.clone())));
+        assert_eq!(found(&within).unwrap(), (within.clone(), Some(model.clone())));
+        put(&beside, AUDIT_FILE);
+        assert_eq!(found(&model).unwrap(), (beside.clone(), Some(model.clone())));
+        assert_eq!(found(&beside).unwrap(), (beside, Some(model.clone())));
+        // One of anybody's model.
+        let other = place.path().join("other-audit");
+        put(&other, AUDIT_FILE);
+        assert_eq!(found(&other).unwrap(), (other, None));
+    }
+
+    #[test]
+    fn what_people_declare_is_refused_where_it_stands() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("declared.toml");
+        fs::write(&file, "title = \"A\"\nprior = 2\n").unwrap();
+        let refusal = declared(&file).unwrap_err();
+        assert_eq!((refusal.code(), refusal.place().map(|place| place.line)), (Code::TomlValue, Some(2)));
+    }
 }
