@@ -6,10 +6,12 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`account`] | what events add up to; spends nothing |
 //! | [`session`] | whose data, who pays, who watches |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
 
+pub mod account;
 pub mod refusal;
 pub mod session;
 pub mod watch;
