@@ -187,10 +187,10 @@ impl Question {
     /// # Errors
     /// [`Refusal`] where there is no such way, or no choice.
     pub fn sampling(&self, name: &str) -> Result<Sampling, Refusal> {
-        match self.unknown() {
-            Unknown::Rate if name != Sampling::Poisson.name() => Err(not_for_a_rate(name)),
-            _ => name.parse(),
-        }
+        name.parse().map_err(|unknown| match self.unknown() {
+            Unknown::Rate => not_for_a_rate(name),
+            _ => unknown,
+        })
     }
 
     /// The accountant that answers.
