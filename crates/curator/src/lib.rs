@@ -6,6 +6,7 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`account`] | what events add up to; spends nothing |
 //! | [`fit`] | linear models from tables |
 //! | [`train`] | networks |
 //! | [`predict`], [`evaluate`] | a stored model on other data |
@@ -16,6 +17,7 @@
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
 
+pub mod account;
 pub mod audit;
 mod bill;
 mod budget;

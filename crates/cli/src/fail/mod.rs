@@ -7,11 +7,11 @@ use crate::explain::Code;
 use reticent::data::DataError;
 use reticent::data::toml::{Place, locate};
 use reticent::noise::NoiseError;
-use reticent::report::is_unseen;
 use std::ffi::OsString;
 use std::fmt;
 
 pub(crate) use from::words;
+pub(crate) use reticent::report::plain;
 pub(crate) use usage::usage;
 
 /// Why a command was refused; displays as one line.
@@ -144,6 +144,11 @@ impl Fail {
         self
     }
 
+    /// The same mistake about this flag and what was typed after it.
+    pub(crate) fn typed(self, flag: &str, text: &str) -> Self {
+        Self { about: About::Value { flag: flag.to_owned(), value: text.to_owned() }, ..self }
+    }
+
     /// The lines of a file that the message is about.
     pub(crate) fn excerpt(&self) -> Option<String> {
         self.place.as_ref().map(|place| place.excerpt())
@@ -167,19 +172,6 @@ impl fmt::Display for Fail {
             About::Flag(flag) => format!("{within}{flag}: {text}"),
         }))
     }
-}
-
-/// The text on one line and without control characters; characters that turn or hide what is around them stand as their numbers.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            c if is_unseen(c) => plain.extend(c.escape_unicode()),
-            c if c.is_control() => plain.push(' '),
-            c => plain.push(c),
-        }
-    }
-    plain
 }
 
 /// As much of a value as a message needs to be recognised.

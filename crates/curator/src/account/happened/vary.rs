@@ -1,6 +1,6 @@
 //! The same events with other noise or another sampling rate.
 
-use reticent::core::{Event, NoiseMultiplier, SamplingRate};
+use reticent_core::{Event, NoiseMultiplier, SamplingRate};
 
 /// A number in an event that calibration may set.
 pub(super) enum Knob<'a> {
