@@ -6,11 +6,20 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`release`] | questions about a table, and surveys in the local model |
+//! | [`schema`] | what a schema says of a table, drafted or learnt with noise |
 //! | [`session`] | whose data, who pays, who watches |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
+//! | [`quantity`] | numbers and names that several requests share, checked |
+//! | [`file`] | where a file may be written |
 
+pub mod file;
+pub mod quantity;
 pub mod refusal;
+pub mod release;
+mod scan;
+pub mod schema;
 pub mod session;
 pub mod watch;
 
