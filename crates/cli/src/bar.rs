@@ -1,7 +1,66 @@
-//! The progress of a pass over a large file.
+//! The progress of long work on a terminal.
 
+use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
+use reticent::curator::watch::{Activity, Watch, Work};
 use reticent::data::TableFile;
+use std::sync::atomic::AtomicBool;
+
+/// The terminal as the one who watches: bars on standard error, and Ctrl-C.
+pub(crate) struct Terminal {
+    wanted: bool,
+}
+
+impl Terminal {
+    /// With bars where they are `wanted`.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self { wanted }
+    }
+}
+
+impl Watch for Terminal {
+    fn begin(&self, work: Work<'_>) -> Box<dyn Activity + '_> {
+        match work {
+            Work::Reading { bytes, .. } => Box::new(Bar::of(bytes, self.wanted)),
+            Work::Steps(steps) => Box::new(StepBar::new(steps, self.wanted)),
+            Work::Thinking => Box::new(Stage::new(self.wanted)),
+        }
+    }
+
+    fn halt(&self) -> &AtomicBool {
+        interrupt::flag()
+    }
+
+    fn listen(&self) {
+        interrupt::listen();
+    }
+}
+
+impl Activity for Bar {
+    fn at(&self, bytes: u64) {
+        Self::at(self, bytes);
+    }
+
+    fn say(&self, _: &str) {}
+}
+
+impl Activity for StepBar {
+    fn at(&self, step: u64) {
+        Self::at(self, step);
+    }
+
+    fn say(&self, words: &str) {
+        Self::say(self, words);
+    }
+}
+
+impl Activity for Stage {
+    fn at(&self, _: u64) {}
+
+    fn say(&self, words: &str) {
+        Self::say(self, words);
+    }
+}
 
 /// Files above this size get a bar on a terminal.
 const WORTH_A_BAR: u64 = 64 << 20;
@@ -12,10 +71,14 @@ pub(crate) struct Bar(Option<ProgressBar>);
 impl Bar {
     /// The bar of a pass over `table`, where one is `wanted` and worth it.
     pub(crate) fn new(table: &TableFile, wanted: bool) -> Self {
-        Self((wanted && table.size_bytes() > WORTH_A_BAR).then(|| {
+        Self::of(table.size_bytes(), wanted)
+    }
+
+    /// The bar of a pass over so many bytes.
+    fn of(size: u64, wanted: bool) -> Self {
+        Self((wanted && size > WORTH_A_BAR).then(|| {
             let style = ProgressStyle::with_template("{bytes} of {total_bytes} {wide_bar} {eta}");
-            ProgressBar::new(table.size_bytes())
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            ProgressBar::new(size).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         }))
     }
 

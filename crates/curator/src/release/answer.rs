@@ -22,11 +22,7 @@ pub(super) struct Drawn {
 }
 
 /// Draws the planned answer: every release of the plan, in sequence.
-pub(super) fn draw(
-    plan: &PlannedRelease,
-    pass: &Pass,
-    source: &mut impl Releaser,
-) -> Result<Drawn, Refusal> {
+pub(super) fn draw(plan: &PlannedRelease, pass: &Pass, source: &mut impl Releaser) -> Result<Drawn, Refusal> {
     let Pass { gathered, rows, outside } = pass;
     let terms = &plan.terms;
     let rows_public = plan.rows_are_public().then_some(*rows);

@@ -7,8 +7,7 @@ use reticent_report::digits::exactly;
 
 /// Public bounds, the lower one first.
 pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
-    let refuse =
-        |remedy: &str| Refusal::value("bounds", format!("{low},{high}"), remedy).coded(Code::Bounds);
+    let refuse = |remedy: &str| Refusal::value("bounds", format!("{low},{high}"), remedy).coded(Code::Bounds);
     for end in [low, high] {
         if end.is_nan() {
             return Err(refuse("give two numbers with a comma between, such as 0,120"));
@@ -18,8 +17,7 @@ pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
         }
     }
     if low > high {
-        let remedy =
-            format!("give the lower bound first: ⟦bounds⟧ {},{}", exactly(high), exactly(low));
+        let remedy = format!("give the lower bound first: ⟦bounds⟧ {},{}", exactly(high), exactly(low));
         return Err(refuse(&remedy));
     }
     if low == high {

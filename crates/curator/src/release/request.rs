@@ -252,7 +252,9 @@ mod tests {
     fn a_request_is_plain_data_with_defaults() {
         let text = r#"{"file": "t.csv", "epsilon": 1.0, "question": {"kind": "quantile", "column": "age", "bounds": [0.0, 120.0]}}"#;
         let request: Release = serde_json::from_str(text).unwrap();
-        let Question::Quantile { quantile, candidates, .. } = &request.question else { panic!("{request:?}") };
+        let Question::Quantile { quantile, candidates, .. } = &request.question else {
+            panic!("{request:?}")
+        };
         assert_eq!((*quantile, *candidates, request.confidence), (0.5, 1001, 0.95));
         assert_eq!(request.neighboring, Neighboring::AddRemove);
         let again = serde_json::to_string(&request).unwrap();

@@ -169,8 +169,9 @@ fn bounds(
     terms: &Terms,
     source: &mut impl Releaser,
 ) -> Result<[f64; 2], Refusal> {
-    let mut end =
-        |level: f64| -> Result<f64, Refusal> { Ok(ranks.choose(source, terms, Quantile::new(level)?)?.value) };
+    let mut end = |level: f64| -> Result<f64, Refusal> {
+        Ok(ranks.choose(source, terms, Quantile::new(level)?)?.value)
+    };
     let (one, other) = (end(TAIL)?, end(1.0 - TAIL)?);
     let round = ladder(&[10, 20, 25, 50]);
     let part = around(&round, [one.min(other), one.max(other)]);

@@ -1,9 +1,9 @@
 //! The shares of a population, from randomized answers.
 
-use super::LEAST_EPSILON;
 use super::super::gather::Labels;
 use super::super::lists::names;
 use super::super::request::ninety_five;
+use super::LEAST_EPSILON;
 use crate::quantity;
 use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
@@ -153,9 +153,5 @@ impl Planned for PlannedEstimate {
 fn undeclared(column: &str, row: u64) -> Refusal {
     let place = format!("column \"{column}\", row {row}");
     let remedy = "declare every value, or fix the row";
-    Refusal::about(
-        Code::Row,
-        "categories",
-        format!("{place} has a missing or undeclared value: {remedy}"),
-    )
+    Refusal::about(Code::Row, "categories", format!("{place} has a missing or undeclared value: {remedy}"))
 }

@@ -1,8 +1,8 @@
 //! A column of answers, each randomized by itself.
 
-use super::LEAST_EPSILON;
 use super::super::gather::Labels;
 use super::super::lists::{names, written};
+use super::LEAST_EPSILON;
 use crate::file::Target;
 use crate::quantity;
 use crate::refusal::Refusal;
