@@ -43,10 +43,14 @@ impl Typed {
         if number.fract() == 0.0 && (0.0..1e18).contains(&number) { number as u64 } else { 0 }
     }
 
-    /// Two bounds; what are none are refused by their field.
+    /// Two bounds. What is no number is refused as such, and the word NaN as a number that is not finite.
     pub(crate) fn bounds(&mut self, text: &str) -> [f64; 2] {
         self.texts.push(("bounds", text.to_owned()));
-        let end = |part: &str| part.trim().parse().unwrap_or(f64::NAN);
+        let end = |part: &str| match part.trim().parse::<f64>() {
+            Ok(end) if end.is_nan() => f64::INFINITY,
+            Ok(end) => end,
+            Err(_) => f64::NAN,
+        };
         let ends = text.split_once(',').filter(|(_, rest)| !rest.contains(','));
         ends.map_or([f64::NAN; 2], |(low, high)| [end(low), end(high)])
     }
@@ -227,7 +231,7 @@ mod tests {
         };
         assert!(read("-5, 5").contains("none.csv"));
         assert_eq!(read("90,17"), "--bounds 90,17: give the lower bound first: --bounds 17,90");
-        for bad in ["1,1", "1", "1,2,3", "a,b", "0,inf", "-1e308,1e308"] {
+        for bad in ["1,1", "1", "1,2,3", "a,b", "0,inf", "0,NaN", "-1e308,1e308"] {
             assert!(read(bad).starts_with(&format!("--bounds {bad}: give")), "{bad}");
         }
     }
