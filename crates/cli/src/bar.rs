@@ -3,7 +3,6 @@
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
 use reticent::curator::watch::{Activity, Watch, Work};
-use reticent::data::TableFile;
 use std::sync::atomic::AtomicBool;
 
 /// Shows the work of requests, where that is wanted, and hands on Ctrl-C.
@@ -37,11 +36,6 @@ const WORTH_A_BAR: u64 = 64 << 20;
 pub(crate) struct Bar(Option<ProgressBar>);
 
 impl Bar {
-    /// The bar of a pass over `table`, where one is `wanted` and worth it.
-    pub(crate) fn new(table: &TableFile, wanted: bool) -> Self {
-        Self::of_bytes(table.size_bytes(), wanted)
-    }
-
     /// The bar of a pass over so many bytes, where one is `wanted` and worth it.
     fn of_bytes(bytes: u64, wanted: bool) -> Self {
         Self((wanted && bytes > WORTH_A_BAR).then(|| {

@@ -22,10 +22,10 @@ mod network;
 mod read;
 mod release;
 mod report;
-mod scan;
 mod schema;
 mod stdout;
 mod text;
+mod typed;
 
 use args::{Cli, Command};
 use clap::Parser;

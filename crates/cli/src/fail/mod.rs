@@ -6,11 +6,10 @@ mod usage;
 use crate::explain::Code;
 use reticent::data::DataError;
 use reticent::data::toml::{Place, locate};
-use reticent::noise::NoiseError;
 use std::ffi::OsString;
 use std::fmt;
 
-pub(crate) use from::words;
+pub(crate) use from::{flags_named, warnings, words};
 pub(crate) use reticent::report::plain;
 pub(crate) use usage::usage;
 
@@ -80,19 +79,17 @@ impl Fail {
         }
     }
 
-    /// An error of the library whose cause can only be `flag`.
-    pub(crate) fn noise(flag: &str) -> impl Fn(NoiseError) -> Self {
-        move |error| match &error {
-            NoiseError::Invalid(invalid) => {
-                Self::about(reticent::core::Coded::code(invalid), flag, &invalid.remedy)
-            }
-            _ => error.into(),
-        }
-    }
-
     /// The same message under another code.
     pub(crate) fn coded(self, code: Code) -> Self {
         Self { code, ..self }
+    }
+
+    /// The same mistake with the refused value as this text.
+    pub(crate) fn shown(mut self, text: String) -> Self {
+        if let About::Value { value, .. } = &mut self.about {
+            *value = text;
+        }
+        self
     }
 
     /// What kind of mistake it is.

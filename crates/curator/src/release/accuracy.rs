@@ -1,13 +1,15 @@
 //! How far off an answer will be, known before any value is read, and the ε for a wanted error.
 
-use super::plan::{Plan, Query, empty_sum, whole_sums};
-use crate::fail::Fail;
-use reticent::core::{Confidence, Epsilon, Neighboring, Sensitivity};
-use reticent::noise::Entropy;
-use reticent::noise::mechanism::{
+use super::plan::PlannedRelease;
+use super::query::{Query, empty_sum, whole_sums};
+use crate::refusal::Refusal;
+use reticent_core::{Confidence, Epsilon, Neighboring, Sensitivity};
+use reticent_noise::Entropy;
+use reticent_noise::mechanism::{
     DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, Rule, Selection,
 };
-use reticent::noise::query::{self, Noise, Terms};
+use reticent_noise::query::{self, Noise, Terms};
+use serde::Serialize;
 
 /// An error that is exceeded with probability at most 1 − confidence.
 pub(super) struct Expected {
@@ -15,21 +17,25 @@ pub(super) struct Expected {
     pub(super) of: Measure,
 }
 
-/// What an [`Expected`] error is measured in.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Measure {
+/// What an expected error is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Measure {
     /// The answer's own unit.
+    #[serde(rename = "answer")]
     Answer,
     /// The answer's own unit, once divided by the number of rows.
+    #[serde(rename = "answer times number of rows")]
     PerRow,
     /// Rows between the answer's rank and the quantile's.
+    #[serde(rename = "ranks")]
     Rank,
     /// Rows that the answer has fewer than the most common category.
+    #[serde(rename = "rows short of the most common")]
     Shortfall,
 }
 
 /// The error of a planned release: that of the same release on no rows at all.
-pub(super) fn expected(plan: &Plan, entropy: &mut Entropy) -> Result<Expected, Fail> {
+pub(super) fn expected(plan: &PlannedRelease, entropy: &mut Entropy) -> Result<Expected, Refusal> {
     let terms = &plan.terms;
     // Twelve digits: the last bits of an interval's ends depend on the noisy value between them.
     let half = |interval: [f64; 2]| -> f64 {
@@ -76,7 +82,7 @@ pub(super) fn expected(plan: &Plan, entropy: &mut Entropy) -> Result<Expected, F
 }
 
 /// Half the error probability for each of two parts, where a ratio of two is released.
-fn parts(plan: &Plan) -> Result<Terms, Fail> {
+fn parts(plan: &PlannedRelease) -> Result<Terms, Refusal> {
     if plan.rows_are_public() {
         return Ok(plan.terms);
     }
@@ -85,7 +91,7 @@ fn parts(plan: &Plan) -> Result<Terms, Fail> {
 }
 
 /// How much further one row moves the two parts of a ratio than a single sum.
-fn private_rows_factor(plan: &Plan) -> f64 {
+fn private_rows_factor(plan: &PlannedRelease) -> f64 {
     match (plan.terms.neighboring, plan.rows_are_public(), plan.terms.noise) {
         (Neighboring::AddRemove, ..) | (_, true, _) => 1.0,
         (Neighboring::ReplaceOne, false, Noise::Laplace) => 2.0,
@@ -94,7 +100,7 @@ fn private_rows_factor(plan: &Plan) -> f64 {
 }
 
 /// The least ε that keeps the error of a count or a sum within `error`.
-pub(super) fn epsilon_for(plan: &Plan, error: f64) -> Result<Epsilon, Fail> {
+pub(super) fn epsilon_for(plan: &PlannedRelease, error: f64) -> Result<Epsilon, Refusal> {
     let (reach, whole) = match &plan.query {
         Query::Sum { bounds, integers, .. } => {
             let [low, high] = bounds;
@@ -107,7 +113,7 @@ pub(super) fn epsilon_for(plan: &Plan, error: f64) -> Result<Epsilon, Fail> {
         _ => (1.0, true),
     };
     let (sensitivity, confidence) = (Sensitivity::new(reach)?, plan.terms.confidence);
-    let invalid = |remedy: &str| Fail::flag("--error", &error.to_string(), remedy);
+    let invalid = |remedy: &str| Refusal::value("error", error, remedy);
     if error <= 0.0 {
         return Err(invalid("give a number above 0"));
     }

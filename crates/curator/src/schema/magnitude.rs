@@ -1,10 +1,10 @@
 //! Where the numbers of a column lie, from one noisy histogram over powers of two; and round numbers.
 
-use crate::fail::Fail;
-use reticent::core::{Confidence, Epsilon};
-use reticent::data::{Cell, NumberError};
-use reticent::noise::Releaser;
-use reticent::noise::query::{self, Terms};
+use crate::refusal::Refusal;
+use reticent_core::{Confidence, Epsilon};
+use reticent_data::{Cell, NumberError};
+use reticent_noise::Releaser;
+use reticent_noise::query::{self, Terms};
 
 /// The exponents of the smallest and the largest cell; numbers beyond count in those.
 const EXPONENTS: [i32; 2] = [-30, 61];
@@ -47,7 +47,7 @@ impl Magnitudes {
     }
 
     /// The outer edges of the outermost occupied cells, from one histogram under add-remove.
-    pub(super) fn outline(&self, source: &mut impl Releaser, epsilon: Epsilon) -> Result<Outline, Fail> {
+    pub(super) fn outline(&self, source: &mut impl Releaser, epsilon: Epsilon) -> Result<Outline, Refusal> {
         // A cell is occupied if its interval lies above 0.
         let confidence = Confidence::new(1.0 - FALSE_CELL / CELLS as f64)?;
         let answer = query::histogram(source, &Terms { confidence, ..Terms::pure(epsilon) }, &self.0)?;
@@ -106,7 +106,7 @@ pub(super) fn around(ladder: &[f64], [low, high]: [f64; 2]) -> &[f64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent::noise::Entropy;
+    use reticent_noise::Entropy;
 
     #[test]
     fn every_number_lies_in_its_cell() {

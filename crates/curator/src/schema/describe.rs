@@ -1,21 +1,14 @@
 //! Findings to a schema, with a note where one needs a look.
 
-use super::plan::Plan;
+use super::plan::PlannedSchema;
 use super::{Finding, Learnt};
-use crate::explain::Code;
-use crate::fail::Fail;
-use crate::text::json_line;
-use reticent::data::schema::{Bounds, Categories, Column, Kind, Label, SchemaProblem, Spent, Target, Unit};
-use reticent::data::{ColumnInfo, ColumnKind, DataError, Schema};
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_data::schema::{Bounds, Categories, Column, Kind, Label, SchemaProblem, Spent, Target, Unit};
+use reticent_data::{ColumnInfo, ColumnKind, DataError, Schema};
 
-/// A schema and what to mind about it.
-pub(super) struct Described {
-    pub(super) schema: Schema,
-    pub(super) notes: Vec<String>,
-}
-
-/// The schema of the findings.
-pub(super) fn describe(plan: &Plan, learnt: &Learnt) -> Result<Described, Fail> {
+/// The schema of the findings, and what to mind about it.
+pub(super) fn describe(plan: &PlannedSchema, learnt: &Learnt) -> Result<(Schema, Vec<String>), Refusal> {
     let mut notes = Vec::new();
     let label = label(plan, learnt, &mut notes)?;
     let mut columns = Vec::new();
@@ -41,16 +34,16 @@ pub(super) fn describe(plan: &Plan, learnt: &Learnt) -> Result<Described, Fail> 
         Some(certificate) => {
             let (guarantee, relation) = (certificate.guarantee, certificate.neighboring.to_string());
             let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
-            let events = json_line(&certificate.events)?;
-            let spent = Spent::new(epsilon, delta, &relation, events.trim_end());
-            schema.with_spent(spent.map_err(|problem| Fail::new(Code::Internal, problem.to_string()))?)
+            let events = serde_json::to_string(&certificate.events)
+                .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")))?;
+            schema.with_spent(Spent::new(epsilon, delta, &relation, &events).map_err(Refusal::internal)?)
         }
     };
-    Ok(Described { schema, notes })
+    Ok((schema, notes))
 }
 
 /// What was found in a column, or what its type alone says.
-fn finding(plan: &Plan, learnt: &Learnt, column: &ColumnInfo) -> Finding {
+fn finding(plan: &PlannedSchema, learnt: &Learnt, column: &ColumnInfo) -> Finding {
     let found = plan.subjects.iter().zip(&learnt.findings).find(|(subject, _)| subject.name == column.name);
     match (found, &column.kind) {
         (Some((_, finding)), _) => finding.clone(),
@@ -73,7 +66,7 @@ fn in_words(problem: SchemaProblem) -> String {
 }
 
 /// The label. One that cannot be told from the findings is refused in a draft; after a budget was spent it is left out.
-fn label(plan: &Plan, learnt: &Learnt, notes: &mut Vec<String>) -> Result<Option<Label>, Fail> {
+fn label(plan: &PlannedSchema, learnt: &Learnt, notes: &mut Vec<String>) -> Result<Option<Label>, Refusal> {
     let Some(column) = &plan.label else { return Ok(None) };
     if let Some(positive) = &plan.positive {
         return Ok(Some(Label {
@@ -91,8 +84,8 @@ fn label(plan: &Plan, learnt: &Learnt, notes: &mut Vec<String>) -> Result<Option
             Ok(None)
         }
         Err(reason) => {
-            Err(Fail::flag("--label", column, format!("{reason}: give --positive or another column"))
-                .coded(Code::Schema))
+            let remedy = format!("{reason}: give ⟦positive⟧ or another column");
+            Err(Refusal::value("label", column, remedy).coded(Code::Schema))
         }
     }
 }
@@ -101,7 +94,7 @@ fn label(plan: &Plan, learnt: &Learnt, notes: &mut Vec<String>) -> Result<Option
 fn target(finding: &Finding) -> Result<(Target, Option<String>), String> {
     match finding {
         Finding::Numbers([low, high]) => {
-            let note = "predicted as a number: give --positive if it stands for classes";
+            let note = "predicted as a number: give ⟦positive⟧ if it stands for classes";
             let bounds = Bounds::new(*low, *high).map_err(in_words)?;
             Ok((Target::Number(bounds), Some(note.to_owned())))
         }
@@ -109,7 +102,7 @@ fn target(finding: &Finding) -> Result<(Target, Option<String>), String> {
             [] | [_] => Err("a single class was found".to_owned()),
             [other, last] => {
                 let note =
-                    format!("\"{last}\" is taken as positive against \"{other}\": give --positive to choose");
+                    format!("\"{last}\" is taken as positive against \"{other}\": give ⟦positive⟧ to choose");
                 Ok((Target::Binary { positive: last.clone() }, Some(note)))
             }
             several => {

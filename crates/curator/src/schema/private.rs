@@ -6,17 +6,17 @@
 //! learnt from the data, so the cost is stated before the data are read, for the dearest case: it must not depend on them.
 
 use super::magnitude::{Magnitudes, Outline, around, ladder};
-use super::plan::{Budget, Holds, Plan, Subject};
+use super::plan::{Budget, Holds, PlannedSchema, Subject};
 use super::{Finding, Learnt};
-use crate::explain::Code;
-use crate::fail::Fail;
+use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
-use reticent::core::rounding::div_down;
-use reticent::core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
-use reticent::data::Cell;
-use reticent::noise::mechanism::{DiscreteLaplace, StableHistogram};
-use reticent::noise::query::{Quantile, RankTable, Terms, stable_histogram};
-use reticent::noise::{Entropy, Mechanism};
+use crate::watch::Watch;
+use reticent_core::rounding::div_down;
+use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Guarantee, Neighboring};
+use reticent_data::Cell;
+use reticent_noise::mechanism::{DiscreteLaplace, StableHistogram};
+use reticent_noise::query::{Quantile, RankTable, Terms, stable_histogram};
+use reticent_noise::{Mechanism, Releaser};
 use std::collections::BTreeMap;
 
 /// The share of rows that may lie beyond either bound.
@@ -27,29 +27,33 @@ const MOST_COUNTED: usize = 1_000_000;
 const SLACK: f64 = 1e-10;
 
 /// Learns what the columns hold.
-pub(super) fn learn(plan: &Plan, budget: &Budget, progress: bool) -> Result<Learnt, Fail> {
-    let mut entropy = Entropy::new()?;
+pub(super) fn learn(
+    plan: &PlannedSchema,
+    budget: &Budget,
+    source: &mut impl Releaser,
+    watch: &dyn Watch,
+) -> Result<Learnt, Refusal> {
     let shares = Shares::of(plan, budget)?;
     let certificate = certificate(plan, &shares)?;
-    let outlines = outlines(plan, shares.magnitudes, progress, &mut entropy)?;
-    let mut columns = outlines.into_iter().map(Gathered::by).collect::<Result<Vec<Gathered>, Fail>>()?;
+    let outlines = outlines(plan, shares.magnitudes, watch, source)?;
+    let mut columns = outlines.into_iter().map(Gathered::by).collect::<Result<Vec<Gathered>, Refusal>>()?;
     let named = plan.subjects.iter().map(|subject| subject.name.as_str()).zip(&mut columns);
     let open = named.filter(|(_, column)| !matches!(column, Gathered::Done(_))).collect();
-    pass(plan, open, progress, |column, name, cell| column.add(name, cell))?;
+    pass(plan, open, watch, |column, name, cell| column.add(name, cell))?;
     let finding = |(column, subject): (Gathered, &Subject)| {
         Ok(match column {
             Gathered::Ranks { ranks, edges } => {
-                Finding::Numbers(bounds(&ranks, edges, &Terms::pure(shares.end), &mut entropy)?)
+                Finding::Numbers(bounds(&ranks, edges, &Terms::pure(shares.end), source)?)
             }
             Gathered::Labels(labels) => {
                 let terms = Terms { delta: shares.delta, ..Terms::pure(shares.labels(subject.holds)) };
-                let answer = stable_histogram(&mut entropy, &terms, &labels)?;
+                let answer = stable_histogram(source, &terms, &labels)?;
                 Finding::labels(answer.value.into_keys(), "no label has enough rows for this budget")
             }
             Gathered::Done(finding) => finding,
         })
     };
-    let findings = columns.into_iter().zip(&plan.subjects).map(finding).collect::<Result<_, Fail>>()?;
+    let findings = columns.into_iter().zip(&plan.subjects).map(finding).collect::<Result<_, Refusal>>()?;
     Ok(Learnt { findings, certificate: Some(certificate) })
 }
 
@@ -63,7 +67,7 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(plan: &Plan, budget: &Budget) -> Result<Self, Fail> {
+    fn of(plan: &PlannedSchema, budget: &Budget) -> Result<Self, Refusal> {
         let share = |whole: f64, parts: usize| div_down(whole * (1.0 - SLACK), parts.max(1) as f64);
         let texts = plan.subjects.iter().filter(|subject| subject.holds != Holds::Numbers).count();
         let column = share(budget.epsilon.get(), plan.subjects.len());
@@ -82,13 +86,13 @@ impl Shares {
     }
 
     /// What a column costs at most, whatever is found in it.
-    fn price(&self, holds: Holds) -> Result<Vec<(Event, Guarantee)>, Fail> {
-        let magnitudes = || -> Result<(Event, Guarantee), Fail> {
+    fn price(&self, holds: Holds) -> Result<Vec<(Event, Guarantee)>, Refusal> {
+        let magnitudes = || -> Result<(Event, Guarantee), Refusal> {
             let noise = DiscreteLaplace::new(1, self.magnitudes)?;
             Ok((noise.event(), noise.guarantee()))
         };
         // Two ends cost as much ε as the labels and no δ.
-        let labels = || -> Result<(Event, Guarantee), Fail> {
+        let labels = || -> Result<(Event, Guarantee), Refusal> {
             let epsilon = self.labels(holds);
             let delta = StableHistogram::new(Neighboring::AddRemove, epsilon, self.delta)?.guarantee().delta;
             Ok((Event::Approximate { epsilon, delta }, Guarantee { epsilon, delta }))
@@ -102,8 +106,12 @@ impl Shares {
     }
 }
 
-/// What the plan costs.
-fn certificate(plan: &Plan, shares: &Shares) -> Result<Certificate, Fail> {
+/// What the plan costs, whatever the table holds.
+pub(super) fn cost(plan: &PlannedSchema, budget: &Budget) -> Result<Certificate, Refusal> {
+    certificate(plan, &Shares::of(plan, budget)?)
+}
+
+fn certificate(plan: &PlannedSchema, shares: &Shares) -> Result<Certificate, Refusal> {
     let (mut events, mut guarantee) = (Vec::new(), Guarantee::pure(Epsilon::new(0.0)?));
     for subject in &plan.subjects {
         for (event, cost) in shares.price(subject.holds)? {
@@ -128,21 +136,21 @@ fn certificate(plan: &Plan, shares: &Shares) -> Result<Certificate, Fail> {
 
 /// The first pass: where the numbers of each subject lie, if it has any.
 fn outlines(
-    plan: &Plan,
+    plan: &PlannedSchema,
     epsilon: Epsilon,
-    progress: bool,
-    entropy: &mut Entropy,
-) -> Result<Vec<Outline>, Fail> {
+    watch: &dyn Watch,
+    source: &mut impl Releaser,
+) -> Result<Vec<Outline>, Refusal> {
     let mut columns: Vec<Option<Magnitudes>> =
         plan.subjects.iter().map(|subject| (subject.holds != Holds::Text).then(Magnitudes::new)).collect();
     let named = plan.subjects.iter().map(|subject| subject.name.as_str()).zip(&mut columns);
     let open = named.filter_map(|(name, column)| column.as_mut().map(|column| (name, column))).collect();
-    pass(plan, open, progress, |magnitudes, _, cell| {
+    pass(plan, open, watch, |magnitudes, _, cell| {
         magnitudes.add(cell);
         Ok(())
     })?;
     let outline = |(subject, column): (&Subject, Option<Magnitudes>)| {
-        let found = column.map_or(Ok(Outline::Text), |magnitudes| magnitudes.outline(entropy, epsilon))?;
+        let found = column.map_or(Ok(Outline::Text), |magnitudes| magnitudes.outline(source, epsilon))?;
         Ok(paid_for(subject.holds, found))
     };
     plan.subjects.iter().zip(columns).map(outline).collect()
@@ -159,10 +167,11 @@ fn bounds(
     ranks: &RankTable,
     edges: [f64; 2],
     terms: &Terms,
-    entropy: &mut Entropy,
-) -> Result<[f64; 2], Fail> {
-    let mut end =
-        |level: f64| -> Result<f64, Fail> { Ok(ranks.choose(entropy, terms, Quantile::new(level)?)?.value) };
+    source: &mut impl Releaser,
+) -> Result<[f64; 2], Refusal> {
+    let mut end = |level: f64| -> Result<f64, Refusal> {
+        Ok(ranks.choose(source, terms, Quantile::new(level)?)?.value)
+    };
     let (one, other) = (end(TAIL)?, end(1.0 - TAIL)?);
     let round = ladder(&[10, 20, 25, 50]);
     let part = around(&round, [one.min(other), one.max(other)]);
@@ -183,7 +192,7 @@ enum Gathered {
 
 impl Gathered {
     /// Nothing yet, of a column with that outline.
-    fn by(outline: Outline) -> Result<Self, Fail> {
+    fn by(outline: Outline) -> Result<Self, Refusal> {
         Ok(match outline {
             Outline::Numbers(edges) if edges[0] < edges[1] => {
                 let rungs = ladder(&(10..100).collect::<Vec<u8>>());
@@ -199,7 +208,7 @@ impl Gathered {
         })
     }
 
-    fn add(&mut self, name: &str, cell: &Cell<'_>) -> Result<(), Fail> {
+    fn add(&mut self, name: &str, cell: &Cell<'_>) -> Result<(), Refusal> {
         match self {
             Self::Ranks { ranks, .. } => {
                 if let Ok(Some(number)) = cell.number() {
@@ -215,9 +224,9 @@ impl Gathered {
                 } else {
                     // To keep some and drop others would let one row push out another's label.
                     let problem = format!("it has more than {MOST_COUNTED} different labels");
-                    return Err(Fail::new(
+                    return Err(Refusal::new(
                         Code::Row,
-                        format!("column \"{name}\": {problem}: leave it out with --ignore"),
+                        format!("column \"{name}\": {problem}: leave it out with ⟦ignore⟧"),
                     ));
                 }
             }
@@ -229,14 +238,14 @@ impl Gathered {
 
 /// Reads these columns, if there are any, and adds each cell to what is gathered of its column.
 fn pass<T>(
-    plan: &Plan,
+    plan: &PlannedSchema,
     mut columns: Vec<(&str, &mut T)>,
-    progress: bool,
-    add: impl Fn(&mut T, &str, &Cell<'_>) -> Result<(), Fail>,
-) -> Result<(), Fail> {
+    watch: &dyn Watch,
+    add: impl Fn(&mut T, &str, &Cell<'_>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     if !names.is_empty() {
-        scan(&plan.table, &names, Size::Private, progress, &mut |_, cells| {
+        scan(&plan.table, &names, Size::Private, watch, &mut |_, cells| {
             columns.iter_mut().zip(cells).try_for_each(|((name, column), cell)| add(column, name, cell))
         })?;
     }

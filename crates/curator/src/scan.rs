@@ -1,13 +1,12 @@
-//! A pass over a table, with a progress bar where it takes a while.
+//! A pass over a table under somebody's eyes.
 
-use crate::bar::Bar;
-use crate::explain::Code;
-use crate::fail::Fail;
-use reticent::core::Neighboring;
-use reticent::data::{TableFile, Visit};
+use crate::refusal::Refusal;
+use crate::watch::{Watch, Work};
+use reticent_core::{Code, Neighboring};
+use reticent_data::{TableFile, Visit};
 
 /// Whether the number of rows is public. Where it is not, that there are none is private like any other number.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
     Public,
     Private,
@@ -22,18 +21,18 @@ impl From<Neighboring> for Size {
     }
 }
 
-/// Streams columns through `visit`, with a progress bar where one is wanted; refuses a table that is publicly empty.
+/// Streams columns through `visit`; refuses a table that is publicly empty.
 pub(crate) fn scan(
     table: &TableFile,
     columns: &[&str],
     size: Size,
-    progress: bool,
-    visit: &mut Visit<'_, Fail>,
-) -> Result<u64, Fail> {
-    let bar = Bar::new(table, progress);
-    let rows = table.scan(columns, &mut |bytes| bar.at(bytes), visit)?.rows;
+    watch: &dyn Watch,
+    visit: &mut Visit<'_, Refusal>,
+) -> Result<u64, Refusal> {
+    let reading = watch.begin(Work::Reading { path: table.path(), bytes: table.size_bytes() });
+    let rows = table.scan(columns, &mut |bytes| reading.at(bytes), visit)?.rows;
     if rows == 0 && size == Size::Public {
-        return Err(Fail::new(
+        return Err(Refusal::new(
             Code::NoRows,
             format!("{} has no rows: give a table with data", table.path().display()),
         ));

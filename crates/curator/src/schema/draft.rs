@@ -1,21 +1,22 @@
 //! What is found in the records, read off without privacy in one pass and bounded memory.
 
-use super::plan::{Holds, Plan};
+use super::plan::{Holds, PlannedSchema};
 use super::{Finding, Learnt, MOST_CATEGORIES, too_many};
-use crate::digits::exactly;
-use crate::explain::Code;
-use crate::fail::Fail;
+use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
-use reticent::data::{Cell, NumberError};
+use crate::watch::Watch;
+use reticent_core::Code;
+use reticent_data::{Cell, NumberError};
+use reticent_report::digits::exactly;
 use std::collections::BTreeSet;
 
 /// Reads the table once.
-pub(super) fn draft(plan: &Plan, progress: bool) -> Result<Learnt, Fail> {
+pub(super) fn draft(plan: &PlannedSchema, watch: &dyn Watch) -> Result<Learnt, Refusal> {
     let names: Vec<&str> = plan.subjects.iter().map(|subject| subject.name.as_str()).collect();
     let mut seen: Vec<Seen> = plan.subjects.iter().map(|subject| Seen::of(subject.holds)).collect();
     let label = plan.label.as_deref().and_then(|label| names.iter().position(|name| *name == label));
     let mut positive_occurs = false;
-    scan(&plan.table, &names, Size::Public, progress, &mut |_, cells| {
+    scan(&plan.table, &names, Size::Public, watch, &mut |_, cells| {
         seen.iter_mut().zip(cells).for_each(|(seen, cell)| seen.add(cell));
         if let (Some(at), Some(positive)) = (label, &plan.positive)
             && !positive_occurs
@@ -28,7 +29,7 @@ pub(super) fn draft(plan: &Plan, progress: bool) -> Result<Learnt, Fail> {
         && !positive_occurs
     {
         let remedy = format!("no row has it in column \"{}\": give a value that occurs", names[at]);
-        return Err(Fail::flag("--positive", positive, remedy).coded(Code::Row));
+        return Err(Refusal::value("positive", positive, remedy).coded(Code::Row));
     }
     Ok(Learnt { findings: seen.into_iter().map(Seen::finding).collect(), certificate: None })
 }

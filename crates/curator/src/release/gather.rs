@@ -1,10 +1,12 @@
 //! One pass over the data: rows become counts, grid sums or ranks, which is all that noise is added to.
 
-use super::plan::{Cells, Plan, Query, empty_sum};
-use crate::fail::Fail;
+use super::plan::PlannedRelease;
+use super::query::{Cells, Query, empty_sum};
+use crate::refusal::Refusal;
 use crate::scan::scan;
-use reticent::data::{Cell, Predicate};
-use reticent::noise::query::{BoundedSum, RankTable};
+use crate::watch::Watch;
+use reticent_data::{Cell, Predicate};
+use reticent_noise::query::{BoundedSum, RankTable};
 use std::collections::BTreeMap;
 
 /// What the rows came to. Private: only the library's noisy answers may be printed.
@@ -26,7 +28,7 @@ pub(super) struct Pass {
 }
 
 /// Reads the table once. No cell is an error: one that is not a finite number counts as missing.
-pub(super) fn gather(plan: &Plan, progress: bool) -> Result<Pass, Fail> {
+pub(super) fn gather(plan: &PlannedRelease, watch: &dyn Watch) -> Result<Pass, Refusal> {
     // The filter's columns first, so that its cells are the first ones.
     let filtered: &[String] = plan.filter.as_ref().map_or(&[], Predicate::columns);
     let mut columns: Vec<&str> = filtered.iter().map(String::as_str).collect();
@@ -37,13 +39,27 @@ pub(super) fn gather(plan: &Plan, progress: bool) -> Result<Pass, Fail> {
         })
     });
     let mut gatherer = Gatherer::new(plan)?;
-    let rows = scan(&plan.table, &columns, plan.terms.neighboring.into(), progress, &mut |_, cells| {
+    let rows = scan(&plan.table, &columns, plan.terms.neighboring.into(), watch, &mut |_, cells| {
         if plan.filter.as_ref().is_none_or(|filter| filter.matches(cells)) {
             gatherer.add(asked.map(|index| cells[index]));
         }
         Ok(())
     })?;
     Ok(Pass { gathered: gatherer.gathered, rows, outside: gatherer.outside })
+}
+
+/// What a table without rows comes to, or one with a single row where the number of rows is public.
+pub(super) fn nothing(plan: &PlannedRelease) -> Result<Pass, Refusal> {
+    let mut gathered = Gatherer::new(plan)?.gathered;
+    let rows = u64::from(plan.rows_are_public());
+    if rows == 1 {
+        match &mut gathered {
+            Gathered::Sum(sum) => sum.add_middle(),
+            Gathered::Share { others, .. } => *others = 1,
+            Gathered::Count(_) | Gathered::Cells(_) | Gathered::Ranks(_) => {}
+        }
+    }
+    Ok(Pass { gathered, rows, outside: 0 })
 }
 
 /// Counters per label of a declared category.
@@ -70,7 +86,7 @@ struct Gatherer<'a> {
 }
 
 impl<'a> Gatherer<'a> {
-    fn new(plan: &'a Plan) -> Result<Self, Fail> {
+    fn new(plan: &'a PlannedRelease) -> Result<Self, Refusal> {
         let gathered = match &plan.query {
             Query::Count { .. } => Gathered::Count(0),
             Query::Sum { bounds, integers, .. } | Query::Mean { bounds, integers, .. } => {
