@@ -33,7 +33,7 @@ use crate::fail::Fail;
 use crate::file::Target;
 use crate::text::json_line;
 use request::Asked;
-use reticent::curator::account::{Answered, Found};
+use reticent::curator::account::{Answered, Comparison, Found};
 use reticent::report::plot::Chart;
 use std::path::Path;
 use typed::Typed;
@@ -51,6 +51,13 @@ fn stage(question: &Question) -> &'static str {
 
 /// Answers one question.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
+    let (answered, plot, json) = answered(question, progress)?;
+    let stdout = if json { json_line(&answered)? } else { text(&answered, plot) };
+    Ok(Output { stdout, warnings: warn::lines(&answered.warnings), ..Output::default() })
+}
+
+/// The answer to one question, its picture drawn where one is asked for; where that is, and whether JSON is asked for.
+fn answered(question: &Question, progress: bool) -> Result<(Answered, Option<&Path>, bool), Fail> {
     let line = Stage::new(progress);
     line.say(stage(question));
     let mut typed = Typed::default();
@@ -59,8 +66,17 @@ pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
     if let (Some(path), Some(chart)) = (plot, chart(&answered)) {
         Target::plot(path).write(&chart.svg())?;
     }
-    let stdout = if json { json_line(&answered)? } else { text(&answered, plot) };
-    Ok(Output { stdout, warnings: warn::lines(&answered.warnings), ..Output::default() })
+    Ok((answered, plot, json))
+}
+
+/// The comparison of all accountants that a question asks for, its picture drawn, and what to mind about it.
+pub(crate) fn compared(question: &Question) -> Result<Option<(Comparison, String)>, Fail> {
+    let (answered, ..) = answered(question, false)?;
+    let warnings = warn::lines(&answered.warnings);
+    Ok(match answered.found {
+        Found::Compare(found) => Some((found, warnings)),
+        _ => None,
+    })
 }
 
 /// The picture of an answer, where it has one.

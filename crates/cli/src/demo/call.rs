@@ -1,17 +1,17 @@
 //! A command that the demo shows, and the request that it is.
 
-use super::Halt;
 use crate::args::{Cli, Command};
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::quoted;
-use crate::{audit, learn, network, report};
+use crate::{account, audit, learn, network, release, report};
 use clap::Parser;
+use reticent::curator::account::Comparison;
 use reticent::curator::audit::Audit;
 use reticent::curator::fit::Fit;
+use reticent::curator::release::Release;
 use reticent::curator::report::Report;
 use reticent::curator::train::Train;
-use serde_json::Value;
 
 /// The words of a command after `reticent`.
 #[derive(Debug, Clone)]
@@ -86,27 +86,28 @@ impl Call {
         }
     }
 
-    /// The answer of the command with `--json`.
-    pub(super) fn json(&self, notes: &mut Vec<String>) -> Result<Value, Halt> {
-        let output = crate::answer(self.clone().word("--json").command()?, false)?;
-        note(notes, output.warnings.lines().map(|line| line.trim_start_matches("warning: ")));
-        serde_json::from_str(&output.stdout)
-            .map_err(|error| Fail::new(Code::Internal, format!("{}: {error}", self.shown())).into())
+    /// The request of a command that asks a question about a table.
+    pub(super) fn release(&self) -> Result<Release, Fail> {
+        let request = match self.command()? {
+            Command::Release { question } => release::request(question),
+            _ => None,
+        };
+        request.ok_or_else(|| self.another())
+    }
+
+    /// What a command finds that compares accountants, and what it warns of.
+    pub(super) fn compared(&self) -> Result<(Comparison, String), Fail> {
+        let found = match self.command()? {
+            Command::Account { question } => account::compared(&question)?,
+            _ => None,
+        };
+        found.ok_or_else(|| self.another())
     }
 
     /// The command as a shell takes it.
     pub(super) fn shown(&self) -> String {
         let words = self.words.iter().map(|word| quoted(word));
         std::iter::once("reticent".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// Adds warnings that are not there yet.
-pub(super) fn note<'a>(notes: &mut Vec<String>, warnings: impl Iterator<Item = &'a str>) {
-    for warning in warnings {
-        if !notes.iter().any(|note| note == warning) {
-            notes.push(warning.to_owned());
-        }
     }
 }
 

@@ -149,8 +149,11 @@ impl Tour {
 
     /// Keeps what a request warned of.
     fn note(&mut self, warnings: &[String]) {
-        let warnings: Vec<String> = warnings.iter().map(|warning| words(warning)).collect();
-        call::note(&mut self.notes, warnings.iter().map(String::as_str));
+        for note in warnings.iter().map(|warning| words(warning)) {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
     }
 
     /// Where a file of the tables is, as commands name it.

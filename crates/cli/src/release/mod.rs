@@ -19,6 +19,7 @@ use crate::explain::Code;
 use crate::fail::{Fail, warnings};
 use crate::file::Target;
 use request::Asking;
+use reticent::curator::release::Release;
 use reticent::curator::{Planned, Request, Session};
 
 /// Answers one question.
@@ -42,6 +43,11 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
     }
     let stdout = render::released(&released, json, plot.as_deref())?;
     Ok(Output { stdout, warnings: warnings(&released.warnings), ..Output::default() })
+}
+
+/// What the flags of one of the seven questions ask for.
+pub(crate) fn request(question: Question) -> Option<Release> {
+    request::asking(question).ok().map(|asking| asking.request)
 }
 
 /// A session of this terminal; whoever runs the command keeps the budget.
