@@ -15,6 +15,7 @@ mod orphans;
 mod package;
 mod pages;
 mod peers;
+mod privacy;
 mod python;
 mod shell;
 mod shown;

@@ -64,8 +64,18 @@ pub(crate) fn links(source: &str) -> Vec<Link> {
     found
 }
 
+/// A token and the line it begins in.
 #[derive(Debug)]
-enum Token {
+pub(crate) struct Placed {
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// The token.
+    pub(crate) token: Token,
+}
+
+/// A piece of Rust source.
+#[derive(Debug)]
+pub(crate) enum Token {
     /// A keyword, a name or a number.
     Word(String),
     /// The contents of a string literal, escapes left as written.
@@ -76,12 +86,20 @@ enum Token {
 
 /// The tokens of `source`, without comments, character literals and white space.
 fn tokens(source: &str) -> Vec<Token> {
+    placed(source).into_iter().map(|placed| placed.token).collect()
+}
+
+/// The tokens of `source` with their lines, without comments, character literals and white space.
+pub(crate) fn placed(source: &str) -> Vec<Placed> {
     let chars: Vec<char> = source.chars().collect();
     let peek = |at: usize| chars.get(at).copied().unwrap_or('\0');
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
+    let (mut line, mut counted) = (1, 0);
     let mut at = 0;
     while at < chars.len() {
+        line += chars[counted..at].iter().filter(|&&c| c == '\n').count();
+        counted = at;
         match (chars[at], peek(at + 1)) {
             ('/', '/') => at = find(&chars, at, |c| c == '\n'),
             ('/', '*') => at = after_block_comment(&chars, at),
@@ -92,7 +110,7 @@ fn tokens(source: &str) -> Vec<Token> {
                     at += if chars[at] == '\\' { 2 } else { 1 };
                 }
                 let end = at.min(chars.len());
-                found.push(Token::Text(chars[start..end].iter().collect()));
+                found.push(Placed { line, token: Token::Text(chars[start..end].iter().collect()) });
                 at += 1;
             }
             ('\'', '\\') => at = find(&chars, at + 3, |c| c == '\'') + 1,
@@ -106,17 +124,17 @@ fn tokens(source: &str) -> Vec<Token> {
                 let hashes = find(&chars, at, |c| c != '#') - at;
                 if raw && peek(at + hashes) == '"' {
                     let (text, after) = raw_string(&chars, at + hashes + 1, hashes);
-                    found.push(Token::Text(text));
+                    found.push(Placed { line, token: Token::Text(text) });
                     at = after;
                 } else if word == "r" && hashes == 1 {
                     at += 1;
                 } else {
-                    found.push(Token::Word(word));
+                    found.push(Placed { line, token: Token::Word(word) });
                 }
             }
             (c, _) => {
                 if !c.is_whitespace() {
-                    found.push(Token::Mark(c));
+                    found.push(Placed { line, token: Token::Mark(c) });
                 }
                 at += 1;
             }

@@ -1,21 +1,7 @@
-//! Where a file may be written, and writing it: under a temporary name, then renamed.
+//! Files that flags ask for.
 
-use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::data::{DataError, check_regular, write_atomic};
-use std::fs;
 use std::path::Path;
-
-/// The certificate in the folder of a model.
-pub(crate) const CERTIFICATE_FILE: &str = "certificate.json";
-
-/// Makes the folder of `--out`, with those above it, and takes it away again: to know before the work that it can be made.
-pub(crate) fn can_be_made(folder: &Path) -> Result<(), Fail> {
-    fs::create_dir_all(folder).and_then(|()| fs::remove_dir(folder)).map_err(|error| {
-        Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
-            .coded(Code::Unwritable)
-    })
-}
 
 /// A file that a flag asks for.
 #[derive(Debug, Clone, Copy)]
@@ -34,52 +20,23 @@ impl<'a> Target<'a> {
         Self { flag: "--plot", path, extension: "svg" }
     }
 
-    /// The table that `--out` asks for.
-    pub(crate) fn csv(path: &'a Path) -> Self {
-        Self { flag: "--out", path, extension: "csv" }
-    }
-
-    fn refuse(&self, code: Code, remedy: impl std::fmt::Display) -> Fail {
-        Fail::flag(self.flag, &self.path.display().to_string(), remedy).coded(code)
+    fn place(&self) -> reticent::curator::file::Target<'_> {
+        let (path, extension) = (self.path, self.extension);
+        reticent::curator::file::Target { field: self.flag.trim_start_matches("--"), path, extension }
     }
 
     /// Refuses a place where no file can go, before anything is worked out.
     pub(crate) fn check(&self) -> Result<(), Fail> {
-        let Self { path, extension, .. } = self;
-        let fits = path.extension().is_some_and(|given| given.eq_ignore_ascii_case(extension));
-        if !fits || path.file_name().is_none() {
-            return Err(self.refuse(Code::Unwritable, format!("give a name that ends in .{extension}")));
-        }
-        check_regular(path).map_err(|error| match error {
-            DataError::NotReplaced { kind, .. } => {
-                let remedy =
-                    format!("this is {kind}, and only a regular file is replaced: give another name");
-                self.refuse(Code::Taken, remedy)
-            }
-            error => Fail::data(self.flag)(error),
-        })?;
-        match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            Some(folder) if !folder.is_dir() => {
-                Err(self.refuse(Code::Unwritable, "there is no such folder: make it first"))
-            }
-            _ => Ok(()),
-        }
+        Ok(self.place().check()?)
     }
 
     /// Refuses to replace a file that is there already.
     pub(crate) fn check_new(&self) -> Result<(), Fail> {
-        self.check()?;
-        if self.path.exists() {
-            return Err(
-                self.refuse(Code::Taken, "there is such a file: give another name, or --force to replace it")
-            );
-        }
-        Ok(())
+        Ok(self.place().check_new()?)
     }
 
     /// Writes the file; nothing is left behind when that fails.
     pub(crate) fn write(&self, text: &str) -> Result<(), Fail> {
-        self.check()?;
-        write_atomic(self.path, text.as_bytes()).map_err(Fail::data(self.flag))
+        Ok(self.place().write(text)?)
     }
 }

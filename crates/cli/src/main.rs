@@ -10,6 +10,7 @@ mod attack;
 mod audit;
 mod bar;
 mod cost;
+mod defect;
 mod demo;
 mod explain;
 mod fail;
@@ -21,10 +22,10 @@ mod network;
 mod read;
 mod release;
 mod report;
-mod scan;
 mod schema;
 mod stdout;
 mod text;
+mod typed;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -34,7 +35,6 @@ use reticent::report::digits;
 use serde_json::json;
 use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::panic::{catch_unwind, set_hook};
 use std::process::ExitCode;
 
 /// Exit status after a mistake of the user.
@@ -95,29 +95,33 @@ fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
     }
 }
 
-/// The end of a command that was refused: one line, and what it is about of a TOML file; one line of JSON where JSON was
-/// asked for.
+/// The end of a command that was refused.
 fn mistake(failure: &Fail, words: &[OsString]) -> Finished {
+    Finished { status: MISTAKE, stdout: String::new(), stderr: refusal(failure, words, None) }
+}
+
+/// What is printed of a refusal: one line, what it is about of a TOML file, and the place of a defect; one line of JSON where
+/// JSON was asked for.
+fn refusal(failure: &Fail, words: &[OsString], place: Option<&str>) -> String {
     let code = failure.code();
-    let stderr = if words.iter().any(|word| word == "--json") {
+    if words.iter().any(|word| word == "--json") {
         let (message, explain) = (failure.to_string(), format!("reticent explain {code}"));
-        let error = json!({"code": code.to_string(), "message": message, "explain": explain});
+        let mut error = json!({"code": code.to_string(), "message": message, "explain": explain});
+        if let Some(place) = place {
+            error["place"] = place.into();
+        }
         format!("{}\n", json!({ "error": error }))
     } else {
         let excerpt = failure.excerpt().map_or_else(String::new, |excerpt| excerpt + "\n");
-        format!("error[{code}]: {failure}\n{excerpt}")
-    };
-    Finished { status: MISTAKE, stdout: String::new(), stderr }
+        let place = place.map_or_else(String::new, |place| format!("place: {place}\n"));
+        format!("error[{code}]: {failure}\n{excerpt}{place}")
+    }
 }
 
 fn main() -> ExitCode {
-    // Panics inside the Parquet reader are caught there and become errors: nothing to print.
-    set_hook(Box::new(|_| {}));
+    defect::record();
     let words: Vec<OsString> = std::env::args_os().collect();
-    let finished = catch_unwind(|| run_from(&words, std::io::stderr().is_terminal())).unwrap_or_else(|_| {
-        let text = "internal error: please report it, with the command you ran";
-        Finished { status: DEFECT, ..mistake(&Fail::new(Code::Internal, text), &words) }
-    });
+    let finished = defect::caught(&words, || run_from(&words, std::io::stderr().is_terminal()));
     // If standard error is gone there is nowhere left to say so.
     let _ = std::io::stderr().write_all(finished.stderr.as_bytes());
     let mut stdout = std::io::stdout();

@@ -2,10 +2,7 @@
 
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::core::{Delta, Epsilon, Neighboring};
-
-/// Above this, a release protects nobody.
-pub(crate) const LARGEST_EPSILON: f64 = 50.0;
+use reticent::core::Neighboring;
 
 /// A finite number.
 pub(crate) fn number(flag: &str, text: &str) -> Result<f64, Fail> {
@@ -24,40 +21,6 @@ pub(crate) fn neighboring(text: &str) -> Result<Neighboring, Fail> {
         "replace-one" => Ok(Neighboring::ReplaceOne),
         _ => Err(Fail::unknown("--neighboring", text, "unknown: give add-remove or replace-one")),
     }
-}
-
-/// A δ strictly between 0 and 1.
-pub(crate) fn delta(text: &str) -> Result<Delta, Fail> {
-    let value = number("--delta", text)?;
-    if !(value > 0.0 && value < 1.0) {
-        return Err(Fail::flag(
-            "--delta",
-            text,
-            "give a number above 0 and below 1, far below 1 / number of rows, e.g. 1e-6",
-        ));
-    }
-    Ok(Delta::new(value)?)
-}
-
-/// An ε that can be spent, from `least` to 50.
-pub(crate) fn epsilon(text: &str, least: f64) -> Result<Epsilon, Fail> {
-    let value = number("--epsilon", text)?;
-    if value <= 0.0 {
-        return Err(Fail::flag("--epsilon", text, "give a number above 0, such as 1"));
-    }
-    if value > LARGEST_EPSILON {
-        let remedy = format!("such a release protects nobody: give at most {LARGEST_EPSILON}");
-        return Err(Fail::flag("--epsilon", text, remedy).coded(Code::Useless));
-    }
-    if value < least {
-        return Err(Fail::flag(
-            "--epsilon",
-            text,
-            format!("the answer would be all noise: give at least {least}"),
-        )
-        .coded(Code::Useless));
-    }
-    Ok(Epsilon::new(value)?)
 }
 
 /// A whole number from 1 to `most`.

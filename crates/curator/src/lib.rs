@@ -6,14 +6,42 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`account`] | what events add up to; spends nothing |
+//! | [`fit`] | linear models from tables |
+//! | [`train`] | networks |
+//! | [`predict`], [`evaluate`] | a stored model on other data |
+//! | [`folder`] | models and runs on disk |
+//! | [`audit`] | what a model leaks about who was in its training data |
+//! | [`report`] | an audit and a certificate as one page |
+//! | [`release`] | questions about a table, and surveys in the local model |
+//! | [`schema`] | what a schema says of a table, drafted or learnt with noise |
 //! | [`session`] | whose data, who pays, who watches |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
+//! | [`quantity`] | numbers and names that several requests share, checked |
+//! | [`file`] | where a file may be written |
 
+pub mod account;
+pub mod audit;
+mod bill;
+mod budget;
+pub mod evaluate;
+pub mod file;
+pub mod fit;
+pub mod folder;
+pub mod predict;
+pub mod quantity;
 pub mod refusal;
+pub mod release;
+pub mod report;
+mod scan;
+pub mod schema;
 pub mod session;
+mod table;
+pub mod train;
 pub mod watch;
 
+pub use budget::neighboring;
 pub use refusal::Refusal;
 pub use session::Session;
 pub use watch::Watch;

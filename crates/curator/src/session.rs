@@ -47,6 +47,11 @@ impl Session {
         &mut self.entropy
     }
 
+    /// The generator and who watches, for work that needs both at once.
+    pub fn entropy_and_watch(&mut self) -> (&mut Entropy, &dyn Watch) {
+        (&mut self.entropy, &*self.watch)
+    }
+
     /// Who watches.
     pub fn watch(&self) -> &dyn Watch {
         &*self.watch

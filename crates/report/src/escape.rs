@@ -17,6 +17,19 @@ pub fn is_unseen(c: char) -> bool {
     )
 }
 
+/// The text on one line and without control characters; characters that turn or hide what is around them stand as their numbers.
+pub fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if is_unseen(c) => plain.extend(c.escape_unicode()),
+            c if c.is_control() => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
 /// `text` with everything replaced that could be read as markup, inside elements and inside quoted attributes. Characters that
 /// would turn or hide the text around them stand as their numbers: `\u{202e}`.
 pub(crate) fn escaped(text: &str) -> String {

@@ -25,7 +25,7 @@ pub use dossier::{
     Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
 };
 pub use error::ReportError;
-pub use escape::{escaped_json, is_unseen};
+pub use escape::{escaped_json, is_unseen, plain};
 
 use reticent_audit::findings::Performance;
 use serde::Serialize;

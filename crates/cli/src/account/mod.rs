@@ -1,10 +1,9 @@
-//! `reticent account`: raw arguments → checked case → library call → output.
+//! `reticent account`: flags → request → answer → output.
 //!
 //! | file | step |
 //! |---|---|
 //! | `events` | a JSON file to events, with the way to what is wrong in it |
-//! | `source` | the file, or the flags of a training run, to what happened |
-//! | `case` | what all questions share, and the numbers that flags give |
+//! | `request`, `typed` | flags to the request, and refusals of it back to what was typed |
 //! | `bound` | epsilon, delta |
 //! | `solve` | noise, steps, rate |
 //! | `curve` | rdp |
@@ -14,16 +13,16 @@
 
 mod attack;
 mod bound;
-mod case;
 mod compare;
 mod curve;
 mod events;
 mod group;
 mod outcome;
 mod posterior;
+mod request;
 mod solve;
-mod source;
 mod statement;
+mod typed;
 mod warn;
 mod words;
 
@@ -31,6 +30,13 @@ use crate::Output;
 use crate::args::account::Question;
 use crate::bar::Stage;
 use crate::fail::Fail;
+use crate::file::Target;
+use crate::text::json_line;
+use request::Asked;
+use reticent::curator::account::{Answered, Comparison, Found};
+use reticent::report::plot::Chart;
+use std::path::Path;
+use typed::Typed;
 
 /// What an answer takes its time for.
 fn stage(question: &Question) -> &'static str {
@@ -45,21 +51,58 @@ fn stage(question: &Question) -> &'static str {
 
 /// Answers one question.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
+    let (answered, plot, json) = answered(question, progress)?;
+    let stdout = if json { json_line(&answered)? } else { text(&answered, plot) };
+    Ok(Output { stdout, warnings: warn::lines(&answered.warnings), ..Output::default() })
+}
+
+/// The answer to one question, its picture drawn where one is asked for; where that is, and whether JSON is asked for.
+fn answered(question: &Question, progress: bool) -> Result<(Answered, Option<&Path>, bool), Fail> {
     let line = Stage::new(progress);
     line.say(stage(question));
-    match question {
-        Question::Epsilon(arguments) => bound::epsilon(arguments),
-        Question::Delta(arguments) => bound::delta(arguments),
-        Question::Noise(arguments) => solve::noise(arguments),
-        Question::Steps(arguments) => solve::steps(arguments),
-        Question::Rate(arguments) => solve::rate(arguments),
-        Question::Rdp(arguments) => curve::rdp(arguments),
-        Question::Tradeoff(arguments) => attack::tradeoff(arguments),
-        Question::Group(arguments) => group::group(arguments),
-        Question::Outcome(arguments) => outcome::outcome(arguments),
-        Question::Posterior(arguments) => posterior::beliefs(arguments),
-        Question::Compare(arguments) => compare::compare(arguments),
-        Question::Statement(arguments) => statement::statement(arguments),
+    let mut typed = Typed::default();
+    let Asked { account, plot, json } = request::read(question, &mut typed)?;
+    let answered = account.answer().map_err(|refusal| typed.fail(refusal))?;
+    if let (Some(path), Some(chart)) = (plot, chart(&answered)) {
+        Target::plot(path).write(&chart.svg())?;
+    }
+    Ok((answered, plot, json))
+}
+
+/// The comparison of all accountants that a question asks for, its picture drawn, and what to mind about it.
+pub(crate) fn compared(question: &Question) -> Result<Option<(Comparison, String)>, Fail> {
+    let (answered, ..) = answered(question, false)?;
+    let warnings = warn::lines(&answered.warnings);
+    Ok(match answered.found {
+        Found::Compare(found) => Some((found, warnings)),
+        _ => None,
+    })
+}
+
+/// The picture of an answer, where it has one.
+fn chart(answered: &Answered) -> Option<Chart> {
+    match &answered.found {
+        Found::Tradeoff(found) => Some(attack::chart(found, answered)),
+        Found::Posterior(found) => Some(posterior::chart(found)),
+        Found::Compare(found) => found.curves.as_ref().map(|curves| compare::chart(found, curves, answered)),
+        _ => None,
+    }
+}
+
+/// The answer in lines.
+fn text(answered: &Answered, plot: Option<&Path>) -> String {
+    match &answered.found {
+        Found::Epsilon(found) => bound::epsilon(found, answered),
+        Found::Delta(found) => bound::delta(found, answered),
+        Found::Solved(found) => solve::solved(found, answered),
+        Found::Rdp(found) => curve::rdp(found, answered),
+        Found::Tradeoff(found) => attack::tradeoff(found, answered, plot),
+        Found::Group(found) => group::claim(found, answered),
+        Found::GroupDivergence(found) => group::divergence(found, answered),
+        Found::Outcome(found) => outcome::outcome(found, answered),
+        Found::Posterior(found) => posterior::beliefs(found, answered, plot),
+        Found::Compare(found) => compare::compare(found, answered, plot),
+        Found::Statement(found) => statement::statement(found),
     }
 }
 

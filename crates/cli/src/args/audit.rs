@@ -126,7 +126,7 @@ pub(crate) struct Audit {
     pub(crate) attacks: Vec<String>,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// Where results go: audit.json, private.json, scores.csv, reference models [default: MODEL/audit; for tables, nowhere]
+    /// Where results go: audit.json, private.json, scores.csv, reference models [default: MODEL-audit; for tables, nowhere]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON

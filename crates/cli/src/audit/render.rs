@@ -1,33 +1,27 @@
 //! An audit as text and as JSON.
 
-use crate::Output;
 use crate::digits::{Side, brief, confidence, significant};
 use crate::fail::Fail;
 use crate::file::Target;
 use crate::text::{aligned, json_line, spent};
-use reticent::audit::comparison::{Comparison, compare};
+use crate::{INTERRUPTED, Output};
+use reticent::audit::comparison::Comparison;
 use reticent::audit::findings::{AttackFinding, EpsilonLower, Estimate, GroupFinding, Performance, RateAt};
 use reticent::audit::{Findings, Unit};
-use reticent::core::Certificate;
+use reticent::curator::audit::{Audited, Interrupted, Outcome};
 use reticent::report::plot::Chart;
 use reticent::report::roc;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What is shown beside the findings, and how.
-pub(crate) struct Shown<'a> {
-    /// The certificate of the model, where there is one.
-    pub(crate) certificate: Option<&'a Certificate>,
-    /// Where everything was written.
-    pub(crate) folder: Option<&'a Path>,
-    /// Where the curves are drawn.
-    pub(crate) plot: Option<&'a Path>,
-    pub(crate) json: bool,
-}
-
-/// What is printed: the findings as JSON, or a summary.
-pub(crate) fn answer(findings: &Findings, shown: &Shown<'_>) -> Result<Output, Fail> {
-    if let Some(path) = shown.plot {
+/// What an audit found, as it is printed: the findings as JSON, or a summary.
+pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Result<Output, Fail> {
+    let found = match outcome {
+        Outcome::Found(found) => found,
+        Outcome::Interrupted(stop) => return interrupted(stop, json),
+    };
+    let findings = &found.findings;
+    if let Some(path) = plot {
         let named: Vec<(&str, &Performance)> =
             findings.attacks.iter().map(|attack| (attack.name.as_str(), &attack.performance)).collect();
         let chart = Chart {
@@ -39,16 +33,27 @@ pub(crate) fn answer(findings: &Findings, shown: &Shown<'_>) -> Result<Output, F
         Target::plot(path).write(&chart.svg())?;
     }
     let warnings: String = findings.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-    if shown.json {
-        return Ok(Output { stdout: json_line(findings)?, warnings, ..Output::default() });
-    }
-    Ok(Output { stdout: summary(findings, shown), warnings, ..Output::default() })
+    let stdout = if json { json_line(found)? } else { summary(found, plot) };
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
-fn summary(findings: &Findings, shown: &Shown<'_>) -> String {
-    let mut text = String::new();
+/// What is said after Ctrl-C.
+pub(crate) fn interrupted(stop: &Interrupted, json: bool) -> Result<Output, Fail> {
+    let stdout = match &stop.out {
+        None => "Interrupted: a training with canaries is one piece, and begins anew.\n".to_owned(),
+        Some(_) if json => json_line(stop)?,
+        Some(folder) => format!(
+            "Interrupted. Finished models are kept in {}; the same command goes on from there.\n",
+            folder.display()
+        ),
+    };
+    Ok(Output { stdout, status: INTERRUPTED, ..Output::default() })
+}
+
+fn summary(found: &Audited, plot: Option<&Path>) -> String {
+    let (findings, mut text) = (&found.findings, String::new());
     if let Some(headline) = findings.attacks.iter().find(|attack| attack.name == findings.headline) {
-        text += &aligned(&headline_lines(findings, headline, shown.certificate));
+        text += &aligned(&headline_lines(found, headline));
     }
     text += "\n";
     text += &table(findings);
@@ -68,10 +73,10 @@ fn summary(findings: &Findings, shown: &Shown<'_>) -> String {
             .collect();
         text += &aligned(&lines);
     }
-    if let Some(path) = shown.plot {
+    if let Some(path) = plot {
         let _ = writeln!(text, "\nplot: {}", path.display());
     }
-    if let Some(folder) = shown.folder {
+    if let Some(folder) = &found.out {
         let folder = folder.display();
         let _ = writeln!(
             text,
@@ -82,12 +87,8 @@ fn summary(findings: &Findings, shown: &Shown<'_>) -> String {
 }
 
 /// The attack that was chosen beforehand, line by line.
-fn headline_lines(
-    findings: &Findings,
-    headline: &AttackFinding,
-    certificate: Option<&Certificate>,
-) -> Vec<(String, String)> {
-    let performance = &headline.performance;
+fn headline_lines(found: &Audited, headline: &AttackFinding) -> Vec<(String, String)> {
+    let (findings, performance) = (&found.findings, &headline.performance);
     let mut lines = vec![
         (
             "records".to_owned(),
@@ -139,13 +140,11 @@ fn headline_lines(
         lines.push(("proven from below".to_owned(), sure));
         lines.push(("  if".to_owned(), bound.premise.clone()));
     }
-    if let Some(certificate) = certificate {
+    if let Some(certificate) = &found.certificate {
         let who =
             format!("{} ({}, {})", spent(&certificate.guarantee), certificate.unit, certificate.neighboring);
         lines.push(("certified from above".to_owned(), who));
-        if let Some(bound) = &findings.epsilon_lower {
-            lines.push(("both together".to_owned(), together(&compare(certificate, bound))));
-        }
+        lines.extend(found.comparison.iter().map(|both| ("both together".to_owned(), together(both))));
     }
     lines
 }

@@ -7,11 +7,10 @@ use super::{Halt, Tour};
 use crate::digits;
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::network::read_certificate;
 use reticent::core::Event;
+use reticent::curator::account::{Comparison, Curves};
+use reticent::curator::folder::read_certificate;
 use reticent::report::story::{Accounted, Accounting};
-use serde::Deserialize;
-use std::collections::BTreeMap;
 
 /// The chart as a file.
 pub(super) const PICTURE: &str = "accounting.svg";
@@ -26,35 +25,6 @@ const ABOUT: [(&str, &str, bool); 7] = [
     ("basic", "the steps' own ε, added up", true),
     ("published", "no bound: strong composition as published by Abadi et al. (2016)", false),
 ];
-
-/// What is needed of the command's answer.
-#[derive(Deserialize)]
-struct Compared {
-    delta: f64,
-    accountants: Vec<Row>,
-    not_bounds: Option<NotBounds>,
-    curves: Curves,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    accountant: String,
-    epsilon: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct NotBounds {
-    strong_composition_as_published: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Curves {
-    steps: Vec<u64>,
-    #[serde(default)]
-    strong_composition_as_published: Vec<Option<f64>>,
-    #[serde(flatten)]
-    others: BTreeMap<String, Vec<Option<f64>>>,
-}
 
 pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
     tour.narrator.title("3  What the training cost")?;
@@ -72,9 +42,9 @@ pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
         .flag("--steps", &steps.to_string())
         .flag("--delta", NETWORK_DELTA)
         .flag("--plot", &tour.folder.shown(PICTURE));
-    let found = tour.waiting("adding up", |tour| call.json(&mut tour.notes))?;
-    let found: Compared = serde_json::from_value(found)
-        .map_err(|error| Fail::new(Code::Internal, format!("{}: {error}", call.shown())))?;
+    let (found, warnings) = tour.waiting("adding up", |_| Ok(call.compared()?))?;
+    let warnings = warnings.lines().map(|line| line.trim_start_matches("warning: ").to_owned());
+    tour.note(&warnings.collect::<Vec<_>>());
     let accounting = Accounting {
         steps,
         sampling_rate: rate,
@@ -103,29 +73,37 @@ pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
     Ok(accounting)
 }
 
-fn accounted((name, about, bound): &(&str, &str, bool), found: &Compared) -> Accounted {
-    let curves = &found.curves;
-    let of =
-        |name: &str| found.accountants.iter().find(|row| row.accountant == name).and_then(|row| row.epsilon);
-    let (epsilon, values) = match bound {
-        true => (of(name), curves.others.get(*name)),
-        false => (
-            found.not_bounds.as_ref().and_then(|numbers| numbers.strong_composition_as_published),
-            Some(&curves.strong_composition_as_published),
-        ),
+fn accounted((name, about, bound): &(&str, &str, bool), found: &Comparison) -> Accounted {
+    let of = |name: &str| {
+        found.accountants.iter().find(|row| row.accountant.name() == name).and_then(|row| row.epsilon)
     };
-    let curve = curves
-        .steps
-        .iter()
-        .zip(values.into_iter().flatten())
-        .filter_map(|(steps, value)| value.map(|value| (*steps as f64, value)))
-        .filter(|(_, value)| *value > 0.0)
-        .collect();
+    let epsilon = match bound {
+        true => of(name),
+        false => found.not_bounds.as_ref().and_then(|numbers| numbers.strong_composition_as_published),
+    };
+    let curve = found.curves.as_ref().map_or_else(Vec::new, |curves| {
+        let points = curves.steps.iter().zip(values(curves, name));
+        let points = points.filter_map(|(steps, value)| value.map(|value| (*steps as f64, value)));
+        points.filter(|(_, value)| *value > 0.0).collect()
+    });
     let about = match (*name, of("advanced") == of("basic")) {
         ("advanced", true) => format!("{about}: here no better than to add them up"),
         _ => (*about).to_owned(),
     };
     Accounted { name: (*name).to_owned(), about, epsilon, bound: *bound, curve }
+}
+
+/// The curve of an accountant.
+fn values<'a>(curves: &'a Curves, name: &str) -> &'a [Option<f64>] {
+    match name {
+        "pld" => &curves.pld,
+        "rdp" => &curves.rdp,
+        "moments" => &curves.moments,
+        "optimal" => &curves.optimal,
+        "advanced" => &curves.advanced,
+        "basic" => &curves.basic,
+        _ => &curves.strong_composition_as_published,
+    }
 }
 
 /// Noise, rate and steps of exactly the run that the network's certificate covers.

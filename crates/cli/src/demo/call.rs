@@ -1,13 +1,17 @@
-//! A command that the demo both performs and shows.
+//! A command that the demo shows, and the request that it is.
 
-use super::Halt;
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::quoted;
-use crate::{INTERRUPTED, interrupt};
+use crate::{account, audit, learn, network, release, report};
 use clap::Parser;
-use serde_json::Value;
+use reticent::curator::account::Comparison;
+use reticent::curator::audit::Audit;
+use reticent::curator::fit::Fit;
+use reticent::curator::release::Release;
+use reticent::curator::report::Report;
+use reticent::curator::train::Train;
 
 /// The words of a command after `reticent`.
 #[derive(Debug, Clone)]
@@ -38,29 +42,66 @@ impl Call {
         self.word(flag).word(value)
     }
 
-    /// Does what the command says; its warnings are added to `notes`, and what it prints is returned.
-    pub(super) fn perform(&self, progress: bool, notes: &mut Vec<String>) -> Result<String, Halt> {
+    /// What the command line makes of the words.
+    fn command(&self) -> Result<Command, Fail> {
         let words = std::iter::once("reticent").chain(self.words.iter().map(String::as_str));
         let parsed = Cli::try_parse_from(words)
             .map_err(|refusal| Fail::new(Code::Internal, format!("{}: {}", self.shown(), refusal.kind())))?;
-        let output = crate::answer(parsed.command, progress)?;
-        if output.status == INTERRUPTED || interrupt::is_asked() {
-            return Err(Halt::Interrupted);
-        }
-        for line in output.warnings.lines() {
-            let note = line.trim_start_matches("warning: ").to_owned();
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-        Ok(output.stdout)
+        Ok(parsed.command)
     }
 
-    /// The answer of the command with `--json`.
-    pub(super) fn json(&self, notes: &mut Vec<String>) -> Result<Value, Halt> {
-        let text = self.clone().word("--json").perform(false, notes)?;
-        serde_json::from_str(&text)
-            .map_err(|error| Fail::new(Code::Internal, format!("{}: {error}", self.shown())).into())
+    fn another(&self) -> Fail {
+        Fail::new(Code::Internal, format!("{}: another command", self.shown()))
+    }
+
+    /// The request of a command that trains a linear model.
+    pub(super) fn fit(&self) -> Result<Fit, Fail> {
+        match self.command()? {
+            Command::Train(arguments) => learn::fit_request(&arguments),
+            _ => Err(self.another()),
+        }
+    }
+
+    /// The request of a command that trains a network.
+    pub(super) fn train(&self) -> Result<Train, Fail> {
+        match self.command()? {
+            Command::Train(arguments) => network::request(&arguments),
+            _ => Err(self.another()),
+        }
+    }
+
+    /// The request of a command that audits a model of ours.
+    pub(super) fn audit(&self) -> Result<Audit, Fail> {
+        match self.command()? {
+            Command::Audit(arguments) => audit::request::audit(&arguments),
+            _ => Err(self.another()),
+        }
+    }
+
+    /// The request of a command that reports.
+    pub(super) fn report(&self) -> Result<Report, Fail> {
+        match self.command()? {
+            Command::Report(arguments) => Ok(report::request(&arguments)),
+            _ => Err(self.another()),
+        }
+    }
+
+    /// The request of a command that asks a question about a table.
+    pub(super) fn release(&self) -> Result<Release, Fail> {
+        let request = match self.command()? {
+            Command::Release { question } => release::request(question),
+            _ => None,
+        };
+        request.ok_or_else(|| self.another())
+    }
+
+    /// What a command finds that compares accountants, and what it warns of.
+    pub(super) fn compared(&self) -> Result<(Comparison, String), Fail> {
+        let found = match self.command()? {
+            Command::Account { question } => account::compared(&question)?,
+            _ => None,
+        };
+        found.ok_or_else(|| self.another())
     }
 
     /// The command as a shell takes it.

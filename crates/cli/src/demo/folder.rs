@@ -116,12 +116,15 @@ impl Folder {
     /// demo is refused: it could not say whose numbers are whose.
     fn empty(&self) -> Result<(), Fail> {
         for model in MODELS {
+            let beside = self.path.join(format!("{model}-audit"));
             let model = self.path.join(model);
-            let audit = model.join("audit");
-            remove(&audit.join("references"), &|name| {
-                name.starts_with("reference-") && name.ends_with(".safetensors")
-            })?;
-            remove(&audit, &|name| AUDIT.contains(&name))?;
+            // Older demos had audits in the folders of their models.
+            for audit in [beside, model.join("audit")] {
+                remove(&audit.join("references"), &|name| {
+                    name.starts_with("reference-") && name.ends_with(".safetensors")
+                })?;
+                remove(&audit, &|name| AUDIT.contains(&name))?;
+            }
             remove(&model, &|name| MODEL.contains(&name))?;
         }
         remove(&self.path.join("data"), &|name| DATA.contains(&name))?;
@@ -186,6 +189,8 @@ mod tests {
             "data/train.csv",
             "network/model.json",
             "twin/audit/references/reference-1-a.safetensors",
+            "twin-audit/references/reference-1-a.safetensors",
+            "twin-audit/private.json",
         ] {
             let path = folder.path(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -2,14 +2,14 @@
 
 use super::call::Call;
 use super::data::Data;
-use super::models::promise;
+use super::models::{promise, trained_network};
 use super::recipe::{TWIN_DELTA, TWIN_EPSILON};
 use super::{Halt, Tour};
-use crate::audit::{AUDIT_FILE, read_findings};
 use crate::digits::{self, Side, significant};
 use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::audit::findings::RateAt;
+use reticent::curator::audit::Outcome;
 use reticent::report::story::{Attacked, Membership, percent};
 
 pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
@@ -62,17 +62,20 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
 /// Trains a model, audits it and writes its report.
 fn attacked(tour: &mut Tour, name: &str, about: &str, training: &Call) -> Result<Attacked, Halt> {
     let folder = tour.folder.shown(name);
-    training.clone().flag("--out", &folder).perform(tour.progress, &mut tour.notes)?;
+    trained_network(tour, &training.clone().flag("--out", &folder))?;
     let audit = Call::new("audit")
         .word(&folder)
         .words("--drawn 0.5 --references")
         .word(&tour.recipe.references.to_string())
         .words(&tour.threads);
-    audit.perform(tour.progress, &mut tour.notes)?;
+    let findings = match tour.ask(&audit.audit()?, tour.progress)? {
+        Outcome::Found(found) => found.findings,
+        Outcome::Interrupted(_) => return Err(Halt::Interrupted),
+    };
+    tour.note(&findings.warnings);
     let report = Call::new("report").word(&folder).flag("--declared", &tour.table(&format!("{name}.toml")));
-    report.perform(false, &mut tour.notes)?;
+    tour.ask(&report.report()?, false)?;
     let path = tour.folder.path(name);
-    let findings = read_findings(&path.join("audit").join(AUDIT_FILE))?;
     let missing = |what: &str| {
         Fail::new(Code::Internal, format!("{}: the audit has no {what}: please report it", path.display()))
     };

@@ -7,7 +7,7 @@
 //! | `recipe` | the numbers of the demo |
 //! | `folder` | its folder: whose it is, and how it is emptied |
 //! | `data` | the tables it works on |
-//! | `call` | a command that is performed and shown |
+//! | `call` | a command that is shown, and the request that it is |
 //! | `narrator` | the story on standard output |
 //! | `statistic`, `models`, `accounting`, `membership` | parts 1 to 4 |
 //! | `ending` | part 5: the page, the files and what to try next |
@@ -25,12 +25,14 @@ mod statistic;
 
 use crate::args::demo::Demo;
 use crate::bar::Stage;
-use crate::fail::Fail;
+use crate::fail::{Fail, words};
+use crate::learn::asked;
 use crate::text::json_line;
 use crate::{INTERRUPTED, Output, audit, interrupt, report};
 use folder::Folder;
 use narrator::Narrator;
 use recipe::Recipe;
+use reticent::curator::{Planned, Refusal, Request};
 use serde_json::json;
 
 /// Why a demo ends before its end.
@@ -46,6 +48,12 @@ enum Halt {
 impl From<Fail> for Halt {
     fn from(failure: Fail) -> Self {
         Self::Failed(failure)
+    }
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Failed(refusal.into())
     }
 }
 
@@ -65,7 +73,7 @@ struct Tour {
 /// Runs the tour.
 pub(crate) fn run(arguments: &Demo, progress: bool) -> Result<Output, Fail> {
     let threads = match &arguments.threads {
-        Some(text) => format!("--threads {}", audit::count("--threads", text, 1, 1024)?),
+        Some(text) => format!("--threads {}", audit::request::count("--threads", text, &(1..=1024))?),
         None => String::new(),
     };
     let mut tour = Tour {
@@ -131,6 +139,21 @@ impl Tour {
         let done = work(self)?;
         drop(stage);
         if interrupt::is_asked() { Err(Halt::Interrupted) } else { Ok(done) }
+    }
+
+    /// Does what a request asks for. Ctrl-C during the work ends the tour.
+    fn ask<R: Request>(&self, request: &R, progress: bool) -> Result<<R::Planned as Planned>::Outcome, Halt> {
+        let outcome = asked(request, progress)?;
+        if interrupt::is_asked() { Err(Halt::Interrupted) } else { Ok(outcome) }
+    }
+
+    /// Keeps what a request warned of.
+    fn note(&mut self, warnings: &[String]) {
+        for note in warnings.iter().map(|warning| words(warning)) {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
     }
 
     /// Where a file of the tables is, as commands name it.

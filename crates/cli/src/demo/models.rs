@@ -6,7 +6,8 @@ use super::recipe::{NETWORK_DELTA, TRAINING_SIZE};
 use super::{Halt, Tour};
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::network::{last_accuracy, read_certificate};
+use reticent::curator::folder::read_certificate;
+use reticent::curator::train::{Finished, Trained as Ended};
 use reticent::report::story::{Models, Promise, Trained, percent};
 use std::path::Path;
 
@@ -39,9 +40,8 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
         linear_model(tour, data, "logistic", "logistic regression by objective perturbation", &logistic)?,
         {
             let call = network.clone().flag("--out", &tour.folder.shown(NETWORK));
-            call.perform(tour.progress, &mut tour.notes)?;
-            let folder = tour.folder.path(NETWORK);
-            let accuracy = last_accuracy(&folder)?;
+            let finished = trained_network(tour, &call)?;
+            let accuracy = finished.accuracy.ok_or_else(|| silent(&call))?;
             let about = "a network with two hidden layers by DP-SGD";
             trained(tour, data, NETWORK, about, accuracy, &network)?
         },
@@ -77,11 +77,26 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
 
 fn linear_model(tour: &mut Tour, data: &Data, name: &str, about: &str, call: &Call) -> Result<Trained, Halt> {
     let performed = call.clone().flag("--out", &tour.folder.shown(name));
-    let found = tour.waiting("training", |tour| performed.json(&mut tour.notes))?;
-    let accuracy = found["accuracy"]
-        .as_f64()
-        .ok_or_else(|| Fail::new(Code::Internal, format!("{}: it told no accuracy", performed.shown())))?;
+    let request = performed.fit()?;
+    let fitted = tour.waiting("training", |tour| tour.ask(&request, false))?;
+    tour.note(&fitted.warnings);
+    let accuracy = fitted.accuracy.ok_or_else(|| silent(&performed))?;
     trained(tour, data, name, about, accuracy, call)
+}
+
+/// Trains a network.
+pub(super) fn trained_network(tour: &mut Tour, call: &Call) -> Result<Box<Finished>, Halt> {
+    match tour.ask(&call.train()?, tour.progress)? {
+        Ended::Finished(finished) => {
+            tour.note(&finished.warnings);
+            Ok(finished)
+        }
+        Ended::Interrupted(_) => Err(Halt::Interrupted),
+    }
+}
+
+fn silent(call: &Call) -> Fail {
+    Fail::new(Code::Internal, format!("{}: it told no accuracy", call.shown()))
 }
 
 fn trained(

@@ -7,23 +7,9 @@ use super::{Halt, Tour};
 use crate::digits;
 use crate::explain::Code;
 use crate::fail::Fail;
+use reticent::core::Guarantee;
+use reticent::curator::release::{Found, Released};
 use reticent::report::story::{Promise, Statistic, surer};
-use serde::Deserialize;
-
-/// What is needed of a release's answer.
-#[derive(Deserialize)]
-struct Released {
-    value: f64,
-    interval: [f64; 2],
-    confidence: f64,
-    certificate: Spent,
-}
-
-#[derive(Deserialize)]
-struct Spent {
-    epsilon: f64,
-    delta: f64,
-}
 
 pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
     tour.narrator.title("1  A private statistic")?;
@@ -40,15 +26,20 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
         .word(COLUMN)
         .words("--bounds 17,90")
         .flag("--epsilon", STATISTIC_EPSILON);
-    let found = tour.waiting("asking", |tour| call.json(&mut tour.notes))?;
-    let Released { value, interval, confidence, certificate } = serde_json::from_value(found)
-        .map_err(|error| Fail::new(Code::Internal, format!("{}: {error}", call.shown())))?;
+    let request = call.release()?;
+    let released = tour.waiting("asking", |tour| tour.ask(&request, false))?;
+    tour.note(&released.warnings);
+    let Released { found: Found::Number { value, interval, .. }, confidence, certificate, .. } = released
+    else {
+        return Err(Fail::new(Code::Internal, format!("{}: no number", call.shown())).into());
+    };
+    let Guarantee { epsilon, delta } = certificate.guarantee;
     let statistic = Statistic {
         what: format!("mean {COLUMN}"),
         value,
         interval,
         confidence,
-        promise: Promise { epsilon: certificate.epsilon, delta: certificate.delta },
+        promise: Promise { epsilon: epsilon.get(), delta: delta.get() },
         exact: data.mean,
         rows: data.rows,
         command: call.shown(),

@@ -6,11 +6,11 @@ mod usage;
 use crate::explain::Code;
 use reticent::data::DataError;
 use reticent::data::toml::{Place, locate};
-use reticent::noise::NoiseError;
-use reticent::report::is_unseen;
 use std::ffi::OsString;
 use std::fmt;
 
+pub(crate) use from::{flags_named, warnings, words};
+pub(crate) use reticent::report::plain;
 pub(crate) use usage::usage;
 
 /// Why a command was refused; displays as one line.
@@ -88,29 +88,22 @@ impl Fail {
         }
     }
 
-    /// An error of the library whose cause can only be `flag`.
-    pub(crate) fn noise(flag: &str) -> impl Fn(NoiseError) -> Self {
-        move |error| match &error {
-            NoiseError::Invalid(invalid) => {
-                Self::about(reticent::core::Coded::code(invalid), flag, &invalid.remedy)
-            }
-            _ => error.into(),
-        }
-    }
-
     /// The same message under another code.
     pub(crate) fn coded(self, code: Code) -> Self {
         Self { code, ..self }
     }
 
+    /// The same mistake with the refused value as this text.
+    pub(crate) fn shown(mut self, text: String) -> Self {
+        if let About::Value { value, .. } = &mut self.about {
+            *value = text;
+        }
+        self
+    }
+
     /// What kind of mistake it is.
     pub(crate) fn code(&self) -> Code {
         self.code
-    }
-
-    /// The same mistake, met in something that the message names first.
-    pub(crate) fn within(self, name: &str) -> Self {
-        Self { within: format!("{name}: {}", self.within), ..self }
     }
 
     /// The same mistake, at a place that the message does not name yet.
@@ -139,13 +132,6 @@ impl Fail {
         Self::new(code, text).at(Some(Box::new(place)))
     }
 
-    /// The same mistake, at a value of a TOML file.
-    pub(crate) fn placed(self, file: &str, text: &str, path: &[&str]) -> Self {
-        let place = locate(text, path);
-        let line = place.as_ref().map_or_else(String::new, |place| format!(":{}", place.line));
-        self.within(&format!("{file}{line}")).at(place.map(Box::new))
-    }
-
     /// Whether the refused flag is a key of this text.
     pub(crate) fn is_about_key(&self, text: &str) -> bool {
         let key = self.refused().and_then(|(flag, _)| flag.strip_prefix("--"));
@@ -168,6 +154,11 @@ impl Fail {
             *value = typed;
         }
         self
+    }
+
+    /// The same mistake about this flag and what was typed after it.
+    pub(crate) fn typed(self, flag: &str, text: &str) -> Self {
+        Self { about: About::Value { flag: flag.to_owned(), value: text.to_owned() }, ..self }
     }
 
     /// The lines of a file that the message is about.
@@ -193,19 +184,6 @@ impl fmt::Display for Fail {
             About::Flag(flag) => format!("{within}{flag}: {text}"),
         }))
     }
-}
-
-/// The text on one line and without control characters; characters that turn or hide what is around them stand as their numbers.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            c if is_unseen(c) => plain.extend(c.escape_unicode()),
-            c if c.is_control() => plain.push(' '),
-            c => plain.push(c),
-        }
-    }
-    plain
 }
 
 /// As much of a value as a message needs to be recognised.

@@ -1,54 +1,58 @@
-//! `reticent release`: raw arguments → checked plan → library call → output.
+//! `reticent release`: flags → request of the curator → output.
 //!
 //! | file | step |
 //! |---|---|
-//! | `read` | text of flags to numbers, bounds, categories |
-//! | `plan` | arguments to a checked [`plan::Plan`]; opens the file, reads no values |
-//! | `terms` | the part of it about cost: ε, δ, noise, neighbours, confidence |
-//! | `accuracy` | the expected error, and the ε for a wanted error |
-//! | `gather` | one pass over the data: counts, sums, ranks |
-//! | `answer` | the call of the library |
+//! | `request` | flags to a request |
 //! | `render`, `words`, `plot` | text and JSON, a picture |
 //! | `survey` | randomize and estimate, the local model |
 
-mod accuracy;
-mod answer;
-mod gather;
-mod plan;
 mod plot;
-mod read;
 mod render;
+mod request;
 mod survey;
-mod terms;
 mod words;
 
 use crate::Output;
 use crate::args::Question;
-use crate::fail::Fail;
+use crate::bar::Terminal;
+use crate::explain::Code;
+use crate::fail::{Fail, warnings};
 use crate::file::Target;
-use reticent::noise::Entropy;
+use request::Asking;
+use reticent::curator::release::Release;
+use reticent::curator::{Planned, Request, Session};
 
 /// Answers one question.
 pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
-    let plan = match question {
-        Question::Randomize(arguments) => return survey::randomize(&arguments, progress),
-        Question::Estimate(arguments) => return survey::estimate(&arguments, progress),
-        other => plan::plan(other)?,
+    let Asking { request, typed, json, dry_run, plot } = match request::asking(question) {
+        Ok(asking) => asking,
+        Err(Question::Randomize(arguments)) => return survey::randomize(arguments, progress),
+        Err(Question::Estimate(arguments)) => return survey::estimate(arguments, progress),
+        Err(_) => return Err(Fail::new(Code::Internal, "a question without a request")),
     };
-    let mut entropy = Entropy::new()?;
-    let mut warnings: String = plan.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-    let stdout = if plan.dry_run {
-        render::preview(&plan, &accuracy::expected(&plan, &mut entropy)?)?
-    } else {
-        let pass = gather::gather(&plan, progress)?;
-        let outcome = answer::answer(&plan, &pass, &mut entropy)?;
-        warnings.extend(outcome.clamped.as_ref().and_then(answer::Clamped::warning));
-        if let Some(path) = &plan.plot {
-            Target::plot(path).write(&plot::answer(&plan, &outcome))?;
-        }
-        render::released(&plan, &outcome)?
-    };
-    Ok(Output { stdout, warnings, ..Output::default() })
+    let planned = typed.checked(request.check())?;
+    request::undrawn(&request, plot.as_ref())?;
+    if dry_run {
+        let preview = planned.preview()?;
+        let stdout = render::preview(&preview, json)?;
+        return Ok(Output { stdout, warnings: warnings(&preview.warnings), ..Output::default() });
+    }
+    let released = planned.run(&mut session(progress)?)?;
+    if let Some(path) = &plot {
+        Target::plot(path).write(&plot::answer(&released))?;
+    }
+    let stdout = render::released(&released, json, plot.as_deref())?;
+    Ok(Output { stdout, warnings: warnings(&released.warnings), ..Output::default() })
+}
+
+/// What the flags of one of the seven questions ask for.
+pub(crate) fn request(question: Question) -> Option<Release> {
+    request::asking(question).ok().map(|asking| asking.request)
+}
+
+/// A session of this terminal; whoever runs the command keeps the budget.
+fn session(progress: bool) -> Result<Session, Fail> {
+    Ok(Session::without_limit()?.watched(Box::new(Terminal { progress })))
 }
 
 #[cfg(test)]

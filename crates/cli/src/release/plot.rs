@@ -1,19 +1,21 @@
 //! An answer as a picture.
 
-use super::answer::{Found, Outcome};
-use super::plan::Plan;
 use super::render::percent;
 use super::words::title;
 use crate::digits;
 use crate::text::spent;
+use reticent::curator::release::{Found, Released};
 use reticent::report::plot::{Axis, Mark, Row, Rows};
 
 /// The released answer with its interval.
-pub(super) fn answer(plan: &Plan, outcome: &Outcome) -> String {
-    let (answers, whole, axis) = match &outcome.found {
-        Found::Number { value, interval, whole } => {
-            (vec![(title(plan), *value, *interval)], *whole, plan.query.column().unwrap_or("rows"))
-        }
+pub(super) fn answer(released: &Released) -> String {
+    let title = title(&released.query);
+    let (answers, whole, axis) = match &released.found {
+        Found::Number { value, interval, whole } => (
+            vec![(title.clone(), *value, *interval)],
+            *whole,
+            released.query.column.as_deref().unwrap_or("rows"),
+        ),
         Found::Counts { labels, values, intervals } => {
             let cells = labels.iter().zip(values).zip(intervals);
             (
@@ -24,10 +26,10 @@ pub(super) fn answer(plan: &Plan, outcome: &Outcome) -> String {
         }
         Found::Choice { .. } => (Vec::new(), true, "rows"),
     };
-    let level = percent(plan.terms.confidence.get());
+    let level = percent(released.confidence);
     let each = if answers.len() > 1 { "each interval" } else { "interval" };
-    let of = format!("{each}: {level}; {}", spent(&outcome.certificate.guarantee));
-    rows(&title(plan), &of, axis, &answers, whole)
+    let of = format!("{each}: {level}; {}", spent(&released.certificate.guarantee));
+    rows(&title, &of, axis, &answers, whole)
 }
 
 /// Named numbers with intervals, one below the other.

@@ -1,73 +1,42 @@
-//! `reticent schema`: raw arguments → checked plan → what the columns hold → schema → output.
-//!
-//! | file | step |
-//! |---|---|
-//! | `plan` | arguments to a checked [`plan::Plan`]; opens the file, reads no values |
-//! | `draft` | one pass over the records: what is found in them, without privacy |
-//! | `private` | two passes and noise: what can be said of them within a budget |
-//! | `magnitude` | the histogram that bounds start from, and round numbers |
-//! | `describe` | findings to a schema, with a note where one needs a look |
-//! | `render` | TOML, text and JSON |
+//! `reticent schema`: flags → request of the curator → output.
 
-mod describe;
-mod draft;
-mod magnitude;
-mod plan;
-mod private;
 mod render;
 
 use crate::Output;
-use crate::args::schema::Question;
+use crate::args::schema::{Infer, Question};
+use crate::bar::Terminal;
 use crate::fail::Fail;
-use reticent::core::Certificate;
-
-/// The most labels that a column is drafted with.
-const MOST_CATEGORIES: usize = 100;
-
-/// What a column was found to hold.
-#[derive(Debug, Clone, PartialEq)]
-enum Finding {
-    /// Numbers from the first to the second, which is larger.
-    Numbers([f64; 2]),
-    /// These labels, in the order of their text; at least one.
-    Labels(Vec<String>),
-    /// Nothing to go by, and why.
-    Nothing(String),
-}
-
-impl Finding {
-    /// Labels, if there are some but not too many.
-    fn labels(labels: impl ExactSizeIterator<Item = String>, none: &str) -> Self {
-        match labels.len() {
-            0 => Self::Nothing(none.to_owned()),
-            n if n > MOST_CATEGORIES => Self::Nothing(too_many()),
-            _ => Self::Labels(labels.collect()),
-        }
-    }
-}
-
-fn too_many() -> String {
-    format!("more than {MOST_CATEGORIES} different labels")
-}
-
-/// What is known of the columns, and what that cost.
-struct Learnt {
-    /// One finding for each of the plan's subjects.
-    findings: Vec<Finding>,
-    /// There if privacy was spent.
-    certificate: Option<Certificate>,
-}
+use crate::file::Target;
+use crate::typed::Typed;
+use reticent::curator::schema::LearnSchema;
+use reticent::curator::{Planned, Request, Session};
 
 /// Answers one question.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
     let Question::Infer(arguments) = question;
-    let plan = plan::plan(arguments)?;
-    let learnt = match &plan.budget {
-        None => draft::draft(&plan, progress)?,
-        Some(budget) => private::learn(&plan, budget, progress)?,
+    let mut typed = Typed::default();
+    let request = LearnSchema {
+        file: arguments.file.clone(),
+        label: arguments.label.clone(),
+        positive: arguments.positive.clone(),
+        unit: arguments.unit.clone(),
+        ignore: arguments.ignore.clone(),
+        epsilon: typed.optional("epsilon", arguments.epsilon.as_deref()),
+        delta: typed.optional("delta", arguments.delta.as_deref()),
     };
-    let described = describe::describe(&plan, &learnt)?;
-    render::output(&plan, &described, learnt.certificate.as_ref())
+    let planned = typed.checked(request.check())?;
+    match target(arguments) {
+        Some(target) if arguments.force => target.check()?,
+        Some(target) => target.check_new()?,
+        None => {}
+    }
+    let mut session = Session::without_limit()?.watched(Box::new(Terminal { progress }));
+    render::output(arguments, &planned.run(&mut session)?)
+}
+
+/// The file to write, if one was asked for.
+fn target(arguments: &Infer) -> Option<Target<'_>> {
+    arguments.out.as_deref().map(|path| Target { flag: "--out", path, extension: "toml" })
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Output: the schema as TOML under a head that says what it is worth, a summary, or one line of JSON.
 
-use super::describe::Described;
-use super::plan::Plan;
+use super::target;
 use crate::Output;
-use crate::fail::{Fail, plain};
+use crate::args::schema::Infer;
+use crate::fail::{Fail, flags_named, plain};
 use crate::text::{aligned, json_line, spent};
 use reticent::core::Certificate;
+use reticent::curator::schema::LearntSchema;
 use reticent::data::Schema;
 use reticent::data::schema::Kind;
 use serde::Serialize;
@@ -29,26 +30,24 @@ struct Inferred<'a> {
 }
 
 /// Prints the schema, or writes it and says so.
-pub(super) fn output(
-    plan: &Plan,
-    described: &Described,
-    certificate: Option<&Certificate>,
-) -> Result<Output, Fail> {
-    let text = head(certificate, &described.notes) + "\n" + &described.schema.to_toml();
-    let mut warnings: Vec<String> = described.notes.iter().map(|note| plain(note)).collect();
+pub(super) fn output(arguments: &Infer, learnt: &LearntSchema) -> Result<Output, Fail> {
+    let certificate = learnt.certificate.as_ref();
+    let notes: Vec<String> = learnt.warnings.iter().map(|note| plain(&flags_named(note))).collect();
+    let text = head(certificate, &notes) + "\n" + &learnt.schema.to_toml();
+    let mut warnings = notes;
     if certificate.is_none() {
         warnings.insert(0, NOT_PRIVATE.join(" "));
     }
-    let stdout = if plan.json {
+    let stdout = if arguments.json {
         let private = certificate.is_some();
-        let out = plan.out.as_deref();
+        let out = arguments.out.as_deref();
         json_line(&Inferred { schema: &text, private, certificate, out, warnings: &warnings })?
-    } else if plan.out.is_some() {
-        summary(plan, &described.schema, certificate)
+    } else if arguments.out.is_some() {
+        summary(arguments, &learnt.schema, certificate)
     } else {
         text.clone()
     };
-    if let Some(target) = plan.target() {
+    if let Some(target) = target(arguments) {
         target.write(&text)?;
     }
     let warnings = warnings.iter().map(|line| format!("warning: {line}\n")).collect();
@@ -65,7 +64,7 @@ fn head(certificate: Option<&Certificate>, notes: &[String]) -> String {
                 .to_owned(),
         ],
     };
-    lines.extend(notes.iter().map(|note| plain(note)));
+    lines.extend(notes.iter().cloned());
     lines.iter().map(|line| format!("# {line}\n")).collect()
 }
 
@@ -75,12 +74,12 @@ fn cost(certificate: &Certificate) -> String {
 }
 
 /// What was written.
-fn summary(plan: &Plan, schema: &Schema, certificate: Option<&Certificate>) -> String {
+fn summary(arguments: &Infer, schema: &Schema, certificate: Option<&Certificate>) -> String {
     let count = |is: fn(&Kind) -> bool| schema.columns().iter().filter(|column| is(&column.kind)).count();
     let (numeric, ignored) =
         (count(|kind| matches!(kind, Kind::Numeric(_))), count(|kind| *kind == Kind::Ignored));
     let categorical = schema.columns().len() - numeric - ignored;
-    let path = plan.out.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let path = arguments.out.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let mut lines = vec![
         ("schema".to_owned(), format!("written to {path}")),
         ("columns".to_owned(), format!("{numeric} numeric, {categorical} categorical, {ignored} ignored")),

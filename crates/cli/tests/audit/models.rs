@@ -54,6 +54,11 @@ fn a_network_is_audited_in_one_go_or_in_jobs_with_the_same_result() {
     ]);
     let whole = json(&["audit", &run, "--references", "6", "--threads", "2"]);
     assert!(whole["auc"].as_f64().unwrap() > 0.6, "{}", whole["auc"]);
+    // Who was a member is told in a folder of its own, and not in one that a certificate speaks for.
+    assert!(!Path::new(&run).join("audit").exists());
+    for file in ["audit.json", "private.json", "scores.csv", "records.csv", "references"] {
+        assert!(Path::new(&folder.path("run-audit")).join(file).exists(), "{file}");
+    }
     // Members and non-members came in two files: nobody tossed coins, so nothing is proven.
     assert!(whole["epsilon_lower"].is_null());
     assert!(whole["headline"].is_string());

@@ -70,14 +70,14 @@ fn what_the_tour_says_is_there_and_a_second_one_replaces_it() {
     told(folder);
     let first = fs::read_to_string(folder.join("demo/data/members.csv")).unwrap();
     fs::write(folder.join("demo/mine.txt"), "mine").unwrap();
-    fs::write(folder.join("demo/twin/audit/references/reference-00099-00.safetensors"), "stale").unwrap();
+    fs::write(folder.join("demo/twin-audit/references/reference-00099-00.safetensors"), "stale").unwrap();
     let text = stdout(folder, &["demo", "--quick", "--json"]);
     assert_eq!(text.lines().count(), 1, "{text}");
     let answer: Value = serde_json::from_str(&text).unwrap();
 
     // Coins are fresh, nothing stale is left, and what is not the demo's stays.
     assert_ne!(first, fs::read_to_string(folder.join("demo/data/members.csv")).unwrap());
-    assert_eq!(fs::read_dir(folder.join("demo/twin/audit/references")).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(folder.join("demo/twin-audit/references")).unwrap().count(), 4);
     assert_eq!(fs::read_to_string(folder.join("demo/mine.txt")).unwrap(), "mine");
 
     let stored: Value =

@@ -180,7 +180,8 @@ impl Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.within)?;
+        let named = |text: &str| fields_named(text, |field| format!("`{field}`"));
+        f.write_str(&named(&self.within))?;
         match &self.subject {
             Subject::Message => {}
             Subject::Value { field: name, value } | Subject::Quantity { name, value } => {
@@ -189,7 +190,7 @@ impl fmt::Display for Refusal {
             Subject::Field(field) => write!(f, "{field}: ")?,
             Subject::Missing(field) => write!(f, "{field}: missing: ")?,
         }
-        f.write_str(&fields_named(&self.message, |field| format!("`{field}`")))
+        f.write_str(&named(&self.message))
     }
 }
 

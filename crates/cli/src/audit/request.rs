@@ -1,0 +1,139 @@
+//! Flags to requests: text becomes numbers and names, and nothing is decided.
+
+use crate::args::audit::{self as args, AttackRun, Audit, Canary, Collect, Fit, Statement, Table};
+use crate::fail::Fail;
+use crate::file::Target;
+use crate::read;
+use reticent::curator::audit::{
+    self, CANARIES, Canaries, CanaryKind, Collected, Drawn, FitReferences, Fitting, JOBS, Model, RECORDS,
+    REFERENCES, Scores, THREADS, WORST,
+};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// What the flags ask for.
+pub(crate) fn audit(arguments: &Audit) -> Result<audit::Audit, Fail> {
+    Ok(match &arguments.run {
+        Some(folder) => audit::Audit::Model(model(folder, arguments)?),
+        None => audit::Audit::Scores(scores(arguments)?),
+    })
+}
+
+/// What is stated; where the curves are to be drawn is checked first.
+fn statement(flags: &Statement) -> Result<audit::Statement, Fail> {
+    if let Some(path) = &flags.plot {
+        Target::plot(path).check()?;
+    }
+    let number =
+        |flag: &str, text: &Option<String>| text.as_deref().map(|text| read::number(flag, text)).transpose();
+    Ok(audit::Statement {
+        confidence: read::number("--confidence", &flags.confidence)?,
+        prior: number("--prior", &flags.prior)?,
+        delta: number("--delta", &flags.delta)?,
+        bound: flags.bound.as_deref().map(str::parse).transpose()?,
+        guesses: number("--guesses", &flags.guesses)?,
+        worst: count("--worst", &flags.worst, &WORST)?,
+        key: flags.key.clone(),
+    })
+}
+
+/// An audit of a table.
+fn scores(arguments: &Audit) -> Result<Scores, Fail> {
+    if let Some((flag, value)) = arguments.fitting.for_models() {
+        let remedy = "is for models of ours, and a table of scores does not use it: leave it out (--references-from gives \
+                      reference models)";
+        return Err(Fail::conflict(flag, &value, remedy));
+    }
+    let drawn = arguments.fitting.drawn.as_deref();
+    let request = of_table(&arguments.table, &arguments.statement, drawn)?;
+    Ok(Scores { attacks: arguments.attacks.clone(), out: arguments.out.clone(), ..request })
+}
+
+/// One attack on a table.
+pub(crate) fn single(arguments: &AttackRun) -> Result<Scores, Fail> {
+    let request = of_table(&arguments.table, &arguments.statement, arguments.drawn.as_deref())?;
+    Ok(Scores { attacks: vec![arguments.name.clone()], ..request })
+}
+
+fn of_table(table: &Table, flags: &Statement, drawn: Option<&str>) -> Result<Scores, Fail> {
+    let statement = statement(flags)?;
+    Ok(Scores {
+        scores: table.scores.clone().unwrap_or_default(),
+        references_from: table.references_from.clone(),
+        groups: table.groups.clone(),
+        features: table.features.clone(),
+        drawn: drawn.map(str::parse::<Drawn>).transpose()?,
+        statement,
+        ..Scores::default()
+    })
+}
+
+/// An audit of a model of ours.
+fn model(model: &Path, arguments: &Audit) -> Result<Model, Fail> {
+    Ok(Model {
+        model: model.to_owned(),
+        statement: statement(&arguments.statement)?,
+        attacks: arguments.attacks.clone(),
+        fitting: fitting(&arguments.fitting)?,
+        out: arguments.out.clone(),
+    })
+}
+
+/// One job.
+pub(crate) fn job(arguments: &Fit) -> Result<FitReferences, Fail> {
+    let of = count("--of", &arguments.of, &JOBS)?;
+    Ok(FitReferences {
+        model: arguments.run.clone(),
+        index: count("--index", &arguments.index, &(0..=of - 1))?,
+        of,
+        fitting: fitting(&arguments.fitting)?,
+        key: arguments.key.clone(),
+        out: arguments.out.clone(),
+    })
+}
+
+/// An audit with what jobs have trained.
+pub(crate) fn collected(arguments: &Collect) -> Result<Collected, Fail> {
+    Ok(Collected {
+        model: arguments.run.clone(),
+        statement: statement(&arguments.statement)?,
+        fitting: fitting(&arguments.fitting)?,
+        out: arguments.out.clone(),
+    })
+}
+
+/// A training with canaries.
+pub(crate) fn canaries(arguments: &Canary) -> Result<Canaries, Fail> {
+    Ok(Canaries {
+        model: arguments.run.clone(),
+        kind: match arguments.kind {
+            args::CanaryKind::Mislabelled => CanaryKind::Mislabelled,
+            args::CanaryKind::Blank => CanaryKind::Blank,
+            args::CanaryKind::Dirac => CanaryKind::Dirac,
+        },
+        canaries: count("--canaries", &arguments.canaries, &CANARIES)?,
+        statement: statement(&arguments.statement)?,
+        out: arguments.out.clone(),
+    })
+}
+
+fn fitting(flags: &args::Fitting) -> Result<Fitting, Fail> {
+    Ok(Fitting {
+        records: count("--records", flags.records(), &RECORDS)?,
+        drawn: flags.drawn.as_deref().map(|text| read::number("--drawn", text)).transpose()?,
+        non_members: flags.non_members.clone(),
+        references: count("--references", flags.references(), &REFERENCES)?,
+        threads: flags.threads.as_deref().map(|text| count("--threads", text, &THREADS)).transpose()?,
+    })
+}
+
+/// A whole number in a range.
+pub(crate) fn count(flag: &str, text: &str, range: &RangeInclusive<u64>) -> Result<u64, Fail> {
+    match text.trim().parse::<u64>() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => {
+            let remedy = format!("give a whole number from {} to {}", range.start(), range.end());
+            Err(Fail::flag(flag, text, remedy))
+        }
+    }
+}

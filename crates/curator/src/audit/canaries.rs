@@ -1,0 +1,129 @@
+//! A training with canaries, and what it proves about ε.
+
+use super::statement::{Stated, Statement, whole};
+use super::target::Repeated;
+use super::{Audited, Interrupted, Outcome, folder};
+use crate::folder::is_network;
+use crate::watch::Work;
+use crate::{Refusal, Session};
+use reticent_attack::AttackError;
+use reticent_attack::canary::{self, CanaryKind, CanarySettings, Coins};
+use reticent_audit::bound::Method;
+use reticent_audit::{Draw, Game, Study, StudyParts, examine};
+use reticent_core::Code;
+use reticent_train::{Effort, Terms};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+/// How many canaries there may be.
+pub const CANARIES: RangeInclusive<u64> = 2..=1 << 24;
+
+/// A private training repeated with canaries that were put in by coin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Canaries {
+    /// The folder of a network.
+    pub model: PathBuf,
+    /// What a canary is.
+    pub kind: CanaryKind,
+    /// How many there are; each is put in by a fair coin.
+    pub canaries: u64,
+    /// What is stated.
+    pub statement: Statement,
+    /// The folder that the audit is written to; none for nowhere.
+    pub out: Option<PathBuf>,
+}
+
+impl Default for Canaries {
+    fn default() -> Self {
+        Self {
+            model: PathBuf::new(),
+            kind: CanaryKind::Mislabelled,
+            canaries: 1000,
+            statement: Statement::default(),
+            out: None,
+        }
+    }
+}
+
+/// A checked training with canaries.
+pub(super) struct CanariesPlan {
+    target: Repeated,
+    settings: CanarySettings,
+    stated: Stated,
+    out: Option<PathBuf>,
+}
+
+impl Canaries {
+    pub(super) fn plan(&self) -> Result<CanariesPlan, Refusal> {
+        let count = whole("canaries", self.canaries, &CANARIES)?;
+        let stated = Stated::of(&self.statement, &[])?;
+        if !is_network(&self.model) {
+            let why = "no network there: canaries are for networks trained by 'reticent train --out'";
+            return Err(Refusal::new(Code::NoModel, format!("{}: {why}", self.model.display())));
+        }
+        let (kind, key, coins) = (self.kind, self.statement.key.clone(), Coins::Fresh);
+        Ok(CanariesPlan {
+            target: Repeated::open(&self.model)?,
+            settings: CanarySettings { kind, count, key, coins },
+            stated,
+            out: self.out.clone(),
+        })
+    }
+}
+
+impl CanariesPlan {
+    /// Trains once with canaries, and attacks them. The training draws as the first one did; its model is thrown away, and what
+    /// is said about it is for the auditor's eyes.
+    pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
+        let Self { target, settings, stated, out } = self;
+        let (count, kind) = (settings.count, settings.kind);
+        let (examples, classes, training) = target.training(session)?;
+        if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (kind, &training.terms) {
+            let remedy = "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";
+            return Err(Refusal::conflict("kind", "dirac", remedy));
+        }
+        let planted = canary::Canaries::plant(&examples, classes, settings)?;
+        let watch = session.watch();
+        let stage = watch.begin(Work::Thinking);
+        stage.say("training with canaries");
+        watch.listen();
+        let halt = watch.halt();
+        let is_halted = || halt.load(Ordering::SeqCst);
+        let ran = match canary::run(&planted, &training, Effort::default(), &is_halted) {
+            Ok(ran) => ran,
+            Err(AttackError::Interrupted) => return Ok(Outcome::Interrupted(Interrupted::at(None))),
+            Err(error) => return Err(error.into()),
+        };
+        drop(stage);
+        let settings = stated.settings(ran.certificate.as_ref(), session);
+        let study = Study::new(StudyParts {
+            ids: (1..=count).map(|canary| format!("canary:{canary}")).collect(),
+            members: ran.membership.members().to_vec(),
+            scores: Some(ran.membership.scores().to_vec()),
+            draw: match settings.bound {
+                // Whoever asks for these declares that canaries do not influence each other.
+                Some((Method::ClopperPearson | Method::Gaussian, _)) => Draw::Runs(Game::RECORDS),
+                _ => Draw::Coins(0.5),
+            },
+            ..StudyParts::default()
+        })?;
+        let stage = session.watch().begin(Work::Thinking);
+        let mut examination = examine(&study, &settings, &|words| stage.say(words))?;
+        drop(stage);
+        let warnings = &mut examination.findings.warnings;
+        // Fair coins say who is in: canaries do not differ by themselves.
+        warnings.retain(|warning| !warning.starts_with("no baseline"));
+        warnings.extend(ran.notes);
+        warnings.push(
+            "the training was repeated with canaries: the bound is on its guarantee, and the model in the folder is another one"
+                .to_owned(),
+        );
+        if let Some(out) = &out {
+            folder::write(out, &study, &examination)?;
+        }
+        Ok(Outcome::Found(Box::new(Audited::new(examination, study, ran.certificate, out))))
+    }
+}

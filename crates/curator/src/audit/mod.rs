@@ -1,0 +1,123 @@
+//! What a model leaks about who was in its training data: ours, or anybody's.
+//!
+//! ```
+//! use reticent_curator::audit::{Audit, Outcome, Scores};
+//! use reticent_curator::{Planned, Request, Session};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let table = folder.path().join("scores.csv");
+//! std::fs::write(&table, "score,member\n0.9,1\n0.8,1\n0.7,0\n0.6,1\n0.3,0\n0.2,0\n")?;
+//! let request = Audit::Scores(Scores { scores: table, ..Scores::default() });
+//! let outcome = request.check()?.run(&mut Session::without_limit()?)?;
+//! let Outcome::Found(found) = outcome else { return Err("it was interrupted".into()) };
+//! assert!(found.findings.attacks[0].performance.auc.value > 0.8);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A record's way from a file to a report
+//! Every hop knows those above it and none of those below.
+//!
+//! ```text
+//!  a file               data::TableFile (columns, no value)   or   train::Source (table, images, text)
+//!    │ the request's schema
+//!  rows                 data::Design, one row a unit          or   train::Examples
+//!    │ fit::Fit → FitPlan, or train::Train → TrainPlan
+//!  a model              erm::Model with core::Certificate     or   weights of train::Network with core::Certificate
+//!    │ folder: the request that made it, schema, certificate, weights
+//!  a stored model       folder::Stored
+//!    │ audit::Model, Collected or FitReferences → Target (the request checked again), Wanted (who is declared to be in)
+//!  a model under attack Case: Chosen (who is audited), attack::Population, Outputs, Learner
+//!    │ attack::ReferencePlan over WithBackground, kept in a Store
+//!  reference models     audit::Reference
+//!    │ attack::target_study; canaries come in here by canary::run, and anybody's tables by audit::table::read_scores
+//!  a study              audit::Study with its Draw
+//!    │ Statement → audit::ExamineSettings; audit::examine
+//!  findings             audit::Examination: Findings (to be shared), Private and scores (who was a member)
+//!    │ folder::write: audit.json; private.json, scores.csv and records.csv for their owner alone
+//!  an audit on disk     a folder of its own, beside the model's
+//!    │ report::Report: Findings, core::Certificate, report::Declared, report::Training, report::Provenance
+//!  a report             report::Dossier → report.html, report.json
+//! ```
+//!
+//! An audit reads the records themselves: its numbers are covered by no certificate, and it charges nothing. So it writes nothing
+//! into the folder of the model, whose certificate speaks for everything in there.
+
+mod canaries;
+mod case;
+pub(crate) mod folder;
+mod model;
+mod outcome;
+mod references;
+mod scores;
+mod statement;
+mod target;
+
+pub use canaries::{CANARIES, Canaries};
+pub use model::{Collected, Model};
+pub use outcome::{Attacks, Audited, Interrupted, Listed, Outcome, attacks};
+pub use references::{
+    FitReferences, FitReferencesPlan, FittedReferences, Fitting, JOBS, JobOutcome, RECORDS, REFERENCES,
+    THREADS,
+};
+pub use reticent_attack::canary::CanaryKind;
+pub use scores::{Drawn, Scores};
+pub use statement::{Bound, Statement, WORST};
+
+pub(crate) use folder::read_findings;
+
+use crate::{Planned, Refusal, Request, Session};
+use canaries::CanariesPlan;
+use model::ModelPlan;
+use scores::ScoresPlan;
+use serde::{Deserialize, Serialize};
+
+/// The key of every split unless a request says otherwise.
+pub const KEY: &str = "reticent";
+
+/// An audit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Audit {
+    /// Of anybody's model, by a table of its scores.
+    Scores(Scores),
+    /// Of a model of ours; reference models that are missing are trained.
+    Model(Model),
+    /// Of a model of ours whose reference models are all there.
+    Collected(Collected),
+    /// Of a training, by canaries.
+    Canaries(Canaries),
+}
+
+/// A checked audit.
+pub struct AuditPlan(Plan);
+
+enum Plan {
+    Scores(Box<ScoresPlan>),
+    Model(Box<ModelPlan>),
+    Canaries(Box<CanariesPlan>),
+}
+
+impl Request for Audit {
+    type Planned = AuditPlan;
+
+    fn check(&self) -> Result<AuditPlan, Refusal> {
+        Ok(AuditPlan(match self {
+            Self::Scores(request) => Plan::Scores(Box::new(request.plan()?)),
+            Self::Model(request) => Plan::Model(Box::new(request.plan()?)),
+            Self::Collected(request) => Plan::Model(Box::new(request.plan()?)),
+            Self::Canaries(request) => Plan::Canaries(Box::new(request.plan()?)),
+        }))
+    }
+}
+
+impl Planned for AuditPlan {
+    type Outcome = Outcome;
+
+    fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
+        match self.0 {
+            Plan::Scores(plan) => Ok(Outcome::Found(Box::new(plan.run(session)?))),
+            Plan::Model(plan) => plan.run(session),
+            Plan::Canaries(plan) => plan.run(session),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! An audit of a model of ours: reference models first, then attacks.
+
+use super::case::Case;
+use super::references::{Fits, Fitting, FittingPlan};
+use super::statement::{Stated, Statement};
+use super::{Audited, Interrupted, Outcome, folder};
+use crate::watch::Work;
+use crate::{Refusal, Session};
+use reticent_attack::{ReferencePlan, target_study};
+use reticent_audit::{Draw, Examination, Reference, examine};
+use reticent_data::write_private;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Which rows the audited records are.
+const ORIGINS_FILE: &str = "records.csv";
+
+/// An audit of a model of ours.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Model {
+    /// The folder of the model.
+    pub model: PathBuf,
+    /// How reference models are trained.
+    pub fitting: Fitting,
+    /// The attacks to run, by name; all that can be run if there are none.
+    pub attacks: Vec<String>,
+    /// What is stated.
+    pub statement: Statement,
+    /// Where the audit and its reference models go: who was a member is told there. By default a folder beside the model's, of its
+    /// name and `-audit`.
+    pub out: Option<PathBuf>,
+}
+
+/// An audit of a model of ours whose reference models were trained as jobs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Collected {
+    /// The folder of the model.
+    pub model: PathBuf,
+    /// How reference models were trained.
+    pub fitting: Fitting,
+    /// What is stated.
+    pub statement: Statement,
+    /// The folder that the jobs filled; results go there too.
+    pub out: PathBuf,
+}
+
+/// A checked audit of a model.
+pub(super) struct ModelPlan {
+    stated: Stated,
+    fitting: FittingPlan,
+    out: PathBuf,
+    /// Whether reference models that are missing are trained.
+    trains: bool,
+}
+
+impl Model {
+    pub(super) fn plan(&self) -> Result<ModelPlan, Refusal> {
+        let stated = Stated::of(&self.statement, &self.attacks)?;
+        let fitting = self.fitting.plan(&self.model, &self.statement.key)?;
+        let out = self.out.clone().or_else(|| folder::beside(&self.model)).ok_or_else(|| {
+            let remedy = format!("there is no place beside {}: give a folder", self.model.display());
+            Refusal::missing("out", remedy)
+        })?;
+        Ok(ModelPlan { stated, fitting, out, trains: true })
+    }
+}
+
+impl Collected {
+    pub(super) fn plan(&self) -> Result<ModelPlan, Refusal> {
+        let stated = Stated::of(&self.statement, &[])?;
+        if let Some(threads) = self.fitting.threads {
+            let remedy = "is for training, and nothing is trained here: leave it out";
+            return Err(Refusal::conflict("threads", threads, remedy));
+        }
+        let fitting = self.fitting.plan(&self.model, &self.statement.key)?;
+        Ok(ModelPlan { stated, fitting, out: self.out.clone(), trains: false })
+    }
+}
+
+impl ModelPlan {
+    /// Reads the records, trains or collects reference models, and attacks. What comes out is for the auditor's eyes: no
+    /// guarantee covers it, and nothing is charged for it.
+    pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
+        let Self { stated, fitting, out, trains } = self;
+        let FittingPlan { target, wanted, settings, threads } = fitting;
+        let case = target.case(&wanted, session)?;
+        let learner = case.audited()?;
+        let references = if trains && settings.references == 0 {
+            Vec::new()
+        } else {
+            let plan = ReferencePlan::new(&settings, &learner)?;
+            let fits = Fits::open(&out)?;
+            match trains {
+                true => match fits.whole(&plan, threads, session.watch())? {
+                    Some(references) => references,
+                    None => return Ok(Outcome::Interrupted(Interrupted::at(Some(out)))),
+                },
+                false => fits.collected(&plan)?,
+            }
+        };
+        Ok(Outcome::Found(Box::new(attack(&case, references, &stated, &out, session)?)))
+    }
+}
+
+/// Runs the attacks, and writes what they found.
+fn attack(
+    case: &Case,
+    references: Vec<Reference>,
+    stated: &Stated,
+    out: &Path,
+    session: &mut Session,
+) -> Result<Audited, Refusal> {
+    let Case { population, chosen, outputs, certificate, draw, others, left_out, .. } = case;
+    let mut settings = stated.settings(certificate.as_ref(), session);
+    if *draw == Draw::Undeclared {
+        settings.bound = None;
+    }
+    // Audited records were thinned to fair coins.
+    let played = if *draw == Draw::Undeclared { Draw::Undeclared } else { Draw::Coins(0.5) };
+    let study = target_study(population, chosen.flags(), outputs.clone(), references)?.drawn(played);
+    let stage = session.watch().begin(Work::Thinking);
+    let mut examination = examine(&study, &settings, &|words| stage.say(words))?;
+    drop(stage);
+    note(&mut examination, others, *draw, study.parts().references.len());
+    if *left_out > 0 {
+        examination.findings.warnings.push(format!(
+            "{left_out} rows whose content occurs more than once are not audited, since nobody can say which of them are members: \
+             the accuracies here are of the others"
+        ));
+    }
+    folder::write(out, &study, &examination)?;
+    let origins = chosen.origins(&study.parts().ids);
+    write_private(&out.join(ORIGINS_FILE), origins.as_bytes())?;
+    Ok(Audited::new(examination, study, certificate.clone(), Some(out.to_owned())))
+}
+
+/// Adds what a reader should know about where records come from.
+fn note(examination: &mut Examination, others: &str, draw: Draw, references: usize) {
+    let warnings = &mut examination.findings.warnings;
+    warnings.push(format!(
+        "non-members are {others}: numbers about members hold as far as those are of the same kind"
+    ));
+    warnings.push(
+        "an audit reads the records themselves: its numbers and files are for the auditor's eyes, and no certificate covers them"
+            .to_owned(),
+    );
+    if draw == Draw::Undeclared {
+        warnings.push(
+            "no bound on epsilon: nobody tossed a coin for who is a member, so nothing is proven: 'reticent attack canary' trains \
+             with coins, and --drawn declares that there were some"
+                .to_owned(),
+        );
+    }
+    if (1..8).contains(&references) {
+        warnings.push(format!("{references} reference models are few: with 16 or more, attacks find more"));
+    }
+}

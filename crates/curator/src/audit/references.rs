@@ -1,0 +1,213 @@
+//! Reference models on disk: what is missing is trained, in one job or several.
+
+use super::Interrupted;
+use super::case::Wanted;
+use super::statement::{share, whole};
+use super::target::Target;
+use crate::watch::{Watch, Work};
+use crate::{Planned, Refusal, Request, Session};
+use reticent_attack::{Design, Fitted, Job, Progress, ReferencePlan, ReferenceSettings, Run, Store};
+use reticent_audit::{Draw, Reference};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+/// Where reference models are, in the folder of an audit.
+const REFERENCES_FOLDER: &str = "references";
+
+/// How many records may be audited.
+pub const RECORDS: RangeInclusive<u64> = 4..=100_000_000;
+/// How many reference models there may be.
+pub const REFERENCES: RangeInclusive<u64> = 0..=65_536;
+/// How many threads may be used.
+pub const THREADS: RangeInclusive<u64> = 1..=4096;
+/// Into how many jobs the training of reference models may be divided.
+pub const JOBS: RangeInclusive<u64> = 1..=65_536;
+
+/// How reference models are trained, and who is audited with them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Fitting {
+    /// How many reference models are trained like the target, each with a random half of the audited records.
+    pub references: u64,
+    /// Data of the same kind that the model was not trained on; by default the rows that were held out, or the test part.
+    pub non_members: Option<PathBuf>,
+    /// The probability with which each record was put in, by a coin of its own. By default it is known for rows that were held
+    /// out, and without a draw no bound on ε follows.
+    pub drawn: Option<f64>,
+    /// The most records to audit, about half of them members.
+    pub records: u64,
+    /// Threads to use; all processors if none are given.
+    pub threads: Option<u64>,
+}
+
+impl Default for Fitting {
+    fn default() -> Self {
+        Self { references: 16, non_members: None, drawn: None, records: 20_000, threads: None }
+    }
+}
+
+/// A checked way to train reference models.
+pub(super) struct FittingPlan {
+    pub(super) target: Target,
+    pub(super) wanted: Wanted,
+    pub(super) settings: ReferenceSettings,
+    pub(super) threads: usize,
+}
+
+impl Fitting {
+    /// Checks the numbers, and opens the folder of the model.
+    pub(super) fn plan(&self, model: &Path, key: &str) -> Result<FittingPlan, Refusal> {
+        let most = whole("records", self.records, &RECORDS)?;
+        let declared = self.drawn.map(|drawn| share("drawn", drawn)).transpose()?.map(Draw::Coins);
+        let references = whole("references", self.references, &REFERENCES)?;
+        let threads = match self.threads {
+            Some(threads) => whole("threads", threads, &THREADS)?,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        Ok(FittingPlan {
+            target: Target::open(model, self.non_members.as_deref())?,
+            wanted: Wanted { most, declared, key: key.to_owned() },
+            settings: ReferenceSettings { key: key.to_owned(), references, design: Design::Half },
+            threads,
+        })
+    }
+}
+
+/// The reference models of an audit's folder.
+pub(super) struct Fits {
+    store: Store,
+}
+
+impl Fits {
+    pub(super) fn open(folder: &Path) -> Result<Self, Refusal> {
+        Ok(Self { store: Store::open(&folder.join(REFERENCES_FOLDER))? })
+    }
+
+    /// Trains what is missing of a job.
+    fn job(
+        &self,
+        plan: &ReferencePlan<'_>,
+        job: Job,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<Fitted, Refusal> {
+        watch.listen();
+        let total = (job.index..plan.len()).step_by(job.of.max(1)).count();
+        let bar = watch.begin(Work::Steps(total as u64));
+        bar.say("reference models");
+        let tell = |now: Progress| bar.at(now.finished as u64);
+        Ok(plan.fit(&self.store, job, Run { threads, progress: &tell, halt: watch.halt() })?)
+    }
+
+    /// All references, those that are missing trained first; none when it was interrupted.
+    pub(super) fn whole(
+        &self,
+        plan: &ReferencePlan<'_>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<Reference>>, Refusal> {
+        match self.job(plan, Job::WHOLE, threads, watch)?.left {
+            0 => self.collected(plan).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// All references; an error names those that are missing.
+    pub(super) fn collected(&self, plan: &ReferencePlan<'_>) -> Result<Vec<Reference>, Refusal> {
+        Ok(plan.collect(&self.store)?)
+    }
+}
+
+/// The training of reference models: one of several independent jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FitReferences {
+    /// The folder of the model.
+    pub model: PathBuf,
+    /// Which job this is, from 0.
+    pub index: u64,
+    /// How many jobs there are.
+    pub of: u64,
+    /// How they are trained.
+    #[serde(default)]
+    pub fitting: Fitting,
+    /// The key of every split; the same for all jobs.
+    #[serde(default = "usual_key")]
+    pub key: String,
+    /// The folder of the reference models, the same for all jobs.
+    pub out: PathBuf,
+}
+
+fn usual_key() -> String {
+    super::KEY.to_owned()
+}
+
+/// A checked job.
+pub struct FitReferencesPlan {
+    job: Job,
+    fitting: FittingPlan,
+    out: PathBuf,
+}
+
+/// What a job did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FittedReferences {
+    /// Which job it was.
+    pub index: usize,
+    /// How many jobs there are.
+    pub of: usize,
+    /// The folder of the reference models.
+    pub out: PathBuf,
+    /// How many were there already.
+    pub present: usize,
+    /// How many there are in all jobs together.
+    pub references: usize,
+    /// The numbers of those that it trained.
+    pub trained: Vec<usize>,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum JobOutcome {
+    /// With all its models.
+    Fitted(FittedReferences),
+    /// By a request to stop.
+    Interrupted(Interrupted),
+}
+
+impl Request for FitReferences {
+    type Planned = FitReferencesPlan;
+
+    fn check(&self) -> Result<FitReferencesPlan, Refusal> {
+        let of = whole("of", self.of, &JOBS)?;
+        let index = whole("index", self.index, &(0..=self.of - 1))?;
+        let fitting = self.fitting.plan(&self.model, &self.key)?;
+        Ok(FitReferencesPlan { job: Job { index, of }, fitting, out: self.out.clone() })
+    }
+}
+
+impl Planned for FitReferencesPlan {
+    type Outcome = JobOutcome;
+
+    fn run(self, session: &mut Session) -> Result<JobOutcome, Refusal> {
+        let Self { job, fitting, out } = self;
+        let FittingPlan { target, wanted, settings, threads } = fitting;
+        let case = target.case(&wanted, session)?;
+        let learner = case.audited()?;
+        let plan = ReferencePlan::new(&settings, &learner)?;
+        let fitted = Fits::open(&out)?.job(&plan, job, threads, session.watch())?;
+        if fitted.left > 0 {
+            return Ok(JobOutcome::Interrupted(Interrupted::at(Some(out))));
+        }
+        Ok(JobOutcome::Fitted(FittedReferences {
+            index: job.index,
+            of: job.of,
+            out,
+            present: fitted.present,
+            references: plan.len(),
+            trained: fitted.trained,
+        }))
+    }
+}

@@ -1,0 +1,153 @@
+//! A stored network as the target of an audit.
+
+use crate::audit::case::{Case, Chosen, Wanted};
+use crate::folder::network::{RUN_FILE, Stored, read_certificate};
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::train::{Found, Reader, Settings, Source, Train, agree, find, settle, size};
+use crate::watch::Watch;
+use reticent_attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
+use reticent_audit::Draw;
+use reticent_core::{Certificate, Code};
+use reticent_data::schema::Unit;
+use reticent_train::{Effort, Examples, Model};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A stored network and the run that made it.
+pub(super) struct NetworkTarget {
+    stored: Stored,
+    run: Train,
+    settings: Settings,
+    found: Found,
+    certificate: Option<Certificate>,
+}
+
+/// A network with the examples and the terms of its training.
+pub(super) struct Trained {
+    stored: Stored,
+    pub(super) examples: Examples,
+    pub(super) training: NetworkTraining,
+    certificate: Option<Certificate>,
+}
+
+impl NetworkTarget {
+    /// Reads a folder and finds the data that its run names.
+    pub(super) fn open(folder: &Path) -> Result<Self, Refusal> {
+        let stored = Stored::read(folder)?;
+        let mut run = Train::read(&folder.join(RUN_FILE))?;
+        let settings = settle(&mut run)?;
+        if let Some(Unit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
+            let text = format!(
+                "{}: the unit is all rows of one {column}, and references here leave out single rows: audit it from a score \
+                 table with a column user (reticent audit --scores)",
+                folder.display()
+            );
+            return Err(Refusal::new(Code::Premise, text));
+        }
+        let found = find(run.data.as_deref(), run.data_dir.as_deref())?;
+        let certificate = read_certificate(folder)?;
+        Ok(Self { stored, run, settings, found, certificate })
+    }
+
+    /// How many classes there are.
+    pub(super) fn classes(&self) -> u32 {
+        self.stored.reader.classes.len() as u32
+    }
+
+    /// Reads the examples.
+    pub(super) fn examples(&self, watch: &dyn Watch) -> Result<Examples, Refusal> {
+        let examples = self.stored.reader.read(&self.found.source, true, watch)?.examples;
+        self.stored.network.check(&examples)?;
+        Ok(examples)
+    }
+
+    /// Settles the terms as the run did.
+    pub(super) fn trained(self, examples: Examples, session: &mut Session) -> Result<Trained, Refusal> {
+        let Self { stored, mut run, settings, certificate, .. } = self;
+        let dimension = stored.network.layout().gradients();
+        // The size was counted before the first step, and is taken over: nothing is drawn here.
+        let size = size(&mut run, &settings, &stored.reader, examples.len(), session.entropy())?;
+        let agreement = agree(&mut run, &settings, &stored.reader, size, dimension)?;
+        let training = NetworkTraining {
+            description: stored.network.description().clone(),
+            terms: agreement.terms,
+            recipe: settings.recipe,
+        };
+        Ok(Trained { stored, examples, training, certificate })
+    }
+}
+
+/// A stored network beside data that it was not trained on.
+pub(in crate::audit) struct Compared {
+    target: NetworkTarget,
+    source: Source,
+    /// How the data came to be named.
+    flag: &'static str,
+}
+
+impl Compared {
+    /// Reads a folder, and finds the data that its run and the request name.
+    pub(super) fn open(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
+        let target = NetworkTarget::open(folder)?;
+        let (source, flag) = match (others, &target.run.validation, &target.found.official) {
+            (Some(data), _, _) => (source_of(data, &target.run)?, "--non-members"),
+            (None, Some(data), _) => (source_of(data, &target.run)?, "validation"),
+            (None, None, Some(official)) => (official.clone(), "test part"),
+            (None, None, None) => {
+                return Err(Refusal::missing(
+                    "non_members",
+                    "give data of the same kind that the model was not trained on: attacks compare members with them",
+                ));
+            }
+        };
+        Ok(Self { target, source, flag })
+    }
+
+    /// Reads both, and chooses whom to audit.
+    pub(super) fn case(self, wanted: &Wanted, session: &mut Session) -> Result<Case, Refusal> {
+        let Self { target, source, flag } = self;
+        let name = format!("{} ({flag})", source.name());
+        let examples = target.examples(session.watch())?;
+        let trained = target.trained(examples, session)?;
+        let reader: &Reader = &trained.stored.reader;
+        let rest = reader.read(&source, true, session.watch())?.examples;
+        trained.stored.network.check(&rest)?;
+        let members = trained.examples.len();
+        let draw = wanted.declared.unwrap_or(Draw::Undeclared);
+        let chosen = Chosen::of((members, rest.len()), draw, wanted.most, &wanted.key, |_| true)?;
+        let all = Arc::new(trained.examples.followed_by(&rest)?);
+        let audited = all.subset(&chosen.audited);
+        let mut population = Population::of_examples(&audited)?;
+        population.ids = chosen.ids(&wanted.key);
+        let classes = &reader.classes;
+        population.groups = vec![(
+            "class".to_owned(),
+            population
+                .labels
+                .iter()
+                .map(|label| classes.get(*label as usize).cloned().unwrap_or_default())
+                .collect(),
+        )];
+        let effort = Effort::default();
+        let outputs =
+            network_outputs(&trained.training.description, &trained.stored.weights, &audited, effort)?;
+        let learner = Box::new(NetworkLearner::new(all, trained.training)?);
+        Ok(Case {
+            learner,
+            chosen,
+            population,
+            outputs,
+            certificate: trained.certificate,
+            draw,
+            others: name,
+            left_out: 0,
+        })
+    }
+}
+
+fn source_of(data: &Path, run: &Train) -> Result<Source, Refusal> {
+    let given = find(Some(data), run.data_dir.as_deref())?;
+    let images = given.official.filter(|part| matches!(part, Source::Images(..)));
+    Ok(images.unwrap_or(given.source))
+}

@@ -1,0 +1,62 @@
+//! A stored network on data without labels.
+
+use super::{Predicted, Said};
+use crate::folder::network::Stored;
+use crate::refusal::Refusal;
+use crate::train::Source;
+use crate::watch::Watch;
+use reticent_data::schema::Target;
+
+pub(super) fn predict(mut stored: Stored, source: &Source, watch: &dyn Watch) -> Result<Predicted, Refusal> {
+    let (scores, _) = stored.scores(source, false, watch)?;
+    let names = &stored.reader.classes;
+    let is_binary = matches!(stored.reader.target(), Some(Target::Binary { .. }));
+    let said: Vec<Said> = match stored.reader.target() {
+        Some(Target::Number(bounds)) => scores
+            .iter()
+            .map(|score| {
+                let value = bounds.at(0.5 * (f64::from(*score).clamp(-1.0, 1.0) + 1.0));
+                let prediction = if score.is_finite() { value.to_string() } else { String::new() };
+                Said { prediction, probability: None }
+            })
+            .collect(),
+        _ => scores
+            .chunks_exact(names.len().max(1))
+            .map(|scores| {
+                let Some((class, own)) = likeliest(scores) else {
+                    return Said { prediction: String::new(), probability: Some(f64::NAN) };
+                };
+                // Of two classes it is told of the positive one, which is the second.
+                let probability = if is_binary && class == 0 { 1.0 - own } else { own };
+                Said {
+                    prediction: names.get(class).cloned().unwrap_or_default(),
+                    probability: Some(probability),
+                }
+            })
+            .collect(),
+    };
+    let warning = unusable(&scores, stored.reader.outputs(), "which have no prediction");
+    Ok(Predicted::new(said, warning.into_iter().collect()))
+}
+
+/// The class with the largest score and its probability; none where a score is not a finite number.
+pub(crate) fn likeliest(scores: &[f32]) -> Option<(usize, f64)> {
+    if !scores.iter().all(|score| score.is_finite()) {
+        return None;
+    }
+    let best = scores.iter().enumerate().fold((0, f32::NEG_INFINITY), |best, (class, score)| {
+        if *score > best.1 { (class, *score) } else { best }
+    });
+    let rest: f64 = scores.iter().map(|score| f64::from(score - best.1).exp()).sum();
+    Some((best.0, if rest > 0.0 { 1.0 / rest } else { 0.0 }))
+}
+
+/// Says for how many rows a network's scores are not finite numbers.
+pub(crate) fn unusable(scores: &[f32], width: usize, what: &str) -> Option<String> {
+    let rows =
+        scores.chunks_exact(width.max(1)).filter(|scores| scores.iter().any(|score| !score.is_finite()));
+    let count = rows.count();
+    (count > 0).then(|| {
+        format!("the network's scores are not finite numbers for {count} rows, {what}: its training may have diverged")
+    })
+}

@@ -1,0 +1,121 @@
+//! Questions about a table, answered with noise that hides every single row; and surveys in the local model.
+//!
+//! ```
+//! use reticent_curator::release::{Question, Release};
+//! use reticent_curator::{Planned, Request, Session};
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("people.csv");
+//! std::fs::write(&file, "age\n30\n41\n57\n")?;
+//! let question = Question::Count { column: None, error: None };
+//! let planned = Release::new(&file, question, 1.0).check()?;
+//! println!("off by at most {}", planned.preview()?.error);
+//! let released = planned.run(&mut Session::without_limit()?)?;
+//! assert_eq!(released.certificate.guarantee.epsilon.get(), 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | file | step |
+//! |---|---|
+//! | `request` | the question and what it may cost, as plain data |
+//! | `lists`, `terms`, `clamp` | bounds and names; ε, δ, noise and confidence; values outside of the bounds: checked |
+//! | `plan`, `query` | the checked plan; opens the file, reads no values |
+//! | `accuracy` | the expected error, and the ε for a wanted error |
+//! | `gather` | one pass over the data: counts, sums, ranks |
+//! | `answer` | the draws and the certificate |
+//! | `asked`, `outcome` | what comes out |
+//! | [`survey`] | randomize and estimate, the local model |
+
+mod accuracy;
+mod answer;
+mod asked;
+mod clamp;
+mod gather;
+mod lists;
+mod outcome;
+mod plan;
+mod query;
+mod request;
+pub mod survey;
+mod terms;
+
+pub use accuracy::Measure;
+pub use asked::{Asked, Kind};
+pub use clamp::Clamped;
+pub use lists::written;
+pub use outcome::{Found, Preview, Released};
+pub use plan::PlannedRelease;
+pub use request::{Noise, Question, Release, Rule};
+
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::watch::Watch;
+use crate::{Planned, Request};
+use reticent_core::Event;
+use reticent_noise::{Entropy, Releaser};
+
+impl Request for Release {
+    type Planned = PlannedRelease;
+
+    fn check(&self) -> Result<PlannedRelease, Refusal> {
+        plan::plan(self)
+    }
+}
+
+impl PlannedRelease {
+    /// What the release would be like: its error, its cost. No value is read.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the terms cannot be met, or the operating system gives no randomness.
+    pub fn preview(&self) -> Result<Preview, Refusal> {
+        let expected = accuracy::expected(self, &mut Entropy::new()?)?;
+        Ok(Preview {
+            query: asked::asked(self),
+            dry_run: true,
+            error: expected.error,
+            error_in: expected.of,
+            confidence: self.terms.confidence.get(),
+            neighboring: self.terms.neighboring,
+            guarantee: self.whole()?,
+            mechanism: asked::mechanism(self, &[]),
+            public: answer::public(self),
+            warnings: self.warnings.clone(),
+        })
+    }
+
+    /// What the release will cost, in sequence: the events of the same release of a table without rows, or with one row where
+    /// the number of rows is public. No value is read.
+    ///
+    /// # Guarantee
+    /// These are the events of the release whatever the table holds: mechanisms and their parameters are chosen by the plan
+    /// alone.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the terms cannot be met, or the operating system gives no randomness.
+    pub fn events(&self) -> Result<Vec<Event>, Refusal> {
+        Ok(answer::draw(self, &gather::nothing(self)?, &mut Entropy::new()?)?.events)
+    }
+
+    /// Reads the table and answers through `source`: what [`run`](Planned::run) does after the plan is paid for, and
+    /// where a test puts a recorder in place of the generator.
+    ///
+    /// # Guarantee
+    /// Values reach the outcome through the releases of `source` alone, besides the number of rows under replace-one.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the table cannot be read or the terms cannot be met.
+    pub fn run_with(&self, source: &mut impl Releaser, watch: &dyn Watch) -> Result<Released, Refusal> {
+        let pass = gather::gather(self, watch)?;
+        let drawn = answer::draw(self, &pass, source)?;
+        answer::outcome(self, pass.rows, drawn)
+    }
+}
+
+impl Planned for PlannedRelease {
+    type Outcome = Released;
+
+    fn run(self, session: &mut Session) -> Result<Released, Refusal> {
+        // The charge point: `self.events()` is the plan, and nothing of the data has been read.
+        let (entropy, watch) = session.entropy_and_watch();
+        self.run_with(entropy, watch)
+    }
+}

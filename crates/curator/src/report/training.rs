@@ -1,0 +1,45 @@
+//! How a training went, from a run's own files.
+
+use crate::Refusal;
+use reticent_core::Code;
+use reticent_report::{Training, TrainingPoint, TrainingUnit};
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+const METRICS_FILE: &str = "metrics.jsonl";
+
+/// A line of the file; other keys are not needed.
+#[derive(Deserialize)]
+struct Line {
+    epoch: f64,
+    epsilon: Option<f64>,
+    validation_loss: Option<f64>,
+    validation_accuracy: Option<f64>,
+}
+
+/// The curves of a network's run; none where there are none.
+pub(super) fn read(run: &Path) -> Result<Option<Training>, Refusal> {
+    let path = run.join(METRICS_FILE);
+    let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
+    let mut curve: Vec<TrainingPoint> = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line: Line = serde_json::from_str(line).map_err(|error| {
+            Refusal::new(
+                Code::Broken,
+                format!("{}: line {}: not a line of metrics: {error}", path.display(), number + 1),
+            )
+        })?;
+        // A resumed run may have gone back: what came later counts.
+        curve.retain(|point| point.at < line.epoch);
+        curve.push(TrainingPoint {
+            at: line.epoch,
+            epsilon: line.epsilon,
+            test_loss: line.validation_loss,
+            test_accuracy: line.validation_accuracy,
+            ..TrainingPoint::default()
+        });
+    }
+    let test_accuracy = curve.last().and_then(|point| point.test_accuracy);
+    Ok(Some(Training { unit: TrainingUnit::Epoch, curve, train_accuracy: None, test_accuracy }))
+}

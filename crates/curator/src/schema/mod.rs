@@ -1,0 +1,154 @@
+//! The schema of a table: drafted from its records, or learnt from them with differential privacy.
+//!
+//! ```
+//! use reticent_curator::schema::LearnSchema;
+//! use reticent_curator::{Planned, Request, Session};
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("people.csv");
+//! std::fs::write(&file, "age,sex\n".to_owned() + &"30,f\n41,m\n".repeat(500))?;
+//! let learnt = LearnSchema::private(&file, 1.0, 1e-6).check()?.run(&mut Session::without_limit()?)?;
+//! let spent = learnt.certificate.map(|certificate| certificate.guarantee.epsilon.get());
+//! assert!(spent.is_some_and(|epsilon| epsilon <= 1.0));
+//! println!("{}", learnt.schema.to_toml());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | file | step |
+//! |---|---|
+//! | `request` | the table, the label and the budget, as plain data |
+//! | `plan` | the checked plan; opens the file, reads no values |
+//! | `draft` | one pass over the records: what is found in them, without privacy |
+//! | `private` | two passes and noise: what can be said of them within a budget |
+//! | `magnitude` | the histogram that bounds start from, and round numbers |
+//! | `describe` | findings to a schema, with a note where one needs a look |
+
+mod describe;
+mod draft;
+mod magnitude;
+mod plan;
+mod private;
+mod request;
+
+pub use plan::PlannedSchema;
+pub use request::LearnSchema;
+
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::watch::Watch;
+use crate::{Planned, Request};
+use reticent_core::{Certificate, Event};
+use reticent_data::Schema;
+use reticent_noise::Releaser;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+/// The most labels that a column is drafted with.
+const MOST_CATEGORIES: usize = 100;
+
+/// What a column was found to hold.
+#[derive(Debug, Clone, PartialEq)]
+enum Finding {
+    /// Numbers from the first to the second, which is larger.
+    Numbers([f64; 2]),
+    /// These labels, in the order of their text; at least one.
+    Labels(Vec<String>),
+    /// Nothing to go by, and why.
+    Nothing(String),
+}
+
+impl Finding {
+    /// Labels, if there are some but not too many.
+    fn labels(labels: impl ExactSizeIterator<Item = String>, none: &str) -> Self {
+        match labels.len() {
+            0 => Self::Nothing(none.to_owned()),
+            n if n > MOST_CATEGORIES => Self::Nothing(too_many()),
+            _ => Self::Labels(labels.collect()),
+        }
+    }
+}
+
+fn too_many() -> String {
+    format!("more than {MOST_CATEGORIES} different labels")
+}
+
+/// What is known of the columns, and what that cost.
+struct Learnt {
+    /// One finding for each of the plan's subjects.
+    findings: Vec<Finding>,
+    /// There if privacy was spent.
+    certificate: Option<Certificate>,
+}
+
+/// A schema and what it cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearntSchema {
+    /// The schema. Without a certificate it is a draft: its bounds and categories were read off the records.
+    pub schema: Schema,
+    /// What was spent, where it was learnt with differential privacy.
+    pub certificate: Option<Certificate>,
+    /// What to mind about it; fields of the request stand between `⟦` and `⟧`.
+    pub warnings: Vec<String>,
+}
+
+impl Serialize for LearntSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("LearntSchema", 4)?;
+        fields.serialize_field("schema", &self.schema.to_toml())?;
+        fields.serialize_field("private", &self.certificate.is_some())?;
+        fields.serialize_field("certificate", &self.certificate)?;
+        fields.serialize_field("warnings", &self.warnings)?;
+        fields.end()
+    }
+}
+
+impl Request for LearnSchema {
+    type Planned = PlannedSchema;
+
+    fn check(&self) -> Result<PlannedSchema, Refusal> {
+        plan::plan(self)
+    }
+}
+
+impl PlannedSchema {
+    /// What learning will cost at most, in sequence: a draft costs nothing that an event could say. No value is read.
+    ///
+    /// # Guarantee
+    /// Which steps a column takes is learnt from the records; these events are those of the dearest way, and the certificate of the
+    /// outcome has them whatever the table holds.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the budget cannot be divided among the columns.
+    pub fn events(&self) -> Result<Vec<Event>, Refusal> {
+        Ok(match &self.budget {
+            None => Vec::new(),
+            Some(budget) => private::cost(self, budget)?.events,
+        })
+    }
+
+    /// Reads the table and learns through `source`: what [`run`](Planned::run) does after the plan is paid for, and where a
+    /// test puts a recorder in place of the generator.
+    ///
+    /// # Guarantee
+    /// With an ε, values reach the outcome through the releases of `source` alone. A draft is read off the records as it is.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the table cannot be read, or a draft cannot tell what the label is.
+    pub fn run_with(&self, source: &mut impl Releaser, watch: &dyn Watch) -> Result<LearntSchema, Refusal> {
+        let learnt = match &self.budget {
+            None => draft::draft(self, watch)?,
+            Some(budget) => private::learn(self, budget, source, watch)?,
+        };
+        let (schema, warnings) = describe::describe(self, &learnt)?;
+        Ok(LearntSchema { schema, certificate: learnt.certificate, warnings })
+    }
+}
+
+impl Planned for PlannedSchema {
+    type Outcome = LearntSchema;
+
+    fn run(self, session: &mut Session) -> Result<LearntSchema, Refusal> {
+        // The charge point: `self.events()` is the plan, and nothing of the data has been read.
+        let (entropy, watch) = session.entropy_and_watch();
+        self.run_with(entropy, watch)
+    }
+}

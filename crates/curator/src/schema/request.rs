@@ -1,0 +1,42 @@
+//! What is to be learnt about a table, as plain data.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A schema of a table: drafted from its records, or learnt from them with differential privacy where an ε is given.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnSchema {
+    /// The table: a `.csv` file with a header line, or a `.parquet` file.
+    pub file: PathBuf,
+    /// The column that a model will predict.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// The label's positive value: two classes, this one against every other.
+    #[serde(default)]
+    pub positive: Option<String>,
+    /// The column whose values tell users apart, where users are protected and not rows.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// Columns to leave out unseen.
+    #[serde(default)]
+    pub ignore: Vec<String>,
+    /// The ε to spend; without one the schema is a draft that is not private.
+    #[serde(default)]
+    pub epsilon: Option<f64>,
+    /// The δ to spend on finding labels.
+    #[serde(default)]
+    pub delta: Option<f64>,
+}
+
+impl LearnSchema {
+    /// A draft that is not private.
+    pub fn draft(file: impl Into<PathBuf>) -> Self {
+        Self { file: file.into(), ..Self::default() }
+    }
+
+    /// A schema learnt within this budget.
+    pub fn private(file: impl Into<PathBuf>, epsilon: f64, delta: f64) -> Self {
+        Self { epsilon: Some(epsilon), delta: Some(delta), ..Self::draft(file) }
+    }
+}

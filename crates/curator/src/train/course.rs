@@ -1,0 +1,149 @@
+//! The steps of a run: progress, metrics, checkpoints, and stopping when asked to.
+
+use super::reader::Reader;
+use super::settings::Every;
+use super::terms::Agreement;
+use crate::folder::network as folder;
+use crate::refusal::Refusal;
+use crate::watch::{Watch, Work};
+use reticent_core::Certificate;
+use reticent_report::digits;
+use reticent_train::{Evaluation, Examples, StopCause, Trainer};
+use serde::Serialize;
+use std::path::Path;
+
+/// The most times that a run reports on itself.
+const MOST_REPORTS: f64 = 200.0;
+
+/// One line of `metrics.jsonl`. None of it is computed from private data beyond what the certificate covers.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Metrics {
+    pub(crate) step: u64,
+    pub(crate) epoch: f64,
+    /// Spent so far; none without privacy.
+    pub(crate) epsilon: Option<f64>,
+    pub(crate) validation_loss: Option<f64>,
+    pub(crate) validation_accuracy: Option<f64>,
+    /// The expected number, from the batch size and the clock. How long private steps take is not covered by a certificate: then it is
+    /// shown while they run and not stored.
+    #[serde(skip)]
+    pub(crate) pace: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) examples_per_second: Option<f64>,
+}
+
+/// How a run ended.
+pub(crate) enum End {
+    Finished(Metrics),
+    Interrupted,
+}
+
+/// A run on its way.
+pub(crate) struct Course<'a> {
+    pub(crate) trainer: &'a mut Trainer,
+    pub(crate) agreement: &'a Agreement,
+    pub(crate) reader: &'a Reader,
+    /// Public data to watch the training with.
+    pub(crate) validation: Option<&'a Examples>,
+    pub(crate) folder: Option<&'a Path>,
+    /// How often the run is stored; none for every report.
+    pub(crate) every: Option<Every>,
+}
+
+impl Course<'_> {
+    /// Takes all steps that are left.
+    pub(crate) fn run(&mut self, watch: &dyn Watch) -> Result<End, Refusal> {
+        let start = self.trainer.progress();
+        let bar = watch.begin(Work::Steps(start.steps));
+        // Every epoch, unless there are very many: the accountant takes its time, and so does the disk.
+        let report = (self.agreement.epoch(start.steps) / MOST_REPORTS).max(1.0);
+        let mut last = None;
+        while !self.trainer.is_finished() {
+            let now = self.trainer.step()?;
+            bar.at(now.taken);
+            let (before, epoch) = (self.agreement.epoch(now.taken - 1), self.agreement.epoch(now.taken));
+            let passes = |every: f64| (epoch / every + 1e-9).floor() > (before / every + 1e-9).floor();
+            let is_due = match self.every {
+                Some(Every::Steps(steps)) => now.taken.is_multiple_of(steps),
+                Some(Every::Epochs(epochs)) => passes(epochs as f64),
+                None => passes(report),
+            };
+            let is_asked = watch.is_halted();
+            if self.folder.is_some() && (is_due || is_asked) {
+                self.trainer.save()?;
+            }
+            if is_asked && !self.trainer.is_finished() {
+                return Ok(End::Interrupted);
+            }
+            if passes(report) || self.trainer.is_finished() {
+                let metrics = self.metrics(start.taken)?;
+                bar.say(&self.words(&metrics));
+                if let Some(folder) = self.folder {
+                    folder::add_metrics(folder, &metrics)?;
+                }
+                last = Some(metrics);
+            }
+        }
+        if self.folder.is_some() {
+            self.trainer.save()?;
+        }
+        match last {
+            Some(metrics) => Ok(End::Finished(metrics)),
+            // Nothing was left to do.
+            None => Ok(End::Finished(self.metrics(start.taken)?)),
+        }
+    }
+
+    fn metrics(&mut self, first: u64) -> Result<Metrics, Refusal> {
+        let now = self.trainer.progress();
+        let epsilon = match self.trainer.spent()? {
+            Some(own) => Some(self.agreement.spent(own)?),
+            None => None,
+        };
+        let found: Option<Evaluation> =
+            self.validation.map(|examples| self.trainer.evaluate(examples)).transpose()?;
+        let taken = (now.taken - first) as f64 * self.agreement.batch as f64;
+        let seconds = now.elapsed.as_secs_f64();
+        let pace = if seconds > 0.0 { (taken / seconds).round() } else { 0.0 };
+        Ok(Metrics {
+            step: now.taken,
+            epoch: self.agreement.epoch(now.taken),
+            epsilon,
+            validation_loss: found.map(|found| found.loss),
+            // A network whose scores are not numbers answers nothing, right or wrong.
+            validation_accuracy: found
+                .filter(|found| found.loss.is_finite())
+                .and_then(|found| found.accuracy),
+            pace,
+            examples_per_second: epsilon.is_none().then_some(pace),
+        })
+    }
+
+    fn words(&self, metrics: &Metrics) -> String {
+        let steps = self.trainer.steps();
+        let mut words = format!("epoch {:.0}/{:.0}", metrics.epoch, self.agreement.epoch(steps));
+        if let Some(loss) = metrics.validation_loss {
+            words += &format!(", loss {loss:.3}");
+        }
+        if let Some(accuracy) = metrics.validation_accuracy {
+            words += &format!(", accuracy {:.1} %", 100.0 * accuracy);
+        }
+        words += &format!(", {:.0}/s", metrics.pace);
+        if let Some(epsilon) = metrics.epsilon {
+            words += &format!(", ε {}", digits::spent(epsilon));
+        }
+        words
+    }
+
+    /// What is guaranteed for everything that has been given out; none without privacy.
+    pub(crate) fn certificate(&self) -> Result<Option<Certificate>, Refusal> {
+        let own = self.trainer.certificate()?;
+        own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
+    }
+
+    /// The same if the run ends here for this cause.
+    pub(crate) fn certificate_if_stopped(&self, cause: StopCause) -> Result<Option<Certificate>, Refusal> {
+        let own = self.trainer.certificate_if_stopped(cause)?;
+        own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
+    }
+}

@@ -1,0 +1,95 @@
+//! The network of a run.
+
+use super::reader::Reader;
+use super::request::{Train, text_of};
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_data::closest;
+use reticent_train::Description;
+use reticent_train::describe::{PRESETS, preset};
+use std::path::Path;
+
+/// Models that are linear where the data are a table.
+const LINEAR: &[&str] = &["logistic", "svm", "ridge"];
+
+/// Whether a model's name is one of a network that no linear model has.
+pub fn is_network(model: &str) -> bool {
+    is_file(model) || (PRESETS.iter().any(|(name, _)| *name == model) && !LINEAR.contains(&model))
+}
+
+fn is_file(model: &str) -> bool {
+    model.ends_with(".toml")
+}
+
+/// Refuses a name that no model has, linear or a network.
+///
+/// # Errors
+/// [`Refusal`] with the names that can be chosen.
+pub fn check_name(model: &str) -> Result<(), Refusal> {
+    let known: Vec<&str> = LINEAR.iter().copied().chain(PRESETS.iter().map(|(name, _)| *name)).collect();
+    if is_file(model) || known.contains(&model) {
+        return Ok(());
+    }
+    let hint = closest(model, &known).map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
+    let networks: Vec<&str> =
+        PRESETS.iter().map(|(name, _)| *name).filter(|name| *name != "logistic").collect();
+    let remedy = format!(
+        "unknown{hint}: give logistic, svm or ridge for a linear model, or {} or a model.toml for a network",
+        networks.join(", ")
+    );
+    Err(Refusal::unknown("model", model, remedy))
+}
+
+/// The network for examples of this shape, frozen layers marked.
+pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Result<Description, Refusal> {
+    let vocabulary = reader.vocabulary.as_ref().map(|vocabulary| vocabulary.size());
+    let usual = match shape {
+        _ if vocabulary.is_some() => "transformer-text",
+        [1, 28, 28] => "cnn-mnist-tanh",
+        [3, 32, 32] => "cnn-cifar",
+        _ => "mlp",
+    };
+    let model = run.model.get_or_insert_with(|| usual.to_owned()).clone();
+    check_name(&model)?;
+    let outputs = reader.outputs();
+    let mut own = None;
+    let mut description = if is_file(&model) {
+        let text = text_of(Path::new(&model)).map_err(|failure| failure.within("⟦model⟧"))?;
+        let description = Description::from_toml(&text, &model)?;
+        own = Some(text);
+        description
+    } else if LINEAR.contains(&model.as_str()) && model != "logistic" {
+        return Err(Refusal::conflict(
+            "model",
+            &model,
+            "goes with tables only: give logistic, mlp or another network",
+        ));
+    } else {
+        preset(&model, shape, vocabulary, outputs)?
+    };
+    let found = description.outputs()?;
+    if found != outputs {
+        let remedy = format!(
+            "it has {found} outputs, and the data need {outputs}: one per class, or one for a number"
+        );
+        let last = description.layers.len().saturating_sub(1).to_string();
+        return Err(match own {
+            Some(text) => Refusal::new(Code::Misfit, remedy).placed(&model, &text, &["layer", &last, "out"]),
+            None => Refusal::value("model", &model, remedy).coded(Code::Misfit),
+        });
+    }
+    for name in run.freeze.iter().flatten() {
+        let names: Vec<String> = description
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(place, layer)| layer.name.clone().unwrap_or_else(|| place.to_string()))
+            .collect();
+        let Some(place) = names.iter().position(|known| known == name) else {
+            let remedy = format!("no such layer: there are {}", names.join(", "));
+            return Err(Refusal::value("freeze", name, remedy).coded(Code::UnknownName));
+        };
+        description.layers[place].frozen = true;
+    }
+    Ok(description)
+}

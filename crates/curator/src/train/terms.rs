@@ -1,0 +1,249 @@
+//! From settings and the number of units to what a run agrees to.
+
+use super::reader::Reader;
+use super::request::{Counted, Train};
+use super::settings::{Budget, Settings};
+use crate::bill::{Bill, DECIDED, Sizing, count_rows, spent};
+use crate::refusal::Refusal;
+use reticent_core::rounding::sub_down;
+use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
+use reticent_noise::Entropy;
+use reticent_train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
+
+/// The sizes of a run and what was spent before its first step.
+pub(crate) struct Agreement {
+    /// The number of units, as it is public.
+    pub(crate) size: u64,
+    /// The expected number of units in a step.
+    pub(crate) batch: u64,
+    pub(crate) terms: Terms,
+    bill: Bill,
+    counted: bool,
+    /// What learning the schema has cost.
+    schema: Option<Guarantee>,
+    /// What all steps are held to, whatever a noisy count or a learnt schema before them said; none where nothing came
+    /// before, and the steps' own account is the proof.
+    share: Option<Guarantee>,
+}
+
+/// The most trained weights behind a schema that was learnt with privacy, where the noise is given: the account is for so many,
+/// since the schema decides how many there are.
+const MOST_DECIDED_WEIGHTS: usize = 1 << 24;
+
+/// How many units there are as far as is public, and what is left for the steps.
+pub(crate) struct Size {
+    units: u64,
+    budget: Budget,
+    /// What was paid for it.
+    bill: Bill,
+    counted: bool,
+    /// What learning the schema has cost.
+    schema: Option<Guarantee>,
+}
+
+/// Settles the number of units. With add-remove, the true one enters through a noisy count alone, and not at all if a size is
+/// declared.
+pub(crate) fn size(
+    run: &mut Train,
+    settings: &Settings,
+    reader: &Reader,
+    units: usize,
+    entropy: &mut Entropy,
+) -> Result<Size, Refusal> {
+    let neighboring = settings.neighboring;
+    let schema = match (&reader.schema, settings.budget) {
+        (Some(schema), Budget::Target(_) | Budget::Noise { .. }) => spent(schema, neighboring)?,
+        _ => None,
+    };
+    let (mut bill, mut budget, mut counted) = (Bill::default(), settings.budget, false);
+    let is_known = budget == Budget::None || neighboring == Neighboring::ReplaceOne;
+    let units = match (run.dataset_size, is_known) {
+        (_, true) => units as u64,
+        (Some(size), false) => size,
+        (None, false) => {
+            let Budget::Target(whole) = budget else {
+                return Err(Refusal::missing(
+                    "dataset_size",
+                    "with ⟦noise_multiplier⟧ there is no epsilon to count the rows with: declare their public number",
+                ));
+            };
+            let (size, left) = count(run, whole, units, entropy, &mut bill)?;
+            (budget, counted) = (Budget::Target(left), true);
+            size
+        }
+    };
+    if units == 0 {
+        return Err(Refusal::new(Code::NoRows, "there are no rows to train on: give data"));
+    }
+    Ok(Size { units, budget, bill, counted, schema })
+}
+
+/// Settles steps and noise for a model with so many trained weights.
+pub(crate) fn agree(
+    run: &mut Train,
+    settings: &Settings,
+    reader: &Reader,
+    size: Size,
+    dimension: usize,
+) -> Result<Agreement, Refusal> {
+    let (neighboring, Size { units: size, budget, bill, counted, schema }) = (settings.neighboring, size);
+    let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
+    let batch = if counted {
+        // A refusal would tell the count without anyone paying for it: the run goes on with all rows in every step.
+        *run.batch_size.insert(batch.min(size))
+    } else {
+        batch
+    };
+    if batch == 0 || batch > size {
+        let words = reader.unit_words();
+        let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
+        return Err(Refusal::value("batch_size", batch, remedy));
+    }
+    let steps = match run.steps {
+        Some(steps) => steps,
+        // At most 1e6 epochs of 2^50 units.
+        None => (run.epochs.unwrap_or(1.0) * size as f64 / batch as f64 - 1e-9).ceil().max(1.0) as u64,
+    };
+    let mut share = None;
+    let terms = match budget {
+        Budget::None => {
+            Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: batch as usize }, steps })
+        }
+        Budget::Target(_) | Budget::Noise { .. } => {
+            let plan = PlanSettings {
+                neighboring,
+                unit: reader.unit(),
+                size,
+                sampling_rate: batch as f64 / size as f64,
+                steps,
+                clipping: settings.clipping.clone(),
+                dimension,
+            };
+            Terms::Private(match budget {
+                Budget::Noise { multiplier, delta } => {
+                    if schema.is_some() {
+                        share = Some(widest(&plan, multiplier, delta)?);
+                    }
+                    PrivacyPlan::new(plan, multiplier, delta.get())?
+                }
+                Budget::Target(left) => {
+                    share = (counted || schema.is_some()).then_some(left);
+                    PrivacyPlan::target(plan, left)?
+                }
+                Budget::None => return Err(Refusal::missing("epsilon", "say how much privacy to spend")),
+            })
+        }
+    };
+    Ok(Agreement { size, batch, terms, bill, counted, schema, share })
+}
+
+/// What steps with this noise cost for every number of weights that a learnt schema may lead to: the noise's grid takes
+/// the most from the longest vector.
+fn widest(plan: &PlanSettings, multiplier: f64, delta: Delta) -> Result<Guarantee, Refusal> {
+    if plan.dimension > MOST_DECIDED_WEIGHTS {
+        let remedy = "the schema was learnt with privacy: with ⟦noise_multiplier⟧ train at most 2^24 weights, or give \
+                      ⟦epsilon⟧";
+        return Err(Refusal::conflict("noise_multiplier", multiplier, remedy));
+    }
+    let widest = PlanSettings { dimension: MOST_DECIDED_WEIGHTS, ..plan.clone() };
+    let epsilon = PrivacyPlan::new(widest, multiplier, delta.get())?.epsilon(plan.steps)?;
+    Ok(Guarantee { epsilon, delta })
+}
+
+/// A noisy number of units and what is left of the budget; one that was counted before is taken over.
+fn count(
+    run: &mut Train,
+    whole: Guarantee,
+    units: usize,
+    entropy: &mut Entropy,
+    bill: &mut Bill,
+) -> Result<(u64, Guarantee), Refusal> {
+    if let Some(before) = &run.counted {
+        let (events, guarantee) = before.cost()?;
+        bill.add(&events, guarantee)?;
+        let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
+        if left <= 0.0 {
+            let remedy =
+                "counting the rows has cost more than that: give a larger epsilon, or ⟦dataset_size⟧";
+            return Err(Refusal::value("epsilon", whole.epsilon, remedy).coded(Code::Spent));
+        }
+        return Ok((before.size, Guarantee { epsilon: Epsilon::new(left)?, ..whole }));
+    }
+    let (size, left) = count_rows(whole, units as u64, entropy, bill)?;
+    if let Some(guarantee) = bill.guarantee {
+        run.counted = Some(Counted::new(size, guarantee, &bill.events)?);
+    }
+    Ok((size, left))
+}
+
+/// The power of two nearest to a fortieth of the units, from 16 to 4096: large batches drown the noise.
+fn usual_batch(size: u64) -> u64 {
+    let share = (size as f64 / 40.0).max(1.0).log2().round() as u32;
+    (1u64 << share.clamp(4, 12)).min(size)
+}
+
+impl Agreement {
+    pub(crate) fn plan(&self) -> Option<&PrivacyPlan> {
+        match &self.terms {
+            Terms::Private(plan) => Some(plan),
+            Terms::NonPrivate(_) => None,
+        }
+    }
+
+    /// How the size is known, where so many were declared.
+    pub(crate) fn sizing(&self, declared: Option<u64>) -> Sizing {
+        match (self.plan(), self.counted, declared) {
+            (Some(_), true, _) => Sizing::Counted,
+            (Some(_), false, Some(_)) => Sizing::Declared,
+            _ => Sizing::Known,
+        }
+    }
+
+    /// Epochs after so many steps.
+    pub(crate) fn epoch(&self, steps: u64) -> f64 {
+        steps as f64 * self.batch as f64 / self.size as f64
+    }
+
+    /// ε of the steps with what was spent before them. Where a count or a learnt schema decided the steps, what some of
+    /// them cost is not known for every answer: their share stands for any number of them.
+    pub(crate) fn spent(&self, own: Epsilon) -> Result<f64, Refusal> {
+        let mut spent = Guarantee::pure(self.share.map_or(own, |share| share.epsilon));
+        for before in [self.bill.guarantee, self.schema].into_iter().flatten() {
+            spent = before.then(spent)?;
+        }
+        Ok(spent.epsilon.get())
+    }
+
+    /// The trainer's certificate with what was spent before its first step.
+    pub(crate) fn certificate(&self, own: Certificate, reader: &Reader) -> Result<Certificate, Refusal> {
+        let mut whole = match self.share.filter(|_| !own.events.is_empty()) {
+            Some(share) => own.after(&self.bill.events, self.bill.cost()?, share)?,
+            None => own.following(&self.bill.events, self.bill.cost()?)?,
+        };
+        if self.counted {
+            whole.accountant = format!("rows counted with noise, then {}", whole.accountant);
+            whole.public.retain(|known| !matches!(known, Fact::Units(_)));
+        }
+        match (&reader.schema, self.schema) {
+            (Some(schema), _) if schema.is_draft() => {
+                whole.public.push(Fact::DraftSchema);
+            }
+            (Some(_), Some(spent)) => {
+                let event = Event::Approximate { epsilon: spent.epsilon, delta: spent.delta };
+                whole.events.insert(0, event);
+                whole.guarantee = spent.then(whole.guarantee)?;
+                whole.accountant = format!("the schema's own cost, then {}", whole.accountant);
+                whole.public.push(Fact::LearntSchema);
+            }
+            (Some(_), None) => whole.public.push(Fact::Schema),
+            (None, _) => whole.public.push(Fact::Images),
+        }
+        if reader.vocabulary.is_some() {
+            whole.public.push(Fact::Vocabulary);
+        }
+        if self.share.is_some() {
+            whole.accountant += DECIDED;
+        }
+        Ok(whole)
+    }
+}

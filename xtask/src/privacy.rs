@@ -1,0 +1,202 @@
+//! No privacy decision in the command: what draws noise, adds costs up or says how far a record can move a result is named in
+//! `crates/curator` and below, never in `crates/cli`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::modules::{Placed, Token, placed};
+use crate::shell::{Failure, Result, Shell};
+
+/// The sources of the command.
+const COMMAND: &str = "crates/cli/src";
+
+/// What to do about a finding.
+const REMEDY: &str = "make it a request of crates/curator";
+
+/// Parts of the facade that decide about privacy.
+const DECIDING: &[&str] = &["accounting", "attack", "erm", "noise", "train"];
+
+/// Names of mechanisms, accountants, sensitivities and of the right to draw, wherever they are imported from.
+const NAMES: &[&str] = &[
+    // Mechanisms and queries.
+    "Accuracy",
+    "BoundedSum",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Entropy",
+    "Gaussian",
+    "IntegerGaussian",
+    "Laplace",
+    "Mechanism",
+    "RandomizedResponse",
+    "RankTable",
+    "Releaser",
+    "Repeatable",
+    "StableHistogram",
+    "StudentT",
+    // Accountants.
+    "Accountant",
+    "RdpAccountant",
+    "Tally",
+    "TightAccountant",
+    // Private fits and trainings.
+    "GradientPlan",
+    "PrivacyPlan",
+    "Trainer",
+    // What a mechanism is made with, and the right to draw.
+    "NoiseMultiplier",
+    "Permit",
+    "SamplingRate",
+    "Sensitivity",
+    "Unpaid",
+    "charge",
+];
+
+/// Names that decide something only where one of their variants is named.
+const VARIANTS: &[&str] = &["Event"];
+
+/// Checks every source of the command.
+pub(crate) fn check(shell: &Shell) -> Result<String> {
+    let files = sources(&shell.root.join(COMMAND))?;
+    let mut findings = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
+        let name = shell.relative(file);
+        let found = named(&text).into_iter();
+        findings.extend(found.map(|(line, what)| format!("{name}:{line}: `{what}` is named: {REMEDY}")));
+    }
+    Failure::unless_empty(&findings, format!("{} files", files.len()))
+}
+
+/// Every Rust source below a folder, in order.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error: std::io::Error| Failure::file(folder, &error);
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<_>>()
+        .map_err(failed)?;
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            found.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// What a source names that only the curator may, with the lines.
+fn named(source: &str) -> Vec<(usize, String)> {
+    let tokens = placed(source);
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        let Some(word) = word(&tokens, at) else { continue };
+        let line = tokens[at].line;
+        let is_path = is_pair(&tokens, at + 1);
+        if word == "reticent" && is_path {
+            found.extend(of_facade(&tokens, at + 3));
+        } else if word.starts_with("reticent_") && is_path {
+            found.push((line, word.to_owned()));
+        } else if NAMES.contains(&word) {
+            found.push((line, word.to_owned()));
+        } else if VARIANTS.contains(&word) && is_path {
+            found.push((line, format!("{word}::")));
+        }
+    }
+    found
+}
+
+/// The deciding parts of the facade in the path, or the group of paths, that begins here.
+fn of_facade(tokens: &[Placed], start: usize) -> Vec<(usize, String)> {
+    let one = |at: usize| {
+        let word = word(tokens, at).filter(|word| DECIDING.contains(word))?;
+        Some((tokens[at].line, format!("reticent::{word}")))
+    };
+    if !is_mark(tokens, start, '{') {
+        return one(start).into_iter().collect();
+    }
+    let (mut found, mut depth) = (Vec::new(), 0usize);
+    for at in start..tokens.len() {
+        let begins = depth == 1 && (is_mark(tokens, at - 1, '{') || is_mark(tokens, at - 1, ','));
+        match &tokens[at].token {
+            Token::Mark('{') => depth += 1,
+            Token::Mark('}') if depth == 1 => break,
+            Token::Mark('}') => depth -= 1,
+            _ if begins => found.extend(one(at)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn word(tokens: &[Placed], at: usize) -> Option<&str> {
+    match &tokens.get(at)?.token {
+        Token::Word(word) => Some(word),
+        _ => None,
+    }
+}
+
+fn is_mark(tokens: &[Placed], at: usize, mark: char) -> bool {
+    matches!(tokens.get(at), Some(Placed { token: Token::Mark(found), .. }) if *found == mark)
+}
+
+/// Whether `::` stands here.
+fn is_pair(tokens: &[Placed], at: usize) -> bool {
+    is_mark(tokens, at, ':') && is_mark(tokens, at + 1, ':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(source: &str) -> Vec<String> {
+        named(source).into_iter().map(|(_, what)| what).collect()
+    }
+
+    #[test]
+    fn decisions_are_found_however_they_are_imported() {
+        assert_eq!(names("use reticent::noise::query::count;"), ["reticent::noise"]);
+        assert_eq!(names("let x = reticent::erm::fit(a);"), ["reticent::erm"]);
+        let group = "use reticent::{core::{Code, Delta}, accounting::{self, Method}, data, train};";
+        assert_eq!(names(group), ["reticent::accounting", "reticent::train"]);
+        assert_eq!(names("use reticent_noise::Entropy as Source;"), ["reticent_noise", "Entropy"]);
+        assert_eq!(
+            names("use reticent::core::{NoiseMultiplier, Epsilon, charge};"),
+            ["NoiseMultiplier", "charge"]
+        );
+        assert_eq!(names("matches!(event, Event::Shuffled { .. })"), ["Event::"]);
+        let placed = named("\n// one\nlet a = \"two\n\";\nAccountant::new()");
+        assert_eq!(placed, [(5, "Accountant".to_owned())]);
+    }
+
+    #[test]
+    fn words_and_requests_are_not_decisions() {
+        let source = r##"
+            //! reticent::noise, Accountant
+            /* Sensitivity /* Event::Pure */ */
+            use reticent::curator::account::{Account, Method};
+            use reticent::curator::train::Train;
+            use reticent::core::{Delta, Epsilon, Event, EventLog};
+            use reticent::{curator, data::{noise, Schema}, report};
+            const TEXT: &str = "reticent::noise::Entropy";
+            const RAW: &str = r#"Accountant::new("x")"#;
+            fn noise(accounting: &str, event: &Event) -> char { let train = 'N'; train }
+        "##;
+        assert_eq!(names(source), [""; 0]);
+    }
+
+    #[test]
+    fn sources_are_found_in_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("inner")).unwrap();
+        for name in ["b.rs", "inner/a.rs", "inner/a.md"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = sources(folder.path()).unwrap();
+        assert_eq!(found, [folder.path().join("b.rs"), folder.path().join("inner/a.rs")]);
+        assert!(sources(&folder.path().join("none")).is_err());
+    }
+}
