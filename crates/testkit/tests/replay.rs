@@ -7,9 +7,9 @@ use reticent_noise::entropy::Bits;
 use reticent_noise::mechanism::{DiscreteLaplace, Rule, Selection};
 use reticent_noise::query::{
     BoundedSum, Noise, Quantile, RankTable, Terms, best_price, count, counts, even_candidates, histogram,
-    mean, mode, proportion, stable_histogram, sum,
+    mean, mode, proportion, quote, stable_histogram, sum,
 };
-use reticent_noise::{Entropy, Releaser};
+use reticent_noise::{Entropy, NoiseError, Releaser, Session};
 use reticent_testkit::replay::{Query, Report, compare};
 use std::collections::BTreeMap;
 
@@ -174,11 +174,20 @@ fn terms(neighboring: Neighboring, noise: Noise) -> Terms {
     Terms { neighboring, noise, delta, ..Terms::pure(Epsilon::new(1.0).unwrap()) }
 }
 
+/// What was quoted for a table without rows pays for the same question about these rows, and nothing of it is left.
+fn paid_by_its_quote(ask: &Ask, rows: &[f64], session: &mut Session) {
+    let plan = quote(|source| Ok::<_, NoiseError>(ask.run(&[], source))).unwrap();
+    let mut permit = session.charge(&plan).unwrap();
+    let answer = ask.run(rows, &mut session.with(&mut permit));
+    assert!(permit.is_used_up() && answer.starts_with("Ok"), "{:?}: {answer}", ask.operator);
+}
+
 /// Replays many pairs; the releases of one run and the largest Δ_actual / Δ_declared.
 fn replay(operator: Operator, neighboring: Neighboring, noise: Noise) -> (usize, f64) {
     let mut entropy = Entropy::new().unwrap();
     // The number of rows is only public when none is left out.
     let public = matches!(operator, Operator::ProportionOfPublicRows | Operator::MeanOfPublicRows);
+    let mut session = Session::without_limit("row", neighboring).unwrap();
     let (mut releases, mut worst) = (0, 0.0f64);
     for round in 0..PAIRS {
         let ask = Ask { operator, terms: terms(neighboring, noise), filtered: round % 2 == 1 && !public };
@@ -189,6 +198,9 @@ fn replay(operator: Operator, neighboring: Neighboring, noise: Noise) -> (usize,
             report.clean(),
             "{operator:?}, {neighboring}, {noise:?}: {report:?}\n{data:?}\n{neighbour:?}"
         );
+        if !public {
+            paid_by_its_quote(&ask, &data, &mut session);
+        }
         releases = releases.max(report.releases);
         worst = worst.max(report.worst_distance);
     }
