@@ -232,3 +232,19 @@ fn a_small_batch_is_no_better_than_an_uncut_one() {
         assert!(answer.upper >= truth - 1e-5, "{answer:?}");
     }
 }
+
+/// A sample of everybody is no sample: what is run on it has a claim of its own, also where it is a sequence of clipped sums.
+#[test]
+fn sequences_of_clipped_sums_on_everybody_have_a_claim() {
+    let sum = Event::ClippedSum { noise_multiplier: NoiseMultiplier::new(3.0).unwrap() };
+    let twice = |event| Event::Repeated { count: 2, event: Box::new(event) };
+    let everybody = |event| Event::PoissonSampled {
+        rate: SamplingRate::new(1.0).unwrap(),
+        event: Box::new(twice(event)),
+    };
+    for method in [Method::Basic, Method::Advanced, Method::Optimal] {
+        let found = upper(method, &[(1, everybody(sum.clone()))], 1e-6);
+        let exact = upper(Method::Pld, &[(2, gaussian(3.0))], 1e-6);
+        assert!(found >= exact && found < 2.0 * exact, "{method}: {found} {exact}");
+    }
+}

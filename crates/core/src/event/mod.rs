@@ -3,7 +3,7 @@
 //! # Kinds of events
 //! The list of kinds is the one in this file, between the braces of `kinds!`: a name, its name in JSON, its fields with their
 //! documentation, and what checks that they fit together. From it follow [`Event`] and its JSON, [`Event::key`], the walk over
-//! what an event is made of, the reader of files ([`read`]) and [`Visitor`].
+//! what an event is made of, the reader of files ([`read()`]) and [`Visitor`].
 //!
 //! What a kind costs, and how it is told in words, stands in one file of its own in `reticent-accounting`, under `src/kind/`. So a
 //! new kind is an entry here and a file there; until both are complete the compiler names what is missing.
