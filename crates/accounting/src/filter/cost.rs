@@ -65,7 +65,8 @@ impl Cost {
     pub(crate) fn times(&self, count: u64) -> Self {
         // Above 2^53 the number is rounded to the nearest double.
         let n = (count as f64) * if count > 1 << 53 { 1.0 + f64::EPSILON } else { 1.0 };
-        self.each(self, |value, _| if value == 0.0 { 0.0 } else { mul_up(n, value) })
+        let known = |value: f64| if value == 0.0 { 0.0 } else { mul_up(n, value).min(f64::MAX) };
+        self.each(self, |value, _| if value.is_finite() { known(value) } else { value })
     }
 
     /// What is known of an event.
