@@ -3,19 +3,7 @@
 use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::data::{DataError, check_regular, write_atomic};
-use std::fs;
 use std::path::Path;
-
-/// The certificate in the folder of a model.
-pub(crate) const CERTIFICATE_FILE: &str = "certificate.json";
-
-/// Makes the folder of `--out`, with those above it, and takes it away again: to know before the work that it can be made.
-pub(crate) fn can_be_made(folder: &Path) -> Result<(), Fail> {
-    fs::create_dir_all(folder).and_then(|()| fs::remove_dir(folder)).map_err(|error| {
-        Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
-            .coded(Code::Unwritable)
-    })
-}
 
 /// A file that a flag asks for.
 #[derive(Debug, Clone, Copy)]

@@ -6,14 +6,29 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | [`fit`] | linear models from tables |
+//! | [`train`] | networks |
+//! | [`predict`], [`evaluate`] | a stored model on other data |
+//! | [`folder`] | models and runs on disk |
+//! | [`audit`] | stored models under attack |
 //! | [`session`] | whose data, who pays, who watches |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
 
+pub mod audit;
+mod bill;
+mod budget;
+pub mod evaluate;
+pub mod fit;
+pub mod folder;
+pub mod predict;
 pub mod refusal;
 pub mod session;
+mod table;
+pub mod train;
 pub mod watch;
 
+pub use budget::neighboring;
 pub use refusal::Refusal;
 pub use session::Session;
 pub use watch::Watch;

@@ -1,5 +1,6 @@
 //! Who watches long work, and may stop it.
 
+use reticent_data::TableFile;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -43,6 +44,11 @@ pub trait Watch {
     fn is_halted(&self) -> bool {
         self.halt().load(Ordering::SeqCst)
     }
+}
+
+/// The activity of a pass over a table.
+pub(crate) fn reading<'a>(watch: &'a dyn Watch, table: &TableFile) -> Box<dyn Activity + 'a> {
+    watch.begin(Work::Reading { path: table.path(), bytes: table.size_bytes() })
 }
 
 /// Nobody watches.

@@ -2,28 +2,30 @@
 
 use crate::args::audit::{Canary, CanaryKind};
 use crate::audit::{Asked, Shown, answer, count, write};
-use crate::bar::Stage;
+use crate::bar::{Stage, Terminal};
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::{INTERRUPTED, Output, interrupt, network};
+use crate::{INTERRUPTED, Output, interrupt};
 use reticent::attack::AttackError;
 use reticent::attack::canary::{self, Canaries, CanarySettings, Coins};
 use reticent::audit::bound::Method;
 use reticent::audit::{Draw, Game, Study, StudyParts, examine};
+use reticent::curator::audit::canary_training;
+use reticent::curator::folder::is_network;
 use reticent::train::{Effort, Terms};
 
 /// Trains once with canaries, and attacks them.
 pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail> {
     let canaries = count("--canaries", &arguments.canaries, 2, 1 << 24)?;
     Asked::of(&arguments.statement, &[], None)?;
-    if !network::is_network(&arguments.run) {
+    if !is_network(&arguments.run) {
         let why = "no network there: canaries are for networks trained by 'reticent train --out'";
         return Err(Fail::new(Code::NoModel, format!("{}: {why}", arguments.run.display())));
     }
     let quiet = !progress || arguments.json;
     let stage = Stage::new(!quiet);
     stage.say("reading the data");
-    let (examples, classes, training) = network::canary_training(&arguments.run, !quiet)?;
+    let (examples, classes, training) = canary_training(&arguments.run, &Terminal { progress: !quiet })?;
     if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (arguments.kind, &training.terms) {
         let remedy =
             "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";

@@ -1,213 +1,31 @@
-//! A model of ours under attack: its members, as many non-members, and how models like it are made.
+//! The flags about a model under attack.
 
 use crate::args::audit::Fitting;
 use crate::audit::{count, share};
-use crate::explain::Code;
+use crate::bar::Terminal;
 use crate::fail::Fail;
-use crate::{learn, network};
-use reticent::attack::{Design, Learner, Population, ReferenceSettings, WithBackground};
-use reticent::audit::{Draw, Outputs};
-use reticent::core::Certificate;
-use reticent::data::keyed_hash;
+use reticent::attack::{Design, ReferenceSettings};
+use reticent::audit::Draw;
+use reticent::curator::audit::{Case, Wanted};
 use std::path::Path;
 
-/// Which records are audited. Members come first among all records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chosen {
-    /// Their places among all records: members, then non-members.
-    pub(crate) audited: Vec<usize>,
-    /// How many of them are members.
-    pub(crate) members: usize,
-    /// How many members there are in all.
-    pub(crate) trained: usize,
-    /// The places of members that are not audited: they are in every model.
-    pub(crate) background: Vec<usize>,
+/// Reads the folder of a model, linear or a network.
+pub(super) fn read(run: &Path, fitting: &Fitting, key: &str, progress: bool) -> Result<Case, Fail> {
+    let wanted = Wanted {
+        most: count("--records", fitting.records(), 4, 100_000_000)?,
+        others: fitting.non_members.as_deref(),
+        declared: match &fitting.drawn {
+            Some(text) => Some(Draw::Coins(share("--drawn", text)?)),
+            None => None,
+        },
+        key,
+        watch: &Terminal { progress },
+    };
+    Ok(Case::read(run, &wanted)?)
 }
 
-impl Chosen {
-    /// Records to audit, about `most` at most, by a keyed hash. Where coins were tossed, each record is kept by a coin of its own
-    /// such that members and non-members are equally likely and still independent; otherwise as many of one as of the
-    /// other are kept. Members that may not be audited are background.
-    pub(crate) fn of(
-        (members, non_members): (usize, usize),
-        draw: Draw,
-        most: usize,
-        key: &str,
-        may: impl Fn(usize) -> bool,
-    ) -> Result<Self, Fail> {
-        let hash = |place: usize| keyed_hash(key, format!("audited {place}").as_bytes());
-        let side = |from: usize, count: usize| -> Vec<usize> {
-            (from..from + count).filter(|place| may(*place)).collect()
-        };
-        let (own, others) = (side(0, members), side(members, non_members));
-        let (mut audited, rest) = match draw {
-            Draw::Coins(p) => {
-                let keep = [((1.0 - p) / p).min(1.0), (p / (1.0 - p)).min(1.0)];
-                let expected = keep[0] * own.len() as f64 + keep[1] * others.len() as f64;
-                let fewer = (most as f64 / expected).min(1.0);
-                let is_kept = |place: &usize, keep: f64| {
-                    (hash(*place) as f64) < keep * fewer * 18_446_744_073_709_551_616.0
-                };
-                (
-                    own.into_iter().filter(|place| is_kept(place, keep[0])).collect::<Vec<_>>(),
-                    others.into_iter().filter(|place| is_kept(place, keep[1])).collect::<Vec<_>>(),
-                )
-            }
-            _ => {
-                let half = own.len().min(others.len()).min(most / 2);
-                let first = |mut places: Vec<usize>| {
-                    places.sort_by_cached_key(|place| (hash(*place), *place));
-                    places.truncate(half);
-                    places.sort_unstable();
-                    places
-                };
-                (first(own), first(others))
-            }
-        };
-        if audited.len() < 2 || rest.len() < 2 {
-            let text = format!(
-                "not measurable: {members} records were in the training data and {non_members} were not: at least 2 of each are \
-                 needed to be audited"
-            );
-            return Err(Fail::new(Code::NotMeasurable, text));
-        }
-        let mut is_audited = vec![false; members];
-        audited.iter().for_each(|place| is_audited[*place] = true);
-        let background = (0..members).filter(|place| !is_audited[*place]).collect();
-        let count = audited.len();
-        audited.extend(rest);
-        Ok(Self { audited, members: count, trained: members, background })
-    }
-
-    /// Names of the audited records that do not tell who is a member.
-    pub(crate) fn ids(&self, key: &str) -> Vec<String> {
-        let mut order: Vec<usize> = (0..self.audited.len()).collect();
-        order.sort_by_cached_key(|place| {
-            keyed_hash(key, format!("named {}", self.audited[*place]).as_bytes())
-        });
-        let mut ids = vec![String::new(); order.len()];
-        for (number, place) in order.into_iter().enumerate() {
-            ids[place] = format!("record {}", number + 1);
-        }
-        ids
-    }
-
-    /// Which row of what every audited record is, as CSV.
-    pub(crate) fn origins(&self, ids: &[String]) -> String {
-        let line = |(id, place): (&String, &usize)| match place.checked_sub(self.trained) {
-            None => format!("{id},training data,{}\n", place + 1),
-            Some(row) => format!("{id},other data,{}\n", row + 1),
-        };
-        "id,from,row\n".to_owned() + &ids.iter().zip(&self.audited).map(line).collect::<String>()
-    }
-
-    /// Who of the audited is a member.
-    pub(crate) fn flags(&self) -> Vec<bool> {
-        (0..self.audited.len()).map(|place| place < self.members).collect()
-    }
-}
-
-/// What to audit of a model.
-pub(crate) struct Wanted<'a> {
-    /// The most records.
-    pub(crate) most: usize,
-    /// Data that the model was not trained on.
-    pub(crate) others: Option<&'a Path>,
-    /// How records came to be members, if somebody says so.
-    pub(crate) declared: Option<Draw>,
-    pub(crate) key: &'a str,
-    pub(crate) progress: bool,
-}
-
-/// A model under attack.
-pub(crate) struct Case {
-    /// Makes models of all records.
-    pub(crate) learner: Box<dyn Learner>,
-    pub(crate) chosen: Chosen,
-    /// The audited records.
-    pub(crate) population: Population,
-    /// What the model says about the audited records.
-    pub(crate) outputs: Outputs,
-    pub(crate) certificate: Option<Certificate>,
-    /// How records came to be members.
-    pub(crate) draw: Draw,
-    /// Where non-members come from.
-    pub(crate) others: String,
-    /// Rows that are not audited because another one is equal.
-    pub(crate) left_out: usize,
-}
-
-impl Case {
-    /// Reads the folder of a model, linear or a network.
-    pub(crate) fn read(run: &Path, fitting: &Fitting, key: &str, progress: bool) -> Result<Self, Fail> {
-        let wanted = Wanted {
-            most: count("--records", fitting.records(), 4, 100_000_000)?,
-            others: fitting.non_members.as_deref(),
-            declared: match &fitting.drawn {
-                Some(text) => Some(Draw::Coins(share("--drawn", text)?)),
-                None => None,
-            },
-            key,
-            progress,
-        };
-        match network::is_network(run) {
-            true => network::target(run, &wanted),
-            false => learn::target(run, &wanted),
-        }
-    }
-
-    /// The learner over the audited records; the rest of the training data is in every model.
-    pub(crate) fn audited(&self) -> Result<WithBackground<'_>, Fail> {
-        let Chosen { audited, background, .. } = &self.chosen;
-        Ok(WithBackground::new(&*self.learner, audited.clone(), background.clone())?)
-    }
-
-    /// How many references there are, and on what.
-    pub(crate) fn settings(fitting: &Fitting, key: &str) -> Result<ReferenceSettings, Fail> {
-        let references = count("--references", fitting.references(), 0, 65_536)?;
-        Ok(ReferenceSettings { key: key.to_owned(), references, design: Design::Half })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_many_of_one_as_of_the_other_are_audited() {
-        let chosen = |most, key| Chosen::of((100, 30), Draw::Undeclared, most, key, |_| true);
-        let found = chosen(40, "k").unwrap();
-        assert_eq!((found.audited.len(), found.members, found.background.len()), (40, 20, 80));
-        assert!(found.audited[..20].iter().all(|place| *place < 100));
-        assert!(found.audited[20..].iter().all(|place| (100..130).contains(place)));
-        assert!(found.background.iter().all(|place| !found.audited.contains(place)));
-        assert_eq!(found, chosen(40, "k").unwrap());
-        assert_ne!(found, chosen(40, "l").unwrap());
-        assert_eq!(Chosen::of((5, 9), Draw::Undeclared, 1000, "k", |_| true).unwrap().audited.len(), 10);
-        assert!(Chosen::of((1, 9), Draw::Undeclared, 1000, "k", |_| true).is_err());
-    }
-
-    #[test]
-    fn names_do_not_tell_members() {
-        let found = Chosen::of((2000, 500), Draw::Coins(0.8), 100_000, "k", |_| true).unwrap();
-        let ids = found.ids("k");
-        let number = |id: &String| id.trim_start_matches("record ").parse::<f64>().unwrap();
-        let mean = |ids: &[String]| ids.iter().map(number).sum::<f64>() / ids.len() as f64;
-        // Means of about 500 of 1 000 numbers: six deviations of their difference are 110.
-        assert!((mean(&ids[..found.members]) - mean(&ids[found.members..])).abs() < 110.0);
-        let origins = found.origins(&ids);
-        assert_eq!(origins.lines().count(), ids.len() + 1);
-        assert_eq!(origins.matches("training data").count(), found.members);
-    }
-
-    #[test]
-    fn coins_stay_coins() {
-        let found = Chosen::of((8000, 2000), Draw::Coins(0.8), 100_000, "k", |place| place != 7).unwrap();
-        // 2 000 members in the mean, by coins: six deviations of 39.
-        assert!((found.members as f64 - 2000.0).abs() < 240.0, "{}", found.members);
-        assert_eq!(found.audited.len() - found.members, 2000);
-        assert!(found.background.contains(&7) && found.background.len() == 8000 - found.members);
-        let fewer = Chosen::of((8000, 2000), Draw::Coins(0.8), 1000, "k", |_| true).unwrap();
-        assert!((fewer.audited.len() as f64 - 1000.0).abs() < 200.0, "{}", fewer.audited.len());
-    }
+/// How many references there are, and on what.
+pub(super) fn settings(fitting: &Fitting, key: &str) -> Result<ReferenceSettings, Fail> {
+    let references = count("--references", fitting.references(), 0, 65_536)?;
+    Ok(ReferenceSettings { key: key.to_owned(), references, design: Design::Half })
 }

@@ -1,6 +1,6 @@
 //! Reference models on disk: what is missing is trained, in one job or several.
 
-use super::Case;
+use super::case;
 use crate::args::audit::{Fit, Fitting, RECORDS};
 use crate::audit::count;
 use crate::bar::StepBar;
@@ -77,8 +77,8 @@ pub(super) fn fit(arguments: &Fit, progress: bool) -> Result<Output, Fail> {
     let of = count("--of", &arguments.of, 1, 65_536)?;
     let index = count("--index", &arguments.index, 0, of as u64 - 1)?;
     let quiet = !progress || arguments.json;
-    let case = Case::read(&arguments.run, &arguments.fitting, &arguments.key, !quiet)?;
-    let settings = Case::settings(&arguments.fitting, &arguments.key)?;
+    let case = case::read(&arguments.run, &arguments.fitting, &arguments.key, !quiet)?;
+    let settings = case::settings(&arguments.fitting, &arguments.key)?;
     let learner = case.audited()?;
     let plan = ReferencePlan::new(&settings, &learner)?;
     let fits = Fits::of(&arguments.out, &arguments.fitting)?;

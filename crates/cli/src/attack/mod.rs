@@ -2,7 +2,7 @@
 //!
 //! | file | step |
 //! |---|---|
-//! | `case` | a model's folder to its members, non-members and how models like it are made |
+//! | `case` | the flags about a model under attack |
 //! | `fit` | reference models, in one job or several |
 //! | `single` | one attack on a table of scores; the list of attacks |
 //! | `canary` | a training with canaries |
@@ -12,8 +12,6 @@ mod case;
 mod fit;
 mod single;
 
-pub(crate) use case::{Case, Chosen, Wanted};
-
 use crate::Output;
 use crate::args::audit::{Attack, Audit, Collect, Statement};
 use crate::audit::{Asked, Shown, answer, write};
@@ -22,6 +20,7 @@ use crate::fail::Fail;
 use fit::Fits;
 use reticent::attack::{ReferencePlan, target_study};
 use reticent::audit::{Draw, Examination, Reference, examine};
+use reticent::curator::audit::Case;
 use reticent::data::write_private;
 use std::path::{Path, PathBuf};
 
@@ -44,8 +43,8 @@ pub(crate) fn audit_run(run: &Path, arguments: &Audit, progress: bool) -> Result
     let (key, quiet) = (&arguments.statement.key, !progress || arguments.json);
     // Before anything is trained.
     Asked::of(&arguments.statement, &arguments.attacks, None)?;
-    let case = Case::read(run, &arguments.fitting, key, !quiet)?;
-    let settings = Case::settings(&arguments.fitting, key)?;
+    let case = case::read(run, &arguments.fitting, key, !quiet)?;
+    let settings = case::settings(&arguments.fitting, key)?;
     let folder: PathBuf = arguments.out.clone().unwrap_or_else(|| run.join("audit"));
     let learner = case.audited()?;
     let references = if settings.references == 0 {
@@ -73,8 +72,8 @@ fn collect(arguments: &Collect, progress: bool) -> Result<Output, Fail> {
             "is for training, and nothing is trained here: leave it out",
         ));
     }
-    let case = Case::read(&arguments.run, &arguments.fitting, key, !quiet)?;
-    let settings = Case::settings(&arguments.fitting, key)?;
+    let case = case::read(&arguments.run, &arguments.fitting, key, !quiet)?;
+    let settings = case::settings(&arguments.fitting, key)?;
     let learner = case.audited()?;
     let plan = ReferencePlan::new(&settings, &learner)?;
     let references = Fits::of(&arguments.out, &arguments.fitting)?.collected(&plan)?;

@@ -31,6 +31,7 @@ use crate::{INTERRUPTED, Output, audit, interrupt, report};
 use folder::Folder;
 use narrator::Narrator;
 use recipe::Recipe;
+use reticent::curator::Refusal;
 use serde_json::json;
 
 /// Why a demo ends before its end.
@@ -46,6 +47,12 @@ enum Halt {
 impl From<Fail> for Halt {
     fn from(failure: Fail) -> Self {
         Self::Failed(failure)
+    }
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Failed(refusal.into())
     }
 }
 

@@ -6,7 +6,7 @@ use super::recipe::{NETWORK_DELTA, TRAINING_SIZE};
 use super::{Halt, Tour};
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::network::{last_accuracy, read_certificate};
+use reticent::curator::folder::{last_accuracy, read_certificate};
 use reticent::report::story::{Models, Promise, Trained, percent};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Refusals of the curator as mistakes on the command line: fields become flags.
 
-use super::{About, Fail};
+use super::{About, Fail, plain};
 use reticent::core::InvalidValue;
 use reticent::curator::Refusal;
 use reticent::curator::refusal::{Subject, fields_named};
@@ -16,6 +16,11 @@ fn flag(field: &str) -> String {
         "filter" => "--where".to_owned(),
         _ => format!("--{}", field.replace('_', "-")),
     }
+}
+
+/// A warning of the curator as the command prints it.
+pub(crate) fn words(text: &str) -> String {
+    plain(&fields_named(text, flag))
 }
 
 impl From<Refusal> for Fail {

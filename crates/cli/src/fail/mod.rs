@@ -11,6 +11,7 @@ use reticent::report::is_unseen;
 use std::ffi::OsString;
 use std::fmt;
 
+pub(crate) use from::words;
 pub(crate) use usage::usage;
 
 /// Why a command was refused; displays as one line.
@@ -99,11 +100,6 @@ impl Fail {
         self.code
     }
 
-    /// The same mistake, met in something that the message names first.
-    pub(crate) fn within(self, name: &str) -> Self {
-        Self { within: format!("{name}: {}", self.within), ..self }
-    }
-
     /// The same mistake, at a place that the message does not name yet.
     fn at(self, place: Option<Box<Place>>) -> Self {
         Self { place, ..self }
@@ -128,13 +124,6 @@ impl Fail {
         // What is wrong with a value is the same anywhere; the rest keeps its own code.
         let code = if self.code.number() / 100 == 2 { Code::TomlValue } else { self.code };
         Self::new(code, text).at(Some(Box::new(place)))
-    }
-
-    /// The same mistake, at a value of a TOML file.
-    pub(crate) fn placed(self, file: &str, text: &str, path: &[&str]) -> Self {
-        let place = locate(text, path);
-        let line = place.as_ref().map_or_else(String::new, |place| format!(":{}", place.line));
-        self.within(&format!("{file}{line}")).at(place.map(Box::new))
     }
 
     /// Whether the refused flag is a key of this text.

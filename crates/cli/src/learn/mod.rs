@@ -1,43 +1,41 @@
-//! `reticent train`, `predict` and `evaluate`: linear models from tables.
+//! `reticent train`, `predict` and `evaluate`: words to requests, and outcomes to words.
 //!
 //! | file | step |
 //! |---|---|
-//! | `plan` | arguments to a checked [`plan::Plan`]; opens files, reads no rows |
-//! | `task` | what the label makes of the problem: two classes, several, a number |
-//! | `bill` | what was paid before the fit: counting the rows |
-//! | `fit` | rows to a model with its certificate |
-//! | `held_out` | the accuracy on held-out rows, released with noise |
-//! | `folder`, `replay` | a model on disk with its schema and the flags that made it |
-//! | `predict`, `evaluate` | a stored model on another table |
-//! | `target` | a stored model, its training rows and others, for an audit |
-//! | `render` | text and JSON of a training run |
+//! | `fit` | the words of `train` for a linear model |
+//! | `render` | what training a linear model prints |
+//! | `predict`, `evaluate` | a stored model on other data |
 
-mod bill;
 mod evaluate;
 mod fit;
-mod folder;
-mod held_out;
-mod plan;
 mod predict;
 mod render;
-mod replay;
-mod target;
-mod task;
-
-pub(crate) use bill::{Bill, DECIDED, count_rows};
-pub(crate) use evaluate::{class_lines, evaluated, value_lines};
-pub(crate) use fit::public_warnings;
-pub(crate) use plan::{no_schema, spent, tables};
-pub(crate) use predict::{Said, written};
-pub(crate) use target::target;
-pub(crate) use task::Task;
 
 use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Train};
-use crate::fail::Fail;
+use crate::bar::Terminal;
+use crate::fail::{Fail, words};
 use crate::network;
+use reticent::curator::folder::is_network;
+use reticent::curator::predict::Part;
+use reticent::curator::{Planned, Request, Session, evaluate as scoring, predict as predicting};
 use reticent::data::check_regular;
-use reticent::noise::Entropy;
+use std::path::Path;
+
+/// Does what a request asks for, with bars where they are wanted.
+pub(crate) fn asked<R: Request>(
+    request: &R,
+    progress: bool,
+) -> Result<<R::Planned as Planned>::Outcome, Fail> {
+    let plan = request.check()?;
+    let mut session = Session::without_limit()?.watched(Box::new(Terminal { progress }));
+    Ok(plan.run(&mut session)?)
+}
+
+/// Warnings as lines.
+pub(crate) fn warned(warnings: &[String]) -> String {
+    warnings.iter().map(|warning| format!("warning: {}\n", words(warning))).collect()
+}
 
 /// Trains a model.
 pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
@@ -45,12 +43,8 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
         return network::train(arguments, progress);
     }
     network::refuse_flags(arguments)?;
-    let plan = plan::plan(arguments)?;
-    let trained = fit::fit(&plan, &mut Entropy::new()?, progress)?;
-    if let Some(folder) = &plan.out {
-        folder::save(folder, &trained, plan.encoder.schema(), arguments)?;
-    }
-    render::trained(&plan, &trained)
+    let fitted = asked(&fit::request(arguments)?, progress)?;
+    render::fitted(fitted, arguments.json)
 }
 
 /// What a stored model says about rows without labels.
@@ -58,16 +52,21 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
     if let Some(path) = &arguments.out {
         check_regular(path).map_err(Fail::data("--out"))?;
     }
-    match network::is_network(&arguments.model) {
-        true => network::predict(arguments, progress),
-        false => predict::predict(arguments, progress),
-    }
+    let (model, data) = (arguments.model.clone(), arguments.file.clone());
+    let part = part(&model, arguments.part.as_deref())?;
+    let predicted = asked(&predicting::Predict { model, data, part }, progress)?;
+    predict::written(arguments, &predicted)
 }
 
 /// How well a stored model does on labelled rows.
 pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, Fail> {
-    match network::is_network(&arguments.model) {
-        true => network::evaluate(arguments, progress),
-        false => evaluate::evaluate(arguments, progress),
-    }
+    let (model, data) = (arguments.model.clone(), arguments.file.clone());
+    let part = part(&model, arguments.part.as_deref())?;
+    let evaluated = asked(&scoring::Evaluate { model, data, part }, progress)?;
+    evaluate::written(&evaluated, arguments.json)
+}
+
+/// The part of data, which networks alone know.
+fn part(model: &Path, name: Option<&str>) -> Result<Option<Part>, Fail> {
+    Ok(name.filter(|_| is_network(model)).map(Part::named).transpose()?)
 }

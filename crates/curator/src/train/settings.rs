@@ -1,10 +1,10 @@
 //! The numbers of a run, checked before any data are read.
 
-use super::run::Run;
-use crate::fail::Fail;
-use crate::read;
-use reticent::core::{Delta, Guarantee, Neighboring};
-use reticent::train::{Adam, Clipping, Decay, OptimizerSettings, Recipe, Schedule};
+use super::request::Train;
+use crate::budget;
+use crate::refusal::Refusal;
+use reticent_core::{Delta, Guarantee, Neighboring};
+use reticent_train::{Adam, Clipping, Decay, OptimizerSettings, Recipe, Schedule};
 
 /// Below this ε, training is all noise.
 const LEAST_EPSILON: f64 = 1e-3;
@@ -14,7 +14,7 @@ const EXPONENTIAL_END: f64 = 0.01;
 
 /// How much privacy a run has.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Budget {
+pub(crate) enum Budget {
     /// Noise is calibrated to this.
     Target(Guarantee),
     /// Noise is given, and what it costs is told at δ.
@@ -25,76 +25,74 @@ pub(super) enum Budget {
 
 /// How often the run is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Every {
+pub(crate) enum Every {
     Steps(u64),
     Epochs(u64),
 }
 
 /// Checked settings.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
-    pub(super) budget: Budget,
-    pub(super) neighboring: Neighboring,
-    pub(super) clipping: Clipping,
-    pub(super) recipe: Recipe,
+pub(crate) struct Settings {
+    pub(crate) budget: Budget,
+    pub(crate) neighboring: Neighboring,
+    pub(crate) clipping: Clipping,
+    pub(crate) recipe: Recipe,
     /// None for every report.
-    pub(super) every: Option<Every>,
+    pub(crate) every: Option<Every>,
 }
 
 /// Checks a run and fills in its defaults.
-pub(super) fn settle(run: &mut Run) -> Result<Settings, Fail> {
-    let budget = budget(run)?;
-    let neighboring = read::neighboring(run.neighboring.as_deref().unwrap_or("add-remove"))?;
-    if run.size.is_some() && (neighboring == Neighboring::ReplaceOne || budget == Budget::None) {
+pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
+    let budget = budget_of(run)?;
+    let neighboring = budget::neighboring(run.neighboring.as_deref().unwrap_or("add-remove"))?;
+    if let Some(size) = run.dataset_size
+        && (neighboring == Neighboring::ReplaceOne || budget == Budget::None)
+    {
         let why = if budget == Budget::None { "without privacy" } else { "under replace-one" };
         let remedy = format!("leave it out: {why} the number of rows is taken as it is");
-        return Err(Fail::conflict("--dataset-size", &shown(run.size), remedy));
+        return Err(Refusal::conflict("dataset_size", size, remedy));
     }
     let clipping = clipping(run)?;
     let recipe = recipe(run)?;
     if let (Some(epochs), Some(_)) = (run.epochs, run.steps) {
-        return Err(Fail::conflict("--epochs", &epochs.to_string(), "give --epochs or --steps, not both"));
+        return Err(Refusal::conflict("epochs", epochs, "give ⟦epochs⟧ or ⟦steps⟧, not both"));
     }
     if run.steps.is_none() {
         let epochs = *run.epochs.get_or_insert(20.0);
         if !(epochs > 0.0 && epochs <= 1e6) {
-            return Err(Fail::flag("--epochs", &epochs.to_string(), "give a number above 0 and at most 1e6"));
+            return Err(Refusal::value("epochs", epochs, "give a number above 0 and at most 1e6"));
         }
     }
     let every = run.checkpoint_every.as_deref().map(every).transpose()?;
     Ok(Settings { budget, neighboring, clipping, recipe, every })
 }
 
-fn shown(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn budget(run: &Run) -> Result<Budget, Fail> {
+fn budget_of(run: &Train) -> Result<Budget, Refusal> {
     if !run.is_private() {
-        for (flag, value) in
-            [("--epsilon", run.epsilon), ("--delta", run.delta), ("--noise-multiplier", run.noise_multiplier)]
+        for (field, value) in
+            [("epsilon", run.epsilon), ("delta", run.delta), ("noise_multiplier", run.noise_multiplier)]
         {
             if let Some(value) = value {
-                let remedy = "leave it out: a run with --non-private protects nobody";
-                return Err(Fail::conflict(flag, &value.to_string(), remedy));
+                let remedy = "leave it out: a run with ⟦non_private⟧ protects nobody";
+                return Err(Refusal::conflict(field, value, remedy));
             }
         }
         return Ok(Budget::None);
     }
     let delta = |delta: Option<f64>| match delta {
-        Some(value) => read::delta(&value.to_string()),
-        None => Err(Fail::missing(
-            "--delta",
-            "Gaussian noise needs one, far below 1 / number of rows, e.g. --delta 1e-6",
+        Some(value) => budget::delta(value),
+        None => Err(Refusal::missing(
+            "delta",
+            "Gaussian noise needs one, far below 1 / number of rows, e.g. ⟦delta⟧ 1e-6",
         )),
     };
     match (run.epsilon, run.noise_multiplier) {
         (Some(_), Some(multiplier)) => {
-            let remedy = "give this or --epsilon, not both: epsilon settles the noise";
-            Err(Fail::conflict("--noise-multiplier", &multiplier.to_string(), remedy))
+            let remedy = "give this or ⟦epsilon⟧, not both: epsilon settles the noise";
+            Err(Refusal::conflict("noise_multiplier", multiplier, remedy))
         }
         (Some(epsilon), None) => {
-            let epsilon = read::epsilon(&epsilon.to_string(), LEAST_EPSILON)?;
+            let epsilon = budget::epsilon(epsilon, LEAST_EPSILON)?;
             Ok(Budget::Target(Guarantee { epsilon, delta: delta(run.delta)? }))
         }
         (None, Some(multiplier)) if multiplier > 0.0 && multiplier.is_finite() => {
@@ -102,38 +100,38 @@ fn budget(run: &Run) -> Result<Budget, Fail> {
         }
         (None, Some(multiplier)) => {
             let remedy =
-                "give a number above 0: without noise there is no guarantee (--non-private says so openly)";
-            Err(Fail::flag("--noise-multiplier", &multiplier.to_string(), remedy))
+                "give a number above 0: without noise there is no guarantee (⟦non_private⟧ says so openly)";
+            Err(Refusal::value("noise_multiplier", multiplier, remedy))
         }
-        (None, None) => Err(Fail::missing(
-            "--epsilon",
-            "say how much privacy to spend, e.g. --epsilon 3 --delta 1e-6 (or --non-private for none)",
+        (None, None) => Err(Refusal::missing(
+            "epsilon",
+            "say how much privacy to spend, e.g. ⟦epsilon⟧ 3 ⟦delta⟧ 1e-6 (or ⟦non_private⟧ for none)",
         )),
     }
 }
 
-fn clipping(run: &mut Run) -> Result<Clipping, Fail> {
+fn clipping(run: &mut Train) -> Result<Clipping, Refusal> {
     let norm = *run.clip.get_or_insert(1.0);
     if !(norm > 0.0 && norm.is_finite()) {
         let remedy = "give a number above 0, such as 1: it bounds what one row can do to a step";
-        return Err(Fail::flag("--clip", &norm.to_string(), remedy));
+        return Err(Refusal::value("clip", norm, remedy));
     }
     let rule = match run.clipping.get_or_insert_with(|| "flat".to_owned()).as_str() {
         "flat" => Clipping::Flat { norm },
         "per-layer" => Clipping::PerLayer { norm },
         "automatic" => Clipping::Automatic { norm, stability: 0.01 },
         other => {
-            return Err(Fail::unknown("--clipping", other, "unknown: give flat, per-layer or automatic"));
+            return Err(Refusal::unknown("clipping", other, "unknown: give flat, per-layer or automatic"));
         }
     };
     rule.check()?;
     Ok(rule)
 }
 
-fn recipe(run: &mut Run) -> Result<Recipe, Fail> {
+fn recipe(run: &mut Train) -> Result<Recipe, Refusal> {
     let rule = run.optimizer.get_or_insert_with(|| "sgd".to_owned()).clone();
     if let (Some(momentum), true) = (run.momentum, rule != "sgd") {
-        return Err(Fail::conflict("--momentum", &momentum.to_string(), "goes with --optimizer sgd only"));
+        return Err(Refusal::conflict("momentum", momentum, "goes with ⟦optimizer⟧ sgd only"));
     }
     let decay = run.weight_decay;
     let optimizer = match rule.as_str() {
@@ -143,7 +141,7 @@ fn recipe(run: &mut Run) -> Result<Recipe, Fail> {
         }
         "adam" => OptimizerSettings::Adam(Adam { weight_decay: decay.unwrap_or(0.0), ..Adam::default() }),
         "adamw" => OptimizerSettings::adamw(decay.unwrap_or(0.01)),
-        other => return Err(Fail::unknown("--optimizer", other, "unknown: give sgd, adam or adamw")),
+        other => return Err(Refusal::unknown("optimizer", other, "unknown: give sgd, adam or adamw")),
     };
     let peak = *run.learning_rate.get_or_insert(if rule == "sgd" { 0.1 } else { 0.001 });
     let decay = match run.schedule.as_deref().unwrap_or("constant") {
@@ -152,8 +150,8 @@ fn recipe(run: &mut Run) -> Result<Recipe, Fail> {
         "cosine" => Decay::Cosine { end: 0.0 },
         "exponential" => Decay::Exponential { end: EXPONENTIAL_END },
         other => {
-            return Err(Fail::unknown(
-                "--schedule",
+            return Err(Refusal::unknown(
+                "schedule",
                 other,
                 "unknown: give constant, linear, cosine or exponential",
             ));
@@ -165,7 +163,7 @@ fn recipe(run: &mut Run) -> Result<Recipe, Fail> {
     Ok(recipe)
 }
 
-fn every(text: &str) -> Result<Every, Fail> {
+fn every(text: &str) -> Result<Every, Refusal> {
     let bare = text.trim();
     let (number, epochs) = match bare.strip_suffix("epochs").or_else(|| bare.strip_suffix("epoch")) {
         Some(number) => (number, true),
@@ -173,9 +171,11 @@ fn every(text: &str) -> Result<Every, Fail> {
     };
     match number.trim().parse::<u64>() {
         Ok(number) if number > 0 => Ok(if epochs { Every::Epochs(number) } else { Every::Steps(number) }),
-        _ => {
-            Err(Fail::flag("--checkpoint-every", text, "give a number of steps from 1, or one as in 2epochs"))
-        }
+        _ => Err(Refusal::value(
+            "checkpoint_every",
+            text,
+            "give a number of steps from 1, or one as in 2epochs",
+        )),
     }
 }
 
@@ -185,24 +185,24 @@ mod tests {
 
     #[test]
     fn defaults_are_filled_in_and_mistakes_named() {
-        let good = Run { epsilon: Some(3.0), delta: Some(1e-6), ..Run::default() };
+        let good = Train { epsilon: Some(3.0), delta: Some(1e-6), ..Train::default() };
         let mut run = good.clone();
         let settings = settle(&mut run).unwrap();
         assert_eq!(settings.clipping, Clipping::Flat { norm: 1.0 });
         assert_eq!((run.epochs, run.momentum, run.learning_rate), (Some(20.0), Some(0.9), Some(0.1)));
         for (bad, part) in [
-            (Run { clip: Some(0.0), ..good.clone() }, "--clip 0"),
-            (Run { clip: Some(-1.0), ..good.clone() }, "--clip -1"),
-            (Run { non_private: Some(true), ..good.clone() }, "--epsilon 3"),
-            (Run { epsilon: None, noise_multiplier: Some(0.0), ..good.clone() }, "--noise-multiplier 0"),
-            (Run { noise_multiplier: Some(1.0), ..good.clone() }, "not both"),
-            (Run { delta: None, ..good.clone() }, "--delta"),
-            (Run { epochs: Some(0.0), ..good.clone() }, "--epochs 0"),
-            (Run { optimizer: Some("adma".to_owned()), ..good.clone() }, "--optimizer adma"),
-            (Run { momentum: Some(1.0), ..good.clone() }, "--momentum 1"),
-            (Run { average: Some(2.0), ..good.clone() }, "--average 2"),
-            (Run { learning_rate: Some(-1.0), ..good.clone() }, "--learning-rate -1"),
-            (Run { checkpoint_every: Some("0".to_owned()), ..good.clone() }, "--checkpoint-every 0"),
+            (Train { clip: Some(0.0), ..good.clone() }, "clip = 0"),
+            (Train { clip: Some(-1.0), ..good.clone() }, "clip = -1"),
+            (Train { non_private: Some(true), ..good.clone() }, "epsilon = 3"),
+            (Train { epsilon: None, noise_multiplier: Some(0.0), ..good.clone() }, "noise_multiplier = 0"),
+            (Train { noise_multiplier: Some(1.0), ..good.clone() }, "not both"),
+            (Train { delta: None, ..good.clone() }, "delta"),
+            (Train { epochs: Some(0.0), ..good.clone() }, "epochs = 0"),
+            (Train { optimizer: Some("adma".to_owned()), ..good.clone() }, "optimizer = adma"),
+            (Train { momentum: Some(1.0), ..good.clone() }, "momentum = 1"),
+            (Train { average: Some(2.0), ..good.clone() }, "average = 2"),
+            (Train { learning_rate: Some(-1.0), ..good.clone() }, "learning_rate = -1"),
+            (Train { checkpoint_every: Some("0".to_owned()), ..good.clone() }, "checkpoint_every = 0"),
         ] {
             let line = settle(&mut bad.clone()).unwrap_err().to_string();
             assert!(line.contains(part), "{part}: {line}");

@@ -1,19 +1,19 @@
 //! The network of a run.
 
 use super::reader::Reader;
-use super::run::Run;
-use crate::explain::Code;
-use crate::fail::Fail;
-use reticent::data::closest;
-use reticent::train::Description;
-use reticent::train::describe::{PRESETS, preset};
+use super::request::{Train, text_of};
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_data::closest;
+use reticent_train::Description;
+use reticent_train::describe::{PRESETS, preset};
 use std::path::Path;
 
 /// Models that are linear where the data are a table.
 const LINEAR: &[&str] = &["logistic", "svm", "ridge"];
 
 /// Whether a model's name is one of a network that no linear model has.
-pub(super) fn is_network(model: &str) -> bool {
+pub fn is_network(model: &str) -> bool {
     is_file(model) || (PRESETS.iter().any(|(name, _)| *name == model) && !LINEAR.contains(&model))
 }
 
@@ -21,8 +21,11 @@ fn is_file(model: &str) -> bool {
     model.ends_with(".toml")
 }
 
-/// Refuses a name that no model has.
-pub(super) fn check(model: &str) -> Result<(), Fail> {
+/// Refuses a name that no model has, linear or a network.
+///
+/// # Errors
+/// [`Refusal`] with the names that can be chosen.
+pub fn check_name(model: &str) -> Result<(), Refusal> {
     let known: Vec<&str> = LINEAR.iter().copied().chain(PRESETS.iter().map(|(name, _)| *name)).collect();
     if is_file(model) || known.contains(&model) {
         return Ok(());
@@ -34,11 +37,11 @@ pub(super) fn check(model: &str) -> Result<(), Fail> {
         "unknown{hint}: give logistic, svm or ridge for a linear model, or {} or a model.toml for a network",
         networks.join(", ")
     );
-    Err(Fail::unknown("--model", model, remedy))
+    Err(Refusal::unknown("model", model, remedy))
 }
 
 /// The network for examples of this shape, frozen layers marked.
-pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Result<Description, Fail> {
+pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Result<Description, Refusal> {
     let vocabulary = reader.vocabulary.as_ref().map(|vocabulary| vocabulary.size());
     let usual = match shape {
         _ if vocabulary.is_some() => "transformer-text",
@@ -47,17 +50,17 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
         _ => "mlp",
     };
     let model = run.model.get_or_insert_with(|| usual.to_owned()).clone();
-    check(&model)?;
+    check_name(&model)?;
     let outputs = reader.outputs();
     let mut own = None;
     let mut description = if is_file(&model) {
-        let text = super::run::text_of(Path::new(&model)).map_err(|failure| failure.within("--model"))?;
+        let text = text_of(Path::new(&model)).map_err(|failure| failure.within("⟦model⟧"))?;
         let description = Description::from_toml(&text, &model)?;
         own = Some(text);
         description
     } else if LINEAR.contains(&model.as_str()) && model != "logistic" {
-        return Err(Fail::conflict(
-            "--model",
+        return Err(Refusal::conflict(
+            "model",
             &model,
             "goes with tables only: give logistic, mlp or another network",
         ));
@@ -71,8 +74,8 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
         );
         let last = description.layers.len().saturating_sub(1).to_string();
         return Err(match own {
-            Some(text) => Fail::new(Code::Misfit, remedy).placed(&model, &text, &["layer", &last, "out"]),
-            None => Fail::flag("--model", &model, remedy).coded(Code::Misfit),
+            Some(text) => Refusal::new(Code::Misfit, remedy).placed(&model, &text, &["layer", &last, "out"]),
+            None => Refusal::value("model", &model, remedy).coded(Code::Misfit),
         });
     }
     for name in run.freeze.iter().flatten() {
@@ -84,7 +87,7 @@ pub(super) fn describe(run: &mut Run, reader: &Reader, shape: &[usize]) -> Resul
             .collect();
         let Some(place) = names.iter().position(|known| known == name) else {
             let remedy = format!("no such layer: there are {}", names.join(", "));
-            return Err(Fail::flag("--freeze", name, remedy).coded(Code::UnknownName));
+            return Err(Refusal::value("freeze", name, remedy).coded(Code::UnknownName));
         };
         description.layers[place].frozen = true;
     }

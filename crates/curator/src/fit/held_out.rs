@@ -1,19 +1,18 @@
 //! How well a model does on rows it was not trained on: with noise, or exactly for whoever holds them.
 
-use super::fit::rows;
-use super::plan::Plan;
+use super::plan::FitPlan;
+use super::rows::rows;
 use super::task::Task;
-use crate::explain::Code;
-use crate::fail::{Fail, plain};
-use reticent::core::{Epsilon, Event, Guarantee};
-use reticent::data::schema::Bounds;
-use reticent::data::{Design, Split};
-use reticent::erm::{Model, evaluate_values, predicted_classes};
-use reticent::noise::Entropy;
-use reticent::noise::query::{self, BoundedSum, Terms};
+use crate::refusal::Refusal;
+use reticent_core::{Code, Epsilon, Event, Guarantee};
+use reticent_data::schema::Bounds;
+use reticent_data::{Design, Split};
+use reticent_erm::{Model, evaluate_values, predicted_classes};
+use reticent_noise::Entropy;
+use reticent_noise::query::{self, BoundedSum, Terms};
 
 /// A test and what it cost.
-pub(super) enum Tested {
+pub(crate) enum Tested {
     /// With noise, on held-out rows.
     Released { score: Score, event: Event, guarantee: Guarantee },
     /// Exact.
@@ -22,7 +21,7 @@ pub(super) enum Tested {
 
 /// What a test found.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Score {
+pub(crate) enum Score {
     /// Shares of rows: predicted right, and of the largest class with its number. None where noise drowned them.
     Classes {
         accuracy: Option<f64>,
@@ -37,14 +36,14 @@ pub(super) enum Score {
 }
 
 impl Tested {
-    pub(super) fn score(&self) -> &Score {
+    pub(crate) fn score(&self) -> &Score {
         match self {
             Self::Released { score, .. } | Self::Exact(score) => score,
         }
     }
 
     /// What a reader should know.
-    pub(super) fn warnings(&self, task: &Task) -> Vec<String> {
+    pub(crate) fn warnings(&self, task: &Task) -> Vec<String> {
         match self.score() {
             Score::Classes { accuracy: None, .. } => {
                 vec!["too few held-out rows for this epsilon: no accuracy can be told".to_owned()]
@@ -52,7 +51,7 @@ impl Tested {
             Score::Classes { accuracy: Some(accuracy), majority: Some((class, share)), .. }
                 if accuracy <= share =>
             {
-                let name = plain(&task.classes().get(*class).cloned().unwrap_or_default());
+                let name = task.classes().get(*class).cloned().unwrap_or_default();
                 vec![format!(
                     "the model is no better than always answering '{name}': give a larger epsilon or more rows, and see that labels are \
                      spelt in the schema as in the table"
@@ -67,7 +66,7 @@ impl Tested {
 }
 
 /// For every class, how many of its rows were predicted right and wrong.
-fn hits(plan: &Plan, model: &Model, design: &Design) -> Result<Vec<[u64; 2]>, Fail> {
+fn hits(plan: &FitPlan, model: &Model, design: &Design) -> Result<Vec<[u64; 2]>, Refusal> {
     let blank = vec![-1.0; design.rows()];
     let said = predicted_classes(model, &rows(plan, design, &blank)?)?;
     let mut hits = vec![[0, 0]; plan.task.classes().len()];
@@ -112,14 +111,14 @@ fn square_sampling(mean: f64, rows: f64) -> [f64; 2] {
 }
 
 /// The score with noise of ε: a row counts in one cell. `size` is the public number of training rows.
-pub(super) fn released(
-    plan: &Plan,
+pub(crate) fn released(
+    plan: &FitPlan,
     model: &Model,
     held_out: &Design,
     size: u64,
     epsilon: Epsilon,
     entropy: &mut Entropy,
-) -> Result<Tested, Fail> {
+) -> Result<Tested, Refusal> {
     let terms = Terms { neighboring: plan.settings.neighboring, ..Terms::pure(epsilon) };
     let (score, events, guarantee) = match &plan.task {
         Task::Number(bounds) => {
@@ -153,11 +152,11 @@ pub(super) fn released(
 }
 
 /// The score itself.
-pub(super) fn exactly(plan: &Plan, model: &Model, design: &Design) -> Result<Tested, Fail> {
+pub(crate) fn exactly(plan: &FitPlan, model: &Model, design: &Design) -> Result<Tested, Refusal> {
     Ok(Tested::Exact(match &plan.task {
         Task::Number(bounds) => {
             let Model::Binary(fit) = model else {
-                return Err(Fail::new(Code::Internal, "the model has no value to test"));
+                return Err(Refusal::new(Code::Internal, "the model has no value to test"));
             };
             let score = evaluate_values(fit, &rows(plan, design, design.labels())?)?;
             let rmse = unscaled(score.rmse, bounds);
@@ -175,15 +174,15 @@ pub(super) fn exactly(plan: &Plan, model: &Model, design: &Design) -> Result<Tes
 }
 
 /// Predicted minus true values, clamped to what bounded labels allow.
-fn errors(plan: &Plan, model: &Model, design: &Design) -> Result<Vec<f64>, Fail> {
+fn errors(plan: &FitPlan, model: &Model, design: &Design) -> Result<Vec<f64>, Refusal> {
     let Model::Binary(fit) = model else {
-        return Err(Fail::new(Code::Internal, "the model has no value to test"));
+        return Err(Refusal::new(Code::Internal, "the model has no value to test"));
     };
     let margins = fit.margins(&rows(plan, design, design.labels())?)?;
     Ok(margins.iter().zip(design.labels()).map(|(m, y)| m.clamp(-1.0, 1.0) - y).collect())
 }
 
 /// A distance between -1 and 1 in the label's own unit.
-pub(super) fn unscaled(distance: f64, bounds: &Bounds) -> f64 {
+pub(crate) fn unscaled(distance: f64, bounds: &Bounds) -> f64 {
     distance * 0.5 * (bounds.high() - bounds.low())
 }

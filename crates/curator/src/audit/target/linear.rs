@@ -1,26 +1,25 @@
 //! A stored linear model as the target of an audit.
 
-use super::fit::{encode, read as read_table, reference_terms};
-use super::folder::Stored;
-use super::plan::{self, tables};
-use super::replay;
-use super::task::Task;
-use crate::attack::{Case, Chosen, Wanted};
-use crate::explain::Code;
-use crate::fail::Fail;
-use crate::network::read_certificate;
-use reticent::attack::{LinearLearner, LinearSettings, Population};
-use reticent::audit::{Draw, Features};
-use reticent::data::Design;
-use reticent::data::schema::Unit;
-use reticent::erm::{Linear, Method, Model};
+use crate::Request;
+use crate::audit::{Case, Chosen, Wanted};
+use crate::fit::{Task, encode, read as read_table, reference_terms};
+use crate::folder::linear::Stored;
+use crate::folder::{read_certificate, request};
+use crate::refusal::Refusal;
+use crate::table::tables;
+use reticent_attack::{LinearLearner, LinearSettings, Population};
+use reticent_audit::{Draw, Features};
+use reticent_core::Code;
+use reticent_data::Design;
+use reticent_data::schema::Unit;
+use reticent_erm::{Linear, Method, Model};
 use std::path::Path;
 
 /// The model of a folder with its training rows and others.
-pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
-    let progress = wanted.progress;
+pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Refusal> {
+    let watch = wanted.watch;
     let stored = Stored::read(folder)?;
-    let refuse = |why: String| Fail::new(Code::Premise, format!("{}: {why}", folder.display()));
+    let refuse = |why: String| Refusal::new(Code::Premise, format!("{}: {why}", folder.display()));
     if let Task::Number(_) = stored.task {
         return Err(refuse("the label is a number, and attacks here are on classifiers".to_owned()));
     }
@@ -30,26 +29,26 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Fail> {
              with a column user (reticent audit --scores)"
         )));
     }
-    let arguments = replay::read(folder)?;
-    let plan = plan::plan(&arguments)?;
-    let (members, held_out) = encode(&plan, progress)?;
+    let request = request::read(folder)?;
+    let plan = request.check()?;
+    let (members, held_out) = encode(&plan, watch)?;
     let (mut known, others) = (None, wanted.others);
     let (rest, name) = match (others, held_out, &plan.test) {
         (Some(data), _, _) => {
-            let (table, official, _) = tables(Some(data), arguments.data_dir.as_deref())?;
+            let (table, official, _) = tables(Some(data), request.data_dir.as_deref())?;
             let table = official.unwrap_or(table);
-            plan.encoder.check(&table).map_err(Fail::data("--non-members"))?;
-            (read_table(&plan, &table, progress)?, table.path().display().to_string())
+            plan.encoder.check(&table).map_err(Refusal::data("non_members"))?;
+            (read_table(&plan, &table, watch)?, table.path().display().to_string())
         }
         (None, Some(held_out), _) => {
             // A keyed hash of its content, and of how many equal rows came before it, sent every row to one of the sides.
             known = plan.split.as_ref().map(|split| Draw::Coins(1.0 - split.test_share()));
             (held_out, format!("rows of {} that were held out", plan.data))
         }
-        (None, None, Some(test)) => (read_table(&plan, test, progress)?, test.path().display().to_string()),
+        (None, None, Some(test)) => (read_table(&plan, test, watch)?, test.path().display().to_string()),
         (None, None, None) => {
-            return Err(Fail::missing(
-                "--non-members",
+            return Err(Refusal::missing(
+                "non_members",
                 "nothing was held out: give a table of the same kind that the model was not trained on",
             ));
         }

@@ -1,10 +1,11 @@
 //! What the label makes of the problem.
 
-use crate::explain::Code;
-use crate::fail::Fail;
-use reticent::data::Schema;
-use reticent::data::schema::{Bounds, Target};
-use reticent::erm::Loss;
+use super::request::LinearModel;
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_data::Schema;
+use reticent_data::schema::{Bounds, Target};
+use reticent_erm::Loss;
 
 /// The radius of weights for which the squared loss is exact: predictions from -1 to 1 are well inside.
 const RIDGE: Loss = Loss::Squared { radius: 1.0 };
@@ -22,9 +23,9 @@ pub(crate) enum Task {
 
 impl Task {
     /// The task of a schema; its label is needed.
-    pub(crate) fn of(schema: &Schema) -> Result<Self, Fail> {
+    pub(crate) fn of(schema: &Schema) -> Result<Self, Refusal> {
         let Some(label) = schema.label() else {
-            return Err(Fail::missing("[label]", "the schema names none: say which column to predict")
+            return Err(Refusal::missing("[label]", "the schema names none: say which column to predict")
                 .coded(Code::Schema));
         };
         Ok(match &label.target {
@@ -34,25 +35,27 @@ impl Task {
         })
     }
 
-    /// The loss of a model by name.
-    pub(super) fn loss(&self, model: Option<&str>) -> Result<Loss, Fail> {
-        let refuse = |name: &str, remedy: &str| Err(Fail::conflict("--model", name, remedy));
+    /// The loss of a model; of the usual one where none is named.
+    pub(crate) fn loss(&self, model: Option<LinearModel>) -> Result<Loss, Refusal> {
+        let refuse = |model: LinearModel, remedy: &str| Err(Refusal::conflict("model", model.name(), remedy));
         match (model, self) {
-            (None | Some("logistic"), Self::Binary { .. } | Self::Classes { .. }) => Ok(Loss::Logistic),
-            (Some("svm"), Self::Binary { .. } | Self::Classes { .. }) => Ok(Loss::SVM),
-            (None | Some("ridge"), Self::Number(_)) | (Some("ridge"), Self::Binary { .. }) => Ok(RIDGE),
-            (Some(name @ ("logistic" | "svm")), Self::Number(_)) => {
-                refuse(name, "the label is a number: give ridge, or a label with positive or categories")
+            (None | Some(LinearModel::Logistic), Self::Binary { .. } | Self::Classes { .. }) => {
+                Ok(Loss::Logistic)
             }
-            (Some("ridge"), Self::Classes { .. }) => {
-                refuse("ridge", "the label has several classes: give logistic or svm")
+            (Some(LinearModel::Svm), Self::Binary { .. } | Self::Classes { .. }) => Ok(Loss::SVM),
+            (None | Some(LinearModel::Ridge), Self::Number(_))
+            | (Some(LinearModel::Ridge), Self::Binary { .. }) => Ok(RIDGE),
+            (Some(model), Self::Number(_)) => {
+                refuse(model, "the label is a number: give ridge, or a label with positive or categories")
             }
-            (Some(name), _) => Err(Fail::unknown("--model", name, "unknown: give logistic, svm or ridge")),
+            (Some(model @ LinearModel::Ridge), Self::Classes { .. }) => {
+                refuse(model, "the label has several classes: give logistic or svm")
+            }
         }
     }
 
     /// Whether labels are classes.
-    pub(super) fn is_classification(&self) -> bool {
+    pub(crate) fn is_classification(&self) -> bool {
         !matches!(self, Self::Number(_))
     }
 
@@ -66,7 +69,7 @@ impl Task {
     }
 
     /// The class of a label as the encoder writes it.
-    pub(super) fn class_of(&self, label: f64) -> usize {
+    pub(crate) fn class_of(&self, label: f64) -> usize {
         match self {
             Self::Binary { .. } => usize::from(label > 0.0),
             // The encoder wrote the position.
@@ -75,11 +78,11 @@ impl Task {
     }
 }
 
-/// The name of a loss on the command line.
-pub(super) fn model_name(loss: Loss) -> &'static str {
+/// The model of a loss.
+pub(crate) fn model_of(loss: Loss) -> LinearModel {
     match loss {
-        Loss::Logistic => "logistic",
-        Loss::Huber { .. } => "svm",
-        Loss::Squared { .. } => "ridge",
+        Loss::Logistic => LinearModel::Logistic,
+        Loss::Huber { .. } => LinearModel::Svm,
+        Loss::Squared { .. } => LinearModel::Ridge,
     }
 }

@@ -1,23 +1,22 @@
 //! From settings and the number of units to what a run agrees to.
 
 use super::reader::Reader;
-use super::run::{Counted, Run};
+use super::request::{Counted, Train};
 use super::settings::{Budget, Settings};
-use crate::explain::Code;
-use crate::fail::Fail;
-use crate::learn::{Bill, DECIDED, count_rows, spent};
-use reticent::core::rounding::sub_down;
-use reticent::core::{Certificate, Delta, Epsilon, Event, Guarantee, Neighboring};
-use reticent::noise::Entropy;
-use reticent::train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
+use crate::bill::{Bill, DECIDED, Sizing, count_rows, spent};
+use crate::refusal::Refusal;
+use reticent_core::rounding::sub_down;
+use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Guarantee, Neighboring};
+use reticent_noise::Entropy;
+use reticent_train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
 
 /// The sizes of a run and what was spent before its first step.
-pub(super) struct Agreement {
+pub(crate) struct Agreement {
     /// The number of units, as it is public.
-    pub(super) size: u64,
+    pub(crate) size: u64,
     /// The expected number of units in a step.
-    pub(super) batch: u64,
-    pub(super) terms: Terms,
+    pub(crate) batch: u64,
+    pub(crate) terms: Terms,
     bill: Bill,
     counted: bool,
     /// What learning the schema has cost.
@@ -31,33 +30,41 @@ pub(super) struct Agreement {
 /// since the schema decides how many there are.
 const MOST_DECIDED_WEIGHTS: usize = 1 << 24;
 
-/// Settles sizes, steps and noise for a model with so many trained weights. With add-remove, the true number of units
-/// enters through a noisy count alone, and not at all if a size is declared.
-pub(super) fn agree(
-    run: &mut Run,
+/// How many units there are as far as is public, and what is left for the steps.
+pub(crate) struct Size {
+    units: u64,
+    budget: Budget,
+    /// What was paid for it.
+    bill: Bill,
+    counted: bool,
+    /// What learning the schema has cost.
+    schema: Option<Guarantee>,
+}
+
+/// Settles the number of units. With add-remove, the true one enters through a noisy count alone, and not at all if a size is
+/// declared.
+pub(crate) fn size(
+    run: &mut Train,
     settings: &Settings,
     reader: &Reader,
     units: usize,
-    dimension: usize,
     entropy: &mut Entropy,
-) -> Result<Agreement, Fail> {
+) -> Result<Size, Refusal> {
     let neighboring = settings.neighboring;
     let schema = match (&reader.schema, settings.budget) {
         (Some(schema), Budget::Target(_) | Budget::Noise { .. }) => spent(schema, neighboring)?,
         _ => None,
     };
-    let mut bill = Bill::default();
-    let mut budget = settings.budget;
+    let (mut bill, mut budget, mut counted) = (Bill::default(), settings.budget, false);
     let is_known = budget == Budget::None || neighboring == Neighboring::ReplaceOne;
-    let mut counted = false;
-    let size = match (run.size, is_known) {
+    let units = match (run.dataset_size, is_known) {
         (_, true) => units as u64,
         (Some(size), false) => size,
         (None, false) => {
             let Budget::Target(whole) = budget else {
-                return Err(Fail::missing(
-                    "--dataset-size",
-                    "with --noise-multiplier there is no epsilon to count the rows with: declare their public number",
+                return Err(Refusal::missing(
+                    "dataset_size",
+                    "with ⟦noise_multiplier⟧ there is no epsilon to count the rows with: declare their public number",
                 ));
             };
             let (size, left) = count(run, whole, units, entropy, &mut bill)?;
@@ -65,9 +72,21 @@ pub(super) fn agree(
             size
         }
     };
-    if size == 0 {
-        return Err(Fail::new(Code::NoRows, "there are no rows to train on: give data"));
+    if units == 0 {
+        return Err(Refusal::new(Code::NoRows, "there are no rows to train on: give data"));
     }
+    Ok(Size { units, budget, bill, counted, schema })
+}
+
+/// Settles steps and noise for a model with so many trained weights.
+pub(crate) fn agree(
+    run: &mut Train,
+    settings: &Settings,
+    reader: &Reader,
+    size: Size,
+    dimension: usize,
+) -> Result<Agreement, Refusal> {
+    let (neighboring, Size { units: size, budget, bill, counted, schema }) = (settings.neighboring, size);
     let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
     let batch = if counted {
         // A refusal would tell the count without anyone paying for it: the run goes on with all rows in every step.
@@ -78,7 +97,7 @@ pub(super) fn agree(
     if batch == 0 || batch > size {
         let words = reader.unit_words();
         let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
-        return Err(Fail::flag("--batch-size", &batch.to_string(), remedy));
+        return Err(Refusal::value("batch_size", batch, remedy));
     }
     let steps = match run.steps {
         Some(steps) => steps,
@@ -111,7 +130,7 @@ pub(super) fn agree(
                     share = (counted || schema.is_some()).then_some(left);
                     PrivacyPlan::target(plan, left)?
                 }
-                Budget::None => return Err(Fail::missing("--epsilon", "say how much privacy to spend")),
+                Budget::None => return Err(Refusal::missing("epsilon", "say how much privacy to spend")),
             })
         }
     };
@@ -120,11 +139,11 @@ pub(super) fn agree(
 
 /// What steps with this noise cost for every number of weights that a learnt schema may lead to: the noise's grid takes
 /// the most from the longest vector.
-fn widest(plan: &PlanSettings, multiplier: f64, delta: Delta) -> Result<Guarantee, Fail> {
+fn widest(plan: &PlanSettings, multiplier: f64, delta: Delta) -> Result<Guarantee, Refusal> {
     if plan.dimension > MOST_DECIDED_WEIGHTS {
-        let remedy = "the schema was learnt with privacy: with --noise-multiplier train at most 2^24 weights, or give \
-                      --epsilon";
-        return Err(Fail::flag("--noise-multiplier", &multiplier.to_string(), remedy).coded(Code::Conflict));
+        let remedy = "the schema was learnt with privacy: with ⟦noise_multiplier⟧ train at most 2^24 weights, or give \
+                      ⟦epsilon⟧";
+        return Err(Refusal::conflict("noise_multiplier", multiplier, remedy));
     }
     let widest = PlanSettings { dimension: MOST_DECIDED_WEIGHTS, ..plan.clone() };
     let epsilon = PrivacyPlan::new(widest, multiplier, delta.get())?.epsilon(plan.steps)?;
@@ -133,20 +152,20 @@ fn widest(plan: &PlanSettings, multiplier: f64, delta: Delta) -> Result<Guarante
 
 /// A noisy number of units and what is left of the budget; one that was counted before is taken over.
 fn count(
-    run: &mut Run,
+    run: &mut Train,
     whole: Guarantee,
     units: usize,
     entropy: &mut Entropy,
     bill: &mut Bill,
-) -> Result<(u64, Guarantee), Fail> {
+) -> Result<(u64, Guarantee), Refusal> {
     if let Some(before) = &run.counted {
         let (events, guarantee) = before.cost()?;
         bill.add(&events, guarantee)?;
         let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
         if left <= 0.0 {
             let remedy =
-                "counting the rows has cost more than that: give a larger epsilon, or --dataset-size";
-            return Err(Fail::flag("--epsilon", &whole.epsilon.to_string(), remedy).coded(Code::Spent));
+                "counting the rows has cost more than that: give a larger epsilon, or ⟦dataset_size⟧";
+            return Err(Refusal::value("epsilon", whole.epsilon, remedy).coded(Code::Spent));
         }
         return Ok((before.size, Guarantee { epsilon: Epsilon::new(left)?, ..whole }));
     }
@@ -164,26 +183,30 @@ fn usual_batch(size: u64) -> u64 {
 }
 
 impl Agreement {
-    pub(super) fn plan(&self) -> Option<&PrivacyPlan> {
+    pub(crate) fn plan(&self) -> Option<&PrivacyPlan> {
         match &self.terms {
             Terms::Private(plan) => Some(plan),
             Terms::NonPrivate(_) => None,
         }
     }
 
-    /// Whether the size was counted with noise.
-    pub(super) fn is_counted(&self) -> bool {
-        self.counted
+    /// How the size is known, where so many were declared.
+    pub(crate) fn sizing(&self, declared: Option<u64>) -> Sizing {
+        match (self.plan(), self.counted, declared) {
+            (Some(_), true, _) => Sizing::Counted,
+            (Some(_), false, Some(_)) => Sizing::Declared,
+            _ => Sizing::Known,
+        }
     }
 
     /// Epochs after so many steps.
-    pub(super) fn epoch(&self, steps: u64) -> f64 {
+    pub(crate) fn epoch(&self, steps: u64) -> f64 {
         steps as f64 * self.batch as f64 / self.size as f64
     }
 
     /// ε of the steps with what was spent before them. Where a count or a learnt schema decided the steps, what some of
     /// them cost is not known for every answer: their share stands for any number of them.
-    pub(super) fn spent(&self, own: Epsilon) -> Result<f64, Fail> {
+    pub(crate) fn spent(&self, own: Epsilon) -> Result<f64, Refusal> {
         let mut spent = Guarantee::pure(self.share.map_or(own, |share| share.epsilon));
         for before in [self.bill.guarantee, self.schema].into_iter().flatten() {
             spent = before.then(spent)?;
@@ -192,7 +215,7 @@ impl Agreement {
     }
 
     /// The trainer's certificate with what was spent before its first step.
-    pub(super) fn certificate(&self, own: Certificate, reader: &Reader) -> Result<Certificate, Fail> {
+    pub(crate) fn certificate(&self, own: Certificate, reader: &Reader) -> Result<Certificate, Refusal> {
         let mut whole = match self.share.filter(|_| !own.events.is_empty()) {
             Some(share) => own.after(&self.bill.events, self.bill.cost()?, share)?,
             None => {

@@ -1,39 +1,14 @@
 //! A stored network on data without labels.
 
-use super::folder::Stored;
-use super::source::{Source, find};
-use crate::Output;
-use crate::args::learn::Predict;
-use crate::fail::Fail;
-use crate::learn::{Said, written};
-use reticent::data::Part;
-use reticent::data::schema::Target;
-use std::path::Path;
+use super::{Predicted, Said};
+use crate::folder::network::Stored;
+use crate::refusal::Refusal;
+use crate::train::Source;
+use crate::watch::Watch;
+use reticent_data::schema::Target;
 
-/// The data of a path or name, in the part that was asked for.
-pub(super) fn source(file: &Path, part: Option<&str>) -> Result<Source, Fail> {
-    let is_table = file.extension().is_some_and(|end| end == "csv" || end == "parquet");
-    if file.is_file() && !is_table {
-        return Ok(Source::Pixels(file.to_owned()));
-    }
-    let wanted = match part {
-        None => None,
-        Some("train") => Some(Part::Train),
-        Some("test") => Some(Part::Test),
-        Some(other) => return Err(Fail::unknown("--part", other, "unknown: give train or test")),
-    };
-    let found = find(Some(file), None)?;
-    match (wanted, found.official) {
-        (None | Some(Part::Test), Some(official)) => Ok(official),
-        (Some(Part::Test), None) => Err(Fail::conflict("--part", "test", "there is none: leave it out")),
-        _ => Ok(found.source),
-    }
-}
-
-pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fail> {
-    let mut stored = Stored::read(&arguments.model)?;
-    let source = source(&arguments.file, arguments.part.as_deref())?;
-    let (scores, _) = stored.scores(&source, false, progress)?;
+pub(super) fn predict(mut stored: Stored, source: &Source, watch: &dyn Watch) -> Result<Predicted, Refusal> {
+    let (scores, _) = stored.scores(source, false, watch)?;
     let names = &stored.reader.classes;
     let is_binary = matches!(stored.reader.target(), Some(Target::Binary { .. }));
     let said: Vec<Said> = match stored.reader.target() {
@@ -60,13 +35,12 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
             })
             .collect(),
     };
-    let mut output = written(arguments, &said)?;
-    output.warnings.extend(unusable(&scores, stored.reader.outputs(), "which have no prediction"));
-    Ok(output)
+    let warning = unusable(&scores, stored.reader.outputs(), "which have no prediction");
+    Ok(Predicted::new(said, warning.into_iter().collect()))
 }
 
 /// The class with the largest score and its probability; none where a score is not a finite number.
-pub(super) fn likeliest(scores: &[f32]) -> Option<(usize, f64)> {
+pub(crate) fn likeliest(scores: &[f32]) -> Option<(usize, f64)> {
     if !scores.iter().all(|score| score.is_finite()) {
         return None;
     }
@@ -78,11 +52,11 @@ pub(super) fn likeliest(scores: &[f32]) -> Option<(usize, f64)> {
 }
 
 /// Says for how many rows a network's scores are not finite numbers.
-pub(super) fn unusable(scores: &[f32], width: usize, what: &str) -> Option<String> {
+pub(crate) fn unusable(scores: &[f32], width: usize, what: &str) -> Option<String> {
     let rows =
         scores.chunks_exact(width.max(1)).filter(|scores| scores.iter().any(|score| !score.is_finite()));
     let count = rows.count();
     (count > 0).then(|| {
-        format!("warning: the network's scores are not finite numbers for {count} rows, {what}: its training may have diverged\n")
+        format!("the network's scores are not finite numbers for {count} rows, {what}: its training may have diverged")
     })
 }

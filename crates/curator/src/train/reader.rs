@@ -1,15 +1,16 @@
 //! From data to examples, by what is public alone; kept beside the model, to read other data alike.
 
-use super::run::{Classes, Run};
+use super::request::{Classes, Train};
 use super::source::Source;
-use crate::bar::Bar;
-use crate::explain::Code;
-use crate::fail::Fail;
-use crate::learn::Task;
-use reticent::data::schema::{Categories, Label, Target, Unit};
-use reticent::data::text::{TextPlan, Vocabulary};
-use reticent::data::{Encoder, Images, Schema, Values, read_idx};
-use reticent::train::{Examples, load};
+use crate::fit::Task;
+use crate::refusal::Refusal;
+use crate::table::no_schema;
+use crate::watch::{Watch, reading};
+use reticent_core::Code;
+use reticent_data::schema::{Categories, Label, Target, Unit};
+use reticent_data::text::{TextPlan, Vocabulary};
+use reticent_data::{Encoder, Images, Schema, Values, read_idx};
+use reticent_train::{Examples, load};
 use serde::{Deserialize, Serialize};
 
 /// Tokens per text unless another number is asked for.
@@ -21,7 +22,7 @@ const MOST_LENGTH: u64 = 1 << 16;
 /// How inputs are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub(super) enum Input {
+pub(crate) enum Input {
     /// Pixels, as (pixel / 255 - shift) / scale.
     Images { shift: Vec<f32>, scale: Vec<f32> },
     /// The columns of the schema.
@@ -32,45 +33,43 @@ pub(super) enum Input {
 
 /// Everything public that turns data into examples.
 #[derive(Debug, Clone)]
-pub(super) struct Reader {
-    pub(super) input: Input,
+pub(crate) struct Reader {
+    pub(crate) input: Input,
     /// The names of the classes; none for a number.
-    pub(super) classes: Vec<String>,
+    pub(crate) classes: Vec<String>,
     /// None for images.
-    pub(super) schema: Option<Schema>,
+    pub(crate) schema: Option<Schema>,
     /// For text.
-    pub(super) vocabulary: Option<Vocabulary>,
+    pub(crate) vocabulary: Option<Vocabulary>,
 }
 
 /// Data in memory.
-pub(super) struct Loaded {
-    pub(super) examples: Examples,
+pub(crate) struct Loaded {
+    pub(crate) examples: Examples,
     /// The user of every example, if the unit is a column.
-    pub(super) users: Option<Vec<u32>>,
+    pub(crate) users: Option<Vec<u32>>,
 }
 
 impl Reader {
     /// What a run says about its data.
-    pub(super) fn of(run: &Run, source: &Source, known: Option<Schema>) -> Result<Self, Fail> {
+    pub(crate) fn of(run: &Train, source: &Source, known: Option<Schema>) -> Result<Self, Refusal> {
         let images = matches!(source, Source::Images(..) | Source::Pixels(_));
         let is_text = run.vocabulary.is_some() || run.text_column.is_some() || run.length.is_some();
-        for (flag, given, fits) in [
-            ("--schema", run.schema.is_some(), !images),
-            ("--text-column", run.text_column.is_some(), !images),
-            ("--vocabulary", run.vocabulary.is_some(), !images),
-            ("--length", run.length.is_some(), !images),
-            ("--examples-per-user", run.examples_per_user.is_some(), !images),
-            ("--shift", run.shift.is_some(), images),
-            ("--scale", run.scale.is_some(), images),
-            ("--label", run.label.is_some(), is_text && !images),
-            ("--classes", run.classes.is_some(), is_text || images),
+        for (field, given, fits) in [
+            ("schema", run.schema.is_some(), !images),
+            ("text_column", run.text_column.is_some(), !images),
+            ("vocabulary", run.vocabulary.is_some(), !images),
+            ("length", run.length.is_some(), !images),
+            ("examples_per_user", run.examples_per_user.is_some(), !images),
+            ("shift", run.shift.is_some(), images),
+            ("scale", run.scale.is_some(), images),
+            ("label", run.label.is_some(), is_text && !images),
+            ("classes", run.classes.is_some(), is_text || images),
         ] {
             if given && !fits {
                 let data = if images { "images" } else { "tables" };
-                return Err(Fail::new(
-                    Code::Conflict,
-                    format!("{flag}: does not go with {data}: leave it out"),
-                ));
+                let text = format!("does not go with {data}: leave it out");
+                return Err(Refusal::about(Code::Conflict, field, text));
             }
         }
         if images {
@@ -80,37 +79,33 @@ impl Reader {
             let input = Input::Images { shift, scale };
             return Ok(Self { input, classes: image_classes(run)?, schema: None, vocabulary: None });
         }
-        let own = run.schema.as_deref().map(Schema::read).transpose().map_err(Fail::data("--schema"))?;
+        let own = run.schema.as_deref().map(Schema::read).transpose().map_err(Refusal::data("schema"))?;
         if !is_text {
-            let schema = own.or(known).ok_or_else(crate::learn::no_schema)?;
+            let schema = own.or(known).ok_or_else(no_schema)?;
             let classes = Task::of(&schema)?.classes();
             return Ok(Self { input: Input::Table, classes, schema: Some(schema), vocabulary: None });
         }
         let Some(column) = run.text_column.clone() else {
-            return Err(Fail::missing(
-                "--text-column",
-                "say which column holds the texts, e.g. --text-column text",
+            return Err(Refusal::missing(
+                "text_column",
+                "say which column holds the texts, e.g. ⟦text_column⟧ text",
             ));
         };
         let Some(vocabulary) = &run.vocabulary else {
-            return Err(Fail::missing(
-                "--vocabulary",
+            return Err(Refusal::missing(
+                "vocabulary",
                 "texts need a PUBLIC file with one token per line; one made from the private texts would tell their words",
             ));
         };
-        let vocabulary = Vocabulary::read(vocabulary).map_err(Fail::data("--vocabulary"))?;
+        let vocabulary = Vocabulary::read(vocabulary).map_err(Refusal::data("vocabulary"))?;
         let length = run.length.unwrap_or(LENGTH);
         if length == 0 || length > MOST_LENGTH {
-            return Err(Fail::flag(
-                "--length",
-                &length.to_string(),
-                format!("give a number from 1 to {MOST_LENGTH}"),
-            ));
+            return Err(Refusal::value("length", length, format!("give a number from 1 to {MOST_LENGTH}")));
         }
         let schema = match own {
             Some(_) if run.label.is_some() || run.classes.is_some() => {
                 let why = "the schema names the label and its classes: leave this out, or the schema";
-                return Err(Fail::new(Code::Conflict, format!("--label or --classes: {why}")));
+                return Err(Refusal::new(Code::Conflict, format!("⟦label⟧ or ⟦classes⟧: {why}")));
             }
             Some(schema) => schema,
             None => text_schema(run)?,
@@ -121,7 +116,7 @@ impl Reader {
     }
 
     /// Checks what was stored against the shape that the network reads, before anything of that size is made.
-    pub(super) fn fits(&self, shape: &[usize]) -> Result<(), String> {
+    pub(crate) fn fits(&self, shape: &[usize]) -> Result<(), String> {
         match &self.input {
             Input::Text { length, .. } if shape != [*length] => {
                 Err(format!("texts of length {length} do not fit the input {shape:?} of model.toml"))
@@ -141,17 +136,17 @@ impl Reader {
     }
 
     /// How many outputs a network needs: one per class, or one for a number.
-    pub(super) fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         self.classes.len().max(1)
     }
 
     /// What a label is read as.
-    pub(super) fn target(&self) -> Option<&Target> {
+    pub(crate) fn target(&self) -> Option<&Target> {
         self.schema.as_ref().and_then(Schema::label).map(|label| &label.target)
     }
 
     /// Who is protected.
-    pub(super) fn unit(&self) -> String {
+    pub(crate) fn unit(&self) -> String {
         match (&self.input, self.schema.as_ref().map(Schema::unit)) {
             (_, Some(Unit::Column(column))) => format!("all rows of one {column}"),
             (Input::Images { .. }, _) => "image".to_owned(),
@@ -160,7 +155,7 @@ impl Reader {
     }
 
     /// The name of one unit and of several.
-    pub(super) fn unit_words(&self) -> &'static str {
+    pub(crate) fn unit_words(&self) -> &'static str {
         match (&self.input, self.schema.as_ref().map(Schema::unit)) {
             (_, Some(Unit::Column(_))) => "users",
             (Input::Images { .. }, _) => "images",
@@ -169,8 +164,8 @@ impl Reader {
     }
 
     /// Reads data, with labels and users or without.
-    pub(super) fn read(&self, source: &Source, labelled: bool, progress: bool) -> Result<Loaded, Fail> {
-        let wrong = |remedy: &str| Err(Fail::new(Code::Misfit, format!("{}: {remedy}", source.name())));
+    pub(crate) fn read(&self, source: &Source, labelled: bool, watch: &dyn Watch) -> Result<Loaded, Refusal> {
+        let wrong = |remedy: &str| Err(Refusal::new(Code::Misfit, format!("{}: {remedy}", source.name())));
         match (&self.input, source) {
             (Input::Images { shift, scale }, Source::Images(folder, part)) => {
                 let images = Images::read(folder, *part)?;
@@ -194,9 +189,9 @@ impl Reader {
                 let (Some(schema), Some(target)) = (&self.schema, self.target()) else {
                     return wrong("the model has no schema");
                 };
-                let encoder = Encoder::new(schema).map_err(Fail::data("--schema"))?;
+                let encoder = Encoder::new(schema).map_err(Refusal::data("schema"))?;
                 let encoder = if labelled { encoder } else { encoder.without_label() };
-                let bar = Bar::new(table, progress);
+                let bar = reading(watch, table);
                 let (design, _) = encoder.encode(table, &mut |bytes| bar.at(bytes))?;
                 let examples = load::rows(&design, target, encoder.l1_bound())?;
                 Ok(Loaded { examples, users: design.users().map(<[u32]>::to_vec) })
@@ -208,7 +203,7 @@ impl Reader {
                     return wrong("the model has no vocabulary");
                 };
                 let plan = TextPlan { column, schema, vocabulary, length: *length };
-                let bar = Bar::new(table, progress);
+                let bar = reading(watch, table);
                 let mut texts = plan.read(table, labelled, &mut |bytes| bar.at(bytes))?;
                 let users = texts.users.take();
                 Ok(Loaded { examples: load::texts(texts, target, *length)?, users })
@@ -217,46 +212,45 @@ impl Reader {
     }
 }
 
-fn image_classes(run: &Run) -> Result<Vec<String>, Fail> {
+fn image_classes(run: &Train) -> Result<Vec<String>, Refusal> {
     let names = match &run.classes {
         None => (0..10).map(|class| class.to_string()).collect(),
         Some(Classes::Count(count)) => {
             if !(2..=256).contains(count) {
-                return Err(Fail::flag(
-                    "--classes",
-                    &count.to_string(),
-                    "give a number from 2 to 256, or names",
-                ));
+                return Err(Refusal::value("classes", count, "give a number from 2 to 256, or names"));
             }
             (0..*count).map(|class| class.to_string()).collect()
         }
         Some(Classes::Names(names)) => names.clone(),
     };
     let found = Categories::new(&names);
-    found.map_err(|problem| Fail::flag("--classes", &names.join(","), problem).coded(Code::List))?;
+    found.map_err(|problem| {
+        Refusal::value("classes", names.join(","), problem.to_string()).coded(Code::List)
+    })?;
     if names.len() < 2 {
-        return Err(Fail::flag("--classes", &names.join(","), "give at least two").coded(Code::List));
+        return Err(Refusal::value("classes", names.join(","), "give at least two").coded(Code::List));
     }
     Ok(names)
 }
 
 /// The schema of texts that have none: a label and its classes.
-fn text_schema(run: &Run) -> Result<Schema, Fail> {
+fn text_schema(run: &Train) -> Result<Schema, Refusal> {
     let Some(column) = run.label.clone() else {
-        return Err(Fail::missing(
-            "--label",
-            "say which column to predict, with --classes A,B (or give a --schema with a [label])",
+        return Err(Refusal::missing(
+            "label",
+            "say which column to predict, with ⟦classes⟧ A,B (or give a ⟦schema⟧ with a [label])",
         ));
     };
     let Some(Classes::Names(names)) = &run.classes else {
-        return Err(Fail::missing(
-            "--classes",
-            "give the public names of the label's classes, e.g. --classes ham,spam",
+        return Err(Refusal::missing(
+            "classes",
+            "give the public names of the label's classes, e.g. ⟦classes⟧ ham,spam",
         ));
     };
-    let categories = Categories::new(names)
-        .map_err(|problem| Fail::flag("--classes", &names.join(","), problem).coded(Code::List))?;
+    let categories = Categories::new(names).map_err(|problem| {
+        Refusal::value("classes", names.join(","), problem.to_string()).coded(Code::List)
+    })?;
     let label = Label { column, target: Target::Classes { categories, other: 0 } };
     Schema::new(Unit::Row, Some(label), Vec::new())
-        .map_err(|error| Fail::flag("--classes", &names.join(","), error).coded(Code::List))
+        .map_err(|error| Refusal::value("classes", names.join(","), error.to_string()).coded(Code::List))
 }

@@ -1,21 +1,20 @@
 //! A run's folder. `model.json` is written last: a folder that has it holds a finished model.
 
-use super::reader::{Input, Reader};
-use super::run::Run;
-use super::source::Source;
-use crate::explain::Code;
-use crate::fail::Fail;
-use crate::file::{CERTIFICATE_FILE, can_be_made};
-use reticent::core::Certificate;
-use reticent::data::text::Vocabulary;
-use reticent::data::{Schema, append, write_atomic};
-use reticent::train::{Description, Effort, Layout, Model, Network, load_weights, save_weights};
+use super::{CERTIFICATE_FILE, can_be_made};
+use crate::refusal::Refusal;
+use crate::train::{Input, Reader, Source, Train};
+use crate::watch::Watch;
+use reticent_core::{Certificate, Code};
+use reticent_data::text::Vocabulary;
+use reticent_data::{Schema, append, write_atomic};
+use reticent_train::{Description, Effort, Examples, Layout, Model, Network, TrainError};
+use reticent_train::{load_weights, save_weights};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
-pub(super) const RUN_FILE: &str = "run.toml";
-pub(super) const DESCRIPTION_FILE: &str = "model.toml";
+pub(crate) const RUN_FILE: &str = "run.toml";
+pub(crate) const DESCRIPTION_FILE: &str = "model.toml";
 const WEIGHTS_FILE: &str = "model.safetensors";
 const ABOUT_FILE: &str = "model.json";
 const SCHEMA_FILE: &str = "schema.toml";
@@ -37,13 +36,11 @@ struct About {
 }
 
 /// Refuses a place where no run can begin.
-pub(super) fn check_new(folder: &Path) -> Result<(), Fail> {
-    let refuse = |code: Code, remedy: &str| {
-        Err(Fail::flag("--out", &folder.display().to_string(), remedy).coded(code))
-    };
+pub(crate) fn check_new(folder: &Path) -> Result<(), Refusal> {
+    let refuse = |code: Code, remedy: &str| Err(Refusal::value("out", folder.display(), remedy).coded(code));
     match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
         Ok(true) => match folder.join(RUN_FILE).is_file() {
-            true => refuse(Code::Taken, "it holds a run: go on with it by --resume, or give a new folder"),
+            true => refuse(Code::Taken, "it holds a run: go on with it by ⟦resume⟧, or give a new folder"),
             false => refuse(Code::Taken, "the folder is not empty: give a new one"),
         },
         Ok(false) => Ok(()),
@@ -53,17 +50,16 @@ pub(super) fn check_new(folder: &Path) -> Result<(), Fail> {
 }
 
 /// Writes what is known before the first step. Paths in the run's copy lead to the folder's own files.
-pub(super) fn begin(
+pub(crate) fn begin(
     folder: &Path,
-    run: &Run,
+    run: &Train,
     reader: &Reader,
     description: &Description,
-) -> Result<(), Fail> {
+) -> Result<(), Refusal> {
     fs::create_dir_all(folder).map_err(|error| {
-        Fail::flag("--out", &folder.display().to_string(), format!("cannot be made: {error}"))
-            .coded(Code::Unwritable)
+        Refusal::value("out", folder.display(), format!("cannot be made: {error}")).coded(Code::Unwritable)
     })?;
-    let mut kept = Run { out: None, label: None, ..run.clone() };
+    let mut kept = Train { out: None, label: None, ..run.clone() };
     let whole = |path: &mut Option<PathBuf>| {
         // The name of a dataset stays a name.
         if let Some(found) = path.as_deref().filter(|path| path.exists()).and_then(|path| absolute(path).ok())
@@ -90,40 +86,43 @@ pub(super) fn begin(
 }
 
 /// Writes what is guaranteed for everything in the folder.
-pub(super) fn write_certificate(folder: &Path, certificate: Option<&Certificate>) -> Result<(), Fail> {
+pub(crate) fn write_certificate(folder: &Path, certificate: Option<&Certificate>) -> Result<(), Refusal> {
     let text = serde_json::to_string_pretty(&certificate)
-        .map_err(|error| Fail::new(Code::Internal, format!("cannot write the certificate: {error}")))?;
+        .map_err(|error| Refusal::internal(format!("cannot write the certificate: {error}")))?;
     Ok(write_atomic(&folder.join(CERTIFICATE_FILE), format!("{text}\n").as_bytes())?)
 }
 
 /// Takes away the certificate of a run that goes on: it does not count the steps to come, and would stay if the process
 /// is killed. The ledger's next write puts this on disk, before a checkpoint is there.
-pub(super) fn drop_certificate(folder: &Path) -> Result<(), Fail> {
+pub(crate) fn drop_certificate(folder: &Path) -> Result<(), Refusal> {
     let path = folder.join(CERTIFICATE_FILE);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Fail::new(Code::Unwritable, format!("{}: cannot be replaced: {error}", path.display())))
+            Err(Refusal::new(Code::Unwritable, format!("{}: cannot be replaced: {error}", path.display())))
         }
         _ => Ok(()),
     }
 }
 
 /// What is guaranteed for the folder; none without privacy.
-pub(crate) fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Fail> {
+///
+/// # Errors
+/// [`Refusal`] when the folder has no such thing, or it cannot be read.
+pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
     let path = folder.join(CERTIFICATE_FILE);
-    let refuse = |why: String| Fail::new(Code::Broken, format!("{}: {why}", path.display()));
+    let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
     serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
 }
 
 /// Writes the finished model.
-pub(super) fn finish(
+pub(crate) fn finish(
     folder: &Path,
     reader: &Reader,
     layout: &Layout,
     weights: &[f32],
     private: bool,
-) -> Result<(), Fail> {
+) -> Result<(), Refusal> {
     save_weights(&folder.join(WEIGHTS_FILE), layout, weights)?;
     let about = About {
         format: FORMAT,
@@ -132,49 +131,53 @@ pub(super) fn finish(
         classes: reader.classes.clone(),
         private,
     };
-    let text =
-        serde_json::to_string_pretty(&about).map_err(|error| Fail::new(Code::Internal, error.to_string()))?;
+    let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
     Ok(write_atomic(&folder.join(ABOUT_FILE), format!("{text}\n").as_bytes())?)
 }
 
 /// Adds a line of metrics.
-pub(super) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Fail> {
+pub(crate) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Refusal> {
     let path = folder.join(METRICS_FILE);
-    let text = crate::text::json_line(line)?;
-    Ok(append(&path, text.as_bytes())?)
+    let text = serde_json::to_string(line)
+        .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")))?;
+    Ok(append(&path, format!("{text}\n").as_bytes())?)
 }
 
 /// The accuracy on validation data when a run ended.
-pub(crate) fn last_accuracy(folder: &Path) -> Result<f64, Fail> {
+///
+/// # Errors
+/// [`Refusal`] when the folder has no such thing, or it cannot be read.
+pub fn last_accuracy(folder: &Path) -> Result<f64, Refusal> {
     let path = folder.join(METRICS_FILE);
-    let refuse = |why: String| Fail::new(Code::Unreadable, format!("{}: {why}", path.display()));
+    let refuse = |why: String| Refusal::new(Code::Unreadable, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
     let last = text.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let accuracy = last.and_then(|line| line["validation_accuracy"].as_f64());
-    accuracy.ok_or_else(|| refuse("no accuracy in its last line: train with --validation".to_owned()))
+    accuracy.ok_or_else(|| refuse("no accuracy in its last line: train with ⟦validation⟧".to_owned()))
 }
 
 /// Whether a folder is one of a network, finished or not.
-pub(crate) fn is_network(folder: &Path) -> bool {
+pub fn is_network(folder: &Path) -> bool {
     folder.join(DESCRIPTION_FILE).is_file()
 }
 
 /// A finished model that was read back.
-pub(super) struct Stored {
-    pub(super) network: Network,
-    pub(super) weights: Vec<f32>,
-    pub(super) reader: Reader,
+pub(crate) struct Stored {
+    pub(crate) network: Network,
+    pub(crate) weights: Vec<f32>,
+    pub(crate) reader: Reader,
 }
 
 impl Stored {
-    pub(super) fn read(folder: &Path) -> Result<Self, Fail> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
         let path = folder.join(ABOUT_FILE);
         if !path.is_file() {
             let why = "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
                        stands with 'reticent train --finish'";
-            return Err(Fail::new(Code::NoModel, format!("{}: {why}", folder.display())));
+            return Err(Refusal::new(Code::NoModel, format!("{}: {why}", folder.display())));
         }
-        let refuse = |path: &Path, why: String| Fail::new(Code::Broken, format!("{}: {why}", path.display()));
+        let refuse =
+            |path: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
         let text = fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()))?;
         let about: About = serde_json::from_str(&text)
             .map_err(|error| refuse(&path, format!("not a stored network ({error}): train it again")))?;
@@ -209,15 +212,15 @@ impl Stored {
     }
 
     /// What was trained, and read by the same rules from other data.
-    pub(super) fn scores(
+    pub(crate) fn scores(
         &mut self,
         source: &Source,
         labelled: bool,
-        progress: bool,
-    ) -> Result<(Vec<f32>, reticent::train::Examples), Fail> {
+        watch: &dyn Watch,
+    ) -> Result<(Vec<f32>, Examples), Refusal> {
         const CHUNK: usize = 512;
-        let examples = self.reader.read(source, labelled, progress)?.examples;
-        let named = |error: reticent::train::TrainError| Fail::from(error).within(&source.name());
+        let examples = self.reader.read(source, labelled, watch)?.examples;
+        let named = |error: TrainError| Refusal::from(error).within(&source.name());
         self.network.check(&examples).map_err(named)?;
         let all: Vec<usize> = (0..examples.len()).collect();
         let mut scores = Vec::new();

@@ -1,15 +1,14 @@
-//! The steps of a run: progress, metrics, checkpoints, and stopping on Ctrl-C.
+//! The steps of a run: progress, metrics, checkpoints, and stopping when asked to.
 
-use super::folder;
 use super::reader::Reader;
 use super::settings::Every;
 use super::terms::Agreement;
-use crate::bar::StepBar;
-use crate::digits;
-use crate::fail::Fail;
-use crate::interrupt;
-use reticent::core::Certificate;
-use reticent::train::{Evaluation, Examples, StopCause, Trainer};
+use crate::folder::network as folder;
+use crate::refusal::Refusal;
+use crate::watch::{Watch, Work};
+use reticent_core::Certificate;
+use reticent_report::digits;
+use reticent_train::{Evaluation, Examples, StopCause, Trainer};
 use serde::Serialize;
 use std::path::Path;
 
@@ -18,44 +17,44 @@ const MOST_REPORTS: f64 = 200.0;
 
 /// One line of `metrics.jsonl`. None of it is computed from private data beyond what the certificate covers.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Metrics {
-    pub(super) step: u64,
-    pub(super) epoch: f64,
+pub(crate) struct Metrics {
+    pub(crate) step: u64,
+    pub(crate) epoch: f64,
     /// Spent so far; none without privacy.
-    pub(super) epsilon: Option<f64>,
-    pub(super) validation_loss: Option<f64>,
-    pub(super) validation_accuracy: Option<f64>,
+    pub(crate) epsilon: Option<f64>,
+    pub(crate) validation_loss: Option<f64>,
+    pub(crate) validation_accuracy: Option<f64>,
     /// The expected number, from the batch size and the clock. How long private steps take is not covered by a certificate: then it is
     /// shown while they run and not stored.
     #[serde(skip)]
-    pub(super) pace: f64,
+    pub(crate) pace: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) examples_per_second: Option<f64>,
+    pub(crate) examples_per_second: Option<f64>,
 }
 
 /// How a run ended.
-pub(super) enum End {
+pub(crate) enum End {
     Finished(Metrics),
     Interrupted,
 }
 
 /// A run on its way.
-pub(super) struct Course<'a> {
-    pub(super) trainer: &'a mut Trainer,
-    pub(super) agreement: &'a Agreement,
-    pub(super) reader: &'a Reader,
+pub(crate) struct Course<'a> {
+    pub(crate) trainer: &'a mut Trainer,
+    pub(crate) agreement: &'a Agreement,
+    pub(crate) reader: &'a Reader,
     /// Public data to watch the training with.
-    pub(super) validation: Option<&'a Examples>,
-    pub(super) folder: Option<&'a Path>,
+    pub(crate) validation: Option<&'a Examples>,
+    pub(crate) folder: Option<&'a Path>,
     /// How often the run is stored; none for every report.
-    pub(super) every: Option<Every>,
+    pub(crate) every: Option<Every>,
 }
 
 impl Course<'_> {
     /// Takes all steps that are left.
-    pub(super) fn run(&mut self, progress: bool) -> Result<End, Fail> {
+    pub(crate) fn run(&mut self, watch: &dyn Watch) -> Result<End, Refusal> {
         let start = self.trainer.progress();
-        let bar = StepBar::new(start.steps, progress);
+        let bar = watch.begin(Work::Steps(start.steps));
         // Every epoch, unless there are very many: the accountant takes its time, and so does the disk.
         let report = (self.agreement.epoch(start.steps) / MOST_REPORTS).max(1.0);
         let mut last = None;
@@ -69,7 +68,7 @@ impl Course<'_> {
                 Some(Every::Epochs(epochs)) => passes(epochs as f64),
                 None => passes(report),
             };
-            let is_asked = interrupt::is_asked();
+            let is_asked = watch.is_halted();
             if self.folder.is_some() && (is_due || is_asked) {
                 self.trainer.save()?;
             }
@@ -95,7 +94,7 @@ impl Course<'_> {
         }
     }
 
-    fn metrics(&mut self, first: u64) -> Result<Metrics, Fail> {
+    fn metrics(&mut self, first: u64) -> Result<Metrics, Refusal> {
         let now = self.trainer.progress();
         let epsilon = match self.trainer.spent()? {
             Some(own) => Some(self.agreement.spent(own)?),
@@ -137,12 +136,13 @@ impl Course<'_> {
     }
 
     /// What is guaranteed for everything that has been given out; none without privacy.
-    pub(super) fn certificate(&self) -> Result<Option<Certificate>, Fail> {
+    pub(crate) fn certificate(&self) -> Result<Option<Certificate>, Refusal> {
         let own = self.trainer.certificate()?;
         own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
     }
+
     /// The same if the run ends here for this cause.
-    pub(super) fn certificate_if_stopped(&self, cause: StopCause) -> Result<Option<Certificate>, Fail> {
+    pub(crate) fn certificate_if_stopped(&self, cause: StopCause) -> Result<Option<Certificate>, Refusal> {
         let own = self.trainer.certificate_if_stopped(cause)?;
         own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
     }

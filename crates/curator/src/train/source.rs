@@ -1,14 +1,15 @@
 //! Where data are: an image folder, a table, or the name of a dataset.
 
-use crate::explain::Code;
-use crate::fail::Fail;
-use crate::learn::tables;
-use reticent::data::{DATA_FOLDER, Part, Schema, TableFile, find_dataset};
+use crate::predict::Part as Wanted;
+use crate::refusal::Refusal;
+use crate::table::tables;
+use reticent_core::Code;
+use reticent_data::{DATA_FOLDER, Part, Schema, TableFile, find_dataset};
 use std::path::{Path, PathBuf};
 
 /// Data that can be read.
 #[derive(Debug, Clone)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// One part of the images in a folder.
     Images(PathBuf, Part),
     /// A single idx file of images, which has no labels.
@@ -18,7 +19,7 @@ pub(super) enum Source {
 
 impl Source {
     /// Whether both are the same files, as far as their paths tell.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
             (Ok(a), Ok(b)) => a == b,
             _ => false,
@@ -31,7 +32,7 @@ impl Source {
     }
 
     /// As messages name it.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Images(folder, Part::Train) => format!("{} (training part)", folder.display()),
             Self::Images(folder, Part::Test) => format!("{} (test part)", folder.display()),
@@ -42,14 +43,15 @@ impl Source {
 }
 
 /// Data, the test part that their authors set aside, and the schema that comes with them.
-pub(super) struct Found {
-    pub(super) source: Source,
-    pub(super) official: Option<Source>,
-    pub(super) schema: Option<Schema>,
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) source: Source,
+    pub(crate) official: Option<Source>,
+    pub(crate) schema: Option<Schema>,
 }
 
 /// Finds data by path or name; none is the bundled table.
-pub(super) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found, Fail> {
+pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found, Refusal> {
     if let Some(folder) = file.map(|file| image_folder(file, data_dir)).transpose()?.flatten() {
         let official = has_images(&folder, Part::Test).then(|| Source::Images(folder.clone(), Part::Test));
         return Ok(Found { source: Source::Images(folder, Part::Train), official, schema: None });
@@ -57,14 +59,17 @@ pub(super) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found
     if let Some(folder) = file.filter(|file| file.is_dir()) {
         let why =
             "no images there: give a folder with train-images-idx3-ubyte.gz or data_batch_1.bin, or a table";
-        return Err(Fail::new(Code::Dataset, format!("{}: {why}", folder.display())));
+        return Err(Refusal::new(Code::Dataset, format!("{}: {why}", folder.display())));
     }
     let (table, official, schema) = tables(file, data_dir)?;
     Ok(Found { source: Source::Table(table), official: official.map(Source::Table), schema })
 }
 
-/// The folder of images that a path or name stands for.
-pub(super) fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathBuf>, Fail> {
+/// The folder of images that a path or name stands for; none if it stands for something else.
+///
+/// # Errors
+/// [`Refusal`] when there is no dataset of that name.
+pub fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathBuf>, Refusal> {
     let holds = |folder: &Path| has_images(folder, Part::Train) || has_images(folder, Part::Test);
     if file.is_dir() {
         return Ok(Some(file.to_owned()).filter(|folder| holds(folder)));
@@ -72,7 +77,7 @@ pub(super) fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Optio
     let is_name = file.extension().is_none() && !file.exists();
     let has_place = data_dir.is_some() || std::env::var_os(DATA_FOLDER).is_some();
     let Some(name) = file.to_str().filter(|_| is_name && has_place) else { return Ok(None) };
-    let folder = find_dataset(name, data_dir).map_err(Fail::data("--data-dir"))?;
+    let folder = find_dataset(name, data_dir).map_err(Refusal::data("data_dir"))?;
     Ok(Some(folder).filter(|folder| holds(folder)))
 }
 
@@ -89,4 +94,18 @@ fn has_images(folder: &Path, part: Part) -> bool {
         }
     };
     names.iter().any(|name| folder.join(name).is_file())
+}
+
+/// The data of a path or name, in the part that was asked for.
+pub(crate) fn part_source(file: &Path, part: Option<Wanted>) -> Result<Source, Refusal> {
+    let is_table = file.extension().is_some_and(|end| end == "csv" || end == "parquet");
+    if file.is_file() && !is_table {
+        return Ok(Source::Pixels(file.to_owned()));
+    }
+    let found = find(Some(file), None)?;
+    match (part, found.official) {
+        (None | Some(Wanted::Test), Some(official)) => Ok(official),
+        (Some(Wanted::Test), None) => Err(Refusal::conflict("part", "test", "there is none: leave it out")),
+        _ => Ok(found.source),
+    }
 }

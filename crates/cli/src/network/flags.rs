@@ -1,0 +1,63 @@
+//! The words of `train` for a network as a request.
+
+use crate::args::learn::Train;
+use crate::fail::Fail;
+use crate::read;
+use reticent::curator::train::{Classes, OneOrMore, Train as Request};
+
+/// What the flags ask for.
+pub(super) fn request(arguments: &Train) -> Result<Request, Fail> {
+    let network = &arguments.network;
+    let number =
+        |flag: &str, text: &Option<String>| text.as_deref().map(|text| read::number(flag, text)).transpose();
+    let whole = |flag: &str, text: &Option<String>| {
+        text.as_deref().map(|text| read::whole(flag, text, u64::MAX)).transpose()
+    };
+    let several = |flag: &str, text: &Option<String>| -> Result<Option<OneOrMore>, Fail> {
+        let Some(text) = text else { return Ok(None) };
+        let values = text.split(',').map(|part| read::number(flag, part).map(|value| value as f32));
+        Ok(Some(OneOrMore::More(values.collect::<Result<_, _>>()?)))
+    };
+    let classes = network.classes.as_deref().map(|text| match text.trim().parse() {
+        Ok(count) => Classes::Count(count),
+        Err(_) => Classes::Names(text.split(',').map(|name| name.trim().to_owned()).collect()),
+    });
+    Ok(Request {
+        data: arguments.file.clone(),
+        data_dir: arguments.data_dir.clone(),
+        schema: arguments.schema.clone(),
+        validation: network.validation.clone(),
+        text_column: network.text_column.clone(),
+        vocabulary: network.vocabulary.clone(),
+        length: whole("--length", &network.length)?,
+        label: network.label.clone(),
+        classes,
+        shift: several("--shift", &network.shift)?,
+        scale: several("--scale", &network.scale)?,
+        examples_per_user: whole("--examples-per-user", &network.examples_per_user)?,
+        model: arguments.model.clone(),
+        freeze: (!network.freeze.is_empty()).then(|| network.freeze.clone()),
+        epsilon: number("--epsilon", &arguments.epsilon)?,
+        delta: number("--delta", &arguments.delta)?,
+        noise_multiplier: number("--noise-multiplier", &network.noise_multiplier)?,
+        non_private: network.non_private.then_some(true),
+        neighboring: arguments.neighboring.clone(),
+        dataset_size: whole("--dataset-size", &arguments.size)?,
+        clip: number("--clip", &network.clip)?,
+        clipping: network.clipping.clone(),
+        epochs: number("--epochs", &network.epochs)?,
+        steps: whole("--steps", &arguments.steps)?,
+        batch_size: whole("--batch-size", &network.batch_size)?,
+        optimizer: network.optimizer.clone(),
+        learning_rate: number("--learning-rate", &arguments.learning_rate)?,
+        momentum: number("--momentum", &network.momentum)?,
+        weight_decay: number("--weight-decay", &network.weight_decay)?,
+        schedule: network.schedule.clone(),
+        warmup: whole("--warmup", &network.warmup)?,
+        average: number("--average", &network.average)?,
+        checkpoint_every: network.checkpoint_every.clone(),
+        threads: whole("--threads", &network.threads)?,
+        out: arguments.out.clone(),
+        counted: None,
+    })
+}

@@ -1,0 +1,6 @@
+//! Stored models as targets of an audit.
+
+pub(super) mod linear;
+pub(super) mod network;
+
+pub use network::canary_training;

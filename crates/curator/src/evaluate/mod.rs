@@ -1,0 +1,147 @@
+//! How well a stored model does on labelled rows: exactly, so that the rows are not protected.
+
+mod linear;
+mod network;
+
+use crate::fit::unscaled;
+use crate::folder::Stored;
+use crate::predict::Part;
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::train::{Source, part_source};
+use crate::{Planned, Request};
+use reticent_data::TableFile;
+use reticent_data::schema::Bounds;
+use reticent_erm::{Evaluation, ValueScore};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Labelled data to score a stored model on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Evaluate {
+    /// The model's folder.
+    pub model: PathBuf,
+    /// The labelled table or folder of images, which is not protected.
+    pub data: PathBuf,
+    /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
+    #[serde(default)]
+    pub part: Option<Part>,
+}
+
+/// How well a model did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluated {
+    /// Its scores.
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// What a reader should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Scores by what is predicted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Scores {
+    /// Of predicted numbers.
+    Values(ValueScores),
+    /// Of predicted classes.
+    Classes(ClassScores),
+}
+
+/// Scores of predicted numbers, in the label's own unit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ValueScores {
+    /// The mean absolute error.
+    pub mae: f64,
+    /// Share of the variance that is explained; none where there is no variance.
+    pub r2: Option<f64>,
+    /// The root of the mean squared error.
+    pub rmse: f64,
+    /// How many rows were scored.
+    pub rows: usize,
+}
+
+/// Scores of predicted classes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassScores {
+    /// Share of rows that were predicted right.
+    pub accuracy: f64,
+    /// The area under the curve of two classes.
+    pub auc: Option<f64>,
+    /// Class by class.
+    pub classes: Vec<ClassScore>,
+    /// Share of the largest class.
+    pub majority: f64,
+    /// How many rows were scored.
+    pub rows: usize,
+}
+
+/// Scores of one class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassScore {
+    /// Its name.
+    pub class: String,
+    /// Share of the rows predicted to be of it that are.
+    pub precision: Option<f64>,
+    /// Share of its rows that were predicted right.
+    pub recall: Option<f64>,
+    /// How many rows are of it.
+    pub rows: u64,
+}
+
+impl Evaluated {
+    fn values(score: &ValueScore, bounds: &Bounds, rows: usize) -> Self {
+        let [rmse, mae] = [score.rmse, score.mae].map(|error| unscaled(error, bounds));
+        let scores = Scores::Values(ValueScores { mae, r2: score.r2, rmse, rows });
+        Self { scores, warnings: Vec::new() }
+    }
+
+    fn classes(found: &Evaluation, names: &[String], rows: usize) -> Self {
+        let classes = found.classes.iter().zip(names).map(|(score, name)| ClassScore {
+            class: name.clone(),
+            precision: score.precision,
+            recall: score.recall,
+            rows: score.rows,
+        });
+        let scores = Scores::Classes(ClassScores {
+            accuracy: found.accuracy,
+            auc: found.auc,
+            classes: classes.collect(),
+            majority: found.majority,
+            rows,
+        });
+        Self { scores, warnings: Vec::new() }
+    }
+}
+
+/// A stored model with the data that it is scored on, which are not read yet.
+pub struct EvaluatePlan(Kind);
+
+enum Kind {
+    Linear(Box<crate::folder::linear::Stored>, TableFile),
+    Network(Box<crate::folder::network::Stored>, Source),
+}
+
+impl Request for Evaluate {
+    type Planned = EvaluatePlan;
+
+    fn check(&self) -> Result<EvaluatePlan, Refusal> {
+        Ok(EvaluatePlan(match Stored::read(&self.model)? {
+            Stored::Linear(stored) => Kind::Linear(Box::new(stored), TableFile::open(&self.data)?),
+            Stored::Network(stored) => Kind::Network(Box::new(stored), part_source(&self.data, self.part)?),
+        }))
+    }
+}
+
+impl Planned for EvaluatePlan {
+    type Outcome = Evaluated;
+
+    fn run(self, session: &mut Session) -> Result<Evaluated, Refusal> {
+        match self.0 {
+            Kind::Linear(stored, table) => linear::evaluate(&stored, &table, session.watch()),
+            Kind::Network(stored, source) => network::evaluate(*stored, &source, session.watch()),
+        }
+    }
+}

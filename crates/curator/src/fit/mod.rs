@@ -1,0 +1,34 @@
+//! Linear models from tables.
+//!
+//! | file | step |
+//! |---|---|
+//! | `request` | what is asked for |
+//! | `plan` | a request to a checked [`FitPlan`]; opens files, reads no rows |
+//! | `task` | what the label makes of the problem: two classes, several, a number |
+//! | `rows` | tables to rows |
+//! | `model` | how many rows there are as far as is public; rows to a model |
+//! | `held_out` | the accuracy on held-out rows, released with noise |
+//! | `claim` | the certificate of all that, and what can be said against it |
+//! | `run` | the whole of it, in order |
+//! | `outcome` | what comes out |
+
+mod claim;
+mod held_out;
+mod model;
+mod outcome;
+mod plan;
+mod request;
+mod rows;
+mod run;
+mod task;
+
+pub use crate::bill::Sizing;
+pub use outcome::{Fitted, Test};
+pub use plan::FitPlan;
+pub use request::{Fit, LinearModel, method};
+
+pub(crate) use claim::public_warnings;
+pub(crate) use held_out::unscaled;
+pub(crate) use model::reference_terms;
+pub(crate) use rows::{encode, read, unlabelled};
+pub(crate) use task::Task;

@@ -1,0 +1,136 @@
+//! What is asked of a linear model's training.
+
+use super::plan::{FitPlan, plan};
+use crate::Request;
+use crate::refusal::Refusal;
+use reticent_core::Neighboring;
+use reticent_erm::Method;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A linear model to be trained on a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Fit {
+    /// The table, or the name of a dataset in `data_dir`; none for the bundled census records.
+    pub data: Option<PathBuf>,
+    /// A folder of datasets.
+    pub data_dir: Option<PathBuf>,
+    /// What is publicly known of the table; none where the dataset brings its own.
+    pub schema: Option<PathBuf>,
+    /// Which model; none for the usual one of the label.
+    pub model: Option<LinearModel>,
+    /// ε to spend; none for the exact method alone.
+    pub epsilon: Option<f64>,
+    /// δ of the claim; none for a pure one.
+    pub delta: Option<f64>,
+    /// How the model is made private; none for the method with the best bound.
+    pub method: Option<Method>,
+    /// What is hidden.
+    pub neighboring: Neighboring,
+    /// A public number near the number of training rows; without it, part of ε goes into counting them.
+    pub dataset_size: Option<u64>,
+    /// The weight of |w|² / 2 beside the mean loss; none for one from public numbers.
+    pub regularization: Option<f64>,
+    /// Fit no intercept.
+    pub no_intercept: bool,
+    /// Steps of a descent.
+    pub steps: Option<u64>,
+    /// Learning rate of a descent.
+    pub learning_rate: Option<f64>,
+    /// Share of the rows in each step of a descent on samples.
+    pub sampling_rate: Option<f64>,
+    /// Share of the rows to hold out for testing; none for a fifth, or for nothing where there is a test table or under
+    /// replace-one.
+    pub test_share: Option<f64>,
+    /// The key of the hash that tells training rows from held-out ones.
+    pub split_key: String,
+    /// Another labelled table to test on, whose rows are not protected.
+    pub test: Option<PathBuf>,
+    /// The folder to save the model to, which must be new.
+    pub out: Option<PathBuf>,
+}
+
+impl Default for Fit {
+    fn default() -> Self {
+        Self {
+            data: None,
+            data_dir: None,
+            schema: None,
+            model: None,
+            epsilon: None,
+            delta: None,
+            method: None,
+            neighboring: Neighboring::AddRemove,
+            dataset_size: None,
+            regularization: None,
+            no_intercept: false,
+            steps: None,
+            learning_rate: None,
+            sampling_rate: None,
+            test_share: None,
+            split_key: "reticent".to_owned(),
+            test: None,
+            out: None,
+        }
+    }
+}
+
+impl Request for Fit {
+    type Planned = FitPlan;
+
+    fn check(&self) -> Result<FitPlan, Refusal> {
+        plan(self)
+    }
+}
+
+/// The linear models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinearModel {
+    /// Logistic regression.
+    Logistic,
+    /// A support vector machine, with a smoothed hinge.
+    Svm,
+    /// Least squares.
+    Ridge,
+}
+
+impl LinearModel {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Logistic, Self::Svm, Self::Ridge];
+
+    /// The name in a request and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logistic => "logistic",
+            Self::Svm => "svm",
+            Self::Ridge => "ridge",
+        }
+    }
+
+    /// The model of that name.
+    ///
+    /// # Errors
+    /// [`Refusal`] for any other name.
+    pub fn named(name: &str) -> Result<Self, Refusal> {
+        let found = Self::ALL.into_iter().find(|model| model.name() == name);
+        found.ok_or_else(|| Refusal::unknown("model", name, "unknown: give logistic, svm or ridge"))
+    }
+}
+
+/// The method of that name; none for `auto`.
+///
+/// # Errors
+/// [`Refusal`] for any other name.
+pub fn method(name: &str) -> Result<Option<Method>, Refusal> {
+    match name {
+        "auto" => Ok(None),
+        "gradient" => Ok(Some(Method::Descent)),
+        _ => name.parse().map(Some).map_err(|_| {
+            let known = "unknown: give auto, output, objective, gradient, sgd, chaudhuri-2011, kifer-2012, \
+                         iyengar-2019 or exact";
+            Refusal::unknown("method", name, known)
+        }),
+    }
+}

@@ -1,0 +1,184 @@
+//! A plan carried out: rows, their number, the model, its test, its folder.
+
+use super::claim::{certificate, public_warnings};
+use super::held_out::{Score, Tested, exactly, released};
+use super::model::{Size, fit, size};
+use super::outcome::{Fitted, Test};
+use super::plan::FitPlan;
+use super::rows::{encode, read};
+use super::task::model_of;
+use crate::Planned;
+use crate::bill::Sizing;
+use crate::folder::linear;
+use crate::refusal::Refusal;
+use crate::session::Session;
+use reticent_core::{Certificate, Code, Neighboring};
+use reticent_data::Design;
+use reticent_data::schema::Unit;
+use reticent_erm::{Method, Model, Report};
+use reticent_noise::Entropy;
+
+impl Planned for FitPlan {
+    type Outcome = Fitted;
+
+    fn run(self, session: &mut Session) -> Result<Fitted, Refusal> {
+        let (train, held_out) = encode(&self, session.watch())?;
+        let test = self.test.as_ref().map(|test| read(&self, test, session.watch())).transpose()?;
+        if let (Some(design), Some(table)) = (&test, &self.test)
+            && design.rows() == 0
+        {
+            let path = table.path().display();
+            return Err(Refusal::value("test", path, "it has no rows").coded(Code::NoRows));
+        }
+        let tables = Tables { train, held_out, test };
+        // First what the count costs; then, with the size it gave, what the fit and its test cost.
+        let sized = size(&self, &tables.train, session.entropy())?;
+        let trained = fit_and_test(&self, &tables, &sized, session.entropy())?;
+        if let Some(folder) = &self.request.out {
+            linear::save(
+                folder,
+                &trained.model,
+                trained.certificate.as_ref(),
+                self.encoder.schema(),
+                &self.request,
+            )?;
+        }
+        Ok(outcome(self, trained))
+    }
+}
+
+/// Rows in memory.
+struct Tables {
+    train: Design,
+    /// Rows of the same table that were set aside.
+    held_out: Option<Design>,
+    /// Rows of another table, which are not protected.
+    test: Option<Design>,
+}
+
+/// A model with what was found and claimed about it.
+struct Trained {
+    model: Model,
+    method: Method,
+    tested: Option<Tested>,
+    /// None without privacy.
+    certificate: Option<Certificate>,
+    warnings: Vec<String>,
+}
+
+/// Fits, and tests on rows that the fit has not seen: in parallel where they were held out of the same table.
+fn fit_and_test(
+    plan: &FitPlan,
+    tables: &Tables,
+    sized: &Size,
+    entropy: &mut Entropy,
+) -> Result<Trained, Refusal> {
+    let (mut model, method) = fit(plan, &tables.train, sized, entropy)?;
+    let own = match &model {
+        Model::Binary(fit) => fit.certificate.clone(),
+        Model::Multiclass(many) => many.certificate.clone(),
+    };
+    let report = report(&model);
+    let mut warnings = report.warnings.clone();
+    let tested = match (&tables.held_out, &tables.test) {
+        (Some(held_out), _) => Some(match plan.budget {
+            Some(budget) => released(plan, &model, held_out, report.size, budget.epsilon, entropy)?,
+            None => exactly(plan, &model, held_out)?,
+        }),
+        (None, Some(test)) => {
+            if plan.budget.is_some() {
+                warnings
+                    .push("the score on the test table is exact: no certificate covers its rows".to_owned());
+            }
+            Some(exactly(plan, &model, test)?)
+        }
+        (None, None) => None,
+    };
+    warnings.extend(public_warnings(plan.budget, plan.encoder.schema().is_draft(), report.size));
+    warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task)));
+    let certificate = match own {
+        Some(own) => Some(certificate(plan, own, &sized.bill, sized.share, tested.as_ref())?),
+        None => None,
+    };
+    if let (Some(certificate), Some(budget)) = (&certificate, plan.budget)
+        && certificate.guarantee.delta.get() == 0.0
+        && budget.delta.get() > 0.0
+    {
+        warnings.push(format!(
+            "⟦delta⟧ {:e}: not used: this fit is pure, and its guarantee holds with delta 0",
+            budget.delta.get()
+        ));
+    }
+    // One claim for the model, wherever it is looked up.
+    let (kept, events) = match &mut model {
+        Model::Binary(fit) => (&mut fit.certificate, &mut fit.events),
+        Model::Multiclass(many) => (&mut many.certificate, &mut many.events),
+    };
+    *kept = certificate.clone();
+    *events = certificate.as_ref().map_or_else(Vec::new, |certificate| certificate.events.clone());
+    Ok(Trained { model, method, tested, certificate, warnings })
+}
+
+fn report(model: &Model) -> &Report {
+    match model {
+        Model::Binary(fit) => &fit.report,
+        Model::Multiclass(many) => &many.report,
+    }
+}
+
+fn outcome(plan: FitPlan, trained: Trained) -> Fitted {
+    let Trained { model, method, tested, certificate, warnings } = trained;
+    let (mut accuracy, mut accuracy_doubt, mut accuracy_sampling, mut majority) = (None, None, None, None);
+    let (mut rmse, mut rmse_interval, mut rmse_sampling) = (None, None, None);
+    let mut majority_class = None;
+    match tested.as_ref().map(Tested::score) {
+        Some(Score::Classes { accuracy: share, noise, sampling, majority: largest }) => {
+            (accuracy, majority) = (*share, largest.map(|(_, share)| share));
+            accuracy_doubt = share.and(Some(*noise)).filter(|noise| *noise > 0.0);
+            accuracy_sampling = share.and(Some(*sampling));
+            majority_class =
+                largest.map(|(class, _)| plan.task.classes().get(class).cloned().unwrap_or_default());
+        }
+        Some(Score::Number { rmse: found, interval, sampling }) => {
+            (rmse, rmse_interval, rmse_sampling) = (Some(*found), Some(*interval), Some(*sampling));
+        }
+        None => {}
+    }
+    let (features, regularization, dataset_size) = {
+        let report = report(&model);
+        (report.dimension, report.regularization, report.size)
+    };
+    Fitted {
+        accuracy,
+        accuracy_doubt,
+        accuracy_sampling,
+        majority,
+        rmse,
+        rmse_interval,
+        rmse_sampling,
+        tested: match &tested {
+            Some(Tested::Released { .. }) => Test::Released,
+            Some(Tested::Exact(_)) => Test::Exact,
+            None => Test::None,
+        },
+        model: model_of(plan.loss),
+        method,
+        features,
+        regularization,
+        dataset_size,
+        certificate,
+        out: plan.request.out,
+        warnings,
+        majority_class,
+        is_method_chosen: plan.method.is_none(),
+        data: plan.data,
+        is_split: plan.split.is_some(),
+        is_by_user: *plan.encoder.schema().unit() != Unit::Row,
+        sizing: match (plan.settings.neighboring, plan.settings.size, plan.budget) {
+            (_, _, None) | (Neighboring::ReplaceOne, ..) => Sizing::Known,
+            (_, Some(_), _) => Sizing::Declared,
+            _ => Sizing::Counted,
+        },
+        weights: model,
+    }
+}

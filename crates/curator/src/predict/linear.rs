@@ -1,0 +1,64 @@
+//! A stored linear model on rows without labels.
+
+use super::{Predicted, Said};
+use crate::fit::{Task, unlabelled};
+use crate::folder::linear::Stored;
+use crate::refusal::Refusal;
+use crate::watch::{Watch, reading};
+use reticent_data::{Design, Encoder, TableFile};
+use reticent_erm::{Model, predicted_classes};
+
+/// Rows that are encoded at once.
+const CHUNK: usize = 1 << 16;
+
+/// A model with a table that has its columns.
+pub(super) struct LinearPlan {
+    stored: Stored,
+    encoder: Encoder,
+    table: TableFile,
+}
+
+impl LinearPlan {
+    pub(super) fn new(stored: Stored, table: TableFile) -> Result<Self, Refusal> {
+        let encoder = stored.encoder.clone().without_label();
+        encoder.check(&table)?;
+        Ok(Self { stored, encoder, table })
+    }
+
+    pub(super) fn run(&self, watch: &dyn Watch) -> Result<Predicted, Refusal> {
+        let mut said = Vec::new();
+        let bar = reading(watch, &self.table);
+        self.encoder.scan::<Refusal>(&self.table, CHUNK, &mut |bytes| bar.at(bytes), &mut |design| {
+            said.extend(of(&self.stored, design)?);
+            Ok(())
+        })?;
+        Ok(Predicted::new(said, Vec::new()))
+    }
+}
+
+fn of(stored: &Stored, design: &Design) -> Result<Vec<Said>, Refusal> {
+    let blank = vec![-1.0; design.rows()];
+    let rows = unlabelled(design, &blank)?;
+    if let (Task::Number(bounds), Model::Binary(fit)) = (&stored.task, &stored.model) {
+        let value = |margin: f64| bounds.at(0.5 * (margin.clamp(-1.0, 1.0) + 1.0)).to_string();
+        let margins = fit.margins(&rows)?.into_iter();
+        return Ok(margins.map(|margin| Said { prediction: value(margin), probability: None }).collect());
+    }
+    let names = stored.task.classes();
+    let classes = predicted_classes(&stored.model, &rows)?;
+    let margins = match &stored.model {
+        Model::Binary(fit) => fit.margins(&rows)?,
+        Model::Multiclass(_) => Vec::new(),
+    };
+    Ok(classes
+        .into_iter()
+        .enumerate()
+        .map(|(row, class)| {
+            let probability = match &stored.model {
+                Model::Binary(fit) => margins.get(row).and_then(|margin| fit.loss.probability(*margin)),
+                Model::Multiclass(_) => None,
+            };
+            Said { prediction: names.get(class as usize).cloned().unwrap_or_default(), probability }
+        })
+        .collect())
+}

@@ -1,0 +1,116 @@
+//! What a stored model says about rows without labels.
+
+mod linear;
+mod network;
+
+use crate::folder::Stored;
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::train::{Source, part_source};
+use crate::{Planned, Request};
+use linear::LinearPlan;
+use reticent_data::TableFile;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+pub(crate) use network::{likeliest, unusable};
+
+/// Rows for a stored model to predict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Predict {
+    /// The model's folder.
+    pub model: PathBuf,
+    /// A table, a folder of images or a file of images; labels are not needed.
+    pub data: PathBuf,
+    /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
+    #[serde(default)]
+    pub part: Option<Part>,
+}
+
+/// A part of a set of images or of a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// What models are trained on.
+    Train,
+    /// What its authors set aside.
+    Test,
+}
+
+impl Part {
+    /// The part of that name.
+    ///
+    /// # Errors
+    /// [`Refusal`] for any other name.
+    pub fn named(name: &str) -> Result<Self, Refusal> {
+        match name {
+            "train" => Ok(Self::Train),
+            "test" => Ok(Self::Test),
+            other => Err(Refusal::unknown("part", other, "unknown: give train or test")),
+        }
+    }
+}
+
+/// What a model said, row by row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Predicted {
+    /// The file that they were written to; none here, since whoever asked writes it.
+    pub out: Option<PathBuf>,
+    /// The predicted labels or numbers; empty where a network has no finite score.
+    pub predictions: Vec<String>,
+    /// Of the positive class for models of two classes, of the predicted class for networks with more; none where the
+    /// model has no probabilities.
+    pub probabilities: Option<Vec<f64>>,
+    /// How many there are.
+    pub rows: usize,
+    /// What a reader should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// What a model says of one row.
+struct Said {
+    prediction: String,
+    probability: Option<f64>,
+}
+
+impl Predicted {
+    fn new(said: Vec<Said>, warnings: Vec<String>) -> Self {
+        let probabilities = said.iter().map(|said| said.probability).collect();
+        let predictions: Vec<String> = said.into_iter().map(|said| said.prediction).collect();
+        Self { out: None, rows: predictions.len(), predictions, probabilities, warnings }
+    }
+}
+
+/// A stored model with the data that it is asked about, which are not read yet.
+pub struct PredictPlan(Kind);
+
+enum Kind {
+    Linear(Box<LinearPlan>),
+    Network(Box<crate::folder::network::Stored>, Source),
+}
+
+impl Request for Predict {
+    type Planned = PredictPlan;
+
+    fn check(&self) -> Result<PredictPlan, Refusal> {
+        Ok(PredictPlan(match Stored::read(&self.model)? {
+            Stored::Linear(stored) => {
+                Kind::Linear(Box::new(LinearPlan::new(stored, TableFile::open(&self.data)?)?))
+            }
+            Stored::Network(stored) => Kind::Network(Box::new(stored), part_source(&self.data, self.part)?),
+        }))
+    }
+}
+
+impl Planned for PredictPlan {
+    type Outcome = Predicted;
+
+    fn run(self, session: &mut Session) -> Result<Predicted, Refusal> {
+        match self.0 {
+            Kind::Linear(plan) => plan.run(session.watch()),
+            Kind::Network(stored, source) => network::predict(*stored, &source, session.watch()),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Networks by private descent.
+//!
+//! | file | step |
+//! |---|---|
+//! | `request`, `resume` | what is asked for: the keys of `run.toml`; a run that goes on |
+//! | `settings` | its numbers checked, before data are read |
+//! | `plan` | a request to a checked [`TrainPlan`]; opens files, reads no examples |
+//! | `source`, `reader` | where data are, and how they become examples |
+//! | `describe` | the network |
+//! | `terms` | size, steps and noise; the certificate around the trainer's |
+//! | `course` | the steps |
+//! | `run` | the whole of it, in order |
+//! | `outcome` | what comes out |
+
+mod course;
+mod describe;
+mod outcome;
+mod plan;
+mod reader;
+mod request;
+mod resume;
+mod run;
+mod settings;
+mod source;
+mod terms;
+
+pub use crate::bill::Sizing;
+pub use describe::{check_name, is_network};
+pub use outcome::{Finished, Interrupted, Noise, Trained};
+pub use plan::TrainPlan;
+pub use request::{Classes, Counted, OneOrMore, Train};
+pub use resume::{Resume, stop_cause};
+pub use source::image_folder;
+
+pub(crate) use reader::{Input, Reader};
+pub(crate) use settings::settle;
+pub(crate) use source::{Source, find, part_source};
+pub(crate) use terms::{agree, size};

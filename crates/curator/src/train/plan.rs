@@ -1,0 +1,55 @@
+//! A request to a checked plan. Files are opened; no example is read.
+
+use super::reader::Reader;
+use super::request::Train;
+use super::resume::Resume;
+use super::settings::{Settings, settle};
+use super::source::{Found, Source, find};
+use crate::folder::network::check_new;
+use crate::refusal::Refusal;
+use reticent_core::{Code, Neighboring};
+use reticent_data::schema::Unit;
+
+/// A training with everything checked but its data.
+#[derive(Debug, Clone)]
+pub struct TrainPlan {
+    /// What was asked for, with defaults filled in.
+    pub(super) run: Train,
+    /// For a run that goes on.
+    pub(super) resume: Option<Resume>,
+    pub(super) settings: Settings,
+    pub(super) source: Source,
+    pub(super) validation: Option<Source>,
+    pub(super) reader: Reader,
+}
+
+pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, Refusal> {
+    let settings = settle(&mut run)?;
+    if let (Some(folder), None) = (&run.out, &resume) {
+        check_new(folder)?;
+    }
+    let Found { source, official, schema } = find(run.data.as_deref(), run.data_dir.as_deref())?;
+    let reader = Reader::of(&run, &source, schema)?;
+    let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != Unit::Row);
+    if is_by_user && settings.neighboring == Neighboring::ReplaceOne {
+        let remedy = "the schema's unit is a column: whose rows there are is hidden by add-remove only";
+        return Err(Refusal::value("neighboring", "replace-one", remedy).coded(Code::Relation));
+    }
+    if let (Some(most), false) = (run.examples_per_user, is_by_user) {
+        let remedy = "goes with a schema whose unit is a column, such as unit = { column = \"user\" }";
+        return Err(Refusal::conflict("examples_per_user", most, remedy));
+    }
+    let validation = match &run.validation {
+        Some(data) => {
+            let given = find(Some(data), run.data_dir.as_deref())?;
+            Some(given.official.filter(|part| matches!(part, Source::Images(..))).unwrap_or(given.source))
+        }
+        None => official,
+    };
+    if let Some(same) = validation.as_ref().filter(|given| run.is_private() && given.is_same(&source)) {
+        let remedy =
+            "these are the private data themselves, and a score on them is not covered: give public data";
+        return Err(Refusal::conflict("validation", same.name(), remedy));
+    }
+    Ok(TrainPlan { run, resume, settings, source, validation, reader })
+}

@@ -1,0 +1,272 @@
+//! What is asked of a network's training: the keys of `run.toml`, everything to repeat a run.
+
+use super::plan::{TrainPlan, plan};
+use super::settings::settle;
+use crate::Request;
+use crate::refusal::Refusal;
+use reticent_core::{Code, Epsilon, Event, Guarantee};
+use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// A network to be trained; what is absent has a default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Train {
+    /// A table, a folder of images, or the name of a dataset in `data_dir`; none for the bundled census records.
+    pub data: Option<PathBuf>,
+    /// A folder of datasets.
+    pub data_dir: Option<PathBuf>,
+    /// What is publicly known of the table.
+    pub schema: Option<PathBuf>,
+    /// Public labelled data to watch the training with, which are not protected.
+    pub validation: Option<PathBuf>,
+    /// The column with texts.
+    pub text_column: Option<String>,
+    /// A public file with one token per line.
+    pub vocabulary: Option<PathBuf>,
+    /// Tokens per text.
+    pub length: Option<u64>,
+    /// The column to predict, for texts without a schema.
+    pub label: Option<String>,
+    /// The public names of the classes, or for images their number.
+    pub classes: Option<Classes>,
+    /// Pixels enter as (pixel / 255 - shift) / scale.
+    pub shift: Option<OneOrMore>,
+    /// Pixels enter as (pixel / 255 - shift) / scale.
+    pub scale: Option<OneOrMore>,
+    /// The most rows of a user in one step, drawn at random.
+    pub examples_per_user: Option<u64>,
+    /// The name of a network, or the path of its description.
+    pub model: Option<String>,
+    /// Layers whose weights stay as they are.
+    pub freeze: Option<Vec<String>>,
+    /// ε to spend.
+    pub epsilon: Option<f64>,
+    /// δ of the claim.
+    pub delta: Option<f64>,
+    /// Noise of a step, σ / clipping norm, instead of ε.
+    pub noise_multiplier: Option<f64>,
+    /// Train without any protection.
+    pub non_private: Option<bool>,
+    /// What is hidden: `add-remove` or `replace-one`.
+    pub neighboring: Option<String>,
+    /// A public number near the number of units; without it, part of ε goes into counting them.
+    #[serde(alias = "size")]
+    pub dataset_size: Option<u64>,
+    /// The most that the gradient of one unit may weigh.
+    pub clip: Option<f64>,
+    /// The rule of clipping: `flat`, `per-layer` or `automatic`.
+    pub clipping: Option<String>,
+    /// Passes over the data, on average.
+    pub epochs: Option<f64>,
+    /// Steps, instead of passes.
+    pub steps: Option<u64>,
+    /// The expected number of units in a step.
+    pub batch_size: Option<u64>,
+    /// The rule of descent: `sgd`, `adam` or `adamw`.
+    pub optimizer: Option<String>,
+    /// The learning rate at its full size.
+    pub learning_rate: Option<f64>,
+    /// Share of the last move that sgd keeps.
+    pub momentum: Option<f64>,
+    /// What pulls weights to 0.
+    pub weight_decay: Option<f64>,
+    /// How the learning rate goes on: `constant`, `linear`, `cosine` or `exponential`.
+    pub schedule: Option<String>,
+    /// Steps on which the learning rate rises to its full size.
+    pub warmup: Option<u64>,
+    /// The decay of a moving average of the weights, which is then used.
+    pub average: Option<f64>,
+    /// How often the run is stored: a number of steps, or as in `2epochs`.
+    pub checkpoint_every: Option<String>,
+    /// Threads to use.
+    pub threads: Option<u64>,
+    /// The run's folder, which must be new.
+    pub out: Option<PathBuf>,
+    /// The number of units that was counted with noise when the run began.
+    pub counted: Option<Counted>,
+}
+
+/// The number of classes, or their names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Classes {
+    /// So many, named by their numbers.
+    Count(usize),
+    /// These.
+    Names(Vec<String>),
+}
+
+/// A number for all channels, or one for each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMore {
+    /// One for all.
+    One(f32),
+    /// One for each.
+    More(Vec<f32>),
+}
+
+impl OneOrMore {
+    pub(crate) fn values(&self) -> Vec<f32> {
+        match self {
+            Self::One(value) => vec![*value],
+            Self::More(values) => values.clone(),
+        }
+    }
+}
+
+/// A count of the rows that was made with noise, and what it cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counted {
+    /// The count.
+    pub size: u64,
+    /// The ε that it cost.
+    pub epsilon: f64,
+    /// Its events, as JSON.
+    pub events: String,
+}
+
+impl Counted {
+    pub(crate) fn new(size: u64, guarantee: Guarantee, events: &[Event]) -> Result<Self, Refusal> {
+        let events = serde_json::to_string(events).map_err(Refusal::internal)?;
+        Ok(Self { size, epsilon: guarantee.epsilon.get(), events })
+    }
+
+    pub(crate) fn cost(&self) -> Result<(Vec<Event>, Guarantee), Refusal> {
+        let events = serde_json::from_str(&self.events).map_err(|error| {
+            Refusal::value("counted.events", &self.events, format!("{error}: give the JSON list of events"))
+        })?;
+        let epsilon = Epsilon::new(self.epsilon)
+            .map_err(|invalid| Refusal::value("counted.epsilon", self.epsilon, invalid.remedy))?;
+        Ok((events, Guarantee::pure(epsilon)))
+    }
+}
+
+/// The text of a file.
+pub(crate) fn text_of(path: &Path) -> Result<String, Refusal> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let (code, why) = match error.kind() {
+            ErrorKind::NotFound => (Code::NotFound, "no such file: check the path".to_owned()),
+            _ => (Code::Unreadable, format!("cannot be read: {error}")),
+        };
+        Refusal::new(code, format!("{}: {why}", path.display()))
+    })
+}
+
+impl Train {
+    /// Reads a `run.toml`; relative paths in it start at its folder.
+    ///
+    /// # Errors
+    /// [`Refusal`] with the place of what is wrong.
+    pub fn read(path: &Path) -> Result<Self, Refusal> {
+        Self::parse(&text_of(path)?, path)
+    }
+
+    /// Reads the text of the file at `path`.
+    fn parse(text: &str, path: &Path) -> Result<Self, Refusal> {
+        let mut run: Self = reticent_data::toml::read(text, &path.display().to_string())?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let from = |path: &mut Option<PathBuf>| {
+            if let Some(path) = path {
+                *path = folder.join(&*path);
+            }
+        };
+        for path in [&mut run.data_dir, &mut run.schema, &mut run.vocabulary, &mut run.out] {
+            from(path);
+        }
+        for path in [&mut run.data, &mut run.validation] {
+            // The name of a dataset is no path.
+            if path.as_ref().is_some_and(|path| folder.join(path).exists() || path.extension().is_some()) {
+                from(path);
+            }
+        }
+        if let Some(model) = run.model.as_mut().filter(|model| model.ends_with(".toml")) {
+            *model = folder.join(&*model).display().to_string();
+        }
+        Ok(run)
+    }
+
+    /// These fields where they are given, the file's otherwise.
+    ///
+    /// # Errors
+    /// [`Refusal`] for a defect of the program.
+    pub fn over(self, mut file: Self) -> Result<Self, Refusal> {
+        // One way to say how much privacy there is replaces another.
+        if self.non_private == Some(true) {
+            (file.epsilon, file.delta, file.noise_multiplier) = (None, None, None);
+            (file.dataset_size, file.counted) = (None, None);
+        }
+        if self.noise_multiplier.is_some() {
+            file.epsilon = None;
+        }
+        if self.epsilon.is_some() {
+            (file.noise_multiplier, file.non_private) = (None, None);
+        }
+        if self.steps.is_some() {
+            file.epochs = None;
+        }
+        if self.epochs.is_some() {
+            file.steps = None;
+        }
+        let strange = |error: serde_json::Error| Refusal::internal(format!("run.toml: {error}"));
+        let mut all = serde_json::to_value(file).map_err(strange)?;
+        let given = serde_json::to_value(self).map_err(strange)?;
+        if let (Some(all), Some(given)) = (all.as_object_mut(), given.as_object()) {
+            for (key, value) in given.iter().filter(|(_, value)| !value.is_null()) {
+                all.insert(key.clone(), value.clone());
+            }
+        }
+        serde_json::from_value(all).map_err(strange)
+    }
+
+    /// The text of a `run.toml`.
+    ///
+    /// # Errors
+    /// [`Refusal`] for a defect of the program.
+    pub fn to_toml(&self) -> Result<String, Refusal> {
+        toml::to_string(self).map_err(|error| Refusal::internal(format!("run.toml: {error}")))
+    }
+
+    /// Checks the numbers and names alone, before any file is opened.
+    ///
+    /// # Errors
+    /// [`Refusal`] naming the field and the remedy.
+    pub fn check_values(&self) -> Result<(), Refusal> {
+        settle(&mut self.clone()).map(|_| ())
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        self.non_private != Some(true)
+    }
+}
+
+impl Request for Train {
+    type Planned = TrainPlan;
+
+    fn check(&self) -> Result<TrainPlan, Refusal> {
+        plan(self.clone(), None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_replace_what_the_file_says() {
+        let file: Train =
+            toml::from_str("epsilon = 3\ndelta = 1e-5\nepochs = 4\nclip = 0.1\nclasses = [\"a\", \"b\"]")
+                .unwrap();
+        let flags = Train { epsilon: Some(1.0), steps: Some(7), ..Train::default() };
+        let run = flags.over(file.clone()).unwrap();
+        assert_eq!((run.epsilon, run.delta, run.clip), (Some(1.0), Some(1e-5), Some(0.1)));
+        assert_eq!((run.epochs, run.steps), (None, Some(7)));
+        let plain = Train { non_private: Some(true), ..Train::default() }.over(file).unwrap();
+        assert!(plain.epsilon.is_none() && plain.delta.is_none() && !plain.is_private());
+        let text = run.to_toml().unwrap();
+        assert_eq!(toml::from_str::<Train>(&text).unwrap(), run, "{text}");
+    }
+}

@@ -1,0 +1,96 @@
+//! A run that goes on, or ends where it stands.
+
+use super::plan::{TrainPlan, plan};
+use super::request::Train;
+use crate::Request;
+use crate::folder::CERTIFICATE_FILE;
+use crate::folder::network::RUN_FILE;
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_train::StopCause;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The run of a folder to go on with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Resume {
+    /// The run's folder.
+    pub folder: PathBuf,
+    /// What is asked for otherwise than when the run began.
+    #[serde(default)]
+    pub changes: Train,
+    /// End it as it was last stored.
+    #[serde(default)]
+    pub finish: bool,
+    /// Why it stopped; a choice unless another cause is declared. Goes with `finish`.
+    #[serde(default)]
+    pub stopped_by: Option<StopCause>,
+}
+
+impl Resume {
+    /// The file that says what the run is.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join(RUN_FILE)
+    }
+
+    /// What a run that is to be finished was stopped by; none for one that goes on.
+    pub(super) fn cause(&self) -> Option<StopCause> {
+        self.finish.then(|| self.stopped_by.unwrap_or(StopCause::Choice))
+    }
+
+    /// Refuses a declared cause that the folder itself refutes: a run that ended has its cause, and one that stored its
+    /// certificate did not crash.
+    pub(super) fn check_cause(&self, is_finished: bool) -> Result<(), Refusal> {
+        let Some(given) = self.stopped_by else { return Ok(()) };
+        if is_finished {
+            let remedy = "the run has ended already, and its certificate stands: leave it out";
+            return Err(Refusal::conflict("stopped_by", cause_name(given), remedy));
+        }
+        if given == StopCause::Crash && self.folder.join(CERTIFICATE_FILE).exists() {
+            let remedy = "this run did not crash: it was stopped (Ctrl-C) and stored its certificate; give choice, or time-limit if \
+                          a limit that was set before it began stopped it";
+            return Err(Refusal::conflict("stopped_by", cause_name(given), remedy));
+        }
+        Ok(())
+    }
+}
+
+impl Request for Resume {
+    type Planned = TrainPlan;
+
+    fn check(&self) -> Result<TrainPlan, Refusal> {
+        if let Some(out) = &self.changes.out {
+            let remedy = "leave it out: a resumed run stays where it is";
+            return Err(Refusal::conflict("out", out.display(), remedy));
+        }
+        if !self.file().is_file() {
+            let remedy = "no run there: give the folder that 'reticent train --out' began";
+            let field = if self.finish { "finish" } else { "resume" };
+            return Err(Refusal::value(field, self.folder.display(), remedy).coded(Code::NoModel));
+        }
+        let run = self.changes.clone().over(Train::read(&self.file())?)?;
+        if let (Some(given), false) = (self.stopped_by, self.finish) {
+            return Err(Refusal::conflict(
+                "stopped_by",
+                cause_name(given),
+                "goes with ⟦finish⟧: leave it out",
+            ));
+        }
+        plan(Train { out: Some(self.folder.clone()), ..run }, Some(self.clone()))
+    }
+}
+
+/// The cause of that name.
+///
+/// # Errors
+/// [`Refusal`] for any other name.
+pub fn stop_cause(name: &str) -> Result<StopCause, Refusal> {
+    let found = StopCause::NAMES.iter().find(|(known, _)| *known == name);
+    let remedy = "unknown: give time-limit, crash or choice";
+    found.map(|(_, cause)| *cause).ok_or_else(|| Refusal::unknown("stopped_by", name, remedy))
+}
+
+fn cause_name(cause: StopCause) -> &'static str {
+    StopCause::NAMES.iter().find(|(_, known)| *known == cause).map_or("", |(name, _)| name)
+}
