@@ -87,7 +87,6 @@ impl Claim {
 pub(crate) struct Ledger {
     folder: PathBuf,
     entry: Entry,
-    run: Stored,
     _lock: Lock,
 }
 
@@ -116,9 +115,9 @@ impl Ledger {
     pub(crate) fn begin(claim: Claim, run: Stored) -> Result<Self, TrainError> {
         claim.check_free()?;
         let request = claim.request().cloned();
-        let entry = Entry { format: FORMAT, request, run: Some(run.clone()), counted: 0, stopped: None };
+        let entry = Entry { format: FORMAT, request, run: Some(run), counted: 0, stopped: None };
         store(&claim.folder, &entry)?;
-        Ok(Self { folder: claim.folder, entry, run, _lock: claim.lock })
+        Ok(Self { folder: claim.folder, entry, _lock: claim.lock })
     }
 
     /// The ledger of the run in a claimed folder; one that holds a beginning alone gets this run.
@@ -127,12 +126,12 @@ impl Ledger {
             let why = "no such file: without the ledger nobody knows which steps were seen, so the run cannot go on";
             return Err(refused(&claim.folder.join(LEDGER_FILE), why.to_owned()));
         };
-        let Some(known) = entry.run.clone() else { return Self::begin(claim, run) };
-        run.check(&known)?;
+        let Some(known) = &entry.run else { return Self::begin(claim, run) };
+        run.check(known)?;
         for file in [LEDGER_FILE, CHECKPOINT_FILE] {
             reticent_data::sweep(&claim.folder.join(file));
         }
-        Ok(Self { folder: claim.folder, entry, run, _lock: claim.lock })
+        Ok(Self { folder: claim.folder, entry, _lock: claim.lock })
     }
 
     /// The run's folder.
@@ -242,7 +241,7 @@ mod tests {
         ledger.announce(3).unwrap();
         drop(ledger);
         let ledger = resume(folder.path()).unwrap();
-        assert_eq!((ledger.counted(), &ledger.run), (5, &run()));
+        assert_eq!((ledger.counted(), &ledger.entry.run), (5, &Some(run())));
         drop(ledger);
         assert!(begin(folder.path()).is_err_and(|e| e.to_string().contains("holds a run")));
     }

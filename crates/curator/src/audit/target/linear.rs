@@ -4,7 +4,7 @@ use crate::Request;
 use crate::audit::{Case, Chosen, Wanted};
 use crate::fit::{Task, encode, read as read_table, reference_terms};
 use crate::folder::linear::Stored;
-use crate::folder::{read_certificate, request};
+use crate::folder::{Content, Fingerprint, is_same, read_certificate, request};
 use crate::refusal::Refusal;
 use crate::table::tables;
 use reticent_attack::{LinearLearner, LinearSettings, Population};
@@ -32,6 +32,8 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Refusal
     let request = request::read(folder)?;
     let plan = request.check()?;
     let (members, held_out) = encode(&plan, watch)?;
+    let content = Content::Rows(&members);
+    Fingerprint::check(folder, &plan.data, content, held_out.as_ref().map(Content::Rows))?;
     let (mut known, others) = (None, wanted.others);
     let (rest, name) = match (others, held_out, &plan.test) {
         (Some(data), _, _) => {
@@ -53,6 +55,9 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Refusal
             ));
         }
     };
+    if is_same(Content::Rows(&members), Content::Rows(&rest))? {
+        return Err(super::same_data(&name));
+    }
     let count = members.rows();
     let draw = wanted.declared.or(known).unwrap_or(Draw::Undeclared);
     let (method, size, models) = parts(&stored.model);

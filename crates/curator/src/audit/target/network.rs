@@ -1,7 +1,8 @@
 //! A stored network as the target of an audit.
 
 use crate::audit::{Case, Chosen, Wanted};
-use crate::folder::network::{RUN_FILE, Stored, read_certificate};
+use crate::folder::network::{RUN_FILE, Stored};
+use crate::folder::{Content, Fingerprint, is_same, read_certificate};
 use crate::refusal::Refusal;
 use crate::train::{Reader, Source, Train, agree, find, settle, size};
 use crate::watch::Watch;
@@ -40,6 +41,7 @@ fn read(folder: &Path, watch: &dyn Watch) -> Result<Trained, Refusal> {
     let found = find(run.data.as_deref(), run.data_dir.as_deref())?;
     let examples = stored.reader.read(&found.source, true, watch)?.examples;
     stored.network.check(&examples)?;
+    Fingerprint::check(folder, &found.source.name(), Content::Examples(&examples, None), None)?;
     let dimension = stored.network.layout().gradients();
     // The size was counted before the first step, and is taken over: nothing is drawn here.
     let size = size(&mut run, &settings, &stored.reader, examples.len(), &mut Entropy::new()?)?;
@@ -71,6 +73,9 @@ pub(crate) fn target(folder: &Path, wanted: &Wanted<'_>) -> Result<Case, Refusal
     let reader: &Reader = &trained.stored.reader;
     let rest = reader.read(&source, true, wanted.watch)?.examples;
     trained.stored.network.check(&rest)?;
+    if is_same(Content::Examples(&trained.examples, None), Content::Examples(&rest, None))? {
+        return Err(super::same_data(&name));
+    }
     let members = trained.examples.len();
     let draw = wanted.declared.unwrap_or(Draw::Undeclared);
     let chosen = Chosen::of((members, rest.len()), draw, wanted.most, wanted.key, |_| true)?;
