@@ -243,3 +243,54 @@ pub(crate) fn compare_paths(was: &Train, is: &Train) -> Result<(), Refusal> {
     };
     Err(TrainError::Changed { what: "data".to_owned(), was: shown(was), is: shown(is) }.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_change_is_let_through_and_the_rest_is_named() {
+        let was = json!({"request": {"length": 8, "epsilon": 1.0}, "files": {"model": "a", "schema": "b"}});
+        compare(&was, &was).unwrap();
+        let other = |key: &str, value: Value| {
+            let mut other = was.clone();
+            other["request"][key] = value;
+            compare(&was, &other)
+        };
+        // The trainer compares its own.
+        for (key, value) in [("threads", json!(3)), ("epsilon", json!(2)), ("data", json!("/a"))] {
+            other(key, value).unwrap();
+        }
+        let refusal = other("examples-per-user", json!(2)).unwrap_err();
+        assert_eq!(refusal.code(), Code::Changed);
+        assert!(refusal.to_string().contains("another examples-per-user: null then, 2 now"), "{refusal}");
+        assert!(other("length", json!(9)).unwrap_err().to_string().contains("length: 8 then, 9 now"));
+        for file in ["model", "schema", "vocabulary"] {
+            let mut other = was.clone();
+            other["files"][file] = "c".into();
+            let refusal = compare(&was, &other).unwrap_err();
+            assert!(refusal.code() == Code::Changed && refusal.to_string().contains(file), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn requests_come_back_as_numbers_and_older_ones_from_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let fit = Fit { epsilon: Some(0.3), steps: Some(7), test_share: Some(0.0), ..Fit::default() };
+        let path = folder.path().join(FIT_FILE);
+        fs::write(&path, text(&fit).unwrap()).unwrap();
+        let schema = Some(folder.path().join(SCHEMA_FILE));
+        assert_eq!(read(folder.path()).unwrap(), Fit { schema: schema.clone(), ..fit.clone() });
+        let flags = r#"{"data": null, "data_dir": null, "model": null, "epsilon": "0.3", "delta": null, "method": "auto",
+            "neighboring": null, "size": null, "regularization": null, "no_intercept": false, "steps": "7",
+            "learning_rate": null, "sampling_rate": null, "test_share": "0", "split_key": "reticent", "test": null}"#;
+        fs::write(&path, flags).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), Fit { schema, ..fit });
+        fs::write(&path, flags.replace(r#""test_share": "0""#, r#""test_share": null"#)).unwrap();
+        assert!(read(folder.path()).unwrap_err().to_string().contains("another rule"));
+        for broken in ["{", "[]", r#"{"format": 3}"#, r#"{"format": 2, "request": {"epsilon": "1"}}"#] {
+            fs::write(&path, broken).unwrap();
+            assert_eq!(read(folder.path()).unwrap_err().code(), Code::Broken, "{broken}");
+        }
+    }
+}

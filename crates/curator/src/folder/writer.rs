@@ -104,3 +104,81 @@ impl Drop for Writer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{FIT_FILE, LEDGER_FILE, LOCK_FILE, MODEL_FILE, SCHEMA_FILE};
+    use super::*;
+    use serde_json::json;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_not_kept_leaves_nothing_behind() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("model");
+        let mut writer = Writer::of_new(&folder, Kind::Linear).unwrap();
+        assert_eq!(names(&folder), [LOCK_FILE]);
+        writer.begin(json!({"epsilon": 1})).unwrap();
+        assert_eq!(names(&folder), [LEDGER_FILE, LOCK_FILE]);
+        writer.write(SCHEMA_FILE, b"x").unwrap();
+        assert!(Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.to_string().contains("another process")));
+        drop(writer);
+        assert!(!folder.exists());
+        fs::create_dir(&folder).unwrap();
+        drop(Writer::of_new(&folder, Kind::Network).unwrap());
+        assert!(folder.exists() && names(&folder).is_empty());
+    }
+
+    #[test]
+    fn a_beginning_is_replaced_and_a_model_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("model");
+        let mut writer = Writer::of_new(&folder, Kind::Linear).unwrap();
+        writer.begin(json!({"epsilon": 1})).unwrap();
+        writer.write(SCHEMA_FILE, b"old").unwrap();
+        writer.write(FIT_FILE, b"old").unwrap();
+        // As a kill leaves it: nothing is taken away.
+        writer.keep();
+        drop(writer);
+        fs::write(folder.join(".fingerprint.json.4711-0.tmp"), "half").unwrap();
+        assert_eq!(names(&folder).len(), 5);
+        let mut writer = Writer::of_new(&folder, Kind::Network).unwrap();
+        writer.begin(json!({"epsilon": 2})).unwrap();
+        assert_eq!(names(&folder), [LEDGER_FILE, LOCK_FILE]);
+        assert_eq!(writer.request(), Some(&json!({"epsilon": 2})));
+        writer.keep();
+        writer.write(MODEL_FILE, b"{}").unwrap();
+        drop(writer);
+        let before = names(&folder);
+        for kind in [Kind::Linear, Kind::Network] {
+            let refusal = Writer::of_new(&folder, kind).err().unwrap();
+            assert_eq!(refusal.code(), Code::Taken, "{refusal}");
+        }
+        assert_eq!(names(&folder), before);
+    }
+
+    #[test]
+    fn what_is_not_ours_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["notes.txt", SCHEMA_FILE, ".hidden"] {
+            let folder = place.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join(name), "mine").unwrap();
+            assert!(Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.code() == Code::Taken));
+            assert_eq!(names(&folder), [name]);
+            // Not even beside a lock.
+            if name != SCHEMA_FILE {
+                fs::write(folder.join(LOCK_FILE), "").unwrap();
+                assert!(Writer::of_new(&folder, Kind::Linear).is_err());
+                assert_eq!(names(&folder).len(), 2);
+            }
+        }
+    }
+}
