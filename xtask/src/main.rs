@@ -7,6 +7,7 @@ mod book;
 mod build;
 mod features;
 mod floor;
+mod kills;
 mod layers;
 mod licences;
 mod metadata;
@@ -36,6 +37,7 @@ Usage: cargo xtask <command>
   check --quick    run the steps that need no tests
   list             print the steps
   floor --raise    write the present number of tests to xtask/test-floor.txt
+  kills [COUNT]    kill every verb that writes files at its system calls, 300 times in all (needs strace)
   pages PAGE...    run the commands of these pages only
   pages --write [PAGE...]
                    run them and put what they print, and the pictures they make, into the pages
@@ -66,6 +68,8 @@ fn dispatch(words: &[&str]) -> Result<bool> {
         ["pages", "--write", names @ ..] => println!("{}", pages::write(&Shell::locate()?, names)?),
         ["pages", names @ ..] if !names.is_empty() => println!("{}", pages::run(&Shell::locate()?, names)?),
         ["floor", "--raise"] => println!("{}", floor::raise(&Shell::locate()?)?),
+        ["kills"] => println!("{}", kills::run(&Shell::locate()?, None)?),
+        ["kills", count] => println!("{}", kills::run(&Shell::locate()?, Some(count))?),
         [name] => match step::named(name) {
             Some(step) => return Ok(step::run(&Shell::locate()?, std::slice::from_ref(step))),
             None => return Err(Failure::new(format!("unknown command `{name}`\n\n{HELP}"))),

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first one asks the work to stop where nothing is lost, the second ends the program.
+//! Ctrl-C, and being asked to end by the system (SIGTERM, SIGHUP): the first one asks the work to stop where nothing is lost, the
+//! second ends the program.
 
 use crate::INTERRUPTED;
 use std::sync::atomic::{AtomicBool, Ordering};

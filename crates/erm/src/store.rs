@@ -55,15 +55,33 @@ impl Model {
         let (weights, json) = (folder.join(WEIGHTS_FILE), folder.join(MODEL_FILE));
         let fail = |file: &Path, why: String| ErmError::File { file: file.display().to_string(), why };
         let text = std::fs::read(&json).map_err(|error| fail(&json, error.to_string()))?;
-        let mut model: Self =
-            serde_json::from_slice(&text).map_err(|error| fail(&json, error.to_string()))?;
+        let model: Self = serde_json::from_slice(&text).map_err(|error| fail(&json, error.to_string()))?;
         let bytes = std::fs::read(&weights).map_err(|error| fail(&weights, error.to_string()))?;
-        let read = read_tensors(&bytes).map_err(|why| fail(&weights, why))?;
+        model.with_tensors(&weights, &bytes)
+    }
+
+    /// The weights as safetensors.
+    ///
+    /// # Errors
+    /// [`ErmError::File`] when they cannot be encoded.
+    pub fn to_tensors(&self) -> Result<Vec<u8>, ErmError> {
+        self.tensors()
+            .map_err(|error| ErmError::File { file: WEIGHTS_FILE.to_owned(), why: error.to_string() })
+    }
+
+    /// The same model with the weights of a safetensors file, whose name is for messages.
+    ///
+    /// # Errors
+    /// [`ErmError::File`] when they are damaged or of another shape.
+    pub fn with_tensors(self, weights: &Path, bytes: &[u8]) -> Result<Self, ErmError> {
+        let fail = |file: &Path, why: String| ErmError::File { file: file.display().to_string(), why };
+        let mut model = self;
+        let read = read_tensors(bytes).map_err(|why| fail(weights, why))?;
         let expected = model.linears();
         let same_shape = read.len() == expected.len()
             && read.iter().zip(&expected).all(|(a, b)| a.weights.len() == b.weights.len());
         if !same_shape {
-            return Err(fail(&weights, format!("its shape is not that of {MODEL_FILE}")));
+            return Err(fail(weights, format!("its shape is not that of {MODEL_FILE}")));
         }
         match &mut model {
             Self::Binary(fit) => {

@@ -39,6 +39,7 @@ mod store;
 pub mod tensors;
 mod trainer;
 
+pub use checkpoint::Claim;
 pub use clip::Clipping;
 pub use describe::Description;
 pub use error::TrainError;

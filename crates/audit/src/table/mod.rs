@@ -21,7 +21,7 @@ mod rows;
 pub use references::read_references;
 
 use crate::{AuditError, Study};
-use reticent_data::{DataError, write_csv_atomic};
+use reticent_data::{DataError, write_csv_private};
 use std::path::Path;
 
 /// How columns are named.
@@ -94,7 +94,7 @@ pub fn write_scores(path: &Path, study: &Study, scores: &[(&str, &[f64])]) -> Re
         let first = [study.parts().ids[record].clone(), member.to_owned()];
         first.into_iter().chain(scores.iter().map(move |(_, values)| format!("{:?}", values[record])))
     });
-    write_csv_atomic(path, &header, rows.map(Iterator::collect::<Vec<String>>))?;
+    write_csv_private(path, &header, rows.map(Iterator::collect::<Vec<String>>))?;
     Ok(())
 }
 

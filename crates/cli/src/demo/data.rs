@@ -4,10 +4,10 @@ use super::folder::Folder;
 use super::recipe::{Recipe, SPLIT_KEY, TEST_SHARE, WIDE};
 use crate::explain::Code;
 use crate::fail::Fail;
+use reticent::curator::Session;
+use reticent::curator::audit::coins;
 use reticent::data::bundled::{ADULT, ADULT_SCHEMA, adult};
 use reticent::data::{Cell, DataError, Side, Split, write_csv_atomic};
-use reticent::noise::Entropy;
-use reticent::noise::sampler::bernoulli;
 
 /// The column of the statistic.
 pub(super) const COLUMN: &str = "age";
@@ -65,9 +65,11 @@ pub(super) fn write(folder: &Folder, recipe: &Recipe) -> Result<Data, Fail> {
         Ok::<(), DataError>(())
     })?;
     // One fair coin for each record, whatever is in it: the premise of the audit's bounds.
-    let mut entropy = Entropy::new()?;
-    let (members, others): (Vec<Line>, Vec<Line>) =
-        coined.into_iter().partition(|_| bernoulli(&mut entropy, 1, 2));
+    let tossed = coins(coined.len(), &mut Session::without_limit()?);
+    let (mut members, mut others): (Vec<Line>, Vec<Line>) = Default::default();
+    for (line, is_in) in coined.into_iter().zip(tossed) {
+        if is_in { &mut members } else { &mut others }.push(line);
+    }
     let (test_rows, members_count) = (test.len() as u64, members.len() as u64);
     let training_rows = train.len() as u64;
     for (name, lines) in [("train", train), ("test", test), ("members", members), ("others", others)] {

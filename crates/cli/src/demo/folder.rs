@@ -39,6 +39,7 @@ const MODEL: &[&str] = &[
     "schema.toml",
     "certificate.json",
     "ledger.json",
+    "fingerprint.json",
     "metrics.jsonl",
     "report.html",
     "report.json",

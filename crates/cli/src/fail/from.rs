@@ -63,14 +63,4 @@ macro_rules! by_refusal {
     )+};
 }
 
-by_refusal!(
-    InvalidValue,
-    DataError,
-    TomlError,
-    reticent::accounting::AccountingError,
-    reticent::attack::AttackError,
-    reticent::audit::AuditError,
-    reticent::erm::ErmError,
-    reticent::noise::NoiseError,
-    reticent::train::TrainError
-);
+by_refusal!(InvalidValue, DataError, TomlError);

@@ -87,7 +87,19 @@ fn a_stored_model_predicts_and_is_evaluated() {
     let mut files: Vec<_> =
         std::fs::read_dir(&model).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     files.sort();
-    assert_eq!(files, ["certificate.json", "model.json", "run.json", "schema.toml", "weights.safetensors"]);
+    assert_eq!(
+        files,
+        [
+            "certificate.json",
+            "fingerprint.json",
+            "ledger.json",
+            "model.json",
+            "run.json",
+            "run.lock",
+            "schema.toml",
+            "weights.safetensors"
+        ]
+    );
     // The two files that state a claim state the same one.
     let read = |name: &str| -> serde_json::Value {
         serde_json::from_slice(&std::fs::read(folder.path(&format!("model/{name}"))).unwrap()).unwrap()

@@ -37,6 +37,7 @@ fn a_folder_of_images_gives_a_run_that_predicts_and_is_evaluated() {
         [
             "certificate.json",
             "checkpoint.safetensors",
+            "fingerprint.json",
             "ledger.json",
             "metrics.jsonl",
             "model.json",

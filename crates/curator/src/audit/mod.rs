@@ -44,6 +44,7 @@
 
 mod canaries;
 mod case;
+mod coins;
 pub(crate) mod folder;
 mod model;
 mod outcome;
@@ -53,6 +54,7 @@ mod statement;
 mod target;
 
 pub use canaries::{CANARIES, Canaries};
+pub use coins::coins;
 pub use model::{Collected, Model};
 pub use outcome::{Attacks, Audited, Interrupted, Listed, Outcome, attacks};
 pub use references::{

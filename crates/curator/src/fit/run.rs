@@ -9,7 +9,7 @@ use super::rows::{encode, read};
 use super::task::model_of;
 use crate::Planned;
 use crate::bill::Sizing;
-use crate::folder::linear;
+use crate::folder::{Content, Kind, Writer, linear, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use reticent_core::{Certificate, Code, Neighboring};
@@ -22,6 +22,9 @@ impl Planned for FitPlan {
     type Outcome = Fitted;
 
     fn run(self, session: &mut Session) -> Result<Fitted, Refusal> {
+        // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
+        let out = self.request.out.as_deref();
+        let mut writer = out.map(|out| Writer::of_new(out, Kind::Linear)).transpose()?;
         let (train, held_out) = encode(&self, session.watch())?;
         let test = self.test.as_ref().map(|test| read(&self, test, session.watch())).transpose()?;
         if let (Some(design), Some(table)) = (&test, &self.test)
@@ -31,17 +34,16 @@ impl Planned for FitPlan {
             return Err(Refusal::value("test", path, "it has no rows").coded(Code::NoRows));
         }
         let tables = Tables { train, held_out, test };
+        if let Some(writer) = &mut writer {
+            linear::begin(writer, self.encoder.schema(), &self.request)?;
+            let held_out = tables.held_out.as_ref().map(Content::Rows);
+            store_fingerprint(writer, Content::Rows(&tables.train), held_out)?;
+        }
         // First what the count costs; then, with the size it gave, what the fit and its test cost.
         let sized = size(&self, &tables.train, session.entropy())?;
         let trained = fit_and_test(&self, &tables, &sized, session.entropy())?;
-        if let Some(folder) = &self.request.out {
-            linear::save(
-                folder,
-                &trained.model,
-                trained.certificate.as_ref(),
-                self.encoder.schema(),
-                &self.request,
-            )?;
+        if let Some(writer) = &mut writer {
+            linear::finish(writer, &trained.model, trained.certificate.as_ref())?;
         }
         Ok(outcome(self, trained))
     }

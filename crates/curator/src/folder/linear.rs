@@ -1,58 +1,125 @@
-//! A model's folder: the schema, the certificate, and the files of the model library.
+//! A linear model's folder.
 //!
-//! The model's own JSON is written last, so that a folder that has it is complete.
+//! `model.json` holds everything that was drawn, weights and certificate too, and is the first file that does: a folder that has
+//! it holds the model. The files of the weights and of the certificate follow, and are made from it where a process was killed
+//! before them.
 
-use super::{CERTIFICATE_FILE, can_be_made, request};
+use super::layout::{
+    CERTIFICATE_FILE, FIT_FILE, Kind, LINEAR_WEIGHTS_FILE, MODEL_FILE, SCHEMA_FILE, check_new, sweep,
+};
+use super::seal::Seal;
+use super::writer::Writer;
+use super::{certificate_text, request};
 use crate::fit::{Fit, Task};
 use crate::refusal::Refusal;
 use reticent_core::{Certificate, Code};
 use reticent_data::{Encoder, Schema, write_atomic};
 use reticent_erm::Model;
-use reticent_erm::store::MODEL_FILE;
+use reticent_train::Claim;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 
-const SCHEMA_FILE: &str = "schema.toml";
+const FORMAT: u32 = 2;
 
-/// Refuses a place where no model can go, before anything is read.
+/// `model.json`.
+#[derive(Serialize)]
+struct About<'a> {
+    format: u32,
+    kind: Kind,
+    private: bool,
+    digests: &'a Seal,
+    #[serde(flatten)]
+    model: &'a Model,
+}
+
+/// The same, read back. Models of format 1 have no other key than the model's.
+#[derive(Deserialize)]
+struct Read {
+    #[serde(default = "first")]
+    format: u32,
+    #[serde(default)]
+    digests: Seal,
+    #[serde(flatten)]
+    model: Model,
+}
+
+fn first() -> u32 {
+    1
+}
+
+/// Refuses a place where no model can go, before anything is read. A model whose process was killed is completed first.
 pub(crate) fn check(folder: &Path) -> Result<(), Refusal> {
-    let refuse = |code: Code, remedy: &str| Err(Refusal::value("out", folder.display(), remedy).coded(code));
-    match fs::read_dir(folder) {
-        Ok(mut entries) => match entries.next() {
-            None => Ok(()),
-            Some(_) if folder.join(MODEL_FILE).is_file() => refuse(
-                Code::Taken,
-                "it holds a model, whose certificate and audits would be lost: give a new folder",
-            ),
-            Some(_) => refuse(Code::Taken, "the folder holds something else: give a new one"),
-        },
-        Err(_) if folder.exists() => refuse(Code::Taken, "not a folder: give a new one"),
-        Err(_) => can_be_made(folder),
+    if folder.join(MODEL_FILE).is_file() {
+        complete(folder);
+    }
+    check_new(folder, Kind::Linear)
+}
+
+/// Writes what is public, after the ledger and before anything is drawn.
+pub(crate) fn begin(writer: &mut Writer, schema: &Schema, fit: &Fit) -> Result<(), Refusal> {
+    writer.begin(request::linear(fit, schema)?)?;
+    writer.write(SCHEMA_FILE, schema.to_toml().as_bytes())?;
+    writer.write(FIT_FILE, request::text(fit)?.as_bytes())
+}
+
+/// Writes the model.
+pub(crate) fn finish(
+    writer: &mut Writer,
+    model: &Model,
+    certificate: Option<&Certificate>,
+) -> Result<(), Refusal> {
+    let (weights, certificate) = (model.to_tensors()?, certificate_text(certificate)?);
+    let mut seal = Seal::default();
+    seal.add(LINEAR_WEIGHTS_FILE, &weights);
+    seal.add(CERTIFICATE_FILE, certificate.as_bytes());
+    seal.add_file(writer.folder(), SCHEMA_FILE)?;
+    let about =
+        About { format: FORMAT, kind: Kind::Linear, private: own(model).is_some(), digests: &seal, model };
+    let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
+    writer.keep();
+    writer.write(MODEL_FILE, format!("{text}\n").as_bytes())?;
+    writer.write(LINEAR_WEIGHTS_FILE, &weights)?;
+    writer.write(CERTIFICATE_FILE, certificate.as_bytes())
+}
+
+/// The certificate that a model carries itself.
+fn own(model: &Model) -> Option<&Certificate> {
+    match model {
+        Model::Binary(fit) => fit.certificate.as_ref(),
+        Model::Multiclass(many) => many.certificate.as_ref(),
     }
 }
 
-/// Writes everything about a model. One that was there is replaced.
-pub(crate) fn save(
-    folder: &Path,
-    model: &Model,
-    certificate: Option<&Certificate>,
-    schema: &Schema,
-    fit: &Fit,
-) -> Result<(), Refusal> {
-    let stopped = |error: std::io::Error| {
-        Refusal::value("out", folder.display(), format!("cannot be written: {error}")).coded(Code::Unwritable)
+/// The certificate in the model's own file; none where there is no such file.
+pub(super) fn certificate(folder: &Path) -> Option<Option<Certificate>> {
+    let read: Read = serde_json::from_slice(&fs::read(folder.join(MODEL_FILE)).ok()?).ok()?;
+    Some(own(&read.model).cloned())
+}
+
+/// Writes the files that a killed process has not, from the model's own.
+fn complete(folder: &Path) {
+    let is_whole = [LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE].iter().all(|name| folder.join(name).is_file());
+    let Some(read) = fs::read(folder.join(MODEL_FILE))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<Read>(&bytes).ok())
+        .filter(|read| read.format >= FORMAT)
+    else {
+        return;
     };
-    fs::create_dir_all(folder).map_err(stopped)?;
-    let file = folder.join(MODEL_FILE);
-    if file.exists() {
-        fs::remove_file(&file).map_err(stopped)?;
+    // While another process is at it, or where nothing can be written, it stays as it is: it can be read all the same.
+    let Ok(_claim) = Claim::take(folder) else { return };
+    sweep(folder);
+    let (false, Ok(weights), Ok(text)) =
+        (is_whole, read.model.to_tensors(), certificate_text(own(&read.model)))
+    else {
+        return;
+    };
+    for (name, bytes) in [(LINEAR_WEIGHTS_FILE, &weights[..]), (CERTIFICATE_FILE, text.as_bytes())] {
+        if !folder.join(name).exists() {
+            let _ = write_atomic(&folder.join(name), bytes);
+        }
     }
-    let certificate = serde_json::to_string_pretty(&certificate)
-        .map_err(|error| Refusal::internal(format!("cannot write the certificate: {error}")))?;
-    write_atomic(&folder.join(SCHEMA_FILE), schema.to_toml().as_bytes())?;
-    write_atomic(&folder.join(CERTIFICATE_FILE), format!("{certificate}\n").as_bytes())?;
-    request::save(folder, fit)?;
-    Ok(model.save(folder)?)
 }
 
 /// A model that was read back.
@@ -70,7 +137,7 @@ impl Stored {
         }
         let schema = Schema::read(&folder.join(SCHEMA_FILE))?;
         let (encoder, task) = (Encoder::new(&schema)?, Task::of(&schema)?);
-        let model = Model::load(folder)?;
+        let (model, seal) = model(folder)?;
         let (features, classes) = match &model {
             Model::Binary(fit) => (fit.weights.len(), 0),
             Model::Multiclass(many) => {
@@ -87,6 +154,27 @@ impl Stored {
             let remedy = format!("{SCHEMA_FILE} is not the schema of this model: train it again");
             return Err(Refusal::new(Code::Broken, format!("{}: {remedy}", folder.display())));
         }
+        seal.check(folder, Kind::Linear)?;
         Ok(Self { model, encoder, task })
     }
+}
+
+/// A model by its files, and what binds them.
+fn model(folder: &Path) -> Result<(Model, Seal), Refusal> {
+    let (weights, json) = (folder.join(LINEAR_WEIGHTS_FILE), folder.join(MODEL_FILE));
+    let refuse = |file: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", file.display()));
+    let text = fs::read(&json).map_err(|error| refuse(&json, error.to_string()))?;
+    let read: Read = serde_json::from_slice(&text).map_err(|error| refuse(&json, error.to_string()))?;
+    if read.format > FORMAT {
+        return Err(refuse(&json, format!("format {} is not known here: use a newer version", read.format)));
+    }
+    let bytes = match fs::read(&weights) {
+        Ok(bytes) => bytes,
+        // Killed before it was written: the model has them.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && read.format == FORMAT => {
+            return Ok((read.model, read.digests));
+        }
+        Err(error) => return Err(refuse(&weights, error.to_string())),
+    };
+    Ok((read.model.with_tensors(&weights, &bytes)?, read.digests))
 }

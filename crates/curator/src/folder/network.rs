@@ -1,95 +1,143 @@
 //! A run's folder. `model.json` is written last: a folder that has it holds a finished model.
 
-use super::{CERTIFICATE_FILE, can_be_made};
+use super::layout::{
+    CERTIFICATE_FILE, Kind, METRICS_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, SCHEMA_FILE, VOCABULARY_FILE,
+};
+use super::request::{self, whole};
+use super::seal::Seal;
+use super::writer::Writer;
+use super::{Fingerprint, certificate_text};
+use crate::folder::fingerprint::Content;
 use crate::refusal::Refusal;
 use crate::train::{Input, Reader, Source, Train};
 use crate::watch::Watch;
 use reticent_core::{Certificate, Code};
 use reticent_data::text::Vocabulary;
-use reticent_data::{Schema, append, write_atomic};
+use reticent_data::{Schema, append};
 use reticent_train::{Description, Effort, Examples, Layout, Model, Network, TrainError};
 use reticent_train::{load_weights, save_weights};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf, absolute};
+use std::path::Path;
 
-pub(crate) const RUN_FILE: &str = "run.toml";
-pub(crate) const DESCRIPTION_FILE: &str = "model.toml";
-const WEIGHTS_FILE: &str = "model.safetensors";
-const ABOUT_FILE: &str = "model.json";
-const SCHEMA_FILE: &str = "schema.toml";
-const VOCABULARY_FILE: &str = "vocabulary.txt";
-const METRICS_FILE: &str = "metrics.jsonl";
+pub(crate) use super::layout::{DESCRIPTION_FILE, RUN_FILE};
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
-/// What a stored model says about itself.
+/// What a stored model says about itself. Models of format 1 have no digests.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct About {
     format: u32,
-    /// Always `network`.
-    kind: String,
+    kind: Kind,
     input: Input,
     classes: Vec<String>,
     private: bool,
+    #[serde(default)]
+    digests: Seal,
 }
 
 /// Refuses a place where no run can begin.
 pub(crate) fn check_new(folder: &Path) -> Result<(), Refusal> {
-    let refuse = |code: Code, remedy: &str| Err(Refusal::value("out", folder.display(), remedy).coded(code));
-    match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
-        Ok(true) => match folder.join(RUN_FILE).is_file() {
-            true => refuse(Code::Taken, "it holds a run: go on with it by ⟦resume⟧, or give a new folder"),
-            false => refuse(Code::Taken, "the folder is not empty: give a new one"),
-        },
-        Ok(false) => Ok(()),
-        Err(_) if folder.exists() => refuse(Code::Taken, "not a folder: give a new one"),
-        Err(_) => can_be_made(folder),
-    }
+    super::layout::check_new(folder, Kind::Network)
 }
 
-/// Writes what is known before the first step. Paths in the run's copy lead to the folder's own files.
+/// Whether a run was killed in a folder before anything was drawn for it.
+pub(crate) fn is_beginning(folder: &Path) -> bool {
+    super::layout::is_beginning(folder)
+}
+
+/// Writes what is public, after the ledger and before anything is drawn.
 pub(crate) fn begin(
-    folder: &Path,
-    run: &Train,
+    writer: &mut Writer,
+    request: Value,
     reader: &Reader,
     description: &Description,
 ) -> Result<(), Refusal> {
-    fs::create_dir_all(folder).map_err(|error| {
-        Refusal::value("out", folder.display(), format!("cannot be made: {error}")).coded(Code::Unwritable)
-    })?;
-    let mut kept = Train { out: None, label: None, ..run.clone() };
-    let whole = |path: &mut Option<PathBuf>| {
-        // The name of a dataset stays a name.
-        if let Some(found) = path.as_deref().filter(|path| path.exists()).and_then(|path| absolute(path).ok())
-        {
-            *path = Some(found);
-        }
-    };
-    whole(&mut kept.data);
-    whole(&mut kept.validation);
-    whole(&mut kept.data_dir);
+    writer.begin(request)?;
     if let Some(schema) = &reader.schema {
-        write_atomic(&folder.join(SCHEMA_FILE), schema.to_toml().as_bytes())?;
-        (kept.schema, kept.classes) = (Some(SCHEMA_FILE.into()), None);
+        writer.write(SCHEMA_FILE, schema.to_toml().as_bytes())?;
     }
     if let Some(vocabulary) = &reader.vocabulary {
-        write_atomic(&folder.join(VOCABULARY_FILE), vocabulary.to_text().as_bytes())?;
+        writer.write(VOCABULARY_FILE, vocabulary.to_text().as_bytes())?;
+    }
+    writer.write(DESCRIPTION_FILE, description.to_toml()?.as_bytes())
+}
+
+/// Writes the run with what was counted for it. Its paths lead to the folder's own files.
+pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Result<(), Refusal> {
+    let mut kept = Train { out: None, label: None, ..run.clone() };
+    for path in [&mut kept.data, &mut kept.validation, &mut kept.data_dir] {
+        *path = whole(path.as_deref());
+    }
+    if reader.schema.is_some() {
+        (kept.schema, kept.classes) = (Some(SCHEMA_FILE.into()), None);
+    }
+    if reader.vocabulary.is_some() {
         kept.vocabulary = Some(VOCABULARY_FILE.into());
     }
     if kept.model.as_ref().is_some_and(|model| model.ends_with(".toml")) {
         kept.model = Some(DESCRIPTION_FILE.to_owned());
     }
-    write_atomic(&folder.join(DESCRIPTION_FILE), description.to_toml()?.as_bytes())?;
-    Ok(write_atomic(&folder.join(RUN_FILE), kept.to_toml()?.as_bytes())?)
+    writer.keep();
+    writer.write(RUN_FILE, kept.to_toml()?.as_bytes())
+}
+
+/// Refuses a run that goes on with something else than it began with: another request, other data, or files of the folder that
+/// were changed meanwhile.
+pub(crate) fn check_same(
+    writer: &Writer,
+    run: &Train,
+    reader: &Reader,
+    description: &Description,
+    data: (&str, Content<'_>),
+) -> Result<(), Refusal> {
+    let folder = writer.folder();
+    let is = request::network(run, reader, description)?;
+    let stored = Train::read(&folder.join(RUN_FILE))?;
+    match writer.request() {
+        Some(was) => request::compare(was, &is)?,
+        // A run from before the ledger kept the request: what the file says is all that is known.
+        None => request::compare(&request::network(&stored, reader, description)?, &is)?,
+    }
+    let on_disk = folder.join(DESCRIPTION_FILE);
+    let known = Description::from_toml(&text(&on_disk)?, &on_disk.display().to_string())?;
+    let schema = reader.schema.as_ref().map(|_| Schema::read(&folder.join(SCHEMA_FILE))).transpose()?;
+    let changed = |what: &str| {
+        let text = format!(
+            "the run was begun with another {what}: {}: leave out what changes it, restore the file, or begin a new run",
+            folder.display()
+        );
+        Refusal::about(Code::Changed, "resume", text)
+    };
+    if known.to_toml()? != description.to_toml()? {
+        return Err(changed("model"));
+    }
+    if schema.map(|schema| schema.to_toml()) != reader.schema.as_ref().map(Schema::to_toml) {
+        return Err(changed("schema"));
+    }
+    match Fingerprint::read(folder)? {
+        None => request::compare_paths(&stored, run),
+        Some(known) if known.is_of(data.1, None) => Ok(()),
+        Some(_) => {
+            let text = format!(
+                "the run was begun with other data than {}: give those it was begun with, or begin a new run",
+                data.0
+            );
+            Err(Refusal::about(Code::Changed, "resume", text))
+        }
+    }
+}
+
+fn text(path: &Path) -> Result<String, Refusal> {
+    fs::read_to_string(path)
+        .map_err(|error| Refusal::new(Code::Broken, format!("{}: cannot be read: {error}", path.display())))
 }
 
 /// Writes what is guaranteed for everything in the folder.
-pub(crate) fn write_certificate(folder: &Path, certificate: Option<&Certificate>) -> Result<(), Refusal> {
-    let text = serde_json::to_string_pretty(&certificate)
-        .map_err(|error| Refusal::internal(format!("cannot write the certificate: {error}")))?;
-    Ok(write_atomic(&folder.join(CERTIFICATE_FILE), format!("{text}\n").as_bytes())?)
+pub(crate) fn write_certificate(writer: &Writer, certificate: Option<&Certificate>) -> Result<(), Refusal> {
+    writer.write(CERTIFICATE_FILE, certificate_text(certificate)?.as_bytes())
 }
 
 /// Takes away the certificate of a run that goes on: it does not count the steps to come, and would stay if the process
@@ -104,35 +152,36 @@ pub(crate) fn drop_certificate(folder: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// What is guaranteed for the folder; none without privacy.
-///
-/// # Errors
-/// [`Refusal`] when the folder has no such thing, or it cannot be read.
-pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
-    let path = folder.join(CERTIFICATE_FILE);
-    let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
-    let text = fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
-}
-
-/// Writes the finished model.
+/// Writes the finished model, bound to the certificate that is there.
 pub(crate) fn finish(
-    folder: &Path,
+    writer: &Writer,
     reader: &Reader,
     layout: &Layout,
     weights: &[f32],
     private: bool,
 ) -> Result<(), Refusal> {
-    save_weights(&folder.join(WEIGHTS_FILE), layout, weights)?;
+    let folder = writer.folder();
+    save_weights(&folder.join(NETWORK_WEIGHTS_FILE), layout, weights)?;
+    let mut digests = Seal::default();
+    for name in [NETWORK_WEIGHTS_FILE, CERTIFICATE_FILE, DESCRIPTION_FILE] {
+        digests.add_file(folder, name)?;
+    }
+    if reader.schema.is_some() {
+        digests.add_file(folder, SCHEMA_FILE)?;
+    }
+    if reader.vocabulary.is_some() {
+        digests.add_file(folder, VOCABULARY_FILE)?;
+    }
     let about = About {
         format: FORMAT,
-        kind: "network".to_owned(),
+        kind: Kind::Network,
         input: reader.input.clone(),
         classes: reader.classes.clone(),
         private,
+        digests,
     };
     let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
-    Ok(write_atomic(&folder.join(ABOUT_FILE), format!("{text}\n").as_bytes())?)
+    writer.write(MODEL_FILE, format!("{text}\n").as_bytes())
 }
 
 /// Adds a line of metrics.
@@ -170,7 +219,7 @@ pub(crate) struct Stored {
 
 impl Stored {
     pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
-        let path = folder.join(ABOUT_FILE);
+        let path = folder.join(MODEL_FILE);
         if !path.is_file() {
             let why = "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
                        stands with 'reticent train --finish'";
@@ -181,7 +230,7 @@ impl Stored {
         let text = fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()))?;
         let about: About = serde_json::from_str(&text)
             .map_err(|error| refuse(&path, format!("not a stored network ({error}): train it again")))?;
-        if about.format != FORMAT {
+        if about.format > FORMAT {
             return Err(refuse(
                 &path,
                 format!("format {} is not known here: use a newer version", about.format),
@@ -207,7 +256,8 @@ impl Stored {
             return Err(refuse(&path, format!("{why}: train it again")));
         }
         let network = Network::new(description, Effort::default())?;
-        let weights = load_weights(&folder.join(WEIGHTS_FILE), network.layout())?;
+        let weights = load_weights(&folder.join(NETWORK_WEIGHTS_FILE), network.layout())?;
+        about.digests.check(folder, Kind::Network)?;
         Ok(Self { network, weights, reader })
     }
 

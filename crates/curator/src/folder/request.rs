@@ -1,21 +1,97 @@
-//! What a training was asked for, kept with the model so that it can be repeated on other rows.
+//! What a training was asked for, kept with the model: so that it can be repeated on other rows, and goes on as it began.
 
+use super::layout::{FIT_FILE, Kind, SCHEMA_FILE};
+use super::seal::digest;
 use crate::budget::neighboring;
 use crate::fit::{Fit, LinearModel, method};
 use crate::refusal::Refusal;
+use crate::train::{Reader, Train};
 use reticent_core::{Code, Neighboring};
-use reticent_data::write_atomic;
-use reticent_erm::Method;
+use reticent_data::Schema;
+use reticent_train::{Description, TrainError};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use std::str::FromStr;
 
-const RUN_FILE: &str = "run.json";
-const SCHEMA_FILE: &str = "schema.toml";
+/// The rule of splits: the k-th of equal rows has a coin of its own.
+const SPLIT_RULE: &str = "content and occurrence";
 
-/// The flags that a fit depends on.
+const FORMAT: u32 = 2;
+
+/// `run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Kept {
+    format: u32,
+    request: Fit,
+    /// How rows were sent to training or testing.
+    split_rule: String,
+}
+
+/// The request in a model's folder: its paths lead to where they led, its schema is the folder's.
+fn kept(fit: &Fit) -> Fit {
+    Fit {
+        data: whole(fit.data.as_deref()),
+        data_dir: whole(fit.data_dir.as_deref()),
+        test: whole(fit.test.as_deref()),
+        schema: Some(SCHEMA_FILE.into()),
+        out: None,
+        ..fit.clone()
+    }
+}
+
+/// A path from the root; the name of a dataset stays a name.
+pub(super) fn whole(path: Option<&Path>) -> Option<PathBuf> {
+    path.map(|path| match path.exists() {
+        true => absolute(path).unwrap_or_else(|_| path.to_owned()),
+        false => path.to_owned(),
+    })
+}
+
+/// The text of `run.json`.
+pub(super) fn text(fit: &Fit) -> Result<String, Refusal> {
+    let kept = Kept { format: FORMAT, request: kept(fit), split_rule: SPLIT_RULE.to_owned() };
+    Ok(format!("{}\n", serde_json::to_string_pretty(&kept).map_err(Refusal::internal)?))
+}
+
+/// What the ledger of a linear model says was asked for.
+pub(super) fn linear(fit: &Fit, schema: &Schema) -> Result<Value, Refusal> {
+    let request = serde_json::to_value(kept(fit)).map_err(Refusal::internal)?;
+    let files = json!({SCHEMA_FILE: digest(schema.to_toml().as_bytes())});
+    Ok(json!({"kind": Kind::Linear, "request": request, "files": files}))
+}
+
+/// The request that made a folder's model, with the folder's own schema.
+pub(crate) fn read(folder: &Path) -> Result<Fit, Refusal> {
+    let path = folder.join(FIT_FILE);
+    let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|error| {
+        refuse(format!("how the model was trained cannot be read ({error}): train it again"))
+    })?;
+    let strange =
+        |error: serde_json::Error| refuse(format!("not the flags of a training ({error}): train it again"));
+    let value: Value = serde_json::from_str(&text).map_err(strange)?;
+    let (fit, rule) = match &value["format"] {
+        Value::Null => flags(value, &refuse)?,
+        format if *format == FORMAT => {
+            let kept: Kept = serde_json::from_value(value).map_err(strange)?;
+            (kept.request, Some(kept.split_rule))
+        }
+        format => return Err(refuse(format!("format {format} is not known here: use a newer version"))),
+    };
+    let nothing_held_out =
+        fit.test.is_some() || fit.test_share == Some(0.0) || fit.neighboring == Neighboring::ReplaceOne;
+    if rule.as_deref() != Some(SPLIT_RULE) && !nothing_held_out {
+        let why = "its held-out rows were chosen by another rule, so they cannot be told from its training rows: train it again";
+        return Err(refuse(why.to_owned()));
+    }
+    Ok(Fit { schema: Some(folder.join(SCHEMA_FILE)), out: None, ..fit })
+}
+
+/// `run.json` of format 1: the flags of the command, as text.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Flags {
     data: Option<PathBuf>,
@@ -39,62 +115,13 @@ struct Flags {
     test: Option<PathBuf>,
 }
 
-/// The rule of splits: the k-th of equal rows has a coin of its own.
-const SPLIT_RULE: &str = "content and occurrence";
-
-/// Writes the request into a model's folder.
-pub(crate) fn save(folder: &Path, fit: &Fit) -> Result<(), Refusal> {
-    // The name of a dataset stays a name.
-    let whole = |path: &Option<PathBuf>| {
-        path.as_ref().map(|path| match path.exists() {
-            true => absolute(path).unwrap_or_else(|_| path.clone()),
-            false => path.clone(),
-        })
-    };
-    let number = |value: Option<f64>| value.map(|value| value.to_string());
-    let count = |value: Option<u64>| value.map(|value| value.to_string());
-    let flags = Flags {
-        data: whole(&fit.data),
-        data_dir: whole(&fit.data_dir),
-        model: fit.model.map(|model| model.name().to_owned()),
-        epsilon: number(fit.epsilon),
-        delta: number(fit.delta),
-        method: fit.method.map_or("auto", Method::name).to_owned(),
-        neighboring: (fit.neighboring != Neighboring::AddRemove).then(|| fit.neighboring.to_string()),
-        size: count(fit.dataset_size),
-        regularization: number(fit.regularization),
-        no_intercept: fit.no_intercept,
-        steps: count(fit.steps),
-        learning_rate: number(fit.learning_rate),
-        sampling_rate: number(fit.sampling_rate),
-        test_share: number(fit.test_share),
-        split_key: fit.split_key.clone(),
-        split_rule: Some(SPLIT_RULE.to_owned()),
-        test: whole(&fit.test),
-    };
-    let text = serde_json::to_string_pretty(&flags).map_err(Refusal::internal)?;
-    Ok(write_atomic(&folder.join(RUN_FILE), format!("{text}\n").as_bytes())?)
-}
-
-/// The request that made a folder's model, with the folder's own schema.
-pub(crate) fn read(folder: &Path) -> Result<Fit, Refusal> {
-    let path = folder.join(RUN_FILE);
-    let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
-    let text = fs::read_to_string(&path).map_err(|error| {
-        refuse(format!("how the model was trained cannot be read ({error}): train it again"))
-    })?;
-    let flags: Flags = serde_json::from_str(&text)
+/// A request from the flags of the command, with the rule of its split.
+fn flags(value: Value, refuse: &impl Fn(String) -> Refusal) -> Result<(Fit, Option<String>), Refusal> {
+    let flags: Flags = serde_json::from_value(value)
         .map_err(|error| refuse(format!("not the flags of a training ({error}): train it again")))?;
-    let nothing_held_out = flags.test.is_some()
-        || flags.test_share.as_deref() == Some("0")
-        || flags.neighboring.as_deref() == Some("replace-one");
-    if flags.split_rule.as_deref() != Some(SPLIT_RULE) && !nothing_held_out {
-        let why = "its held-out rows were chosen by another rule, so they cannot be told from its training rows: train it again";
-        return Err(refuse(why.to_owned()));
-    }
     let number = |value: &Option<String>| parsed::<f64>(value).map_err(refuse);
     let count = |value: &Option<String>| parsed::<u64>(value).map_err(refuse);
-    Ok(Fit {
+    let fit = Fit {
         model: flags.model.as_deref().map(LinearModel::named).transpose()?,
         epsilon: number(&flags.epsilon)?,
         delta: number(&flags.delta)?,
@@ -109,11 +136,12 @@ pub(crate) fn read(folder: &Path) -> Result<Fit, Refusal> {
         test_share: number(&flags.test_share)?,
         data: flags.data,
         data_dir: flags.data_dir,
-        schema: Some(folder.join(SCHEMA_FILE)),
+        schema: None,
         split_key: flags.split_key,
         test: flags.test,
         out: None,
-    })
+    };
+    Ok((fit, flags.split_rule))
 }
 
 /// The number that a text holds.
@@ -122,5 +150,147 @@ fn parsed<T: FromStr>(text: &Option<String>) -> Result<Option<T>, String> {
     match text.trim().parse() {
         Ok(number) => Ok(Some(number)),
         Err(_) => Err(format!("{text} is not a number: train it again")),
+    }
+}
+
+/// Keys of a run that may change when it goes on: they change nothing about what is trained, or how it is protected.
+const FREE: &[&str] = &["out", "threads", "checkpoint-every", "validation", "counted"];
+
+/// Keys that lead to files, which are compared by their content.
+const FILES: &[&str] = &["data", "data-dir", "schema", "vocabulary", "model", "label", "classes"];
+
+/// Keys that make the plan, the recipe and the weights, which the trainer compares.
+const OF_TRAINER: &[&str] = &[
+    "epsilon",
+    "delta",
+    "noise-multiplier",
+    "non-private",
+    "neighboring",
+    "clip",
+    "clipping",
+    "epochs",
+    "steps",
+    "batch-size",
+    "optimizer",
+    "learning-rate",
+    "momentum",
+    "weight-decay",
+    "schedule",
+    "warmup",
+    "average",
+];
+
+/// What the ledger of a network says was asked for.
+pub(crate) fn network(run: &Train, reader: &Reader, description: &Description) -> Result<Value, Refusal> {
+    let mut kept = Train { out: None, counted: None, ..run.clone() };
+    kept.data = whole(kept.data.as_deref());
+    kept.data_dir = whole(kept.data_dir.as_deref());
+    let mut request = serde_json::to_value(kept).map_err(Refusal::internal)?;
+    if let Some(request) = request.as_object_mut() {
+        request.retain(|key, value| !value.is_null() && !FREE.contains(&key.as_str()));
+    }
+    let mut files = Map::new();
+    files.insert("model".to_owned(), digest(description.to_toml()?.as_bytes()).into());
+    if let Some(schema) = &reader.schema {
+        files.insert("schema".to_owned(), digest(schema.to_toml().as_bytes()).into());
+    }
+    if let Some(vocabulary) = &reader.vocabulary {
+        files.insert("vocabulary".to_owned(), digest(vocabulary.to_text().as_bytes()).into());
+    }
+    files.insert("classes".to_owned(), json!(reader.classes));
+    Ok(json!({"kind": Kind::Network, "request": request, "files": files}))
+}
+
+/// Refuses a run that goes on otherwise than it began, naming the first difference that the trainer does not see itself.
+pub(crate) fn compare(was: &Value, is: &Value) -> Result<(), Refusal> {
+    let changed = |what: &str, was: &Value, is: &Value| -> Refusal {
+        TrainError::Changed { what: what.to_owned(), was: was.to_string(), is: is.to_string() }.into()
+    };
+    let (old, new) = (&was["request"], &is["request"]);
+    let keys = [old, new].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
+    for key in keys {
+        let compared = ![FREE, FILES, OF_TRAINER].concat().contains(&key.as_str());
+        if compared && old[key] != new[key] {
+            let name = if key == "dataset-size" { "size" } else { key };
+            return Err(changed(name, &old[key], &new[key]));
+        }
+    }
+    for file in ["schema", "vocabulary", "classes", "model"] {
+        if was["files"][file] != is["files"][file] {
+            let text = format!(
+                "the run was begun with another {file}: leave out what changes it, or begin a new run"
+            );
+            return Err(Refusal::about(Code::Changed, "resume", text));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses other data by their path, where nothing is known of their content.
+pub(crate) fn compare_paths(was: &Train, is: &Train) -> Result<(), Refusal> {
+    let is_same = |one: &Option<PathBuf>, other: &Option<PathBuf>| match (one, other) {
+        (Some(one), Some(other)) => {
+            one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
+        }
+        (one, other) => one == other,
+    };
+    if is_same(&was.data, &is.data) && is_same(&was.data_dir, &is.data_dir) {
+        return Ok(());
+    }
+    let shown = |run: &Train| {
+        let path = run.data.as_ref().or(run.data_dir.as_ref());
+        path.map_or("the bundled table".to_owned(), |path| path.display().to_string())
+    };
+    Err(TrainError::Changed { what: "data".to_owned(), was: shown(was), is: shown(is) }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_change_is_let_through_and_the_rest_is_named() {
+        let was = json!({"request": {"length": 8, "epsilon": 1.0}, "files": {"model": "a", "schema": "b"}});
+        compare(&was, &was).unwrap();
+        let other = |key: &str, value: Value| {
+            let mut other = was.clone();
+            other["request"][key] = value;
+            compare(&was, &other)
+        };
+        // The trainer compares its own.
+        for (key, value) in [("threads", json!(3)), ("epsilon", json!(2)), ("data", json!("/a"))] {
+            other(key, value).unwrap();
+        }
+        let refusal = other("examples-per-user", json!(2)).unwrap_err();
+        assert_eq!(refusal.code(), Code::Changed);
+        assert!(refusal.to_string().contains("another examples-per-user: null then, 2 now"), "{refusal}");
+        assert!(other("length", json!(9)).unwrap_err().to_string().contains("length: 8 then, 9 now"));
+        for file in ["model", "schema", "vocabulary"] {
+            let mut other = was.clone();
+            other["files"][file] = "c".into();
+            let refusal = compare(&was, &other).unwrap_err();
+            assert!(refusal.code() == Code::Changed && refusal.to_string().contains(file), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn requests_come_back_as_numbers_and_older_ones_from_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let fit = Fit { epsilon: Some(0.3), steps: Some(7), test_share: Some(0.0), ..Fit::default() };
+        let path = folder.path().join(FIT_FILE);
+        fs::write(&path, text(&fit).unwrap()).unwrap();
+        let schema = Some(folder.path().join(SCHEMA_FILE));
+        assert_eq!(read(folder.path()).unwrap(), Fit { schema: schema.clone(), ..fit.clone() });
+        let flags = r#"{"data": null, "data_dir": null, "model": null, "epsilon": "0.3", "delta": null, "method": "auto",
+            "neighboring": null, "size": null, "regularization": null, "no_intercept": false, "steps": "7",
+            "learning_rate": null, "sampling_rate": null, "test_share": "0", "split_key": "reticent", "test": null}"#;
+        fs::write(&path, flags).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), Fit { schema, ..fit });
+        fs::write(&path, flags.replace(r#""test_share": "0""#, r#""test_share": null"#)).unwrap();
+        assert!(read(folder.path()).unwrap_err().to_string().contains("another rule"));
+        for broken in ["{", "[]", r#"{"format": 3}"#, r#"{"format": 2, "request": {"epsilon": "1"}}"#] {
+            fs::write(&path, broken).unwrap();
+            assert_eq!(read(folder.path()).unwrap_err().code(), Code::Broken, "{broken}");
+        }
     }
 }

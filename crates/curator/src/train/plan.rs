@@ -47,9 +47,14 @@ pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, 
         None => official,
     };
     if let Some(same) = validation.as_ref().filter(|given| run.is_private() && given.is_same(&source)) {
-        let remedy =
-            "these are the private data themselves, and a score on them is not covered: give public data";
-        return Err(Refusal::conflict("validation", same.name(), remedy));
+        return Err(same_data(same));
     }
     Ok(TrainPlan { run, resume, settings, source, validation, reader })
+}
+
+/// The refusal of private data as public ones.
+pub(super) fn same_data(source: &Source) -> Refusal {
+    let remedy =
+        "these are the private data themselves, and a score on them is not covered: give public data";
+    Refusal::conflict("validation", source.name(), remedy)
 }

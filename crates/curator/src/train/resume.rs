@@ -4,7 +4,7 @@ use super::plan::{TrainPlan, plan};
 use super::request::Train;
 use crate::Request;
 use crate::folder::CERTIFICATE_FILE;
-use crate::folder::network::RUN_FILE;
+use crate::folder::network::{RUN_FILE, is_beginning};
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_train::StopCause;
@@ -65,7 +65,12 @@ impl Request for Resume {
             return Err(Refusal::conflict("out", out.display(), remedy));
         }
         if !self.file().is_file() {
-            let remedy = "no run there: give the folder that 'reticent train --out' began";
+            let remedy = match is_beginning(&self.folder) {
+                true => {
+                    "the run was ended before its first draw, and nothing of it is stored: begin it again with ⟦out⟧"
+                }
+                false => "no run there: give the folder that 'reticent train --out' began",
+            };
             let field = if self.finish { "finish" } else { "resume" };
             return Err(Refusal::value(field, self.folder.display(), remedy).coded(Code::NoModel));
         }

@@ -3,12 +3,12 @@
 use super::course::{Course, End};
 use super::describe::describe;
 use super::outcome::{Finished, Interrupted, Noise, Trained, drowned, exploded, lost};
-use super::plan::TrainPlan;
+use super::plan::{TrainPlan, same_data};
 use super::source::Source;
 use super::terms::{agree, size};
 use crate::Planned;
 use crate::fit::public_warnings;
-use crate::folder::network as folder;
+use crate::folder::{Content, Kind, Writer, is_same, network as folder, request, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use reticent_core::Code;
@@ -21,6 +21,12 @@ impl Planned for TrainPlan {
     fn run(self, session: &mut Session) -> Result<Trained, Refusal> {
         let Self { mut run, resume, settings, source, validation, reader } = self;
         let out = run.out.clone();
+        // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
+        let mut writer = match (&out, &resume) {
+            (Some(out), Some(_)) => Some(Writer::of_run(out)?),
+            (Some(out), None) => Some(Writer::of_new(out, Kind::Network)?),
+            (None, _) => None,
+        };
         let loaded = reader.read(&source, true, session.watch())?;
         let public =
             validation.as_ref().map(|source| reader.read(source, true, session.watch())).transpose()?;
@@ -46,6 +52,23 @@ impl Planned for TrainPlan {
             other => other.into(),
         };
         network.check(&loaded.examples).map_err(named)?;
+        let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
+        if let (Some(public), Some(source), true) = (&public, &validation, run.is_private())
+            && is_same(Content::Examples(&public.examples, public.users.as_deref()), content)?
+        {
+            return Err(same_data(source));
+        }
+        match (&mut writer, &resume) {
+            (Some(writer), Some(_)) => {
+                folder::check_same(writer, &run, &reader, &description, (&source.name(), content))?;
+            }
+            (Some(writer), None) => {
+                let request = request::network(&run, &reader, &description)?;
+                folder::begin(writer, request, &reader, &description)?;
+                store_fingerprint(writer, content, None)?;
+            }
+            (None, _) => {}
+        }
         let dimension = network.layout().gradients();
         // First what the count costs; then, with the size it gave, what the steps cost.
         let size = size(&mut run, &settings, &reader, units.len(), session.entropy())?;
@@ -61,18 +84,21 @@ impl Planned for TrainPlan {
             }
         }
         .map_err(named)?;
-        match (&out, &resume) {
-            (Some(out), Some(resume)) => {
-                trainer.resume_from(out)?;
+        match (&mut writer, &resume) {
+            (Some(writer), Some(resume)) => {
+                trainer.resume_under(writer.hand_over()?)?;
                 resume.check_cause(trainer.is_finished())?;
-                folder::drop_certificate(out)?;
                 if let Some(cause) = resume.cause().filter(|_| !trainer.is_finished()) {
                     trainer.stop(cause)?;
                 }
+                // A run that has ended keeps the certificate that it has until the same one takes its place.
+                if !trainer.is_finished() {
+                    folder::drop_certificate(writer.folder())?;
+                }
             }
-            (Some(out), None) => {
-                folder::begin(out, &run, &reader, &description)?;
-                trainer.begin_in(out)?;
+            (Some(writer), None) => {
+                folder::write_run(writer, &run, &reader)?;
+                trainer.begin_under(writer.hand_over()?)?;
             }
             (None, _) => {}
         }
@@ -91,16 +117,16 @@ impl Planned for TrainPlan {
             End::Finished(_) => course.certificate()?,
             End::Interrupted => course.certificate_if_stopped(StopCause::Choice)?,
         };
-        if let Some(out) = &out {
-            folder::write_certificate(out, certificate.as_ref())?;
+        if let Some(writer) = &writer {
+            folder::write_certificate(writer, certificate.as_ref())?;
         }
         let progress = trainer.progress();
         let End::Finished(metrics) = end else {
             return Ok(Trained::Interrupted(Interrupted::new(progress, certificate, out)));
         };
         let weights = trainer.final_weights()?;
-        if let Some(out) = &out {
-            folder::finish(out, &reader, trainer.layout(), &weights, certificate.is_some())?;
+        if let Some(writer) = &writer {
+            folder::finish(writer, &reader, trainer.layout(), &weights, certificate.is_some())?;
         }
         let draft = reader.schema.as_ref().is_some_and(|schema| schema.is_draft());
         let budget = certificate.as_ref().map(|certificate| certificate.guarantee);

@@ -3,8 +3,15 @@
 //! Only a regular file is ever replaced. A folder, a device, a pipe, a socket or a symbolic link under the name is
 //! refused, before anything is written and once more before the renaming: a rename would put a file in the place of
 //! `/dev/full`, or of the link rather than of what it leads to. Links in the folders above the name are followed.
+//!
+//! A temporary file is locked by its writer. Whoever writes a file of the same name next takes away those that nobody has
+//! locked: their writers were killed.
 
-use std::fs::{self, File, OpenOptions};
+mod lock;
+
+pub use lock::Lock;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -27,7 +34,33 @@ where
     R: IntoIterator,
     R::Item: AsRef<[u8]>,
 {
-    let mut output = AtomicCsv::create(path, header)?;
+    write_csv(path, header, rows, Readers::Usual)
+}
+
+/// As [`write_csv_atomic`], for what only the owner may read: nobody else may from the first byte on.
+pub fn write_csv_private<R>(
+    path: &Path,
+    header: &[&str],
+    rows: impl IntoIterator<Item = R>,
+) -> Result<u64, DataError>
+where
+    R: IntoIterator,
+    R::Item: AsRef<[u8]>,
+{
+    write_csv(path, header, rows, Readers::Owner)
+}
+
+fn write_csv<R>(
+    path: &Path,
+    header: &[&str],
+    rows: impl IntoIterator<Item = R>,
+    readers: Readers,
+) -> Result<u64, DataError>
+where
+    R: IntoIterator,
+    R::Item: AsRef<[u8]>,
+{
+    let mut output = AtomicCsv::create(path, header, readers)?;
     for row in rows {
         output.write(row)?;
     }
@@ -39,7 +72,7 @@ where
 /// # Errors
 /// If the file cannot be written.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    write_whole(path, bytes, |_| Ok(()))
+    write_whole(path, bytes, Readers::Usual)
 }
 
 /// As [`write_atomic`], for what only the owner may read: nobody else may from the first byte on.
@@ -47,19 +80,20 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
 /// # Errors
 /// If the file cannot be written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    write_whole(path, bytes, make_private)
+    write_whole(path, bytes, Readers::Owner)
 }
 
-fn write_whole(
-    path: &Path,
-    bytes: &[u8],
-    prepare: impl Fn(&Path) -> Result<(), DataError>,
-) -> Result<(), DataError> {
-    let (temporary, mut file) = temporary(path)?;
-    if let Err(error) = prepare(&temporary) {
-        let _ = fs::remove_file(&temporary);
-        return Err(error);
-    }
+/// Who may read a new file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Readers {
+    /// Whom the system lets by default.
+    Usual,
+    /// Its owner alone, where the system knows owners.
+    Owner,
+}
+
+fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), DataError> {
+    let (temporary, mut file) = temporary(path, readers)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     let written = written.map_err(|error| DataError::io(&shown_path(path), "write", &error));
     written.and_then(|()| rename(&temporary, path)).inspect_err(|_| {
@@ -122,11 +156,21 @@ pub fn make_private(path: &Path) -> Result<(), DataError> {
     Ok(())
 }
 
-/// A new hidden file beside `target`.
-fn temporary(target: &Path) -> Result<(PathBuf, File), DataError> {
+/// A new hidden file beside `target`, locked while it is open. What killed writers of the same file left is taken away.
+fn temporary(target: &Path, readers: Readers) -> Result<(PathBuf, File), DataError> {
     let refuse = |error: &std::io::Error| DataError::io(&shown_path(target), "write", error);
     let name = target.file_name().ok_or_else(|| refuse(&ErrorKind::InvalidFilename.into()))?;
     check_regular(target)?;
+    sweep(target);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if readers == Readers::Owner {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = readers;
     loop {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
@@ -134,12 +178,52 @@ fn temporary(target: &Path) -> Result<(PathBuf, File), DataError> {
         hidden.push(name);
         hidden.push(format!(".{}-{serial}.tmp", process::id()));
         let temporary = target.with_file_name(hidden);
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
+        match options.open(&temporary) {
+            // Where files cannot be locked, nobody takes them away either.
+            Ok(file) => match file.try_lock() {
+                Ok(()) | Err(TryLockError::Error(_)) if lock::is_at(&file, &temporary) => {
+                    return Ok((temporary, file));
+                }
+                // Taken away between its making and its lock.
+                _ => {}
+            },
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(refuse(&error)),
         }
     }
+}
+
+/// The most entries of a folder that are looked at for what killed writers left.
+const MOST_ENTRIES: usize = 1 << 16;
+
+/// Takes away what killed writers of a file have left beside it, under temporary names that nobody has locked.
+pub fn sweep(target: &Path) {
+    let Some(name) = target.file_name().and_then(|name| name.to_str()) else { return };
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.take(MOST_ENTRIES).flatten() {
+        if entry.file_name().to_str().and_then(temporary_of) != Some(name) {
+            continue;
+        }
+        let path = entry.path();
+        // A file that cannot be taken away takes room and does no other harm.
+        if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+            continue;
+        }
+        if let Ok(file) = OpenOptions::new().write(true).open(&path)
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// The file that a temporary name is for: `model.json` for `.model.json.4711-0.tmp`.
+pub fn temporary_of(name: &str) -> Option<&str> {
+    let (target, writer) = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit_once('.')?;
+    let (process, serial) = writer.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (!target.is_empty() && is_number(process) && is_number(serial)).then_some(target)
 }
 
 /// Copies a table to a CSV file with one column replaced.
@@ -159,7 +243,7 @@ pub fn rewrite_column<E: From<DataError>>(
     }
     input.column(column)?;
     let names: Vec<&str> = input.columns().iter().map(|column| column.name.as_str()).collect();
-    let mut written = AtomicCsv::create(output, &names)?;
+    let mut written = AtomicCsv::create(output, &names, Readers::Usual)?;
     let mut visit = |row: u64, cells: &[Cell<'_>]| -> Result<(), E> {
         for (&name, cell) in names.iter().zip(cells) {
             if name == column {
@@ -185,8 +269,8 @@ struct AtomicCsv {
 }
 
 impl AtomicCsv {
-    fn create(target: &Path, header: &[&str]) -> Result<Self, DataError> {
-        let (temporary, file) = temporary(target)?;
+    fn create(target: &Path, header: &[&str], readers: Readers) -> Result<Self, DataError> {
+        let (temporary, file) = temporary(target, readers)?;
         let writer = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(file);
         let mut output = Self { writer: Some(writer), temporary, target: target.to_owned(), rows: 0 };
         output.with_writer(|writer| writer.write_record(header))?;

@@ -207,3 +207,54 @@ fn what_takes_the_name_while_a_file_is_written_stays() {
     assert!(path.is_dir());
     assert_eq!(folder.names(), ["out.csv"]);
 }
+
+#[test]
+fn what_killed_writers_left_is_taken_away_by_the_next_one() {
+    let folder = Folder::new();
+    let path = folder.path("out.csv");
+    folder.file(".out.csv.4711-0.tmp", "half");
+    folder.file(".out.csv.tmp", "mine");
+    folder.file(".other.csv.4711-0.tmp", "of another file");
+    let writing = folder.file(".out.csv.4712-3.tmp", "of a writer that is alive");
+    let alive = File::options().write(true).open(&writing).unwrap();
+    alive.try_lock().unwrap();
+    write_atomic(&path, b"whole").unwrap();
+    assert_eq!(read(&path), "whole");
+    let left = [".other.csv.4711-0.tmp", ".out.csv.4712-3.tmp", ".out.csv.tmp", "out.csv"];
+    assert_eq!(folder.names(), left);
+    drop(alive);
+    write_atomic(&path, b"again").unwrap();
+    assert_eq!(folder.names(), [".other.csv.4711-0.tmp", ".out.csv.tmp", "out.csv"]);
+    assert_eq!(temporary_of(".model.json.4711-0.tmp"), Some("model.json"));
+    for other in ["model.json", ".model.json.tmp", "..1-2.tmp", ".a.b-c.tmp", ".a.1-.tmp", ".a.1-2"] {
+        assert_eq!(temporary_of(other), None, "{other}");
+    }
+}
+
+#[test]
+fn writers_of_one_file_do_not_take_away_each_others() {
+    let folder = Folder::new();
+    let path = folder.path("out.txt");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let path = &path;
+            scope.spawn(move || {
+                (0..100).for_each(|_| write_atomic(path, format!("{thread}").as_bytes()).unwrap());
+            });
+        }
+    });
+    assert_eq!((read(&path).len(), folder.names()), (1, vec!["out.txt".to_owned()]));
+}
+
+#[cfg(unix)]
+#[test]
+fn private_files_are_so_from_the_first_byte() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let (text, table) = (folder.path("a.txt"), folder.path("b.csv"));
+    write_private(&text, b"x").unwrap();
+    write_csv_private(&table, &["x"], [["1"]]).unwrap();
+    for path in [text, table] {
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

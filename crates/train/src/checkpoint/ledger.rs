@@ -3,23 +3,103 @@
 use super::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE, Stored, read, write};
 use crate::TrainError;
 use crate::trainer::StopCause;
+use reticent_data::Lock;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions, TryLockError};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// A run's folder that this process alone writes into, until this is dropped.
+///
+/// The lock is the first file in the folder, and the ledger the second: [`begin`](Self::begin) writes it before anything is
+/// drawn, without the terms of the run, which may depend on a draw. [`Trainer::begin_under`](crate::Trainer::begin_under)
+/// adds them.
+pub struct Claim {
+    folder: PathBuf,
+    lock: Lock,
+    entry: Option<Entry>,
+}
+
+impl Claim {
+    /// Locks a folder, which is made if it is not there, and reads the ledger in it.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when another process has locked it, it cannot be written, or its ledger is corrupt. Nothing but
+    /// the lock has been written.
+    pub fn take(folder: &Path) -> Result<Self, TrainError> {
+        let path = folder.join(LOCK_FILE);
+        let lock = Lock::take(&path).map_err(|error| TrainError::unwritten(&path, &error, ""))?;
+        let lock = lock.ok_or_else(|| {
+            refused(folder, "another process is training here: wait for it, or stop it".to_owned())
+        })?;
+        let entry = entry(folder)?;
+        Ok(Self { folder: folder.to_owned(), lock, entry })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes the first entry of the ledger: what is asked for, before anything is drawn for it. An earlier beginning is replaced.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when there is a run already, or the file cannot be written.
+    pub fn begin(&mut self, request: Value) -> Result<(), TrainError> {
+        self.check_free()?;
+        let entry = Entry { format: FORMAT, request: Some(request), run: None, counted: 0, stopped: None };
+        store(&self.folder, &entry)?;
+        self.entry = Some(entry);
+        Ok(())
+    }
+
+    /// Whether the folder has a ledger, be it only of a beginning.
+    pub fn has_ledger(&self) -> bool {
+        self.entry.is_some()
+    }
+
+    /// Whether the ledger holds the terms of a run: from then on steps may have been taken.
+    pub fn has_run(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.run.is_some())
+    }
+
+    /// What was asked for when the run began; none where the ledger does not say.
+    pub fn request(&self) -> Option<&Value> {
+        self.entry.as_ref().and_then(|entry| entry.request.as_ref())
+    }
+
+    /// Takes the ledger and the lock away: nothing was begun here.
+    pub fn abandon(self) {
+        // A beginning that cannot be taken away is replaced by the next one.
+        let _ = std::fs::remove_file(self.folder.join(LEDGER_FILE));
+        self.lock.remove();
+    }
+
+    fn check_free(&self) -> Result<(), TrainError> {
+        if self.has_run() || self.folder.join(CHECKPOINT_FILE).exists() {
+            let why = "holds a run already: resume it, or give another folder".to_owned();
+            return Err(refused(&self.folder, why));
+        }
+        Ok(())
+    }
+}
 
 /// The ledger of a run, locked by this process.
 pub(crate) struct Ledger {
     folder: PathBuf,
     entry: Entry,
-    _lock: File,
+    _lock: Lock,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     format: u32,
-    /// Everything that must not change.
-    run: Stored,
+    /// What was asked for, as whoever owns the folder states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<Value>,
+    /// Everything that must not change; not there before the terms are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<Stored>,
     /// Steps that may have influenced something that was seen.
     counted: u64,
     /// Why the run ended before its last step; not there while it may go on.
@@ -27,42 +107,36 @@ struct Entry {
     stopped: Option<StopCause>,
 }
 
-const FORMAT: u32 = 1;
+/// Ledgers of format 1 hold no request and always a run.
+const FORMAT: u32 = 2;
 
 impl Ledger {
-    /// A ledger for a new run in this folder, which is made if it is not there.
-    pub(crate) fn begin(folder: &Path, run: Stored) -> Result<Self, TrainError> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| refused(folder, format!("cannot be made: {error}")))?;
-        let lock = lock(folder)?;
-        if folder.join(LEDGER_FILE).exists() || folder.join(CHECKPOINT_FILE).exists() {
-            return Err(refused(folder, "holds a run already: resume it, or give another folder".to_owned()));
-        }
-        let entry = Entry { format: FORMAT, run, counted: 0, stopped: None };
-        let ledger = Self { folder: folder.to_owned(), entry, _lock: lock };
-        ledger.write(&ledger.entry)?;
-        Ok(ledger)
+    /// A ledger for a new run in a claimed folder.
+    pub(crate) fn begin(claim: Claim, run: Stored) -> Result<Self, TrainError> {
+        claim.check_free()?;
+        let request = claim.request().cloned();
+        let entry = Entry { format: FORMAT, request, run: Some(run), counted: 0, stopped: None };
+        store(&claim.folder, &entry)?;
+        Ok(Self { folder: claim.folder, entry, _lock: claim.lock })
     }
 
-    /// The ledger of the run in this folder.
-    pub(crate) fn resume(folder: &Path) -> Result<Self, TrainError> {
-        if !folder.is_dir() {
-            return Err(refused(folder, "no such folder: give the one that the run was begun in".to_owned()));
+    /// The ledger of the run in a claimed folder; one that holds a beginning alone gets this run.
+    pub(crate) fn resume(claim: Claim, run: Stored) -> Result<Self, TrainError> {
+        let Some(entry) = claim.entry.clone() else {
+            let why = "no such file: without the ledger nobody knows which steps were seen, so the run cannot go on";
+            return Err(refused(&claim.folder.join(LEDGER_FILE), why.to_owned()));
+        };
+        let Some(known) = &entry.run else { return Self::begin(claim, run) };
+        run.check(known)?;
+        for file in [LEDGER_FILE, CHECKPOINT_FILE] {
+            reticent_data::sweep(&claim.folder.join(file));
         }
-        let lock = lock(folder)?;
-        let ledger = Self { folder: folder.to_owned(), entry: entry(folder)?, _lock: lock };
-        sweep(folder);
-        Ok(ledger)
+        Ok(Self { folder: claim.folder, entry, _lock: claim.lock })
     }
 
     /// The run's folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
-    }
-
-    /// What the run was begun with.
-    pub(crate) fn run(&self) -> &Stored {
-        &self.entry.run
     }
 
     /// Steps that may have been seen.
@@ -76,7 +150,7 @@ impl Ledger {
             return Ok(());
         }
         let entry = Entry { counted, ..self.entry.clone() };
-        self.write(&entry)?;
+        store(&self.folder, &entry)?;
         self.entry = entry;
         Ok(())
     }
@@ -89,72 +163,53 @@ impl Ledger {
     /// Notes that the run has ended, for good. On disk when this returns.
     pub(crate) fn stop(&mut self, cause: StopCause) -> Result<(), TrainError> {
         let entry = Entry { stopped: Some(cause), ..self.entry.clone() };
-        self.write(&entry)?;
+        store(&self.folder, &entry)?;
         self.entry = entry;
         Ok(())
     }
+}
 
-    fn write(&self, entry: &Entry) -> Result<(), TrainError> {
-        let path = self.folder.join(LEDGER_FILE);
-        let text = serde_json::to_string(entry).map_err(|error| refused(&path, error.to_string()))?;
-        write(&path, text.as_bytes())
-    }
+fn store(folder: &Path, entry: &Entry) -> Result<(), TrainError> {
+    let path = folder.join(LEDGER_FILE);
+    let text = serde_json::to_string(entry).map_err(|error| refused(&path, error.to_string()))?;
+    write(&path, text.as_bytes())
 }
 
 /// The steps and the terms that the ledger in a folder holds.
 pub(super) fn peek(folder: &Path) -> Result<(u64, Stored), TrainError> {
-    entry(folder).map(|entry| (entry.counted, entry.run))
+    let path = folder.join(LEDGER_FILE);
+    let entry =
+        entry(folder)?.ok_or_else(|| refused(&path, "no such file: no run was begun here".to_owned()))?;
+    let counted = entry.counted;
+    match entry.run {
+        Some(run) => Ok((counted, run)),
+        None => {
+            Err(refused(&path, "the run was ended before its terms were stored: begin it again".to_owned()))
+        }
+    }
 }
 
-fn entry(folder: &Path) -> Result<Entry, TrainError> {
+fn entry(folder: &Path) -> Result<Option<Entry>, TrainError> {
     let path = folder.join(LEDGER_FILE);
-    let bytes = read(&path)?.ok_or_else(|| {
-        let why =
-            "no such file: without the ledger nobody knows which steps were seen, so the run cannot go on";
-        refused(&path, why.to_owned())
-    })?;
+    let Some(bytes) = read(&path)? else { return Ok(None) };
     let broken = |error| refused(&path, format!("not a ledger: {error}; restore it from a copy"));
-    let text: serde_json::Value = serde_json::from_slice(&bytes).map_err(broken)?;
-    if text["format"] != FORMAT {
+    let text: Value = serde_json::from_slice(&bytes).map_err(broken)?;
+    if text["format"] != FORMAT && text["format"] != 1 {
         return Err(refused(
             &path,
             format!("format {} is not known here: use a newer version", text["format"]),
         ));
     }
-    serde_json::from_value(text).map_err(broken)
-}
-
-/// Removes what a killed process left half written. Nobody else writes: the folder is locked.
-fn sweep(folder: &Path) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let is_ours =
-            [LEDGER_FILE, CHECKPOINT_FILE].iter().any(|file| name.starts_with(&format!(".{file}.")));
-        if is_ours && name.ends_with(".tmp") {
-            // A file that cannot be removed takes room and does no other harm.
-            let _ = std::fs::remove_file(entry.path());
-        }
+    let is_first = text["format"] == 1;
+    let entry: Entry = serde_json::from_value(text).map_err(broken)?;
+    match entry.run.is_none() && (is_first || entry.counted > 0) {
+        true => Err(refused(&path, "not a ledger: it has no run; restore it from a copy".to_owned())),
+        false => Ok(Some(entry)),
     }
 }
 
 fn refused(path: &Path, why: String) -> TrainError {
     TrainError::File { file: path.display().to_string(), why }
-}
-
-/// The lock of a folder, which ends with the process.
-fn lock(folder: &Path) -> Result<File, TrainError> {
-    let path = folder.join(LOCK_FILE);
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| refused(&path, format!("cannot be written: {error}")))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(refused(folder, "another process is training here: wait for it, or stop it".to_owned()))
-        }
-        Err(TryLockError::Error(error)) => Err(refused(&path, format!("cannot be locked: {error}"))),
-    }
 }
 
 #[cfg(test)]
@@ -169,30 +224,86 @@ mod tests {
         Stored::new(&terms, &Recipe { optimizer, schedule, average: None }, &Layout::default())
     }
 
+    fn begin(folder: &Path) -> Result<Ledger, TrainError> {
+        Ledger::begin(Claim::take(folder)?, run())
+    }
+
+    fn resume(folder: &Path) -> Result<Ledger, TrainError> {
+        Ledger::resume(Claim::take(folder)?, run())
+    }
+
     #[test]
     fn it_only_grows_and_survives() {
         let folder = tempfile::tempdir().unwrap();
-        let mut ledger = Ledger::begin(folder.path(), run()).unwrap();
-        assert!(Ledger::resume(folder.path()).is_err_and(|e| e.to_string().contains("another process")));
+        let mut ledger = begin(folder.path()).unwrap();
+        assert!(resume(folder.path()).is_err_and(|e| e.to_string().contains("another process")));
         ledger.announce(5).unwrap();
         ledger.announce(3).unwrap();
         drop(ledger);
-        let ledger = Ledger::resume(folder.path()).unwrap();
-        assert_eq!((ledger.counted(), ledger.run()), (5, &run()));
+        let ledger = resume(folder.path()).unwrap();
+        assert_eq!((ledger.counted(), &ledger.entry.run), (5, &Some(run())));
         drop(ledger);
-        assert!(Ledger::begin(folder.path(), run()).is_err_and(|e| e.to_string().contains("holds a run")));
+        assert!(begin(folder.path()).is_err_and(|e| e.to_string().contains("holds a run")));
     }
 
     #[test]
     fn missing_and_broken_ledgers_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Ledger::resume(folder.path()).is_err_and(|e| e.to_string().contains("no such file")));
-        let nowhere = folder.path().join("nowhere");
-        assert!(Ledger::resume(&nowhere).is_err_and(|e| e.to_string().contains("no such folder")));
+        assert!(resume(folder.path()).is_err_and(|e| e.to_string().contains("no such file")));
         let path = folder.path().join(LEDGER_FILE);
-        for text in ["", "{", "{\"format\":1,\"counted\":3}", "{\"format\":2,\"counted\":1}", "[]", "7"] {
+        for text in [
+            "",
+            "{",
+            "{\"format\":1,\"counted\":3}",
+            "{\"format\":3,\"counted\":1}",
+            "{\"format\":2,\"counted\":1}",
+            "[]",
+            "7",
+        ] {
             std::fs::write(&path, text).unwrap();
-            assert!(Ledger::resume(folder.path()).is_err(), "{text}");
+            assert!(resume(folder.path()).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_beginning_is_on_disk_before_the_run_and_gives_way_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("run");
+        let mut claim = Claim::take(&place).unwrap();
+        assert!(!claim.has_ledger() && claim.request().is_none());
+        claim.begin(serde_json::json!({"epsilon": 1})).unwrap();
+        assert!(Claim::take(&place).is_err_and(|e| e.to_string().contains("another process")));
+        // Killed here: the next one begins anew, or goes on with what was asked.
+        drop(claim);
+        assert!(crate::checkpoint::status(&place).is_err());
+        let mut claim = Claim::take(&place).unwrap();
+        assert!(claim.has_ledger() && !claim.has_run());
+        claim.begin(serde_json::json!({"epsilon": 2})).unwrap();
+        drop(Ledger::begin(claim, run()).unwrap());
+        let claim = Claim::take(&place).unwrap();
+        assert!(claim.has_run() && claim.request() == Some(&serde_json::json!({"epsilon": 2})));
+        drop(claim);
+        assert_eq!(crate::checkpoint::status(&place).unwrap().counted, 0);
+        assert!(Claim::take(&place).unwrap().begin(serde_json::json!({})).is_err());
+        let other = folder.path().join("other");
+        let mut claim = Claim::take(&other).unwrap();
+        claim.begin(serde_json::json!({})).unwrap();
+        claim.abandon();
+        assert_eq!(std::fs::read_dir(&other).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn ledgers_of_the_first_format_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(begin(folder.path()).unwrap());
+        let path = folder.path().join(LEDGER_FILE);
+        let mut text: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        text["format"] = 1.into();
+        text["counted"] = 4.into();
+        std::fs::write(&path, text.to_string()).unwrap();
+        assert_eq!(resume(folder.path()).unwrap().counted(), 4);
+        text.as_object_mut().unwrap().remove("run");
+        std::fs::write(&path, text.to_string()).unwrap();
+        assert!(resume(folder.path()).is_err_and(|e| e.to_string().contains("no run")));
     }
 }

@@ -6,11 +6,13 @@
 //! | `checkpoint.safetensors` | weights, optimiser and average, with the plan, the recipe and the steps taken |
 //! | `run.lock` | locked while a process trains |
 //!
-//! Every file is replaced as a whole. The ledger is on disk before anything that it counts is visible.
+//! Every file is replaced as a whole. The ledger is on disk before anything that it counts is visible. [`Claim`] is the lock with the
+//! ledger's first entry, for those who write other files into the folder as well.
 
 mod ledger;
 mod state;
 
+pub use ledger::Claim;
 pub(crate) use ledger::Ledger;
 pub(crate) use state::{State, Stored};
 

@@ -2,7 +2,7 @@
 
 use super::{Source, Trainer};
 use crate::TrainError;
-use crate::checkpoint::{Ledger, State, Stored};
+use crate::checkpoint::{Claim, Ledger, State, Stored};
 use std::path::Path;
 
 impl Trainer {
@@ -11,6 +11,29 @@ impl Trainer {
     /// # Errors
     /// [`TrainError::File`] when there is a run already or the folder cannot be written.
     pub fn begin_in(&mut self, folder: &Path) -> Result<(), TrainError> {
+        self.check_keepable(folder)?;
+        let claim = Claim::take(folder)?;
+        if claim.has_ledger() {
+            let why = "holds a run already: resume it, or give another folder".to_owned();
+            return Err(TrainError::File { file: folder.display().to_string(), why });
+        }
+        self.begin_under(claim)
+    }
+
+    /// As [`begin_in`](Self::begin_in), in a folder that is claimed already.
+    ///
+    /// # Errors
+    /// As [`begin_in`](Self::begin_in).
+    pub fn begin_under(&mut self, claim: Claim) -> Result<(), TrainError> {
+        self.check_keepable(claim.folder())?;
+        let mut ledger = Ledger::begin(claim, self.stored())?;
+        ledger.announce(self.counted)?;
+        self.ledger = Some(ledger);
+        Ok(())
+    }
+
+    /// Refuses to keep a run twice, or one that is to be repeated.
+    fn check_keepable(&self, folder: &Path) -> Result<(), TrainError> {
         if let Some(ledger) = &self.ledger {
             let why = "the run is kept in a folder already".to_owned();
             return Err(TrainError::File { file: ledger.folder().display().to_string(), why });
@@ -19,9 +42,6 @@ impl Trainer {
             let why = "a repeatable training is kept in no folder: repeat it".to_owned();
             return Err(TrainError::File { file: folder.display().to_string(), why });
         }
-        let mut ledger = Ledger::begin(folder, self.stored())?;
-        ledger.announce(self.counted)?;
-        self.ledger = Some(ledger);
         Ok(())
     }
 
@@ -32,6 +52,20 @@ impl Trainer {
     /// [`TrainError::Changed`] when the plan, the recipe or the model is another; [`TrainError::File`] when files are
     /// missing, corrupt or in use. Nothing has changed then.
     pub fn resume_from(&mut self, folder: &Path) -> Result<(), TrainError> {
+        if !folder.is_dir() {
+            let why = "no such folder: give the one that the run was begun in".to_owned();
+            return Err(TrainError::File { file: folder.display().to_string(), why });
+        }
+        self.resume_under(Claim::take(folder)?)
+    }
+
+    /// As [`resume_from`](Self::resume_from), in a folder that is claimed already. One whose run was killed before its terms
+    /// were stored begins here.
+    ///
+    /// # Errors
+    /// As [`resume_from`](Self::resume_from).
+    pub fn resume_under(&mut self, claim: Claim) -> Result<(), TrainError> {
+        let folder = claim.folder().to_owned();
         if self.counted > 0 {
             return Err(TrainError::invalid("steps", self.counted, "resume before the first step"));
         }
@@ -39,10 +73,9 @@ impl Trainer {
             let why = "a repeatable training resumes nothing: repeat it".to_owned();
             return Err(TrainError::File { file: folder.display().to_string(), why });
         }
-        let ledger = Ledger::resume(folder)?;
         let (stored, layout) = (self.stored(), self.layout.clone());
-        stored.check(ledger.run())?;
-        self.state().load(folder, &stored, &layout)?;
+        let ledger = Ledger::resume(claim, stored.clone())?;
+        self.state().load(&folder, &stored, &layout)?;
         self.counted = self.counted.max(ledger.counted());
         self.stopped = ledger.stopped();
         self.ledger = Some(ledger);

@@ -4,7 +4,7 @@ use crate::Request;
 use crate::audit::case::{Case, Chosen, Wanted};
 use crate::fit::{FitPlan, Task, encode, read as read_table, reference_terms};
 use crate::folder::linear::Stored;
-use crate::folder::{read_certificate, request};
+use crate::folder::{Content, Fingerprint, is_same, read_certificate, request};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::table::tables;
@@ -14,10 +14,11 @@ use reticent_core::{Certificate, Code};
 use reticent_data::schema::Unit;
 use reticent_data::{Design, TableFile};
 use reticent_erm::{Linear, Method, Model};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A stored linear model, the request that made it, and where other rows are.
 pub(in crate::audit) struct LinearTarget {
+    folder: PathBuf,
     stored: Stored,
     plan: FitPlan,
     others: Others,
@@ -64,13 +65,17 @@ impl LinearTarget {
                 ));
             }
         };
-        Ok(Self { stored, plan, others, certificate: read_certificate(folder)? })
+        let certificate = read_certificate(folder)?;
+        Ok(Self { folder: folder.to_owned(), stored, plan, others, certificate })
     }
 
     /// Reads training rows and others, and chooses whom to audit.
     pub(super) fn case(self, wanted: &Wanted, session: &mut Session) -> Result<Case, Refusal> {
         let watch = session.watch();
         let (members, held_out) = encode(&self.plan, watch)?;
+        let content = Content::Rows(&members);
+        let tested = held_out.as_ref().map(Content::Rows);
+        Fingerprint::check(&self.folder, &self.plan.data, content, tested)?;
         let (rest, name, known) = match (&self.others, held_out) {
             (Others::HeldOut, Some(held_out)) => {
                 // A keyed hash of its content, and of how many equal rows came before it, sent every row to one of the sides.
@@ -82,6 +87,9 @@ impl LinearTarget {
             }
             (Others::HeldOut, None) => return Err(Refusal::internal("a split without a held-out side")),
         };
+        if is_same(Content::Rows(&members), Content::Rows(&rest))? {
+            return Err(super::same_data(&name));
+        }
         let count = members.rows();
         let draw = wanted.declared.or(known).unwrap_or(Draw::Undeclared);
         let (method, size, models) = parts(&self.stored.model);

@@ -39,6 +39,12 @@ impl Target {
     }
 }
 
+/// The refusal of members as non-members.
+fn same_data(name: &str) -> Refusal {
+    let remedy = "these are the training data themselves: give data that the model was not trained on";
+    Refusal::conflict("non_members", name, remedy)
+}
+
 /// A stored network whose training is repeated.
 pub(super) struct Repeated(network::NetworkTarget);
 

@@ -1,7 +1,8 @@
 //! A stored network as the target of an audit.
 
 use crate::audit::case::{Case, Chosen, Wanted};
-use crate::folder::network::{RUN_FILE, Stored, read_certificate};
+use crate::folder::network::{RUN_FILE, Stored};
+use crate::folder::{Content, Fingerprint, is_same, read_certificate};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::train::{Found, Reader, Settings, Source, Train, agree, find, settle, size};
@@ -11,11 +12,12 @@ use reticent_audit::Draw;
 use reticent_core::{Certificate, Code};
 use reticent_data::schema::Unit;
 use reticent_train::{Effort, Examples, Model};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A stored network and the run that made it.
 pub(super) struct NetworkTarget {
+    folder: PathBuf,
     stored: Stored,
     run: Train,
     settings: Settings,
@@ -47,7 +49,7 @@ impl NetworkTarget {
         }
         let found = find(run.data.as_deref(), run.data_dir.as_deref())?;
         let certificate = read_certificate(folder)?;
-        Ok(Self { stored, run, settings, found, certificate })
+        Ok(Self { folder: folder.to_owned(), stored, run, settings, found, certificate })
     }
 
     /// How many classes there are.
@@ -59,6 +61,8 @@ impl NetworkTarget {
     pub(super) fn examples(&self, watch: &dyn Watch) -> Result<Examples, Refusal> {
         let examples = self.stored.reader.read(&self.found.source, true, watch)?.examples;
         self.stored.network.check(&examples)?;
+        let content = Content::Examples(&examples, None);
+        Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
         Ok(examples)
     }
 
@@ -113,6 +117,9 @@ impl Compared {
         let reader: &Reader = &trained.stored.reader;
         let rest = reader.read(&source, true, session.watch())?.examples;
         trained.stored.network.check(&rest)?;
+        if is_same(Content::Examples(&trained.examples, None), Content::Examples(&rest, None))? {
+            return Err(super::same_data(&name));
+        }
         let members = trained.examples.len();
         let draw = wanted.declared.unwrap_or(Draw::Undeclared);
         let chosen = Chosen::of((members, rest.len()), draw, wanted.most, &wanted.key, |_| true)?;

@@ -1,0 +1,120 @@
+//! Certificate and weights belong together, and what tells about the data is private.
+
+use super::{Folder, PEOPLE, SCHEMA, copy, json, linear, network, refusal, stdout};
+
+/// Everything that reads a model refuses it.
+fn refused(model: &str, file: &str, why: &str) {
+    for words in [
+        &["predict", model, PEOPLE][..],
+        &["evaluate", model, PEOPLE],
+        &["audit", model, "--references", "2", "--non-members", PEOPLE],
+    ] {
+        let line = refusal(words);
+        assert!(line.contains(file) && line.contains(why), "{words:?}: {line}");
+    }
+}
+
+#[test]
+fn weights_and_certificates_of_others_are_refused() {
+    let folder = Folder::new();
+    let [private, exact] = ["private", "exact"].map(|name| folder.path(name));
+    stdout(&linear(PEOPLE, &private));
+    stdout(&["train", PEOPLE, "--schema", SCHEMA, "--method", "exact", "--out", &exact]);
+    let weights = std::fs::read(folder.path("exact/weights.safetensors")).unwrap();
+    let own = std::fs::read(folder.path("private/weights.safetensors")).unwrap();
+    folder.file("private/weights.safetensors", &weights);
+    refused(&private, "weights.safetensors", "not those that the certificate speaks for");
+    folder.file("private/weights.safetensors", &own);
+    // The exact model with the private one's certificate.
+    let copied = folder.path("copied");
+    copy(&exact, &copied);
+    folder.file("copied/certificate.json", folder.read("private/certificate.json"));
+    refused(&copied, "certificate.json", "not the certificate");
+    // A claim that was made smaller by hand.
+    let certificate = folder.read("private/certificate.json");
+    let mut edited: serde_json::Value = serde_json::from_str(&certificate).unwrap();
+    edited["epsilon"] = 0.001.into();
+    folder.file("private/certificate.json", edited.to_string());
+    refused(&private, "certificate.json", "not the certificate");
+    folder.file("private/certificate.json", certificate);
+    stdout(&["predict", &private, PEOPLE]);
+}
+
+#[test]
+fn a_network_is_bound_to_its_layers_as_well() {
+    let folder = Folder::new();
+    let [one, other] = ["one", "other"].map(|name| folder.path(name));
+    stdout(&network(PEOPLE, &one));
+    let mut plain = network(PEOPLE, &other);
+    plain.retain(|word| !["--epsilon", "4", "--delta", "1e-4"].contains(word));
+    stdout(&[&plain[..], &["--non-private"]].concat());
+    let keep = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let (weights, layers) = (keep("one/model.safetensors"), folder.read("one/model.toml"));
+    folder.file("one/model.safetensors", keep("other/model.safetensors"));
+    refused(&one, "model.safetensors", "not those that the certificate speaks for");
+    folder.file("one/model.safetensors", weights);
+    folder.file("one/model.toml", layers.replacen("relu", "tanh", 1));
+    refused(&one, "model.toml", "changed since the model was stored");
+    let line = refusal(&["train", "--resume", &one]);
+    assert!(line.contains("another model"), "{line}");
+    folder.file("one/model.toml", layers);
+    assert!(json(&["evaluate", &one, PEOPLE])["rows"] == 240);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_tells_about_the_data_is_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let [one, two, three] = ["one", "two", "three"].map(|name| folder.path(name));
+    stdout(&linear(PEOPLE, &one));
+    stdout(&linear(PEOPLE, &two));
+    stdout(&network(PEOPLE, &three));
+    for name in ["one", "two", "three"] {
+        let path = folder.path(&format!("{name}/fingerprint.json"));
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // Two digests of the same data have nothing in common.
+    assert_ne!(folder.read("one/fingerprint.json"), folder.read("two/fingerprint.json"));
+}
+
+#[test]
+fn other_data_are_not_audited_and_members_are_no_others() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(PEOPLE).unwrap();
+    for kind in [linear, network] {
+        let (data, out) = (folder.file("data.csv", &text), folder.path("model"));
+        stdout(&kind(&data, &out));
+        // The same rows in another order are the same data, under whatever name they are.
+        let (head, rows) = text.split_once('\n').unwrap();
+        let turned = rows.lines().rev().collect::<Vec<_>>().join("\n");
+        folder.file("data.csv", format!("{head}\n{turned}\n"));
+        let others = folder.file("others.csv", format!("{head}\n{rows}"));
+        let audit = ["audit", &out, "--references", "2", "--records", "40"];
+        let words = [&audit[..], &["--non-members", &others]].concat();
+        if out == folder.path("model") && std::path::Path::new(&folder.path("model/model.toml")).exists() {
+            let line = refusal(&words);
+            assert!(line.contains("training data themselves"), "{line}");
+        }
+        // A replaced file is not what the model was trained on.
+        folder.file("data.csv", text.replacen(",yes", ",no", 1));
+        let line = refusal(&[&audit[..], &["--non-members", PEOPLE]].concat());
+        assert!(line.contains("data.csv") && line.contains("not the data"), "{line}");
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+#[test]
+fn validation_data_that_are_the_private_ones_are_recognised_by_their_content() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(PEOPLE).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    let turned = rows.lines().rev().collect::<Vec<_>>().join("\n");
+    let same = folder.file("same.csv", format!("{head}\n{turned}\n"));
+    let out = folder.path("run");
+    let words = [&network(PEOPLE, &out)[..], &["--validation", &same]].concat();
+    assert!(refusal(&words).contains("the private data themselves"));
+    assert!(!std::path::Path::new(&out).exists(), "a refused run leaves nothing behind");
+    let fewer = folder.file("fewer.csv", format!("{head}\n{}\n", turned.lines().next().unwrap()));
+    stdout(&[&network(PEOPLE, &out)[..], &["--validation", &fewer]].concat());
+}

@@ -1,0 +1,25 @@
+use crate::Session;
+use reticent_noise::entropy::Bits;
+
+/// One fair coin for each of so many records, from the session's generator: who is to be in the training data of a model whose
+/// audit may then say `drawn = 0.5` and state a bound.
+///
+/// # Guarantee
+/// The coins are fair, independent of each other and of what is in the records: the premise of a bound from one run.
+pub fn coins(records: usize, session: &mut Session) -> Vec<bool> {
+    (0..records).map(|_| session.entropy().bit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn about_half_are_in() {
+        let mut session = Session::without_limit().unwrap();
+        let inside = coins(4096, &mut session).into_iter().filter(|inside| *inside).count();
+        // Six deviations of 32.
+        assert!((1856..=2240).contains(&inside), "{inside}");
+        assert!(coins(0, &mut session).is_empty());
+    }
+}

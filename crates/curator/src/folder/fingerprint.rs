@@ -1,0 +1,339 @@
+//! A keyed digest of the training data: whether data are those that a model was trained on.
+//!
+//! Every unit (a row, an image, all rows of a user) is hashed as it is encoded, with HMAC-SHA256 under a random key of the
+//! folder's own; the hashes are added up modulo 2^256, so that the order of the rows does not matter, and the sum is hashed with
+//! the number of units.
+//!
+//! Whoever has the key and the digest can try out whole tables: he learns whether a table that he can write down *is* the training data,
+//! hence, if he knows all rows but one, whether that one is who he thinks. That is what no certificate allows. So the file belongs
+//! to the private side: only its owner may read it, the certificate does not speak for it, and it is not to be given away with the
+//! model (it can be removed; then nothing is compared). A digest without a key would tell the same to everyone who sees it,
+//! wherever it was copied to, and two folders with the same digest would be seen to have the same data; a keyed one without its key is
+//! a random number.
+//!
+//! Data are compared as a whole and never row by row: a refusal for a part would answer whether a row is among the private ones.
+
+use super::layout::FINGERPRINT_FILE;
+use super::seal::hex;
+use super::writer::Writer;
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_data::Design;
+use reticent_noise::Entropy;
+use reticent_noise::entropy::Bits;
+use reticent_train::{Examples, Inputs, Targets};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The form of the digest. One of another form says nothing here.
+const FORMAT: u32 = 1;
+
+/// The length of a block of SHA-256.
+const BLOCK: usize = 64;
+
+/// Data whose content can be compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content<'a> {
+    /// Encoded rows, one a unit.
+    Rows(&'a Design),
+    /// Examples, and to which user each belongs where users are protected.
+    Examples(&'a Examples, Option<&'a [u32]>),
+}
+
+/// A key, under which contents have digests.
+#[derive(Clone)]
+pub(crate) struct Key {
+    bytes: [u8; 32],
+    /// SHA-256 after the first block of the inner and of the outer hash.
+    inner: Sha256,
+    outer: Sha256,
+}
+
+impl Key {
+    /// A new one.
+    pub(crate) fn draw() -> Result<Self, Refusal> {
+        let mut entropy = Entropy::new()?;
+        let mut bytes = [0; 32];
+        for chunk in bytes.chunks_exact_mut(8) {
+            chunk.copy_from_slice(&entropy.word().to_le_bytes());
+        }
+        Ok(Self::of(bytes))
+    }
+
+    fn of(bytes: [u8; 32]) -> Self {
+        let padded = |pad: u8| {
+            let mut block = [pad; BLOCK];
+            block.iter_mut().zip(&bytes).for_each(|(place, byte)| *place ^= byte);
+            Sha256::new_with_prefix(block)
+        };
+        Self { bytes, inner: padded(0x36), outer: padded(0x5c) }
+    }
+
+    /// HMAC-SHA256.
+    fn mac(&self, write: impl FnOnce(&mut Sha256)) -> [u8; 32] {
+        let mut inner = self.inner.clone();
+        write(&mut inner);
+        let mut outer = self.outer.clone();
+        outer.update(inner.finalize());
+        outer.finalize().into()
+    }
+
+    /// The digest of data.
+    pub(crate) fn digest(&self, content: Content<'_>) -> String {
+        let mut sum = Sum::default();
+        match content {
+            Content::Rows(design) => {
+                (0..design.rows()).for_each(|row| sum.add(&self.row(design, row)));
+            }
+            Content::Examples(examples, None) => {
+                (0..examples.len()).for_each(|place| sum.add(&self.example(examples, place)));
+            }
+            Content::Examples(examples, Some(users)) => {
+                let count = users.iter().max().map_or(0, |last| *last as usize + 1);
+                let mut each = vec![Sum::default(); count];
+                for (place, user) in users.iter().enumerate().take(examples.len()) {
+                    each[*user as usize].add(&self.example(examples, place));
+                }
+                for own in each.iter().filter(|own| own.count > 0) {
+                    sum.add(&self.mac(|hash| own.write(b"user", hash)));
+                }
+            }
+        }
+        hex(&self.mac(|hash| sum.write(b"all", hash)))
+    }
+
+    fn row(&self, design: &Design, row: usize) -> [u8; 32] {
+        let (columns, values) = design.row(row);
+        self.mac(|hash| {
+            hash.update(b"row");
+            let label = design.labels().get(row).copied().unwrap_or_default();
+            hash.update(label.to_bits().to_le_bytes());
+            for (column, value) in columns.iter().zip(values) {
+                hash.update(column.to_le_bytes());
+                hash.update(value.to_bits().to_le_bytes());
+            }
+        })
+    }
+
+    fn example(&self, examples: &Examples, place: usize) -> [u8; 32] {
+        let range = place * examples.size()..(place + 1) * examples.size();
+        let mut bytes = Vec::new();
+        match examples.targets() {
+            Targets::Classes(classes) => bytes.extend(classes[place].to_le_bytes()),
+            Targets::Numbers(numbers) => bytes.extend(numbers[place].to_bits().to_le_bytes()),
+        }
+        match examples.inputs() {
+            Inputs::Real(values) => {
+                bytes.extend(values[range].iter().flat_map(|value| value.to_bits().to_le_bytes()));
+            }
+            Inputs::Pixels { values, .. } => bytes.extend_from_slice(&values[range]),
+            Inputs::Tokens(ids) => bytes.extend(ids[range].iter().flat_map(|id| id.to_le_bytes())),
+        }
+        self.mac(|hash| {
+            hash.update(b"example");
+            hash.update(&bytes);
+        })
+    }
+}
+
+/// Hashes added up modulo 2^256.
+#[derive(Debug, Clone, Default)]
+struct Sum {
+    words: [u64; 4],
+    count: u64,
+}
+
+impl Sum {
+    fn add(&mut self, hash: &[u8; 32]) {
+        let mut carry = false;
+        for (word, bytes) in self.words.iter_mut().zip(hash.as_chunks::<8>().0) {
+            let (once, first) = word.overflowing_add(u64::from_le_bytes(*bytes));
+            let (twice, second) = once.overflowing_add(u64::from(carry));
+            (*word, carry) = (twice, first || second);
+        }
+        self.count += 1;
+    }
+
+    fn write(&self, what: &[u8], hash: &mut Sha256) {
+        hash.update(what);
+        hash.update(self.count.to_le_bytes());
+        self.words.iter().for_each(|word| hash.update(word.to_le_bytes()));
+    }
+}
+
+/// Whether two contents are the same, in whatever order.
+pub(crate) fn is_same(one: Content<'_>, other: Content<'_>) -> Result<bool, Refusal> {
+    let count = |content: &Content<'_>| match content {
+        Content::Rows(design) => design.rows(),
+        Content::Examples(examples, _) => examples.len(),
+    };
+    if count(&one) != count(&other) || count(&one) == 0 {
+        return Ok(false);
+    }
+    let key = Key::draw()?;
+    Ok(key.digest(one) == key.digest(other))
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    format: u32,
+    /// Says what the file is to whoever opens it.
+    note: String,
+    key: String,
+    training: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_out: Option<String>,
+}
+
+const NOTE: &str = "private: tells whether a table is the training data; not covered by the certificate, not to be given away";
+
+/// Writes the digest of what a model is trained on, and of what was held out of the same table.
+pub(crate) fn store(
+    writer: &Writer,
+    training: Content<'_>,
+    held_out: Option<Content<'_>>,
+) -> Result<(), Refusal> {
+    let key = Key::draw()?;
+    let stored = Stored {
+        format: FORMAT,
+        note: NOTE.to_owned(),
+        key: hex(&key.bytes),
+        training: key.digest(training),
+        held_out: held_out.map(|content| key.digest(content)),
+    };
+    let text = serde_json::to_string_pretty(&stored).map_err(Refusal::internal)?;
+    writer.write_private(FINGERPRINT_FILE, format!("{text}\n").as_bytes())
+}
+
+/// What a folder knows about its training data; none where it was written without a fingerprint, or that was removed.
+pub(crate) struct Fingerprint {
+    key: Key,
+    training: String,
+    held_out: Option<String>,
+}
+
+impl Fingerprint {
+    /// Reads the one of a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, Refusal> {
+        let path = folder.join(FINGERPRINT_FILE);
+        let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(refuse(format!("cannot be read: {error}")).coded(Code::Unreadable)),
+        };
+        let broken = || refuse("not a fingerprint of data: restore it from a copy, or remove it".to_owned());
+        let stored: Stored = serde_json::from_slice(&text).map_err(|_| broken())?;
+        if stored.format != FORMAT {
+            return Ok(None);
+        }
+        let key = Key::of(unhex(&stored.key).ok_or_else(broken)?);
+        Ok(Some(Self { key, training: stored.training, held_out: stored.held_out }))
+    }
+
+    /// Whether these are the data that the model was trained on, and what was held out of them.
+    pub(crate) fn is_of(&self, training: Content<'_>, held_out: Option<Content<'_>>) -> bool {
+        self.key.digest(training) == self.training
+            && match (&self.held_out, held_out) {
+                (Some(known), Some(content)) => self.key.digest(content) == *known,
+                _ => true,
+            }
+    }
+
+    /// Refuses data other than those that the folder's model was trained on.
+    pub(crate) fn check(
+        folder: &Path,
+        name: &str,
+        training: Content<'_>,
+        held_out: Option<Content<'_>>,
+    ) -> Result<(), Refusal> {
+        match Self::read(folder)? {
+            Some(known) if !known.is_of(training, held_out) => {
+                let text = format!(
+                    "{name}: not the data that the model in {} was trained on: give those, or train again",
+                    folder.display()
+                );
+                Err(Refusal::new(Code::Changed, text))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (place, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examples(rows: &[[f32; 2]], classes: &[u32]) -> Examples {
+        Examples::new(&[2], Inputs::Real(rows.concat()), Targets::Classes(classes.to_vec())).unwrap()
+    }
+
+    #[test]
+    fn the_code_is_the_standard_one() {
+        // RFC 4231, test case 2 with its key, which HMAC pads with zeros.
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(b"Jefe");
+        let found = Key::of(key).mac(|hash| hash.update(b"what do ya want for nothing?"));
+        assert_eq!(hex(&found), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn order_does_not_matter_and_everything_else_does() {
+        let one = examples(&[[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]], &[0, 1, 0]);
+        let turned = examples(&[[3.0, 4.0], [1.0, 2.0], [1.0, 2.0]], &[1, 0, 0]);
+        let plain = |examples| Content::Examples(examples, None);
+        assert!(is_same(plain(&one), plain(&turned)).unwrap());
+        for other in [
+            examples(&[[3.0, 4.0], [1.0, 2.0]], &[1, 0]),
+            examples(&[[3.0, 4.0], [1.0, 2.0], [1.0, 2.5]], &[1, 0, 0]),
+            examples(&[[3.0, 4.0], [1.0, 2.0], [1.0, 2.0]], &[1, 0, 1]),
+            examples(&[[3.0, 4.0], [3.0, 4.0], [1.0, 2.0]], &[1, 1, 0]),
+        ] {
+            assert!(!is_same(plain(&one), Content::Examples(&other, None)).unwrap());
+        }
+        // Whose rows they are counts, and not how users are numbered.
+        let by = |users| Content::Examples(&one, Some(users));
+        assert!(is_same(by(&[0, 1, 1]), by(&[1, 0, 0])).unwrap());
+        assert!(is_same(by(&[0, 1, 1]), by(&[1, 1, 0])).unwrap(), "equal rows change places");
+        assert!(!is_same(by(&[0, 1, 1]), by(&[0, 1, 0])).unwrap());
+        assert!(!is_same(by(&[0, 1, 1]), plain(&one)).unwrap());
+        let nothing = examples(&[], &[]);
+        assert!(!is_same(plain(&nothing), plain(&nothing)).unwrap());
+    }
+
+    #[test]
+    fn rows_are_told_apart() {
+        let design = |values: &[f64], labels: &[f64]| Design::dense(2, values, labels.to_vec(), 1.0).unwrap();
+        let one = design(&[0.1, 0.2, 0.3, 0.4], &[1.0, -1.0]);
+        let turned = design(&[0.3, 0.4, 0.1, 0.2], &[-1.0, 1.0]);
+        let other = design(&[0.3, 0.4, 0.1, 0.2], &[1.0, -1.0]);
+        assert!(is_same(Content::Rows(&one), Content::Rows(&turned)).unwrap());
+        assert!(!is_same(Content::Rows(&one), Content::Rows(&other)).unwrap());
+    }
+
+    #[test]
+    fn keys_come_back_and_differ() {
+        let (one, other) = (Key::draw().unwrap(), Key::draw().unwrap());
+        assert_ne!(one.bytes, other.bytes);
+        assert_eq!(unhex(&hex(&one.bytes)), Some(one.bytes));
+        for text in ["", "0", "zz", &"é".repeat(32), &"0".repeat(63), &"g".repeat(64)] {
+            assert_eq!(unhex(text), None, "{text}");
+        }
+        let data = examples(&[[1.0, 2.0]], &[0]);
+        assert_ne!(one.digest(Content::Examples(&data, None)), other.digest(Content::Examples(&data, None)));
+    }
+}

@@ -1,0 +1,152 @@
+//! The files of a model's or a run's folder, and what a folder is by them.
+
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_data::temporary_of;
+use reticent_train::Claim;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+pub use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE};
+
+/// What is guaranteed for everything in the folder but [`FINGERPRINT_FILE`].
+pub const CERTIFICATE_FILE: &str = "certificate.json";
+/// What the model is, with the digests of the files that belong to it. A folder that has it holds a model.
+pub const MODEL_FILE: &str = "model.json";
+/// The weights of a linear model.
+pub const LINEAR_WEIGHTS_FILE: &str = "weights.safetensors";
+/// The weights of a network.
+pub const NETWORK_WEIGHTS_FILE: &str = "model.safetensors";
+/// The layers of a network.
+pub const DESCRIPTION_FILE: &str = "model.toml";
+/// What is public of the table.
+pub const SCHEMA_FILE: &str = "schema.toml";
+/// The tokens of a network that reads texts.
+pub const VOCABULARY_FILE: &str = "vocabulary.txt";
+/// The request behind a linear model.
+pub const FIT_FILE: &str = "run.json";
+/// The request behind a network.
+pub const RUN_FILE: &str = "run.toml";
+/// How a network's training went.
+pub const METRICS_FILE: &str = "metrics.jsonl";
+/// A keyed digest of the training data, with its key: private, whatever the certificate says.
+pub const FINGERPRINT_FILE: &str = "fingerprint.json";
+
+/// The files whose digests a report states, in its order.
+pub(super) const OF_MODEL: &[&str] = &[
+    CERTIFICATE_FILE,
+    NETWORK_WEIGHTS_FILE,
+    LINEAR_WEIGHTS_FILE,
+    MODEL_FILE,
+    DESCRIPTION_FILE,
+    SCHEMA_FILE,
+    RUN_FILE,
+    FIT_FILE,
+];
+
+/// What may be there before anything is drawn.
+const OF_BEGINNING: &[&str] =
+    &[LOCK_FILE, LEDGER_FILE, SCHEMA_FILE, VOCABULARY_FILE, DESCRIPTION_FILE, FIT_FILE, FINGERPRINT_FILE];
+
+/// All files whose temporary names are swept.
+pub(super) const ALL: &[&str] = &[
+    LOCK_FILE,
+    LEDGER_FILE,
+    CHECKPOINT_FILE,
+    CERTIFICATE_FILE,
+    MODEL_FILE,
+    LINEAR_WEIGHTS_FILE,
+    NETWORK_WEIGHTS_FILE,
+    DESCRIPTION_FILE,
+    SCHEMA_FILE,
+    VOCABULARY_FILE,
+    FIT_FILE,
+    RUN_FILE,
+    METRICS_FILE,
+    FINGERPRINT_FILE,
+];
+
+/// The kinds of models that a folder can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// One set of weights a class.
+    Linear,
+    /// Layers.
+    Network,
+}
+
+/// Whether nothing has been drawn for what is in a folder: it holds at most what is written before the first draw by a process
+/// that was killed.
+pub(super) fn is_beginning(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let mut has_lock = false;
+    for entry in entries {
+        let Ok(entry) = entry else { return false };
+        let (name, is_file) = (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_file()));
+        let Some(name) = name.to_str().filter(|_| is_file) else { return false };
+        let known = temporary_of(name).map_or(OF_BEGINNING, |_| ALL);
+        if !known.contains(&temporary_of(name).unwrap_or(name)) {
+            return false;
+        }
+        has_lock |= name == LOCK_FILE;
+    }
+    has_lock
+}
+
+/// Takes away what an earlier beginning left.
+pub(super) fn clear_beginning(claim: &Claim) -> Result<(), Refusal> {
+    let folder = claim.folder();
+    for name in OF_BEGINNING.iter().filter(|name| ![LOCK_FILE, LEDGER_FILE].contains(name)) {
+        let path = folder.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let text = format!("{}: cannot be replaced: {error}", path.display());
+                return Err(Refusal::new(Code::Unwritable, text));
+            }
+            _ => {}
+        }
+    }
+    sweep(folder);
+    Ok(())
+}
+
+/// Takes away what killed writers left under temporary names.
+pub(super) fn sweep(folder: &Path) {
+    ALL.iter().for_each(|name| reticent_data::sweep(&folder.join(name)));
+}
+
+/// Refuses a place where nothing of this kind can begin.
+pub(super) fn check_new(folder: &Path, kind: Kind) -> Result<(), Refusal> {
+    let refuse = |code: Code, remedy: &str| Err(Refusal::value("out", folder.display(), remedy).coded(code));
+    let has = |name: &str| folder.join(name).is_file();
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
+        Ok(false) => Ok(()),
+        Ok(true) if is_beginning(folder) => Ok(()),
+        Ok(true) => match kind {
+            Kind::Linear if has(MODEL_FILE) => refuse(
+                Code::Taken,
+                "it holds a model, whose certificate and audits would be lost: give a new folder",
+            ),
+            Kind::Linear => refuse(Code::Taken, "the folder holds something else: give a new one"),
+            Kind::Network if has(RUN_FILE) => {
+                refuse(Code::Taken, "it holds a run: go on with it by ⟦resume⟧, or give a new folder")
+            }
+            Kind::Network => refuse(Code::Taken, "the folder is not empty: give a new one"),
+        },
+        Err(_) if folder.exists() => refuse(Code::Taken, "not a folder: give a new one"),
+        Err(_) => can_be_made(folder),
+    }
+}
+
+/// Makes the folder of a request, with those above it, and takes it away again: to know before the work that it can be made.
+fn can_be_made(folder: &Path) -> Result<(), Refusal> {
+    fs::create_dir_all(folder).map_err(|error| {
+        let remedy = format!("cannot be made: {error}");
+        Refusal::value("out", folder.display(), remedy).coded(Code::Unwritable)
+    })?;
+    // Another process may have begun in it meanwhile: then it stays.
+    let _ = fs::remove_dir(folder);
+    Ok(())
+}

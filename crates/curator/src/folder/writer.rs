@@ -1,0 +1,186 @@
+//! Writing into a folder: one process at a time, and nothing stays of what was refused.
+
+use super::layout::{Kind, check_new, clear_beginning, is_beginning, sweep};
+use crate::refusal::Refusal;
+use reticent_core::Code;
+use reticent_data::{write_atomic, write_private};
+use reticent_train::Claim;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder that this process alone writes into.
+///
+/// The lock comes first, then the ledger ([`begin`](Self::begin)), then whatever is public of the request, and only then is
+/// anything drawn. Until [`keep`](Self::keep), dropping this takes away all that was written: a training that is refused leaves
+/// nothing behind, and one that is killed leaves a beginning, which the next one replaces.
+pub(crate) struct Writer {
+    folder: PathBuf,
+    /// Gone when a trainer has taken it over.
+    claim: Option<Claim>,
+    /// Whether the folder was made here.
+    is_new: bool,
+    is_kept: bool,
+}
+
+impl Writer {
+    /// Locks the place of something new.
+    pub(crate) fn of_new(folder: &Path, kind: Kind) -> Result<Self, Refusal> {
+        check_new(folder, kind)?;
+        let is_new = !folder.exists();
+        let claim = Claim::take(folder)?;
+        // Nobody else writes from here on: what another process has made since the first look is refused as well.
+        if !is_beginning(folder) {
+            let refusal = check_new(folder, kind).err();
+            if !claim.has_ledger() {
+                claim.abandon();
+            }
+            let taken = || Refusal::value("out", folder.display(), "the folder is not empty: give a new one");
+            return Err(refusal.unwrap_or_else(|| taken().coded(Code::Taken)));
+        }
+        let folder = folder.to_owned();
+        Ok(Self { folder, claim: Some(claim), is_new, is_kept: false })
+    }
+
+    /// Locks the folder of a run that goes on.
+    pub(crate) fn of_run(folder: &Path) -> Result<Self, Refusal> {
+        let claim = Claim::take(folder)?;
+        sweep(folder);
+        let folder = folder.to_owned();
+        Ok(Self { folder, claim: Some(claim), is_new: false, is_kept: true })
+    }
+
+    /// Writes the first entry of the ledger, in the place of what an earlier beginning left.
+    pub(crate) fn begin(&mut self, request: Value) -> Result<(), Refusal> {
+        if let Some(claim) = &mut self.claim {
+            clear_beginning(claim)?;
+            claim.begin(request)?;
+        }
+        Ok(())
+    }
+
+    /// What was asked for when the run began; none where the ledger does not say.
+    pub(crate) fn request(&self) -> Option<&Value> {
+        self.claim.as_ref().and_then(Claim::request)
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        Ok(write_atomic(&self.folder.join(name), bytes)?)
+    }
+
+    /// Writes a file that only its owner may read.
+    pub(crate) fn write_private(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        Ok(write_private(&self.folder.join(name), bytes)?)
+    }
+
+    /// From here on what is written stays, however the process ends: what was drawn is about to be seen.
+    pub(crate) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+
+    /// The lock with the ledger, for a trainer. Files may be written for as long as it lives.
+    pub(crate) fn hand_over(&mut self) -> Result<Claim, Refusal> {
+        self.is_kept = true;
+        self.claim.take().ok_or_else(|| Refusal::internal("the folder's lock was handed over before"))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let Some(claim) = self.claim.take().filter(|_| !self.is_kept) else { return };
+        // What cannot be taken away is a beginning, and is replaced by the next one.
+        if clear_beginning(&claim).is_err() {
+            return;
+        }
+        claim.abandon();
+        if self.is_new {
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{FIT_FILE, LEDGER_FILE, LOCK_FILE, MODEL_FILE, SCHEMA_FILE};
+    use super::*;
+    use serde_json::json;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_not_kept_leaves_nothing_behind() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("model");
+        let mut writer = Writer::of_new(&folder, Kind::Linear).unwrap();
+        assert_eq!(names(&folder), [LOCK_FILE]);
+        writer.begin(json!({"epsilon": 1})).unwrap();
+        assert_eq!(names(&folder), [LEDGER_FILE, LOCK_FILE]);
+        writer.write(SCHEMA_FILE, b"x").unwrap();
+        assert!(
+            Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.to_string().contains("another process"))
+        );
+        drop(writer);
+        assert!(!folder.exists());
+        fs::create_dir(&folder).unwrap();
+        drop(Writer::of_new(&folder, Kind::Network).unwrap());
+        assert!(folder.exists() && names(&folder).is_empty());
+    }
+
+    #[test]
+    fn a_beginning_is_replaced_and_a_model_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("model");
+        let mut writer = Writer::of_new(&folder, Kind::Linear).unwrap();
+        writer.begin(json!({"epsilon": 1})).unwrap();
+        writer.write(SCHEMA_FILE, b"old").unwrap();
+        writer.write(FIT_FILE, b"old").unwrap();
+        // As a kill leaves it: nothing is taken away.
+        writer.keep();
+        drop(writer);
+        fs::write(folder.join(".fingerprint.json.4711-0.tmp"), "half").unwrap();
+        assert_eq!(names(&folder).len(), 5);
+        let mut writer = Writer::of_new(&folder, Kind::Network).unwrap();
+        writer.begin(json!({"epsilon": 2})).unwrap();
+        assert_eq!(names(&folder), [LEDGER_FILE, LOCK_FILE]);
+        assert_eq!(writer.request(), Some(&json!({"epsilon": 2})));
+        writer.keep();
+        writer.write(MODEL_FILE, b"{}").unwrap();
+        drop(writer);
+        let before = names(&folder);
+        for kind in [Kind::Linear, Kind::Network] {
+            let refusal = Writer::of_new(&folder, kind).err().unwrap();
+            assert_eq!(refusal.code(), Code::Taken, "{refusal}");
+        }
+        assert_eq!(names(&folder), before);
+    }
+
+    #[test]
+    fn what_is_not_ours_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["notes.txt", SCHEMA_FILE, ".hidden"] {
+            let folder = place.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join(name), "mine").unwrap();
+            assert!(Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.code() == Code::Taken));
+            assert_eq!(names(&folder), [name]);
+            // Not even beside a lock.
+            if name != SCHEMA_FILE {
+                fs::write(folder.join(LOCK_FILE), "").unwrap();
+                assert!(Writer::of_new(&folder, Kind::Linear).is_err());
+                assert_eq!(names(&folder).len(), 2);
+            }
+        }
+    }
+}
