@@ -6,18 +6,24 @@ use reticent::curator::watch::{Activity, Watch, Work};
 use reticent::data::TableFile;
 use std::sync::atomic::AtomicBool;
 
-/// Shows the work of requests, where that is wanted, and hands on Ctrl-C.
+/// The terminal as the one who watches: bars on standard error, and Ctrl-C.
 pub(crate) struct Terminal {
-    /// Whether bars are shown.
-    pub(crate) progress: bool,
+    wanted: bool,
+}
+
+impl Terminal {
+    /// With bars where they are `wanted`.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self { wanted }
+    }
 }
 
 impl Watch for Terminal {
     fn begin(&self, work: Work<'_>) -> Box<dyn Activity + '_> {
         match work {
-            Work::Reading { bytes, .. } => Box::new(Bar::of_bytes(bytes, self.progress)),
-            Work::Steps(steps) => Box::new(StepBar::new(steps, self.progress)),
-            Work::Thinking => Box::new(Stage::new(self.progress)),
+            Work::Reading { bytes, .. } => Box::new(Bar::of(bytes, self.wanted)),
+            Work::Steps(steps) => Box::new(StepBar::new(steps, self.wanted)),
+            Work::Thinking => Box::new(Stage::new(self.wanted)),
         }
     }
 
@@ -30,6 +36,32 @@ impl Watch for Terminal {
     }
 }
 
+impl Activity for Bar {
+    fn at(&self, bytes: u64) {
+        Self::at(self, bytes);
+    }
+
+    fn say(&self, _: &str) {}
+}
+
+impl Activity for StepBar {
+    fn at(&self, step: u64) {
+        Self::at(self, step);
+    }
+
+    fn say(&self, words: &str) {
+        Self::say(self, words);
+    }
+}
+
+impl Activity for Stage {
+    fn at(&self, _: u64) {}
+
+    fn say(&self, words: &str) {
+        Self::say(self, words);
+    }
+}
+
 /// Files above this size get a bar on a terminal.
 const WORTH_A_BAR: u64 = 64 << 20;
 
@@ -39,14 +71,14 @@ pub(crate) struct Bar(Option<ProgressBar>);
 impl Bar {
     /// The bar of a pass over `table`, where one is `wanted` and worth it.
     pub(crate) fn new(table: &TableFile, wanted: bool) -> Self {
-        Self::of_bytes(table.size_bytes(), wanted)
+        Self::of(table.size_bytes(), wanted)
     }
 
-    /// The bar of a pass over so many bytes, where one is `wanted` and worth it.
-    fn of_bytes(bytes: u64, wanted: bool) -> Self {
-        Self((wanted && bytes > WORTH_A_BAR).then(|| {
+    /// The bar of a pass over so many bytes.
+    fn of(size: u64, wanted: bool) -> Self {
+        Self((wanted && size > WORTH_A_BAR).then(|| {
             let style = ProgressStyle::with_template("{bytes} of {total_bytes} {wide_bar} {eta}");
-            ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            ProgressBar::new(size).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         }))
     }
 
@@ -133,31 +165,5 @@ impl Drop for Stage {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
         }
-    }
-}
-
-impl Activity for Bar {
-    fn at(&self, done: u64) {
-        Self::at(self, done);
-    }
-
-    fn say(&self, _: &str) {}
-}
-
-impl Activity for StepBar {
-    fn at(&self, done: u64) {
-        Self::at(self, done);
-    }
-
-    fn say(&self, words: &str) {
-        Self::say(self, words);
-    }
-}
-
-impl Activity for Stage {
-    fn at(&self, _: u64) {}
-
-    fn say(&self, words: &str) {
-        Self::say(self, words);
     }
 }

@@ -14,21 +14,21 @@
 //! | [`session`] | whose data, who pays, who watches |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
+//! | [`quantity`] | numbers and names that several requests share, checked |
 
 pub mod audit;
 mod bill;
-mod budget;
 pub mod evaluate;
 pub mod fit;
 pub mod folder;
 pub mod predict;
+pub mod quantity;
 pub mod refusal;
 pub mod session;
 mod table;
 pub mod train;
 pub mod watch;
 
-pub use budget::neighboring;
 pub use refusal::Refusal;
 pub use session::Session;
 pub use watch::Watch;

@@ -25,7 +25,7 @@ pub(super) fn canary(arguments: &Canary, progress: bool) -> Result<Output, Fail>
     let quiet = !progress || arguments.json;
     let stage = Stage::new(!quiet);
     stage.say("reading the data");
-    let (examples, classes, training) = canary_training(&arguments.run, &Terminal { progress: !quiet })?;
+    let (examples, classes, training) = canary_training(&arguments.run, &Terminal::new(!quiet))?;
     if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (arguments.kind, &training.terms) {
         let remedy =
             "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";

@@ -19,7 +19,7 @@ pub(super) fn read(run: &Path, fitting: &Fitting, key: &str, progress: bool) -> 
             None => None,
         },
         key,
-        watch: &Terminal { progress },
+        watch: &Terminal::new(progress),
     };
     Ok(Case::read(run, &wanted)?)
 }

@@ -1,6 +1,6 @@
 //! Refusals of the curator as mistakes on the command line: fields become flags.
 
-use super::{About, Fail, plain};
+use super::{About, Fail};
 use reticent::core::InvalidValue;
 use reticent::curator::Refusal;
 use reticent::curator::refusal::{Subject, fields_named};
@@ -18,14 +18,19 @@ fn flag(field: &str) -> String {
     }
 }
 
-/// A warning of the curator as the command prints it.
-pub(crate) fn words(text: &str) -> String {
-    plain(&fields_named(text, flag))
+/// Warnings of the curator, for standard error: fields become flags.
+pub(crate) fn warnings(said: &[String]) -> String {
+    said.iter().map(|text| format!("warning: {}\n", flags_named(text))).collect()
+}
+
+/// A text of the curator: fields become flags.
+pub(crate) fn flags_named(text: &str) -> String {
+    fields_named(text, flag)
 }
 
 impl From<Refusal> for Fail {
     fn from(refusal: Refusal) -> Self {
-        let text = fields_named(refusal.message(), flag);
+        let text = flags_named(refusal.message());
         let (about, text) = match refusal.subject() {
             Subject::Message => (About::Nothing, text),
             Subject::Value { field, value } => {
@@ -37,7 +42,7 @@ impl From<Refusal> for Fail {
             Subject::Field(field) => (About::Flag(flag(field)), text),
             Subject::Missing(field) => (About::Flag(flag(field)), format!("missing: {text}")),
         };
-        let within = fields_named(refusal.context(), flag);
+        let within = flags_named(refusal.context());
         Self { code: refusal.code(), within, about, text, place: refusal.place().cloned().map(Box::new) }
     }
 }

@@ -11,7 +11,7 @@ use reticent::report::is_unseen;
 use std::ffi::OsString;
 use std::fmt;
 
-pub(crate) use from::words;
+pub(crate) use from::{flags_named, warnings};
 pub(crate) use usage::usage;
 
 /// Why a command was refused; displays as one line.
@@ -180,6 +180,11 @@ pub(crate) fn plain(text: &str) -> String {
         }
     }
     plain
+}
+
+/// A warning of the curator as it is printed: fields become flags, and nothing of the data reaches the terminal but letters.
+pub(crate) fn words(warning: &str) -> String {
+    plain(&flags_named(warning))
 }
 
 /// As much of a value as a message needs to be recognised.

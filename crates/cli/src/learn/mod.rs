@@ -14,7 +14,7 @@ mod render;
 use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Train};
 use crate::bar::Terminal;
-use crate::fail::{Fail, words};
+use crate::fail::{Fail, warnings, words};
 use crate::network;
 use reticent::curator::folder::is_network;
 use reticent::curator::predict::Part;
@@ -28,13 +28,14 @@ pub(crate) fn asked<R: Request>(
     progress: bool,
 ) -> Result<<R::Planned as Planned>::Outcome, Fail> {
     let plan = request.check()?;
-    let mut session = Session::without_limit()?.watched(Box::new(Terminal { progress }));
+    let mut session = Session::without_limit()?.watched(Box::new(Terminal::new(progress)));
     Ok(plan.run(&mut session)?)
 }
 
 /// Warnings as lines.
-pub(crate) fn warned(warnings: &[String]) -> String {
-    warnings.iter().map(|warning| format!("warning: {}\n", words(warning))).collect()
+pub(crate) fn warned(said: &[String]) -> String {
+    let said: Vec<String> = said.iter().map(|warning| words(warning)).collect();
+    warnings(&said)
 }
 
 /// Trains a model.

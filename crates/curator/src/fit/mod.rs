@@ -1,5 +1,17 @@
 //! Linear models from tables.
 //!
+//! ```
+//! use reticent_curator::fit::Fit;
+//! use reticent_curator::{Planned, Request, Session};
+//!
+//! // The bundled census records, at ε = 1.
+//! let request = Fit { epsilon: Some(1.0), ..Fit::default() };
+//! let fitted = request.check()?.run(&mut Session::without_limit()?)?;
+//! assert!(fitted.accuracy.is_some_and(|accuracy| accuracy > 0.8));
+//! assert!(fitted.certificate.is_some_and(|certificate| certificate.guarantee.epsilon.get() <= 1.0));
+//! # Ok::<(), reticent_curator::Refusal>(())
+//! ```
+//!
 //! | file | step |
 //! |---|---|
 //! | `request` | what is asked for |
@@ -30,5 +42,6 @@ pub use request::{Fit, LinearModel, method};
 pub(crate) use claim::public_warnings;
 pub(crate) use held_out::unscaled;
 pub(crate) use model::reference_terms;
+pub(crate) use request::method_name;
 pub(crate) use rows::{encode, read, unlabelled};
 pub(crate) use task::Task;

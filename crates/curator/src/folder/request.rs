@@ -1,11 +1,10 @@
 //! What a training was asked for, kept with the model so that it can be repeated on other rows.
 
-use crate::budget::neighboring;
-use crate::fit::{Fit, LinearModel, method};
+use crate::fit::{Fit, LinearModel, method, method_name};
+use crate::quantity::neighboring;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Neighboring};
 use reticent_data::write_atomic;
-use reticent_erm::Method;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -59,7 +58,7 @@ pub(crate) fn save(folder: &Path, fit: &Fit) -> Result<(), Refusal> {
         model: fit.model.map(|model| model.name().to_owned()),
         epsilon: number(fit.epsilon),
         delta: number(fit.delta),
-        method: fit.method.map_or("auto", Method::name).to_owned(),
+        method: method_name(fit.method).to_owned(),
         neighboring: (fit.neighboring != Neighboring::AddRemove).then(|| fit.neighboring.to_string()),
         size: count(fit.dataset_size),
         regularization: number(fit.regularization),
