@@ -24,7 +24,6 @@
 pub mod account;
 pub mod audit;
 mod bill;
-mod budget;
 pub mod evaluate;
 pub mod file;
 pub mod fit;
@@ -41,7 +40,7 @@ mod table;
 pub mod train;
 pub mod watch;
 
-pub use budget::neighboring;
+pub use quantity::neighboring;
 pub use refusal::Refusal;
 pub use session::Session;
 pub use watch::Watch;

@@ -5,7 +5,7 @@ use crate::fail::Fail;
 use crate::read::{number, whole};
 use reticent::core::Neighboring;
 use reticent::curator::fit::{Fit, LinearModel, method};
-use reticent::curator::neighboring;
+use reticent::curator::quantity::neighboring;
 
 /// What the flags ask for.
 pub(crate) fn request(arguments: &Train) -> Result<Fit, Fail> {

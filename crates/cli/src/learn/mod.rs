@@ -16,7 +16,7 @@ pub(crate) use fit::request as fit_request;
 use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Train};
 use crate::bar::Terminal;
-use crate::fail::{Fail, words};
+use crate::fail::{Fail, warnings, words};
 use crate::network;
 use reticent::curator::folder::is_network;
 use reticent::curator::predict::Part;
@@ -35,8 +35,9 @@ pub(crate) fn asked<R: Request>(
 }
 
 /// Warnings as lines.
-pub(crate) fn warned(warnings: &[String]) -> String {
-    warnings.iter().map(|warning| format!("warning: {}\n", words(warning))).collect()
+pub(crate) fn warned(said: &[String]) -> String {
+    let said: Vec<String> = said.iter().map(|warning| words(warning)).collect();
+    warnings(&said)
 }
 
 /// Trains a model.

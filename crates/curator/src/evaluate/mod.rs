@@ -1,4 +1,19 @@
 //! How well a stored model does on labelled rows: exactly, so that the rows are not protected.
+//!
+//! ```
+//! use reticent_curator::evaluate::{Evaluate, Scores};
+//! use reticent_curator::fit::Fit;
+//! use reticent_curator::{Planned, Request, Session};
+//!
+//! # let folder = tempfile::tempdir().map_err(reticent_curator::Refusal::internal)?;
+//! # let (model, data) = (folder.path().join("model"), folder.path().join("adult.parquet"));
+//! # std::fs::write(&data, reticent_data::bundled::ADULT).map_err(reticent_curator::Refusal::internal)?;
+//! let mut session = Session::without_limit()?;
+//! Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
+//! let evaluated = Evaluate { model, data, part: None }.check()?.run(&mut session)?;
+//! assert!(matches!(evaluated.scores, Scores::Classes(found) if found.accuracy > 0.8));
+//! # Ok::<(), reticent_curator::Refusal>(())
+//! ```
 
 mod linear;
 mod network;

@@ -1,5 +1,17 @@
 //! Linear models from tables.
 //!
+//! ```
+//! use reticent_curator::fit::Fit;
+//! use reticent_curator::{Planned, Request, Session};
+//!
+//! // The bundled census records, at ε = 1.
+//! let request = Fit { epsilon: Some(1.0), ..Fit::default() };
+//! let fitted = request.check()?.run(&mut Session::without_limit()?)?;
+//! assert!(fitted.accuracy.is_some_and(|accuracy| accuracy > 0.8));
+//! assert!(fitted.certificate.is_some_and(|certificate| certificate.guarantee.epsilon.get() <= 1.0));
+//! # Ok::<(), reticent_curator::Refusal>(())
+//! ```
+//!
 //! | file | step |
 //! |---|---|
 //! | `request` | what is asked for |

@@ -3,8 +3,8 @@
 use super::request::Fit;
 use super::task::Task;
 use crate::bill::spent;
-use crate::budget::{self, finite, positive, whole};
 use crate::folder::linear;
+use crate::quantity::{self, finite};
 use crate::refusal::Refusal;
 use crate::table::{no_schema, tables};
 use reticent_core::{Code, Delta, Guarantee, Neighboring};
@@ -96,7 +96,7 @@ fn data(request: &Fit) -> Result<(TableFile, Option<TableFile>, Schema), Refusal
 
 fn budget(request: &Fit) -> Result<Option<Guarantee>, Refusal> {
     let method = request.method;
-    let delta = request.delta.map(budget::delta).transpose()?;
+    let delta = request.delta.map(quantity::delta).transpose()?;
     if method == Some(Method::Exact) {
         let refuse =
             |field, value| Err(Refusal::conflict(field, value, "leave it out: exact is not private"));
@@ -109,7 +109,7 @@ fn budget(request: &Fit) -> Result<Option<Guarantee>, Refusal> {
     let Some(epsilon) = request.epsilon else {
         return Err(Refusal::missing("epsilon", "say how much privacy to spend, e.g. ⟦epsilon⟧ 1"));
     };
-    let epsilon = budget::epsilon(epsilon, LEAST_EPSILON)?;
+    let epsilon = quantity::epsilon(epsilon, LEAST_EPSILON)?;
     let delta = delta.unwrap_or(Delta::ZERO);
     let needs_delta = matches!(method, Some(Method::Descent | Method::Sgd | Method::Kifer | Method::Iyengar));
     if needs_delta && delta.get() == 0.0 {
@@ -193,4 +193,20 @@ fn split(request: &Fit, has_test: bool) -> Result<Option<Split>, Refusal> {
         None => TEST_SHARE,
     };
     Ok(if share > 0.0 { Some(Split::new(&request.split_key, share)?) } else { None })
+}
+
+/// A number above 0.
+fn positive(field: &str, value: f64) -> Result<f64, Refusal> {
+    match finite(field, value)? {
+        value if value > 0.0 => Ok(value),
+        value => Err(Refusal::value(field, value, "give a number above 0")),
+    }
+}
+
+/// A whole number from 1 to `most`.
+fn whole(field: &str, value: u64, most: u64) -> Result<u64, Refusal> {
+    match (1..=most).contains(&value) {
+        true => Ok(value),
+        false => Err(Refusal::value(field, value, format!("give a whole number from 1 to {most}"))),
+    }
 }

@@ -134,3 +134,62 @@ pub fn method(name: &str) -> Result<Option<Method>, Refusal> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_core::Code;
+
+    /// The name of a method.
+    fn method_name(method: Option<Method>) -> &'static str {
+        match method {
+            None => "auto",
+            Some(Method::Descent) => "gradient",
+            Some(method) => method.name(),
+        }
+    }
+
+    #[test]
+    fn what_no_flag_can_carry_is_refused_with_its_field() {
+        let good = Fit { epsilon: Some(1.0), ..Fit::default() };
+        assert!(good.check().is_ok());
+        let sgd = Fit { method: Some(Method::Sgd), delta: Some(1e-6), ..good.clone() };
+        for (field, bad) in [
+            ("epsilon", Fit { epsilon: Some(f64::NAN), ..good.clone() }),
+            ("epsilon", Fit { epsilon: Some(f64::INFINITY), ..good.clone() }),
+            ("delta", Fit { delta: Some(f64::NAN), ..good.clone() }),
+            ("dataset_size", Fit { dataset_size: Some(0), ..good.clone() }),
+            ("regularization", Fit { regularization: Some(f64::NAN), ..good.clone() }),
+            ("steps", Fit { steps: Some(0), ..sgd.clone() }),
+            ("learning_rate", Fit { learning_rate: Some(f64::INFINITY), ..sgd.clone() }),
+            ("sampling_rate", Fit { sampling_rate: Some(f64::NAN), ..sgd.clone() }),
+            ("test_share", Fit { test_share: Some(f64::NAN), ..good.clone() }),
+        ] {
+            let refusal = bad.check().unwrap_err();
+            assert_eq!(refusal.field(), Some(field), "{refusal}");
+            assert!(matches!(refusal.code(), Code::Range | Code::NotANumber), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_read_back_as_it_was_written() {
+        let request = Fit {
+            data: Some("a.csv".into()),
+            model: Some(LinearModel::Svm),
+            epsilon: Some(0.1),
+            delta: Some(1e-6),
+            method: method("gradient").unwrap(),
+            neighboring: Neighboring::ReplaceOne,
+            steps: Some(7),
+            ..Fit::default()
+        };
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Fit>(&text).unwrap(), request, "{text}");
+        assert_eq!(serde_json::from_str::<Fit>("{}").unwrap(), Fit::default());
+        assert!(serde_json::from_str::<Fit>(r#"{"epsilom": 1}"#).is_err());
+        assert!(LinearModel::named("mlp").is_err() && method("mlp").is_err());
+        for known in Method::ALL.map(Some).into_iter().chain([None]) {
+            assert_eq!(method(method_name(known)).unwrap(), known);
+        }
+    }
+}

@@ -2,8 +2,8 @@
 
 use super::layout::{FIT_FILE, Kind, SCHEMA_FILE};
 use super::seal::digest;
-use crate::budget::neighboring;
 use crate::fit::{Fit, LinearModel, method};
+use crate::quantity::neighboring;
 use crate::refusal::Refusal;
 use crate::train::{Reader, Train};
 use reticent_core::{Code, Neighboring};

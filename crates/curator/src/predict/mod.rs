@@ -1,4 +1,19 @@
 //! What a stored model says about rows without labels.
+//!
+//! ```
+//! use reticent_curator::fit::Fit;
+//! use reticent_curator::predict::Predict;
+//! use reticent_curator::{Planned, Request, Session};
+//!
+//! # let folder = tempfile::tempdir().map_err(reticent_curator::Refusal::internal)?;
+//! # let (model, data) = (folder.path().join("model"), folder.path().join("adult.parquet"));
+//! # std::fs::write(&data, reticent_data::bundled::ADULT).map_err(reticent_curator::Refusal::internal)?;
+//! let mut session = Session::without_limit()?;
+//! Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
+//! let predicted = Predict { model, data, part: None }.check()?.run(&mut session)?;
+//! assert_eq!((predicted.rows, predicted.predictions.len()), (32_561, 32_561));
+//! # Ok::<(), reticent_curator::Refusal>(())
+//! ```
 
 mod linear;
 mod network;

@@ -1,5 +1,17 @@
 //! Networks by private descent.
 //!
+//! ```
+//! use reticent_curator::train::{Train, Trained};
+//! use reticent_curator::{Planned, Request, Session};
+//!
+//! // The bundled census records, a few steps.
+//! let request = Train { epsilon: Some(1.0), delta: Some(1e-6), steps: Some(3), ..Train::default() };
+//! let trained = request.check()?.run(&mut Session::without_limit()?)?;
+//! let Trained::Finished(run) = trained else { panic!("nobody stopped it") };
+//! assert!(run.steps == 3 && run.certificate.is_some());
+//! # Ok::<(), reticent_curator::Refusal>(())
+//! ```
+//!
 //! | file | step |
 //! |---|---|
 //! | `request`, `resume` | what is asked for: the keys of `run.toml`; a run that goes on |

@@ -15,7 +15,7 @@ pub enum Trained {
     /// With a model.
     Finished(Box<Finished>),
     /// Before its last step, because it was asked to stop.
-    Interrupted(Interrupted),
+    Interrupted(Box<Interrupted>),
 }
 
 /// A training that took all its steps.

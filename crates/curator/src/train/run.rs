@@ -122,7 +122,7 @@ impl Planned for TrainPlan {
         }
         let progress = trainer.progress();
         let End::Finished(metrics) = end else {
-            return Ok(Trained::Interrupted(Interrupted::new(progress, certificate, out)));
+            return Ok(Trained::Interrupted(Box::new(Interrupted::new(progress, certificate, out))));
         };
         let weights = trainer.final_weights()?;
         if let Some(writer) = &writer {

@@ -1,7 +1,7 @@
 //! The numbers of a run, checked before any data are read.
 
 use super::request::Train;
-use crate::budget;
+use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
 use reticent_train::{Adam, Clipping, Decay, OptimizerSettings, Recipe, Schedule};
@@ -44,7 +44,7 @@ pub(crate) struct Settings {
 /// Checks a run and fills in its defaults.
 pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
     let budget = budget_of(run)?;
-    let neighboring = budget::neighboring(run.neighboring.as_deref().unwrap_or("add-remove"))?;
+    let neighboring = quantity::neighboring(run.neighboring.as_deref().unwrap_or("add-remove"))?;
     if let Some(size) = run.dataset_size
         && (neighboring == Neighboring::ReplaceOne || budget == Budget::None)
     {
@@ -80,7 +80,7 @@ fn budget_of(run: &Train) -> Result<Budget, Refusal> {
         return Ok(Budget::None);
     }
     let delta = |delta: Option<f64>| match delta {
-        Some(value) => budget::delta(value),
+        Some(value) => quantity::delta(value),
         None => Err(Refusal::missing(
             "delta",
             "Gaussian noise needs one, far below 1 / number of rows, e.g. ⟦delta⟧ 1e-6",
@@ -92,7 +92,7 @@ fn budget_of(run: &Train) -> Result<Budget, Refusal> {
             Err(Refusal::conflict("noise_multiplier", multiplier, remedy))
         }
         (Some(epsilon), None) => {
-            let epsilon = budget::epsilon(epsilon, LEAST_EPSILON)?;
+            let epsilon = quantity::epsilon(epsilon, LEAST_EPSILON)?;
             Ok(Budget::Target(Guarantee { epsilon, delta: delta(run.delta)? }))
         }
         (None, Some(multiplier)) if multiplier > 0.0 && multiplier.is_finite() => {
