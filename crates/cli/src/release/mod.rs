@@ -24,11 +24,13 @@ use reticent::curator::{Planned, Request, Session};
 
 /// Answers one question.
 pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
-    let Asking { request, typed, json, dry_run, plot } = match request::asking(question) {
-        Ok(asking) => asking,
-        Err(Question::Randomize(arguments)) => return survey::randomize(arguments, progress),
-        Err(Question::Estimate(arguments)) => return survey::estimate(arguments, progress),
-        Err(_) => return Err(Fail::new(Code::Internal, "a question without a request")),
+    let asking = match question {
+        Question::Randomize(arguments) => return survey::randomize(arguments, progress),
+        Question::Estimate(arguments) => return survey::estimate(arguments, progress),
+        other => request::asking(other),
+    };
+    let Some(Asking { request, typed, json, dry_run, plot }) = asking else {
+        return Err(Fail::new(Code::Internal, "a question without a request"));
     };
     let planned = typed.checked(request.check())?;
     request::undrawn(&request, plot.as_ref())?;

@@ -32,10 +32,10 @@ pub(super) struct Asking {
     pub(super) plot: Option<PathBuf>,
 }
 
-/// The request of one of the seven questions.
-pub(super) fn asking(question: args::Question) -> Result<Asking, args::Question> {
+/// The request of one of the seven questions; none for a survey.
+pub(super) fn asking(question: args::Question) -> Option<Asking> {
     let mut typed = Typed::default();
-    Ok(match question {
+    Some(match question {
         args::Question::Count(a) => {
             let error = typed.optional("error", a.error.as_deref());
             additive(typed, a.ask, &a.noise, Question::Count { column: a.column, error })
@@ -76,7 +76,7 @@ pub(super) fn asking(question: args::Question) -> Result<Asking, args::Question>
         args::Question::Proportion(a) => {
             additive(typed, a.ask, &a.noise, Question::Proportion { column: a.column, value: a.value })
         }
-        survey => return Err(survey),
+        args::Question::Randomize(_) | args::Question::Estimate(_) => return None,
     })
 }
 
