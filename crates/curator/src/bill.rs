@@ -1,10 +1,11 @@
 //! What was paid before the training itself.
 
 use crate::refusal::Refusal;
-use reticent_core::{Code, Delta, Epsilon, Event, Guarantee, Neighboring};
+use reticent_core::rounding::sub_down;
+use reticent_core::{Code, Delta, Epsilon, Event, Guarantee, Neighboring, Permit, Plan};
 use reticent_data::Schema;
 use reticent_data::schema::Unit;
-use reticent_noise::Entropy;
+use reticent_noise::Session;
 use reticent_noise::query::{self, Terms};
 
 /// The share of ε that counting the rows gets when no size is declared.
@@ -47,19 +48,50 @@ impl Bill {
     }
 }
 
-/// Counts the rows with noise, for a share of the budget; returns the count, at least 1, and what is left.
-pub(crate) fn count_rows(
-    budget: Guarantee,
-    rows: u64,
-    entropy: &mut Entropy,
-    bill: &mut Bill,
-) -> Result<(u64, Guarantee), Refusal> {
-    let counting = Epsilon::new(COUNTING_SHARE * budget.epsilon.get())?;
-    let counted = query::count(entropy, &Terms::pure(counting), rows)?;
-    bill.add(&counted.events, counted.guarantee)?;
-    let left = reticent_core::rounding::sub_down(budget.epsilon.get(), counted.guarantee.epsilon.get());
-    let left = Guarantee { epsilon: Epsilon::new(left)?, delta: budget.delta };
-    Ok((u64::try_from(counted.value).unwrap_or(0).max(1), left))
+/// A noisy count of the rows for a share of the budget, settled before a row is read.
+pub(crate) struct Counting {
+    terms: Terms,
+    plan: Plan,
+    guarantee: Guarantee,
+    /// What is left of the budget.
+    pub(crate) left: Guarantee,
+}
+
+impl Counting {
+    pub(crate) fn of(budget: Guarantee) -> Result<Self, Refusal> {
+        let terms = Terms::pure(Epsilon::new(COUNTING_SHARE * budget.epsilon.get())?);
+        let (answer, plan) = query::rehearse(|source| query::count(source, &terms, 0))?;
+        let left = sub_down(budget.epsilon.get(), answer.guarantee.epsilon.get());
+        let left = Guarantee { epsilon: Epsilon::new(left)?, delta: budget.delta };
+        Ok(Self { terms, plan, guarantee: answer.guarantee, left })
+    }
+
+    /// Puts the count on record.
+    pub(crate) fn charge(self, payer: &mut Session) -> Result<PaidCount, Refusal> {
+        let permit = payer.charge(&self.plan)?;
+        Ok(PaidCount { counting: self, permit })
+    }
+}
+
+/// A count that is paid for.
+pub(crate) struct PaidCount {
+    counting: Counting,
+    permit: Permit,
+}
+
+impl PaidCount {
+    /// Counts, and puts the cost on the bill; returns the count, at least 1, and what is left of the budget.
+    pub(crate) fn count(
+        mut self,
+        rows: u64,
+        payer: &mut Session,
+        bill: &mut Bill,
+    ) -> Result<(u64, Guarantee), Refusal> {
+        let Counting { terms, guarantee, left, .. } = self.counting;
+        let counted = query::count(&mut payer.with(&mut self.permit), &terms, rows)?;
+        bill.add(&counted.events, guarantee)?;
+        Ok((u64::try_from(counted.value).unwrap_or(0).max(1), left))
+    }
 }
 
 /// The cost of a schema that was learnt from the data, under the relation of the training.

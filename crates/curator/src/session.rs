@@ -1,32 +1,46 @@
-//! Whose data are asked about, and who pays.
+//! Whose data are asked about, who pays, and who watches.
 
 use crate::refusal::Refusal;
 use crate::watch::{Unwatched, Watch};
-use reticent_core::{Ledger, Permit, Plan, Unlimited, charge};
-use reticent_noise::Entropy;
+use reticent_core::{Code, Ledger, Neighboring};
+use reticent_noise::{Entropy, Session as Payer};
 
-/// What a request runs in: the ledger that its cost is charged to, the entropy of its noise, and who watches.
+/// What a request runs in: whose data they are, what is protected in them, the ledger that costs are charged to, the
+/// entropy of the noise, and who watches.
+///
+/// # Guarantee
+/// Whatever a request draws is part of a plan that the ledger had on record before it. A session with a ledger of its own
+/// refuses requests that protect another unit or under another neighbouring relation.
 pub struct Session {
-    ledger: Box<dyn Ledger>,
-    entropy: Entropy,
+    payer: Payer,
+    /// Whether each request may protect what it says, because nothing is added up.
+    is_open: bool,
     watch: Box<dyn Watch>,
 }
 
 impl Session {
-    /// A session that charges this ledger.
+    /// A session about these data, whose costs this ledger keeps: it protects every `unit` (such as `row`) under one
+    /// neighbouring relation.
     ///
     /// # Errors
     /// [`Refusal`] when the operating system gives no randomness.
-    pub fn new(ledger: Box<dyn Ledger>) -> Result<Self, Refusal> {
-        Ok(Self { ledger, entropy: Entropy::new()?, watch: Box::new(Unwatched::new()) })
+    pub fn new(
+        data: &str,
+        unit: &str,
+        neighboring: Neighboring,
+        ledger: Box<dyn Ledger>,
+    ) -> Result<Self, Refusal> {
+        let payer = Payer::new(data, unit, neighboring, ledger)?;
+        Ok(Self { payer, is_open: false, watch: Box::new(Unwatched::new()) })
     }
 
-    /// A session that keeps a record and refuses nothing: whoever runs it keeps the budget elsewhere.
+    /// A session that refuses nothing and adds nothing up: whoever runs it keeps the budget elsewhere, or the data are public.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn without_limit() -> Result<Self, Refusal> {
-        Self::new(Box::new(Unlimited::new()))
+        let payer = Payer::without_limit("row", Neighboring::AddRemove)?;
+        Ok(Self { payer, is_open: true, watch: Box::new(Unwatched::new()) })
     }
 
     /// The same session under somebody's eyes.
@@ -34,26 +48,57 @@ impl Session {
         Self { watch, ..self }
     }
 
-    /// Charges a plan to the ledger; what it costs is on record when this returns.
+    /// Who pays for a request that protects this unit under this relation, and who watches it.
     ///
     /// # Errors
-    /// [`Refusal`] when the budget does not cover it or the ledger cannot be written.
-    pub fn charge(&mut self, plan: &Plan) -> Result<Permit, Refusal> {
-        Ok(charge(&mut *self.ledger, plan)?)
+    /// [`Refusal`] when the session protects something else.
+    pub(crate) fn pays(&mut self, unit: &str, neighboring: Neighboring) -> Result<Pays<'_>, Refusal> {
+        let fits = self.payer.unit() == unit && self.payer.neighboring() == neighboring;
+        if !fits && !self.is_open {
+            let (own, relation) = (self.payer.unit(), self.payer.neighboring());
+            let remedy = format!("this session protects every {own} under {relation}: ask for the same");
+            return Err(Refusal::value("neighboring", neighboring, format!("unit {unit}: {remedy}"))
+                .coded(Code::Relation));
+        }
+        if !fits {
+            self.payer = Payer::without_limit(unit, neighboring)?;
+        }
+        Ok(Pays { payer: &mut self.payer, watch: &*self.watch })
     }
 
-    /// The generator behind every release.
+    /// The generator, for what is no release: keys and ties.
     pub fn entropy(&mut self) -> &mut Entropy {
-        &mut self.entropy
-    }
-
-    /// The generator and who watches, for work that needs both at once.
-    pub fn entropy_and_watch(&mut self) -> (&mut Entropy, &dyn Watch) {
-        (&mut self.entropy, &*self.watch)
+        self.payer.entropy()
     }
 
     /// Who watches.
     pub fn watch(&self) -> &dyn Watch {
         &*self.watch
+    }
+}
+
+/// What [`Session::pays`] gives.
+pub(crate) struct Pays<'a> {
+    pub(crate) payer: &'a mut Payer,
+    pub(crate) watch: &'a dyn Watch,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_core::Unlimited;
+
+    #[test]
+    fn a_session_with_a_ledger_protects_one_thing() {
+        let ledger = Box::new(Unlimited::new());
+        let mut session = Session::new("visits", "row", Neighboring::AddRemove, ledger).unwrap();
+        assert!(session.pays("row", Neighboring::AddRemove).is_ok());
+        for (unit, relation) in
+            [("row", Neighboring::ReplaceOne), ("all rows of one patient", Neighboring::AddRemove)]
+        {
+            let refusal = session.pays(unit, relation).err().unwrap();
+            assert_eq!((refusal.code(), refusal.field()), (Code::Relation, Some("neighboring")));
+            assert!(Session::without_limit().unwrap().pays(unit, relation).is_ok());
+        }
     }
 }

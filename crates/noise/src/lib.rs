@@ -21,7 +21,6 @@ mod paid;
 pub mod query;
 pub mod sampler;
 mod session;
-mod shim;
 
 pub use entropy::Entropy;
 pub use error::NoiseError;

@@ -49,7 +49,7 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
 
 /// What the flags of one of the seven questions ask for.
 pub(crate) fn request(question: Question) -> Option<Release> {
-    request::asking(question).ok().map(|asking| asking.request)
+    request::asking(question).map(|asking| asking.request)
 }
 
 /// A session of this terminal; whoever runs the command keeps the budget.

@@ -8,7 +8,7 @@ use reticent_core::{Code, Epsilon, Event, Guarantee};
 use reticent_data::schema::Bounds;
 use reticent_data::{Design, Split};
 use reticent_erm::{Model, evaluate_values, predicted_classes};
-use reticent_noise::Entropy;
+use reticent_noise::Releaser;
 use reticent_noise::query::{self, BoundedSum, Terms};
 
 /// A test and what it cost.
@@ -117,14 +117,14 @@ pub(crate) fn released(
     held_out: &Design,
     size: u64,
     epsilon: Epsilon,
-    entropy: &mut Entropy,
+    source: &mut impl Releaser,
 ) -> Result<Tested, Refusal> {
     let terms = Terms { neighboring: plan.settings.neighboring, ..Terms::pure(epsilon) };
     let (score, events, guarantee) = match &plan.task {
         Task::Number(bounds) => {
             let mut squares = BoundedSum::new(0.0, 4.0, false)?;
             errors(plan, model, held_out)?.iter().for_each(|error| squares.add(error * error));
-            let mean = query::mean(entropy, &terms, &squares, None)?;
+            let mean = query::mean(source, &terms, &squares, None)?;
             let root = |square: f64| unscaled(square.max(0.0).sqrt(), bounds);
             let interval = mean.interval.first().map_or([0.0, 4.0], |ends| *ends).map(root);
             // The true number of held-out rows is private: this is how many there are on average.
@@ -135,7 +135,7 @@ pub(crate) fn released(
         }
         _ => {
             let cells: Vec<u64> = hits(plan, model, held_out)?.concat();
-            let noisy = query::histogram(entropy, &terms, &cells)?;
+            let noisy = query::histogram(source, &terms, &cells)?;
             let side = |first: usize| -> Vec<f64> {
                 noisy.value.iter().skip(first).step_by(2).map(|count| *count as f64).collect()
             };
@@ -144,11 +144,31 @@ pub(crate) fn released(
             (shares(&side(0), &side(1), noise), noisy.events, noisy.guarantee)
         }
     };
-    let event = match <[Event; 1]>::try_from(events) {
+    Ok(Tested::Released { score, event: one(events), guarantee })
+}
+
+/// What the score with noise will cost, before a row is read.
+pub(crate) fn test_event(plan: &FitPlan, epsilon: Epsilon) -> Result<Event, Refusal> {
+    let terms = Terms { neighboring: plan.settings.neighboring, ..Terms::pure(epsilon) };
+    let charges = match &plan.task {
+        Task::Number(_) => {
+            let squares = BoundedSum::new(0.0, 4.0, false)?;
+            query::quote(|source| query::mean(source, &terms, &squares, None))?
+        }
+        task => {
+            let cells = vec![0; 2 * task.classes().len()];
+            query::quote(|source| query::histogram(source, &terms, &cells))?
+        }
+    };
+    Ok(one(charges.events().to_vec()))
+}
+
+/// Several events as one.
+fn one(events: Vec<Event>) -> Event {
+    match <[Event; 1]>::try_from(events) {
         Ok([event]) => event,
         Err(events) => Event::Composed { events },
-    };
-    Ok(Tested::Released { score, event, guarantee })
+    }
 }
 
 /// The score itself.

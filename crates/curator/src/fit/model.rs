@@ -3,13 +3,13 @@
 use super::plan::FitPlan;
 use super::rows::{rows, usable_labels};
 use super::task::Task;
-use crate::bill::{Bill, count_rows};
+use crate::bill::{Bill, Counting, PaidCount};
 use crate::refusal::Refusal;
-use reticent_core::{Epsilon, Guarantee, Neighboring};
+use reticent_core::{Epsilon, Event, Guarantee, Neighboring, Permit, Plan};
 use reticent_data::Design;
 use reticent_erm::{Classes, Loss, Method, Model, Rows, Schedule, Scope, Settings};
-use reticent_erm::{fit as fit_binary, fit_multiclass};
-use reticent_noise::Entropy;
+use reticent_erm::{fit_exact, fit_multiclass, prepare, prepare_multiclass};
+use reticent_noise::Session;
 
 /// How many rows there are as far as is public, and what is left for the fit.
 pub(super) struct Size {
@@ -21,23 +21,41 @@ pub(super) struct Size {
     pub(super) share: Guarantee,
 }
 
-/// Counts the rows with noise, where their number is neither public nor declared.
-pub(super) fn size(plan: &FitPlan, train: &Design, entropy: &mut Entropy) -> Result<Size, Refusal> {
+/// The count that comes before the fit, where the number of rows is neither public nor declared.
+pub(super) fn counting(plan: &FitPlan) -> Result<Option<Counting>, Refusal> {
+    let is_known = plan.settings.neighboring == Neighboring::ReplaceOne || plan.settings.size.is_some();
+    plan.budget.filter(|_| !is_known).map(Counting::of).transpose()
+}
+
+/// Counts the rows with noise, where that is paid for.
+pub(super) fn size(
+    plan: &FitPlan,
+    train: &Design,
+    count: Option<PaidCount>,
+    payer: &mut Session,
+) -> Result<Size, Refusal> {
     let (mut settings, mut bill) = (plan.settings.clone(), Bill::default());
-    let share = match plan.budget {
-        Some(budget) => fitting_budget(budget, train, &mut settings, entropy, &mut bill)?,
-        None => Guarantee::pure(Epsilon::new(0.0)?),
+    let share = match (plan.budget, count) {
+        (Some(_), Some(count)) => {
+            let (size, left) = count.count(train.rows() as u64, payer, &mut bill)?;
+            settings.size = Some(size);
+            left
+        }
+        (Some(budget), None) => budget,
+        (None, _) => Guarantee::pure(Epsilon::new(0.0)?),
     };
     Ok(Size { settings, bill, share })
 }
 
-/// A model of these rows, and the method that made it.
+/// A model of these rows, the method that made it, and the permit for what else was charged with it: `beside` costs what it
+/// says of rows that the fit does not see.
 pub(super) fn fit(
     plan: &FitPlan,
     train: &Design,
     sized: &Size,
-    entropy: &mut Entropy,
-) -> Result<(Model, Method), Refusal> {
+    beside: Option<Event>,
+    payer: &mut Session,
+) -> Result<(Model, Method, Option<Permit>), Refusal> {
     let (mut settings, budget) = (sized.settings.clone(), sized.share);
     let labels = usable_labels(&plan.task, train);
     let rows = rows(plan, train, &labels)?;
@@ -50,15 +68,43 @@ pub(super) fn fit(
         },
     };
     settings.schedule = schedule(plan, method, &rows, &settings, budget)?;
-    let model = match &plan.task {
+    let of: Vec<u32>;
+    let classes = match &plan.task {
         Task::Classes { labels } => {
-            let of: Vec<u32> = train.labels().iter().map(|label| *label as u32).collect();
-            let classes = Classes { of: &of, count: labels.len() as u32 };
-            Model::Multiclass(fit_multiclass(&rows, classes, plan.loss, method, budget, &settings, entropy)?)
+            of = train.labels().iter().map(|label| *label as u32).collect();
+            Some(Classes { of: &of, count: labels.len() as u32 })
         }
-        _ => Model::Binary(fit_binary(&rows, plan.loss, method, budget, &settings, entropy)?),
+        _ => None,
     };
-    Ok((model, method))
+    if method == Method::Exact {
+        let model = match classes {
+            Some(classes) => Model::Multiclass(fit_multiclass(
+                &rows, classes, plan.loss, method, budget, &settings, payer,
+            )?),
+            None => Model::Binary(fit_exact(&rows, plan.loss, &settings)?),
+        };
+        return Ok((model, method, None));
+    }
+    let (model, permit) = match classes {
+        Some(classes) => {
+            let prepared = prepare_multiclass(&rows, classes, plan.loss, method, budget, &settings)?;
+            let mut permit = payer.charge(&with_test(prepared.charges(), beside)?)?;
+            (Model::Multiclass(prepared.run(&mut payer.with(&mut permit))?), permit)
+        }
+        None => {
+            let prepared = prepare(&rows, plan.loss, method, budget, &settings)?;
+            let mut permit = payer.charge(&with_test(prepared.charges(), beside)?)?;
+            (Model::Binary(prepared.run(&mut payer.with(&mut permit))?), permit)
+        }
+    };
+    Ok((model, method, Some(permit)))
+}
+
+/// The fit's plan, in parallel with a test on rows that the fit does not see.
+fn with_test(fit: &Plan, test: Option<Event>) -> Result<Plan, Refusal> {
+    let Some(test) = test else { return Ok(fit.clone()) };
+    let fit = Event::Composed { events: fit.events().to_vec() };
+    Ok(Plan::new(vec![Event::Parallel { events: vec![fit, test] }])?)
 }
 
 /// What reference models of a stored one are fitted with.
@@ -76,38 +122,19 @@ pub(crate) fn reference_terms(
     train: &Design,
     size: u64,
 ) -> Result<ReferenceTerms, Refusal> {
-    let (mut settings, mut entropy) = (plan.settings.clone(), Entropy::new()?);
-    let budget = match plan.budget {
-        Some(budget) => {
-            let left = fitting_budget(budget, train, &mut settings, &mut entropy, &mut Bill::default())?;
-            if plan.settings.size.is_none() && settings.size.is_some() {
-                settings.size = Some(size);
-            }
-            Some(left)
+    let mut settings = plan.settings.clone();
+    let budget = match counting(plan)? {
+        Some(counting) => {
+            settings.size = Some(size);
+            Some(counting.left)
         }
-        None => None,
+        None => plan.budget,
     };
     let labels = usable_labels(&plan.task, train);
     let rows = rows(plan, train, &labels)?;
     let spent = budget.map_or_else(|| Epsilon::new(0.0).map(Guarantee::pure), Ok)?;
     settings.schedule = schedule(plan, method, &rows, &settings, spent)?;
     Ok(ReferenceTerms { budget, settings })
-}
-
-/// What is left for the fit, after counting the rows where their number is neither public nor declared.
-fn fitting_budget(
-    budget: Guarantee,
-    train: &Design,
-    settings: &mut Settings,
-    entropy: &mut Entropy,
-    bill: &mut Bill,
-) -> Result<Guarantee, Refusal> {
-    if settings.neighboring == Neighboring::ReplaceOne || settings.size.is_some() {
-        return Ok(budget);
-    }
-    let (size, left) = count_rows(budget, train.rows() as u64, entropy, bill)?;
-    settings.size = Some(size);
-    Ok(left)
 }
 
 /// The rule's schedule with what the flags change, if they change anything.

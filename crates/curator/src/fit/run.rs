@@ -1,8 +1,8 @@
 //! A plan carried out: rows, their number, the model, its test, its folder.
 
 use super::claim::{certificate, public_warnings};
-use super::held_out::{Score, Tested, exactly, released};
-use super::model::{Size, fit, size};
+use super::held_out::{Score, Tested, exactly, released, test_event};
+use super::model::{Size, counting, fit, size};
 use super::outcome::{Fitted, Test};
 use super::plan::FitPlan;
 use super::rows::{encode, read};
@@ -11,12 +11,12 @@ use crate::Planned;
 use crate::bill::Sizing;
 use crate::folder::{Content, Kind, Writer, linear, store_fingerprint};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Pays, Session};
 use reticent_core::{Certificate, Code, Neighboring};
 use reticent_data::Design;
 use reticent_data::schema::Unit;
 use reticent_erm::{Method, Model, Report};
-use reticent_noise::Entropy;
+use reticent_noise::Session as Payer;
 
 impl Planned for FitPlan {
     type Outcome = Fitted;
@@ -25,8 +25,11 @@ impl Planned for FitPlan {
         // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
         let out = self.request.out.as_deref();
         let mut writer = out.map(|out| Writer::of_new(out, Kind::Linear)).transpose()?;
-        let (train, held_out) = encode(&self, session.watch())?;
-        let test = self.test.as_ref().map(|test| read(&self, test, session.watch())).transpose()?;
+        let Pays { payer, watch } = session.pays(&self.settings.unit, self.settings.neighboring)?;
+        // The count is on record before a row is read.
+        let count = counting(&self)?.map(|counting| counting.charge(payer)).transpose()?;
+        let (train, held_out) = encode(&self, watch)?;
+        let test = self.test.as_ref().map(|test| read(&self, test, watch)).transpose()?;
         if let (Some(design), Some(table)) = (&test, &self.test)
             && design.rows() == 0
         {
@@ -39,9 +42,9 @@ impl Planned for FitPlan {
             let held_out = tables.held_out.as_ref().map(Content::Rows);
             store_fingerprint(writer, Content::Rows(&tables.train), held_out)?;
         }
-        // First what the count costs; then, with the size it gave, what the fit and its test cost.
-        let sized = size(&self, &tables.train, session.entropy())?;
-        let trained = fit_and_test(&self, &tables, &sized, session.entropy())?;
+        // With the size that the count gave, the fit and its test are a second plan.
+        let sized = size(&self, &tables.train, count, payer)?;
+        let trained = fit_and_test(&self, &tables, &sized, payer)?;
         if let Some(writer) = &mut writer {
             linear::finish(writer, &trained.model, trained.certificate.as_ref())?;
         }
@@ -73,9 +76,13 @@ fn fit_and_test(
     plan: &FitPlan,
     tables: &Tables,
     sized: &Size,
-    entropy: &mut Entropy,
+    payer: &mut Payer,
 ) -> Result<Trained, Refusal> {
-    let (mut model, method) = fit(plan, &tables.train, sized, entropy)?;
+    let beside = match (&tables.held_out, plan.budget) {
+        (Some(_), Some(budget)) => Some(test_event(plan, budget.epsilon)?),
+        _ => None,
+    };
+    let (mut model, method, mut permit) = fit(plan, &tables.train, sized, beside, payer)?;
     let own = match &model {
         Model::Binary(fit) => fit.certificate.clone(),
         Model::Multiclass(many) => many.certificate.clone(),
@@ -84,7 +91,11 @@ fn fit_and_test(
     let mut warnings = report.warnings.clone();
     let tested = match (&tables.held_out, &tables.test) {
         (Some(held_out), _) => Some(match plan.budget {
-            Some(budget) => released(plan, &model, held_out, report.size, budget.epsilon, entropy)?,
+            Some(budget) => {
+                let permit = permit.as_mut().ok_or_else(|| Refusal::internal("the test is not paid for"))?;
+                let source = &mut payer.with(permit);
+                released(plan, &model, held_out, report.size, budget.epsilon, source)?
+            }
             None => exactly(plan, &model, held_out)?,
         }),
         (None, Some(test)) => {

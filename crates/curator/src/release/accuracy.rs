@@ -4,7 +4,7 @@ use super::plan::PlannedRelease;
 use super::query::{Query, empty_sum, whole_sums};
 use crate::refusal::Refusal;
 use reticent_core::{Confidence, Epsilon, Neighboring, Sensitivity};
-use reticent_noise::Entropy;
+use reticent_noise::Releaser;
 use reticent_noise::mechanism::{
     DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, Rule, Selection,
 };
@@ -35,7 +35,7 @@ pub enum Measure {
 }
 
 /// The error of a planned release: that of the same release on no rows at all.
-pub(super) fn expected(plan: &PlannedRelease, entropy: &mut Entropy) -> Result<Expected, Refusal> {
+pub(super) fn expected(plan: &PlannedRelease, source: &mut impl Releaser) -> Result<Expected, Refusal> {
     let terms = &plan.terms;
     // Twelve digits: the last bits of an interval's ends depend on the noisy value between them.
     let half = |interval: [f64; 2]| -> f64 {
@@ -43,25 +43,25 @@ pub(super) fn expected(plan: &PlannedRelease, entropy: &mut Entropy) -> Result<E
         format!("{half:.11e}").parse().unwrap_or(half)
     };
     let (error, of) = match &plan.query {
-        Query::Count { .. } => (half(query::count(entropy, terms, 0)?.interval[0]).round(), Measure::Answer),
+        Query::Count { .. } => (half(query::count(source, terms, 0)?.interval[0]).round(), Measure::Answer),
         Query::Histogram { .. } => {
-            (half(query::histogram(entropy, terms, &[0])?.interval[0]).round(), Measure::Answer)
+            (half(query::histogram(source, terms, &[0])?.interval[0]).round(), Measure::Answer)
         }
         Query::Sum { bounds, integers, .. } => {
-            let error = half(query::sum(entropy, terms, &empty_sum(*bounds, *integers)?)?.interval[0]);
+            let error = half(query::sum(source, terms, &empty_sum(*bounds, *integers)?)?.interval[0]);
             (if whole_sums(*bounds, *integers) { error.round() } else { error }, Measure::Answer)
         }
         Query::Mean { bounds: [low, high], .. } => {
             // One noisy sum of x − low over public rows, or that and its complement.
             let reach = (high - low) * private_rows_factor(plan);
             let sum = empty_sum([0.0, reach], false)?;
-            (half(query::sum(entropy, &parts(plan)?, &sum)?.interval[0]), Measure::PerRow)
+            (half(query::sum(source, &parts(plan)?, &sum)?.interval[0]), Measure::PerRow)
         }
         Query::Proportion { .. } if plan.rows_are_public() => {
-            (half(query::count(entropy, terms, 0)?.interval[0]).round(), Measure::PerRow)
+            (half(query::count(source, terms, 0)?.interval[0]).round(), Measure::PerRow)
         }
         Query::Proportion { .. } => {
-            (half(query::histogram(entropy, &parts(plan)?, &[0, 0])?.interval[0]).round(), Measure::PerRow)
+            (half(query::histogram(source, &parts(plan)?, &[0, 0])?.interval[0]).round(), Measure::PerRow)
         }
         Query::Quantile { level, candidates, .. } => {
             // Sensitivity in ranks; the answer gets half of the budget.

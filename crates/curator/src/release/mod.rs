@@ -47,11 +47,12 @@ pub use plan::PlannedRelease;
 pub use request::{Noise, Question, Release, Rule};
 
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Pays, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
-use reticent_core::Event;
-use reticent_noise::{Entropy, Releaser};
+use reticent_core::{Event, Plan};
+use reticent_noise::Releaser;
+use reticent_noise::query::{quote, rehearse};
 
 impl Request for Release {
     type Planned = PlannedRelease;
@@ -67,7 +68,7 @@ impl PlannedRelease {
     /// # Errors
     /// [`Refusal`] when the terms cannot be met, or the operating system gives no randomness.
     pub fn preview(&self) -> Result<Preview, Refusal> {
-        let expected = accuracy::expected(self, &mut Entropy::new()?)?;
+        let (expected, _) = rehearse(|source| accuracy::expected(self, source))?;
         Ok(Preview {
             query: asked::asked(self),
             dry_run: true,
@@ -92,7 +93,13 @@ impl PlannedRelease {
     /// # Errors
     /// [`Refusal`] when the terms cannot be met, or the operating system gives no randomness.
     pub fn events(&self) -> Result<Vec<Event>, Refusal> {
-        Ok(answer::draw(self, &gather::nothing(self)?, &mut Entropy::new()?)?.events)
+        Ok(self.charges()?.events().to_vec())
+    }
+
+    /// The same as a plan.
+    fn charges(&self) -> Result<Plan, Refusal> {
+        let nothing = gather::nothing(self)?;
+        quote(|source| answer::draw(self, &nothing, source))
     }
 
     /// Reads the table and answers through `source`: what [`run`](Planned::run) does after the plan is paid for, and
@@ -114,8 +121,9 @@ impl Planned for PlannedRelease {
     type Outcome = Released;
 
     fn run(self, session: &mut Session) -> Result<Released, Refusal> {
-        // The charge point: `self.events()` is the plan, and nothing of the data has been read.
-        let (entropy, watch) = session.entropy_and_watch();
-        self.run_with(entropy, watch)
+        let Pays { payer, watch } = session.pays("row", self.terms.neighboring)?;
+        // On record before a value is read.
+        let mut permit = payer.charge(&self.charges()?)?;
+        self.run_with(&mut payer.with(&mut permit), watch)
     }
 }

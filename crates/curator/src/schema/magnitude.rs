@@ -106,7 +106,8 @@ pub(super) fn around(ladder: &[f64], [low, high]: [f64; 2]) -> &[f64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_noise::Entropy;
+    use reticent_core::Neighboring;
+    use reticent_noise::Session;
 
     #[test]
     fn every_number_lies_in_its_cell() {
@@ -148,11 +149,11 @@ mod tests {
 
     #[test]
     fn the_outline_follows_the_many() {
-        let mut entropy = Entropy::new().unwrap();
+        let mut session = Session::without_limit("row", Neighboring::AddRemove).unwrap();
         let mut outline = |cells: &[(Cell<'_>, u64)]| {
             let mut magnitudes = Magnitudes::new();
             cells.iter().for_each(|(cell, rows)| magnitudes.0[place(cell)] += rows);
-            magnitudes.outline(&mut entropy, Epsilon::new(1.0).unwrap()).unwrap()
+            magnitudes.outline(&mut session.charging(), Epsilon::new(1.0).unwrap()).unwrap()
         };
         // An empty cell passes for an occupied one in fewer than one of 10⁻³ runs: only what must be there is asked for.
         let many = 1_000_000;

@@ -33,10 +33,10 @@ pub use plan::PlannedSchema;
 pub use request::LearnSchema;
 
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Pays, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
-use reticent_core::{Certificate, Event};
+use reticent_core::{Certificate, Event, Neighboring, Plan};
 use reticent_data::Schema;
 use reticent_noise::Releaser;
 use serde::ser::SerializeStruct;
@@ -147,8 +147,12 @@ impl Planned for PlannedSchema {
     type Outcome = LearntSchema;
 
     fn run(self, session: &mut Session) -> Result<LearntSchema, Refusal> {
-        // The charge point: `self.events()` is the plan, and nothing of the data has been read.
-        let (entropy, watch) = session.entropy_and_watch();
-        self.run_with(entropy, watch)
+        let Pays { payer, watch } = session.pays("row", Neighboring::AddRemove)?;
+        // On record before a value is read. The steps that a column takes are chosen by its histogram; every way through
+        // a column costs at most its events, so these cover the steps together.
+        let price = Event::Composed { events: self.events()? };
+        let mut permit = payer.charge(&Plan::new(vec![price.clone()])?)?;
+        let mut paid = payer.with(&mut permit);
+        self.run_with(&mut paid.covering(&price)?, watch)
     }
 }

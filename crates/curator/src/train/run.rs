@@ -5,12 +5,12 @@ use super::describe::describe;
 use super::outcome::{Finished, Interrupted, Noise, Trained, drowned, exploded, lost};
 use super::plan::{TrainPlan, same_data};
 use super::source::Source;
-use super::terms::{agree, size};
+use super::terms::{agree, counting, size};
 use crate::Planned;
 use crate::fit::public_warnings;
 use crate::folder::{Content, Kind, Writer, is_same, network as folder, request, store_fingerprint};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Pays, Session};
 use reticent_core::Code;
 use reticent_train::{Effort, Model, Network, StopCause, Terms, TrainError, Trainer, Units};
 use std::sync::Arc;
@@ -27,9 +27,11 @@ impl Planned for TrainPlan {
             (Some(out), None) => Some(Writer::of_new(out, Kind::Network)?),
             (None, _) => None,
         };
-        let loaded = reader.read(&source, true, session.watch())?;
-        let public =
-            validation.as_ref().map(|source| reader.read(source, true, session.watch())).transpose()?;
+        let Pays { payer, watch } = session.pays(&reader.unit(), settings.neighboring)?;
+        // The count is on record before a value is read.
+        let count = counting(&run, &settings)?.map(|counting| counting.charge(payer)).transpose()?;
+        let loaded = reader.read(&source, true, watch)?;
+        let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
         let units = match &loaded.users {
             Some(users) => Units::users(users, run.examples_per_user.map(|most| most as usize))?,
             None => Units::examples(loaded.examples.len()),
@@ -70,13 +72,13 @@ impl Planned for TrainPlan {
             (None, _) => {}
         }
         let dimension = network.layout().gradients();
-        // First what the count costs; then, with the size it gave, what the steps cost.
-        let size = size(&mut run, &settings, &reader, units.len(), session.entropy())?;
+        // With the size that the count gave, the steps are a second plan.
+        let size = size(&mut run, &settings, &reader, units.len(), count.map(|count| (count, &mut *payer)))?;
         let agreement = agree(&mut run, &settings, &reader, size, dimension)?;
         let (model, examples) = (Box::new(network), Arc::new(loaded.examples));
         let mut trainer = match &agreement.terms {
             Terms::Private(plan) => {
-                let permit = plan.charge(session.entropy())?;
+                let permit = plan.charge(payer)?;
                 Trainer::private(model, examples, units, plan.clone(), settings.recipe, permit)
             }
             Terms::NonPrivate(baseline) => {
@@ -102,7 +104,7 @@ impl Planned for TrainPlan {
             }
             (None, _) => {}
         }
-        session.watch().listen();
+        watch.listen();
         let mut course = Course {
             trainer: &mut trainer,
             agreement: &agreement,
@@ -111,7 +113,7 @@ impl Planned for TrainPlan {
             folder: out.as_deref(),
             every: settings.every,
         };
-        let end = course.run(session.watch())?;
+        let end = course.run(watch)?;
         // Who asked for the end may have looked at what the run showed.
         let certificate = match &end {
             End::Finished(_) => course.certificate()?,

@@ -3,11 +3,11 @@
 use super::reader::Reader;
 use super::request::{Counted, Train};
 use super::settings::{Budget, Settings};
-use crate::bill::{Bill, DECIDED, Sizing, count_rows, spent};
+use crate::bill::{Bill, Counting, DECIDED, PaidCount, Sizing, spent};
 use crate::refusal::Refusal;
 use reticent_core::rounding::sub_down;
 use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
-use reticent_noise::Entropy;
+use reticent_noise::Session;
 use reticent_train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
 
 /// The sizes of a run and what was spent before its first step.
@@ -41,6 +41,17 @@ pub(crate) struct Size {
     schema: Option<Guarantee>,
 }
 
+/// The count that comes before the steps, where the number of units is neither public, declared nor counted before.
+pub(crate) fn counting(run: &Train, settings: &Settings) -> Result<Option<Counting>, Refusal> {
+    let is_private = settings.neighboring == Neighboring::AddRemove;
+    match settings.budget {
+        Budget::Target(whole) if is_private && run.dataset_size.is_none() && run.counted.is_none() => {
+            Counting::of(whole).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Settles the number of units. With add-remove, the true one enters through a noisy count alone, and not at all if a size is
 /// declared.
 pub(crate) fn size(
@@ -48,7 +59,7 @@ pub(crate) fn size(
     settings: &Settings,
     reader: &Reader,
     units: usize,
-    entropy: &mut Entropy,
+    counting: Option<(PaidCount, &mut Session)>,
 ) -> Result<Size, Refusal> {
     let neighboring = settings.neighboring;
     let schema = match (&reader.schema, settings.budget) {
@@ -67,7 +78,7 @@ pub(crate) fn size(
                     "with ⟦noise_multiplier⟧ there is no epsilon to count the rows with: declare their public number",
                 ));
             };
-            let (size, left) = count(run, whole, units, entropy, &mut bill)?;
+            let (size, left) = count(run, whole, units, counting, &mut bill)?;
             (budget, counted) = (Budget::Target(left), true);
             size
         }
@@ -155,7 +166,7 @@ fn count(
     run: &mut Train,
     whole: Guarantee,
     units: usize,
-    entropy: &mut Entropy,
+    counting: Option<(PaidCount, &mut Session)>,
     bill: &mut Bill,
 ) -> Result<(u64, Guarantee), Refusal> {
     if let Some(before) = &run.counted {
@@ -169,7 +180,10 @@ fn count(
         }
         return Ok((before.size, Guarantee { epsilon: Epsilon::new(left)?, ..whole }));
     }
-    let (size, left) = count_rows(whole, units as u64, entropy, bill)?;
+    let Some((paid, payer)) = counting else {
+        return Err(Refusal::new(Code::Broken, "run.toml: the count of the rows is missing: train it again"));
+    };
+    let (size, left) = paid.count(units as u64, payer, bill)?;
     if let Some(guarantee) = bill.guarantee {
         run.counted = Some(Counted::new(size, guarantee, &bill.events)?);
     }

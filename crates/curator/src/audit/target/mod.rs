@@ -61,7 +61,7 @@ impl Repeated {
         stage.say("reading the data");
         let examples = self.0.examples(session.watch())?;
         drop(stage);
-        let trained = self.0.trained(examples, session)?;
+        let trained = self.0.trained(examples)?;
         Ok((trained.examples, classes, trained.training))
     }
 }

@@ -67,11 +67,11 @@ impl NetworkTarget {
     }
 
     /// Settles the terms as the run did.
-    pub(super) fn trained(self, examples: Examples, session: &mut Session) -> Result<Trained, Refusal> {
+    pub(super) fn trained(self, examples: Examples) -> Result<Trained, Refusal> {
         let Self { stored, mut run, settings, certificate, .. } = self;
         let dimension = stored.network.layout().gradients();
         // The size was counted before the first step, and is taken over: nothing is drawn here.
-        let size = size(&mut run, &settings, &stored.reader, examples.len(), session.entropy())?;
+        let size = size(&mut run, &settings, &stored.reader, examples.len(), None)?;
         let agreement = agree(&mut run, &settings, &stored.reader, size, dimension)?;
         let training = NetworkTraining {
             description: stored.network.description().clone(),
@@ -113,7 +113,7 @@ impl Compared {
         let Self { target, source, flag } = self;
         let name = format!("{} ({flag})", source.name());
         let examples = target.examples(session.watch())?;
-        let trained = target.trained(examples, session)?;
+        let trained = target.trained(examples)?;
         let reader: &Reader = &trained.stored.reader;
         let rest = reader.read(&source, true, session.watch())?.examples;
         trained.stored.network.check(&rest)?;

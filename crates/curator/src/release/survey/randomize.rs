@@ -7,10 +7,10 @@ use crate::file::Target;
 use crate::quantity;
 use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
-use crate::session::Session;
+use crate::session::{Pays, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
-use reticent_core::{Certificate, Code, Epsilon, Event, Fact, Neighboring};
+use reticent_core::{Certificate, Code, Epsilon, Event, Fact, Neighboring, Plan};
 use reticent_data::{DataError, TableFile, write_csv_atomic};
 use reticent_noise::mechanism::{Mechanism, RandomizedResponse};
 use reticent_noise::sampler::uniform_below;
@@ -269,10 +269,13 @@ impl Planned for PlannedRandomize {
     type Outcome = Randomized;
 
     fn run(self, session: &mut Session) -> Result<Randomized, Refusal> {
-        // The charge point: `self.events()` is the plan, and nothing of the data has been read.
         let mut coins = Entropy::new()?;
-        let (entropy, watch) = session.entropy_and_watch();
-        self.run_with(entropy, &mut coins, watch)
+        let Pays { payer, watch } = session.pays("answer", Neighboring::ReplaceOne)?;
+        // On record before a value is read. Every answer is somebody else's: the event is what each of them pays.
+        let event = self.response.event();
+        let mut permit = payer.charge(&Plan::new(vec![event.clone()])?)?;
+        let mut paid = payer.with(&mut permit);
+        self.run_with(&mut paid.covering(&event)?, &mut coins, watch)
     }
 }
 
