@@ -13,7 +13,7 @@
 //! | [`account`] | one accountant over all of these: compose, ask, budget left |
 //! | [`filter`] | plans chosen by earlier answers: filters, an odometer, a budget |
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
-//! | [`verify`] | whether a certificate's claim follows from its events |
+//! | [`verify()`] | whether a certificate's claim follows from its events |
 //! | [`tradeoff`] | what an attacker can achieve |
 //! | [`posterior`] | what an output can make somebody believe |
 //! | [`words`] | events in words |

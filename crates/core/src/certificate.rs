@@ -88,6 +88,7 @@ pub struct Certificate {
 
 /// A certificate as it is read.
 #[derive(Deserialize)]
+#[serde(expecting = "struct Certificate")]
 struct Wire {
     #[serde(default)]
     version: Option<u64>,
@@ -257,6 +258,8 @@ mod tests {
         let refused = versioned("2").unwrap_err().to_string();
         assert!(refused.contains("version = 2: this program reads certificates of version 1"), "{refused}");
         assert!(versioned("0").is_err());
+        let refused = serde_json::from_str::<Certificate>("5").unwrap_err().to_string();
+        assert!(refused.contains("expected struct Certificate"), "{refused}");
         // Events whose fields do not fit together are refused.
         assert!(serde_json::from_str::<Certificate>(&later.replace("0.1", "-1")).is_err());
     }
