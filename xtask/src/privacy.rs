@@ -16,7 +16,8 @@ const REMEDY: &str = "make it a request of crates/curator";
 /// Parts of the facade that decide about privacy.
 const DECIDING: &[&str] = &["accounting", "attack", "erm", "noise", "train"];
 
-/// Names of mechanisms, accountants, sensitivities and of the right to draw, wherever they are imported from.
+/// Names of mechanisms, accountants, sensitivities and of the right to draw, wherever they are imported from. A variant of an
+/// enumeration is none of them: requests and codes have names like these (`Code::Entropy`).
 const NAMES: &[&str] = &[
     // Mechanisms and queries.
     "Accuracy",
@@ -100,7 +101,7 @@ fn named(source: &str) -> Vec<(usize, String)> {
             found.extend(of_facade(&tokens, at + 3));
         } else if word.starts_with("reticent_") && is_path {
             found.push((line, word.to_owned()));
-        } else if NAMES.contains(&word) {
+        } else if NAMES.contains(&word) && !is_variant(&tokens, at) {
             found.push((line, word.to_owned()));
         } else if VARIANTS.contains(&word) && is_path {
             found.push((line, format!("{word}::")));
@@ -143,6 +144,13 @@ fn is_mark(tokens: &[Placed], at: usize, mark: char) -> bool {
     matches!(tokens.get(at), Some(Placed { token: Token::Mark(found), .. }) if *found == mark)
 }
 
+/// Whether the word here is a variant: behind `::` after a type.
+fn is_variant(tokens: &[Placed], at: usize) -> bool {
+    at >= 3
+        && is_pair(tokens, at - 2)
+        && word(tokens, at - 3).is_some_and(|owner| owner.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
 /// Whether `::` stands here.
 fn is_pair(tokens: &[Placed], at: usize) -> bool {
     is_mark(tokens, at, ':') && is_mark(tokens, at + 1, ':')
@@ -167,6 +175,7 @@ mod tests {
             names("use reticent::core::{NoiseMultiplier, Epsilon, charge};"),
             ["NoiseMultiplier", "charge"]
         );
+        assert_eq!(names("mechanism::Laplace::new(1)"), ["Laplace"]);
         assert_eq!(names("matches!(event, Event::Shuffled { .. })"), ["Event::"]);
         let placed = named("\n// one\nlet a = \"two\n\";\nAccountant::new()");
         assert_eq!(placed, [(5, "Accountant".to_owned())]);
@@ -181,6 +190,7 @@ mod tests {
             use reticent::curator::train::Train;
             use reticent::core::{Delta, Epsilon, Event, EventLog};
             use reticent::{curator, data::{noise, Schema}, report};
+            fn codes() -> [Code; 2] { [Code::Entropy, Noise::Gaussian] }
             const TEXT: &str = "reticent::noise::Entropy";
             const RAW: &str = r#"Accountant::new("x")"#;
             fn noise(accounting: &str, event: &Event) -> char { let train = 'N'; train }
