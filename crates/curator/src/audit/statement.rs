@@ -229,7 +229,9 @@ mod tests {
             }
         }
         assert!(Stated::of(&Statement { worst: 100_001, ..base() }, &[]).is_err());
-        assert!(Stated::of(&base(), &["lire".to_owned()]).unwrap_err().to_string().contains("lira"));
+        assert!(
+            Stated::of(&base(), &["lira-onlin".to_owned()]).unwrap_err().to_string().contains("lira-online")
+        );
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub use network::{is_network, last_accuracy};
 pub use seal::{digests, verify};
 
 pub(crate) use fingerprint::{Content, Fingerprint, is_same, store as store_fingerprint};
+pub(crate) use seal::digest;
 pub(crate) use writer::Writer;
 
 use crate::refusal::Refusal;

@@ -103,7 +103,7 @@ pub fn digests(folder: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
 }
 
 /// The SHA-256 of bytes, as reports state it.
-pub(super) fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes)))
 }
 

@@ -19,7 +19,7 @@ mod training;
 
 use crate::audit::folder::{AUDIT_FILE, audits_of, models_of};
 use crate::audit::read_findings;
-use crate::folder::CERTIFICATE_FILE;
+use crate::folder::{CERTIFICATE_FILE, read_certificate};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_core::{Certificate, Code, InvalidValue};
 use reticent_data::toml::{self, locate};
@@ -106,10 +106,10 @@ impl Request for Report {
         let folders = Folders::find(&self.folder)?;
         let declared = self.declared.as_deref().map(declared).transpose()?.unwrap_or_default();
         let findings = read_findings(&folders.audit.join(AUDIT_FILE))?;
-        let own = folders.run.as_ref().map(|run| run.join(CERTIFICATE_FILE));
-        let certificate = match self.certificate.clone().or(own) {
-            Some(path) => certificate(&path)?,
-            None => None,
+        let certificate = match (&self.certificate, &folders.run) {
+            (Some(path), _) => certificate(path)?,
+            (None, Some(run)) => read_certificate(run)?,
+            (None, None) => None,
         };
         let training = folders.run.as_deref().map(training::read).transpose()?.flatten();
         let command = self.command.clone();

@@ -2,6 +2,7 @@
 
 use crate::Refusal;
 use crate::audit::folder::AUDIT_FILE;
+use crate::folder::{digest, digests};
 use reticent_audit::Findings;
 use reticent_core::Code;
 use reticent_report::{FileDigest, Provenance};
@@ -10,16 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Files whose digests are stated, where they are there.
-const OF_RUN: &[&str] = &[
-    "certificate.json",
-    "model.safetensors",
-    "model.json",
-    "model.toml",
-    "schema.toml",
-    "run.toml",
-    "run.json",
-];
+/// Files of an audit whose digests are stated, where they are there.
 const OF_AUDIT: &[&str] = &[AUDIT_FILE, "scores.csv"];
 
 /// Versions, keys, digests and the date.
@@ -29,18 +21,16 @@ pub(super) fn of(
     findings: &Findings,
     command: Option<String>,
 ) -> Result<Provenance, Refusal> {
-    let mut files = Vec::new();
-    let of_run = run.into_iter().flat_map(|run| OF_RUN.iter().map(move |name| (run, *name)));
-    for (folder, name) in of_run.chain(OF_AUDIT.iter().map(|name| (audit, *name))) {
-        let path = folder.join(name);
-        if !path.is_file() {
-            continue;
-        }
+    let mut files = run.map(digests).transpose()?.unwrap_or_default();
+    for name in OF_AUDIT.iter().copied().filter(|name| audit.join(name).is_file()) {
+        let path = audit.join(name);
         let bytes = fs::read(&path).map_err(|error| {
             Refusal::new(Code::Unreadable, format!("{}: cannot be read: {error}", path.display()))
         })?;
-        files.push(FileDigest { name: name.to_owned(), digest: digest(&bytes) });
+        files.push((name, digest(&bytes)));
     }
+    let files =
+        files.into_iter().map(|(name, digest)| FileDigest { name: name.to_owned(), digest }).collect();
     let version = env!("CARGO_PKG_VERSION");
     Ok(Provenance {
         tool: Some(format!("reticent {version}")),
@@ -82,12 +72,6 @@ fn date(days: u64) -> String {
         month += 1;
     }
     format!("{year}-{month:02}-{:02}", left + 1)
-}
-
-fn digest(bytes: &[u8]) -> String {
-    use sha2::{Digest, Sha256};
-    let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
 }
 
 #[cfg(test)]
