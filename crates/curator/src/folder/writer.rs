@@ -128,7 +128,9 @@ mod tests {
         writer.begin(json!({"epsilon": 1})).unwrap();
         assert_eq!(names(&folder), [LEDGER_FILE, LOCK_FILE]);
         writer.write(SCHEMA_FILE, b"x").unwrap();
-        assert!(Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.to_string().contains("another process")));
+        assert!(
+            Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.to_string().contains("another process"))
+        );
         drop(writer);
         assert!(!folder.exists());
         fs::create_dir(&folder).unwrap();
