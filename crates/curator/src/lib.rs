@@ -9,6 +9,7 @@
 //! | [`account`] | what events add up to; spends nothing |
 //! | [`fit`] | linear models from tables |
 //! | [`train`] | networks |
+//! | [`stored`] | models of either kind, read back |
 //! | [`predict`], [`evaluate`] | a stored model on other data |
 //! | [`folder`] | models and runs on disk |
 //! | [`audit`] | what a model leaks about who was in its training data |
@@ -36,6 +37,7 @@ pub mod report;
 mod scan;
 pub mod schema;
 pub mod session;
+pub mod stored;
 mod table;
 pub mod train;
 pub mod watch;

@@ -9,7 +9,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::core::Event;
 use reticent::curator::account::{Comparison, Curves};
-use reticent::curator::folder::read_certificate;
+use reticent::curator::stored::read_certificate;
 use reticent::report::story::{Accounted, Accounting};
 
 /// The chart as a file.

@@ -6,7 +6,7 @@ use super::recipe::{NETWORK_DELTA, TRAINING_SIZE};
 use super::{Halt, Tour};
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::curator::folder::read_certificate;
+use reticent::curator::stored::read_certificate;
 use reticent::curator::train::{Finished, Trained as Ended};
 use reticent::report::story::{Models, Promise, Trained, percent};
 use std::path::Path;

@@ -19,7 +19,7 @@ use crate::bar::Terminal;
 use crate::fail::{Fail, warnings, words};
 use crate::network;
 use reticent::curator::folder::is_network;
-use reticent::curator::predict::Part;
+use reticent::curator::train::Part;
 use reticent::curator::{Planned, Request, Session, evaluate as scoring, predict as predicting};
 use reticent::data::check_regular;
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! A stored linear model on labelled rows.
 
 use super::Evaluated;
-use crate::fit::{Task, unlabelled};
-use crate::folder::linear::Stored;
+use crate::fit::{Stored, Task, unlabelled};
 use crate::refusal::Refusal;
 use crate::watch::{Watch, reading};
 use reticent_core::Code;

@@ -19,11 +19,10 @@ mod linear;
 mod network;
 
 use crate::fit::unscaled;
-use crate::folder::Stored;
-use crate::predict::Part;
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::train::{Source, part_source};
+use crate::stored::Stored;
+use crate::train::{Part, Source, part_source};
 use crate::{Planned, Request};
 use reticent_data::TableFile;
 use reticent_data::schema::Bounds;
@@ -135,8 +134,8 @@ impl Evaluated {
 pub struct EvaluatePlan(Kind);
 
 enum Kind {
-    Linear(Box<crate::folder::linear::Stored>, TableFile),
-    Network(Box<crate::folder::network::Stored>, Source),
+    Linear(Box<crate::fit::Stored>, TableFile),
+    Network(Box<crate::train::Stored>, Source),
 }
 
 impl Request for Evaluate {

@@ -1,10 +1,9 @@
 //! A stored network on labelled data.
 
 use super::Evaluated;
-use crate::folder::network::Stored;
 use crate::predict::{likeliest, unusable};
 use crate::refusal::Refusal;
-use crate::train::Source;
+use crate::train::{Source, Stored};
 use crate::watch::Watch;
 use reticent_core::Code;
 use reticent_data::schema::Target;

@@ -21,17 +21,20 @@
 //! | `model` | how many rows there are as far as is public; rows to a model |
 //! | `held_out` | the accuracy on held-out rows, released with noise |
 //! | `claim` | the certificate of all that, and what can be said against it |
+//! | `stored`, `kept` | the files of a model; its request |
 //! | `run` | the whole of it, in order |
 //! | `outcome` | what comes out |
 
 mod claim;
 mod held_out;
+mod kept;
 mod model;
 mod outcome;
 mod plan;
 mod request;
 mod rows;
 mod run;
+mod stored;
 mod task;
 
 pub use crate::bill::Sizing;
@@ -41,6 +44,8 @@ pub use request::{Fit, LinearModel, method};
 
 pub(crate) use claim::public_warnings;
 pub(crate) use held_out::unscaled;
+pub(crate) use kept::read as read_request;
 pub(crate) use model::reference_terms;
 pub(crate) use rows::{encode, read, unlabelled};
+pub(crate) use stored::{Stored, certificate as stored_certificate};
 pub(crate) use task::Task;

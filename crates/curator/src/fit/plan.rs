@@ -1,9 +1,9 @@
 //! A request to a checked plan. Files are opened; no row is read.
 
 use super::request::Fit;
+use super::stored;
 use super::task::Task;
 use crate::bill::spent;
-use crate::folder::linear;
 use crate::quantity::{self, finite};
 use crate::refusal::Refusal;
 use crate::table::{no_schema, tables};
@@ -67,7 +67,7 @@ pub(super) fn plan(request: &Fit) -> Result<FitPlan, Refusal> {
         encoder.check(test).map_err(Refusal::data("test"))?;
     }
     if let Some(folder) = &request.out {
-        linear::check(folder)?;
+        stored::check(folder)?;
     }
     let (request, data) = (request.clone(), table.path().display().to_string());
     Ok(FitPlan {

@@ -6,10 +6,11 @@ use super::model::{Size, counting, fit, size};
 use super::outcome::{Fitted, Test};
 use super::plan::FitPlan;
 use super::rows::{encode, read};
+use super::stored;
 use super::task::model_of;
 use crate::Planned;
 use crate::bill::Sizing;
-use crate::folder::{Content, Kind, Writer, linear, store_fingerprint};
+use crate::folder::{Content, Kind, Writer, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Pays, Session};
 use reticent_core::{Certificate, Code, Neighboring};
@@ -38,7 +39,7 @@ impl Planned for FitPlan {
         }
         let tables = Tables { train, held_out, test };
         if let Some(writer) = &mut writer {
-            linear::begin(writer, self.encoder.schema(), &self.request)?;
+            stored::begin(writer, self.encoder.schema(), &self.request)?;
             let held_out = tables.held_out.as_ref().map(Content::Rows);
             store_fingerprint(writer, Content::Rows(&tables.train), held_out)?;
         }
@@ -46,7 +47,7 @@ impl Planned for FitPlan {
         let sized = size(&self, &tables.train, count, payer)?;
         let trained = fit_and_test(&self, &tables, &sized, payer)?;
         if let Some(writer) = &mut writer {
-            linear::finish(writer, &trained.model, trained.certificate.as_ref())?;
+            stored::finish(writer, &trained.model, trained.certificate.as_ref())?;
         }
         Ok(outcome(self, trained))
     }

@@ -6,7 +6,7 @@ use reticent_data::temporary_of;
 use reticent_train::Claim;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf, absolute};
 
 pub use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE};
 
@@ -34,7 +34,7 @@ pub const METRICS_FILE: &str = "metrics.jsonl";
 pub const FINGERPRINT_FILE: &str = "fingerprint.json";
 
 /// The files whose digests a report states, in its order.
-pub(super) const OF_MODEL: &[&str] = &[
+pub(crate) const OF_MODEL: &[&str] = &[
     CERTIFICATE_FILE,
     NETWORK_WEIGHTS_FILE,
     LINEAR_WEIGHTS_FILE,
@@ -50,7 +50,7 @@ const OF_BEGINNING: &[&str] =
     &[LOCK_FILE, LEDGER_FILE, SCHEMA_FILE, VOCABULARY_FILE, DESCRIPTION_FILE, FIT_FILE, FINGERPRINT_FILE];
 
 /// All files whose temporary names are swept.
-pub(super) const ALL: &[&str] = &[
+pub(crate) const ALL: &[&str] = &[
     LOCK_FILE,
     LEDGER_FILE,
     CHECKPOINT_FILE,
@@ -77,9 +77,22 @@ pub enum Kind {
     Network,
 }
 
+/// Whether a folder is one of a network, finished or not.
+pub fn is_network(folder: &Path) -> bool {
+    folder.join(DESCRIPTION_FILE).is_file()
+}
+
+/// A path from the root; the name of a dataset stays a name.
+pub(crate) fn whole(path: Option<&Path>) -> Option<PathBuf> {
+    path.map(|path| match path.exists() {
+        true => absolute(path).unwrap_or_else(|_| path.to_owned()),
+        false => path.to_owned(),
+    })
+}
+
 /// Whether nothing has been drawn for what is in a folder: it holds at most what is written before the first draw by a process
 /// that was killed.
-pub(super) fn is_beginning(folder: &Path) -> bool {
+pub(crate) fn is_beginning(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let mut has_lock = false;
     for entry in entries {
@@ -96,7 +109,7 @@ pub(super) fn is_beginning(folder: &Path) -> bool {
 }
 
 /// Takes away what an earlier beginning left.
-pub(super) fn clear_beginning(claim: &Claim) -> Result<(), Refusal> {
+pub(crate) fn clear_beginning(claim: &Claim) -> Result<(), Refusal> {
     let folder = claim.folder();
     for name in OF_BEGINNING.iter().filter(|name| ![LOCK_FILE, LEDGER_FILE].contains(name)) {
         let path = folder.join(name);
@@ -113,12 +126,12 @@ pub(super) fn clear_beginning(claim: &Claim) -> Result<(), Refusal> {
 }
 
 /// Takes away what killed writers left under temporary names.
-pub(super) fn sweep(folder: &Path) {
+pub(crate) fn sweep(folder: &Path) {
     ALL.iter().for_each(|name| reticent_data::sweep(&folder.join(name)));
 }
 
 /// Refuses a place where nothing of this kind can begin.
-pub(super) fn check_new(folder: &Path, kind: Kind) -> Result<(), Refusal> {
+pub(crate) fn check_new(folder: &Path, kind: Kind) -> Result<(), Refusal> {
     let refuse = |code: Code, remedy: &str| Err(Refusal::value("out", folder.display(), remedy).coded(code));
     let has = |name: &str| folder.join(name).is_file();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {

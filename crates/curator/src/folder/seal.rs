@@ -19,19 +19,19 @@ pub(crate) struct Seal(BTreeMap<String, String>);
 
 impl Seal {
     /// Adds what a file will hold.
-    pub(super) fn add(&mut self, name: &str, bytes: &[u8]) {
+    pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) {
         self.0.insert(name.to_owned(), digest(bytes));
     }
 
     /// Adds a file that is there.
-    pub(super) fn add_file(&mut self, folder: &Path, name: &str) -> Result<(), Refusal> {
+    pub(crate) fn add_file(&mut self, folder: &Path, name: &str) -> Result<(), Refusal> {
         self.add(name, &read(&folder.join(name))?);
         Ok(())
     }
 
     /// Refuses a folder with a file other than the one that was stored with the model. A file of a linear model may be
     /// missing where the model's own file holds all of it.
-    pub(super) fn check(&self, folder: &Path, kind: Kind) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, folder: &Path, kind: Kind) -> Result<(), Refusal> {
         for (name, known) in &self.0 {
             // A name with a way in it was not written here.
             if name.contains(['/', '\\']) {
@@ -108,7 +108,7 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
 }
 
 /// Bytes as digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

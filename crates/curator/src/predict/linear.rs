@@ -1,8 +1,7 @@
 //! A stored linear model on rows without labels.
 
 use super::{Predicted, Said};
-use crate::fit::{Task, unlabelled};
-use crate::folder::linear::Stored;
+use crate::fit::{Stored, Task, unlabelled};
 use crate::refusal::Refusal;
 use crate::watch::{Watch, reading};
 use reticent_data::{Design, Encoder, TableFile};

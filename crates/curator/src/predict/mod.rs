@@ -18,10 +18,10 @@
 mod linear;
 mod network;
 
-use crate::folder::Stored;
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::train::{Source, part_source};
+use crate::stored::Stored;
+use crate::train::{Part, Source, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
 use reticent_data::TableFile;
@@ -41,30 +41,6 @@ pub struct Predict {
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
     pub part: Option<Part>,
-}
-
-/// A part of a set of images or of a dataset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// What models are trained on.
-    Train,
-    /// What its authors set aside.
-    Test,
-}
-
-impl Part {
-    /// The part of that name.
-    ///
-    /// # Errors
-    /// [`Refusal`] for any other name.
-    pub fn named(name: &str) -> Result<Self, Refusal> {
-        match name {
-            "train" => Ok(Self::Train),
-            "test" => Ok(Self::Test),
-            other => Err(Refusal::unknown("part", other, "unknown: give train or test")),
-        }
-    }
 }
 
 /// What a model said, row by row.
@@ -103,7 +79,7 @@ pub struct PredictPlan(Kind);
 
 enum Kind {
     Linear(Box<LinearPlan>),
-    Network(Box<crate::folder::network::Stored>, Source),
+    Network(Box<crate::train::Stored>, Source),
 }
 
 impl Request for Predict {

@@ -1,9 +1,8 @@
 //! A stored network on data without labels.
 
 use super::{Predicted, Said};
-use crate::folder::network::Stored;
 use crate::refusal::Refusal;
-use crate::train::Source;
+use crate::train::{Source, Stored};
 use crate::watch::Watch;
 use reticent_data::schema::Target;
 

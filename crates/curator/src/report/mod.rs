@@ -19,7 +19,8 @@ mod training;
 
 use crate::audit::folder::{AUDIT_FILE, audits_of, models_of};
 use crate::audit::read_findings;
-use crate::folder::{CERTIFICATE_FILE, read_certificate};
+use crate::folder::CERTIFICATE_FILE;
+use crate::stored::read_certificate;
 use crate::{Planned, Refusal, Request, Session};
 use reticent_core::{Certificate, Code, InvalidValue};
 use reticent_data::toml::{self, locate};

@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use super::settings::Every;
+use super::stored;
 use super::terms::Agreement;
-use crate::folder::network as folder;
 use crate::refusal::Refusal;
 use crate::watch::{Watch, Work};
 use reticent_core::Certificate;
@@ -79,7 +79,7 @@ impl Course<'_> {
                 let metrics = self.metrics(start.taken)?;
                 bar.say(&self.words(&metrics));
                 if let Some(folder) = self.folder {
-                    folder::add_metrics(folder, &metrics)?;
+                    stored::add_metrics(folder, &metrics)?;
                 }
                 last = Some(metrics);
             }

@@ -21,11 +21,13 @@
 //! | `describe` | the network |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
 //! | `course` | the steps |
+//! | `stored`, `kept` | the files of a run; its request, and whether it is the same |
 //! | `run` | the whole of it, in order |
 //! | `outcome` | what comes out |
 
 mod course;
 mod describe;
+mod kept;
 mod outcome;
 mod plan;
 mod reader;
@@ -34,6 +36,7 @@ mod resume;
 mod run;
 mod settings;
 mod source;
+mod stored;
 mod terms;
 
 pub use crate::bill::Sizing;
@@ -42,9 +45,10 @@ pub use outcome::{Finished, Interrupted, Noise, Trained};
 pub use plan::TrainPlan;
 pub use request::{Classes, Counted, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
-pub use source::image_folder;
+pub use source::{Part, image_folder};
 
 pub(crate) use reader::{Input, Reader};
 pub(crate) use settings::{Settings, settle};
 pub(crate) use source::{Found, Source, find, part_source};
+pub(crate) use stored::Stored;
 pub(crate) use terms::{agree, size};

@@ -5,7 +5,7 @@ use super::request::Train;
 use super::resume::Resume;
 use super::settings::{Settings, settle};
 use super::source::{Found, Source, find};
-use crate::folder::network::check_new;
+use crate::folder::layout::{Kind, check_new};
 use crate::refusal::Refusal;
 use reticent_core::{Code, Neighboring};
 use reticent_data::schema::Unit;
@@ -26,7 +26,7 @@ pub struct TrainPlan {
 pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, Refusal> {
     let settings = settle(&mut run)?;
     if let (Some(folder), None) = (&run.out, &resume) {
-        check_new(folder)?;
+        check_new(folder, Kind::Network)?;
     }
     let Found { source, official, schema } = find(run.data.as_deref(), run.data_dir.as_deref())?;
     let reader = Reader::of(&run, &source, schema)?;

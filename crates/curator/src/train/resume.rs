@@ -4,7 +4,7 @@ use super::plan::{TrainPlan, plan};
 use super::request::Train;
 use crate::Request;
 use crate::folder::CERTIFICATE_FILE;
-use crate::folder::network::{RUN_FILE, is_beginning};
+use crate::folder::layout::{RUN_FILE, is_beginning};
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_train::StopCause;

@@ -6,9 +6,10 @@ use super::outcome::{Finished, Interrupted, Noise, Trained, drowned, exploded, l
 use super::plan::{TrainPlan, same_data};
 use super::source::Source;
 use super::terms::{agree, counting, size};
+use super::{kept, stored};
 use crate::Planned;
 use crate::fit::public_warnings;
-use crate::folder::{Content, Kind, Writer, is_same, network as folder, request, store_fingerprint};
+use crate::folder::{Content, Kind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Pays, Session};
 use reticent_core::Code;
@@ -62,11 +63,11 @@ impl Planned for TrainPlan {
         }
         match (&mut writer, &resume) {
             (Some(writer), Some(_)) => {
-                folder::check_same(writer, &run, &reader, &description, (&source.name(), content))?;
+                stored::check_same(writer, &run, &reader, &description, (&source.name(), content))?;
             }
             (Some(writer), None) => {
-                let request = request::network(&run, &reader, &description)?;
-                folder::begin(writer, request, &reader, &description)?;
+                let request = kept::request(&run, &reader, &description)?;
+                stored::begin(writer, request, &reader, &description)?;
                 store_fingerprint(writer, content, None)?;
             }
             (None, _) => {}
@@ -95,11 +96,11 @@ impl Planned for TrainPlan {
                 }
                 // A run that has ended keeps the certificate that it has until the same one takes its place.
                 if !trainer.is_finished() {
-                    folder::drop_certificate(writer.folder())?;
+                    stored::drop_certificate(writer.folder())?;
                 }
             }
             (Some(writer), None) => {
-                folder::write_run(writer, &run, &reader)?;
+                stored::write_run(writer, &run, &reader)?;
                 trainer.begin_under(writer.hand_over()?)?;
             }
             (None, _) => {}
@@ -120,7 +121,7 @@ impl Planned for TrainPlan {
             End::Interrupted => course.certificate_if_stopped(StopCause::Choice)?,
         };
         if let Some(writer) = &writer {
-            folder::write_certificate(writer, certificate.as_ref())?;
+            stored::write_certificate(writer, certificate.as_ref())?;
         }
         let progress = trainer.progress();
         let End::Finished(metrics) = end else {
@@ -128,7 +129,7 @@ impl Planned for TrainPlan {
         };
         let weights = trainer.final_weights()?;
         if let Some(writer) = &writer {
-            folder::finish(writer, &reader, trainer.layout(), &weights, certificate.is_some())?;
+            stored::finish(writer, &reader, trainer.layout(), &weights, certificate.is_some())?;
         }
         let draft = reader.schema.as_ref().is_some_and(|schema| schema.is_draft());
         let budget = certificate.as_ref().map(|certificate| certificate.guarantee);

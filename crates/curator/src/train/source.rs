@@ -1,17 +1,41 @@
 //! Where data are: an image folder, a table, or the name of a dataset.
 
-use crate::predict::Part as Wanted;
 use crate::refusal::Refusal;
 use crate::table::tables;
 use reticent_core::Code;
-use reticent_data::{DATA_FOLDER, Part, Schema, TableFile, find_dataset};
+use reticent_data::{DATA_FOLDER, Part as Half, Schema, TableFile, find_dataset};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+/// A part of a set of images or of a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// What models are trained on.
+    Train,
+    /// What its authors set aside.
+    Test,
+}
+
+impl Part {
+    /// The part of that name.
+    ///
+    /// # Errors
+    /// [`Refusal`] for any other name.
+    pub fn named(name: &str) -> Result<Self, Refusal> {
+        match name {
+            "train" => Ok(Self::Train),
+            "test" => Ok(Self::Test),
+            other => Err(Refusal::unknown("part", other, "unknown: give train or test")),
+        }
+    }
+}
 
 /// Data that can be read.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     /// One part of the images in a folder.
-    Images(PathBuf, Part),
+    Images(PathBuf, Half),
     /// A single idx file of images, which has no labels.
     Pixels(PathBuf),
     Table(TableFile),
@@ -34,8 +58,8 @@ impl Source {
     /// As messages name it.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Images(folder, Part::Train) => format!("{} (training part)", folder.display()),
-            Self::Images(folder, Part::Test) => format!("{} (test part)", folder.display()),
+            Self::Images(folder, Half::Train) => format!("{} (training part)", folder.display()),
+            Self::Images(folder, Half::Test) => format!("{} (test part)", folder.display()),
             Self::Pixels(file) => file.display().to_string(),
             Self::Table(table) => table.path().display().to_string(),
         }
@@ -53,8 +77,8 @@ pub(crate) struct Found {
 /// Finds data by path or name; none is the bundled table.
 pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found, Refusal> {
     if let Some(folder) = file.map(|file| image_folder(file, data_dir)).transpose()?.flatten() {
-        let official = has_images(&folder, Part::Test).then(|| Source::Images(folder.clone(), Part::Test));
-        return Ok(Found { source: Source::Images(folder, Part::Train), official, schema: None });
+        let official = has_images(&folder, Half::Test).then(|| Source::Images(folder.clone(), Half::Test));
+        return Ok(Found { source: Source::Images(folder, Half::Train), official, schema: None });
     }
     if let Some(folder) = file.filter(|file| file.is_dir()) {
         let why =
@@ -70,7 +94,7 @@ pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found
 /// # Errors
 /// [`Refusal`] when there is no dataset of that name.
 pub fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathBuf>, Refusal> {
-    let holds = |folder: &Path| has_images(folder, Part::Train) || has_images(folder, Part::Test);
+    let holds = |folder: &Path| has_images(folder, Half::Train) || has_images(folder, Half::Test);
     if file.is_dir() {
         return Ok(Some(file.to_owned()).filter(|folder| holds(folder)));
     }
@@ -81,15 +105,15 @@ pub fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathB
     Ok(Some(folder).filter(|folder| holds(folder)))
 }
 
-fn has_images(folder: &Path, part: Part) -> bool {
+fn has_images(folder: &Path, part: Half) -> bool {
     let names: &[&str] = match part {
-        Part::Train => &[
+        Half::Train => &[
             "train-images-idx3-ubyte.gz",
             "train-images-idx3-ubyte",
             "data_batch_1.bin",
             "data_batch_1.webp",
         ],
-        Part::Test => {
+        Half::Test => {
             &["t10k-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte", "test_batch.bin", "test_batch.webp"]
         }
     };
@@ -97,15 +121,15 @@ fn has_images(folder: &Path, part: Part) -> bool {
 }
 
 /// The data of a path or name, in the part that was asked for.
-pub(crate) fn part_source(file: &Path, part: Option<Wanted>) -> Result<Source, Refusal> {
+pub(crate) fn part_source(file: &Path, part: Option<Part>) -> Result<Source, Refusal> {
     let is_table = file.extension().is_some_and(|end| end == "csv" || end == "parquet");
     if file.is_file() && !is_table {
         return Ok(Source::Pixels(file.to_owned()));
     }
     let found = find(Some(file), None)?;
     match (part, found.official) {
-        (None | Some(Wanted::Test), Some(official)) => Ok(official),
-        (Some(Wanted::Test), None) => Err(Refusal::conflict("part", "test", "there is none: leave it out")),
+        (None | Some(Part::Test), Some(official)) => Ok(official),
+        (Some(Part::Test), None) => Err(Refusal::conflict("part", "test", "there is none: leave it out")),
         _ => Ok(found.source),
     }
 }

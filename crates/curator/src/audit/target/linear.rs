@@ -2,11 +2,11 @@
 
 use crate::Request;
 use crate::audit::case::{Case, Chosen, Wanted};
-use crate::fit::{FitPlan, Task, encode, read as read_table, reference_terms};
-use crate::folder::linear::Stored;
-use crate::folder::{Content, Fingerprint, is_same, read_certificate, request};
+use crate::fit::{FitPlan, Stored, Task, encode, read as read_table, read_request, reference_terms};
+use crate::folder::{Content, Fingerprint, is_same};
 use crate::refusal::Refusal;
 use crate::session::Session;
+use crate::stored::read_certificate;
 use crate::table::tables;
 use reticent_attack::{LinearLearner, LinearSettings, Population};
 use reticent_audit::{Draw, Features};
@@ -47,7 +47,7 @@ impl LinearTarget {
                  with a column user (reticent audit --scores)"
             )));
         }
-        let request = request::read(folder)?;
+        let request = read_request(folder)?;
         let plan = request.check()?;
         let others = match (others, &plan.split, &plan.test) {
             (Some(data), _, _) => {

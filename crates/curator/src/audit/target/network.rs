@@ -1,11 +1,12 @@
 //! A stored network as the target of an audit.
 
 use crate::audit::case::{Case, Chosen, Wanted};
-use crate::folder::network::{RUN_FILE, Stored};
-use crate::folder::{Content, Fingerprint, is_same, read_certificate};
+use crate::folder::layout::RUN_FILE;
+use crate::folder::{Content, Fingerprint, is_same};
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::train::{Found, Reader, Settings, Source, Train, agree, find, settle, size};
+use crate::stored::read_certificate;
+use crate::train::{Found, Reader, Settings, Source, Stored, Train, agree, find, settle, size};
 use crate::watch::Watch;
 use reticent_attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
 use reticent_audit::Draw;

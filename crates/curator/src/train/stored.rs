@@ -1,15 +1,12 @@
 //! A run's folder. `model.json` is written last: a folder that has it holds a finished model.
 
-use super::layout::{
-    CERTIFICATE_FILE, Kind, METRICS_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, SCHEMA_FILE, VOCABULARY_FILE,
+use super::{Input, Reader, Source, Train, kept};
+use crate::folder::layout::{
+    CERTIFICATE_FILE, DESCRIPTION_FILE, Kind, METRICS_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, RUN_FILE,
+    SCHEMA_FILE, VOCABULARY_FILE,
 };
-use super::request::{self, whole};
-use super::seal::Seal;
-use super::writer::Writer;
-use super::{Fingerprint, certificate_text};
-use crate::folder::fingerprint::Content;
+use crate::folder::{Content, Fingerprint, Seal, Writer, certificate_text, whole};
 use crate::refusal::Refusal;
-use crate::train::{Input, Reader, Source, Train};
 use crate::watch::Watch;
 use reticent_core::{Certificate, Code};
 use reticent_data::text::Vocabulary;
@@ -20,8 +17,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-
-pub(crate) use super::layout::{DESCRIPTION_FILE, RUN_FILE};
 
 const FORMAT: u32 = 2;
 
@@ -36,16 +31,6 @@ struct About {
     private: bool,
     #[serde(default)]
     digests: Seal,
-}
-
-/// Refuses a place where no run can begin.
-pub(crate) fn check_new(folder: &Path) -> Result<(), Refusal> {
-    super::layout::check_new(folder, Kind::Network)
-}
-
-/// Whether a run was killed in a folder before anything was drawn for it.
-pub(crate) fn is_beginning(folder: &Path) -> bool {
-    super::layout::is_beginning(folder)
 }
 
 /// Writes what is public, after the ledger and before anything is drawn.
@@ -94,12 +79,12 @@ pub(crate) fn check_same(
     data: (&str, Content<'_>),
 ) -> Result<(), Refusal> {
     let folder = writer.folder();
-    let is = request::network(run, reader, description)?;
+    let is = kept::request(run, reader, description)?;
     let stored = Train::read(&folder.join(RUN_FILE))?;
     match writer.request() {
-        Some(was) => request::compare(was, &is)?,
+        Some(was) => kept::compare(was, &is)?,
         // A run from before the ledger kept the request: what the file says is all that is known.
-        None => request::compare(&request::network(&stored, reader, description)?, &is)?,
+        None => kept::compare(&kept::request(&stored, reader, description)?, &is)?,
     }
     let on_disk = folder.join(DESCRIPTION_FILE);
     let known = Description::from_toml(&text(&on_disk)?, &on_disk.display().to_string())?;
@@ -118,7 +103,7 @@ pub(crate) fn check_same(
         return Err(changed("schema"));
     }
     match Fingerprint::read(folder)? {
-        None => request::compare_paths(&stored, run),
+        None => kept::compare_paths(&stored, run),
         Some(known) if known.is_of(data.1, None) => Ok(()),
         Some(_) => {
             let text = format!(
@@ -190,24 +175,6 @@ pub(crate) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Re
     let text = serde_json::to_string(line)
         .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")))?;
     Ok(append(&path, format!("{text}\n").as_bytes())?)
-}
-
-/// The accuracy on validation data when a run ended.
-///
-/// # Errors
-/// [`Refusal`] when the folder has no such thing, or it cannot be read.
-pub fn last_accuracy(folder: &Path) -> Result<f64, Refusal> {
-    let path = folder.join(METRICS_FILE);
-    let refuse = |why: String| Refusal::new(Code::Unreadable, format!("{}: {why}", path.display()));
-    let text = fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    let last = text.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let accuracy = last.and_then(|line| line["validation_accuracy"].as_f64());
-    accuracy.ok_or_else(|| refuse("no accuracy in its last line: train with ⟦validation⟧".to_owned()))
-}
-
-/// Whether a folder is one of a network, finished or not.
-pub fn is_network(folder: &Path) -> bool {
-    folder.join(DESCRIPTION_FILE).is_file()
 }
 
 /// A finished model that was read back.

@@ -4,13 +4,11 @@
 //! it holds the model. The files of the weights and of the certificate follow, and are made from it where a process was killed
 //! before them.
 
-use super::layout::{
+use super::{Fit, Task, kept};
+use crate::folder::layout::{
     CERTIFICATE_FILE, FIT_FILE, Kind, LINEAR_WEIGHTS_FILE, MODEL_FILE, SCHEMA_FILE, check_new, sweep,
 };
-use super::seal::Seal;
-use super::writer::Writer;
-use super::{certificate_text, request};
-use crate::fit::{Fit, Task};
+use crate::folder::{Seal, Writer, certificate_text};
 use crate::refusal::Refusal;
 use reticent_core::{Certificate, Code};
 use reticent_data::{Encoder, Schema, write_atomic};
@@ -58,9 +56,9 @@ pub(crate) fn check(folder: &Path) -> Result<(), Refusal> {
 
 /// Writes what is public, after the ledger and before anything is drawn.
 pub(crate) fn begin(writer: &mut Writer, schema: &Schema, fit: &Fit) -> Result<(), Refusal> {
-    writer.begin(request::linear(fit, schema)?)?;
+    writer.begin(kept::request(fit, schema)?)?;
     writer.write(SCHEMA_FILE, schema.to_toml().as_bytes())?;
-    writer.write(FIT_FILE, request::text(fit)?.as_bytes())
+    writer.write(FIT_FILE, kept::text(fit)?.as_bytes())
 }
 
 /// Writes the model.
@@ -92,7 +90,7 @@ fn own(model: &Model) -> Option<&Certificate> {
 }
 
 /// The certificate in the model's own file; none where there is no such file.
-pub(super) fn certificate(folder: &Path) -> Option<Option<Certificate>> {
+pub(crate) fn certificate(folder: &Path) -> Option<Option<Certificate>> {
     let read: Read = serde_json::from_slice(&fs::read(folder.join(MODEL_FILE)).ok()?).ok()?;
     Some(own(&read.model).cloned())
 }

@@ -1,0 +1,46 @@
+//! Models of either kind, read back from their folders.
+
+use crate::folder::{CERTIFICATE_FILE, is_network, verify};
+use crate::refusal::Refusal;
+use crate::{fit, train};
+use reticent_core::{Certificate, Code};
+use std::fs;
+use std::path::Path;
+
+/// A model of either kind that was read back.
+pub(crate) enum Stored {
+    /// From a table, by one set of weights a class.
+    Linear(fit::Stored),
+    /// By layers.
+    Network(train::Stored),
+}
+
+impl Stored {
+    /// Reads the model of a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
+        Ok(match is_network(folder) {
+            true => Self::Network(train::Stored::read(folder)?),
+            false => Self::Linear(fit::Stored::read(folder)?),
+        })
+    }
+}
+
+/// What is guaranteed for the folder; none without privacy.
+///
+/// # Errors
+/// [`Refusal`] when the folder has no such thing, it cannot be read, or it is not the one of the model in the folder.
+pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
+    verify(folder)?;
+    let path = folder.join(CERTIFICATE_FILE);
+    let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        // Killed before it was written: the model has it.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => match fit::stored_certificate(folder) {
+            Some(certificate) => return Ok(certificate),
+            None => return Err(refuse(format!("cannot be read: {error}"))),
+        },
+        Err(error) => return Err(refuse(format!("cannot be read: {error}"))),
+    };
+    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
+}
