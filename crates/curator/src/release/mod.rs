@@ -52,7 +52,7 @@ use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Event, Plan};
 use reticent_noise::Releaser;
-use reticent_noise::query::{quote, rehearse};
+use reticent_noise::query::{quote, rehearse_unpaid};
 
 impl Request for Release {
     type Planned = PlannedRelease;
@@ -68,7 +68,7 @@ impl PlannedRelease {
     /// # Errors
     /// [`Refusal`] when the terms cannot be met, or the operating system gives no randomness.
     pub fn preview(&self) -> Result<Preview, Refusal> {
-        let (expected, _) = rehearse(|source| accuracy::expected(self, source))?;
+        let (expected, _) = rehearse_unpaid(|source| accuracy::expected(self, source))?;
         Ok(Preview {
             query: asked::asked(self),
             dry_run: true,
