@@ -6,6 +6,7 @@ use reticent_curator::Request;
 use reticent_curator::schema::LearnSchema;
 use reticent_curator::watch::Unwatched;
 use reticent_noise::{Entropy, PaidSource};
+use reticent_testkit::free::Free;
 use reticent_testkit::replay::{Query, compare};
 
 /// A schema of the file on the desk.
@@ -61,7 +62,7 @@ fn learnt_schemas_are_private() {
             let stated = learning.request.check().unwrap().events().unwrap();
             desk.write(&table);
             let planned = learning.request.check().unwrap();
-            let learnt = planned.run_with(&mut entropy, &Unwatched::new()).unwrap();
+            let learnt = planned.run_with(&mut Free::new().unwrap(), &Unwatched::new()).unwrap();
             assert_eq!(learnt.certificate.unwrap().events, stated);
         }
         assert!(most >= 2, "{:?}: only {most} releases", learning.request);
