@@ -1,9 +1,10 @@
 //! The one place where a cost becomes the right to draw.
 //!
-//! A [`Plan`] is charged to a [`Ledger`]; [`charge`] is the only function that makes a [`Permit`]; mechanisms, fits and
+//! A [`Plan`] is charged to a [`Ledger`]; only [`charge`] and [`charge_in`] make a [`Permit`]; mechanisms, fits and
 //! trainers need one. What is not recorded is not drawn.
 
-use crate::{Code, Coded, Event, InvalidValue};
+use crate::{Code, Coded, Event, InvalidValue, Neighboring};
+use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
 /// Events that were all fixed before the first of them was drawn.
@@ -44,6 +45,9 @@ pub trait Ledger {
     /// [`LedgerError::Exceeded`] when the plan and everything on record would exceed the budget,
     /// [`LedgerError::Store`] when it cannot be recorded.
     fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError>;
+
+    /// The neighboring relation that plans are priced under; none where no plan is priced.
+    fn neighboring(&self) -> Option<Neighboring>;
 }
 
 /// Why a plan was not charged.
@@ -72,22 +76,59 @@ impl Coded for LedgerError {
     }
 }
 
-/// Charges a plan to a ledger.
+/// Charges a plan to a ledger, outside of any session.
 ///
 /// # Guarantee
-/// The plan is on record before the permit exists.
+/// The plan is on record before the permit exists. The permit is good for what takes a permit by itself, such as a trainer, and
+/// for no session.
 ///
 /// # Errors
 /// As [`Ledger::reserve`].
 pub fn charge(ledger: &mut dyn Ledger, plan: &Plan) -> Result<Permit, LedgerError> {
     ledger.reserve(plan)?;
-    Ok(Permit { open: plan.events.clone() })
+    Ok(Permit { open: plan.events.clone(), neighboring: ledger.neighboring(), session: None })
+}
+
+/// Charges a plan to the ledger of a session.
+///
+/// # Guarantee
+/// The plan is on record before the permit exists. No other session accepts the permit.
+///
+/// # Errors
+/// As [`Ledger::reserve`].
+pub fn charge_in(session: &SessionId, ledger: &mut dyn Ledger, plan: &Plan) -> Result<Permit, LedgerError> {
+    let permit = charge(ledger, plan)?;
+    let neighboring = permit.neighboring.or(Some(session.neighboring));
+    Ok(Permit { neighboring, session: Some(session.number), ..permit })
+}
+
+/// What tells one session from another: a number that no other session of this process has, and the session's neighboring
+/// relation. It cannot be copied, so only its session charges with it.
+#[derive(Debug)]
+pub struct SessionId {
+    number: u64,
+    neighboring: Neighboring,
+}
+
+impl SessionId {
+    /// The identity of a new session.
+    pub fn new(neighboring: Neighboring) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed), neighboring }
+    }
+
+    /// The session's neighboring relation.
+    pub fn neighboring(&self) -> Neighboring {
+        self.neighboring
+    }
 }
 
 /// The right to draw the events of a plan, each once. It cannot be made, copied or stored, only charged for.
 #[derive(Debug)]
 pub struct Permit {
     open: Vec<Event>,
+    neighboring: Option<Neighboring>,
+    session: Option<u64>,
 }
 
 /// An event that no permit covers.
@@ -97,6 +138,10 @@ pub struct Unpaid;
 
 impl Permit {
     /// Uses up the right to one event: one of the plan's, or one that a repeated, composed or parallel event of the plan consists of.
+    ///
+    /// # Guarantee
+    /// Nothing is spent twice. That the events of a parallel event are drawn about disjoint parts of the data is the caller's
+    /// to prove: a permit knows events, and not which rows they are about.
     ///
     /// # Errors
     /// [`Unpaid`] when the plan has no such event, or no more of them.
@@ -117,6 +162,16 @@ impl Permit {
             _ => return Err(Unpaid),
         }
         self.spend(event)
+    }
+
+    /// The neighboring relation that the plan was charged under; none where the ledger prices nothing and no session charged it.
+    pub fn neighboring(&self) -> Option<Neighboring> {
+        self.neighboring
+    }
+
+    /// Whether this session charged it.
+    pub fn belongs_to(&self, session: &SessionId) -> bool {
+        self.session == Some(session.number)
     }
 
     /// Whether every event has been drawn.
@@ -158,6 +213,10 @@ impl Ledger for Unlimited {
         self.plans.push(plan.clone());
         Ok(())
     }
+
+    fn neighboring(&self) -> Option<Neighboring> {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -193,7 +252,39 @@ mod tests {
             fn reserve(&mut self, _: &Plan) -> Result<(), LedgerError> {
                 Err(LedgerError::Exceeded { remedy: "ask for nothing".into() })
             }
+
+            fn neighboring(&self) -> Option<Neighboring> {
+                Some(Neighboring::AddRemove)
+            }
         }
         assert!(charge(&mut Empty, &Plan::default()).is_err());
+        assert!(charge_in(&SessionId::new(Neighboring::AddRemove), &mut Empty, &Plan::default()).is_err());
+    }
+
+    #[test]
+    fn a_permit_knows_its_session_and_its_relation() {
+        struct Priced;
+        impl Ledger for Priced {
+            fn reserve(&mut self, _: &Plan) -> Result<(), LedgerError> {
+                Ok(())
+            }
+
+            fn neighboring(&self) -> Option<Neighboring> {
+                Some(Neighboring::ReplaceOne)
+            }
+        }
+        let (one, two) = (SessionId::new(Neighboring::AddRemove), SessionId::new(Neighboring::AddRemove));
+        let own = charge_in(&one, &mut Unlimited::new(), &Plan::default()).unwrap();
+        assert!(own.belongs_to(&one) && !own.belongs_to(&two));
+        assert_eq!(own.neighboring(), Some(Neighboring::AddRemove));
+        let nobodys = charge(&mut Unlimited::new(), &Plan::default()).unwrap();
+        assert!(!nobodys.belongs_to(&one) && nobodys.neighboring().is_none());
+        // The relation of the price counts.
+        let priced = charge_in(&one, &mut Priced, &Plan::default()).unwrap();
+        assert_eq!(priced.neighboring(), Some(Neighboring::ReplaceOne));
+        assert_eq!(
+            charge(&mut Priced, &Plan::default()).unwrap().neighboring(),
+            Some(Neighboring::ReplaceOne)
+        );
     }
 }

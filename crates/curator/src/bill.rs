@@ -60,7 +60,7 @@ pub(crate) struct Counting {
 impl Counting {
     pub(crate) fn of(budget: Guarantee) -> Result<Self, Refusal> {
         let terms = Terms::pure(Epsilon::new(COUNTING_SHARE * budget.epsilon.get())?);
-        let (answer, plan) = query::rehearse(|source| query::count(source, &terms, 0))?;
+        let (answer, plan) = query::rehearse_unpaid(|source| query::count(source, &terms, 0))?;
         let left = sub_down(budget.epsilon.get(), answer.guarantee.epsilon.get());
         let left = Guarantee { epsilon: Epsilon::new(left)?, delta: budget.delta };
         Ok(Self { terms, plan, guarantee: answer.guarantee, left })

@@ -10,7 +10,12 @@ use reticent_noise::{Entropy, Session as Payer};
 ///
 /// # Guarantee
 /// Whatever a request draws is part of a plan that the ledger had on record before it. A session with a ledger of its own
-/// refuses requests that protect another unit or under another neighbouring relation.
+/// refuses requests that protect another unit or under another neighboring relation, and requests whose outcome is exact: drafts of
+/// schemas, fits and trainings without privacy, evaluations and audits.
+///
+/// The ledger speaks for the data of the session. Data that a request itself declares to be unprotected (the table that a fit is
+/// tested on, the validation data of a training, the rows to be predicted) are the asker's own, and exact numbers about
+/// them are neither refused nor charged.
 pub struct Session {
     payer: Payer,
     /// Whether each request may protect what it says, because nothing is added up.
@@ -23,7 +28,7 @@ impl Session {
     /// neighbouring relation.
     ///
     /// # Errors
-    /// [`Refusal`] when the operating system gives no randomness.
+    /// [`Refusal`] when the ledger prices under another neighboring relation, or the operating system gives no randomness.
     pub fn new(
         data: &str,
         unit: &str,
@@ -66,6 +71,19 @@ impl Session {
         Ok(Pays { payer: &mut self.payer, watch: &*self.watch })
     }
 
+    /// Lets an outcome pass that no noise protects.
+    ///
+    /// # Errors
+    /// [`Refusal`] unless the session is [without a limit](Self::without_limit): exact numbers keep within no budget.
+    pub(crate) fn unprotected(&self, what: &str) -> Result<(), Refusal> {
+        if self.is_open {
+            return Ok(());
+        }
+        let data = self.payer.data();
+        let remedy = "ask with an ⟦epsilon⟧ where there is one, or in a session without a limit";
+        Err(Refusal::new(Code::Unreachable, format!("{what} keeps within no budget of \"{data}\": {remedy}")))
+    }
+
     /// The generator, for what is no release: keys and ties.
     pub fn entropy(&mut self) -> &mut Entropy {
         self.payer.entropy()
@@ -86,7 +104,8 @@ pub(crate) struct Pays<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::Unlimited;
+    use reticent_accounting::filter::Budget;
+    use reticent_core::{Epsilon, Guarantee, Unlimited};
 
     #[test]
     fn a_session_with_a_ledger_protects_one_thing() {
@@ -100,5 +119,14 @@ mod tests {
             assert_eq!((refusal.code(), refusal.field()), (Code::Relation, Some("neighboring")));
             assert!(Session::without_limit().unwrap().pays(unit, relation).is_ok());
         }
+    }
+
+    #[test]
+    fn the_ledger_prices_under_the_relation_of_the_session() {
+        let limit = Guarantee::pure(Epsilon::new(1.0).unwrap());
+        let budget = || Box::new(Budget::new(limit, Neighboring::AddRemove).unwrap());
+        assert!(Session::new("visits", "row", Neighboring::AddRemove, budget()).is_ok());
+        let refused = Session::new("visits", "row", Neighboring::ReplaceOne, budget()).err().unwrap();
+        assert_eq!(refused.code(), Code::Relation);
     }
 }

@@ -170,7 +170,7 @@ impl Plan {
         paid: &mut Paid<'_>,
     ) -> Result<Drawn, ErmError> {
         let event = self.main.as_ref().ok_or(NoiseError::Unpaid)?;
-        Ok(shape.draw(&mut paid.draws(event)?, width, scale))
+        Ok(shape.draw(paid.randomness_for(event)?, width, scale))
     }
 
     /// Runs the plan. The result is released by a mechanism of `reticent-noise` in every case.

@@ -24,6 +24,6 @@ mod session;
 
 pub use entropy::Entropy;
 pub use error::NoiseError;
-pub use mechanism::{Mechanism, Released, Releaser};
-pub use paid::{Covering, Draws, Paid};
+pub use mechanism::{Mechanism, PaidSource, Released, Releaser};
+pub use paid::{Covering, Draws, Paid, PerRecord, Randomness};
 pub use session::{Charging, Payer, Session};

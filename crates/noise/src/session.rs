@@ -1,8 +1,7 @@
 //! Whose data it is, and where a question about them is paid for.
 
-use crate::mechanism::released;
-use crate::{Draws, Entropy, Mechanism, NoiseError, Paid, Released, Releaser};
-use reticent_core::{Event, Ledger, Neighboring, Permit, Plan, Unlimited, charge};
+use crate::{Draws, Entropy, Mechanism, NoiseError, Paid, PaidSource, Released, Releaser};
+use reticent_core::{Event, Ledger, Neighboring, Permit, Plan, SessionId, Unlimited, charge_in};
 
 /// One body of data that is protected together: its name, what is protected in it, the record of what was learnt about it,
 /// and the randomness for learning more.
@@ -36,6 +35,19 @@ use reticent_core::{Event, Ledger, Neighboring, Permit, Plan, Unlimited, charge}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// Nor does what was paid for another event:
+///
+/// ```
+/// # use reticent_core::{Epsilon, Event, Neighboring};
+/// # use reticent_noise::mechanism::DiscreteLaplace;
+/// # use reticent_noise::{NoiseError, Session};
+/// let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
+/// let mut draws = session.draws(&Event::Pure { epsilon: Epsilon::new(0.0)? })?;
+/// let noise = DiscreteLaplace::new(1, Epsilon::new(1.0)?)?;
+/// assert_eq!(draws.draw(&noise, &[1234]), Err(NoiseError::Unpaid));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Nor can a permit be made by hand:
 ///
 /// ```compile_fail,E0451
@@ -43,14 +55,18 @@ use reticent_core::{Event, Ledger, Neighboring, Permit, Plan, Unlimited, charge}
 /// ```
 ///
 /// # Guarantee
-/// Every draw of a mechanism is part of a plan that the ledger had on record before it.
+/// Every draw of a mechanism is part of a plan that the ledger had on record before it, under the relation that the ledger prices
+/// under; a permit of another session pays for nothing. Events are charged as they are: the ledger does not count
+/// that the normal sampler is off the ideal law by at most 2⁻¹²⁰ a number. Up to ε that adds at most 2⁻¹²⁰·(1 + e^ε) to δ for
+/// every number that Gaussian or Student-t noise was added to. The (ε, δ) of a mechanism and the certificates of fits and
+/// trainings have it in.
 ///
 /// # Reference
-/// [`reticent_core::charge`].
+/// [`reticent_core::charge_in`].
 pub struct Session {
     data: String,
     unit: String,
-    neighboring: Neighboring,
+    id: SessionId,
     entropy: Entropy,
     ledger: Box<dyn Ledger>,
 }
@@ -59,6 +75,7 @@ impl Session {
     /// A session about these data, with this record of what was learnt about them.
     ///
     /// # Errors
+    /// [`NoiseError::Relation`] when the ledger prices under another neighboring relation;
     /// [`NoiseError::Entropy`] when the operating system gives no randomness.
     pub fn new(
         data: impl Into<String>,
@@ -66,7 +83,9 @@ impl Session {
         neighboring: Neighboring,
         ledger: Box<dyn Ledger>,
     ) -> Result<Self, NoiseError> {
-        Ok(Self { data: data.into(), unit: unit.into(), neighboring, entropy: Entropy::new()?, ledger })
+        NoiseError::check_relation(ledger.neighboring(), neighboring)?;
+        let (id, entropy) = (SessionId::new(neighboring), Entropy::new()?);
+        Ok(Self { data: data.into(), unit: unit.into(), id, entropy, ledger })
     }
 
     /// A session that refuses nothing and forgets its record when it ends: for tests, for teaching, and for data that are
@@ -96,7 +115,7 @@ impl Session {
 
     /// The neighbouring relation under which everything is charged.
     pub fn neighboring(&self) -> Neighboring {
-        self.neighboring
+        self.id.neighboring()
     }
 
     /// The generator, for what is no release: samples, shuffles, keys.
@@ -110,17 +129,17 @@ impl Session {
     /// The plan is on record before the permit exists.
     ///
     /// # Reference
-    /// [`reticent_core::charge`].
+    /// [`reticent_core::charge_in`].
     ///
     /// # Errors
     /// [`NoiseError::Ledger`] when the ledger refuses the plan or cannot be written; nothing may be drawn then.
     pub fn charge(&mut self, plan: &Plan) -> Result<Permit, NoiseError> {
-        Ok(charge(&mut *self.ledger, plan)?)
+        Ok(charge_in(&self.id, &mut *self.ledger, plan)?)
     }
 
-    /// A source of releases that this permit pays for.
+    /// A source of releases that this permit pays for: none, if another session charged it.
     pub fn with<'a>(&'a mut self, permit: &'a mut Permit) -> Paid<'a> {
-        Paid::new(permit, &mut self.entropy, Some(self.neighboring))
+        Paid::new(permit, &mut self.entropy, &self.id)
     }
 
     /// A source that charges every release by itself, when it comes, for questions that answers choose.
@@ -141,7 +160,8 @@ impl Session {
     /// As [`charge`](Self::charge), and [`NoiseError::Invalid`] for an event without meaning.
     pub fn draws(&mut self, event: &Event) -> Result<Draws<'_>, NoiseError> {
         let mut permit = self.charge(&Plan::new(vec![event.clone()])?)?;
-        Draws::spend(&mut permit, event, &mut self.entropy)
+        permit.spend(event)?;
+        Ok(Draws::of(event, &mut self.entropy))
     }
 
     /// Charges one mechanism by itself and runs it once.
@@ -159,8 +179,9 @@ impl Session {
         mechanism: &M,
         input: &M::Input,
     ) -> Result<Released<M::Output>, NoiseError> {
-        let mut draws = self.draws(&mechanism.event())?;
-        Ok(released(mechanism, input, &mut draws))
+        let (event, guarantee) = (mechanism.event(), mechanism.guarantee());
+        let value = self.draws(&event)?.draw(mechanism, input)?;
+        Ok(Released { value, event, guarantee })
     }
 }
 
@@ -183,9 +204,11 @@ impl Releaser for Charging<'_> {
     }
 
     fn neighboring(&self) -> Option<Neighboring> {
-        Some(self.session.neighboring)
+        Some(self.session.neighboring())
     }
 }
+
+impl PaidSource for Charging<'_> {}
 
 /// Something that plans are charged to and that pays for draws.
 pub trait Payer {
@@ -201,7 +224,7 @@ pub trait Payer {
 
 impl Payer for Session {
     fn charge_under(&mut self, neighboring: Neighboring, plan: &Plan) -> Result<Permit, NoiseError> {
-        NoiseError::check_relation(Some(self.neighboring), neighboring)?;
+        NoiseError::check_relation(Some(self.neighboring()), neighboring)?;
         self.charge(plan)
     }
 
@@ -213,6 +236,7 @@ impl Payer for Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Randomness;
     use crate::mechanism::{DiscreteLaplace, Laplace, Rule};
     use crate::query::{self, Terms};
     use reticent_core::{Epsilon, LedgerError, Sensitivity};
@@ -233,6 +257,10 @@ mod tests {
             self.left -= plan.events().len();
             self.record.borrow_mut().push(plan.clone());
             Ok(())
+        }
+
+        fn neighboring(&self) -> Option<Neighboring> {
+            Some(Neighboring::AddRemove)
         }
     }
 
@@ -265,7 +293,7 @@ mod tests {
             0.0
         }
 
-        fn draw(&self, _: &[i128], _: &mut Draws<'_>) -> i128 {
+        fn draw(&self, _: &[i128], _: &mut Randomness<'_>) -> i128 {
             panic!("drawn")
         }
     }
@@ -294,14 +322,18 @@ mod tests {
         let noise = Laplace::new(Sensitivity::new(1.0).unwrap(), Epsilon::new(1.0).unwrap(), 1).unwrap();
         let many = Event::Repeated { count: 100, event: Box::new(noise.event()) };
         let mut draws = session.draws(&many).unwrap();
-        assert!((0..100).all(|_| noise.draw(&[1.0], &mut draws)[0].is_finite()));
+        assert!((0..100).all(|_| draws.draw(&noise, &[1.0]).unwrap()[0].is_finite()));
+        assert_eq!(draws.draw(&noise, &[1.0]), Err(NoiseError::Unpaid));
         let claim = Event::Pure { epsilon: Epsilon::new(2.0).unwrap() };
         let mut permit = session.charge(&Plan::new(vec![claim.clone()]).unwrap()).unwrap();
         let mut paid = session.with(&mut permit);
         assert!(paid.release(&laplace(1.0), &[0]).is_err());
         let mut covering = paid.covering(&claim).unwrap();
         let first = covering.release(&laplace(1.0), &[5]).unwrap().value[0];
-        covering.release(&laplace(if first > 5 { 1.0 } else { 0.5 }), &[5]).unwrap();
+        let second = if first > 5 { 1.0 } else { 0.5 };
+        covering.release(&laplace(second), &[5]).unwrap();
+        let unpaid = covering.release(&Untouched(laplace(0.75).event()), &[5]).map(|r| r.value);
+        assert_eq!(unpaid, Err(NoiseError::Unpaid));
         assert!(paid.covering(&claim).is_err());
         assert_eq!(record.borrow().len(), 2);
     }
@@ -323,5 +355,74 @@ mod tests {
         assert_eq!(record.borrow().len(), 1);
         query::count(&mut session.charging(), &terms, 3).unwrap();
         assert_eq!(record.borrow().len(), 2);
+    }
+
+    #[test]
+    fn a_session_prices_under_its_own_relation() {
+        let few = |left| Box::new(Few { left, record: Rc::default() });
+        let refused = Session::new("people", "row", Neighboring::ReplaceOne, few(1)).map(drop);
+        let (session, asked) = (Neighboring::AddRemove, Neighboring::ReplaceOne);
+        assert_eq!(refused, Err(NoiseError::Relation { session, asked }));
+        assert!(Session::new("people", "row", Neighboring::AddRemove, few(1)).is_ok());
+        assert!(Session::without_limit("row", Neighboring::ReplaceOne).is_ok());
+    }
+
+    #[test]
+    fn a_permit_of_another_session_pays_for_nothing() {
+        let (mut broke, _) = session(0);
+        let mut rich = Session::without_limit("row", Neighboring::AddRemove).unwrap();
+        let noise = laplace(1.0);
+        let plan = Plan::new(vec![noise.event()]).unwrap();
+        for mut permit in
+            [rich.charge(&plan).unwrap(), reticent_core::charge(&mut Unlimited::new(), &plan).unwrap()]
+        {
+            let mut paid = broke.with(&mut permit);
+            let drawn = paid.release(&Untouched(noise.event()), &[0]).map(|r| r.value);
+            assert_eq!(drawn, Err(NoiseError::Unpaid));
+            assert!(paid.draws(&noise.event()).is_err() && paid.covering(&noise.event()).is_err());
+            assert!(paid.per_record(&noise.event()).is_err() && paid.randomness_for(&noise.event()).is_err());
+            assert!(!permit.is_used_up());
+        }
+        let mut permit = rich.charge(&plan).unwrap();
+        assert!(rich.with(&mut permit).release(&noise, &[0]).is_ok());
+    }
+
+    #[test]
+    fn an_event_pays_for_its_own_mechanism_alone() {
+        let (mut session, _) = session(9);
+        let nothing = Event::Pure { epsilon: Epsilon::new(0.0).unwrap() };
+        let often = Event::Repeated { count: 1 << 60, event: Box::new(nothing.clone()) };
+        let dear = Untouched(laplace(1.0).event());
+        for event in [&nothing, &often] {
+            assert_eq!(session.draws(event).unwrap().draw(&dear, &[0]), Err(NoiseError::Unpaid));
+            let mut permit = session.charge(&Plan::new(vec![event.clone(), event.clone()]).unwrap()).unwrap();
+            let mut paid = session.with(&mut permit);
+            let mut covering = paid.covering(event).unwrap();
+            assert_eq!(covering.release(&dear, &[0]).map(|r| r.value), Err(NoiseError::Unpaid));
+            let mut each = paid.per_record(event).unwrap();
+            assert_eq!(each.release(&dear, &[0]).map(|r| r.value), Err(NoiseError::Unpaid));
+        }
+        let mut once = session.draws(&dear.event()).unwrap();
+        once.draw(&laplace(1.0), &[0]).unwrap();
+        assert_eq!(once.draw(&dear, &[0]), Err(NoiseError::Unpaid));
+    }
+
+    #[test]
+    fn small_claims_do_not_add_up_to_a_large_release() {
+        let (mut session, _) = session(9);
+        let pure = |epsilon: f64| Event::Pure { epsilon: Epsilon::new(epsilon).unwrap() };
+        // Together they have the release's ε, but a tight accountant asks less for many small ones.
+        let claim = Event::Composed { events: vec![pure(0.5), pure(0.5), laplace(1.0).event(), pure(0.25)] };
+        let mut permit = session.charge(&Plan::new(vec![claim.clone()]).unwrap()).unwrap();
+        let mut paid = session.with(&mut permit);
+        let mut covering = paid.covering(&claim).unwrap();
+        // The guarantee of what must not be drawn is ε = 1.
+        assert!(covering.release(&Untouched(laplace(1.25).event()), &[0]).is_err());
+        covering.release(&laplace(1.0), &[0]).unwrap();
+        assert!(covering.release(&Untouched(laplace(1.0).event()), &[0]).is_err());
+        for epsilon in [0.25, 0.375, 0.125, 0.5] {
+            covering.release(&laplace(epsilon), &[0]).unwrap();
+        }
+        assert_eq!(covering.release(&laplace(0.01), &[0]).map(drop), Err(NoiseError::Unpaid));
     }
 }

@@ -46,7 +46,7 @@ fn drawn(selection: &Selection, count: u32, session: &mut Session) -> Result<[f6
     let mut draws = session.draws(&event)?;
     let mut seen = [0u32; 4];
     for _ in 0..count {
-        seen[selection.draw(&COUNTS, &mut draws)] += 1;
+        seen[draws.draw(selection, &COUNTS)?] += 1;
     }
     Ok(seen.map(|times| f64::from(times) / f64::from(count)))
 }

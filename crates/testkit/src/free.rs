@@ -1,7 +1,7 @@
 //! Draws that nobody limits, for testers that make millions of them.
 
 use reticent_core::{Event, Ledger, LedgerError, Neighboring, Plan};
-use reticent_noise::{Draws, Mechanism, NoiseError, Released, Releaser, Session};
+use reticent_noise::{Draws, Mechanism, NoiseError, PaidSource, Released, Releaser, Session};
 
 /// A ledger that refuses nothing and keeps nothing.
 struct Forgetful;
@@ -9,6 +9,10 @@ struct Forgetful;
 impl Ledger for Forgetful {
     fn reserve(&mut self, _: &Plan) -> Result<(), LedgerError> {
         Ok(())
+    }
+
+    fn neighboring(&self) -> Option<Neighboring> {
+        None
     }
 }
 
@@ -33,7 +37,7 @@ impl Free {
     /// # Errors
     /// [`NoiseError::Invalid`] for an event without meaning.
     pub fn draws(&mut self, event: &Event) -> Result<Draws<'_>, NoiseError> {
-        self.session.draws(event)
+        self.session.draws(&Event::Repeated { count: u64::MAX, event: Box::new(event.clone()) })
     }
 
     /// One draw of a mechanism.
@@ -58,3 +62,6 @@ impl Releaser for Free {
         self.session.release(mechanism, input)
     }
 }
+
+/// The data of a tester belong to nobody.
+impl PaidSource for Free {}

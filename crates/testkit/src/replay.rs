@@ -10,7 +10,7 @@
 
 use crate::free::Free;
 use reticent_core::{Event, Guarantee};
-use reticent_noise::{Mechanism, NoiseError, Released, Releaser};
+use reticent_noise::{Mechanism, NoiseError, PaidSource, Released, Releaser};
 use std::any::{Any, type_name};
 use std::borrow::Borrow;
 use std::fmt::Debug;
@@ -74,6 +74,9 @@ impl Releaser for Recorder {
         Ok(released)
     }
 }
+
+/// The data of a tester belong to nobody.
+impl PaidSource for Recorder {}
 
 /// What a replay found.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -174,6 +177,9 @@ impl Releaser for Replayer {
     }
 }
 
+/// The data of a tester belong to nobody.
+impl PaidSource for Replayer {}
+
 /// A query that can be recorded and replayed: from a data set and a source of releases to an answer.
 pub trait Query {
     /// The data.
@@ -182,7 +188,7 @@ pub trait Query {
     type Answer: PartialEq + Debug;
 
     /// Runs the query.
-    fn run(&self, data: &Self::Data, source: &mut impl Releaser) -> Self::Answer;
+    fn run(&self, data: &Self::Data, source: &mut impl PaidSource) -> Self::Answer;
 }
 
 /// Runs the query on both data sets and reports every difference that is not the mechanisms' noise.
@@ -219,7 +225,7 @@ mod tests {
         type Data = [u8];
         type Answer = i128;
 
-        fn run(&self, data: &[u8], source: &mut impl Releaser) -> i128 {
+        fn run(&self, data: &[u8], source: &mut impl PaidSource) -> i128 {
             let mechanism = DiscreteLaplace::new(self.sensitivity, Epsilon::new(1.0).unwrap()).unwrap();
             let times = if self.times_from_data { data.len() } else { 2 };
             let noisy = |_| source.release(&mechanism, &[data.len() as i128][..]).unwrap().value[0];

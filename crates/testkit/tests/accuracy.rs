@@ -246,7 +246,8 @@ fn intervals_cover() {
         let answer = |e: &mut Free| {
             let truth = |i: u64| if i < 90 { 0 } else { 1 + i % (categories - 1) };
             let mut draws = e.draws(&response.event()).unwrap();
-            let reported = (0..300).filter(|i| response.draw(&truth(*i), &mut draws) == 0).count() as u64;
+            let reported =
+                (0..300).filter(|i| draws.draw(&response, &truth(*i)).unwrap() == 0).count() as u64;
             (0.3, response.estimate(reported, 300, Confidence::P95).unwrap().interval)
         };
         check(&format!("survey of {categories} answers"), misses(answer));

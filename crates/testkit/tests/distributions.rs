@@ -104,7 +104,7 @@ fn noise_drawn_ahead_has_the_same_law() {
     let bulk = BulkGaussian::new(sensitivity(1.0), scale(3.0), MILLION).unwrap();
     let event = Event::Repeated { count: 2, event: Box::new(bulk.event()) };
     let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
-    let mut ahead = NoiseAhead::new(&mut permit, &event).unwrap();
+    let mut ahead = NoiseAhead::new(&bulk, &mut permit, &event).unwrap();
     let mut last: Vec<f64> = Vec::new();
     for threads in [1, 2] {
         let mut values = vec![5f32; MILLION];
@@ -138,7 +138,7 @@ fn randomized_responses() {
             let mut seen = vec![0u64; categories];
             let mut draws = free.draws(&response.event()).unwrap();
             for _ in 0..2 * MILLION {
-                seen[response.draw(&(category as u64), &mut draws) as usize] += 1;
+                seen[draws.draw(&response, &(category as u64)).unwrap() as usize] += 1;
             }
             let expected = exact::randomized_response(categories, response.keep_probability(), category);
             ledger.expect(
@@ -158,7 +158,7 @@ fn selections() {
     let mut tally = |selection: &Selection| {
         let mut seen = vec![0u64; scores.len()];
         let mut draws = free.draws(&selection.event()).unwrap();
-        (0..MILLION / 2).for_each(|_| seen[selection.draw(&scores, &mut draws)] += 1);
+        (0..MILLION / 2).for_each(|_| seen[draws.draw(&selection, &scores).unwrap()] += 1);
         seen
     };
     for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
@@ -187,7 +187,7 @@ where
     let mut free = Free::new().unwrap();
     let many = free.draw(long, zeros).unwrap().into_iter().map(&unit).collect();
     let mut draws = free.draws(&short.event()).unwrap();
-    let few = (0..10_000).map(|_| unit(short.draw(&zeros[..1], &mut draws)[0])).collect();
+    let few = (0..10_000).map(|_| unit(draws.draw(short, &zeros[..1]).unwrap()[0])).collect();
     [many, few]
 }
 

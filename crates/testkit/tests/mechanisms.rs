@@ -75,7 +75,7 @@ fn calls<M: Mechanism>(
 ) -> Counts {
     let mut free = Free::new().unwrap();
     let mut paid = free.draws(&mechanism.event()).unwrap();
-    Counts::gather(bins, (0..draws).map(|_| bin(mechanism.draw(input, &mut paid))))
+    Counts::gather(bins, (0..draws).map(|_| bin(paid.draw(mechanism, input).unwrap())))
 }
 
 /// 81 bins around 0.

@@ -9,7 +9,7 @@ use reticent_noise::query::{
     BoundedSum, Noise, Quantile, RankTable, Terms, best_price, count, counts, even_candidates, histogram,
     mean, mode, proportion, quote, stable_histogram, sum,
 };
-use reticent_noise::{Entropy, NoiseError, Releaser, Session};
+use reticent_noise::{Entropy, NoiseError, PaidSource, Session};
 use reticent_testkit::replay::{Query, Report, compare};
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ impl Query for Ask {
     type Data = [f64];
     type Answer = String;
 
-    fn run(&self, rows: &[f64], source: &mut impl Releaser) -> String {
+    fn run(&self, rows: &[f64], source: &mut impl PaidSource) -> String {
         let t = &self.terms;
         let kept: Vec<f64> = rows.iter().copied().filter(|row| !(self.filtered && row.is_nan())).collect();
         let rows = &kept[..];
@@ -291,7 +291,7 @@ impl Query for Cells {
     type Data = [u64];
     type Answer = String;
 
-    fn run(&self, cells: &[u64], source: &mut impl Releaser) -> String {
+    fn run(&self, cells: &[u64], source: &mut impl PaidSource) -> String {
         if self.2 {
             format!("{:?}", mode(source, &self.1, self.0, cells))
         } else {
@@ -338,7 +338,7 @@ impl Query for Leak {
     type Data = [f64];
     type Answer = String;
 
-    fn run(&self, rows: &[f64], source: &mut impl Releaser) -> String {
+    fn run(&self, rows: &[f64], source: &mut impl PaidSource) -> String {
         let t = terms(Neighboring::ReplaceOne, Noise::Laplace);
         let laplace =
             |sensitivity, loss| DiscreteLaplace::new(sensitivity, Epsilon::new(loss).unwrap()).unwrap();

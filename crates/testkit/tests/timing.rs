@@ -60,27 +60,27 @@ fn time_does_not_tell_the_noise() {
     for size in [1.0, 10.0, 100.0] {
         let mechanism = DiscreteLaplace::with_scale(1, scale(size)).unwrap();
         let mut draws = free.draws(&mechanism.event()).unwrap();
-        let rho = correlation(|| mechanism.draw(&[0], &mut draws)[0] as f64);
+        let rho = correlation(|| draws.draw(&mechanism, &[0]).unwrap()[0] as f64);
         hold(&format!("discrete Laplace, scale {size}"), rho);
     }
     for size in [1.0, 100.0] {
         let mechanism = DiscreteGaussian::with_sigma(one, scale(size), delta).unwrap();
         let mut draws = free.draws(&mechanism.event()).unwrap();
-        let rho = correlation(|| mechanism.draw(&[0], &mut draws)[0] as f64);
+        let rho = correlation(|| draws.draw(&mechanism, &[0]).unwrap()[0] as f64);
         hold(&format!("discrete Gaussian, sigma {size}"), rho);
     }
     let mechanism = Laplace::with_scale(one, scale(1.0), 1).unwrap();
     let mut draws = free.draws(&mechanism.event()).unwrap();
-    hold("Laplace", correlation(|| mechanism.draw(&[0.0], &mut draws)[0]));
+    hold("Laplace", correlation(|| draws.draw(&mechanism, &[0.0]).unwrap()[0]));
     let mechanism = Gaussian::with_sigma(one, scale(1.0), delta, 1).unwrap();
     let mut draws = free.draws(&mechanism.event()).unwrap();
-    hold("Gaussian", correlation(|| mechanism.draw(&[0.0], &mut draws)[0]));
+    hold("Gaussian", correlation(|| draws.draw(&mechanism, &[0.0]).unwrap()[0]));
     let mechanism = IntegerGaussian::with_sigma(one, scale(10.0), delta, 1).unwrap();
     let mut draws = free.draws(&mechanism.event()).unwrap();
-    hold("integer Gaussian", correlation(|| mechanism.draw(&[0], &mut draws)[0] as f64));
+    hold("integer Gaussian", correlation(|| draws.draw(&mechanism, &[0]).unwrap()[0] as f64));
     let mechanism = StudentT::new(one, scale(1.0), 3, 1).unwrap();
     let mut draws = free.draws(&mechanism.event()).unwrap();
-    hold("Student-t", correlation(|| mechanism.draw(&[0.0], &mut draws)[0]));
+    hold("Student-t", correlation(|| draws.draw(&mechanism, &[0.0]).unwrap()[0]));
 }
 
 /// Whether a respondent's answer was kept must not show either.
@@ -92,7 +92,7 @@ fn time_does_not_tell_whether_an_answer_was_kept() {
         let response = RandomizedResponse::new(Epsilon::new(1.0).unwrap(), categories).unwrap();
         // The report itself is ranked (0 is the truth): a comparison in here would be timed along.
         let mut draws = free.draws(&response.event()).unwrap();
-        let rho = correlation(|| response.draw(&0, &mut draws) as f64);
+        let rho = correlation(|| draws.draw(&response, &0).unwrap() as f64);
         println!("release path, randomized response with {categories} answers: rho = {rho:+.4}");
         ledger.expect("randomized response", if rho.abs() <= LIMIT { 1.0 } else { 0.0 });
     }
@@ -118,14 +118,14 @@ fn bare_samplers_for_contrast() {
         let selection = Selection::for_integers(rule, 1, Epsilon::new(1.0).unwrap()).unwrap();
         let scores: Vec<i128> = (0..20).map(|i| -i).collect();
         let mut draws = free.draws(&selection.event()).unwrap();
-        let rho = correlation(|| selection.draw(&scores, &mut draws) as f64);
+        let rho = correlation(|| draws.draw(&selection, &scores).unwrap() as f64);
         println!("selection, {rule:?}, rank chosen: rho = {rho:+.4}");
         // Mean time of the same answer on flat and on peaked scores.
         let mut mean = |scores: &[i128]| {
             let (mut total, mut times) = (0.0, 0.0);
             for _ in 0..RELEASES {
                 let start = Instant::now();
-                if black_box(selection.draw(scores, &mut draws)) == 0 {
+                if black_box(draws.draw(&selection, scores).unwrap()) == 0 {
                     total += start.elapsed().as_nanos() as f64;
                     times += 1.0;
                 }

@@ -13,7 +13,7 @@ pub(crate) struct StepNoise {
 impl StepNoise {
     /// The noise of as many steps as the event has, which the permit must cover.
     pub(crate) fn new(noise: BulkGaussian, permit: &mut Permit, event: &Event) -> Result<Self, TrainError> {
-        Ok(Self { noise, ahead: NoiseAhead::new(permit, event)? })
+        Ok(Self { noise, ahead: NoiseAhead::new(&noise, permit, event)? })
     }
 
     /// Begins to draw the noise of a step; threads that have nothing else to do can help.

@@ -191,4 +191,7 @@ fn a_private_trainer_needs_a_permit_for_all_its_steps() {
     assert!(tried(&two, session.charge(&larger).unwrap()).is_ok());
     let mut other = Session::without_limit("example", Neighboring::ReplaceOne).unwrap();
     assert!(matches!(two.charge(&mut other), Err(TrainError::Noise(NoiseError::Relation { .. }))));
+    // The events are the same under both relations, and mean less under one of them.
+    let foreign = tried(&two, other.charge(&two.charges().unwrap()).unwrap()).map(drop);
+    assert!(matches!(foreign, Err(TrainError::Noise(NoiseError::Relation { .. }))));
 }

@@ -112,6 +112,10 @@ impl Ledger for Budget {
             Err(error) => Err(LedgerError::Exceeded { remedy: error.to_string() }),
         }
     }
+
+    fn neighboring(&self) -> Option<Neighboring> {
+        Some(self.filter.neighboring())
+    }
 }
 
 impl Budget {

@@ -192,6 +192,7 @@ impl Planned for FitReferencesPlan {
     type Outcome = JobOutcome;
 
     fn run(self, session: &mut Session) -> Result<JobOutcome, Refusal> {
+        session.unprotected("an audit, which reads the records themselves,")?;
         let Self { job, fitting, out } = self;
         let FittingPlan { target, wanted, settings, threads } = fitting;
         let case = target.case(&wanted, session)?;

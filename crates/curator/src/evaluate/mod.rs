@@ -153,6 +153,7 @@ impl Planned for EvaluatePlan {
     type Outcome = Evaluated;
 
     fn run(self, session: &mut Session) -> Result<Evaluated, Refusal> {
+        session.unprotected("the score of a model on labelled rows")?;
         match self.0 {
             Kind::Linear(stored, table) => linear::evaluate(&stored, &table, session.watch()),
             Kind::Network(stored, source) => network::evaluate(*stored, &source, session.watch()),

@@ -23,6 +23,9 @@ impl Planned for FitPlan {
     type Outcome = Fitted;
 
     fn run(self, session: &mut Session) -> Result<Fitted, Refusal> {
+        if self.budget.is_none() {
+            session.unprotected("a fit without privacy")?;
+        }
         // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
         let out = self.request.out.as_deref();
         let mut writer = out.map(|out| Writer::of_new(out, Kind::Linear)).transpose()?;

@@ -20,7 +20,7 @@ mod network;
 
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::stored::Stored;
+use crate::stored::{Stored, read_certificate};
 use crate::train::{Part, Source, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
@@ -31,6 +31,9 @@ use std::path::PathBuf;
 pub(crate) use network::{likeliest, unusable};
 
 /// Rows for a stored model to predict.
+///
+/// The rows are the asker's own, and nothing protects them. The model may be one of the session's data: a session with a limit
+/// therefore takes a model with a certificate, of which predictions are a consequence, and no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Predict {
@@ -75,7 +78,11 @@ impl Predicted {
 }
 
 /// A stored model with the data that it is asked about, which are not read yet.
-pub struct PredictPlan(Kind);
+pub struct PredictPlan {
+    /// The model's folder.
+    model: PathBuf,
+    kind: Kind,
+}
 
 enum Kind {
     Linear(Box<LinearPlan>),
@@ -86,12 +93,13 @@ impl Request for Predict {
     type Planned = PredictPlan;
 
     fn check(&self) -> Result<PredictPlan, Refusal> {
-        Ok(PredictPlan(match Stored::read(&self.model)? {
+        let kind = match Stored::read(&self.model)? {
             Stored::Linear(stored) => {
                 Kind::Linear(Box::new(LinearPlan::new(stored, TableFile::open(&self.data)?)?))
             }
             Stored::Network(stored) => Kind::Network(Box::new(stored), part_source(&self.data, self.part)?),
-        }))
+        };
+        Ok(PredictPlan { model: self.model.clone(), kind })
     }
 }
 
@@ -99,7 +107,12 @@ impl Planned for PredictPlan {
     type Outcome = Predicted;
 
     fn run(self, session: &mut Session) -> Result<Predicted, Refusal> {
-        match self.0 {
+        if let Err(refusal) = session.unprotected("what a model without a certificate predicts")
+            && !matches!(read_certificate(&self.model), Ok(Some(_)))
+        {
+            return Err(refusal);
+        }
+        match self.kind {
             Kind::Linear(plan) => plan.run(session.watch()),
             Kind::Network(stored, source) => network::predict(*stored, &source, session.watch()),
         }

@@ -7,7 +7,7 @@ use super::outcome::{Found, Released};
 use super::plan::PlannedRelease;
 use super::query::{Cells, Query, whole_sums};
 use crate::refusal::Refusal;
-use reticent_core::{Certificate, Code, Event, Fact, Guarantee, Neighboring};
+use reticent_core::{Certificate, Event, Fact, Guarantee, Neighboring};
 use reticent_noise::Releaser;
 use reticent_noise::query::{self, Answer};
 
@@ -77,17 +77,11 @@ pub(super) fn draw(plan: &PlannedRelease, pass: &Pass, source: &mut impl Release
 }
 
 /// What was drawn as an outcome with its certificate.
-pub(super) fn outcome(plan: &PlannedRelease, rows: u64, drawn: Drawn) -> Result<Released, Refusal> {
+pub(super) fn outcome(plan: &PlannedRelease, rows: u64, drawn: Drawn) -> Released {
     let Drawn { found, clamped, events, guarantee } = drawn;
-    if let Found::Number { value, interval, .. } = &found
-        && !(value.is_finite() && interval.iter().all(|end| end.is_finite()))
-    {
-        let remedy = "the answer is beyond what numbers can hold: give smaller bounds";
-        return Err(Refusal::about(Code::Bounds, "bounds", remedy));
-    }
     let mut warnings = plan.warnings.clone();
     warnings.extend(clamped.as_ref().and_then(Clamped::warning));
-    Ok(Released {
+    Released {
         query: asked(plan),
         found,
         confidence: plan.terms.confidence.get(),
@@ -96,7 +90,7 @@ pub(super) fn outcome(plan: &PlannedRelease, rows: u64, drawn: Drawn) -> Result<
         target: plan.target,
         warnings,
         certificate: certificate(plan, events, guarantee, rows),
-    })
+    }
 }
 
 /// The whole numbers of an interval, as its ends: for an answer known to be whole.

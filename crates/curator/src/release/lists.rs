@@ -5,6 +5,10 @@ use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_report::digits::exactly;
 
+/// The largest bound. A sum on the grid of such bounds is at most 2¹²⁷ steps of 2⁻⁴³ times this, which is a finite number: no
+/// answer is refused after it was drawn.
+const LARGEST_BOUND: f64 = 1e280;
+
 /// Public bounds, the lower one first.
 pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
     let refuse = |remedy: &str| Refusal::value("bounds", format!("{low},{high}"), remedy).coded(Code::Bounds);
@@ -25,6 +29,11 @@ pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
     }
     if !(high - low).is_finite() {
         return Err(refuse("give bounds closer together: their distance is beyond what numbers can hold"));
+    }
+    if low.abs().max(high.abs()) > LARGEST_BOUND {
+        return Err(refuse(
+            "give bounds of at most 1e280 in size: sums of them are beyond what numbers can hold",
+        ));
     }
     Ok([low, high])
 }
@@ -80,7 +89,8 @@ mod tests {
         assert_eq!(bounds([-5.0, 5.0]).unwrap(), [-5.0, 5.0]);
         let refused = bounds([90.0, 17.0]).unwrap_err().to_string();
         assert_eq!(refused, "bounds = 90,17: give the lower bound first: `bounds` 17,90");
-        for bad in [[1.0, 1.0], [0.0, f64::INFINITY], [-1e308, 1e308], [f64::NAN, 1.0]] {
+        assert_eq!(bounds([-LARGEST_BOUND, LARGEST_BOUND]).unwrap(), [-LARGEST_BOUND, LARGEST_BOUND]);
+        for bad in [[1.0, 1.0], [0.0, f64::INFINITY], [-1e308, 1e308], [f64::NAN, 1.0], [0.0, 1e281]] {
             assert_eq!(bounds(bad).unwrap_err().code(), Code::Bounds, "{bad:?}");
         }
     }

@@ -51,8 +51,8 @@ use crate::session::{Pays, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Event, Plan};
-use reticent_noise::Releaser;
-use reticent_noise::query::{quote, rehearse};
+use reticent_noise::PaidSource;
+use reticent_noise::query::{quote, rehearse_unpaid};
 
 impl Request for Release {
     type Planned = PlannedRelease;
@@ -68,7 +68,7 @@ impl PlannedRelease {
     /// # Errors
     /// [`Refusal`] when the terms cannot be met, or the operating system gives no randomness.
     pub fn preview(&self) -> Result<Preview, Refusal> {
-        let (expected, _) = rehearse(|source| accuracy::expected(self, source))?;
+        let (expected, _) = rehearse_unpaid(|source| accuracy::expected(self, source))?;
         Ok(Preview {
             query: asked::asked(self),
             dry_run: true,
@@ -105,15 +105,27 @@ impl PlannedRelease {
     /// Reads the table and answers through `source`: what [`run`](Planned::run) does after the plan is paid for, and
     /// where a test puts a recorder in place of the generator.
     ///
+    /// It does not run on a source that nobody paid for:
+    ///
+    /// ```compile_fail,E0277
+    /// use reticent_curator::release::PlannedRelease;
+    /// use reticent_curator::watch::Unwatched;
+    /// use reticent_noise::query::rehearse_unpaid;
+    ///
+    /// fn unpaid(planned: &PlannedRelease) {
+    ///     rehearse_unpaid(|source| planned.run_with(source, &Unwatched::new()));
+    /// }
+    /// ```
+    ///
     /// # Guarantee
     /// Values reach the outcome through the releases of `source` alone, besides the number of rows under replace-one.
     ///
     /// # Errors
     /// [`Refusal`] when the table cannot be read or the terms cannot be met.
-    pub fn run_with(&self, source: &mut impl Releaser, watch: &dyn Watch) -> Result<Released, Refusal> {
+    pub fn run_with(&self, source: &mut impl PaidSource, watch: &dyn Watch) -> Result<Released, Refusal> {
         let pass = gather::gather(self, watch)?;
         let drawn = answer::draw(self, &pass, source)?;
-        answer::outcome(self, pass.rows, drawn)
+        Ok(answer::outcome(self, pass.rows, drawn))
     }
 }
 

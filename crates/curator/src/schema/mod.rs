@@ -38,7 +38,7 @@ use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Certificate, Event, Neighboring, Plan};
 use reticent_data::Schema;
-use reticent_noise::Releaser;
+use reticent_noise::PaidSource;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -133,7 +133,7 @@ impl PlannedSchema {
     ///
     /// # Errors
     /// [`Refusal`] when the table cannot be read, or a draft cannot tell what the label is.
-    pub fn run_with(&self, source: &mut impl Releaser, watch: &dyn Watch) -> Result<LearntSchema, Refusal> {
+    pub fn run_with(&self, source: &mut impl PaidSource, watch: &dyn Watch) -> Result<LearntSchema, Refusal> {
         let learnt = match &self.budget {
             None => draft::draft(self, watch)?,
             Some(budget) => private::learn(self, budget, source, watch)?,
@@ -147,6 +147,9 @@ impl Planned for PlannedSchema {
     type Outcome = LearntSchema;
 
     fn run(self, session: &mut Session) -> Result<LearntSchema, Refusal> {
+        if self.budget.is_none() {
+            session.unprotected("a draft of a schema, which is read off the records")?;
+        }
         let Pays { payer, watch } = session.pays("row", Neighboring::AddRemove)?;
         // On record before a value is read. The steps that a column takes are chosen by its histogram; every way through
         // a column costs at most its events, so these cover the steps together.

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
 use crate::watch::Watch;
 use reticent_core::rounding::div_down;
-use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
+use reticent_core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent_data::Cell;
 use reticent_noise::mechanism::{DiscreteLaplace, StableHistogram};
 use reticent_noise::query::{Quantile, RankTable, Terms, stable_histogram};
@@ -21,8 +21,6 @@ use std::collections::BTreeMap;
 
 /// The share of rows that may lie beyond either bound.
 const TAIL: f64 = 0.005;
-/// The most labels of one column that are counted.
-const MOST_COUNTED: usize = 1_000_000;
 /// Kept back so that shares, added up and rounded up, stay within the budget.
 const SLACK: f64 = 1e-10;
 
@@ -39,7 +37,7 @@ pub(super) fn learn(
     let mut columns = outlines.into_iter().map(Gathered::by).collect::<Result<Vec<Gathered>, Refusal>>()?;
     let named = plan.subjects.iter().map(|subject| subject.name.as_str()).zip(&mut columns);
     let open = named.filter(|(_, column)| !matches!(column, Gathered::Done(_))).collect();
-    pass(plan, open, watch, |column, name, cell| column.add(name, cell))?;
+    pass(plan, open, watch, Gathered::add)?;
     let finding = |(column, subject): (Gathered, &Subject)| {
         Ok(match column {
             Gathered::Ranks { ranks, edges } => {
@@ -138,10 +136,7 @@ fn outlines(
         plan.subjects.iter().map(|subject| (subject.holds != Holds::Text).then(Magnitudes::new)).collect();
     let named = plan.subjects.iter().map(|subject| subject.name.as_str()).zip(&mut columns);
     let open = named.filter_map(|(name, column)| column.as_mut().map(|column| (name, column))).collect();
-    pass(plan, open, watch, |magnitudes, _, cell| {
-        magnitudes.add(cell);
-        Ok(())
-    })?;
+    pass(plan, open, watch, Magnitudes::add)?;
     let outline = |(subject, column): (&Subject, Option<Magnitudes>)| {
         let found = column.map_or(Ok(Outline::Text), |magnitudes| magnitudes.outline(source, epsilon))?;
         Ok(paid_for(subject.holds, found))
@@ -201,7 +196,9 @@ impl Gathered {
         })
     }
 
-    fn add(&mut self, name: &str, cell: &Cell<'_>) -> Result<(), Refusal> {
+    /// Adds a cell. However many labels there are, all are counted: to keep some and drop others would let one row push out
+    /// another's label, and to refuse would tell that there are so many.
+    fn add(&mut self, cell: &Cell<'_>) {
         match self {
             Self::Ranks { ranks, .. } => {
                 if let Ok(Some(number)) = cell.number() {
@@ -209,23 +206,15 @@ impl Gathered {
                 }
             }
             Self::Labels(labels) => {
-                let Some(label) = cell.label() else { return Ok(()) };
+                let Some(label) = cell.label() else { return };
                 if let Some(rows) = labels.get_mut(label.as_ref()) {
                     *rows += 1;
-                } else if labels.len() < MOST_COUNTED {
-                    labels.insert(label.into_owned(), 1);
                 } else {
-                    // To keep some and drop others would let one row push out another's label.
-                    let problem = format!("it has more than {MOST_COUNTED} different labels");
-                    return Err(Refusal::new(
-                        Code::Row,
-                        format!("column \"{name}\": {problem}: leave it out with ⟦ignore⟧"),
-                    ));
+                    labels.insert(label.into_owned(), 1);
                 }
             }
             Self::Done(_) => {}
         }
-        Ok(())
     }
 }
 
@@ -234,12 +223,13 @@ fn pass<T>(
     plan: &PlannedSchema,
     mut columns: Vec<(&str, &mut T)>,
     watch: &dyn Watch,
-    add: impl Fn(&mut T, &str, &Cell<'_>) -> Result<(), Refusal>,
+    add: impl Fn(&mut T, &Cell<'_>),
 ) -> Result<(), Refusal> {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     if !names.is_empty() {
         scan(&plan.table, &names, Size::Private, watch, &mut |_, cells| {
-            columns.iter_mut().zip(cells).try_for_each(|((name, column), cell)| add(column, name, cell))
+            columns.iter_mut().zip(cells).for_each(|((_, column), cell)| add(column, cell));
+            Ok(())
         })?;
     }
     Ok(())
@@ -255,6 +245,15 @@ mod tests {
             let way = Gathered::by(paid_for(holds, Outline::Text)).unwrap();
             assert_eq!(matches!(way, Gathered::Labels(_)), labels, "{holds:?}");
         }
+    }
+
+    #[test]
+    fn every_label_is_counted_however_many_there_are() {
+        let mut column = Gathered::Labels(BTreeMap::new());
+        for label in 0..=1_000_000u32 {
+            column.add(&Cell::Text(&label.to_string()));
+        }
+        assert!(matches!(column, Gathered::Labels(labels) if labels.len() == 1_000_001));
     }
 
     #[test]

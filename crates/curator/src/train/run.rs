@@ -21,6 +21,9 @@ impl Planned for TrainPlan {
 
     fn run(self, session: &mut Session) -> Result<Trained, Refusal> {
         let Self { mut run, resume, settings, source, validation, reader } = self;
+        if !run.is_private() {
+            session.unprotected("a training without privacy")?;
+        }
         let out = run.out.clone();
         // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
         let mut writer = match (&out, &resume) {

@@ -25,7 +25,7 @@ use reticent_core::{
 };
 use reticent_noise::mechanism::{Gaussian, Mechanism};
 use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
-use reticent_noise::{Draws, Paid};
+use reticent_noise::{Entropy, Paid};
 use softmax::softmax_sum;
 use sums::{Sample, gradient_sum, record_norm_up};
 
@@ -182,7 +182,7 @@ impl GradientPlan {
     /// Runs the descent of a binary problem from 0.
     pub(crate) fn run(&self, problem: &Problem<'_>, paid: &mut Paid<'_>) -> Result<Outcome, ErmError> {
         let sample = Sample::new(&self.schedule)?;
-        self.descend(paid, |weights, draws| gradient_sum(problem, weights, &sample, draws))
+        self.descend(paid, |weights, bits| gradient_sum(problem, weights, &sample, bits))
     }
 
     /// Runs the descent of a softmax problem from 0; the weights of the classes come one class after the other.
@@ -193,14 +193,14 @@ impl GradientPlan {
         paid: &mut Paid<'_>,
     ) -> Result<Outcome, ErmError> {
         let sample = Sample::new(&self.schedule)?;
-        self.descend(paid, |weights, draws| softmax_sum(problem, classes, weights, &sample, draws))
+        self.descend(paid, |weights, bits| softmax_sum(problem, classes, weights, &sample, bits))
     }
 
     /// The descent on sums of gradients that [`Reach`] bounds. All steps are paid for before the first sum is taken.
     fn descend(
         &self,
         paid: &mut Paid<'_>,
-        mut sum_at: impl FnMut(&[f64], &mut Draws<'_>) -> Vec<f64>,
+        mut sum_at: impl FnMut(&[f64], &mut Entropy) -> Vec<f64>,
     ) -> Result<Outcome, ErmError> {
         let mut draws = paid.draws(&self.steps())?;
         let width = self.width;
@@ -210,8 +210,8 @@ impl GradientPlan {
         let averaged_from = schedule.steps - schedule.steps.div_ceil(2);
         let mut last = 0.0;
         for step in 0..schedule.steps {
-            let sum = sum_at(&weights, &mut draws);
-            let noisy = self.noise.draw(&sum, &mut draws);
+            let sum = sum_at(&weights, draws.entropy());
+            let noisy = draws.draw(&self.noise, &sum)?;
             let gradient: Vec<f64> = noisy
                 .iter()
                 .zip(&weights)

@@ -182,6 +182,10 @@ fn a_fit_is_charged_before_it_runs_and_can_be_part_of_a_larger_plan() {
         fn reserve(&mut self, _: &Plan) -> Result<(), LedgerError> {
             Err(LedgerError::Exceeded { remedy: "ask for nothing".into() })
         }
+
+        fn neighboring(&self) -> Option<Neighboring> {
+            Some(Neighboring::ReplaceOne)
+        }
     }
     let table = separable(300, 3);
     let rows = table.rows();

@@ -2,6 +2,7 @@
 
 use super::{BulkGaussian, Effort, PIECE, ROUNDER, STEP_LIMIT, threads_for};
 use crate::entropy::{Block, Stream, generation};
+use crate::paid::{each, pays_for};
 use crate::sampler::normal_cells;
 use crate::{Entropy, NoiseError};
 use reticent_core::{Event, Permit};
@@ -10,9 +11,17 @@ use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
 /// The noise of one call after the other, as integers, four bytes a coordinate. It cannot be looked at or copied; what was drawn
-/// serves one call only and is erased by it, or on drop. A forked child cannot use what its parent drew. It is there for as many
-/// calls as were paid for.
+/// serves one call only and is erased by it, or on drop. A forked child cannot use what its parent drew.
+///
+/// # Guarantee
+/// It serves the noise that was paid for, and as many calls as were paid for. Where the event is that of a sample or of a clipped
+/// sum, that the values are such is the caller's to prove.
+///
+/// # Reference
+/// [`Permit::spend`].
 pub struct NoiseAhead {
+    /// The noise that was paid for.
+    noise: BulkGaussian,
     cells: Vec<i32>,
     /// Calls that are paid for and were not made.
     calls: u64,
@@ -22,18 +31,17 @@ pub struct NoiseAhead {
 
 impl NoiseAhead {
     /// Room that has to be filled by [`BulkGaussian::draw_ahead`] before each use. The event is what all calls cost together: that
-    /// of the noise, or one that follows from more than the noise, such as that of a sampled sum. It pays for one call, a
-    /// repeated event for as many.
+    /// of the noise, or that of the noise on a sample or on a clipped sum. It pays for one call, a repeated event for as many.
     ///
     /// # Errors
-    /// [`NoiseError::Unpaid`] when the permit does not cover the event.
-    pub fn new(permit: &mut Permit, event: &Event) -> Result<Self, NoiseError> {
+    /// [`NoiseError::Unpaid`] when the permit does not cover the event, or the event is not that of the noise.
+    pub fn new(noise: &BulkGaussian, permit: &mut Permit, event: &Event) -> Result<Self, NoiseError> {
+        let (one, calls) = each(event);
+        if !pays_for(one, &noise.event()) {
+            return Err(NoiseError::Unpaid);
+        }
         permit.spend(event)?;
-        let calls = match event {
-            Event::Repeated { count, .. } => *count,
-            _ => 1,
-        };
-        Ok(Self { cells: Vec::new(), calls, fresh_in: None })
+        Ok(Self { noise: *noise, cells: Vec::new(), calls, fresh_in: None })
     }
 
     /// Whether it can still serve a call.
@@ -114,7 +122,8 @@ impl BulkGaussian {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when `values` has not the declared length, or `ahead` has not fresh noise of that length;
-    /// [`NoiseError::Unpaid`] when all calls that were paid for have been made. Nothing is changed then.
+    /// [`NoiseError::Unpaid`] when all calls that were paid for have been made, or other noise was paid for. Nothing is changed
+    /// then.
     pub fn add_ahead(
         &self,
         values: &mut [f32],
@@ -125,6 +134,9 @@ impl BulkGaussian {
         if !ahead.is_fresh() || ahead.cells.len() != self.length {
             let remedy = "draw it ahead for this length, anew for every call: noise that serves twice protects nothing";
             return Err(NoiseError::invalid("noise", "used or of another length", remedy));
+        }
+        if *self != ahead.noise {
+            return Err(NoiseError::Unpaid);
         }
         ahead.calls = ahead.calls.checked_sub(1).ok_or(NoiseError::Unpaid)?;
         ahead.fresh_in = None;
@@ -170,10 +182,10 @@ mod tests {
     fn ahead(bulk: &BulkGaussian, count: u64) -> NoiseAhead {
         let event = Event::Repeated { count, event: Box::new(bulk.event()) };
         let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
-        assert!(matches!(NoiseAhead::new(&mut permit, &bulk.event()), Ok(NoiseAhead { calls: 1, .. })));
+        assert!(matches!(NoiseAhead::new(bulk, &mut permit, &bulk.event()), Ok(NoiseAhead { calls: 1, .. })));
         let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
-        let ahead = NoiseAhead::new(&mut permit, &event).unwrap();
-        assert!(matches!(NoiseAhead::new(&mut permit, &event), Err(NoiseError::Unpaid)));
+        let ahead = NoiseAhead::new(bulk, &mut permit, &event).unwrap();
+        assert!(matches!(NoiseAhead::new(bulk, &mut permit, &event), Err(NoiseError::Unpaid)));
         ahead
     }
 
@@ -221,5 +233,29 @@ mod tests {
         bulk.draw_ahead(&mut ahead).finish().unwrap();
         assert_eq!(bulk.add_ahead(&mut values, &mut ahead, effort), Err(NoiseError::Unpaid));
         assert_eq!(values, before);
+    }
+
+    #[test]
+    fn it_is_for_the_noise_that_was_paid_for() {
+        let (own, effort) = (bulk(8), Effort { threads: 1 });
+        let paid =
+            |event: &Event| charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
+        let nothing = Event::Pure { epsilon: reticent_core::Epsilon::new(0.0).unwrap() };
+        let often = Event::Repeated { count: 1 << 60, event: Box::new(nothing) };
+        assert!(matches!(NoiseAhead::new(&own, &mut paid(&often), &often), Err(NoiseError::Unpaid)));
+        let weaker = BulkGaussian::new(Sensitivity::new(2.0).unwrap(), Scale::new(2.0).unwrap(), 8).unwrap();
+        let event = own.event();
+        assert!(matches!(NoiseAhead::new(&weaker, &mut paid(&event), &event), Err(NoiseError::Unpaid)));
+        let Event::Gaussian { noise_multiplier } = event else { panic!() };
+        let rate = reticent_core::SamplingRate::new(0.5).unwrap();
+        let clipped = Box::new(Event::ClippedSum { noise_multiplier });
+        for event in [own.event(), Event::PoissonSampled { rate, event: clipped }] {
+            let mut ahead = NoiseAhead::new(&own, &mut paid(&event), &event).unwrap();
+            let mut values = [0.0f32; 8];
+            weaker.draw_ahead(&mut ahead).finish().unwrap();
+            assert_eq!(weaker.add_ahead(&mut values, &mut ahead, effort), Err(NoiseError::Unpaid));
+            assert_eq!(values, [0.0; 8]);
+            own.add_ahead(&mut values, &mut ahead, effort).unwrap();
+        }
     }
 }

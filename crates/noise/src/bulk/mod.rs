@@ -104,7 +104,8 @@ impl BulkGaussian {
     /// Adds noise to every number in place, with what is paid for. A number that is not finite counts as 0.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] when `values` has not the declared length; nothing is changed then.
+    /// [`NoiseError::Invalid`] when `values` has not the declared length, [`NoiseError::Unpaid`] when `draws` are another event's
+    /// or all made; nothing is changed then.
     pub fn add_noise(
         &self,
         values: &mut [f32],
@@ -112,6 +113,7 @@ impl BulkGaussian {
         effort: Effort,
     ) -> Result<Event, NoiseError> {
         self.check_length(values.len())?;
+        draws.take(&self.event())?;
         let threads = threads_for(values.len(), effort);
         let (step, inverse) = (self.step, 1.0 / self.step);
         // Pieces are handed out as threads come for them, so that none waits for a slower one.
@@ -207,7 +209,15 @@ mod tests {
         bulk(5).add_noise(&mut values, &mut draws, Effort::default()).unwrap();
         assert!(values.iter().all(|v| v.is_finite()));
         assert!(bulk(4).add_noise(&mut values, &mut draws, Effort::default()).is_err());
+        // Another length has another rounding, and so another event.
+        let unpaid = bulk(4).add_noise(&mut [0.0; 4], &mut draws, Effort::default());
+        assert_eq!(unpaid, Err(NoiseError::Unpaid));
         assert!(BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(1e-300).unwrap(), 1).is_err());
+        let mut again = values;
+        bulk(5).add_noise(&mut again, &mut draws, Effort::default()).unwrap();
+        let unpaid = bulk(5).add_noise(&mut values, &mut draws, Effort::default());
+        assert_eq!(unpaid, Err(NoiseError::Unpaid));
+        let mut draws = session.draws(&bulk(0).event()).unwrap();
         bulk(0).add_noise(&mut [], &mut draws, Effort::default()).unwrap();
     }
 }

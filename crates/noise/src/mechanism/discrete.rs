@@ -2,7 +2,7 @@
 
 use super::{Accuracy, Mechanism, draw_ahead, integer_l2_distance, l1_distance, positive};
 use crate::sampler::{DiscreteGaussianSampler, DiscreteLaplaceSampler, Dyadic};
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use reticent_core::rounding::{add_up, div_down, div_up, exp_up, mul_up, sqrt_up};
 use reticent_core::special::{bisect, normal_tail_quantile};
 use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity};
@@ -123,7 +123,7 @@ impl Mechanism for DiscreteLaplace {
         l1_distance(a, b, self.sensitivity as f64)
     }
 
-    fn draw(&self, input: &[i128], draws: &mut Draws<'_>) -> Vec<i128> {
+    fn draw(&self, input: &[i128], draws: &mut Randomness<'_>) -> Vec<i128> {
         let noise = draw_ahead(input.len(), || self.sampler.sample(draws));
         input.iter().zip(noise).map(|(value, noise)| value.saturating_add(noise)).collect()
     }
@@ -259,7 +259,7 @@ impl Mechanism for DiscreteGaussian {
         integer_l2_distance(a, b, self.sensitivity)
     }
 
-    fn draw(&self, input: &[i128], draws: &mut Draws<'_>) -> Vec<i128> {
+    fn draw(&self, input: &[i128], draws: &mut Randomness<'_>) -> Vec<i128> {
         let noise = draw_ahead(input.len(), || self.sampler.sample(draws));
         input.iter().zip(noise).map(|(value, noise)| value.saturating_add(noise)).collect()
     }

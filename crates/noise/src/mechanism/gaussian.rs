@@ -1,7 +1,7 @@
 use super::{Accuracy, Mechanism, draw_ahead, integer_l2_distance, l2_distance, padded, positive, settle};
 use crate::grid::Grid;
 use crate::sampler::{NORMAL_DISTANCE_LOG2, rounded_normal};
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use reticent_core::profile::{gaussian_delta_up, gaussian_epsilon_up, gaussian_noise_multiplier_up};
 use reticent_core::rounding::{add_up, div_down, div_up, exp_up, ln_up, mul_up, sqrt_up, sub_down};
 use reticent_core::special::normal_tail_quantile;
@@ -105,7 +105,7 @@ impl GridNoise {
         })
     }
 
-    fn noise(&self, draws: &mut Draws<'_>) -> Vec<i128> {
+    fn noise(&self, draws: &mut Randomness<'_>) -> Vec<i128> {
         draw_ahead(self.dimension, || rounded_normal(draws, self.sigma))
     }
 
@@ -222,7 +222,7 @@ impl Mechanism for Gaussian {
     }
 
     /// Entries beyond the declared dimension are not released; missing ones count as 0.
-    fn draw(&self, input: &[f64], draws: &mut Draws<'_>) -> Vec<f64> {
+    fn draw(&self, input: &[f64], draws: &mut Randomness<'_>) -> Vec<f64> {
         let grid = self.0.grid;
         self.0
             .noise(draws)
@@ -319,7 +319,7 @@ impl Mechanism for IntegerGaussian {
     }
 
     /// Entries beyond the declared dimension are not released; missing ones count as 0.
-    fn draw(&self, input: &[i128], draws: &mut Draws<'_>) -> Vec<i128> {
+    fn draw(&self, input: &[i128], draws: &mut Randomness<'_>) -> Vec<i128> {
         let grid = self.0.grid;
         self.0
             .noise(draws)

@@ -2,7 +2,7 @@ use super::{Accuracy, Mechanism, draw_ahead, padded, settle};
 use crate::entropy::Bits;
 use crate::grid::Grid;
 use crate::sampler::geometric;
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use reticent_core::rounding::{add_up, div_down, div_up, ln_up, mul_up};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity};
 
@@ -130,7 +130,7 @@ impl Mechanism for Laplace {
     }
 
     /// Entries beyond the declared dimension are not released; missing ones count as 0.
-    fn draw(&self, input: &[f64], draws: &mut Draws<'_>) -> Vec<f64> {
+    fn draw(&self, input: &[f64], draws: &mut Randomness<'_>) -> Vec<f64> {
         // ⌊Laplace⌋ in steps: a geometric magnitude g read as g or as −g − 1.
         let noise = draw_ahead(self.dimension, || {
             let magnitude = geometric(draws, self.scale) as i128;

@@ -1,5 +1,5 @@
 //! The mechanisms. Each is built from checked parameters, says what it costs, and draws only with
-//! [`Draws`], which a permit for its event gives.
+//! [`Randomness`], which only a permit for its event leads to.
 #![doc = include_str!("proof.md")]
 
 mod discrete;
@@ -22,7 +22,7 @@ pub use stable::StableHistogram;
 pub use student::StudentT;
 pub use utility::{RuleErrors, compare_rules};
 
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, Neighboring};
 
 /// A released value with what it cost.
@@ -58,8 +58,8 @@ pub trait Mechanism {
     /// How far two inputs are apart, in units of the declared sensitivity.
     fn distance(&self, a: &Self::Input, b: &Self::Input) -> f64;
 
-    /// One draw, of what is paid for.
-    fn draw(&self, input: &Self::Input, draws: &mut Draws<'_>) -> Self::Output;
+    /// One draw, of what is paid for. Callers draw through [`Draws::draw`](crate::Draws::draw) or a [`Releaser`].
+    fn draw(&self, input: &Self::Input, draws: &mut Randomness<'_>) -> Self::Output;
 }
 
 /// Additive noise, whose error does not depend on the data.
@@ -90,11 +90,17 @@ pub trait Releaser {
     }
 }
 
+/// A source whose releases are paid for, or are about nobody: what a request about rows is answered through.
+///
+/// The source of [`query::quote`](crate::query::quote) is none. To implement it for another source is to state that every
+/// release of that source is on record in a ledger, or that its data belong to nobody, as those of a test do.
+pub trait PaidSource: Releaser {}
+
 /// One draw with what it cost.
 pub(crate) fn released<M: Mechanism>(
     mechanism: &M,
     input: &M::Input,
-    draws: &mut Draws<'_>,
+    draws: &mut Randomness<'_>,
 ) -> Released<M::Output> {
     Released {
         value: mechanism.draw(input, draws),

@@ -3,7 +3,7 @@
 use super::Mechanism;
 use crate::entropy::Bits;
 use crate::sampler::uniform_below;
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use reticent_core::rounding::{div_up, ln_up, mul_up, sub_down};
 use reticent_core::special::{clopper_pearson, normal_tail_quantile};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Probability};
@@ -223,7 +223,7 @@ impl Mechanism for RandomizedResponse {
     /// The reported category, counted from 0; one that does not exist counts as the last.
     ///
     /// Both outcomes are formed and one is masked out, so that time does not tell which was taken.
-    fn draw(&self, category: &u64, draws: &mut Draws<'_>) -> u64 {
+    fn draw(&self, category: &u64, draws: &mut Randomness<'_>) -> u64 {
         let category = (*category).min(self.categories - 1);
         let other = uniform_below(draws, self.categories - 1);
         let other = other + u64::from(other >= category);
@@ -236,7 +236,7 @@ impl Mechanism for RandomizedResponse {
 impl RandomizedResponse {
     /// True with probability exactly `keep`, a double between 2⁻³³ and 1: a whole number of at most 86 bits,
     /// uniform, is below the numerator.
-    fn keeps(&self, draws: &mut Draws<'_>) -> bool {
+    fn keeps(&self, draws: &mut Randomness<'_>) -> bool {
         let bits = self.keep.to_bits();
         let mantissa = (bits & ((1 << 52) - 1)) | (1 << 52);
         let shift = 1075 - (bits >> 52);

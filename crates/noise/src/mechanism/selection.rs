@@ -3,7 +3,7 @@
 use super::Mechanism;
 use crate::grid::Grid;
 use crate::sampler::{DiscreteLaplaceSampler, Dyadic, bernoulli_exp, big, uniform_below};
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use dashu_int::UBig;
 use reticent_core::rounding::{div_up, ln_up, mul_up};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Scale, Sensitivity};
@@ -161,7 +161,7 @@ impl Selection {
     }
 
     /// True with probability e^{−ε·gap/(2Δ)} (e^{−ε·gap/Δ} if monotone).
-    fn keep(&self, gap: u128, draws: &mut Draws<'_>) -> bool {
+    fn keep(&self, gap: u128, draws: &mut Randomness<'_>) -> bool {
         if gap == 0 {
             return true;
         }
@@ -177,7 +177,7 @@ impl Selection {
         }
     }
 
-    fn exponential(&self, gaps: &[u128], draws: &mut Draws<'_>) -> usize {
+    fn exponential(&self, gaps: &[u128], draws: &mut Randomness<'_>) -> usize {
         loop {
             let candidate = uniform_below(draws, gaps.len() as u64) as usize;
             if self.keep(gaps[candidate], draws) {
@@ -186,7 +186,7 @@ impl Selection {
         }
     }
 
-    fn permute_and_flip(&self, gaps: &[u128], draws: &mut Draws<'_>) -> usize {
+    fn permute_and_flip(&self, gaps: &[u128], draws: &mut Randomness<'_>) -> usize {
         let mut order: Vec<usize> = (0..gaps.len()).collect();
         for done in 0..order.len() {
             let pick = done + uniform_below(draws, (order.len() - done) as u64) as usize;
@@ -199,7 +199,7 @@ impl Selection {
         0
     }
 
-    fn report_noisy_max(&self, gaps: &[u128], draws: &mut Draws<'_>) -> usize {
+    fn report_noisy_max(&self, gaps: &[u128], draws: &mut Randomness<'_>) -> usize {
         let mut best = (0, i128::MIN);
         for (candidate, gap) in gaps.iter().enumerate() {
             // Saturation happens only beyond 2^126 steps; ties go to the first.
@@ -250,7 +250,7 @@ impl Mechanism for Selection {
     }
 
     /// The index of the chosen candidate; 0 for an empty list.
-    fn draw(&self, scores: &[i128], draws: &mut Draws<'_>) -> usize {
+    fn draw(&self, scores: &[i128], draws: &mut Randomness<'_>) -> usize {
         if scores.is_empty() {
             return 0;
         }

@@ -1,7 +1,7 @@
 //! Counts of labels that are not known beforehand.
 
 use super::{Accuracy, DiscreteLaplace, Mechanism};
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use reticent_core::rounding::{add_down, div_down, div_up, exp_down, exp_up, mul_up};
 use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, Neighboring};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ impl Mechanism for StableHistogram {
         largest.max(total / self.labels_moved as f64)
     }
 
-    fn draw(&self, input: &BTreeMap<String, u64>, draws: &mut Draws<'_>) -> BTreeMap<String, i128> {
+    fn draw(&self, input: &BTreeMap<String, u64>, draws: &mut Randomness<'_>) -> BTreeMap<String, i128> {
         let present = || input.iter().filter(|(_, count)| **count > 0);
         let counts: Vec<i128> = present().map(|(_, count)| i128::from(*count)).collect();
         let noisy = self.noise.draw(&counts, draws);

@@ -1,7 +1,7 @@
 use super::{Accuracy, Mechanism, draw_ahead, l2_distance, padded, sampler_delta_up, settle};
 use crate::grid::Grid;
 use crate::sampler::StudentSampler;
-use crate::{Draws, NoiseError};
+use crate::{NoiseError, Randomness};
 use reticent_core::rounding::{add_up, div_down, div_up, mul_up, sqrt_down, sqrt_up};
 use reticent_core::special::{beta_inc, bisect};
 use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, NoiseMultiplier, Scale, Sensitivity};
@@ -191,7 +191,7 @@ impl Mechanism for StudentT {
     }
 
     /// Entries beyond the declared dimension are not released; missing ones count as 0.
-    fn draw(&self, input: &[f64], draws: &mut Draws<'_>) -> Vec<f64> {
+    fn draw(&self, input: &[f64], draws: &mut Randomness<'_>) -> Vec<f64> {
         draw_ahead(self.dimension, || self.sampler.sample(draws))
             .into_iter()
             .zip(padded(input))

@@ -13,7 +13,7 @@ mod sums;
 
 pub use choices::{best_price, mode};
 pub use counts::{count, counts, histogram, proportion, stable_histogram};
-pub use quote::{Rehearsal, quote, rehearse};
+pub use quote::{Rehearsal, quote, rehearse_unpaid};
 pub use ranks::{Quantile, QuantileAnswer, RankTable, even_candidates};
 pub use sums::{BoundedSum, mean, sum};
 

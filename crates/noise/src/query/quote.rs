@@ -29,7 +29,8 @@ use reticent_core::{Event, Neighboring, Plan};
 /// table. The replay tests run every query on neighbouring tables and compare the events; and a permit for other events
 /// pays for nothing, so that a query that broke this rule would stop before the draw that was not quoted.
 ///
-/// What is quoted must be the empty table: an answer about rows that leaves the closure would be paid for by nobody.
+/// What is quoted must be the empty table: an answer about rows that leaves the closure would be paid for by nobody. So
+/// [`Rehearsal`] is no [`PaidSource`](crate::PaidSource), and requests about rows do not run on it.
 ///
 /// # Reference
 /// The crate's proof of the queries.
@@ -37,15 +38,21 @@ use reticent_core::{Event, Neighboring, Plan};
 /// # Errors
 /// Those of the question.
 pub fn quote<T, E: From<NoiseError>>(ask: impl FnOnce(&mut Rehearsal) -> Result<T, E>) -> Result<Plan, E> {
-    Ok(rehearse(ask)?.1)
+    Ok(rehearse_unpaid(ask)?.1)
 }
 
 /// As [`quote`], with the answer about the empty table: its intervals have the width that those about rows will have, where
 /// that hangs on the terms alone.
 ///
+/// # Guarantee
+/// None: nothing is charged. The answer is about the empty table, or it is about rows that nothing protects.
+///
+/// # Reference
+/// [`quote`].
+///
 /// # Errors
 /// As [`quote`].
-pub fn rehearse<T, E: From<NoiseError>>(
+pub fn rehearse_unpaid<T, E: From<NoiseError>>(
     ask: impl FnOnce(&mut Rehearsal) -> Result<T, E>,
 ) -> Result<(T, Plan), E> {
     let session = Session::without_limit("row", Neighboring::AddRemove)?;
@@ -55,7 +62,18 @@ pub fn rehearse<T, E: From<NoiseError>>(
     Ok((answer, plan))
 }
 
-/// A source of releases about an empty table, in a session without limit. Only [`quote`] and [`rehearse`] make one.
+/// A source of releases about an empty table, in a session without limit. Only [`quote`] and [`rehearse_unpaid`] make one.
+///
+/// What needs a source that is paid for does not run on it:
+///
+/// ```compile_fail,E0277
+/// use reticent_noise::{PaidSource, query};
+///
+/// fn about_rows(source: &mut impl PaidSource) -> Result<(), reticent_noise::NoiseError> {
+///     Ok(())
+/// }
+/// query::quote(|source| about_rows(source));
+/// ```
 pub struct Rehearsal {
     session: Session,
     events: Vec<Event>,

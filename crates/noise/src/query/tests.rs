@@ -180,7 +180,7 @@ fn a_quote_is_what_the_answer_costs() {
         assert_eq!(answer.events, plan.events());
         assert!(permit.is_used_up());
         // Two questions in one plan; a permit for one of them does not pay for the other.
-        let (rehearsed, plan) = rehearse(|source| {
+        let (rehearsed, plan) = rehearse_unpaid(|source| {
             mean(source, &t, &ages, None)?;
             count(source, &t, 0)
         })

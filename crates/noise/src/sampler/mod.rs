@@ -3,6 +3,9 @@
 //! Probabilities are ratios of integers, and a uniform real is a stream of 64-bit digits that is
 //! read only as far as the comparison needs. Machine integers carry the common case; [`big`] is the
 //! same algorithms on big integers, used when a parameter is too wide and as a cross-check in tests.
+//!
+//! These are raw laws. They take randomness from any [`Bits`](crate::entropy::Bits), know no sensitivity and no event, and charge
+//! nothing: a number that is published with their noise has no guarantee. [Mechanisms](crate::mechanism) give one.
 #![doc = include_str!("proof.md")]
 
 mod bernoulli;

@@ -5,7 +5,7 @@ use reticent_core::Neighboring;
 use reticent_curator::Request;
 use reticent_curator::schema::LearnSchema;
 use reticent_curator::watch::Unwatched;
-use reticent_noise::{Entropy, Releaser};
+use reticent_noise::{Entropy, PaidSource};
 use reticent_testkit::free::Free;
 use reticent_testkit::replay::{Query, compare};
 
@@ -19,7 +19,7 @@ impl Query for Learning<'_> {
     type Data = [[&'static str; 2]];
     type Answer = String;
 
-    fn run(&self, table: &[[&'static str; 2]], source: &mut impl Releaser) -> String {
+    fn run(&self, table: &[[&'static str; 2]], source: &mut impl PaidSource) -> String {
         self.desk.write(table);
         let planned = self.request.check().unwrap();
         match planned.run_with(source, &Unwatched::new()) {

@@ -5,7 +5,7 @@ use reticent_core::Neighboring;
 use reticent_curator::Request;
 use reticent_curator::release::{Noise, Question, Release, Rule};
 use reticent_curator::watch::Unwatched;
-use reticent_noise::{Entropy, Releaser};
+use reticent_noise::{Entropy, PaidSource};
 use reticent_testkit::free::Free;
 use reticent_testkit::replay::{Query, compare};
 
@@ -23,7 +23,7 @@ impl Query for Asked<'_> {
     type Data = [[&'static str; 2]];
     type Answer = String;
 
-    fn run(&self, table: &[[&'static str; 2]], source: &mut impl Releaser) -> String {
+    fn run(&self, table: &[[&'static str; 2]], source: &mut impl PaidSource) -> String {
         self.desk.write(table);
         let planned = self.request.check().unwrap();
         match planned.run_with(source, &Unwatched::new()) {
@@ -171,7 +171,7 @@ impl Query for BoundsFromData<'_> {
     type Data = [[&'static str; 2]];
     type Answer = String;
 
-    fn run(&self, table: &[[&'static str; 2]], source: &mut impl Releaser) -> String {
+    fn run(&self, table: &[[&'static str; 2]], source: &mut impl PaidSource) -> String {
         let numbers = table.iter().filter_map(|[x, _]| x.parse::<f64>().ok());
         let high = numbers.fold(1.0, f64::max);
         let question = Question::Sum {

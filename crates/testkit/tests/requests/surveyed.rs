@@ -5,7 +5,7 @@ use reticent_core::Neighboring;
 use reticent_curator::Request;
 use reticent_curator::release::survey::Randomize;
 use reticent_curator::watch::Unwatched;
-use reticent_noise::{Entropy, Releaser};
+use reticent_noise::{Entropy, PaidSource};
 use reticent_testkit::replay::{Query, compare};
 
 /// A randomized copy of a column of the file on the desk.
@@ -18,7 +18,7 @@ impl Query for Survey<'_> {
     type Data = [[&'static str; 2]];
     type Answer = String;
 
-    fn run(&self, table: &[[&'static str; 2]], source: &mut impl Releaser) -> String {
+    fn run(&self, table: &[[&'static str; 2]], source: &mut impl PaidSource) -> String {
         self.desk.write(table);
         let planned = self.request.check().unwrap();
         let randomized = planned.run_with(source, &mut Entropy::new().unwrap(), &Unwatched::new()).unwrap();

@@ -16,8 +16,8 @@ use crate::sampler::{PoissonSampler, Repeated, Shuffler, Units};
 use crate::{Examples, Layout, Model, PrivacyPlan, Selection, TrainError};
 use reticent_core::{Certificate, Epsilon, Neighboring, Permit, SamplingRate};
 use reticent_data::keyed_hash;
-use reticent_noise::Entropy;
 use reticent_noise::entropy::Repeatable;
+use reticent_noise::{Entropy, NoiseError};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -106,7 +106,8 @@ impl Trainer {
     /// ```
     ///
     /// # Errors
-    /// [`TrainError::Noise`] when the permit does not cover all steps; [`TrainError::Invalid`] when the units do not belong to the examples, the plan is for another number of weights or,
+    /// [`TrainError::Noise`] when the permit does not cover all steps, or was charged under another neighboring relation than the
+    /// plan's; [`TrainError::Invalid`] when the units do not belong to the examples, the plan is for another number of weights or,
     /// with replace-one, of units; what the model says about the examples; when there is no randomness.
     pub fn private(
         model: Box<dyn Model>,
@@ -125,6 +126,9 @@ impl Trainer {
         if settings.neighboring == Neighboring::ReplaceOne && settings.size != units.len() as u64 {
             let remedy = format!("give the number of units there are, {}", units.len());
             return Err(TrainError::invalid("size", settings.size, remedy));
+        }
+        if let Some(session) = permit.neighboring().filter(|own| *own != settings.neighboring) {
+            return Err(NoiseError::Relation { session, asked: settings.neighboring }.into());
         }
         let sampler = PoissonSampler::new(SamplingRate::new(settings.sampling_rate)?)?;
         let noise = Box::new(StepNoise::new(*plan.noise(), &mut permit, &plan.whole())?);

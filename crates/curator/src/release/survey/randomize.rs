@@ -14,7 +14,7 @@ use reticent_core::{Certificate, Code, Epsilon, Event, Fact, Neighboring, Plan};
 use reticent_data::{DataError, TableFile, write_csv_atomic};
 use reticent_noise::mechanism::{Mechanism, RandomizedResponse};
 use reticent_noise::sampler::uniform_below;
-use reticent_noise::{Entropy, Releaser};
+use reticent_noise::{Entropy, PaidSource};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -163,7 +163,7 @@ impl PlannedRandomize {
     /// [`Refusal`] when the table cannot be read or written; then nothing is left behind.
     pub fn run_with(
         &self,
-        source: &mut impl Releaser,
+        source: &mut impl PaidSource,
         coins: &mut Entropy,
         watch: &dyn Watch,
     ) -> Result<Randomized, Refusal> {
@@ -184,7 +184,7 @@ impl PlannedRandomize {
     fn report(
         &self,
         answer: Option<usize>,
-        source: &mut impl Releaser,
+        source: &mut impl PaidSource,
         coins: &mut Entropy,
     ) -> Result<String, Refusal> {
         let count = self.categories.len();
@@ -271,11 +271,12 @@ impl Planned for PlannedRandomize {
     fn run(self, session: &mut Session) -> Result<Randomized, Refusal> {
         let mut coins = Entropy::new()?;
         let Pays { payer, watch } = session.pays("answer", Neighboring::ReplaceOne)?;
-        // On record before a value is read. Every answer is somebody else's: the event is what each of them pays.
+        // On record before a value is read. Every answer is somebody else's, and is released once: the event is what each of
+        // them pays.
         let event = self.response.event();
         let mut permit = payer.charge(&Plan::new(vec![event.clone()])?)?;
         let mut paid = payer.with(&mut permit);
-        self.run_with(&mut paid.covering(&event)?, &mut coins, watch)
+        self.run_with(&mut paid.per_record(&event)?, &mut coins, watch)
     }
 }
 
