@@ -3,7 +3,7 @@
 //! A [`Plan`] is charged to a [`Ledger`]; [`charge`] is the only function that makes a [`Permit`]; mechanisms, fits and
 //! trainers need one. What is not recorded is not drawn.
 
-use crate::{Code, Coded, Event, InvalidValue};
+use crate::{Cause, Code, Coded, Event, InvalidValue};
 use thiserror::Error;
 
 /// Events that were all fixed before the first of them was drawn.
@@ -56,10 +56,11 @@ pub enum LedgerError {
         remedy: String,
     },
     /// The record could not be written.
-    #[error("the ledger cannot be written: {problem}")]
+    #[error("the ledger cannot be written: {cause}")]
     Store {
         /// What went wrong.
-        problem: String,
+        #[source]
+        cause: Cause,
     },
 }
 

@@ -195,8 +195,8 @@ impl Source {
     /// The refusal of an account that could not be given.
     pub(super) fn refused(&self, error: AccountingError, method: Method) -> Refusal {
         let refusal = match &error {
-            AccountingError::Invalid(InvalidValue { field, value, remedy })
-            | AccountingError::Impossible(InvalidValue { field, value, remedy }) => {
+            AccountingError::Invalid(InvalidValue { field, value, remedy, .. })
+            | AccountingError::Impossible(InvalidValue { field, value, remedy, .. }) => {
                 let own = match (*field, &self.origin) {
                     ("delta" | "epsilon" | "size", _) => Some(*field),
                     ("noise_multiplier" | "epochs", Origin::Run(_)) => Some(*field),
