@@ -35,22 +35,30 @@ const NAMES: &[&str] = &[
     "Repeatable",
     "StableHistogram",
     "StudentT",
+    "Selection",
     // Accountants.
     "Accountant",
+    "Filter",
+    "Odometer",
     "RdpAccountant",
     "Tally",
     "TightAccountant",
     // Private fits and trainings.
     "GradientPlan",
+    "Plan",
     "PrivacyPlan",
     "Trainer",
     // What a mechanism is made with, and the right to draw.
+    "Draws",
     "NoiseMultiplier",
     "Permit",
+    "Rehearsal",
     "SamplingRate",
     "Sensitivity",
     "Unpaid",
     "charge",
+    // What states a guarantee.
+    "compose",
 ];
 
 /// Names that decide something only where one of their variants is named.
@@ -97,14 +105,19 @@ fn named(source: &str) -> Vec<(usize, String)> {
         let Some(word) = word(&tokens, at) else { continue };
         let line = tokens[at].line;
         let is_path = is_pair(&tokens, at + 1);
+        let is_renamed = self::word(&tokens, at + 1) == Some("as");
         if word == "reticent" && is_path {
             found.extend(of_facade(&tokens, at + 3));
+        } else if word.starts_with("reticent") && is_renamed {
+            found.push((line, format!("{word} as")));
         } else if word.starts_with("reticent_") && is_path {
             found.push((line, word.to_owned()));
         } else if NAMES.contains(&word) && !is_variant(&tokens, at) {
             found.push((line, word.to_owned()));
         } else if VARIANTS.contains(&word) && is_path {
             found.push((line, format!("{word}::")));
+        } else if VARIANTS.contains(&word) && (is_renamed || (at > 0 && is_mark(&tokens, at - 1, '='))) {
+            found.push((line, format!("{word} by another name")));
         }
     }
     found
@@ -113,8 +126,12 @@ fn named(source: &str) -> Vec<(usize, String)> {
 /// The deciding parts of the facade in the path, or the group of paths, that begins here.
 fn of_facade(tokens: &[Placed], start: usize) -> Vec<(usize, String)> {
     let one = |at: usize| {
-        let word = word(tokens, at).filter(|word| DECIDING.contains(word))?;
-        Some((tokens[at].line, format!("reticent::{word}")))
+        let line = tokens.get(at)?.line;
+        if is_mark(tokens, at, '*') {
+            return Some((line, "reticent::*".to_owned()));
+        }
+        let word = word(tokens, at).filter(|word| DECIDING.contains(word) || *word == "self")?;
+        Some((line, format!("reticent::{word}")))
     };
     if !is_mark(tokens, start, '{') {
         return one(start).into_iter().collect();
@@ -144,11 +161,13 @@ fn is_mark(tokens: &[Placed], at: usize, mark: char) -> bool {
     matches!(tokens.get(at), Some(Placed { token: Token::Mark(found), .. }) if *found == mark)
 }
 
-/// Whether the word here is a variant: behind `::` after a type.
+/// Whether the word here is a variant: a name of a type behind `::` after a type. A function there is none.
 fn is_variant(tokens: &[Placed], at: usize) -> bool {
+    let is_type = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase());
     at >= 3
+        && word(tokens, at).is_some_and(is_type)
         && is_pair(tokens, at - 2)
-        && word(tokens, at - 3).is_some_and(|owner| owner.starts_with(|c: char| c.is_ascii_uppercase()))
+        && word(tokens, at - 3).is_some_and(is_type)
 }
 
 /// Whether `::` stands here.
@@ -177,8 +196,26 @@ mod tests {
         );
         assert_eq!(names("mechanism::Laplace::new(1)"), ["Laplace"]);
         assert_eq!(names("matches!(event, Event::Shuffled { .. })"), ["Event::"]);
+        assert_eq!(names("Certificate::compose(a, b)"), ["compose"]);
+        assert_eq!(names("session.charge(&plan)?"), ["charge"]);
+        assert_eq!(names("Session::charge(&mut session, plan)"), ["charge"]);
+        for name in ["Selection", "Filter", "Odometer", "Rehearsal", "Draws", "Plan"] {
+            assert_eq!(names(&format!("use reticent::core::{name};")), [name]);
+        }
         let placed = named("\n// one\nlet a = \"two\n\";\nAccountant::new()");
         assert_eq!(placed, [(5, "Accountant".to_owned())]);
+    }
+
+    #[test]
+    fn decisions_are_found_under_another_name() {
+        assert_eq!(names("use reticent as r; r::noise::query::count(a)"), ["reticent as"]);
+        assert_eq!(names("extern crate reticent as r;"), ["reticent as"]);
+        assert_eq!(names("use reticent_noise as n;"), ["reticent_noise as"]);
+        assert_eq!(names("use reticent::{self as r};"), ["reticent::self"]);
+        assert_eq!(names("use reticent::{data, self};"), ["reticent::self"]);
+        assert_eq!(names("use reticent::*;"), ["reticent::*"]);
+        assert_eq!(names("use reticent::core::Event as Kind;"), ["Event by another name"]);
+        assert_eq!(names("type Kind = Event;"), ["Event by another name"]);
     }
 
     #[test]

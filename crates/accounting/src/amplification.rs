@@ -1,8 +1,9 @@
 //! Running a mechanism on a random part of the data.
 
 use crate::AccountingError;
+use crate::kind::of;
 use reticent_core::rounding::{exp_m1_up, ln_1p_up, mul_up};
-use reticent_core::{Delta, Epsilon, Guarantee, SamplingRate};
+use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate};
 
 /// ε′ = ln(1 + q(e^ε − 1)), δ′ = qδ.
 ///
@@ -28,3 +29,33 @@ pub fn subsampled(inner: Guarantee, rate: SamplingRate) -> Result<Guarantee, Acc
         delta: Delta::new(mul_up(rate.get(), inner.delta.get()))?,
     })
 }
+
+/// How batches are drawn, where the answer to a question depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchRule {
+    /// Every record by its own coin.
+    Poisson,
+    /// Cut from a shuffled list: no amplification is claimed.
+    Shuffled,
+    /// Every record thrown into one of the batches of an epoch.
+    BallsInBins {
+        /// Whether amplification is known, and claimed; an epoch costs what its event does otherwise.
+        is_amplified: bool,
+    },
+}
+
+/// How an event, and every event inside it, draws its batches.
+pub fn batch_rules(event: &Event, neighboring: Neighboring) -> impl Iterator<Item = BatchRule> + '_ {
+    event.walk().filter_map(move |inner| of(inner, |kind| kind.batch_rule(neighboring)))
+}
+
+/// The sampling rate and the noise multiplier of an event that is nothing but Gaussian noise on a Poisson sample of the records,
+/// or on all of them (rate 1). Under replace-one a sample has
+/// another loss, and only noise on all records counts.
+pub fn sampled_gaussian(event: &Event, neighboring: Neighboring) -> Option<(SamplingRate, NoiseMultiplier)> {
+    of(event, |kind| kind.sampled_gaussian(neighboring))
+}
+
+#[cfg(test)]
+#[path = "amplification_tests.rs"]
+mod tests;

@@ -72,6 +72,11 @@ impl Sums<'_> {
         of(event, |kind| kind.weaker(event, self))
     }
 
+    /// The event with the clipped sums of the events inside it written so: the weaker form of what only holds events.
+    pub(crate) fn inside(&self, event: &Event) -> Result<Event, AccountingError> {
+        event.try_map(&mut |inner| self.written(inner))
+    }
+
     /// The multiplier of the Gaussian noise for that of a clipped sum.
     pub(crate) fn noise(
         &self,

@@ -1,8 +1,9 @@
 //! Composition theorems as the courses state them.
 
 use crate::AccountingError;
+use crate::kind::of;
 use reticent_core::rounding::{add_up, exp_m1_up, ln_down, ln_up, mul_up, sqrt_up, sub_down};
-use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
+use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring};
 
 /// All mechanisms on the same data: ε and δ add up.
 ///
@@ -107,6 +108,17 @@ pub fn parallel(parts: &[Guarantee], neighboring: Neighboring) -> Result<Guarant
         epsilon: Epsilon::new(largest(|g| g.epsilon.get()))?,
         delta: Delta::new(largest(|g| g.delta.get()))?,
     })
+}
+
+/// The (ε, δ) that an event states, or that its largest loss amounts to; none where it has a different ε for every δ.
+///
+/// # Guarantee
+/// Under the relation of the event's parameters; rounded up.
+///
+/// # Errors
+/// [`AccountingError::Invalid`] where the claims of disjoint parts add up to none.
+pub fn stated(event: &Event, neighboring: Neighboring) -> Result<Option<Guarantee>, AccountingError> {
+    of(event, |kind| kind.stated(neighboring))
 }
 
 /// The δ′ of advanced composition that leaves the given total δ for `count` uses, rounded down.

@@ -4,6 +4,7 @@ use reticent_data::DataError;
 use reticent_erm::ErmError;
 use reticent_noise::NoiseError;
 use reticent_train::TrainError;
+use std::io;
 use thiserror::Error;
 
 /// Why there is no attack.
@@ -33,6 +34,7 @@ pub enum AttackError {
         /// Its number, from 0.
         index: usize,
         /// Why.
+        #[source]
         error: Box<AttackError>,
     },
     /// References are asked for that have not been trained, or whose files are broken.
@@ -50,13 +52,18 @@ pub enum AttackError {
     Interrupted,
     /// The system gives no thread.
     #[error("no thread could be started: {0}; ask for fewer")]
-    Thread(String),
+    Thread(#[source] io::Error),
 }
 
 impl AttackError {
     /// A value that cannot mean what its field says.
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         Self::Invalid(InvalidValue::new(field, value, remedy))
+    }
+
+    /// A model or a target that these attacks are not about.
+    pub(crate) fn premise(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::Invalid(InvalidValue::new(field, value, remedy).coded(Code::Premise))
     }
 }
 
@@ -78,20 +85,16 @@ fn unusable(broken: &[String]) -> String {
 impl Coded for AttackError {
     fn code(&self) -> Code {
         match self {
-            Self::Invalid(invalid) => match invalid.field {
-                "targets" | "kind" | "terms" | "classes" | "loss" | "budget" | "label" => Code::Premise,
-                _ => Code::Range,
-            },
+            Self::Invalid(invalid) => invalid.code(),
             Self::Train(error) => error.code(),
             Self::Erm(error) => error.code(),
             Self::Audit(error) => error.code(),
             Self::Data(error) => error.code(),
             Self::Noise(error) => error.code(),
             Self::Reference { error, .. } => error.code(),
-            Self::Missing { .. } => Code::References,
+            // What was not finished is not trained.
+            Self::Missing { .. } | Self::Interrupted => Code::References,
             Self::Thread(_) => Code::Thread,
-            // Whoever asked to stop ends with a status of their own.
-            Self::Interrupted => Code::Internal,
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn classes_of(examples: &Examples) -> Result<&[u32], AttackError> {
     match examples.targets() {
         Targets::Classes(classes) => Ok(classes),
         Targets::Numbers(_) => {
-            Err(AttackError::invalid("targets", "numbers", "give classes: attacks here are on classifiers"))
+            Err(AttackError::premise("targets", "numbers", "give classes: attacks here are on classifiers"))
         }
     }
 }

@@ -21,9 +21,19 @@ pub enum AuditError {
 }
 
 impl AuditError {
-    /// A value that cannot mean what its field says.
+    /// A column of scores, memberships or outputs without meaning.
     pub fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::Invalid(InvalidValue::new(field, value, remedy).coded(Code::Scores))
+    }
+
+    /// A setting outside its range.
+    pub fn setting(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         Self::Invalid(InvalidValue::new(field, value, remedy))
+    }
+
+    /// Attacks that are not about such records.
+    pub fn premise(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::Invalid(InvalidValue::new(field, value, remedy).coded(Code::Premise))
     }
 
     /// A question that these records cannot answer.
@@ -35,12 +45,7 @@ impl AuditError {
 impl Coded for AuditError {
     fn code(&self) -> Code {
         match self {
-            Self::Invalid(invalid) => match invalid.field {
-                "confidence" | "delta" => invalid.code(),
-                "attacks" => Code::Premise,
-                "fpr" | "prior" | "share" | "guesses" | "inclusion" | "level" => Code::Range,
-                _ => Code::Scores,
-            },
+            Self::Invalid(invalid) => invalid.code(),
             Self::NotMeasurable(_) => Code::NotMeasurable,
             Self::Data(error) => error.code(),
             Self::Accounting(error) => error.code(),

@@ -3,7 +3,7 @@
 //! A [`Plan`] is charged to a [`Ledger`]; only [`charge`] and [`charge_in`] make a [`Permit`]; mechanisms, fits and
 //! trainers need one. What is not recorded is not drawn.
 
-use crate::{Code, Coded, Event, InvalidValue, Neighboring};
+use crate::{Cause, Code, Coded, Event, InvalidValue, Neighboring};
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
@@ -60,10 +60,11 @@ pub enum LedgerError {
         remedy: String,
     },
     /// The record could not be written.
-    #[error("the ledger cannot be written: {problem}")]
+    #[error("the ledger cannot be written: {cause}")]
     Store {
         /// What went wrong.
-        problem: String,
+        #[source]
+        cause: Cause,
     },
 }
 

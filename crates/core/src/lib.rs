@@ -31,8 +31,8 @@ pub mod rounding;
 pub mod special;
 
 pub use certificate::{Certificate, Guarantee};
-pub use code::{Code, Coded};
-pub use error::InvalidValue;
+pub use code::{Code, Coded, Explanation};
+pub use error::{Cause, InvalidValue};
 pub use event::{Event, EventKey, EventLog};
 pub use fact::Fact;
 pub use ledger::{Ledger, LedgerError, Permit, Plan, SessionId, Unlimited, Unpaid, charge, charge_in};

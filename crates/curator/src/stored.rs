@@ -38,9 +38,9 @@ pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
         // Killed before it was written: the model has it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match fit::stored_certificate(folder) {
             Some(certificate) => return Ok(certificate),
-            None => return Err(refuse(format!("cannot be read: {error}"))),
+            None => return Err(refuse(format!("cannot be read: {error}")).because(error)),
         },
-        Err(error) => return Err(refuse(format!("cannot be read: {error}"))),
+        Err(error) => return Err(refuse(format!("cannot be read: {error}")).because(error)),
     };
-    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
+    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")).because(error))
 }

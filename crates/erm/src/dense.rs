@@ -1,6 +1,7 @@
 //! Newton directions through the whole Hessian, for few features and sparse rows.
 
 use crate::problem::Problem;
+use std::panic::resume_unwind;
 
 /// Beyond this many weights the matrix is not formed.
 const MOST_WEIGHTS: usize = 512;
@@ -34,7 +35,7 @@ fn moments(problem: &Problem<'_>, curvatures: &[f64]) -> (Vec<f64>, f64) {
     let (mut whole, other) = std::thread::scope(|scope| {
         let later = std::thread::Builder::new().spawn_scoped(scope, second);
         let whole = part(problem, curvatures, 0..rows / 2);
-        (whole, later.ok().and_then(|later| later.join().ok()))
+        (whole, later.ok().map(|later| later.join().unwrap_or_else(|panic| resume_unwind(panic))))
     });
     // Where no thread is to be had, the same halves one after the other.
     let other = other.unwrap_or_else(second);

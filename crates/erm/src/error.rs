@@ -1,5 +1,6 @@
 use reticent_accounting::AccountingError;
-use reticent_core::{Code, Coded, InvalidValue, Neighboring};
+use reticent_core::{Cause, Code, Coded, InvalidValue, Neighboring};
+use reticent_data::DataError;
 use reticent_noise::NoiseError;
 use thiserror::Error;
 
@@ -62,14 +63,20 @@ pub enum ErmError {
         /// The only label.
         label: f64,
     },
-    /// A stored model cannot be read or written.
+    /// A stored model is broken, or cannot be read or encoded.
     #[error("{file}: {why}")]
     File {
         /// The file as it was named.
         file: String,
         /// The reason.
         why: String,
+        /// The error of the system or of a reader behind it, where there is one.
+        #[source]
+        cause: Option<Cause>,
     },
+    /// A file of a model cannot be written.
+    #[error(transparent)]
+    Unwritten(#[from] DataError),
 }
 
 impl ErmError {
@@ -91,6 +98,7 @@ impl Coded for ErmError {
             Self::Kind { .. } => Code::Kind,
             Self::NotConverged { .. } => Code::NotConverged,
             Self::File { .. } => Code::Broken,
+            Self::Unwritten(error) => error.code(),
         }
     }
 }

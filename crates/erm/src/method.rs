@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::settings::Scope;
 use crate::utility::{self, Bound};
 use crate::{ErmError, objective, output};
-use reticent_core::{Event, Guarantee, InvalidValue};
+use reticent_core::{Code, Event, Guarantee, InvalidValue};
 use reticent_noise::Paid;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -208,6 +208,7 @@ impl FromStr for Method {
         Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|method| method.name()).collect();
             InvalidValue::new("method", name, format!("give one of {}", names.join(", ")))
+                .coded(Code::UnknownName)
         })
     }
 }

@@ -5,6 +5,7 @@ use crate::draw::{Drawn, Shape};
 use crate::problem::{Extent, Problem, margin_error_up, norm_up};
 use crate::settings::Scope;
 use crate::solver::minimise;
+use reticent_accounting::rdp::largest_loss;
 use reticent_core::rounding::{div_up, mul_down, mul_up, sqrt_up, sub_down};
 use reticent_core::{Delta, Epsilon, Event, Guarantee, InvalidValue, Sensitivity};
 use reticent_noise::mechanism::{Gaussian, Laplace, Mechanism};
@@ -216,7 +217,7 @@ impl Plan {
 
     /// What a run guarantees, for a plan that was made for this budget: no δ where all noise is pure.
     pub fn guarantee(&self, budget: Guarantee) -> Guarantee {
-        let main_is_pure = matches!(self.main, None | Some(Event::Pure { .. }));
+        let main_is_pure = self.main.as_ref().is_none_or(|main| largest_loss(main).is_ok_and(f64::is_finite));
         if main_is_pure && self.finish.delta.get() == 0.0 { Guarantee::pure(budget.epsilon) } else { budget }
     }
 

@@ -7,6 +7,7 @@ use crate::ErmError;
 use crate::fit::Fit;
 use crate::multiclass::Multiclass;
 use crate::predict::Linear;
+use reticent_core::Cause;
 use reticent_data::write_atomic;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
@@ -28,23 +29,26 @@ pub enum Model {
     Multiclass(Multiclass),
 }
 
+/// A file about which another library or the system has an error.
+fn failed(file: &Path, error: impl std::error::Error + Send + Sync + 'static) -> ErmError {
+    let (file, why) = (file.display().to_string(), error.to_string());
+    ErmError::File { file, why, cause: Some(Cause::new(error)) }
+}
+
 impl Model {
     /// Writes the model into a folder, which is made if need be. A model that was there is replaced.
     ///
     /// # Errors
-    /// [`ErmError::File`] when a file cannot be written.
+    /// [`ErmError::Unwritten`] when a file cannot be written; [`ErmError::File`] when the model cannot be encoded, or its folder
+    /// cannot be made.
     pub fn save(&self, folder: &Path) -> Result<(), ErmError> {
-        let fail = |file: &Path, why: &dyn ToString| ErmError::File {
-            file: file.display().to_string(),
-            why: why.to_string(),
-        };
-        std::fs::create_dir_all(folder).map_err(|error| fail(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let (weights, json) = (folder.join(WEIGHTS_FILE), folder.join(MODEL_FILE));
-        let tensors = self.tensors().map_err(|error| fail(&weights, &error))?;
-        let mut text = serde_json::to_string_pretty(self).map_err(|error| fail(&json, &error))?;
+        let tensors = self.tensors().map_err(|error| failed(&weights, error))?;
+        let mut text = serde_json::to_string_pretty(self).map_err(|error| failed(&json, error))?;
         text.push('\n');
-        write_atomic(&weights, &tensors).map_err(|error| fail(&weights, &error))?;
-        write_atomic(&json, text.as_bytes()).map_err(|error| fail(&json, &error))
+        write_atomic(&weights, &tensors)?;
+        Ok(write_atomic(&json, text.as_bytes())?)
     }
 
     /// Reads a model; the weights are those of the safetensors file.
@@ -53,10 +57,9 @@ impl Model {
     /// [`ErmError::File`] when a file is missing, damaged, or does not fit the other.
     pub fn load(folder: &Path) -> Result<Self, ErmError> {
         let (weights, json) = (folder.join(WEIGHTS_FILE), folder.join(MODEL_FILE));
-        let fail = |file: &Path, why: String| ErmError::File { file: file.display().to_string(), why };
-        let text = std::fs::read(&json).map_err(|error| fail(&json, error.to_string()))?;
-        let model: Self = serde_json::from_slice(&text).map_err(|error| fail(&json, error.to_string()))?;
-        let bytes = std::fs::read(&weights).map_err(|error| fail(&weights, error.to_string()))?;
+        let text = std::fs::read(&json).map_err(|error| failed(&json, error))?;
+        let model: Self = serde_json::from_slice(&text).map_err(|error| failed(&json, error))?;
+        let bytes = std::fs::read(&weights).map_err(|error| failed(&weights, error))?;
         model.with_tensors(&weights, &bytes)
     }
 
@@ -65,8 +68,7 @@ impl Model {
     /// # Errors
     /// [`ErmError::File`] when they cannot be encoded.
     pub fn to_tensors(&self) -> Result<Vec<u8>, ErmError> {
-        self.tensors()
-            .map_err(|error| ErmError::File { file: WEIGHTS_FILE.to_owned(), why: error.to_string() })
+        self.tensors().map_err(|error| failed(Path::new(WEIGHTS_FILE), error))
     }
 
     /// The same model with the weights of a safetensors file, whose name is for messages.
@@ -74,7 +76,8 @@ impl Model {
     /// # Errors
     /// [`ErmError::File`] when they are damaged or of another shape.
     pub fn with_tensors(self, weights: &Path, bytes: &[u8]) -> Result<Self, ErmError> {
-        let fail = |file: &Path, why: String| ErmError::File { file: file.display().to_string(), why };
+        let fail =
+            |file: &Path, why: String| ErmError::File { file: file.display().to_string(), why, cause: None };
         let mut model = self;
         let read = read_tensors(bytes).map_err(|why| fail(weights, why))?;
         let expected = model.linears();

@@ -9,7 +9,7 @@ use crate::objective::{self, least_lambda};
 use crate::output;
 use crate::plan::{Place, Plan, Split};
 use crate::settings::Scope;
-use reticent_core::Guarantee;
+use reticent_core::{Code, Guarantee, InvalidValue};
 
 /// The norm of weights that the defaults are made for.
 pub const USUAL_RADIUS: f64 = 14.0;
@@ -130,7 +130,8 @@ pub fn records_needed(
     while !fits(high) {
         high *= 2;
         if high >= 1 << 62 {
-            return Err(ErmError::invalid("method", method, "give another method or a larger excess"));
+            let remedy = "give another method or a larger excess";
+            return Err(InvalidValue::new("method", method, remedy).coded(Code::UnknownName).into());
         }
     }
     let mut low = high / 2;

@@ -1,4 +1,4 @@
-use reticent_core::{Code, Coded, InvalidValue, LedgerError, Neighboring, Unpaid};
+use reticent_core::{Cause, Code, Coded, InvalidValue, LedgerError, Neighboring, Unpaid};
 use thiserror::Error;
 
 /// Why noise could not be calibrated or drawn.
@@ -9,7 +9,7 @@ pub enum NoiseError {
     Invalid(#[from] InvalidValue),
     /// The operating system gave no randomness.
     #[error("the operating system's random source failed: {0}")]
-    Entropy(String),
+    Entropy(#[source] Cause),
     /// A plan was not charged; nothing was drawn.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -48,6 +48,16 @@ impl NoiseError {
         } else {
             Err(Self::invalid("error", error, "give a finite number above 0"))
         }
+    }
+
+    /// Shorthand for an [`InvalidValue`] with a code of its own.
+    pub(crate) fn coded(
+        code: Code,
+        field: &'static str,
+        value: impl ToString,
+        remedy: impl Into<String>,
+    ) -> Self {
+        InvalidValue::new(field, value, remedy).coded(code).into()
     }
 
     /// Shorthand for an [`InvalidValue`].

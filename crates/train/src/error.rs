@@ -1,7 +1,9 @@
 use reticent_accounting::AccountingError;
-use reticent_core::{Code, Coded, InvalidValue};
+use reticent_core::{Cause, Code, Coded, InvalidValue};
+use reticent_data::DataError;
 use reticent_data::toml::{Place, TomlError};
 use reticent_noise::NoiseError;
+use std::path::Path;
 use thiserror::Error;
 
 /// Why a network could not be built, trained, stored or read.
@@ -46,6 +48,7 @@ pub enum TrainError {
         /// What it is about.
         place: Box<Place>,
         /// What is wrong.
+        #[source]
         error: Box<TrainError>,
     },
     /// The device that computes gave no result.
@@ -69,27 +72,51 @@ pub enum TrainError {
         /// As given.
         is: String,
     },
-    /// A stored model, run or checkpoint cannot be read or written.
+    /// A stored model, run or checkpoint is broken, or not what is needed.
     #[error("{file}: {why}")]
     File {
         /// The file as it was named.
         file: String,
         /// The reason.
         why: String,
+        /// The error of the system or of a reader behind it, where there is one.
+        #[source]
+        cause: Option<Cause>,
+    },
+    /// A file of a model, run or checkpoint cannot be written.
+    #[error("{error}{kept}")]
+    Unwritten {
+        /// Why, with the file.
+        #[source]
+        error: DataError,
+        /// What is as it was before; empty where there is nothing to say.
+        kept: &'static str,
     },
 }
 
 impl TrainError {
-    /// A file that could not be written; the error's own message begins with the file.
-    pub(crate) fn unwritten(path: &std::path::Path, error: &reticent_data::DataError, more: &str) -> Self {
-        let (file, text) = (path.display().to_string(), error.to_string());
-        let why = text.strip_prefix(&format!("{file}: ")).unwrap_or(&text);
-        Self::File { why: format!("{why}{more}"), file }
+    /// A file that is broken, or not what is needed.
+    pub fn file(path: &Path, why: impl Into<String>) -> Self {
+        Self::File { file: path.display().to_string(), why: why.into(), cause: None }
+    }
+
+    /// The same error, with the one behind it.
+    pub(crate) fn because(self, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        match self {
+            Self::File { file, why, .. } => Self::File { file, why, cause: Some(Cause::new(error)) },
+            other => other,
+        }
     }
 
     /// Shorthand for an [`InvalidValue`].
     pub(crate) fn invalid(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
         InvalidValue::new(field, value, remedy).into()
+    }
+}
+
+impl From<DataError> for TrainError {
+    fn from(error: DataError) -> Self {
+        Self::Unwritten { error, kept: "" }
     }
 }
 
@@ -110,6 +137,7 @@ impl Coded for TrainError {
             Self::Finished { .. } => Code::Spent,
             Self::Changed { .. } => Code::Changed,
             Self::File { .. } => Code::Broken,
+            Self::Unwritten { error, .. } => error.code(),
         }
     }
 }

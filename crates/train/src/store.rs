@@ -5,20 +5,22 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use std::path::Path;
 
 fn refused(path: &Path, why: String) -> TrainError {
-    TrainError::File { file: path.display().to_string(), why }
+    TrainError::file(path, why)
 }
 
 /// Writes weights, replacing a file that was there.
 ///
 /// # Errors
-/// [`TrainError::Shape`] when there are not as many weights as the layout has; [`TrainError::File`] when the file
-/// cannot be written.
+/// [`TrainError::Shape`] when there are not as many weights as the layout has; [`TrainError::Unwritten`] when the
+/// file cannot be written.
 pub fn save_weights(path: &Path, layout: &Layout, weights: &[f32]) -> Result<(), TrainError> {
     if weights.len() != layout.weights() {
         return Err(TrainError::Shape(format!("{} weights, not {}", layout.weights(), weights.len())));
     }
     let bytes: Vec<u8> = weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
-    let strange = |error: safetensors::SafeTensorError| refused(path, format!("cannot be encoded: {error}"));
+    let strange = |error: safetensors::SafeTensorError| {
+        refused(path, format!("cannot be encoded: {error}")).because(error)
+    };
     let mut views = Vec::new();
     for (place, parameter) in layout.parameters().iter().enumerate() {
         let range = layout.weight_range(place);
@@ -29,7 +31,7 @@ pub fn save_weights(path: &Path, layout: &Layout, weights: &[f32]) -> Result<(),
         ));
     }
     let bytes = serialize(views, None).map_err(strange)?;
-    reticent_data::write_atomic(path, &bytes).map_err(|error| TrainError::unwritten(path, &error, ""))
+    Ok(reticent_data::write_atomic(path, &bytes)?)
 }
 
 /// Reads weights for a layout.
@@ -38,9 +40,11 @@ pub fn save_weights(path: &Path, layout: &Layout, weights: &[f32]) -> Result<(),
 /// [`TrainError::File`] when the file is missing or corrupt, lacks a parameter, has one of another shape or kind, or a
 /// weight that is not finite.
 pub fn load_weights(path: &Path, layout: &Layout) -> Result<Vec<f32>, TrainError> {
-    let bytes = std::fs::read(path).map_err(|error| refused(path, format!("cannot be read: {error}")))?;
-    let arrays = SafeTensors::deserialize(&bytes)
-        .map_err(|error| refused(path, format!("truncated or corrupt ({error}): restore it from a copy")))?;
+    let bytes = std::fs::read(path)
+        .map_err(|error| refused(path, format!("cannot be read: {error}")).because(error))?;
+    let arrays = SafeTensors::deserialize(&bytes).map_err(|error| {
+        refused(path, format!("truncated or corrupt ({error}): restore it from a copy")).because(error)
+    })?;
     let mut weights = Vec::with_capacity(layout.weights());
     for parameter in layout.parameters() {
         let name = &parameter.name;

@@ -62,7 +62,7 @@ const TEXT: &str = "state";
 const CHECKSUM: &str = "checksum";
 
 fn refused(path: &Path, why: String) -> TrainError {
-    TrainError::File { file: path.display().to_string(), why }
+    TrainError::file(path, why)
 }
 
 /// A checksum over the text and every array with its name and shape.

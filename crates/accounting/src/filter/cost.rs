@@ -144,12 +144,9 @@ impl Price {
         let (mut cost, mut curve) = (Cost::NONE, Some(RdpAccountant::new(neighboring)));
         for (count, event) in account.tally().parts() {
             cost = cost.each(&Cost::of(event, neighboring)?.times(*count), add_up);
-            let composed = curve.as_mut().map(|curve| match event {
-                Event::Approximate { epsilon, .. } => {
-                    curve.compose(&Event::Pure { epsilon: *epsilon }, *count)
-                }
-                other => curve.compose(other, *count),
-            });
+            let otherwise = kind::of(event, |kind| kind.apart());
+            let kept = otherwise.as_ref().map_or(event, |(_, otherwise)| otherwise);
+            let composed = curve.as_mut().map(|curve| curve.compose(kept, *count));
             match composed {
                 None | Some(Ok(())) => {}
                 Some(Err(AccountingError::Unsupported { .. })) => curve = None,

@@ -3,6 +3,7 @@
 use super::{Kind, pure};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::{Curve, curve, ends};
@@ -34,6 +35,14 @@ impl Kind for Approximate<'_> {
 
     fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
         Err(unknown_inside())
+    }
+
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
     }
 
     fn coarser(&self, grid: &Grid) -> Result<Option<Event>, AccountingError> {
@@ -69,6 +78,10 @@ impl Kind for Approximate<'_> {
 
     fn claim(&self, _: &Event, _: Neighboring) -> Result<Own, AccountingError> {
         Ok(Own::Fixed(Guarantee { epsilon: *self.epsilon, delta: *self.delta }))
+    }
+
+    fn stated(&self, _: Neighboring) -> Result<Option<Guarantee>, AccountingError> {
+        Ok(Some(Guarantee { epsilon: *self.epsilon, delta: *self.delta }))
     }
 
     fn is_plain(&self) -> bool {

@@ -1,9 +1,11 @@
 //! Each record thrown into one of several batches, anew each epoch.
 
-use super::Kind;
+use super::{Kind, of};
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, leak};
-use crate::clipped::each_allowed;
+use crate::amplification::BatchRule;
+use crate::clipped::{Sums, each_allowed};
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{collect, epochs_of, summed};
 use crate::rdp::{self, Curve, ends};
@@ -16,10 +18,8 @@ use reticent_core::{Event, Neighboring};
 
 /// The noise multiplier where amplification is known: Gaussian noise under add-remove.
 fn amplified(event: &BallsInBins<'_>, neighboring: Neighboring) -> Option<f64> {
-    match (&**event.event, neighboring) {
-        (Event::Gaussian { noise_multiplier }, Neighboring::AddRemove) => Some(noise_multiplier.get()),
-        _ => None,
-    }
+    let (rate, noise) = of(event.event, |kind| kind.sampled_gaussian(neighboring))?;
+    (neighboring == Neighboring::AddRemove && rate.get() == 1.0).then_some(noise.get())
 }
 
 impl Kind for BallsInBins<'_> {
@@ -73,6 +73,10 @@ impl Kind for BallsInBins<'_> {
         Err(unknown_inside())
     }
 
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
+        sums.inside(whole)
+    }
+
     fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
         each_allowed(whole)
     }
@@ -83,6 +87,11 @@ impl Kind for BallsInBins<'_> {
 
     fn for_group(&self, _: &Group) -> Result<Event, AccountingError> {
         Err(group::unknown("balls_in_bins"))
+    }
+
+    /// No filter adds up more of it than its curve.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
     }
 
     fn is_idle(&self) -> bool {
@@ -96,6 +105,10 @@ impl Kind for BallsInBins<'_> {
 
     fn claim(&self, whole: &Event, neighboring: Neighboring) -> Result<Own, AccountingError> {
         Own::curve(whole, neighboring)
+    }
+
+    fn batch_rule(&self, neighboring: Neighboring) -> Option<BatchRule> {
+        Some(BatchRule::BallsInBins { is_amplified: amplified(self, neighboring).is_some() })
     }
 
     fn named(&self, digits: &Digits) -> String {

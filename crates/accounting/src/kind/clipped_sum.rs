@@ -11,7 +11,7 @@ use crate::tight::Loss;
 use crate::tight::events::{Found, unknown_inside};
 use crate::words::Digits;
 use reticent_core::event::kind::ClippedSum;
-use reticent_core::{Event, Neighboring};
+use reticent_core::{Event, Neighboring, NoiseMultiplier, SamplingRate};
 
 impl Kind for ClippedSum<'_> {
     fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
@@ -68,6 +68,10 @@ impl Kind for ClippedSum<'_> {
 
     fn claim(&self, whole: &Event, neighboring: Neighboring) -> Result<Own, AccountingError> {
         Own::curve(whole, neighboring)
+    }
+
+    fn sampled_gaussian(&self, neighboring: Neighboring) -> Option<(SamplingRate, NoiseMultiplier)> {
+        Some((SamplingRate::new(1.0).ok()?, multiplier(*self.noise_multiplier, neighboring).ok()?))
     }
 
     fn named(&self, digits: &Digits) -> String {

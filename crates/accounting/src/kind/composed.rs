@@ -3,7 +3,7 @@
 use super::{Kind, of};
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, is_plain, leak};
-use crate::clipped::each_allowed;
+use crate::clipped::{Sums, each_allowed};
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::curve::{collect, summed};
@@ -46,6 +46,10 @@ impl Kind for Composed<'_> {
 
     fn is_noise(&self) -> bool {
         self.events.iter().all(|event| of(event, |kind| kind.is_noise()))
+    }
+
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
+        sums.inside(whole)
     }
 
     fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {

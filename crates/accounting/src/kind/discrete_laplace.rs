@@ -3,6 +3,7 @@
 use super::{Kind, OnSample, pure};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
@@ -62,6 +63,14 @@ impl Kind for DiscreteLaplace<'_> {
 
     fn on_sample(&self) -> OnSample {
         OnSample::Pure(1.0 / self.noise_multiplier.get())
+    }
+
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
     }
 
     fn coarser(&self, _: &Grid) -> Result<Option<Event>, AccountingError> {

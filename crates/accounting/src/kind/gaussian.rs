@@ -3,6 +3,7 @@
 use super::{Kind, OnSample};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
@@ -10,7 +11,7 @@ use crate::tight::Loss;
 use crate::tight::events::{Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Gaussian;
-use reticent_core::{Event, Neighboring};
+use reticent_core::{Event, Neighboring, NoiseMultiplier, SamplingRate};
 
 /// D_α of Gaussian noise of multiplier z: α/2z².
 pub(super) fn curve(z: f64) -> Curve {
@@ -47,6 +48,14 @@ impl Kind for Gaussian<'_> {
         OnSample::Gaussian(self.noise_multiplier.get())
     }
 
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
     fn coarser(&self, grid: &Grid) -> Result<Option<Event>, AccountingError> {
         Ok(Some(Event::Gaussian { noise_multiplier: grid.less_noise(*self.noise_multiplier)? }))
     }
@@ -69,6 +78,10 @@ impl Kind for Gaussian<'_> {
 
     fn claim(&self, _: &Event, _: Neighboring) -> Result<Own, AccountingError> {
         Ok(Own::Gaussian(*self.noise_multiplier))
+    }
+
+    fn sampled_gaussian(&self, _: Neighboring) -> Option<(SamplingRate, NoiseMultiplier)> {
+        Some((SamplingRate::new(1.0).ok()?, *self.noise_multiplier))
     }
 
     fn named(&self, digits: &Digits) -> String {

@@ -3,6 +3,7 @@
 use super::{Kind, OnSample};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
@@ -49,6 +50,14 @@ impl Kind for Laplace<'_> {
 
     fn on_sample(&self) -> OnSample {
         OnSample::Pure(1.0 / self.noise_multiplier.get())
+    }
+
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
     }
 
     fn coarser(&self, grid: &Grid) -> Result<Option<Event>, AccountingError> {

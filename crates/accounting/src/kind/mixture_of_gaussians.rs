@@ -3,6 +3,8 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, divided_finely};
 use crate::rdp::{Curve, ends, mixture_log_moment};
@@ -61,12 +63,25 @@ impl Kind for MixtureOfGaussians<'_> {
         Err(unknown_inside())
     }
 
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
     fn coarser(&self, _: &Grid) -> Result<Option<Event>, AccountingError> {
         Ok(None)
     }
 
     fn for_group(&self, _: &Group) -> Result<Event, AccountingError> {
         Err(group::unknown("mixture_of_gaussians"))
+    }
+
+    /// No filter adds up more of it than its curve.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
     }
 
     fn is_idle(&self) -> bool {

@@ -1,10 +1,17 @@
 //! Every kind of event in one file: what it costs, what it becomes, and how it is told.
 //!
-//! The list of kinds is the one of [`reticent_core::event`]. A kind that is added there needs a file here that implements
-//! [`Kind`] for its view, and its `mod` line: until then this module does not compile, and the compiler names the kind, or the
-//! methods that are missing. Nothing else has to be touched: the accountants ask [`of`].
+//! The list of kinds is the one of [`reticent_core::event`]. A new kind touches four places:
 //!
-//! Methods that have a default are those for which the default is never wrong, only less than what may be known.
+//! 1. its entry in that list, with the name of the check of its fields;
+//! 2. that check, in `event/check.rs` beside the list, unless its field types check everything (`check::by_types`);
+//! 3. its file here, which implements [`Kind`] for its view;
+//! 4. the file's `mod` line below.
+//!
+//! Until all four are there the compiler names what is missing: the check, the kind without an implementation, or the methods
+//! that it lacks. Everything else asks [`of`] and knows no kinds.
+//!
+//! Methods that have a default are those for which the default is never wrong, only less than what may be known. What decides how
+//! an event is charged has none: a kind of which nothing is known says so itself.
 
 mod approximate;
 mod balls_in_bins;
@@ -33,7 +40,8 @@ mod zcdp;
 
 use crate::AccountingError;
 use crate::account::{Grid, Own};
-use crate::clipped::{Sums, as_they_are};
+use crate::amplification::BatchRule;
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
@@ -41,7 +49,7 @@ use crate::tight::Loss;
 use crate::tight::events::Found;
 use crate::words::Digits;
 use reticent_core::event::{Visitor, kind};
-use reticent_core::{Event, Neighboring};
+use reticent_core::{Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Order, SamplingRate};
 
 /// What is known of a kind of event.
 pub(crate) trait Kind {
@@ -107,20 +115,22 @@ pub(crate) trait Kind {
 
     /// The weaker form: the event with its clipped sums as Gaussian noise.
     ///
+    /// A kind without events inside is its own weaker form; [`Sums::inside`] is that of a kind that only holds events.
+    ///
     /// # Errors
     /// As the rule for the noise.
-    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
-        whole.try_map(&mut |inner| sums.written(inner))
-    }
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError>;
 
     /// The stronger form: the event with its clipped sums as Gaussian noise that mechanisms of its kind certainly allow where
     /// a record is replaced.
     ///
+    /// A kind without events inside is its own stronger form; [`each_allowed`](crate::clipped::each_allowed) is that of a kind
+    /// in which a replaced record may move a sum by 2C, and [`as_they_are`](crate::clipped::as_they_are) claims least: a record
+    /// only comes or goes.
+    ///
     /// # Errors
     /// As [`crate::clipped::allowed`].
-    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
-        as_they_are(whole)
-    }
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError>;
 
     /// An event that is never better, with its parameters on a grid; none where it is to be kept as it is.
     ///
@@ -138,9 +148,7 @@ pub(crate) trait Kind {
     ///
     /// # Errors
     /// [`AccountingError`] where an amplified claim is out of range.
-    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
-        Ok(Cost::UNKNOWN)
-    }
+    fn cost(&self, neighboring: Neighboring) -> Result<Cost, AccountingError>;
 
     /// Whether it certainly loses nothing.
     fn is_idle(&self) -> bool;
@@ -153,7 +161,8 @@ pub(crate) trait Kind {
     /// −ln of the probability that nothing is revealed outright, rounded to nearest.
     fn leak(&self, neighboring: Neighboring) -> f64;
 
-    /// ln of the probability that it reveals nothing outright, and the event that it is otherwise.
+    /// ln of the probability that it reveals nothing outright, and the event that it is otherwise. The [`cost`](Self::cost) of a
+    /// kind that has it counts the rest as its leak.
     fn apart(&self) -> Option<(f64, Event)> {
         None
     }
@@ -163,6 +172,34 @@ pub(crate) trait Kind {
     /// # Errors
     /// As [`curve`](Self::curve).
     fn claim(&self, whole: &Event, neighboring: Neighboring) -> Result<Own, AccountingError>;
+
+    /// The (ε, δ) that it states, or that its largest loss amounts to; none where it has a different ε for every δ, or only a
+    /// bound that is no claim.
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] where the claims inside it add up to none.
+    fn stated(&self, _: Neighboring) -> Result<Option<Guarantee>, AccountingError> {
+        match self.largest_loss() {
+            Ok(loss) if loss.is_finite() => Ok(Some(Guarantee::pure(Epsilon::new(loss)?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The order and the divergence, where the divergence at one order is all that is known.
+    fn one_order(&self) -> Option<(Order, Epsilon)> {
+        None
+    }
+
+    /// The sampling rate and the noise multiplier, where it is nothing but Gaussian noise on a Poisson sample of the records, or
+    /// on all of them (rate 1).
+    fn sampled_gaussian(&self, _: Neighboring) -> Option<(SamplingRate, NoiseMultiplier)> {
+        None
+    }
+
+    /// How it draws batches, where that is to be told.
+    fn batch_rule(&self, _: Neighboring) -> Option<BatchRule> {
+        None
+    }
 
     /// Whether it has an (ε, δ) of its own, without a δ to choose.
     fn is_plain(&self) -> bool {

@@ -3,7 +3,8 @@
 use super::{Kind, of};
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, is_plain, leak};
-use crate::clipped::{allowed, as_they_are};
+use crate::clipped::{Sums, allowed, as_they_are};
+use crate::composition;
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{collect, summed};
@@ -12,7 +13,7 @@ use crate::tight::Loss;
 use crate::tight::events::Found;
 use crate::words::{Digits, several};
 use reticent_core::event::kind::Parallel;
-use reticent_core::{Event, Neighboring};
+use reticent_core::{Event, Guarantee, Neighboring};
 
 /// How many parts a change of one record touches.
 fn touched(neighboring: Neighboring) -> usize {
@@ -82,6 +83,10 @@ impl Kind for Parallel<'_> {
         self.events.iter().all(|event| of(event, |kind| kind.is_noise()))
     }
 
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
+        sums.inside(whole)
+    }
+
     /// With one part there is no other to cross to.
     fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
         match &self.events[..] {
@@ -115,6 +120,15 @@ impl Kind for Parallel<'_> {
     fn claim(&self, _: &Event, neighboring: Neighboring) -> Result<Own, AccountingError> {
         let parts = self.events.iter().map(|event| Own::new(event, neighboring));
         Ok(Own::Parallel(parts.collect::<Result<_, AccountingError>>()?))
+    }
+
+    fn stated(&self, neighboring: Neighboring) -> Result<Option<Guarantee>, AccountingError> {
+        let mut parts = Vec::new();
+        for event in self.events {
+            let Some(claim) = of(event, |kind| kind.stated(neighboring))? else { return Ok(None) };
+            parts.push(claim);
+        }
+        composition::parallel(&parts, neighboring).map(Some)
     }
 
     fn is_plain(&self) -> bool {

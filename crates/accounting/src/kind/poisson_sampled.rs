@@ -3,7 +3,7 @@
 use super::{Kind, OnSample, of, pure};
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, leak, thinned, worse};
-use crate::amplification::subsampled;
+use crate::amplification::{BatchRule, subsampled};
 use crate::clipped::{Sums, allowed, as_they_are};
 use crate::filter::Cost;
 use crate::group::{self, Group};
@@ -13,7 +13,7 @@ use crate::tight::Loss;
 use crate::tight::events::{Found, Pair, unknown_inside};
 use crate::words::{Digits, named, sentence};
 use reticent_core::event::kind::PoissonSampled;
-use reticent_core::{Epsilon, Event, Guarantee, Neighboring, SamplingRate};
+use reticent_core::{Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate};
 
 impl Kind for PoissonSampled<'_> {
     /// Exact for Gaussian noise, through ε′ = ln(1 + q(e^ε − 1)) for pure events, or as without sampling where that is less.
@@ -91,7 +91,7 @@ impl Kind for PoissonSampled<'_> {
         if sums.keeps_sampled && matches!(**self.event, Event::ClippedSum { .. }) {
             return Ok(whole.clone());
         }
-        whole.try_map(&mut |inner| sums.written(inner))
+        sums.inside(whole)
     }
 
     fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
@@ -143,6 +143,19 @@ impl Kind for PoissonSampled<'_> {
             Neighboring::AddRemove => Own::amplified(*self.rate, self.event, neighboring),
             Neighboring::ReplaceOne => Own::curve(whole, neighboring),
         }
+    }
+
+    /// Under add-remove only: a record that is replaced in a sample has another loss.
+    fn sampled_gaussian(&self, neighboring: Neighboring) -> Option<(SamplingRate, NoiseMultiplier)> {
+        let (rate, noise) = of(self.event, |kind| kind.sampled_gaussian(neighboring))?;
+        match neighboring {
+            Neighboring::AddRemove if rate.get() == 1.0 => Some((*self.rate, noise)),
+            _ => None,
+        }
+    }
+
+    fn batch_rule(&self, _: Neighboring) -> Option<BatchRule> {
+        Some(BatchRule::Poisson)
     }
 
     fn named(&self, digits: &Digits) -> String {

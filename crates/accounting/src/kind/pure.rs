@@ -3,6 +3,7 @@
 use super::{Kind, OnSample};
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
@@ -59,6 +60,14 @@ impl Kind for Pure<'_> {
 
     fn on_sample(&self) -> OnSample {
         OnSample::Pure(self.epsilon.get())
+    }
+
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
     }
 
     fn coarser(&self, grid: &Grid) -> Result<Option<Event>, AccountingError> {

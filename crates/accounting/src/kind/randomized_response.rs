@@ -3,6 +3,7 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
@@ -58,6 +59,14 @@ impl Kind for RandomizedResponse<'_> {
         let stray = (1.0 - keep) / (*self.categories as f64 - 1.0);
         let epsilon = response_loss(keep, *self.categories);
         Ok(something(Loss::Response { epsilon, plus: keep, minus: stray }))
+    }
+
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
     }
 
     fn coarser(&self, _: &Grid) -> Result<Option<Event>, AccountingError> {

@@ -3,13 +3,15 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::{Curve, ends};
 use crate::tight::Loss;
 use crate::tight::events::{End, Found, unsupported};
 use crate::words::Digits;
 use reticent_core::event::kind::Rdp;
-use reticent_core::{Event, Neighboring};
+use reticent_core::{Epsilon, Event, Neighboring, Order};
 
 impl Kind for Rdp<'_> {
     /// Divergences grow with the order: one point bounds the orders below it.
@@ -37,6 +39,14 @@ impl Kind for Rdp<'_> {
         Err(unsupported("rdp", "a Rényi claim has no loss distribution"))
     }
 
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
     fn coarser(&self, grid: &Grid) -> Result<Option<Event>, AccountingError> {
         Ok(Some(Event::Rdp { order: *self.order, epsilon: grid.more_loss(*self.epsilon)? }))
     }
@@ -44,6 +54,11 @@ impl Kind for Rdp<'_> {
     fn for_group(&self, group: &Group) -> Result<Event, AccountingError> {
         let (order, epsilon) = group::renyi(*self.order, *self.epsilon, group.size)?;
         Ok(Event::Rdp { order, epsilon })
+    }
+
+    /// A divergence at one order bounds no loss that a filter adds up, other than by its curve.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
     }
 
     fn is_idle(&self) -> bool {
@@ -56,6 +71,10 @@ impl Kind for Rdp<'_> {
 
     fn claim(&self, whole: &Event, neighboring: Neighboring) -> Result<Own, AccountingError> {
         Own::curve(whole, neighboring)
+    }
+
+    fn one_order(&self) -> Option<(Order, Epsilon)> {
+        Some((*self.order, *self.epsilon))
     }
 
     fn named(&self, digits: &Digits) -> String {

@@ -3,6 +3,8 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, leak, probability};
+use crate::clipped::{Sums, as_they_are};
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, single};
 use crate::rdp::{Curve, ends, largest_loss, repeat_and_select};
@@ -44,12 +46,25 @@ impl Kind for RepeatAndSelect<'_> {
         Err(unsupported("repeat_and_select", "only a Rényi bound is known"))
     }
 
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
+        sums.inside(whole)
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        as_they_are(whole)
+    }
+
     fn coarser(&self, _: &Grid) -> Result<Option<Event>, AccountingError> {
         Ok(None)
     }
 
     fn for_group(&self, _: &Group) -> Result<Event, AccountingError> {
         Err(group::unknown("repeat_and_select"))
+    }
+
+    /// No filter adds up more of it than its curve.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
     }
 
     fn is_idle(&self) -> bool {

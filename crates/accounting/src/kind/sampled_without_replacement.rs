@@ -3,7 +3,7 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, leak, thinned};
-use crate::clipped::each_allowed;
+use crate::clipped::{Sums, each_allowed};
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, single};
@@ -79,6 +79,10 @@ impl Kind for SampledWithoutReplacement<'_> {
 
     fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
         Err(unknown_inside())
+    }
+
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
+        sums.inside(whole)
     }
 
     fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {

@@ -3,7 +3,9 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle, leak};
-use crate::clipped::each_allowed;
+use crate::amplification::BatchRule;
+use crate::clipped::{Sums, each_allowed};
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{collect, epochs_of, summed};
 use crate::rdp::{Curve, ends};
@@ -58,6 +60,10 @@ impl Kind for Shuffled<'_> {
         Err(unknown_inside())
     }
 
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
+        sums.inside(whole)
+    }
+
     fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
         each_allowed(whole)
     }
@@ -71,6 +77,11 @@ impl Kind for Shuffled<'_> {
         Err(group::unknown("shuffled"))
     }
 
+    /// No filter adds up more of it than its curve.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
+    }
+
     fn is_idle(&self) -> bool {
         *self.epochs == 0 || is_idle(self.event)
     }
@@ -82,6 +93,10 @@ impl Kind for Shuffled<'_> {
 
     fn claim(&self, whole: &Event, neighboring: Neighboring) -> Result<Own, AccountingError> {
         Own::curve(whole, neighboring)
+    }
+
+    fn batch_rule(&self, _: Neighboring) -> Option<BatchRule> {
+        Some(BatchRule::Shuffled)
     }
 
     fn named(&self, digits: &Digits) -> String {

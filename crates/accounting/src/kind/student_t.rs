@@ -3,6 +3,8 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::{Curve, student_t_rdp};
 use crate::tight::Loss;
@@ -37,12 +39,25 @@ impl Kind for StudentT<'_> {
         Err(unsupported("student_t", "its loss is not known here"))
     }
 
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
     fn coarser(&self, _: &Grid) -> Result<Option<Event>, AccountingError> {
         Ok(None)
     }
 
     fn for_group(&self, _: &Group) -> Result<Event, AccountingError> {
         Err(group::unknown("student_t"))
+    }
+
+    /// No filter adds up more of it than its curve.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
     }
 
     fn is_idle(&self) -> bool {

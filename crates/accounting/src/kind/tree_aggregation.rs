@@ -3,6 +3,7 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::Curve;
@@ -39,6 +40,14 @@ impl Kind for TreeAggregation<'_> {
 
     fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
         Err(unknown_inside())
+    }
+
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
     }
 
     fn coarser(&self, grid: &Grid) -> Result<Option<Event>, AccountingError> {

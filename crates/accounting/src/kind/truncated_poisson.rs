@@ -3,6 +3,8 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own, is_idle};
+use crate::clipped::{Sums, as_they_are};
+use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, divided};
 use crate::rdp::{self, Curve, binomial_tail_up, ends};
@@ -60,12 +62,25 @@ impl Kind for TruncatedPoisson<'_> {
         Err(unknown_inside())
     }
 
+    fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
+        sums.inside(whole)
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        as_they_are(whole)
+    }
+
     fn coarser(&self, _: &Grid) -> Result<Option<Event>, AccountingError> {
         Ok(None)
     }
 
     fn for_group(&self, _: &Group) -> Result<Event, AccountingError> {
         Err(group::unknown("truncated_poisson"))
+    }
+
+    /// No filter adds up more of it than its curve.
+    fn cost(&self, _: Neighboring) -> Result<Cost, AccountingError> {
+        Ok(Cost::UNKNOWN)
     }
 
     fn is_idle(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::Kind;
 use crate::AccountingError;
 use crate::account::{Grid, Own};
+use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::{Curve, ends};
@@ -42,6 +43,14 @@ impl Kind for Zcdp<'_> {
             }
             End::Floor => Ok(None),
         }
+    }
+
+    fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
+    }
+
+    fn stronger(&self, whole: &Event) -> Result<Event, AccountingError> {
+        Ok(whole.clone())
     }
 
     fn coarser(&self, grid: &Grid) -> Result<Option<Event>, AccountingError> {

@@ -3,7 +3,7 @@
 use super::curve::unsupported;
 use crate::AccountingError;
 use crate::kind::of;
-use reticent_core::Event;
+use reticent_core::{Epsilon, Event, Order};
 
 /// D₁, the Kullback–Leibler divergence, where a closed form bounds it.
 ///
@@ -33,6 +33,11 @@ pub fn kullback_leibler(event: &Event) -> Result<f64, AccountingError> {
 /// [`AccountingError::Unsupported`] for other events.
 pub fn largest_loss(event: &Event) -> Result<f64, AccountingError> {
     of(event, |kind| kind.largest_loss())
+}
+
+/// The order and the divergence of an event of which the divergence at one order is all that is known.
+pub fn one_order(event: &Event) -> Option<(Order, Epsilon)> {
+    of(event, |kind| kind.one_order())
 }
 
 /// D₁ of an event for which none is known.

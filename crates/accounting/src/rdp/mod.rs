@@ -25,7 +25,7 @@ pub use balls::BallsInBins;
 pub use binomial::binomial_tail_up;
 pub use convert::{delta_at_order, epsilon_at_order, epsilon_by_mironov, epsilon_up};
 pub use curve::Curve;
-pub use ends::{kullback_leibler, largest_loss};
+pub use ends::{kullback_leibler, largest_loss, one_order};
 pub use outcome::{OutcomeRange, bad_outcome, bayes_factor};
 pub use replaced::replaced_log_moment;
 pub use sampled::{mixture_log_moment, sampled_gaussian_log_moment};
@@ -36,6 +36,7 @@ pub(crate) use without_replacement::GaussianDifferences;
 pub use without_replacement::{Inner, without_replacement_rdp};
 
 use crate::AccountingError;
+use crate::amplification::sampled_gaussian;
 use crate::clipped::plain;
 use long::Steps;
 use reticent_core::rounding::{add_up, mul_up};
@@ -81,12 +82,11 @@ impl RdpAccountant {
     pub fn compose(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         event.validate()?;
         let event = &*plain(event, self.neighboring)?;
-        if let (Event::PoissonSampled { rate, event }, Neighboring::AddRemove) = (event, self.neighboring)
-            && let Event::Gaussian { noise_multiplier } = **event
+        if let Some((rate, noise)) = sampled_gaussian(event, self.neighboring)
             && rate.get() > 0.0
             && rate.get() < 1.0
         {
-            self.steps.push(count, rate.get(), noise_multiplier.get());
+            self.steps.push(count, rate.get(), noise.get());
             return Ok(());
         }
         let mut parts = Vec::new();

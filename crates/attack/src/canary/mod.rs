@@ -83,7 +83,7 @@ impl Canaries {
     pub fn plant(examples: &Examples, classes: u32, settings: CanarySettings) -> Result<Self, AttackError> {
         let labels = classes_of(examples)?;
         if classes < 2 {
-            return Err(AttackError::invalid("classes", classes, "give at least 2"));
+            return Err(AttackError::premise("classes", classes, "give at least 2"));
         }
         if settings.count < 2 || settings.count > 1 << 24 {
             return Err(AttackError::invalid("canaries", settings.count, "give 2 to 2^24"));
@@ -181,7 +181,7 @@ fn zeros(like: &Inputs, count: usize) -> Inputs {
 fn blanks(like: &Examples, count: usize, classes: Vec<u32>) -> Result<Examples, AttackError> {
     let size = like.size();
     if let Inputs::Tokens(_) = like.inputs() {
-        return Err(AttackError::invalid("kind", "blank", "texts have no blanks: use `mislabelled`"));
+        return Err(AttackError::premise("kind", "blank", "texts have no blanks: use `mislabelled`"));
     }
     let room = size.saturating_add(size.saturating_mul((size - 1) / 2));
     if count > room {

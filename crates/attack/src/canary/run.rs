@@ -61,7 +61,7 @@ pub fn run(
     let model: Box<dyn Model> = match (settings.kind, terms) {
         (CanaryKind::Dirac, Terms::NonPrivate(_)) => {
             let remedy = "give a plan: a gradient canary has the length of its clipping norm";
-            return Err(AttackError::invalid("terms", "non-private", remedy));
+            return Err(AttackError::premise("terms", "non-private", remedy));
         }
         (CanaryKind::Dirac, Terms::Private(_)) => {
             let own: Vec<usize> = canaries.included().iter().map(|canary| coordinates[*canary]).collect();

@@ -57,28 +57,28 @@ impl LinearLearner {
     /// classes, or a private method without a budget.
     pub fn new(design: Design, how: LinearSettings) -> Result<Self, AttackError> {
         if how.classes < 2 {
-            return Err(AttackError::invalid("classes", how.classes, "give at least 2"));
+            return Err(AttackError::premise("classes", how.classes, "give at least 2"));
         }
         if !how.loss.is_classification() {
             let remedy = "give a loss of classification: attacks here are on classifiers";
-            return Err(AttackError::invalid("loss", format!("{:?}", how.loss), remedy));
+            return Err(AttackError::premise("loss", format!("{:?}", how.loss), remedy));
         }
         if how.method != Method::Exact && how.budget.is_none() {
             let remedy = format!("give one for the method `{}`, or use `exact`", how.method);
-            return Err(AttackError::invalid("budget", "none", remedy));
+            return Err(AttackError::premise("budget", "none", remedy));
         }
         if design.labels().len() != design.rows() {
             let remedy = format!("give one for each of the {} rows", design.rows());
-            return Err(AttackError::invalid("label", design.labels().len(), remedy));
+            return Err(AttackError::premise("label", design.labels().len(), remedy));
         }
         let class = |label: &f64| match how.classes {
             2 if label.abs() == 1.0 => Ok(u32::from(*label > 0.0)),
-            2 => Err(AttackError::invalid("label", label, "give 1 or -1 for two classes")),
+            2 => Err(AttackError::premise("label", label, "give 1 or -1 for two classes")),
             several if *label >= 0.0 && label.fract() == 0.0 && *label < f64::from(several) => {
                 Ok(*label as u32)
             }
             several => {
-                Err(AttackError::invalid("label", label, format!("give a class from 0 to {}", several - 1)))
+                Err(AttackError::premise("label", label, format!("give a class from 0 to {}", several - 1)))
             }
         };
         let labels = design.labels().iter().map(class).collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,7 @@
 use super::{ReferencePlan, Store};
 use crate::AttackError;
 use rayon::ThreadPoolBuilder;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
@@ -89,7 +90,7 @@ impl ReferencePlan<'_> {
                     .spawn_scoped(scope, move || self.work(store, todo, next, &halt, &sender));
                 if let Err(error) = spawned {
                     failed.store(true, Ordering::Relaxed);
-                    failure = Some(AttackError::Thread(error.to_string()));
+                    failure = Some(AttackError::Thread(error));
                 }
             }
             drop(sender);
@@ -135,7 +136,7 @@ impl ReferencePlan<'_> {
             Ok(pool) => pool,
             Err(error) => {
                 let first = todo.first().copied().unwrap_or(0);
-                return tell(News::Failed(first, AttackError::Thread(error.to_string())));
+                return tell(News::Failed(first, AttackError::Thread(io::Error::other(error))));
             }
         };
         while !halt() {

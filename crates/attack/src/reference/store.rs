@@ -104,5 +104,5 @@ impl Store {
 }
 
 fn refused(path: &Path, why: String) -> AttackError {
-    TrainError::File { file: path.display().to_string(), why }.into()
+    TrainError::file(path, why).into()
 }

@@ -30,7 +30,7 @@ pub(super) fn choose(
     settings: &AttackSettings,
 ) -> Result<Headline, AuditError> {
     let [first, ..] = among else {
-        return Err(AuditError::invalid("attacks", "none", "name at least one"));
+        return Err(AuditError::premise("attacks", "none", "name at least one"));
     };
     let candidates: Vec<Attack> = CANDIDATES
         .into_iter()

@@ -177,7 +177,7 @@ fn start(targets: &[f64], loss: Loss) -> Result<f64, AuditError> {
         }
         Loss::Pinball(level) => {
             if !(level > 0.0 && level < 1.0) {
-                return Err(AuditError::invalid("level", level, "give a quantile between 0 and 1"));
+                return Err(AuditError::setting("level", level, "give a quantile between 0 and 1"));
             }
             if let Some(odd) = targets.iter().find(|t| !t.is_finite()) {
                 return Err(AuditError::invalid("target", odd, "give finite numbers"));

@@ -116,7 +116,7 @@ impl Family for Gaussian {
 pub(super) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<f64, AuditError> {
     if delta <= 0.0 {
         let remedy = "give a delta above 0: Gaussian noise has no finite epsilon at delta = 0";
-        return Err(AuditError::invalid("delta", delta, remedy));
+        return Err(AuditError::setting("delta", delta, remedy));
     }
     let mu = mu * (1.0 - 4.0 * f64::EPSILON);
     if !(mu > 0.0 && (1.0 / mu).is_finite()) {

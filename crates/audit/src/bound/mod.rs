@@ -102,7 +102,7 @@ impl BoundSettings {
         Delta::new(self.delta)?;
         if !(self.confidence >= 0.5 && self.confidence < 1.0) {
             let remedy = "give a number from 0.5 to below 1, e.g. 0.95";
-            return Err(AuditError::invalid("confidence", self.confidence, remedy));
+            return Err(AuditError::setting("confidence", self.confidence, remedy));
         }
         let share = match self.selection {
             Selection::HeldOut { share } if !(share > 0.0 && share < 1.0) => Some(share),
@@ -110,11 +110,11 @@ impl BoundSettings {
             _ => None,
         };
         if let Some(share) = share {
-            return Err(AuditError::invalid("share", share, "give a share between 0 and 1, e.g. 0.1"));
+            return Err(AuditError::setting("share", share, "give a share between 0 and 1, e.g. 0.1"));
         }
         if !(self.inclusion > 0.0 && self.inclusion < 1.0) {
             let remedy = "give the probability with which each record was put in, e.g. 0.5";
-            return Err(AuditError::invalid("inclusion", self.inclusion, remedy));
+            return Err(AuditError::setting("inclusion", self.inclusion, remedy));
         }
         Ok(())
     }

@@ -102,7 +102,7 @@ pub fn examine(
                 _ => reason,
             };
             if by_name {
-                return Err(AuditError::invalid("attacks", attack.name(), reason));
+                return Err(AuditError::premise("attacks", attack.name(), reason));
             }
             not_run.push(NotRun { name: attack.name().to_owned(), reason });
             continue;

@@ -53,7 +53,7 @@ impl MetricSettings {
             if value > 0.0 && value < 1.0 {
                 return Ok(());
             }
-            Err(AuditError::invalid(field, value, "give a number strictly between 0 and 1, e.g. 0.01"))
+            Err(AuditError::setting(field, value, "give a number strictly between 0 and 1, e.g. 0.01"))
         };
         self.rates.iter().try_for_each(|rate| inside("fpr", *rate))?;
         self.prior.iter().try_for_each(|prior| inside("prior", *prior))

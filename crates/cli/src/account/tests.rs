@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A small generator: the draws need to be varied, not random.
-struct Draws(u64);
+struct Dice(u64);
 
-impl Draws {
+impl Dice {
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
@@ -83,10 +83,10 @@ const EVENTS: &[&str] = &[
     "null",
 ];
 
-fn words(draws: &mut Draws, folder: &Path) -> Vec<OsString> {
+fn words(draws: &mut Dice, folder: &Path) -> Vec<OsString> {
     let question = draws.pick(&QUESTIONS);
     let mut words: Vec<OsString> = ["reticent", "account", question].map(OsString::from).to_vec();
-    let mut flag = |draws: &mut Draws, percent: usize, name: &str, good: &str, pool: &[&str]| {
+    let mut flag = |draws: &mut Dice, percent: usize, name: &str, good: &str, pool: &[&str]| {
         if draws.chance(percent) {
             let value = if draws.chance(85) { good } else { draws.pick(pool) };
             words.push(format!("{name}={value}").into());
@@ -139,7 +139,7 @@ fn words(draws: &mut Draws, folder: &Path) -> Vec<OsString> {
 #[test]
 fn argument_sets_are_answered_or_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let mut draws = Draws(11);
+    let mut draws = Dice(11);
     let (mut answered, mut refused) = (0, 0);
     for _ in 0..250 {
         let words = words(&mut draws, folder.path());

@@ -7,8 +7,7 @@ use super::{Halt, Tour};
 use crate::digits;
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::core::Event;
-use reticent::curator::account::{Comparison, Curves};
+use reticent::curator::account::{Comparison, Curves, Training};
 use reticent::curator::stored::read_certificate;
 use reticent::report::story::{Accounted, Accounting};
 
@@ -115,8 +114,13 @@ fn run(tour: &Tour) -> Result<(f64, f64, u64), Fail> {
         )
     };
     let certificate = read_certificate(&tour.folder.path(NETWORK))?.ok_or_else(other)?;
-    let [Event::Repeated { count, event }] = &certificate.events[..] else { return Err(other()) };
-    let Event::PoissonSampled { rate, event } = &**event else { return Err(other()) };
-    let Event::Gaussian { noise_multiplier } = **event else { return Err(other()) };
-    Ok((noise_multiplier.get(), rate.get(), *count))
+    match Training::of(&certificate) {
+        Some(Training {
+            noise_multiplier: Some(noise),
+            sampling_rate: Some(rate),
+            steps: Some(steps),
+            ..
+        }) => Ok((noise, rate, steps)),
+        _ => Err(other()),
+    }
 }

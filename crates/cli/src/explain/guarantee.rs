@@ -1,80 +1,40 @@
 //! Errors about what no guarantee covers.
 
-use super::{Example, Explanation};
+use super::Example;
 
-pub(super) const UNSUPPORTED: Explanation = Explanation {
-    title: "an accountant without a valid bound for this event",
-    cause: "No theorem that the accountant rests on covers this event under this relation, and a number \
-            without a proof is not printed.",
-    remedy: "Use another accountant (--accountant), state the events under the other relation, or state the \
-             event's own claim as a pure or approximate event.",
-    example: Some(Example {
-        files: &[(
-            "sampled.json",
-            "{\"neighboring\": \"replace-one\", \"events\": [{\"poisson_sampled\": {\"rate\": 0.1, \"event\": {\"gaussian\": {\"noise_multiplier\": 1}}}}]}\n",
-        )],
-        wrong: "reticent account rdp --events sampled.json --orders 2",
-        mended: "reticent account epsilon --events sampled.json --delta 1e-6",
-    }),
+pub(super) const UNSUPPORTED: Example = Example {
+    files: &[(
+        "sampled.json",
+        "{\"neighboring\": \"replace-one\", \"events\": [{\"poisson_sampled\": {\"rate\": 0.1, \"event\": {\"gaussian\": {\"noise_multiplier\": 1}}}}]}\n",
+    )],
+    wrong: "reticent account rdp --events sampled.json --orders 2",
+    mended: "reticent account epsilon --events sampled.json --delta 1e-6",
 };
 
-pub(super) const RELATION: Explanation = Explanation {
-    title: "a theorem about other neighbours",
-    cause: "The method is proven for data sets that differ in one row's presence (add-remove) or in one row's \
-            content (replace-one), and the other relation was asked for.",
-    remedy: "Give the other relation with --neighboring, or a method that is proven under this one.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent train people.csv --schema schema.toml --method chaudhuri-2011 --epsilon 1",
-        mended: "reticent train people.csv --schema schema.toml --method chaudhuri-2011 --epsilon 1 \
+pub(super) const RELATION: Example = Example {
+    files: &[],
+    wrong: "reticent train people.csv --schema schema.toml --method chaudhuri-2011 --epsilon 1",
+    mended: "reticent train people.csv --schema schema.toml --method chaudhuri-2011 --epsilon 1 \
                  --neighboring replace-one",
-    }),
 };
 
-pub(super) const KIND: Explanation = Explanation {
-    title: "a method that cannot give this guarantee",
-    cause: "The method's theorem does not reach the epsilon and delta asked for, or it gives another kind of \
-            guarantee.",
-    remedy: "Use another method, such as objective, or another budget.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent train people.csv --schema schema.toml --method kifer-2012 --epsilon 1 --delta 1e-100",
-        mended: "reticent train people.csv --schema schema.toml --method objective --epsilon 1 --delta 1e-100",
-    }),
+pub(super) const KIND: Example = Example {
+    files: &[],
+    wrong: "reticent train people.csv --schema schema.toml --method kifer-2012 --epsilon 1 --delta 1e-100",
+    mended: "reticent train people.csv --schema schema.toml --method objective --epsilon 1 --delta 1e-100",
 };
 
-pub(super) const NOT_CONVERGED: Explanation = Explanation {
-    title: "the solver stopped too far from the minimum",
-    cause: "The guarantee holds at the minimum up to a known distance, and the solver could not certify that \
-            distance. Nothing was released.",
-    remedy: "Raise --regularization, or use gradient or sgd, which need no minimum. The message depends on \
-             the data: do not publish it.",
-    example: None,
+pub(super) const SPENT: Example = Example {
+    files: &[(
+        "spent.toml",
+        "data = \"people.csv\"\nschema = \"schema.toml\"\nmodel = \"mlp\"\nepsilon = 0.5\ndelta = 1e-5\nsteps = 1\n\n[counted]\nsize = 60\nepsilon = 0.6\nevents = '[{\"pure\":{\"epsilon\":0.6}}]'\n",
+    )],
+    wrong: "reticent train spent.toml --out spent",
+    mended: "reticent train spent.toml --epsilon 3 --out spent",
 };
 
-pub(super) const SPENT: Explanation = Explanation {
-    title: "the budget is spent already",
-    cause: "What was counted before, such as the noisy number of rows or the steps of an interrupted run, has \
-            used up the budget.",
-    remedy: "Give a larger epsilon, declare --dataset-size so that nothing needs to be counted, or begin a new run.",
-    example: Some(Example {
-        files: &[(
-            "spent.toml",
-            "data = \"people.csv\"\nschema = \"schema.toml\"\nmodel = \"mlp\"\nepsilon = 0.5\ndelta = 1e-5\nsteps = 1\n\n[counted]\nsize = 60\nepsilon = 0.6\nevents = '[{\"pure\":{\"epsilon\":0.6}}]'\n",
-        )],
-        wrong: "reticent train spent.toml --out spent",
-        mended: "reticent train spent.toml --epsilon 3 --out spent",
-    }),
-};
-
-pub(super) const UNREACHABLE: Explanation = Explanation {
-    title: "nothing keeps within the budget",
-    cause: "No noise, number of steps or sampling rate that is looked at costs as little as the budget \
-            allows.",
-    remedy: "Give a larger epsilon or delta, more noise or fewer steps.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent account steps --noise-multiplier 0.5 --epsilon 0.001 --delta 1e-9",
-        mended: "reticent account steps --noise-multiplier 2 --epsilon 1 --delta 1e-9 --sampling-rate 0.01",
-    }),
+pub(super) const UNREACHABLE: Example = Example {
+    files: &[],
+    wrong: "reticent account steps --noise-multiplier 0.5 --epsilon 0.001 --delta 1e-9",
+    mended: "reticent account steps --noise-multiplier 2 --epsilon 1 --delta 1e-9 --sampling-rate 0.01",
 };

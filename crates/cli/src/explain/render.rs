@@ -1,8 +1,9 @@
 //! Explanations as text, JSON and a page of the documentation.
 
-use super::{Code, Explanation, GROUPS, STATUSES, explanation};
+use super::{Code, STATUSES, example};
 use crate::fail::Fail;
 use crate::text::json_line;
+use reticent::core::Explanation;
 use serde_json::{Value, json};
 
 /// The width that paragraphs are broken at.
@@ -10,9 +11,9 @@ const WIDTH: usize = 100;
 
 /// One explanation for people.
 pub(super) fn text(code: Code) -> String {
-    let Explanation { title, cause, remedy, example } = explanation(code);
+    let Explanation { title, cause, remedy } = code.explanation();
     let mut out = format!("{code}: {title}\n\nCause\n{}\nRemedy\n{}", indented(cause), indented(remedy));
-    if let Some(example) = example {
+    if let Some(example) = example(code) {
         for (name, contents) in example.files {
             out.push_str(&format!("\nWith {name}\n"));
             out.extend(contents.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n"));
@@ -26,9 +27,9 @@ pub(super) fn text(code: Code) -> String {
 /// All codes with their titles.
 pub(super) fn list() -> String {
     let mut out = "Codes of errors; 'reticent explain R201' explains one.\n".to_owned();
-    for (digit, name) in GROUPS {
+    for (digit, name) in Code::GROUPS {
         out.push_str(&format!("\n{name}\n"));
-        out.extend(of(digit).map(|code| format!("  {code}  {}\n", explanation(code).title)));
+        out.extend(of(digit).map(|code| format!("  {code}  {}\n", code.explanation().title)));
     }
     out.push_str("\nExit statuses\n");
     out.extend(STATUSES.iter().map(|(status, meaning)| format!("  {status:<4}  {meaning}\n")));
@@ -49,8 +50,8 @@ pub(super) fn json_list() -> Result<String, Fail> {
 }
 
 fn value(code: Code) -> Value {
-    let Explanation { title, cause, remedy, example } = explanation(code);
-    let example = example.map(|example| {
+    let Explanation { title, cause, remedy } = code.explanation();
+    let example = example(code).map(|example| {
         let files: Vec<Value> =
             example.files.iter().map(|(name, text)| json!({"name": name, "text": text})).collect();
         json!({"files": files, "refused": example.wrong, "mended": example.mended})
@@ -74,12 +75,12 @@ pub(super) fn markdown() -> String {
          and a network in `run` trained on it, a `number` model whose label is a number, a table `scores.csv` of \
          scores and its audit in `audits`.",
     ));
-    for (digit, name) in GROUPS {
+    for (digit, name) in Code::GROUPS {
         out.push_str(&format!("\n## {name}\n"));
         for code in of(digit) {
-            let Explanation { title, cause, remedy, example } = explanation(code);
+            let Explanation { title, cause, remedy } = code.explanation();
             out.push_str(&format!("\n### {code}: {title}\n\n{}\n{}", broken(cause), broken(remedy)));
-            if let Some(example) = example {
+            if let Some(example) = example(code) {
                 for (name, contents) in example.files {
                     let language = name.rsplit('.').next().unwrap_or_default();
                     let contents = contents.trim_end();

@@ -1,85 +1,45 @@
 //! Errors about values.
 
-use super::{Example, Explanation};
+use super::Example;
 
-pub(super) const RANGE: Explanation = Explanation {
-    title: "a value outside its range",
-    cause: "The number, count or text has no meaning for its flag: a probability above 1, a count of 0, an \
-            empty name.",
-    remedy: "Give a value in the range that the message states.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent account epsilon --noise-multiplier 1 --delta 2",
-        mended: "reticent account epsilon --noise-multiplier 1 --delta 1e-6",
-    }),
+pub(super) const RANGE: Example = Example {
+    files: &[],
+    wrong: "reticent account epsilon --noise-multiplier 1 --delta 2",
+    mended: "reticent account epsilon --noise-multiplier 1 --delta 1e-6",
 };
 
-pub(super) const NOT_A_NUMBER: Explanation = Explanation {
-    title: "text where a number belongs",
-    cause: "The flag takes a number, and its value cannot be read as one.",
-    remedy: "Give a number such as 1, 0.5 or 1e-6, with a point and without separators between thousands.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent release count people.csv --epsilon one",
-        mended: "reticent release count people.csv --epsilon 1",
-    }),
+pub(super) const NOT_A_NUMBER: Example = Example {
+    files: &[],
+    wrong: "reticent release count people.csv --epsilon one",
+    mended: "reticent release count people.csv --epsilon 1",
 };
 
-pub(super) const UNKNOWN_NAME: Explanation = Explanation {
-    title: "a name that cannot be chosen",
-    cause: "The flag chooses among names, such as mechanisms, methods, accountants, models or attacks, and \
-            this is none of them.",
-    remedy: "Choose one of those that the message lists.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent release count people.csv --epsilon 1 --mechanism laplas",
-        mended: "reticent release count people.csv --epsilon 1 --mechanism laplace",
-    }),
+pub(super) const UNKNOWN_NAME: Example = Example {
+    files: &[],
+    wrong: "reticent release count people.csv --epsilon 1 --mechanism laplas",
+    mended: "reticent release count people.csv --epsilon 1 --mechanism laplace",
 };
 
-pub(super) const BOUNDS: Explanation = Explanation {
-    title: "two bounds that are no interval",
-    cause: "Public bounds are two different finite numbers, the lower one first. They may also be too close \
-            together or too large for the question.",
-    remedy: "Give the lower bound first, such as --bounds 17,90. Bounds come from public knowledge, never \
-             from the data.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent release mean people.csv --column age --bounds 90,17 --epsilon 1",
-        mended: "reticent release mean people.csv --column age --bounds 17,90 --epsilon 1",
-    }),
+pub(super) const BOUNDS: Example = Example {
+    files: &[],
+    wrong: "reticent release mean people.csv --column age --bounds 90,17 --epsilon 1",
+    mended: "reticent release mean people.csv --column age --bounds 17,90 --epsilon 1",
 };
 
-pub(super) const LIST: Explanation = Explanation {
-    title: "a list that cannot be used",
-    cause: "The list has too few or too many items, an empty one, one twice, or items out of order.",
-    remedy: "Write the items with single commas between; quote an item that has a comma itself.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent release histogram people.csv --column sex --categories F,,M --epsilon 1",
-        mended: "reticent release histogram people.csv --column sex --categories F,M --epsilon 1",
-    }),
+pub(super) const LIST: Example = Example {
+    files: &[],
+    wrong: "reticent release histogram people.csv --column sex --categories F,,M --epsilon 1",
+    mended: "reticent release histogram people.csv --column sex --categories F,M --epsilon 1",
 };
 
-pub(super) const FILTER: Explanation = Explanation {
-    title: "a filter that cannot be read",
-    cause: "--where takes comparisons such as column=value, with = != < <= > or >=, joined by \" and \".",
-    remedy: "Write every comparison in full, and quote a value that has spaces or signs.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent release count people.csv --where age --epsilon 1",
-        mended: "reticent release count people.csv --where 'age>=30' --epsilon 1",
-    }),
+pub(super) const FILTER: Example = Example {
+    files: &[],
+    wrong: "reticent release count people.csv --where age --epsilon 1",
+    mended: "reticent release count people.csv --where 'age>=30' --epsilon 1",
 };
 
-pub(super) const USELESS: Explanation = Explanation {
-    title: "an epsilon that protects nobody, or whose answer is all noise",
-    cause: "Above epsilon 50 a release is as good as unprotected; far below the least useful value an answer \
-            would be noise alone, and its budget lost.",
-    remedy: "Give an epsilon between the limits that the message states. With --error, allow a larger error.",
-    example: Some(Example {
-        files: &[],
-        wrong: "reticent release count people.csv --epsilon 1000",
-        mended: "reticent release count people.csv --epsilon 1",
-    }),
+pub(super) const USELESS: Example = Example {
+    files: &[],
+    wrong: "reticent release count people.csv --epsilon 1000",
+    mended: "reticent release count people.csv --epsilon 1",
 };

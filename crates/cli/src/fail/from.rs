@@ -49,7 +49,8 @@ impl From<Refusal> for Fail {
         };
         let within = flags_named(refusal.context());
         let place = refusal.place().cloned().map(Box::new);
-        Self { code: refusal.code(), within, about, text, place, exact: refusal.is_exact() }
+        let (code, exact) = (refusal.code(), refusal.is_exact());
+        Self { code, within, about, text, place, exact, refusal: Some(Box::new(refusal)) }
     }
 }
 
@@ -64,3 +65,22 @@ macro_rules! by_refusal {
 }
 
 by_refusal!(InvalidValue, DataError, TomlError);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent::core::Code;
+    use std::error::Error;
+
+    #[test]
+    fn a_refusal_keeps_the_error_behind_it() {
+        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let failure = Fail::from(Refusal::new(Code::Broken, "model.json: cannot be read").because(missing()));
+        let source = failure.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+        assert_eq!(source.map(std::io::Error::kind), Some(std::io::ErrorKind::NotFound));
+        let table = DataError::NotFound { file: "a.csv".to_owned() };
+        let failure = Fail::data("--schema")(table.clone());
+        assert_eq!(failure.source().and_then(|source| source.downcast_ref()), Some(&table));
+        assert!(Fail::new(Code::Range, "none").source().is_none());
+    }
+}

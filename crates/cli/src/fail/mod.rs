@@ -4,6 +4,7 @@ mod from;
 mod usage;
 
 use crate::explain::Code;
+use reticent::curator::Refusal;
 use reticent::data::DataError;
 use reticent::data::toml::{Place, locate};
 use std::ffi::OsString;
@@ -25,6 +26,8 @@ pub(crate) struct Fail {
     place: Option<Box<Place>>,
     /// Whether a value is shown as it is, even if it was typed in another way.
     exact: bool,
+    /// The refusal that it was, with the error behind it.
+    refusal: Option<Box<Refusal>>,
 }
 
 /// What a message begins with.
@@ -50,6 +53,7 @@ impl Fail {
             text: text.into(),
             place: None,
             exact: true,
+            refusal: None,
         }
     }
 
@@ -84,7 +88,10 @@ impl Fail {
         move |error| match error {
             // It names its file.
             DataError::Schema(_) => error.into(),
-            _ => Self::about(reticent::core::Coded::code(&error), flag, error.to_string()),
+            _ => {
+                let failure = Self::about(reticent::core::Coded::code(&error), flag, error.to_string());
+                Self { refusal: Some(Box::new(error.into())), ..failure }
+            }
         }
     }
 
@@ -129,7 +136,7 @@ impl Fail {
         let Some((text, place)) = said else { return self };
         // What is wrong with a value is the same anywhere; the rest keeps its own code.
         let code = if self.code.number() / 100 == 2 { Code::TomlValue } else { self.code };
-        Self::new(code, text).at(Some(Box::new(place)))
+        Self { refusal: self.refusal, ..Self::new(code, text).at(Some(Box::new(place))) }
     }
 
     /// Whether the refused flag is a key of this text.
@@ -173,6 +180,12 @@ fn typed(words: &[OsString], flag: &str) -> Option<String> {
     let after = words.iter().zip(words.iter().skip(1)).find(|(word, _)| **word == flag);
     let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
     after.map(|(_, value)| *value).or(joined).map(str::to_owned)
+}
+
+impl std::error::Error for Fail {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.refusal.as_deref().and_then(std::error::Error::source)
+    }
 }
 
 impl fmt::Display for Fail {

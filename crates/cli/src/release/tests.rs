@@ -5,9 +5,9 @@ use crate::{Finished, run_from};
 use std::ffi::OsString;
 
 /// A small generator: the draws need to be varied, not random.
-struct Draws(u64);
+struct Dice(u64);
 
-impl Draws {
+impl Dice {
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
@@ -68,13 +68,13 @@ const MECHANISMS: [&str; 8] = [
     "",
 ];
 
-fn words(draws: &mut Draws, folder: &std::path::Path, round: usize) -> Vec<OsString> {
+fn words(draws: &mut Dice, folder: &std::path::Path, round: usize) -> Vec<OsString> {
     let question = draws.pick(&QUESTIONS);
     let files = ["empty.csv", "none.csv", "bad.parquet", "bytes.csv", "", "."];
     let mut words: Vec<OsString> = ["reticent", "release", question].map(OsString::from).to_vec();
     let file = if draws.chance(93) { "t.csv" } else { draws.pick(&files) };
     words.push(folder.join(file).into());
-    let mut flag = |draws: &mut Draws, percent: usize, name: &str, good: &str, pool: &[&str]| {
+    let mut flag = |draws: &mut Dice, percent: usize, name: &str, good: &str, pool: &[&str]| {
         if draws.chance(percent) {
             let value = if draws.chance(82) { good } else { draws.pick(pool) };
             words.push(format!("{name}={value}").into());
@@ -138,7 +138,7 @@ fn ten_thousand_argument_sets_are_answered_or_refused() {
     std::fs::write(folder.path().join("empty.csv"), "age,kind\n").unwrap();
     std::fs::write(folder.path().join("bad.parquet"), b"PAR1 not really PAR1").unwrap();
     std::fs::write(folder.path().join("bytes.csv"), b"age,kind\n\xff\xfe,a\n1,2,3\n").unwrap();
-    let mut draws = Draws(7);
+    let mut draws = Dice(7);
     let (mut answered, mut refused) = (0, 0);
     for round in 0..10_000 {
         let words = words(&mut draws, folder.path(), round);

@@ -4,7 +4,7 @@ use super::kind::{
     BallsInBins, DiscreteLaplace, MixtureOfGaussians, RandomizedResponse, RepeatAndSelect,
     SampledWithoutReplacement, Shuffled, StudentT, TreeAggregation, TruncatedPoisson,
 };
-use crate::InvalidValue;
+use crate::{Code, InvalidValue};
 
 /// The types of the fields say it all.
 pub(super) fn by_types<T>(_: &T) -> Result<(), InvalidValue> {
@@ -12,7 +12,7 @@ pub(super) fn by_types<T>(_: &T) -> Result<(), InvalidValue> {
 }
 
 pub(super) fn randomized_response(event: &RandomizedResponse<'_>) -> Result<(), InvalidValue> {
-    at_least("categories", *event.categories, 2)?;
+    at_least("categories", *event.categories, 2).map_err(|invalid| invalid.coded(Code::List))?;
     let (keep, uniform) = (event.keep_probability.get(), 1.0 / *event.categories as f64);
     if keep < uniform || keep >= 1.0 {
         return Err(InvalidValue::new(

@@ -5,10 +5,11 @@ use super::check;
 use super::warning::Stated;
 use super::{Answered, Found, wire};
 use crate::Refusal;
-use reticent_accounting::{Accountant, AccountingError, Answer, Method, moments, tradeoff};
+use reticent_accounting::{Accountant, AccountingError, Answer, Method, amplification, moments, tradeoff};
 use reticent_core::profile::gaussian_epsilon_up;
-use reticent_core::{Delta, Event, Neighboring, NoiseMultiplier, SamplingRate};
+use reticent_core::{Delta, Neighboring, NoiseMultiplier, SamplingRate};
 use serde::Serialize;
+use std::panic::resume_unwind;
 
 /// Numbers of steps at which curves are drawn.
 const DRAWN: usize = 20;
@@ -134,22 +135,12 @@ fn row(account: &Accountant, method: Method, delta: Delta) -> Row {
 }
 
 /// The one kind of step whose ε has been estimated and published without being bounded.
-fn sampled_gaussian(account: &Accountant) -> Option<(SamplingRate, NoiseMultiplier, u64)> {
+pub(super) fn sampled_gaussian(account: &Accountant) -> Option<(SamplingRate, NoiseMultiplier, u64)> {
     let (Neighboring::AddRemove, [(steps, event)]) = (account.neighboring(), account.tally().parts()) else {
         return None;
     };
-    match event {
-        Event::Gaussian { noise_multiplier } | Event::ClippedSum { noise_multiplier } => {
-            Some((SamplingRate::new(1.0).ok()?, *noise_multiplier, *steps))
-        }
-        Event::PoissonSampled { rate, event } => match **event {
-            Event::Gaussian { noise_multiplier } | Event::ClippedSum { noise_multiplier } => {
-                Some((*rate, noise_multiplier, *steps))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
+    let (rate, noise) = amplification::sampled_gaussian(event, account.neighboring())?;
+    Some((rate, noise, *steps))
 }
 
 fn no_bounds(account: &Accountant, delta: Delta) -> Option<NotBounds> {
@@ -179,8 +170,7 @@ fn curves(case: &Case, delta: Delta, with_estimates: bool) -> Curves {
     let by = &by;
     let [pld, rdp, moments, optimal, advanced, basic] = std::thread::scope(|scope| {
         let started = Method::ALL.map(|method| scope.spawn(move || by(method)));
-        // A curve whose thread failed is not drawn.
-        started.map(|thread| thread.join().unwrap_or_else(|_| vec![None; accounts.len()]))
+        started.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     let estimates: Vec<Option<NotBounds>> = if with_estimates {
         accounts

@@ -5,10 +5,9 @@ use super::check;
 use super::warning::Stated;
 use super::{Answered, Direction, Found, wire};
 use crate::Refusal;
-use reticent_accounting::rdp::largest_loss;
-use reticent_accounting::{Accountant, AccountingError, Answer, Method, composition, group as theorem};
+use reticent_accounting::{Accountant, AccountingError, Answer, Method, composition, group as theorem, rdp};
 use reticent_core::rounding::{add_up, mul_up};
-use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, Order};
+use reticent_core::{Delta, Epsilon, Guarantee, Neighboring, Order};
 use serde::Serialize;
 
 /// The (ε, δ) that a group is promised.
@@ -102,9 +101,9 @@ fn accounted(case: &Case, one: &Accountant, size: u64, delta: Delta) -> Result<A
 fn one_order(account: &Accountant) -> Result<Option<(Order, Epsilon)>, AccountingError> {
     let mut found: Option<(Order, f64)> = None;
     for (count, event) in account.tally().parts() {
-        let Event::Rdp { order, epsilon } = event else { return Ok(None) };
-        let (known, sum) = found.unwrap_or((*order, 0.0));
-        if known != *order {
+        let Some((order, epsilon)) = rdp::one_order(event) else { return Ok(None) };
+        let (known, sum) = found.unwrap_or((order, 0.0));
+        if known != order {
             return Ok(None);
         }
         found = Some((known, add_up(sum, mul_up(*count as f64, epsilon.get()))));
@@ -116,29 +115,10 @@ fn one_order(account: &Accountant) -> Result<Option<(Order, Epsilon)>, Accountin
 fn claims(account: &Accountant) -> Result<Option<Vec<(u64, Guarantee)>>, AccountingError> {
     let mut found = Vec::new();
     for (count, event) in account.tally().parts() {
-        let Some(claim) = own(event, account.neighboring())? else { return Ok(None) };
+        let Some(claim) = composition::stated(event, account.neighboring())? else { return Ok(None) };
         found.push((*count, claim));
     }
     Ok(Some(found))
-}
-
-/// The (ε, δ) that an event states, or that its largest loss amounts to.
-fn own(event: &Event, neighboring: Neighboring) -> Result<Option<Guarantee>, AccountingError> {
-    match event {
-        Event::Approximate { epsilon, delta } => Ok(Some(Guarantee { epsilon: *epsilon, delta: *delta })),
-        Event::Parallel { events } => {
-            let mut parts = Vec::new();
-            for part in events {
-                let Some(claim) = own(part, neighboring)? else { return Ok(None) };
-                parts.push(claim);
-            }
-            composition::parallel(&parts, neighboring).map(Some)
-        }
-        other => match largest_loss(other) {
-            Ok(loss) if loss.is_finite() => Ok(Some(Guarantee::pure(Epsilon::new(loss)?))),
-            _ => Ok(None),
-        },
-    }
 }
 
 /// So many uses of a claim, by basic composition.

@@ -6,10 +6,10 @@ use super::warning::Stated;
 use super::{Answered, Found};
 use crate::Refusal;
 use reticent_accounting::posterior::greatest_loss;
-use reticent_accounting::rdp::{OutcomeRange, bad_outcome};
+use reticent_accounting::rdp::{OutcomeRange, bad_outcome, one_order};
 use reticent_accounting::tradeoff::false_negative_rate;
 use reticent_accounting::{Accountant, AccountingError, Method};
-use reticent_core::{Delta, Epsilon, Event, Neighboring, Order, Probability};
+use reticent_core::{Delta, Epsilon, Neighboring, Order, Probability};
 use serde::Serialize;
 
 /// Orders of the Rényi curve that are tried.
@@ -73,8 +73,10 @@ pub(super) fn outcome(case: &Case, probability: f64, delta: Option<f64>) -> Resu
 
 /// The tightest range that follows from the events.
 fn range(account: &Accountant, p: Probability, delta: Option<Delta>) -> Result<Known, AccountingError> {
-    if let [(1, Event::Rdp { order, epsilon })] = account.tally().parts() {
-        let range = bad_outcome(*order, *epsilon, p)?;
+    if let [(1, event)] = account.tally().parts()
+        && let Some((order, epsilon)) = one_order(event)
+    {
+        let range = bad_outcome(order, epsilon, p)?;
         let by = Theorem::OrderOfTheEvent;
         return Ok(Known { range, lower_by: by, upper_by: by });
     }
@@ -147,10 +149,8 @@ fn by_renyi(
     let Ok(curve) = account.renyi() else { return Ok(()) };
     // α − 1 from 1e-3 to 1e6, and the orders that events state themselves.
     let grid = (0..=ORDERS).map(|step| 1.0 + 10f64.powf(-3.0 + 9.0 * step as f64 / ORDERS as f64));
-    let stated = account.tally().parts().iter().filter_map(|(_, event)| match event {
-        Event::Rdp { order, .. } if order.get() > 1.0 => Some(order.get()),
-        _ => None,
-    });
+    let stated = account.tally().parts().iter().filter_map(|(_, event)| one_order(event));
+    let stated = stated.map(|(order, _)| order.get()).filter(|order| *order > 1.0);
     for order in grid.chain(stated) {
         let divergence = curve.divergence_up(order);
         if !divergence.is_finite() {

@@ -1,5 +1,7 @@
 use super::*;
-use reticent_core::{Event, EventLog, Neighboring, NoiseMultiplier};
+use reticent_core::{
+    Certificate, Delta, Epsilon, Event, EventLog, Guarantee, Neighboring, NoiseMultiplier, SamplingRate,
+};
 
 fn training() -> Training {
     Training {
@@ -149,4 +151,38 @@ fn the_json_of_an_answer_is_that_of_its_numbers() {
     assert!(expected.iter().all(|name| names.contains(name)) && names.len() == expected.len(), "{json}");
     assert_eq!((json["unit"].as_str(), json["accountant"].as_str()), (Some("patient"), Some("pld")));
     assert_eq!(answered.happened.unwrap().words(), "gaussian 4");
+}
+
+#[test]
+fn a_training_is_read_from_its_certificate() {
+    let noise_multiplier = NoiseMultiplier::new(1.5).unwrap();
+    let rate = SamplingRate::new(0.25).unwrap();
+    let gaussian = Box::new(Event::Gaussian { noise_multiplier });
+    let step = Event::PoissonSampled { rate, event: gaussian };
+    let steps = Event::Repeated { count: 40, event: Box::new(step) };
+    let guarantee = Guarantee { epsilon: Epsilon::new(1.0).unwrap(), delta: Delta::new(1e-5).unwrap() };
+    let certified = |neighboring, events| {
+        Certificate::compose("row", neighboring, events, guarantee, "tight accounting", Vec::new())
+    };
+    let found = Training::of(&certified(Neighboring::AddRemove, vec![steps.clone()])).unwrap();
+    assert_eq!((found.noise_multiplier, found.sampling_rate, found.steps), (Some(1.5), Some(0.25), Some(40)));
+    let count = Event::Pure { epsilon: Epsilon::new(0.1).unwrap() };
+    assert_eq!(Training::of(&certified(Neighboring::AddRemove, vec![steps.clone(), count])), None);
+    assert_eq!(Training::of(&certified(Neighboring::ReplaceOne, vec![steps])), None);
+}
+
+#[test]
+fn shuffled_batches_inside_other_events_are_warned_of() {
+    let noise_multiplier = NoiseMultiplier::new(2.0).unwrap();
+    let shuffled = Event::Shuffled {
+        steps_per_epoch: 10,
+        epochs: 1,
+        event: Box::new(Event::Gaussian { noise_multiplier }),
+    };
+    let events = vec![Event::Parallel { events: vec![Event::Composed { events: vec![shuffled] }] }];
+    let log = EventLog { neighboring: Neighboring::AddRemove, events };
+    let happened = Happened::Events(Events { log, unit: None, file: None });
+    let question = Question::Epsilon { delta: 1e-5, width: None };
+    let answered = Account::new(question, happened).answer().unwrap();
+    assert!(answered.warnings.iter().any(|warning| matches!(warning, Warning::Shuffled { .. })));
 }

@@ -1,7 +1,7 @@
 //! What to mind about an answer.
 
 use super::happened::Source;
-use reticent_core::Event;
+use reticent_accounting::amplification::BatchRule;
 
 /// Above this ε an output may tell nearly everything.
 const HARDLY: f64 = 10.0;
@@ -48,18 +48,15 @@ pub(super) struct Stated {
 /// Each thing to mind.
 pub(super) fn warnings(source: &Source, stated: Stated) -> Vec<Warning> {
     let mut found = Vec::new();
-    if source.any(&|event| matches!(event, Event::Shuffled { .. })) {
+    let rules = source.batch_rules();
+    if rules.contains(&BatchRule::Shuffled) {
         found.push(Warning::Shuffled { lower: stated.lower.filter(|lower| *lower > 0.0) });
     }
-    if source.any(&|event| matches!(event, Event::BallsInBins { .. })) {
+    if rules.iter().any(|rule| matches!(rule, BatchRule::BallsInBins { .. })) {
         found.push(Warning::BallsInBins);
-        let other = |event: &Event| match event {
-            Event::BallsInBins { event, .. } => !matches!(**event, Event::Gaussian { .. }),
-            _ => false,
-        };
-        if source.is_replace_one() || source.any(&other) {
-            found.push(Warning::BallsInBinsUnamplified);
-        }
+    }
+    if rules.contains(&BatchRule::BallsInBins { is_amplified: false }) {
+        found.push(Warning::BallsInBinsUnamplified);
     }
     let records = source.run().and_then(|run| run.dataset_size);
     if let (Some(records), Some(delta)) = (records, stated.delta)

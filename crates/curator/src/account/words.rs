@@ -1,7 +1,8 @@
 //! Events, batches and theorems as statements name them.
 
-use super::happened::{Batches, Run, within};
+use super::happened::{Batches, Run};
 use reticent_accounting::Method;
+use reticent_accounting::amplification::BatchRule;
 use reticent_accounting::words::{self, Digits};
 use reticent_core::Event;
 use reticent_report::digits;
@@ -35,15 +36,14 @@ pub struct Listed {
 
 impl Listed {
     /// The tally of a list of events, in short.
-    pub(super) fn of(parts: &[(u64, Event)], events: &[Event]) -> Self {
-        let any = |is: &dyn Fn(&Event) -> bool| events.iter().any(|event| within(event, is));
+    pub(super) fn of(parts: &[(u64, Event)], rules: &[BatchRule]) -> Self {
         let few = if parts.len() <= MOST_KINDS { parts } else { &[] };
         Self {
             total: parts.iter().fold(0u64, |sum, (count, _)| sum.saturating_add(*count)),
             kinds: parts.len(),
             named: few.iter().map(|(count, event)| (*count, named(event))).collect(),
-            is_shuffled: any(&|event| matches!(event, Event::Shuffled { .. })),
-            is_poisson_sampled: any(&|event| matches!(event, Event::PoissonSampled { .. })),
+            is_shuffled: rules.contains(&BatchRule::Shuffled),
+            is_poisson_sampled: rules.contains(&BatchRule::Poisson),
         }
     }
 }

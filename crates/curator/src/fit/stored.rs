@@ -161,8 +161,9 @@ impl Stored {
 fn model(folder: &Path) -> Result<(Model, Seal), Refusal> {
     let (weights, json) = (folder.join(LINEAR_WEIGHTS_FILE), folder.join(MODEL_FILE));
     let refuse = |file: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", file.display()));
-    let text = fs::read(&json).map_err(|error| refuse(&json, error.to_string()))?;
-    let read: Read = serde_json::from_slice(&text).map_err(|error| refuse(&json, error.to_string()))?;
+    let text = fs::read(&json).map_err(|error| refuse(&json, error.to_string()).because(error))?;
+    let read: Read =
+        serde_json::from_slice(&text).map_err(|error| refuse(&json, error.to_string()).because(error))?;
     if read.format > FORMAT {
         return Err(refuse(&json, format!("format {} is not known here: use a newer version", read.format)));
     }
@@ -172,7 +173,7 @@ fn model(folder: &Path) -> Result<(Model, Seal), Refusal> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && read.format == FORMAT => {
             return Ok((read.model, read.digests));
         }
-        Err(error) => return Err(refuse(&weights, error.to_string())),
+        Err(error) => return Err(refuse(&weights, error.to_string()).because(error)),
     };
     Ok((read.model.with_tensors(&weights, &bytes)?, read.digests))
 }

@@ -45,7 +45,7 @@ impl Seal {
                 {
                     continue;
                 }
-                Err(error) => return Err(unreadable(&path, &error)),
+                Err(error) => return Err(unreadable(&path, error)),
             };
             if digest(&bytes) != *known {
                 let why = match name.as_str() {
@@ -86,10 +86,11 @@ pub fn verify(folder: &Path) -> Result<(), Refusal> {
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(unreadable(&path, &error)),
+        Err(error) => return Err(unreadable(&path, error)),
     };
-    let sealed: Sealed = serde_json::from_slice(&bytes)
-        .map_err(|error| Refusal::new(Code::Broken, format!("{}: not a model: {error}", path.display())))?;
+    let sealed: Sealed = serde_json::from_slice(&bytes).map_err(|error| {
+        Refusal::new(Code::Broken, format!("{}: not a model: {error}", path.display())).because(error)
+    })?;
     sealed.digests.check(folder, sealed.kind.unwrap_or(Kind::Linear))
 }
 
@@ -113,10 +114,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Refusal> {
-    fs::read(path).map_err(|error| unreadable(path, &error))
+    fs::read(path).map_err(|error| unreadable(path, error))
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Refusal {
+fn unreadable(path: &Path, error: std::io::Error) -> Refusal {
     let code = if error.kind() == ErrorKind::NotFound { Code::Broken } else { Code::Unreadable };
-    Refusal::new(code, format!("{}: cannot be read: {error}", path.display()))
+    Refusal::new(code, format!("{}: cannot be read: {error}", path.display())).because(error)
 }

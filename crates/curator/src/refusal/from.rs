@@ -174,15 +174,19 @@ fn network_field(field: &'static str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::Code;
+    use reticent_core::{Cause, Code};
+    use std::io;
 
     #[test]
     fn every_error_keeps_its_code() {
         let solver = ErmError::NotConverged { reached: 1.0, needed: 0.5 };
         assert_eq!(Refusal::from(solver).code(), Code::NotConverged);
-        assert_eq!(Refusal::from(NoiseError::Entropy("gone".to_owned())).code(), Code::Entropy);
+        assert_eq!(
+            Refusal::from(NoiseError::Entropy(Cause::new(io::Error::other("gone")))).code(),
+            Code::Entropy
+        );
         assert_eq!(Refusal::from(TrainError::Device("lost".to_owned())).code(), Code::Device);
-        let thread = AttackError::Thread("limit".to_owned());
+        let thread = AttackError::Thread(io::Error::other("limit"));
         let reference = AttackError::Reference { index: 3, error: Box::new(thread) };
         let refusal = Refusal::from(reference);
         assert_eq!(refusal.code(), Code::Thread);

@@ -127,7 +127,9 @@ impl Planned for ReportPlan {
     fn run(self, _: &mut Session) -> Result<Written, Refusal> {
         let out = self.out;
         fs::create_dir_all(&out).map_err(|error| {
-            Refusal::value("out", out.display(), format!("cannot be made: {error}")).coded(Code::Unwritable)
+            Refusal::value("out", out.display(), format!("cannot be made: {error}"))
+                .coded(Code::Unwritable)
+                .because(error)
         })?;
         let (page, data) = (out.join(HTML_FILE), out.join(JSON_FILE));
         write_atomic(&data, json(&self.dossier).as_bytes())?;
@@ -141,11 +143,11 @@ fn declared(path: &Path) -> Result<Declared, Refusal> {
     let file = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| {
         let code = if error.kind() == ErrorKind::NotFound { Code::NotFound } else { Code::Unreadable };
-        Refusal::value("declared", &file, format!("cannot be read: {error}")).coded(code)
+        Refusal::value("declared", &file, format!("cannot be read: {error}")).coded(code).because(error)
     })?;
     let declared: Declared = toml::read(&text, &file)?;
     declared.check().map_err(|invalid| {
-        let InvalidValue { field, value, remedy } = &invalid;
+        let InvalidValue { field, value, remedy, .. } = &invalid;
         let more = if value.chars().nth(SHOWN).is_some() { "…" } else { "" };
         let value: String = value.chars().take(SHOWN).collect();
         let place = locate(&text, &[field]);
@@ -161,8 +163,9 @@ fn declared(path: &Path) -> Result<Declared, Refusal> {
 fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
     let refuse = |code: Code, why: String| Refusal::new(code, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(path)
-        .map_err(|error| refuse(Code::Unreadable, format!("cannot be read: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")))
+        .map_err(|error| refuse(Code::Unreadable, format!("cannot be read: {error}")).because(error))?;
+    serde_json::from_str(&text)
+        .map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")).because(error))
 }
 
 #[cfg(test)]

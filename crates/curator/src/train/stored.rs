@@ -116,8 +116,9 @@ pub(crate) fn check_same(
 }
 
 fn text(path: &Path) -> Result<String, Refusal> {
-    fs::read_to_string(path)
-        .map_err(|error| Refusal::new(Code::Broken, format!("{}: cannot be read: {error}", path.display())))
+    fs::read_to_string(path).map_err(|error| {
+        Refusal::new(Code::Broken, format!("{}: cannot be read: {error}", path.display())).because(error)
+    })
 }
 
 /// Writes what is guaranteed for everything in the folder.
@@ -131,7 +132,8 @@ pub(crate) fn drop_certificate(folder: &Path) -> Result<(), Refusal> {
     let path = folder.join(CERTIFICATE_FILE);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Refusal::new(Code::Unwritable, format!("{}: cannot be replaced: {error}", path.display())))
+            Err(Refusal::new(Code::Unwritable, format!("{}: cannot be replaced: {error}", path.display()))
+                .because(error))
         }
         _ => Ok(()),
     }
@@ -173,7 +175,7 @@ pub(crate) fn finish(
 pub(crate) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Refusal> {
     let path = folder.join(METRICS_FILE);
     let text = serde_json::to_string(line)
-        .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")))?;
+        .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")).because(error))?;
     Ok(append(&path, format!("{text}\n").as_bytes())?)
 }
 
@@ -194,9 +196,11 @@ impl Stored {
         }
         let refuse =
             |path: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
-        let text = fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()))?;
-        let about: About = serde_json::from_str(&text)
-            .map_err(|error| refuse(&path, format!("not a stored network ({error}): train it again")))?;
+        let text =
+            fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()).because(error))?;
+        let about: About = serde_json::from_str(&text).map_err(|error| {
+            refuse(&path, format!("not a stored network ({error}): train it again")).because(error)
+        })?;
         if about.format > FORMAT {
             return Err(refuse(
                 &path,
@@ -212,8 +216,8 @@ impl Stored {
             ),
         };
         let description = folder.join(DESCRIPTION_FILE);
-        let text =
-            fs::read_to_string(&description).map_err(|error| refuse(&description, error.to_string()))?;
+        let text = fs::read_to_string(&description)
+            .map_err(|error| refuse(&description, error.to_string()).because(error))?;
         let description = Description::from_toml(&text, &description.display().to_string())?;
         let reader = Reader { input: about.input, classes: about.classes, schema, vocabulary };
         if description.outputs()? != reader.outputs() {

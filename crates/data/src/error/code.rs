@@ -1,6 +1,7 @@
 //! The codes of errors about data.
 
 use super::DataError;
+use crate::cell::NumberError;
 use crate::schema::{SchemaError, SchemaProblem};
 use crate::toml::{TomlError, TomlFault};
 use reticent_core::{Code, Coded};
@@ -47,11 +48,23 @@ impl Coded for DataError {
 
 impl Coded for SchemaError {
     fn code(&self) -> Code {
-        match self.problem {
-            SchemaProblem::Syntax { .. } => Code::TomlSyntax,
-            SchemaProblem::UnknownKey { .. } => Code::TomlKey,
+        self.problem.code()
+    }
+}
+
+impl Coded for SchemaProblem {
+    fn code(&self) -> Code {
+        match self {
+            Self::Syntax { .. } => Code::TomlSyntax,
+            Self::UnknownKey { .. } => Code::TomlKey,
             _ => Code::TomlValue,
         }
+    }
+}
+
+impl Coded for NumberError {
+    fn code(&self) -> Code {
+        Code::Row
     }
 }
 

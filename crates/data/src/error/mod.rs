@@ -3,6 +3,7 @@
 mod code;
 mod text;
 
+use reticent_core::Cause;
 use thiserror::Error;
 
 use crate::schema::SchemaError;
@@ -44,6 +45,9 @@ pub enum DataError {
         action: &'static str,
         /// The system's message.
         reason: String,
+        /// The system's error.
+        #[source]
+        cause: Cause,
     },
     /// The file has no bytes, or a CSV file has no header line.
     #[error("{file}: the file is empty: a table needs at least a header with column names")]
@@ -366,7 +370,8 @@ impl DataError {
     }
 
     pub(crate) fn io(file: &str, action: &'static str, error: &std::io::Error) -> Self {
-        DataError::Io { file: file.to_owned(), action, reason: shown(&error.to_string()) }
+        let (reason, cause) = (shown(&error.to_string()), Cause::of_system(error));
+        DataError::Io { file: file.to_owned(), action, reason, cause }
     }
 
     pub(crate) fn malformed(file: &str, format: &'static str, reason: &str) -> Self {

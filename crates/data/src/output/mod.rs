@@ -321,7 +321,7 @@ impl AtomicCsv {
                     expected: usize::try_from(expected_len).unwrap_or(usize::MAX),
                     found: usize::try_from(len).unwrap_or(usize::MAX),
                 },
-                _ => DataError::Io { file, action: "write", reason },
+                _ => DataError::io(&file, "write", &std::io::Error::other(reason)),
             }
         })
     }

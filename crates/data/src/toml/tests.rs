@@ -80,6 +80,24 @@ fn mistakes_are_named_and_underlined() {
             "6 | open = 3\n  |        ^",
         ),
         ("clip = 1", Value, "s.toml:1: missing key name: add name = …", "1 | clip = 1\n  | ^"),
+        (
+            "name = \"a\"\n[inner]\nopen = true",
+            Value,
+            "s.toml:2: missing key share: add share = …",
+            "2 | [inner]\n  | ^^^^^^^",
+        ),
+        (
+            "name = \"a\"\n[[layer]]\nshare = 1\n[[layer]]\nshar = 1",
+            Key,
+            "s.toml:5: unknown key \"shar\" (did you mean \"share\"?): the keys are share, open",
+            "5 | shar = 1\n  | ^^^^",
+        ),
+        (
+            "name = \"a\"\ninner = { shared = 1 }",
+            Key,
+            "s.toml:2: unknown key \"shared\" (did you mean \"share\"?): the keys are share, open",
+            "2 | inner = { shared = 1 }\n  |           ^^^^^^",
+        ),
     ];
     for (text, fault, message, excerpt) in cases {
         let (found, told, shown) = refused(text);

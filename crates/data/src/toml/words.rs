@@ -18,15 +18,17 @@ pub(super) fn explain(
     text: &str,
     span: Option<&Range<usize>>,
 ) -> (TomlFault, String) {
+    // What is not understood is a key, or what stands behind one.
+    let fault = match span {
+        Some(span) if is_key(document, span) => TomlFault::Key,
+        _ => TomlFault::Value,
+    };
     let key = span.and_then(|span| key_at(document, span));
     let value = span.and_then(|span| text.get(span.clone())).map(shown).unwrap_or_default();
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     if let (true, Some((unknown, known))) = (message.starts_with("unknown field"), names.split_first()) {
         let suggestion = hint(closest(unknown, known));
-        return (
-            TomlFault::Key,
-            format!("unknown key \"{}\"{suggestion}: {}", shown(unknown), list("keys", known)),
-        );
+        return (fault, format!("unknown key \"{}\"{suggestion}: {}", shown(unknown), list("keys", known)));
     }
     let named = key.map(|key| format!("{} = {value}", shown(key))).unwrap_or(value);
     let problem = if let (true, Some((unknown, known))) =
@@ -42,7 +44,7 @@ pub(super) fn explain(
     } else {
         format!("{named}: {}", shown(message))
     };
-    (TomlFault::Value, problem)
+    (fault, problem)
 }
 
 fn list(what: &str, known: &[&str]) -> String {
@@ -65,6 +67,19 @@ fn wanted(expected: &str) -> String {
         other => return shown(other),
     }
     .to_owned()
+}
+
+/// Whether these bytes are a key, at any depth.
+fn is_key(table: &DeTable<'_>, span: &Range<usize>) -> bool {
+    table.iter().any(|(key, value)| key.span() == *span || has_key(value, span))
+}
+
+fn has_key(value: &Spanned<DeValue<'_>>, span: &Range<usize>) -> bool {
+    match value.get_ref() {
+        DeValue::Table(table) => is_key(table, span),
+        DeValue::Array(items) => items.iter().any(|item| has_key(item, span)),
+        _ => false,
+    }
 }
 
 /// The key whose value has these bytes, the innermost one.

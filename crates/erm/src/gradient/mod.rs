@@ -110,10 +110,7 @@ pub(crate) fn plan_with(
     };
     let multiplier = calibrate::noise_multiplier(target, account)?;
     let noise = noise_at_least(multiplier, record_norm_up(reach), budget.delta, width)?;
-    let Event::Gaussian { noise_multiplier } = noise.event() else {
-        return Err(ErmError::invalid("noise", "event", "a Gaussian event is needed"));
-    };
-    let event = step_event(noise_multiplier.get(), schedule.rate_exact()?, scope.neighboring)?;
+    let event = step_event(noise.noise_multiplier().get(), schedule.rate_exact()?, scope.neighboring)?;
     let lambda = scope.regularization.map_or(0.0, |regularization| scope.lambda(regularization));
     let theorem = "noisy gradient descent, tight accounting of the steps";
     Ok(GradientPlan { schedule, noise, event, lambda, size: scope.size, width, theorem })
@@ -153,9 +150,7 @@ fn noise_at_least(
     loop {
         let sigma = Scale::new(multiplier * sensitivity * (1.0 + more))?;
         let noise = Gaussian::with_sigma(Sensitivity::new(sensitivity)?, sigma, delta, width)?;
-        let enough =
-            matches!(noise.event(), Event::Gaussian { noise_multiplier: z } if z.get() >= multiplier);
-        if enough {
+        if noise.noise_multiplier().get() >= multiplier {
             return Ok(noise);
         }
         more *= 4.0;

@@ -88,6 +88,11 @@ impl BulkGaussian {
         Event::Gaussian { noise_multiplier: self.noise_multiplier }
     }
 
+    /// σ over what one unit can add to the rounded sum, as the event states it.
+    pub fn noise_multiplier(&self) -> NoiseMultiplier {
+        self.noise_multiplier
+    }
+
     /// What the sampler's distance from the ideal normal adds to the δ of one call, at ε.
     ///
     /// # Errors

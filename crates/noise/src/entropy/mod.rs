@@ -18,6 +18,7 @@ pub(crate) use stream::{Block, Stream};
 
 use crate::NoiseError;
 use chacha20::rand_core::{Rng, SeedableRng};
+use reticent_core::Cause;
 use std::marker::PhantomData;
 use zeroize::Zeroize;
 
@@ -56,7 +57,7 @@ pub struct Entropy {
 fn os_key() -> Result<[u8; 32], NoiseError> {
     let mut key = [0u8; 32];
     #[allow(clippy::disallowed_methods)]
-    getrandom::fill(&mut key).map_err(|error| NoiseError::Entropy(error.to_string()))?;
+    getrandom::fill(&mut key).map_err(|error| NoiseError::Entropy(Cause::new(error)))?;
     Ok(key)
 }
 

@@ -194,6 +194,11 @@ impl Gaussian {
     pub fn sigma(&self) -> f64 {
         self.0.grid.value(i128::from(self.0.sigma), 0.0)
     }
+
+    /// σ over how far neighbours can be apart on the grid, as the event states it.
+    pub fn noise_multiplier(&self) -> NoiseMultiplier {
+        self.0.noise_multiplier
+    }
 }
 
 impl Accuracy for Gaussian {

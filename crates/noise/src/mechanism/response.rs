@@ -6,7 +6,7 @@ use crate::sampler::uniform_below;
 use crate::{NoiseError, Randomness};
 use reticent_core::rounding::{div_up, ln_up, mul_up, sub_down};
 use reticent_core::special::{clopper_pearson, normal_tail_quantile};
-use reticent_core::{Confidence, Epsilon, Event, Guarantee, Probability};
+use reticent_core::{Code, Confidence, Epsilon, Event, Guarantee, Probability};
 use std::hint::black_box;
 
 /// k-ary randomized response: the true category with the keep probability, otherwise one of the
@@ -188,7 +188,12 @@ fn check_categories(categories: u64) -> Result<(), NoiseError> {
     if (2..=1 << 32).contains(&categories) {
         return Ok(());
     }
-    Err(NoiseError::invalid("categories", categories, "give at least 2 categories (and at most 2^32)"))
+    Err(NoiseError::coded(
+        Code::List,
+        "categories",
+        categories,
+        "give at least 2 categories (and at most 2^32)",
+    ))
 }
 
 /// ln(keep·(k − 1)/(1 − keep)), rounded up, not below 0.

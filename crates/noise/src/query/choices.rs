@@ -2,7 +2,7 @@ use super::{Answer, Terms};
 use crate::grid::Grid;
 use crate::mechanism::{Rule, Selection};
 use crate::{NoiseError, Releaser};
-use reticent_core::{Neighboring, Scale};
+use reticent_core::{Code, Neighboring, Scale};
 
 /// The most common of the declared categories, as its index.
 ///
@@ -25,7 +25,7 @@ pub fn mode(
     cells: &[u64],
 ) -> Result<Answer<usize>, NoiseError> {
     if cells.is_empty() {
-        return Err(NoiseError::invalid("categories", "none", "declare at least one"));
+        return Err(NoiseError::coded(Code::List, "categories", "none", "declare at least one"));
     }
     let selection = Selection::for_integers(rule, 1, terms.epsilon)?;
     let scores: Vec<i128> = cells.iter().map(|count| i128::from(*count)).collect();

@@ -1,7 +1,7 @@
 use super::{Answer, Noise, Reach, Terms, release_integers, share_of};
 use crate::mechanism::{Accuracy, StableHistogram, l2_of_units};
 use crate::{NoiseError, Releaser};
-use reticent_core::Neighboring;
+use reticent_core::{Code, Neighboring};
 use std::collections::BTreeMap;
 
 fn integer(value: u64) -> i128 {
@@ -67,7 +67,7 @@ pub fn histogram(
     cells: &[u64],
 ) -> Result<Answer<Vec<i128>>, NoiseError> {
     if cells.is_empty() {
-        return Err(NoiseError::invalid("categories", "none", "declare at least one"));
+        return Err(NoiseError::coded(Code::List, "categories", "none", "declare at least one"));
     }
     release_vector(source, terms, disjoint_reach(terms.neighboring), cells)
 }
@@ -169,12 +169,13 @@ pub fn proportion(
 /// The public number of rows, which only replace-one has.
 pub(super) fn checked_rows(terms: &Terms, rows_public: Option<u64>) -> Result<Option<u64>, NoiseError> {
     match rows_public {
-        Some(rows) if terms.neighboring == Neighboring::AddRemove => Err(NoiseError::invalid(
+        Some(rows) if terms.neighboring == Neighboring::AddRemove => Err(NoiseError::coded(
+            Code::Relation,
             "rows_public",
             rows,
             "leave it out: under add-remove the number of rows is private",
         )),
-        Some(0) => Err(NoiseError::invalid("rows_public", 0, "give at least one row")),
+        Some(0) => Err(NoiseError::coded(Code::Relation, "rows_public", 0, "give at least one row")),
         other => Ok(other),
     }
 }

@@ -1,7 +1,7 @@
 use super::{Answer, Noise, Reach, Terms, release_integers};
 use crate::mechanism::{Accuracy, DiscreteLaplace, Rule, Selection};
 use crate::{NoiseError, Released, Releaser};
-use reticent_core::{Event, Guarantee, Neighboring};
+use reticent_core::{Code, Event, Guarantee, Neighboring};
 
 /// A quantile as a ratio: `part` of `whole` of the rows lie below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,14 +48,15 @@ impl Quantile {
 /// [`NoiseError::Invalid`] naming `bounds` unless low < high, both finite, or `candidates` below 2.
 pub fn even_candidates(low: f64, high: f64, count: usize, integers: bool) -> Result<Vec<f64>, NoiseError> {
     if !(low.is_finite() && high.is_finite() && low < high && (high - low).is_finite()) {
-        return Err(NoiseError::invalid(
+        return Err(NoiseError::coded(
+            Code::Bounds,
             "bounds",
             format!("{low},{high}"),
             "give two finite numbers, the lower one first",
         ));
     }
     if count < 2 {
-        return Err(NoiseError::invalid("candidates", count, "give at least 2"));
+        return Err(NoiseError::coded(Code::List, "candidates", count, "give at least 2"));
     }
     let (first, last) = (low.ceil(), high.floor());
     if integers
@@ -91,7 +92,8 @@ impl RankTable {
             || !candidates.iter().all(|c| c.is_finite())
             || !candidates.windows(2).all(|w| w[0] < w[1])
         {
-            return Err(NoiseError::invalid(
+            return Err(NoiseError::coded(
+                Code::List,
                 "candidates",
                 candidates.len(),
                 "give at least two finite numbers in rising order",

@@ -3,7 +3,7 @@ use super::{Answer, Reach, Terms, release_integers, share_of};
 use crate::grid::Grid;
 use crate::{NoiseError, Releaser};
 use reticent_core::rounding::{mul_up, sqrt_up};
-use reticent_core::{Neighboring, Scale};
+use reticent_core::{Code, Neighboring, Scale};
 
 /// Fineness of the grid for real columns: bounds are this many bits of steps.
 const GRID_BITS: u32 = 44;
@@ -31,10 +31,11 @@ impl BoundedSum {
     pub fn new(low: f64, high: f64, integers: bool) -> Result<Self, NoiseError> {
         let text = || format!("{low},{high}");
         if !(low.is_finite() && high.is_finite() && (high - low).is_finite()) {
-            return Err(NoiseError::invalid("bounds", text(), "give two finite numbers"));
+            return Err(NoiseError::coded(Code::Bounds, "bounds", text(), "give two finite numbers"));
         }
         if low >= high {
-            return Err(NoiseError::invalid(
+            return Err(NoiseError::coded(
+                Code::Bounds,
                 "bounds",
                 text(),
                 "give the lower bound first, below the upper one",
@@ -48,7 +49,8 @@ impl BoundedSum {
         };
         let (low_point, high_point) = (grid.round(low), grid.round(high));
         if low_point == high_point {
-            return Err(NoiseError::invalid(
+            return Err(NoiseError::coded(
+                Code::Bounds,
                 "bounds",
                 text(),
                 "give bounds further apart: they are the same to 13 digits",
@@ -85,7 +87,7 @@ impl BoundedSum {
 
 fn steps(value: i128) -> Result<u64, NoiseError> {
     u64::try_from(value)
-        .map_err(|_| NoiseError::invalid("bounds", value, "give bounds of at most 2^52 in size"))
+        .map_err(|_| NoiseError::coded(Code::Bounds, "bounds", value, "give bounds of at most 2^52 in size"))
 }
 
 /// The sum of a column clamped to public bounds.
@@ -156,7 +158,8 @@ pub fn mean(
     };
     if let Some(public) = checked_rows(terms, rows_public)? {
         if public != gathered.rows {
-            return Err(NoiseError::invalid(
+            return Err(NoiseError::coded(
+                Code::Relation,
                 "rows_public",
                 public,
                 format!("give the number of values gathered: {}", gathered.rows),

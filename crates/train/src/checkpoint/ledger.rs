@@ -27,7 +27,7 @@ impl Claim {
     /// the lock has been written.
     pub fn take(folder: &Path) -> Result<Self, TrainError> {
         let path = folder.join(LOCK_FILE);
-        let lock = Lock::take(&path).map_err(|error| TrainError::unwritten(&path, &error, ""))?;
+        let lock = Lock::take(&path)?;
         let lock = lock.ok_or_else(|| {
             refused(folder, "another process is training here: wait for it, or stop it".to_owned())
         })?;
@@ -209,7 +209,7 @@ fn entry(folder: &Path) -> Result<Option<Entry>, TrainError> {
 }
 
 fn refused(path: &Path, why: String) -> TrainError {
-    TrainError::File { file: path.display().to_string(), why }
+    TrainError::file(path, why)
 }
 
 #[cfg(test)]

@@ -57,14 +57,14 @@ pub fn status(folder: &Path) -> Result<RunStatus, TrainError> {
 
 /// Replaces a file as a whole. When this returns, the new one is on disk.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
-    let refuse = |why: String| TrainError::File { file: path.display().to_string(), why };
-    let untouched = "; what was stored before is untouched, and the run can be resumed from it";
-    reticent_data::write_atomic(path, bytes)
-        .map_err(|error| TrainError::unwritten(path, &error, untouched))?;
+    let kept = "; what was stored before is untouched, and the run can be resumed from it";
+    reticent_data::write_atomic(path, bytes).map_err(|error| TrainError::Unwritten { error, kept })?;
     // The new name itself must reach the disk, too, where folders can be synchronised.
     if cfg!(unix) {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| refuse(error.to_string()))?;
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|error| TrainError::file(path, error.to_string()).because(error))?;
     }
     Ok(())
 }
@@ -74,9 +74,6 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, TrainError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(TrainError::File {
-            file: path.display().to_string(),
-            why: format!("cannot be read: {error}"),
-        }),
+        Err(error) => Err(TrainError::file(path, format!("cannot be read: {error}")).because(error)),
     }
 }

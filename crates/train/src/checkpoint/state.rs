@@ -88,7 +88,7 @@ impl State<'_> {
             average_steps,
         };
         let text = serde_json::to_string(&text)
-            .map_err(|error| TrainError::File { file: path.display().to_string(), why: error.to_string() })?;
+            .map_err(|error| TrainError::file(&path, error.to_string()).because(error))?;
         write(&path, &encode(&path, &arrays, &text)?)
     }
 
@@ -119,8 +119,8 @@ impl State<'_> {
 }
 
 fn text_of(path: &Path, arrays: &Arrays) -> Result<Text, TrainError> {
-    let refuse = |why: String| TrainError::File { file: path.display().to_string(), why };
-    let strange = |error| refuse(format!("not a checkpoint: {error}"));
+    let refuse = |why: String| TrainError::file(path, why);
+    let strange = |error: serde_json::Error| refuse(format!("not a checkpoint: {error}")).because(error);
     let text: serde_json::Value = serde_json::from_str(&arrays.text).map_err(strange)?;
     if text["format"] != FORMAT {
         return Err(refuse(format!("format {} is not known here: use a newer version", text["format"])));

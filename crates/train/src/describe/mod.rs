@@ -239,8 +239,9 @@ impl Description {
     /// # Errors
     /// [`TrainError::File`] when a number cannot be written.
     pub fn to_toml(&self) -> Result<String, TrainError> {
-        toml::to_string(self)
-            .map_err(|error| TrainError::File { file: "model.toml".to_owned(), why: error.to_string() })
+        toml::to_string(self).map_err(|error| {
+            TrainError::file(std::path::Path::new("model.toml"), error.to_string()).because(error)
+        })
     }
 
     /// Starts a network that reads examples of this shape.

@@ -157,7 +157,7 @@ impl PrivacyPlan {
         while more < 1.0 {
             let sigma = multiplier * settings.clipping.norm() * (1.0 + more);
             let noise = noise_of(&settings, sigma)?;
-            if multiplier_of(&noise).is_some_and(|z| z.get() >= multiplier) {
+            if noise.noise_multiplier().get() >= multiplier {
                 return Self::with_sigma(settings, sigma, budget.delta.get());
             }
             more *= 4.0;
@@ -173,10 +173,7 @@ impl PrivacyPlan {
         settings.check()?;
         check_delta(delta)?;
         let noise = noise_of(&settings, sigma)?;
-        let event = match multiplier_of(&noise) {
-            Some(multiplier) => step_event(&settings, multiplier)?,
-            None => return Err(TrainError::invalid("sigma", sigma, "a Gaussian event is needed")),
-        };
+        let event = step_event(&settings, noise.noise_multiplier())?;
         let plan = Self { settings, sigma, delta: Delta::new(delta)?, noise, event };
         let whole = plan.epsilon(plan.settings.steps)?;
         if !(whole.get().is_finite() && whole.get() < 1e6) {
@@ -308,14 +305,6 @@ fn check_delta(delta: f64) -> Result<(), TrainError> {
 fn noise_of(settings: &PlanSettings, sigma: f64) -> Result<BulkGaussian, TrainError> {
     let norm = Sensitivity::new(settings.clipping.norm())?;
     Ok(BulkGaussian::new(norm, Scale::new(sigma)?, settings.dimension)?)
-}
-
-/// σ over what one unit can add to the rounded sum.
-fn multiplier_of(noise: &BulkGaussian) -> Option<NoiseMultiplier> {
-    match noise.event() {
-        Event::Gaussian { noise_multiplier } => Some(noise_multiplier),
-        _ => None,
-    }
 }
 
 fn step_event(

@@ -15,7 +15,7 @@ impl Trainer {
         let claim = Claim::take(folder)?;
         if claim.has_ledger() {
             let why = "holds a run already: resume it, or give another folder".to_owned();
-            return Err(TrainError::File { file: folder.display().to_string(), why });
+            return Err(TrainError::file(folder, why));
         }
         self.begin_under(claim)
     }
@@ -36,11 +36,11 @@ impl Trainer {
     fn check_keepable(&self, folder: &Path) -> Result<(), TrainError> {
         if let Some(ledger) = &self.ledger {
             let why = "the run is kept in a folder already".to_owned();
-            return Err(TrainError::File { file: ledger.folder().display().to_string(), why });
+            return Err(TrainError::file(ledger.folder(), why));
         }
         if self.is_repeatable() {
             let why = "a repeatable training is kept in no folder: repeat it".to_owned();
-            return Err(TrainError::File { file: folder.display().to_string(), why });
+            return Err(TrainError::file(folder, why));
         }
         Ok(())
     }
@@ -54,7 +54,7 @@ impl Trainer {
     pub fn resume_from(&mut self, folder: &Path) -> Result<(), TrainError> {
         if !folder.is_dir() {
             let why = "no such folder: give the one that the run was begun in".to_owned();
-            return Err(TrainError::File { file: folder.display().to_string(), why });
+            return Err(TrainError::file(folder, why));
         }
         self.resume_under(Claim::take(folder)?)
     }
@@ -71,7 +71,7 @@ impl Trainer {
         }
         if self.is_repeatable() {
             let why = "a repeatable training resumes nothing: repeat it".to_owned();
-            return Err(TrainError::File { file: folder.display().to_string(), why });
+            return Err(TrainError::file(&folder, why));
         }
         let (stored, layout) = (self.stored(), self.layout.clone());
         let ledger = Ledger::resume(claim, stored.clone())?;
@@ -91,7 +91,7 @@ impl Trainer {
         self.announce()?;
         let Some(folder) = self.ledger.as_ref().map(|ledger| ledger.folder().to_owned()) else {
             let why = "the run is kept in no folder: begin it in one".to_owned();
-            return Err(TrainError::File { file: "checkpoint".to_owned(), why });
+            return Err(TrainError::file(Path::new("checkpoint"), why));
         };
         let (stored, layout) = (self.stored(), self.layout.clone());
         self.state().save(&folder, &stored, &layout)

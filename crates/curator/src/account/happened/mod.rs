@@ -8,9 +8,10 @@ pub use training::{Sampling, Training};
 
 use super::words::{Listed, Summary};
 use crate::Refusal;
+use reticent_accounting::amplification::{BatchRule, batch_rules};
 use reticent_accounting::{Accountant, AccountingError, Method};
 use reticent_core::event::Knob;
-use reticent_core::{Code, Event, EventLog, InvalidValue, Neighboring, NoiseMultiplier, SamplingRate};
+use reticent_core::{Code, EventLog, InvalidValue, NoiseMultiplier, SamplingRate};
 use serde::{Deserialize, Serialize};
 
 /// What happened.
@@ -96,7 +97,9 @@ impl Source {
     pub(super) fn summary(&self, account: &Accountant) -> Summary {
         match &self.origin {
             Origin::Run(run) => Summary::Run(run.clone()),
-            Origin::Listed { .. } => Summary::Events(Listed::of(account.tally().parts(), &self.log.events)),
+            Origin::Listed { .. } => {
+                Summary::Events(Listed::of(account.tally().parts(), &self.batch_rules()))
+            }
         }
     }
 
@@ -192,8 +195,8 @@ impl Source {
     /// The refusal of an account that could not be given.
     pub(super) fn refused(&self, error: AccountingError, method: Method) -> Refusal {
         let refusal = match &error {
-            AccountingError::Invalid(InvalidValue { field, value, remedy })
-            | AccountingError::Impossible(InvalidValue { field, value, remedy }) => {
+            AccountingError::Invalid(InvalidValue { field, value, remedy, .. })
+            | AccountingError::Impossible(InvalidValue { field, value, remedy, .. }) => {
                 let own = match (*field, &self.origin) {
                     ("delta" | "epsilon" | "size", _) => Some(*field),
                     ("noise_multiplier" | "epochs", Origin::Run(_)) => Some(*field),
@@ -220,29 +223,9 @@ impl Source {
         refusal.because(error)
     }
 
-    /// Whether any event, at any depth, is one of those.
-    pub(super) fn any(&self, is: &dyn Fn(&Event) -> bool) -> bool {
-        self.log.events.iter().any(|event| within(event, is))
+    /// How batches are drawn in any event, at any depth.
+    pub(super) fn batch_rules(&self) -> Vec<BatchRule> {
+        let EventLog { neighboring, events } = &self.log;
+        events.iter().flat_map(|event| batch_rules(event, *neighboring)).collect()
     }
-
-    /// Whether replaced records are compared.
-    pub(super) fn is_replace_one(&self) -> bool {
-        self.log.neighboring == Neighboring::ReplaceOne
-    }
-}
-
-/// Whether the event, or any inside it, is one of those.
-pub(super) fn within(event: &Event, is: &dyn Fn(&Event) -> bool) -> bool {
-    is(event)
-        || match event {
-            Event::PoissonSampled { event, .. }
-            | Event::SampledWithoutReplacement { event, .. }
-            | Event::Repeated { event, .. }
-            | Event::TruncatedPoisson { event, .. }
-            | Event::Shuffled { event, .. }
-            | Event::BallsInBins { event, .. }
-            | Event::RepeatAndSelect { event, .. } => within(event, is),
-            Event::Composed { events } | Event::Parallel { events } => events.iter().any(|e| within(e, is)),
-            _ => false,
-        }
 }

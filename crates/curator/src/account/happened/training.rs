@@ -4,9 +4,11 @@ use super::Unknown;
 use super::run::{Batches, Run};
 use crate::Refusal;
 use crate::account::check::{count, finite};
+use crate::account::compare::sampled_gaussian;
 use crate::account::question::not_for_a_rate;
+use reticent_accounting::{Accountant, Method};
 use reticent_core::rounding::div_up;
-use reticent_core::{Code, Neighboring, NoiseMultiplier, SamplingRate};
+use reticent_core::{Certificate, Code, EventLog, Neighboring, NoiseMultiplier, SamplingRate};
 use reticent_report::digits::exactly;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -31,6 +33,23 @@ pub struct Training {
     pub sampling: Sampling,
     /// What is hidden.
     pub neighboring: Neighboring,
+}
+
+impl Training {
+    /// The training run that a certificate covers, where its events are Gaussian steps on Poisson samples under add-remove and
+    /// nothing else: with its noise multiplier, sampling rate and steps.
+    pub fn of(certificate: &Certificate) -> Option<Self> {
+        let log = EventLog { neighboring: certificate.neighboring, events: certificate.events.clone() };
+        let account = Accountant::of_log(&log, Method::Pld).ok()?;
+        let (rate, noise, steps) = sampled_gaussian(&account)?;
+        Some(Self {
+            noise_multiplier: Some(noise.get()),
+            sampling_rate: Some(rate.get()),
+            steps: Some(steps),
+            neighboring: certificate.neighboring,
+            ..Self::default()
+        })
+    }
 }
 
 impl Default for Training {

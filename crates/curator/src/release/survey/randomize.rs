@@ -212,11 +212,13 @@ impl PlannedRandomize {
                 .spawn_scoped(scope, move || {
                     write_csv_atomic(out, &header, rows_until_done(receiver, header.len()))
                 })
-                .map_err(|error| Refusal::new(Code::Thread, format!("no thread to write with: {error}")))?;
+                .map_err(|error| {
+                    Refusal::new(Code::Thread, format!("no thread to write with: {error}")).because(error)
+                })?;
             let read = self.read_rows(&columns, report, &sender, watch);
             drop(sender);
             match (read, writer.join()) {
-                (_, Err(_)) => Err(Refusal::internal("internal error while writing: please report it")),
+                (_, Err(panic)) => std::panic::resume_unwind(panic),
                 (Ok(_), Ok(Ok(rows))) => Ok(rows),
                 // The writer stops only because the reader failed, unless writing itself failed.
                 (Err(refusal), Ok(Err(DataError::OutputRow { .. }))) => Err(refusal),

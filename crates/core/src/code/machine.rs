@@ -7,7 +7,6 @@ pub(super) const INTERNAL: Explanation = Explanation {
     cause: "The program met something that its authors held to be impossible. What was printed or written \
             before is as good as ever.",
     remedy: "Please report it with the command that you ran; leave private data out of the report.",
-    example: None,
 };
 
 pub(super) const ENTROPY: Explanation = Explanation {
@@ -16,21 +15,18 @@ pub(super) const ENTROPY: Explanation = Explanation {
             the command stops.",
     remedy: "Check that the system gives randomness (in a sandbox: the system call getrandom), and run the \
              command again.",
-    example: None,
 };
 
 pub(super) const THREAD: Explanation = Explanation {
     title: "no thread could be started",
     cause: "The operating system refused a thread: a limit on processes or memory is reached.",
     remedy: "Ask for fewer with --threads, or raise the limit.",
-    example: None,
 };
 
 pub(super) const DEVICE: Explanation = Explanation {
     title: "the device failed",
     cause: "The device that computes gave no result, or one that cannot be read.",
     remedy: "Run the command again; if it fails again, use another device.",
-    example: None,
 };
 
 pub(super) const OUTPUT: Explanation = Explanation {
@@ -39,5 +35,4 @@ pub(super) const OUTPUT: Explanation = Explanation {
             another reason. The command itself was done: privacy that it spent is spent.",
     remedy: "Free the disk or write elsewhere. Write to a file and look at its start, instead of a pipe to 'head'. Keep what the \
              command wrote to files.",
-    example: None,
 };

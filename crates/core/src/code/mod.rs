@@ -2,6 +2,26 @@
 //!
 //! Codes are append-only: a code keeps its number and its meaning for good, scripts may rely on it. A new kind of mistake
 //! gets a new number at the end of its group; a code that nothing uses any more stays here and is explained as retired.
+//!
+//! What a code means stands here too, so that the command, its pages and every binding say the same.
+//!
+//! | module | explains |
+//! |---|---|
+//! | `command` | R1xx: the command line |
+//! | `value` | R2xx: values |
+//! | `file` | R3xx: files and tables |
+//! | `guarantee` | R4xx: what no guarantee covers |
+//! | `model` | R5xx: stored models and runs |
+//! | `audit` | R6xx: audits |
+//! | `machine` | R9xx: the machine and defects |
+
+mod audit;
+mod command;
+mod file;
+mod guarantee;
+mod machine;
+mod model;
+mod value;
 
 use std::fmt;
 
@@ -124,7 +144,85 @@ codes! {
     Output = 905,
 }
 
+/// What a code means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Explanation {
+    /// A few words.
+    pub title: &'static str,
+    /// What went wrong, in whole sentences.
+    pub cause: &'static str,
+    /// What to do about it, in whole sentences.
+    pub remedy: &'static str,
+}
+
 impl Code {
+    /// The groups of codes: the first digit of their numbers, and what they are about.
+    pub const GROUPS: [(u16, &'static str); 7] = [
+        (1, "The command line"),
+        (2, "Values"),
+        (3, "Files and tables"),
+        (4, "What no guarantee covers"),
+        (5, "Stored models and runs"),
+        (6, "Audits"),
+        (9, "The machine and defects"),
+    ];
+
+    /// What it means.
+    pub fn explanation(self) -> Explanation {
+        match self {
+            Self::UnknownWord => command::UNKNOWN_WORD,
+            Self::Missing => command::MISSING,
+            Self::Conflict => command::CONFLICT,
+            Self::Words => command::WORDS,
+            Self::Unexplained => command::UNEXPLAINED,
+            Self::Range => value::RANGE,
+            Self::NotANumber => value::NOT_A_NUMBER,
+            Self::UnknownName => value::UNKNOWN_NAME,
+            Self::Bounds => value::BOUNDS,
+            Self::List => value::LIST,
+            Self::Filter => value::FILTER,
+            Self::Useless => value::USELESS,
+            Self::NotFound => file::NOT_FOUND,
+            Self::Unreadable => file::UNREADABLE,
+            Self::Unwritable => file::UNWRITABLE,
+            Self::Taken => file::TAKEN,
+            Self::Format => file::FORMAT,
+            Self::Column => file::COLUMN,
+            Self::Row => file::ROW,
+            Self::NoRows => file::NO_ROWS,
+            Self::Type => file::TYPE,
+            Self::Dataset => file::DATASET,
+            Self::TomlSyntax => file::TOML_SYNTAX,
+            Self::TomlValue => file::TOML_VALUE,
+            Self::TomlKey => file::TOML_KEY,
+            Self::Json => file::JSON,
+            Self::Schema => file::SCHEMA,
+            Self::Vocabulary => file::VOCABULARY,
+            Self::TooLarge => file::TOO_LARGE,
+            Self::Layer => file::LAYER,
+            Self::Unsupported => guarantee::UNSUPPORTED,
+            Self::Relation => guarantee::RELATION,
+            Self::Kind => guarantee::KIND,
+            Self::NotConverged => guarantee::NOT_CONVERGED,
+            Self::Spent => guarantee::SPENT,
+            Self::Unreachable => guarantee::UNREACHABLE,
+            Self::NoModel => model::NO_MODEL,
+            Self::Broken => model::BROKEN,
+            Self::Changed => model::CHANGED,
+            Self::Misfit => model::MISFIT,
+            Self::NotMeasurable => audit::NOT_MEASURABLE,
+            Self::Premise => audit::PREMISE,
+            Self::References => audit::REFERENCES,
+            Self::NoAudit => audit::NO_AUDIT,
+            Self::Scores => audit::SCORES,
+            Self::Internal => machine::INTERNAL,
+            Self::Entropy => machine::ENTROPY,
+            Self::Thread => machine::THREAD,
+            Self::Device => machine::DEVICE,
+            Self::Output => machine::OUTPUT,
+        }
+    }
+
     /// Its number.
     pub fn number(self) -> u16 {
         self as u16
@@ -148,4 +246,29 @@ impl fmt::Display for Code {
 pub trait Coded: std::error::Error {
     /// What kind of mistake it is.
     fn code(&self) -> Code;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_in_order_and_explained() {
+        assert!(Code::ALL.windows(2).all(|pair| pair[0].number() < pair[1].number()));
+        for code in Code::ALL {
+            let Explanation { title, cause, remedy } = code.explanation();
+            assert!(title.len() > 5 && cause.ends_with('.') && remedy.ends_with('.'), "{code}");
+            assert!(Code::GROUPS.iter().any(|(digit, _)| *digit == code.number() / 100), "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_are_read_in_several_ways() {
+        for text in ["R201", "r201", "201", " R201 "] {
+            assert_eq!(Code::parse(text), Some(Code::Range), "{text}");
+        }
+        for text in ["", "R", "R2", "2010", "RR", "R-1", "range"] {
+            assert_eq!(Code::parse(text), None, "{text}");
+        }
+    }
 }
