@@ -64,6 +64,18 @@ impl Writer {
         self.claim.as_ref().and_then(Claim::request)
     }
 
+    /// Whether the ledger holds the terms of a run.
+    pub(crate) fn has_run(&self) -> bool {
+        self.claim.as_ref().is_some_and(Claim::has_run)
+    }
+
+    /// Adds to the request in the ledger what was drawn before the terms of the run were known; written with those.
+    pub(crate) fn add(&mut self, key: &str, value: Value) {
+        if let Some(claim) = &mut self.claim {
+            claim.add(key, value);
+        }
+    }
+
     /// The folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder

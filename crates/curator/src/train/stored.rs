@@ -50,7 +50,8 @@ pub(crate) fn begin(
     writer.write(DESCRIPTION_FILE, description.to_toml()?.as_bytes())
 }
 
-/// Writes the run with what was counted for it. Its paths lead to the folder's own files.
+/// Writes the run with what was counted for it, and has the ledger state the count with the terms to come. Its paths lead to
+/// the folder's own files.
 pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Result<(), Refusal> {
     let mut kept = Train { out: None, label: None, ..run.clone() };
     for path in [&mut kept.data, &mut kept.validation, &mut kept.data_dir] {
@@ -66,25 +67,31 @@ pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Re
         kept.model = Some(DESCRIPTION_FILE.to_owned());
     }
     writer.keep();
+    kept::add_count(writer, run)?;
     writer.write(RUN_FILE, kept.to_toml()?.as_bytes())
 }
 
 /// Refuses a run that goes on with something else than it began with: another request, other data, or files of the folder that
-/// were changed meanwhile.
+/// were changed meanwhile. Returns what it began with, whose budget is compared once more when the trainer has compared its own.
 pub(crate) fn check_same(
     writer: &Writer,
     run: &Train,
     reader: &Reader,
     description: &Description,
     data: (&str, Content<'_>),
-) -> Result<(), Refusal> {
+) -> Result<Value, Refusal> {
     let folder = writer.folder();
     let is = kept::request(run, reader, description)?;
     let stored = Train::read(&folder.join(RUN_FILE))?;
-    match writer.request() {
-        Some(was) => kept::compare(was, &is)?,
+    let was = match writer.request() {
+        Some(was) => was.clone(),
         // A run from before the ledger kept the request: what the file says is all that is known.
-        None => kept::compare(&kept::request(&stored, reader, description)?, &is)?,
+        None => kept::request(&stored, reader, description)?,
+    };
+    kept::compare(&was, &is)?;
+    // A ledger without terms gets them from the trainer, which has nothing to compare them with.
+    if !writer.has_run() {
+        kept::compare_budget(&was, &is)?;
     }
     let on_disk = folder.join(DESCRIPTION_FILE);
     let known = Description::from_toml(&text(&on_disk)?, &on_disk.display().to_string())?;
@@ -103,8 +110,10 @@ pub(crate) fn check_same(
         return Err(changed("schema"));
     }
     match Fingerprint::read(folder)? {
-        None => kept::compare_paths(&stored, run),
-        Some(known) if known.is_of(data.1, None) => Ok(()),
+        // A run from before there were fingerprints.
+        None if writer.request().is_none() => kept::compare_paths(&stored, run).map(|()| was),
+        None => Err(Fingerprint::missing(folder)),
+        Some(known) if known.is_of(data.1, None) => Ok(was),
         Some(_) => {
             let text = format!(
                 "the run was begun with other data than {}: give those it was begun with, or begin a new run",
