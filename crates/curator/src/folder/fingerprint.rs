@@ -14,7 +14,7 @@
 //! Data are compared as a whole and never row by row: a refusal for a part would answer whether a row is among the private ones.
 
 use super::layout::FINGERPRINT_FILE;
-use super::seal::hex;
+use super::seal::{hex, is_bound};
 use super::writer::Writer;
 use crate::refusal::Refusal;
 use reticent_core::Code;
@@ -249,7 +249,7 @@ impl Fingerprint {
         Refusal::new(Code::Broken, format!("{}: {why}", path.display()))
     }
 
-    /// Refuses data other than those that the folder's model was trained on.
+    /// Refuses data other than those that the folder's model was trained on, and a model that should know them and does not.
     pub(crate) fn check(
         folder: &Path,
         name: &str,
@@ -264,6 +264,7 @@ impl Fingerprint {
                 );
                 Err(Refusal::new(Code::Changed, text))
             }
+            None if is_bound(folder) => Err(Self::missing(folder)),
             _ => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use super::{Input, Reader, Source, Train, kept};
 use crate::folder::layout::{
     CERTIFICATE_FILE, DESCRIPTION_FILE, Kind, METRICS_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, RUN_FILE,
-    SCHEMA_FILE, VOCABULARY_FILE,
+    SCHEMA_FILE, VOCABULARY_FILE, is_beginning,
 };
 use crate::folder::{Content, Fingerprint, Seal, Writer, certificate_text, whole};
 use crate::refusal::Refusal;
@@ -31,6 +31,39 @@ struct About {
     private: bool,
     #[serde(default)]
     digests: Seal,
+}
+
+impl About {
+    /// Reads `model.json`.
+    fn of(folder: &Path) -> Result<Self, Refusal> {
+        let path = folder.join(MODEL_FILE);
+        if !path.is_file() {
+            let why = match is_beginning(folder) {
+                true => {
+                    "the training was ended before its first draw: begin it again with 'reticent train --out'"
+                }
+                false => {
+                    "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
+                     stands with 'reticent train --finish'"
+                }
+            };
+            return Err(Refusal::new(Code::NoModel, format!("{}: {why}", folder.display())));
+        }
+        let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
+        let text = fs::read_to_string(&path).map_err(|error| refuse(error.to_string()))?;
+        let about: Self = serde_json::from_str(&text)
+            .map_err(|error| refuse(format!("not a stored network ({error}): train it again")))?;
+        match about.format > FORMAT {
+            true => Err(refuse(format!("format {} is not known here: use a newer version", about.format))),
+            false => Ok(about),
+        }
+    }
+}
+
+/// Refuses a folder without a finished network, or one whose files are not those that were stored with it.
+pub(crate) fn verify(folder: &Path) -> Result<(), Refusal> {
+    let about = About::of(folder)?;
+    about.digests.check(folder, (Kind::Network, about.format), |_| None)
 }
 
 /// Writes what is public, after the ledger and before anything is drawn.
@@ -157,7 +190,7 @@ pub(crate) fn finish(
     let folder = writer.folder();
     save_weights(&folder.join(NETWORK_WEIGHTS_FILE), layout, weights)?;
     let mut digests = Seal::default();
-    for name in [NETWORK_WEIGHTS_FILE, CERTIFICATE_FILE, DESCRIPTION_FILE] {
+    for name in [NETWORK_WEIGHTS_FILE, CERTIFICATE_FILE, DESCRIPTION_FILE, RUN_FILE] {
         digests.add_file(folder, name)?;
     }
     if reader.schema.is_some() {
@@ -196,22 +229,10 @@ pub(crate) struct Stored {
 impl Stored {
     pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
         let path = folder.join(MODEL_FILE);
-        if !path.is_file() {
-            let why = "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
-                       stands with 'reticent train --finish'";
-            return Err(Refusal::new(Code::NoModel, format!("{}: {why}", folder.display())));
-        }
         let refuse =
             |path: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
-        let text = fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()))?;
-        let about: About = serde_json::from_str(&text)
-            .map_err(|error| refuse(&path, format!("not a stored network ({error}): train it again")))?;
-        if about.format > FORMAT {
-            return Err(refuse(
-                &path,
-                format!("format {} is not known here: use a newer version", about.format),
-            ));
-        }
+        let about = About::of(folder)?;
+        let (format, digests) = (about.format, about.digests);
         let (schema, vocabulary) = match about.input {
             Input::Images { .. } => (None, None),
             Input::Table => (Some(Schema::read(&folder.join(SCHEMA_FILE))?), None),
@@ -233,7 +254,7 @@ impl Stored {
         }
         let network = Network::new(description, Effort::default())?;
         let weights = load_weights(&folder.join(NETWORK_WEIGHTS_FILE), network.layout())?;
-        about.digests.check(folder, Kind::Network)?;
+        digests.check(folder, (Kind::Network, format), |_| None)?;
         Ok(Self { network, weights, reader })
     }
 
