@@ -77,9 +77,9 @@ pub(crate) fn finish(
         About { format: FORMAT, kind: Kind::Linear, private: own(model).is_some(), digests: &seal, model };
     let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
     writer.keep();
-    writer.write(MODEL_FILE, format!("{text}\n").as_bytes())?;
+    writer.write_durably(MODEL_FILE, format!("{text}\n").as_bytes())?;
     writer.write(LINEAR_WEIGHTS_FILE, &weights)?;
-    writer.write(CERTIFICATE_FILE, certificate.as_bytes())
+    writer.write_durably(CERTIFICATE_FILE, certificate.as_bytes())
 }
 
 /// The certificate that a model carries itself.

@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::watch::Watch;
 use reticent_core::{Certificate, Code};
 use reticent_data::text::Vocabulary;
-use reticent_data::{Schema, append};
+use reticent_data::{Schema, append_line};
 use reticent_train::{Description, Effort, Examples, Layout, Model, Network, TrainError};
 use reticent_train::{load_weights, save_weights};
 use serde::{Deserialize, Serialize};
@@ -208,7 +208,7 @@ pub(crate) fn finish(
         digests,
     };
     let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
-    writer.write(MODEL_FILE, format!("{text}\n").as_bytes())
+    writer.write_durably(MODEL_FILE, format!("{text}\n").as_bytes())
 }
 
 /// Adds a line of metrics.
@@ -216,7 +216,7 @@ pub(crate) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Re
     let path = folder.join(METRICS_FILE);
     let text = serde_json::to_string(line)
         .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")))?;
-    Ok(append(&path, format!("{text}\n").as_bytes())?)
+    Ok(append_line(&path, &text)?)
 }
 
 /// A finished model that was read back.

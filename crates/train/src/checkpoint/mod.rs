@@ -18,7 +18,6 @@ pub(crate) use state::{State, Stored};
 
 use crate::TrainError;
 use crate::trainer::{Recipe, Terms};
-use std::fs::File;
 use std::path::Path;
 
 /// The name of the checkpoint in a run's folder.
@@ -57,16 +56,12 @@ pub fn status(folder: &Path) -> Result<RunStatus, TrainError> {
 
 /// Replaces a file as a whole. When this returns, the new one is on disk.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
-    let refuse = |why: String| TrainError::File { file: path.display().to_string(), why };
     let untouched = "; what was stored before is untouched, and the run can be resumed from it";
     reticent_data::write_atomic(path, bytes)
         .map_err(|error| TrainError::unwritten(path, &error, untouched))?;
-    // The new name itself must reach the disk, too, where folders can be synchronised.
-    if cfg!(unix) {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| refuse(error.to_string()))?;
-    }
-    Ok(())
+    // The new name itself must reach the disk, too.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    reticent_data::sync_folder(folder).map_err(|error| TrainError::unwritten(path, &error, ""))
 }
 
 /// Reads a whole file; none when there is none.
