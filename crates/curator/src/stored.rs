@@ -56,3 +56,18 @@ pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
     };
     serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::layout::DESCRIPTION_FILE;
+
+    #[test]
+    fn a_certificate_without_a_finished_model_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(CERTIFICATE_FILE), "null").unwrap();
+        assert_eq!(read_certificate(folder.path()).unwrap_err().code(), Code::NoModel);
+        fs::write(folder.path().join(DESCRIPTION_FILE), "").unwrap();
+        assert_eq!(read_certificate(folder.path()).unwrap_err().code(), Code::NoModel);
+    }
+}

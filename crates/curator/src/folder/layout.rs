@@ -156,11 +156,11 @@ pub(crate) fn check_new(folder: &Path, kind: Kind) -> Result<(), Refusal> {
                 Code::Taken,
                 "it holds a model, whose certificate and audits would be lost: give a new folder",
             ),
-            Kind::Linear => refuse(Code::Taken, "the folder holds something else: give a new one"),
             _ if has_run(folder) && !has(RUN_FILE) => refuse(
                 Code::Taken,
                 "it holds a run without its run.toml: restore the file from a copy and go on with ⟦resume⟧, or give a new folder",
             ),
+            Kind::Linear => refuse(Code::Taken, "the folder holds something else: give a new one"),
             Kind::Network if has(RUN_FILE) && !has(LEDGER_FILE) => refuse(
                 Code::Taken,
                 "it holds a run without its ledger.json, which cannot go on: remove the folder, or give a new one",

@@ -112,35 +112,34 @@ pub(super) fn add_count(writer: &mut Writer, run: &Train) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Gives a run that goes on the count that its ledger states: the file `run.toml` does not decide what was paid. A run that was
-/// killed before the ledger stated one has the count of the file, which must be the one that its budget pays for.
+/// Gives a run that goes on the count that its ledger states, which the file `run.toml` must have, too: it does not decide what was
+/// paid. A run that was killed before the ledger stated one has the count of the file, which must be the one that its budget pays
+/// for.
 pub(super) fn take_count(writer: &Writer, run: &mut Train, settings: &Settings) -> Result<(), Refusal> {
-    let broken = |file: &str, why: &str| {
-        let path = writer.folder().join(file);
-        Refusal::new(Code::Broken, format!("{}: {why}", path.display()))
-    };
-    match writer.request() {
-        // A run from before the ledger kept the request.
-        None => Ok(()),
-        Some(was) if writer.has_run() => {
-            let why = "not a count of the rows: restore it from a copy, or train again";
-            run.counted =
-                serde_json::from_value(was[COUNTED].clone()).map_err(|_| broken(LEDGER_FILE, why))?;
-            Ok(())
-        }
-        Some(_) => {
-            let Some((events, guarantee)) = run.counted.as_ref().map(Counted::cost).transpose()? else {
-                return Ok(());
-            };
-            let paid = counting(&Train { counted: None, ..run.clone() }, settings)?;
-            match paid.is_none_or(|paid| paid.is(&events, guarantee)) {
-                true => Ok(()),
-                false => {
-                    let why = "not the count that the run began with: no step was taken, so remove the folder and begin a new run";
-                    Err(broken(RUN_FILE, why))
-                }
+    let path = writer.folder().join(RUN_FILE);
+    let refuse = |why: &str| Err(Refusal::new(Code::Broken, format!("{}: {why}", path.display())));
+    // A run from before the ledger kept the request has its count in the file alone.
+    let Some(begun) = writer.request() else { return Ok(()) };
+    if writer.has_run() {
+        let known: Option<Counted> = serde_json::from_value(begun[COUNTED].clone())
+            .map_err(|error| Refusal::new(Code::Broken, format!("{LEDGER_FILE}: {COUNTED}: {error}")))?;
+        match (Train::read(&path)?.counted, &known) {
+            (None, Some(_)) => return refuse("the count of the rows is missing: restore it from a copy"),
+            (stored, known) if stored != *known => {
+                return refuse("not the count of the rows that the run began with: restore it from a copy");
             }
+            _ => run.counted = known,
         }
+        return Ok(());
+    }
+    let Some((events, guarantee)) = run.counted.as_ref().map(Counted::cost).transpose()? else {
+        return Ok(());
+    };
+    match counting(&Train { counted: None, ..run.clone() }, settings)? {
+        Some(paid) if !paid.is(&events, guarantee) => refuse(
+            "not the count of the rows that the run began with: no step was taken, so remove the folder and begin a new run",
+        ),
+        _ => Ok(()),
     }
 }
 
