@@ -7,7 +7,7 @@
 //! Whoever has the key and the digest can try out whole tables: he learns whether a table that he can write down *is* the training data,
 //! hence, if he knows all rows but one, whether that one is who he thinks. That is what no certificate allows. So the file belongs
 //! to the private side: only its owner may read it, the certificate does not speak for it, and it is not to be given away with the
-//! model (it can be removed; then nothing is compared). A digest without a key would tell the same to everyone who sees it,
+//! model. Without it a model predicts and is evaluated; it is neither audited nor resumed. A digest without a key would tell the same to everyone who sees it,
 //! wherever it was copied to, and two folders with the same digest would be seen to have the same data; a keyed one without its key is
 //! a random number.
 //!

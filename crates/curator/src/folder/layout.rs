@@ -32,7 +32,8 @@ pub const FIT_FILE: &str = "run.json";
 pub const RUN_FILE: &str = "run.toml";
 /// How a network's training went.
 pub const METRICS_FILE: &str = "metrics.jsonl";
-/// A keyed digest of the training data, with its key: private, whatever the certificate says.
+/// A keyed digest of the training data, with its key: private, whatever the certificate says, and to be removed from a folder that is
+/// given away.
 pub const FINGERPRINT_FILE: &str = "fingerprint.json";
 
 /// The files whose digests a report states, in its order.
