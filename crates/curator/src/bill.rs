@@ -66,9 +66,9 @@ impl Counting {
         Ok(Self { terms, plan, guarantee: answer.guarantee, left })
     }
 
-    /// Whether a count with these events and this cost is the one that is settled here.
-    pub(crate) fn is(&self, events: &[Event], guarantee: Guarantee) -> bool {
-        self.plan.events() == events && self.guarantee == guarantee
+    /// Whether a count with these events, of which this ε is stated, is the one that is settled here.
+    pub(crate) fn is(&self, events: &[Event], epsilon: f64) -> bool {
+        self.plan.events() == events && self.guarantee.epsilon.get() == epsilon
     }
 
     /// Puts the count on record.

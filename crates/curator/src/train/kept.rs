@@ -132,11 +132,10 @@ pub(super) fn take_count(writer: &Writer, run: &mut Train, settings: &Settings) 
         }
         return Ok(());
     }
-    let Some((events, guarantee)) = run.counted.as_ref().map(Counted::cost).transpose()? else {
-        return Ok(());
-    };
+    let Some(counted) = &run.counted else { return Ok(()) };
+    let (events, _) = counted.cost()?;
     match counting(&Train { counted: None, ..run.clone() }, settings)? {
-        Some(paid) if !paid.is(&events, guarantee) => refuse(
+        Some(paid) if !paid.is(&events, counted.epsilon) => refuse(
             "not the count of the rows that the run began with: no step was taken, so remove the folder and begin a new run",
         ),
         _ => Ok(()),
