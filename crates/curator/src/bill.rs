@@ -66,6 +66,11 @@ impl Counting {
         Ok(Self { terms, plan, guarantee: answer.guarantee, left })
     }
 
+    /// Whether a count with these events, of which this ε is stated, is the one that is settled here.
+    pub(crate) fn is(&self, events: &[Event], epsilon: f64) -> bool {
+        self.plan.events() == events && self.guarantee.epsilon.get() == epsilon
+    }
+
     /// Puts the count on record.
     pub(crate) fn charge(self, payer: &mut Session) -> Result<PaidCount, Refusal> {
         let permit = payer.charge(&self.plan)?;

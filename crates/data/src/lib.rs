@@ -71,8 +71,8 @@ pub use error::{DataError, closest};
 pub use filter::Predicate;
 pub use image::{Images, Part};
 pub use output::{
-    Lock, append, check_regular, make_private, rewrite_column, sweep, temporary_of, write_atomic,
-    write_csv_atomic, write_csv_private, write_private,
+    Lock, append_line, check_regular, make_private, rewrite_column, sweep, sync_folder, temporary_of,
+    write_atomic, write_csv_atomic, write_csv_private, write_private,
 };
 pub use schema::{Schema, SchemaError};
 pub use split::{Side, Split, keyed_hash};

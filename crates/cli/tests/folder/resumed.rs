@@ -1,6 +1,7 @@
 //! A run that goes on is the run that was begun.
 
-use super::{Folder, PEOPLE, SCHEMA, files, json, network, refusal, reticent, stdout};
+use super::{Folder, PEOPLE, SCHEMA, files, json, linear, network, refusal, reticent, stdout};
+use serde_json::Value;
 
 #[test]
 fn other_data_schemas_and_requests_are_refused() {
@@ -31,6 +32,127 @@ fn other_data_schemas_and_requests_are_refused() {
     std::fs::remove_file(&data).unwrap();
     let more = ["--threads", "1", "--checkpoint-every", "2"];
     json(&[&["train", moved.as_str(), "--resume", &out][..], &more].concat());
+}
+
+/// Has a finished run look as if it had been killed between `run.toml` and the terms in its ledger.
+fn without_terms(folder: &Folder) {
+    for name in
+        ["checkpoint.safetensors", "metrics.jsonl", "certificate.json", "model.json", "model.safetensors"]
+    {
+        std::fs::remove_file(folder.path(&format!("run/{name}"))).unwrap();
+    }
+    let mut ledger: Value = serde_json::from_str(&folder.read("run/ledger.json")).unwrap();
+    ledger.as_object_mut().unwrap().remove("run").unwrap();
+    ledger["request"].as_object_mut().unwrap().remove("counted").unwrap();
+    ledger["counted"] = 0.into();
+    folder.file("run/ledger.json", ledger.to_string());
+}
+
+/// `run.toml` with a count that is said to have cost nearly nothing.
+fn cheaper(run: &str) -> String {
+    let (head, counted) = run.split_once("[counted]").unwrap();
+    let lines = counted.lines().map(|line| match line.starts_with("epsilon") {
+        true => "epsilon = 0.0001",
+        false => line,
+    });
+    format!("{head}[counted]{}\n", lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn the_count_and_the_budget_are_those_that_the_run_began_with() {
+    let folder = Folder::new();
+    let out = folder.path("run");
+    let began = json(&network(PEOPLE, &out));
+    let (run, whole) = (folder.read("run/run.toml"), files(&out));
+    let uncounted = run.split_once("[counted]").unwrap().0.to_owned();
+    let less = cheaper(&run).replacen("epsilon = 4.0", "epsilon = 3.9201", 1);
+    for (text, why) in [
+        (&uncounted, "the count of the rows is missing"),
+        (&less, "not the count of the rows"),
+        (&cheaper(&run), "not the count"),
+    ] {
+        folder.file("run/run.toml", text);
+        let line = refusal(&["train", "--resume", &out]);
+        assert!(line.contains("run.toml") && line.contains(why), "{line}");
+    }
+    folder.file("run/run.toml", &run);
+    assert_eq!(files(&out), whole, "a refused run draws and writes nothing");
+    assert_eq!(json(&["train", "--resume", &out])["certificate"], began["certificate"]);
+    // Before its terms were stored, nothing but the request in the ledger is there to compare with.
+    without_terms(&folder);
+    for (text, why) in
+        [(&uncounted, "the count of the rows is missing"), (&cheaper(&run), "not the count of the rows")]
+    {
+        folder.file("run/run.toml", text);
+        let line = refusal(&["train", "--resume", &out]);
+        assert!(line.contains("run.toml") && line.contains(why), "{line}");
+    }
+    let other = folder.path("other");
+    let mut words = network(PEOPLE, &other);
+    words[7] = "2";
+    stdout(&words);
+    folder.file("run/run.toml", folder.read("other/run.toml"));
+    let line = refusal(&["train", "--resume", &out]);
+    assert!(line.contains("another epsilon: 4.0 then, 2.0 now"), "{line}");
+    folder.file("run/run.toml", &run);
+    let again = json(&["train", "--resume", &out]);
+    assert_eq!(again["dataset_size"], began["dataset_size"]);
+    let ledger: Value = serde_json::from_str(&folder.read("run/ledger.json")).unwrap();
+    assert_eq!(ledger["request"]["counted"]["size"], began["dataset_size"]);
+}
+
+#[test]
+fn without_the_fingerprint_nothing_goes_on_and_nothing_is_audited() {
+    let folder = Folder::new();
+    let [one, two] = ["one", "two"].map(|name| folder.path(name));
+    stdout(&linear(PEOPLE, &one));
+    stdout(&network(PEOPLE, &two));
+    for out in [&one, &two] {
+        std::fs::remove_file(format!("{out}/fingerprint.json")).unwrap();
+        assert_eq!(stdout(&["predict", out, PEOPLE]).lines().count(), 241);
+        let line = refusal(&["audit", out, "--references", "2", "--non-members", PEOPLE]);
+        assert!(line.contains("fingerprint.json"), "{line}");
+    }
+    let line = refusal(&["train", "--resume", &two]);
+    assert!(line.contains("fingerprint.json"), "{line}");
+}
+
+#[test]
+fn a_ledger_is_not_taken_away_and_a_run_without_one_is_no_dead_end() {
+    let folder = Folder::new();
+    let out = folder.path("run");
+    stdout(&network(PEOPLE, &out));
+    for name in
+        ["checkpoint.safetensors", "metrics.jsonl", "certificate.json", "model.json", "model.safetensors"]
+    {
+        std::fs::remove_file(folder.path(&format!("run/{name}"))).unwrap();
+    }
+    let run = folder.read("run/run.toml");
+    std::fs::remove_file(folder.path("run/run.toml")).unwrap();
+    let before = files(&out);
+    for words in [network(PEOPLE, &out), linear(PEOPLE, &out)] {
+        let line = refusal(&words);
+        assert!(line.contains("without its run.toml"), "{line}");
+        assert_eq!(files(&out), before);
+    }
+    folder.file("run/run.toml", run);
+    std::fs::remove_file(folder.path("run/ledger.json")).unwrap();
+    for words in [network(PEOPLE, &out), vec!["train", "--resume", &out]] {
+        let line = refusal(&words);
+        assert!(line.contains("remove the folder"), "{line}");
+    }
+}
+
+#[test]
+fn a_beginning_is_not_resumed_and_predict_does_not_say_so() {
+    let folder = Folder::new();
+    let out = folder.path("run");
+    stdout(&network(PEOPLE, &out));
+    without_terms(&folder);
+    std::fs::remove_file(folder.path("run/run.toml")).unwrap();
+    let line = refusal(&["predict", &out, PEOPLE]);
+    assert!(line.contains("before its first draw") && !line.contains("--resume"), "{line}");
+    stdout(&network(PEOPLE, &out));
 }
 
 #[test]
@@ -64,6 +186,10 @@ fn users_keep_their_number_of_rows() {
 fn a_refused_training_leaves_nothing_behind() {
     let folder = Folder::new();
     let out = folder.path("run");
+    let deep = folder.path("above/within/run");
+    let words = [&network(PEOPLE, &deep)[..], &["--dataset-size", "10"]].concat();
+    assert!(refusal(&words).contains("--batch-size"));
+    assert!(!std::path::Path::new(&folder.path("above")).exists());
     let words = [&network(PEOPLE, &out)[..], &["--dataset-size", "10"]].concat();
     assert!(refusal(&words).contains("--batch-size"));
     assert!(!std::path::Path::new(&out).exists());

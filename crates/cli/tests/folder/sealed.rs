@@ -1,6 +1,7 @@
 //! Certificate and weights belong together, and what tells about the data is private.
 
-use super::{Folder, PEOPLE, SCHEMA, copy, json, linear, network, refusal, stdout};
+use super::{Folder, PEOPLE, SCHEMA, copy, files, json, linear, network, refusal, stdout};
+use serde_json::Value;
 
 /// Everything that reads a model refuses it.
 fn refused(model: &str, file: &str, why: &str) {
@@ -59,6 +60,89 @@ fn a_network_is_bound_to_its_layers_as_well() {
     assert!(line.contains("another model"), "{line}");
     folder.file("one/model.toml", layers);
     assert!(json(&["evaluate", &one, PEOPLE])["rows"] == 240);
+}
+
+/// `model.json` of a folder with a change.
+fn edit(folder: &Folder, name: &str, change: impl Fn(&mut Value)) {
+    let path = format!("{name}/model.json");
+    let mut model: Value = serde_json::from_str(&folder.read(&path)).unwrap();
+    change(&mut model);
+    folder.file(&path, model.to_string());
+}
+
+#[test]
+fn what_model_json_holds_itself_is_bound_as_well() {
+    let folder = Folder::new();
+    let model = folder.path("model");
+    stdout(&linear(PEOPLE, &model));
+    let (own, said) = (folder.read("model/model.json"), stdout(&["predict", &model, PEOPLE]));
+    for name in ["weights.safetensors", "certificate.json"] {
+        std::fs::remove_file(folder.path(&format!("model/{name}"))).unwrap();
+    }
+    edit(&folder, "model", |model| model["binary"]["weights"][0] = 3.5.into());
+    refused(&model, "weights.safetensors", "not those that the certificate speaks for");
+    // Nor is it written out.
+    assert!(refusal(&linear(PEOPLE, &model)).contains("it holds a model"));
+    assert!(!files(&model).contains_key("weights.safetensors"));
+    folder.file("model/model.json", &own);
+    edit(&folder, "model", |model| model["binary"]["certificate"]["epsilon"] = 0.001.into());
+    refused(&model, "certificate.json", "not the certificate");
+    folder.file("model/model.json", own);
+    assert_eq!(stdout(&["predict", &model, PEOPLE]), said);
+    assert!(refusal(&linear(PEOPLE, &model)).contains("it holds a model"));
+    assert!(files(&model).contains_key("weights.safetensors"));
+    assert!(files(&model).contains_key("certificate.json"));
+}
+
+#[test]
+fn no_model_does_without_its_digests() {
+    let folder = Folder::new();
+    let [one, two] = ["one", "two"].map(|name| folder.path(name));
+    stdout(&linear(PEOPLE, &one));
+    stdout(&network(PEOPLE, &two));
+    for (model, name, request) in [(one, "one", "run.json"), (two, "two", "run.toml")] {
+        let own = folder.read(&format!("{name}/model.json"));
+        edit(&folder, name, |model| drop(model.as_object_mut().unwrap().remove("digests")));
+        refused(&model, "model.json", "is missing");
+        edit(&folder, name, |model| model["format"] = 1.into());
+        refused(&model, "model.json", "ledger.json");
+        folder.file(&format!("{name}/model.json"), &own);
+        for file in [request, "schema.toml", "certificate.json"] {
+            edit(&folder, name, |model| drop(model["digests"].as_object_mut().unwrap().remove(file)));
+            refused(&model, "model.json", &format!("the digest of {file} is missing"));
+            folder.file(&format!("{name}/model.json"), &own);
+        }
+        edit(&folder, name, |model| model["digests"]["../other"] = "sha256:0".into());
+        refused(&model, "model.json", "is not a file of such a model");
+        folder.file(&format!("{name}/model.json"), own);
+        // What an audit repeats is what was asked for.
+        let asked = folder.read(&format!("{name}/{request}"));
+        folder.file(&format!("{name}/{request}"), format!("{asked}\n"));
+        refused(&model, request, "changed since the model was stored");
+        std::fs::remove_file(folder.path(&format!("{name}/{request}"))).unwrap();
+        assert_eq!(stdout(&["predict", &model, PEOPLE]).lines().count(), 241);
+        let line = refusal(&["audit", &model, "--references", "2", "--non-members", PEOPLE]);
+        assert!(line.contains(request), "{line}");
+    }
+}
+
+#[test]
+fn a_test_table_that_is_the_training_table_is_recognised() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(PEOPLE).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    let turned = rows.lines().rev().collect::<Vec<_>>().join("\n");
+    let same = folder.file("same.csv", format!("{head}\n{turned}\n"));
+    let out = folder.path("model");
+    for test in [PEOPLE, &same] {
+        let line = refusal(&[&linear(PEOPLE, &out)[..], &["--test", test]].concat());
+        assert!(line.contains("--test") && line.contains("the private data themselves"), "{line}");
+        assert!(!std::path::Path::new(&out).exists(), "a refused training leaves nothing behind");
+    }
+    // Without privacy there is nothing to protect.
+    stdout(&["train", PEOPLE, "--schema", SCHEMA, "--method", "exact", "--test", &same]);
+    let fewer = folder.file("fewer.csv", format!("{head}\n{}\n", turned.lines().next().unwrap()));
+    stdout(&[&linear(PEOPLE, &out)[..], &["--test", &fewer]].concat());
 }
 
 #[cfg(unix)]

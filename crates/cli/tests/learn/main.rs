@@ -9,6 +9,7 @@ mod replay;
 mod whole;
 
 use folder::Folder;
+use reticent::data::{Cell, DataError, TableFile, write_csv_atomic};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -33,6 +34,23 @@ fn json(words: &[&str]) -> Value {
     let text = stdout(&[words, &["--json"]].concat());
     assert_eq!(text.lines().count(), 1, "{text}");
     serde_json::from_str(&text).unwrap()
+}
+
+/// Every tenth of the bundled records, as a table of its own.
+fn tenth(folder: &Folder) -> String {
+    let path = folder.path("tenth.csv");
+    let table = TableFile::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ADULT)).unwrap();
+    let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+    let mut rows = Vec::new();
+    let mut visit = |row: u64, cells: &[Cell<'_>]| -> Result<(), DataError> {
+        if row % 10 == 0 {
+            rows.push(cells.iter().map(|cell| cell.csv_text().into_owned()).collect::<Vec<_>>());
+        }
+        Ok(())
+    };
+    table.scan(&names, &mut |_| {}, &mut visit).unwrap();
+    write_csv_atomic(Path::new(&path), &names, rows).unwrap();
+    path
 }
 
 /// The one line of a command that must be refused, and what it shows of a TOML file; nothing may be on standard output.

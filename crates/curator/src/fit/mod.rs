@@ -47,5 +47,5 @@ pub(crate) use held_out::unscaled;
 pub(crate) use kept::read as read_request;
 pub(crate) use model::reference_terms;
 pub(crate) use rows::{encode, read, unlabelled};
-pub(crate) use stored::{Stored, certificate as stored_certificate};
+pub(crate) use stored::{Stored, certificate as stored_certificate, verify};
 pub(crate) use task::Task;

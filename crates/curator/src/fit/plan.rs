@@ -11,6 +11,7 @@ use reticent_core::{Code, Delta, Guarantee, Neighboring};
 use reticent_data::schema::Unit;
 use reticent_data::{Encoder, Schema, Split, TableFile};
 use reticent_erm::{Loss, Method, Settings};
+use std::path::Path;
 
 /// Below this ε, training is all noise.
 const LEAST_EPSILON: f64 = 1e-4;
@@ -65,6 +66,9 @@ pub(super) fn plan(request: &Fit) -> Result<FitPlan, Refusal> {
     let split = split(request, test.is_some())?;
     if let Some(test) = &test {
         encoder.check(test).map_err(Refusal::data("test"))?;
+        if budget.is_some() && is_same_file(test.path(), table.path()) {
+            return Err(same_data(test));
+        }
     }
     if let Some(folder) = &request.out {
         stored::check(folder)?;
@@ -85,6 +89,16 @@ pub(super) fn plan(request: &Fit) -> Result<FitPlan, Refusal> {
         split,
         test,
     })
+}
+
+/// The refusal of private rows as a test that is not protected.
+pub(super) fn same_data(test: &TableFile) -> Refusal {
+    let remedy = "these are the private data themselves, and a score on them is not covered: give other rows, or leave it out";
+    Refusal::conflict("test", test.path().display(), remedy)
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// The table, its official test part and its schema; the bundled ones if none is named.

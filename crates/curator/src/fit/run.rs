@@ -4,13 +4,13 @@ use super::claim::{certificate, public_warnings};
 use super::held_out::{Score, Tested, exactly, released, test_event};
 use super::model::{Size, counting, fit, size};
 use super::outcome::{Fitted, Test};
-use super::plan::FitPlan;
+use super::plan::{FitPlan, same_data};
 use super::rows::{encode, read};
 use super::stored;
 use super::task::model_of;
 use crate::Planned;
 use crate::bill::Sizing;
-use crate::folder::{Content, Kind, Writer, store_fingerprint};
+use crate::folder::{Content, Kind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Pays, Session};
 use reticent_core::{Certificate, Code, Neighboring};
@@ -39,6 +39,11 @@ impl Planned for FitPlan {
         {
             let path = table.path().display();
             return Err(Refusal::value("test", path, "it has no rows").coded(Code::NoRows));
+        }
+        if let (Some(design), Some(table), Some(_)) = (&test, &self.test, self.budget)
+            && is_same(Content::Rows(design), Content::Rows(&train))?
+        {
+            return Err(same_data(table));
         }
         let tables = Tables { train, held_out, test };
         if let Some(writer) = &mut writer {

@@ -72,13 +72,14 @@ pub(crate) fn finish(
     seal.add(LINEAR_WEIGHTS_FILE, &weights);
     seal.add(CERTIFICATE_FILE, certificate.as_bytes());
     seal.add_file(writer.folder(), SCHEMA_FILE)?;
+    seal.add_file(writer.folder(), FIT_FILE)?;
     let about =
         About { format: FORMAT, kind: Kind::Linear, private: own(model).is_some(), digests: &seal, model };
     let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
     writer.keep();
-    writer.write(MODEL_FILE, format!("{text}\n").as_bytes())?;
+    writer.write_durably(MODEL_FILE, format!("{text}\n").as_bytes())?;
     writer.write(LINEAR_WEIGHTS_FILE, &weights)?;
-    writer.write(CERTIFICATE_FILE, certificate.as_bytes())
+    writer.write_durably(CERTIFICATE_FILE, certificate.as_bytes())
 }
 
 /// The certificate that a model carries itself.
@@ -86,6 +87,45 @@ fn own(model: &Model) -> Option<&Certificate> {
     match model {
         Model::Binary(fit) => fit.certificate.as_ref(),
         Model::Multiclass(many) => many.certificate.as_ref(),
+    }
+}
+
+/// What a file that is made from `model.json` holds.
+fn made(model: &Model, name: &str) -> Option<Vec<u8>> {
+    match name {
+        LINEAR_WEIGHTS_FILE => model.to_tensors().ok(),
+        CERTIFICATE_FILE => certificate_text(own(model)).ok().map(String::into_bytes),
+        _ => None,
+    }
+}
+
+/// Refuses a folder without a model, or one whose files are not those that were stored with it.
+pub(crate) fn verify(folder: &Path) -> Result<(), Refusal> {
+    Read::of(folder)?.check(folder)
+}
+
+impl Read {
+    /// Reads `model.json`.
+    fn of(folder: &Path) -> Result<Self, Refusal> {
+        let path = folder.join(MODEL_FILE);
+        if !path.is_file() {
+            let remedy = "no model there: give the folder that 'reticent train --out' wrote";
+            return Err(Refusal::new(Code::NoModel, format!("{}: {remedy}", folder.display())));
+        }
+        let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
+        let text = fs::read(&path).map_err(|error| refuse(error.to_string()))?;
+        let read: Self = serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
+        match read.format > FORMAT {
+            true => Err(refuse(format!("format {} is not known here: use a newer version", read.format))),
+            false => Ok(read),
+        }
+    }
+
+    /// Refuses files other than those that were stored with the model. The weights or the certificate may be missing where this
+    /// holds the same ones.
+    fn check(&self, folder: &Path) -> Result<(), Refusal> {
+        let made = |name: &str| made(&self.model, name).filter(|_| self.format >= FORMAT);
+        self.digests.check(folder, (Kind::Linear, self.format), made)
     }
 }
 
@@ -98,24 +138,16 @@ pub(crate) fn certificate(folder: &Path) -> Option<Option<Certificate>> {
 /// Writes the files that a killed process has not, from the model's own.
 fn complete(folder: &Path) {
     let is_whole = [LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE].iter().all(|name| folder.join(name).is_file());
-    let Some(read) = fs::read(folder.join(MODEL_FILE))
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<Read>(&bytes).ok())
-        .filter(|read| read.format >= FORMAT)
-    else {
-        return;
-    };
+    let Some(read) = Read::of(folder).ok().filter(|read| read.format >= FORMAT) else { return };
     // While another process is at it, or where nothing can be written, it stays as it is: it can be read all the same.
     let Ok(_claim) = Claim::take(folder) else { return };
     sweep(folder);
-    let (false, Ok(weights), Ok(text)) =
-        (is_whole, read.model.to_tensors(), certificate_text(own(&read.model)))
-    else {
+    if is_whole || read.check(folder).is_err() {
         return;
-    };
-    for (name, bytes) in [(LINEAR_WEIGHTS_FILE, &weights[..]), (CERTIFICATE_FILE, text.as_bytes())] {
-        if !folder.join(name).exists() {
-            let _ = write_atomic(&folder.join(name), bytes);
+    }
+    for name in [LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE] {
+        if let (false, Some(bytes)) = (folder.join(name).exists(), made(&read.model, name)) {
+            let _ = write_atomic(&folder.join(name), &bytes);
         }
     }
 }
@@ -129,13 +161,10 @@ pub(crate) struct Stored {
 
 impl Stored {
     pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
-        if !folder.join(MODEL_FILE).is_file() {
-            let remedy = "no model there: give the folder that 'reticent train --out' wrote";
-            return Err(Refusal::new(Code::NoModel, format!("{}: {remedy}", folder.display())));
-        }
+        let read = Read::of(folder)?;
         let schema = Schema::read(&folder.join(SCHEMA_FILE))?;
         let (encoder, task) = (Encoder::new(&schema)?, Task::of(&schema)?);
-        let (model, seal) = model(folder)?;
+        let model = model(folder, &read)?;
         let (features, classes) = match &model {
             Model::Binary(fit) => (fit.weights.len(), 0),
             Model::Multiclass(many) => {
@@ -152,28 +181,22 @@ impl Stored {
             let remedy = format!("{SCHEMA_FILE} is not the schema of this model: train it again");
             return Err(Refusal::new(Code::Broken, format!("{}: {remedy}", folder.display())));
         }
-        seal.check(folder, Kind::Linear)?;
+        read.check(folder)?;
         Ok(Self { model, encoder, task })
     }
 }
 
-/// A model by its files, and what binds them.
-fn model(folder: &Path) -> Result<(Model, Seal), Refusal> {
-    let (weights, json) = (folder.join(LINEAR_WEIGHTS_FILE), folder.join(MODEL_FILE));
-    let refuse = |file: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", file.display()));
-    let text = fs::read(&json).map_err(|error| refuse(&json, error.to_string()).because(error))?;
-    let read: Read =
-        serde_json::from_slice(&text).map_err(|error| refuse(&json, error.to_string()).because(error))?;
-    if read.format > FORMAT {
-        return Err(refuse(&json, format!("format {} is not known here: use a newer version", read.format)));
-    }
-    let bytes = match fs::read(&weights) {
-        Ok(bytes) => bytes,
+/// A model with the weights of their file.
+fn model(folder: &Path, read: &Read) -> Result<Model, Refusal> {
+    let weights = folder.join(LINEAR_WEIGHTS_FILE);
+    match fs::read(&weights) {
+        Ok(bytes) => Ok(read.model.clone().with_tensors(&weights, &bytes)?),
         // Killed before it was written: the model has them.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && read.format == FORMAT => {
-            return Ok((read.model, read.digests));
+            Ok(read.model.clone())
         }
-        Err(error) => return Err(refuse(&weights, error.to_string()).because(error)),
-    };
-    Ok((read.model.with_tensors(&weights, &bytes)?, read.digests))
+        Err(error) => {
+            Err(Refusal::new(Code::Broken, format!("{}: {error}", weights.display())).because(error))
+        }
+    }
 }

@@ -7,14 +7,14 @@
 //! Whoever has the key and the digest can try out whole tables: he learns whether a table that he can write down *is* the training data,
 //! hence, if he knows all rows but one, whether that one is who he thinks. That is what no certificate allows. So the file belongs
 //! to the private side: only its owner may read it, the certificate does not speak for it, and it is not to be given away with the
-//! model (it can be removed; then nothing is compared). A digest without a key would tell the same to everyone who sees it,
+//! model. Without it a model predicts and is evaluated; it is neither audited nor resumed. A digest without a key would tell the same to everyone who sees it,
 //! wherever it was copied to, and two folders with the same digest would be seen to have the same data; a keyed one without its key is
 //! a random number.
 //!
 //! Data are compared as a whole and never row by row: a refusal for a part would answer whether a row is among the private ones.
 
 use super::layout::FINGERPRINT_FILE;
-use super::seal::hex;
+use super::seal::{hex, is_bound};
 use super::writer::Writer;
 use crate::refusal::Refusal;
 use reticent_core::Code;
@@ -28,7 +28,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The form of the digest. One of another form says nothing here.
+/// The form of the digest.
 const FORMAT: u32 = 1;
 
 /// The length of a block of SHA-256.
@@ -208,7 +208,7 @@ pub(crate) fn store(
     writer.write_private(FINGERPRINT_FILE, format!("{text}\n").as_bytes())
 }
 
-/// What a folder knows about its training data; none where it was written without a fingerprint, or that was removed.
+/// What a folder knows about its training data.
 pub(crate) struct Fingerprint {
     key: Key,
     training: String,
@@ -216,7 +216,7 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Reads the one of a folder.
+    /// Reads the one of a folder; none where it was written without a fingerprint, or that was removed.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>, Refusal> {
         let path = folder.join(FINGERPRINT_FILE);
         let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
@@ -225,10 +225,11 @@ impl Fingerprint {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(refuse(format!("cannot be read: {error}")).coded(Code::Unreadable)),
         };
-        let broken = || refuse("not a fingerprint of data: restore it from a copy, or remove it".to_owned());
+        let broken =
+            || refuse("not a fingerprint of data: restore it from a copy, or train again".to_owned());
         let stored: Stored = serde_json::from_slice(&text).map_err(|_| broken())?;
         if stored.format != FORMAT {
-            return Ok(None);
+            return Err(refuse(format!("format {} is not known here: use a newer version", stored.format)));
         }
         let key = Key::of(unhex(&stored.key).ok_or_else(broken)?);
         Ok(Some(Self { key, training: stored.training, held_out: stored.held_out }))
@@ -237,13 +238,18 @@ impl Fingerprint {
     /// Whether these are the data that the model was trained on, and what was held out of them.
     pub(crate) fn is_of(&self, training: Content<'_>, held_out: Option<Content<'_>>) -> bool {
         self.key.digest(training) == self.training
-            && match (&self.held_out, held_out) {
-                (Some(known), Some(content)) => self.key.digest(content) == *known,
-                _ => true,
-            }
+            && self.held_out == held_out.map(|content| self.key.digest(content))
     }
 
-    /// Refuses data other than those that the folder's model was trained on.
+    /// The refusal where a folder should have a fingerprint and has none.
+    pub(crate) fn missing(folder: &Path) -> Refusal {
+        let path = folder.join(FINGERPRINT_FILE);
+        let why = "no such file: without it nobody can tell whether data are those of the training: restore it from where the \
+                   model was trained, or train again";
+        Refusal::new(Code::Broken, format!("{}: {why}", path.display()))
+    }
+
+    /// Refuses data other than those that the folder's model was trained on, and a model that should know them and does not.
     pub(crate) fn check(
         folder: &Path,
         name: &str,
@@ -258,6 +264,7 @@ impl Fingerprint {
                 );
                 Err(Refusal::new(Code::Changed, text))
             }
+            None if is_bound(folder) => Err(Self::missing(folder)),
             _ => Ok(()),
         }
     }

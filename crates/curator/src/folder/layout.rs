@@ -4,8 +4,10 @@ use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_data::temporary_of;
 use reticent_train::Claim;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf, absolute};
 
 pub use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE};
@@ -30,7 +32,8 @@ pub const FIT_FILE: &str = "run.json";
 pub const RUN_FILE: &str = "run.toml";
 /// How a network's training went.
 pub const METRICS_FILE: &str = "metrics.jsonl";
-/// A keyed digest of the training data, with its key: private, whatever the certificate says.
+/// A keyed digest of the training data, with its key: private, whatever the certificate says, and to be removed from a folder that is
+/// given away.
 pub const FINGERPRINT_FILE: &str = "fingerprint.json";
 
 /// The files whose digests a report states, in its order.
@@ -91,7 +94,7 @@ pub(crate) fn whole(path: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// Whether nothing has been drawn for what is in a folder: it holds at most what is written before the first draw by a process
-/// that was killed.
+/// that was killed, and its ledger states no terms of a run.
 pub(crate) fn is_beginning(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let mut has_lock = false;
@@ -105,7 +108,19 @@ pub(crate) fn is_beginning(folder: &Path) -> bool {
         }
         has_lock |= name == LOCK_FILE;
     }
-    has_lock
+    has_lock && !has_run(folder)
+}
+
+/// Whether the ledger of a folder may hold the terms of a run: then steps may have been taken.
+fn has_run(folder: &Path) -> bool {
+    #[derive(Deserialize)]
+    struct Ledger {
+        run: Option<IgnoredAny>,
+    }
+    match fs::read(folder.join(LEDGER_FILE)) {
+        Ok(bytes) => serde_json::from_slice::<Ledger>(&bytes).map_or(true, |ledger| ledger.run.is_some()),
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    }
 }
 
 /// Takes away what an earlier beginning left.
@@ -114,7 +129,7 @@ pub(crate) fn clear_beginning(claim: &Claim) -> Result<(), Refusal> {
     for name in OF_BEGINNING.iter().filter(|name| ![LOCK_FILE, LEDGER_FILE].contains(name)) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 let text = format!("{}: cannot be replaced: {error}", path.display());
                 return Err(Refusal::new(Code::Unwritable, text));
             }
@@ -142,7 +157,15 @@ pub(crate) fn check_new(folder: &Path, kind: Kind) -> Result<(), Refusal> {
                 Code::Taken,
                 "it holds a model, whose certificate and audits would be lost: give a new folder",
             ),
+            _ if has_run(folder) && !has(RUN_FILE) => refuse(
+                Code::Taken,
+                "it holds a run without its run.toml: restore the file from a copy and go on with ⟦resume⟧, or give a new folder",
+            ),
             Kind::Linear => refuse(Code::Taken, "the folder holds something else: give a new one"),
+            Kind::Network if has(RUN_FILE) && !has(LEDGER_FILE) => refuse(
+                Code::Taken,
+                "it holds a run without its ledger.json, which cannot go on: remove the folder, or give a new one",
+            ),
             Kind::Network if has(RUN_FILE) => {
                 refuse(Code::Taken, "it holds a run: go on with it by ⟦resume⟧, or give a new folder")
             }
@@ -155,11 +178,23 @@ pub(crate) fn check_new(folder: &Path, kind: Kind) -> Result<(), Refusal> {
 
 /// Makes the folder of a request, with those above it, and takes it away again: to know before the work that it can be made.
 fn can_be_made(folder: &Path) -> Result<(), Refusal> {
-    fs::create_dir_all(folder).map_err(|error| {
+    let missing = missing(folder);
+    let made = fs::create_dir_all(folder);
+    remove_empty(&missing);
+    made.map_err(|error| {
         let remedy = format!("cannot be made: {error}");
         Refusal::value("out", folder.display(), remedy).coded(Code::Unwritable)
-    })?;
-    // Another process may have begun in it meanwhile: then it stays.
-    let _ = fs::remove_dir(folder);
-    Ok(())
+    })
+}
+
+/// The folders of a path that are not there yet, the innermost first.
+pub(crate) fn missing(folder: &Path) -> Vec<PathBuf> {
+    let above = folder.ancestors().filter(|above| !above.as_os_str().is_empty());
+    above.take_while(|above| !above.exists()).map(Path::to_owned).collect()
+}
+
+/// Takes away folders that were made in vain, the innermost first. Another process may have begun in one meanwhile: then it stays,
+/// with those above it.
+pub(crate) fn remove_empty(folders: &[PathBuf]) {
+    let _ = folders.iter().try_for_each(fs::remove_dir);
 }

@@ -17,8 +17,9 @@
 //! and is whole or not there; its other files are made from it.
 //!
 //! # What belongs together
-//! `model.json` holds the SHA-256 of the certificate, the weights and what gives them their meaning. Whoever reads a model
-//! compares them ([`verify`]). Folders from before have none, and are read without.
+//! `model.json` holds the SHA-256 of the certificate, the weights, what gives them their meaning, and the request that an audit
+//! repeats. Whoever reads a model compares them ([`verify`](crate::stored::verify)). Models of format 1 have none, and are read
+//! without.
 
 mod fingerprint;
 pub mod layout;
@@ -26,7 +27,7 @@ mod seal;
 mod writer;
 
 pub use layout::{CERTIFICATE_FILE, FINGERPRINT_FILE, Kind, is_network};
-pub use seal::{digests, verify};
+pub use seal::digests;
 
 pub(crate) use fingerprint::{Content, Fingerprint, is_same, store as store_fingerprint};
 pub(crate) use layout::whole;

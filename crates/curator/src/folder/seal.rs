@@ -1,7 +1,11 @@
 //! Digests that bind a model's files together.
+//!
+//! A model of format 2 names all files of its kind, so leaving one out of the list does not set it free. They find accidents and
+//! edits by hand; whoever computes new digests can write any folder.
 
 use super::layout::{
-    CERTIFICATE_FILE, Kind, LINEAR_WEIGHTS_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, OF_MODEL,
+    CERTIFICATE_FILE, DESCRIPTION_FILE, FIT_FILE, Kind, LEDGER_FILE, LINEAR_WEIGHTS_FILE, MODEL_FILE,
+    NETWORK_WEIGHTS_FILE, OF_MODEL, RUN_FILE, SCHEMA_FILE, VOCABULARY_FILE,
 };
 use crate::refusal::Refusal;
 use reticent_core::Code;
@@ -11,6 +15,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+
+/// The format of `model.json` from which on a model is bound to its files, and that of the ledger which such a folder has.
+const BOUND: u32 = 2;
 
 /// The digests of the files that belong to a model, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,22 +36,25 @@ impl Seal {
         Ok(())
     }
 
-    /// Refuses a folder with a file other than the one that was stored with the model. A file of a linear model may be
-    /// missing where the model's own file holds all of it.
-    pub(crate) fn check(&self, folder: &Path, kind: Kind) -> Result<(), Refusal> {
+    /// Refuses a folder with a file other than the one that was stored with the model, and digests that do not name every file of
+    /// such a model. `made` gives what a missing file would hold where `model.json` holds all of it.
+    pub(crate) fn check(
+        &self,
+        folder: &Path,
+        (kind, format): (Kind, u32),
+        made: impl Fn(&str) -> Option<Vec<u8>>,
+    ) -> Result<(), Refusal> {
+        self.check_names(folder, kind, format)?;
         for (name, known) in &self.0 {
-            // A name with a way in it was not written here.
-            if name.contains(['/', '\\']) {
-                continue;
-            }
             let path = folder.join(name);
             let bytes = match fs::read(&path) {
                 Ok(bytes) => bytes,
-                Err(error)
-                    if error.kind() == ErrorKind::NotFound && kind == Kind::Linear && is_derived(name) =>
-                {
-                    continue;
-                }
+                Err(error) if error.kind() == ErrorKind::NotFound => match made(name) {
+                    Some(bytes) => bytes,
+                    // The request may be taken away, since it tells where the data lie; an audit cannot do without it.
+                    None if is_request(name) => continue,
+                    None => return Err(unreadable(&path, error)),
+                },
                 Err(error) => return Err(unreadable(&path, error)),
             };
             if digest(&bytes) != *known {
@@ -61,37 +71,65 @@ impl Seal {
         }
         Ok(())
     }
+
+    /// Refuses digests that leave out a file, or name one that no model has.
+    fn check_names(&self, folder: &Path, kind: Kind, format: u32) -> Result<(), Refusal> {
+        let path = folder.join(MODEL_FILE);
+        let refuse = |why: String| {
+            let text = format!("{}: {why}: restore it from a copy, or train again", path.display());
+            Err(Refusal::new(Code::Broken, text))
+        };
+        let (always, if_there): (&[&str], &[&str]) = match kind {
+            Kind::Linear => (&[LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE, SCHEMA_FILE, FIT_FILE], &[]),
+            Kind::Network => (
+                &[NETWORK_WEIGHTS_FILE, CERTIFICATE_FILE, DESCRIPTION_FILE, RUN_FILE],
+                &[SCHEMA_FILE, VOCABULARY_FILE],
+            ),
+        };
+        if let Some(other) = self.0.keys().find(|name| ![always, if_there].concat().contains(&name.as_str()))
+        {
+            return refuse(format!("{other:?} is not a file of such a model"));
+        }
+        if format < BOUND {
+            return match format_of(&folder.join(LEDGER_FILE)) {
+                Some(BOUND..) => {
+                    refuse(format!("format {format} is not the one that its {LEDGER_FILE} goes with"))
+                }
+                _ => Ok(()),
+            };
+        }
+        let there = if_there.iter().filter(|name| folder.join(name).exists());
+        match always.iter().chain(there).find(|name| !self.0.contains_key(**name)) {
+            Some(name) => refuse(format!("the digest of {name} is missing")),
+            None => Ok(()),
+        }
+    }
 }
 
-/// Whether a file of a linear model can be made from its `model.json`, which is written before it.
-fn is_derived(name: &str) -> bool {
-    [LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE].contains(&name)
+/// Whether a file is the request behind a model.
+fn is_request(name: &str) -> bool {
+    [FIT_FILE, RUN_FILE].contains(&name)
 }
 
-/// Of `model.json`, what binds it to other files.
-#[derive(Deserialize)]
-struct Sealed {
-    kind: Option<Kind>,
-    #[serde(default)]
-    digests: Seal,
+/// The format of a file, the first where it states none; none where it is not there. One that is no JSON is not from before.
+fn format_of(path: &Path) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Stated {
+        #[serde(default = "first")]
+        format: u32,
+    }
+    fn first() -> u32 {
+        1
+    }
+    let bytes = fs::read(path).ok()?;
+    Some(serde_json::from_slice::<Stated>(&bytes).map_or(BOUND, |stated| stated.format))
 }
 
-/// Refuses a folder whose files are not those that were stored with its model. One that has no model yet, or one from before
-/// models were bound to their files, is let through.
-///
-/// # Errors
-/// [`Refusal`] with [`Code::Broken`], naming the file.
-pub fn verify(folder: &Path) -> Result<(), Refusal> {
-    let path = folder.join(MODEL_FILE);
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(unreadable(&path, error)),
-    };
-    let sealed: Sealed = serde_json::from_slice(&bytes).map_err(|error| {
-        Refusal::new(Code::Broken, format!("{}: not a model: {error}", path.display())).because(error)
-    })?;
-    sealed.digests.check(folder, sealed.kind.unwrap_or(Kind::Linear))
+/// Whether the training of a folder's model began with a ledger of its request and a fingerprint of its data. A run from before
+/// that went on since has a bound model, and its first ledger.
+pub(crate) fn is_bound(folder: &Path) -> bool {
+    let [model, ledger] = [MODEL_FILE, LEDGER_FILE].map(|name| format_of(&folder.join(name)));
+    model.is_some_and(|format| format >= BOUND) && ledger.is_none_or(|format| format >= BOUND)
 }
 
 /// The digests (SHA-256) of the files of a model that are there and that its certificate speaks for, in the order of a report.

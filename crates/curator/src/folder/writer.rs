@@ -1,12 +1,11 @@
 //! Writing into a folder: one process at a time, and nothing stays of what was refused.
 
-use super::layout::{Kind, check_new, clear_beginning, is_beginning, sweep};
+use super::layout::{Kind, check_new, clear_beginning, is_beginning, missing, remove_empty, sweep};
 use crate::refusal::Refusal;
 use reticent_core::Code;
-use reticent_data::{write_atomic, write_private};
+use reticent_data::{sync_folder, write_atomic, write_private};
 use reticent_train::Claim;
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A folder that this process alone writes into.
@@ -18,8 +17,8 @@ pub(crate) struct Writer {
     folder: PathBuf,
     /// Gone when a trainer has taken it over.
     claim: Option<Claim>,
-    /// Whether the folder was made here.
-    is_new: bool,
+    /// The folders that were made here, the innermost first.
+    made: Vec<PathBuf>,
     is_kept: bool,
 }
 
@@ -27,19 +26,20 @@ impl Writer {
     /// Locks the place of something new.
     pub(crate) fn of_new(folder: &Path, kind: Kind) -> Result<Self, Refusal> {
         check_new(folder, kind)?;
-        let is_new = !folder.exists();
-        let claim = Claim::take(folder)?;
+        let made = missing(folder);
+        let claim = Claim::take(folder).inspect_err(|_| remove_empty(&made))?;
         // Nobody else writes from here on: what another process has made since the first look is refused as well.
         if !is_beginning(folder) {
             let refusal = check_new(folder, kind).err();
             if !claim.has_ledger() {
                 claim.abandon();
+                remove_empty(&made);
             }
             let taken = || Refusal::value("out", folder.display(), "the folder is not empty: give a new one");
             return Err(refusal.unwrap_or_else(|| taken().coded(Code::Taken)));
         }
         let folder = folder.to_owned();
-        Ok(Self { folder, claim: Some(claim), is_new, is_kept: false })
+        Ok(Self { folder, claim: Some(claim), made, is_kept: false })
     }
 
     /// Locks the folder of a run that goes on.
@@ -47,7 +47,7 @@ impl Writer {
         let claim = Claim::take(folder)?;
         sweep(folder);
         let folder = folder.to_owned();
-        Ok(Self { folder, claim: Some(claim), is_new: false, is_kept: true })
+        Ok(Self { folder, claim: Some(claim), made: Vec::new(), is_kept: true })
     }
 
     /// Writes the first entry of the ledger, in the place of what an earlier beginning left.
@@ -56,12 +56,28 @@ impl Writer {
             clear_beginning(claim)?;
             claim.begin(request)?;
         }
+        // A new folder is a name in the one above it.
+        for made in &self.made {
+            sync_folder(above(made))?;
+        }
         Ok(())
     }
 
     /// What was asked for when the run began; none where the ledger does not say.
     pub(crate) fn request(&self) -> Option<&Value> {
         self.claim.as_ref().and_then(Claim::request)
+    }
+
+    /// Whether the ledger holds the terms of a run.
+    pub(crate) fn has_run(&self) -> bool {
+        self.claim.as_ref().is_some_and(Claim::has_run)
+    }
+
+    /// Adds to the request in the ledger what was drawn before the terms of the run were known; written with those.
+    pub(crate) fn add(&mut self, key: &str, value: Value) {
+        if let Some(claim) = &mut self.claim {
+            claim.add(key, value);
+        }
     }
 
     /// The folder.
@@ -72,6 +88,12 @@ impl Writer {
     /// Writes a file.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
         Ok(write_atomic(&self.folder.join(name), bytes)?)
+    }
+
+    /// Writes a file whose name is on disk as well when this returns.
+    pub(crate) fn write_durably(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        self.write(name, bytes)?;
+        Ok(sync_folder(&self.folder)?)
     }
 
     /// Writes a file that only its owner may read.
@@ -91,17 +113,20 @@ impl Writer {
     }
 }
 
+/// The folder that a path lies in.
+fn above(path: &Path) -> &Path {
+    path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 impl Drop for Writer {
     fn drop(&mut self) {
-        let Some(claim) = self.claim.take().filter(|_| !self.is_kept) else { return };
+        let Some(claim) = self.claim.take().filter(|claim| !self.is_kept && !claim.has_run()) else { return };
         // What cannot be taken away is a beginning, and is replaced by the next one.
         if clear_beginning(&claim).is_err() {
             return;
         }
         claim.abandon();
-        if self.is_new {
-            let _ = fs::remove_dir(&self.folder);
-        }
+        remove_empty(&self.made);
     }
 }
 
@@ -110,6 +135,7 @@ mod tests {
     use super::super::layout::{FIT_FILE, LEDGER_FILE, LOCK_FILE, MODEL_FILE, SCHEMA_FILE};
     use super::*;
     use serde_json::json;
+    use std::fs;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten();
@@ -164,6 +190,44 @@ mod tests {
             assert_eq!(refusal.code(), Code::Taken, "{refusal}");
         }
         assert_eq!(names(&folder), before);
+    }
+
+    #[test]
+    fn a_run_is_no_beginning_and_its_ledger_stays() {
+        let place = tempfile::tempdir().unwrap();
+        // As a run is left whose process was killed before the first checkpoint, without its run.toml.
+        fs::write(place.path().join(LOCK_FILE), "").unwrap();
+        fs::write(place.path().join(SCHEMA_FILE), "x").unwrap();
+        let ledger = place.path().join(LEDGER_FILE);
+        for text in [r#"{"format":2,"request":{},"run":{},"counted":3}"#, "not a ledger"] {
+            fs::write(&ledger, text).unwrap();
+            for kind in [Kind::Linear, Kind::Network] {
+                let refusal = Writer::of_new(place.path(), kind).err().unwrap();
+                assert!(refusal.to_string().contains("without its run.toml"), "{refusal}");
+            }
+            assert_eq!(names(place.path()), [LEDGER_FILE, LOCK_FILE, SCHEMA_FILE]);
+            assert_eq!(fs::read_to_string(&ledger).unwrap(), text);
+        }
+        fs::write(&ledger, r#"{"format":2,"request":{},"counted":0}"#).unwrap();
+        drop(Writer::of_new(place.path(), Kind::Network).unwrap());
+        assert!(names(place.path()).is_empty());
+    }
+
+    #[test]
+    fn folders_that_were_made_in_vain_go_again() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("one/two/three");
+        check_new(&folder, Kind::Network).unwrap();
+        assert!(names(place.path()).is_empty());
+        drop(Writer::of_new(&folder, Kind::Network).unwrap());
+        assert!(names(place.path()).is_empty());
+        // What was there before stays.
+        fs::create_dir(place.path().join("one")).unwrap();
+        let mut writer = Writer::of_new(&folder, Kind::Network).unwrap();
+        writer.begin(json!({})).unwrap();
+        drop(writer);
+        assert_eq!(names(place.path()), ["one"]);
+        assert!(names(&place.path().join("one")).is_empty());
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod training;
 
 use crate::audit::folder::{AUDIT_FILE, audits_of, models_of};
 use crate::audit::read_findings;
-use crate::folder::CERTIFICATE_FILE;
+use crate::folder::layout::MODEL_FILE;
 use crate::stored::read_certificate;
 use crate::{Planned, Refusal, Request, Session};
 use reticent_core::{Certificate, Code, InvalidValue};
@@ -65,7 +65,7 @@ impl Folders {
     /// A folder of an audit, or one of a model with an audit beside or in it.
     fn find(folder: &Path) -> Result<Self, Refusal> {
         let has = |folder: &Path, file: &str| folder.join(file).is_file();
-        let is_run = |folder: &PathBuf| has(folder, CERTIFICATE_FILE);
+        let is_run = |folder: &PathBuf| has(folder, MODEL_FILE);
         if has(folder, AUDIT_FILE) {
             return Ok(Self { audit: folder.to_owned(), run: models_of(folder).find(is_run) });
         }
@@ -182,7 +182,7 @@ mod tests {
             fs::write(folder.join(name), "").unwrap();
         };
         let found = |folder: &Path| Folders::find(folder).map(|found| (found.audit, found.run));
-        put(&model, CERTIFICATE_FILE);
+        put(&model, MODEL_FILE);
         assert_eq!(found(&model).unwrap_err().code(), Code::NoAudit);
         // Where audits lay in the folder of their model.
         put(&within, AUDIT_FILE);

@@ -23,7 +23,9 @@ pub(super) fn read(run: &Path) -> Result<Option<Training>, Refusal> {
     let path = run.join(METRICS_FILE);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
     let mut curve: Vec<TrainingPoint> = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    // A line without its end was being written when the process was killed.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    for (number, line) in whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line).map_err(|error| {
             Refusal::new(
                 Code::Broken,
@@ -42,4 +44,24 @@ pub(super) fn read(run: &Path) -> Result<Option<Training>, Refusal> {
     }
     let test_accuracy = curve.last().and_then(|point| point.test_accuracy);
     Ok(Some(Training { unit: TrainingUnit::Epoch, curve, train_accuracy: None, test_accuracy }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_line_at_the_end_is_not_read_and_one_before_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |epoch: u32| format!(r#"{{"epoch": {epoch}, "validation_accuracy": 0.{epoch}}}"#);
+        let read_of = |text: String| {
+            fs::write(folder.path().join(METRICS_FILE), text).unwrap();
+            read(folder.path())
+        };
+        let found = read_of(format!("{}\n{}\n{{\"epo", line(1), line(2))).unwrap().unwrap();
+        assert_eq!((found.curve.len(), found.test_accuracy), (2, Some(0.2)));
+        assert_eq!(read_of("{\"epo".to_owned()).unwrap().unwrap().curve.len(), 0);
+        let refusal = read_of(format!("{{\"epo\n{}\n", line(2))).err().unwrap();
+        assert_eq!(refusal.code(), Code::Broken);
+    }
 }

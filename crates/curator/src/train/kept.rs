@@ -1,8 +1,11 @@
 //! What a training was asked for, kept with the run: so that it goes on as it began.
 
+use super::request::Counted;
+use super::settings::Settings;
+use super::terms::counting;
 use super::{Reader, Train};
-use crate::folder::layout::Kind;
-use crate::folder::{digest, whole};
+use crate::folder::layout::{Kind, LEDGER_FILE, RUN_FILE};
+use crate::folder::{Writer, digest, whole};
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_train::{Description, TrainError};
@@ -15,7 +18,13 @@ const FREE: &[&str] = &["out", "threads", "checkpoint-every", "validation", "cou
 /// Keys that lead to files, which are compared by their content.
 const FILES: &[&str] = &["data", "data-dir", "schema", "vocabulary", "model", "label", "classes"];
 
-/// Keys that make the plan, the recipe and the weights, which the trainer compares.
+/// Keys that the certificate depends on beyond the plan: ε less what a count has cost can be the same for two requests.
+const BUDGET: &[&str] = &["epsilon", "delta", "noise-multiplier", "non-private"];
+
+/// The key of the ledger for the noisy number of units.
+const COUNTED: &str = "counted";
+
+/// Keys that make the plan, the recipe and the weights, which the trainer compares; those of [`BUDGET`] are compared after it.
 const OF_TRAINER: &[&str] = &[
     "epsilon",
     "delta",
@@ -82,6 +91,57 @@ pub(super) fn compare(was: &Value, is: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Refuses another budget than the run began with. The trainer has compared what the budget led to.
+pub(super) fn compare_budget(was: &Value, is: &Value) -> Result<(), Refusal> {
+    let (old, new) = (&was["request"], &is["request"]);
+    let stated = |value: &Value| if *value == false { Value::Null } else { value.clone() };
+    match BUDGET.iter().find(|key| stated(&old[**key]) != stated(&new[**key])) {
+        None => Ok(()),
+        Some(key) => {
+            let (was, is) = (old[*key].to_string(), new[*key].to_string());
+            Err(TrainError::Changed { what: (*key).to_owned(), was, is }.into())
+        }
+    }
+}
+
+/// Has the ledger state the count of a run together with its terms.
+pub(super) fn add_count(writer: &mut Writer, run: &Train) -> Result<(), Refusal> {
+    if let Some(counted) = &run.counted {
+        writer.add(COUNTED, serde_json::to_value(counted).map_err(Refusal::internal)?);
+    }
+    Ok(())
+}
+
+/// Gives a run that goes on the count that its ledger states, which the file `run.toml` must have, too: it does not decide what was
+/// paid. A run that was killed before the ledger stated one has the count of the file, which must be the one that its budget pays
+/// for.
+pub(super) fn take_count(writer: &Writer, run: &mut Train, settings: &Settings) -> Result<(), Refusal> {
+    let path = writer.folder().join(RUN_FILE);
+    let refuse = |why: &str| Err(Refusal::new(Code::Broken, format!("{}: {why}", path.display())));
+    // A run from before the ledger kept the request has its count in the file alone.
+    let Some(begun) = writer.request() else { return Ok(()) };
+    if writer.has_run() {
+        let known: Option<Counted> = serde_json::from_value(begun[COUNTED].clone())
+            .map_err(|error| Refusal::new(Code::Broken, format!("{LEDGER_FILE}: {COUNTED}: {error}")))?;
+        match (Train::read(&path)?.counted, &known) {
+            (None, Some(_)) => return refuse("the count of the rows is missing: restore it from a copy"),
+            (stored, known) if stored != *known => {
+                return refuse("not the count of the rows that the run began with: restore it from a copy");
+            }
+            _ => run.counted = known,
+        }
+        return Ok(());
+    }
+    let Some(counted) = &run.counted else { return Ok(()) };
+    let (events, _) = counted.cost()?;
+    match counting(&Train { counted: None, ..run.clone() }, settings)? {
+        Some(paid) if !paid.is(&events, counted.epsilon) => refuse(
+            "not the count of the rows that the run began with: no step was taken, so remove the folder and begin a new run",
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses other data by their path, where nothing is known of their content.
 pub(super) fn compare_paths(was: &Train, is: &Train) -> Result<(), Refusal> {
     let is_same = |one: &Option<PathBuf>, other: &Option<PathBuf>| match (one, other) {
@@ -103,6 +163,26 @@ pub(super) fn compare_paths(was: &Train, is: &Train) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_is_compared_when_the_trainer_is_done() {
+        let was = json!({"request": {"epsilon": 4.0, "delta": 1e-6, "steps": 5}});
+        compare_budget(&was, &was).unwrap();
+        let other = |key: &str, value: Value| {
+            let mut other = was.clone();
+            other["request"][key] = value;
+            compare_budget(&was, &other)
+        };
+        other("steps", json!(6)).unwrap();
+        other("non-private", json!(false)).unwrap();
+        let line = other("epsilon", json!(3.9201)).unwrap_err().to_string();
+        assert!(line.contains("another epsilon: 4.0 then, 3.9201 now"), "{line}");
+        for (key, value) in
+            [("delta", json!(1e-7)), ("noise-multiplier", json!(2.0)), ("non-private", json!(true))]
+        {
+            assert_eq!(other(key, value).unwrap_err().code(), Code::Changed, "{key}");
+        }
+    }
 
     #[test]
     fn what_may_change_is_let_through_and_the_rest_is_named() {

@@ -50,5 +50,5 @@ pub use source::{Part, image_folder};
 pub(crate) use reader::{Input, Reader};
 pub(crate) use settings::{Settings, settle};
 pub(crate) use source::{Found, Source, find, part_source};
-pub(crate) use stored::Stored;
+pub(crate) use stored::{Stored, verify};
 pub(crate) use terms::{agree, size};

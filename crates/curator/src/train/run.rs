@@ -32,8 +32,14 @@ impl Planned for TrainPlan {
             (None, _) => None,
         };
         let Pays { payer, watch } = session.pays(&reader.unit(), settings.neighboring)?;
-        // The count is on record before a value is read.
-        let count = counting(&run, &settings)?.map(|counting| counting.charge(payer)).transpose()?;
+        // The count is on record before a value is read. A run that goes on was counted when it began.
+        let count = match (&writer, &resume) {
+            (Some(writer), Some(_)) => {
+                kept::take_count(writer, &mut run, &settings)?;
+                None
+            }
+            _ => counting(&run, &settings)?.map(|counting| counting.charge(payer)).transpose()?,
+        };
         let loaded = reader.read(&source, true, watch)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
         let units = match &loaded.users {
@@ -64,17 +70,18 @@ impl Planned for TrainPlan {
         {
             return Err(same_data(source));
         }
-        match (&mut writer, &resume) {
+        let begun = match (&mut writer, &resume) {
             (Some(writer), Some(_)) => {
-                stored::check_same(writer, &run, &reader, &description, (&source.name(), content))?;
+                Some(stored::check_same(writer, &run, &reader, &description, (&source.name(), content))?)
             }
             (Some(writer), None) => {
                 let request = kept::request(&run, &reader, &description)?;
                 stored::begin(writer, request, &reader, &description)?;
                 store_fingerprint(writer, content, None)?;
+                None
             }
-            (None, _) => {}
-        }
+            (None, _) => None,
+        };
         let dimension = network.layout().gradients();
         // With the size that the count gave, the steps are a second plan.
         let size = size(&mut run, &settings, &reader, units.len(), count.map(|count| (count, &mut *payer)))?;
@@ -92,7 +99,11 @@ impl Planned for TrainPlan {
         .map_err(named)?;
         match (&mut writer, &resume) {
             (Some(writer), Some(resume)) => {
+                kept::add_count(writer, &run)?;
                 trainer.resume_under(writer.hand_over()?)?;
+                if let Some(begun) = &begun {
+                    kept::compare_budget(begun, &kept::request(&run, &reader, &description)?)?;
+                }
                 resume.check_cause(trainer.is_finished())?;
                 if let Some(cause) = resume.cause().filter(|_| !trainer.is_finished()) {
                     trainer.stop(cause)?;

@@ -3,14 +3,14 @@
 use super::{Input, Reader, Source, Train, kept};
 use crate::folder::layout::{
     CERTIFICATE_FILE, DESCRIPTION_FILE, Kind, METRICS_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, RUN_FILE,
-    SCHEMA_FILE, VOCABULARY_FILE,
+    SCHEMA_FILE, VOCABULARY_FILE, is_beginning,
 };
 use crate::folder::{Content, Fingerprint, Seal, Writer, certificate_text, whole};
 use crate::refusal::Refusal;
 use crate::watch::Watch;
 use reticent_core::{Certificate, Code};
 use reticent_data::text::Vocabulary;
-use reticent_data::{Schema, append};
+use reticent_data::{Schema, append_line};
 use reticent_train::{Description, Effort, Examples, Layout, Model, Network, TrainError};
 use reticent_train::{load_weights, save_weights};
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,39 @@ struct About {
     digests: Seal,
 }
 
+impl About {
+    /// Reads `model.json`.
+    fn of(folder: &Path) -> Result<Self, Refusal> {
+        let path = folder.join(MODEL_FILE);
+        if !path.is_file() {
+            let why = match is_beginning(folder) {
+                true => {
+                    "the training was ended before its first draw: begin it again with 'reticent train --out'"
+                }
+                false => {
+                    "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
+                     stands with 'reticent train --finish'"
+                }
+            };
+            return Err(Refusal::new(Code::NoModel, format!("{}: {why}", folder.display())));
+        }
+        let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
+        let text = fs::read_to_string(&path).map_err(|error| refuse(error.to_string()))?;
+        let about: Self = serde_json::from_str(&text)
+            .map_err(|error| refuse(format!("not a stored network ({error}): train it again")))?;
+        match about.format > FORMAT {
+            true => Err(refuse(format!("format {} is not known here: use a newer version", about.format))),
+            false => Ok(about),
+        }
+    }
+}
+
+/// Refuses a folder without a finished network, or one whose files are not those that were stored with it.
+pub(crate) fn verify(folder: &Path) -> Result<(), Refusal> {
+    let about = About::of(folder)?;
+    about.digests.check(folder, (Kind::Network, about.format), |_| None)
+}
+
 /// Writes what is public, after the ledger and before anything is drawn.
 pub(crate) fn begin(
     writer: &mut Writer,
@@ -50,7 +83,8 @@ pub(crate) fn begin(
     writer.write(DESCRIPTION_FILE, description.to_toml()?.as_bytes())
 }
 
-/// Writes the run with what was counted for it. Its paths lead to the folder's own files.
+/// Writes the run with what was counted for it, and has the ledger state the count with the terms to come. Its paths lead to
+/// the folder's own files.
 pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Result<(), Refusal> {
     let mut kept = Train { out: None, label: None, ..run.clone() };
     for path in [&mut kept.data, &mut kept.validation, &mut kept.data_dir] {
@@ -66,25 +100,31 @@ pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Re
         kept.model = Some(DESCRIPTION_FILE.to_owned());
     }
     writer.keep();
+    kept::add_count(writer, run)?;
     writer.write(RUN_FILE, kept.to_toml()?.as_bytes())
 }
 
 /// Refuses a run that goes on with something else than it began with: another request, other data, or files of the folder that
-/// were changed meanwhile.
+/// were changed meanwhile. Returns what it began with, whose budget is compared once more when the trainer has compared its own.
 pub(crate) fn check_same(
     writer: &Writer,
     run: &Train,
     reader: &Reader,
     description: &Description,
     data: (&str, Content<'_>),
-) -> Result<(), Refusal> {
+) -> Result<Value, Refusal> {
     let folder = writer.folder();
     let is = kept::request(run, reader, description)?;
     let stored = Train::read(&folder.join(RUN_FILE))?;
-    match writer.request() {
-        Some(was) => kept::compare(was, &is)?,
+    let was = match writer.request() {
+        Some(was) => was.clone(),
         // A run from before the ledger kept the request: what the file says is all that is known.
-        None => kept::compare(&kept::request(&stored, reader, description)?, &is)?,
+        None => kept::request(&stored, reader, description)?,
+    };
+    kept::compare(&was, &is)?;
+    // A ledger without terms gets them from the trainer, which has nothing to compare them with.
+    if !writer.has_run() {
+        kept::compare_budget(&was, &is)?;
     }
     let on_disk = folder.join(DESCRIPTION_FILE);
     let known = Description::from_toml(&text(&on_disk)?, &on_disk.display().to_string())?;
@@ -103,8 +143,10 @@ pub(crate) fn check_same(
         return Err(changed("schema"));
     }
     match Fingerprint::read(folder)? {
-        None => kept::compare_paths(&stored, run),
-        Some(known) if known.is_of(data.1, None) => Ok(()),
+        // A run from before there were fingerprints.
+        None if writer.request().is_none() => kept::compare_paths(&stored, run).map(|()| was),
+        None => Err(Fingerprint::missing(folder)),
+        Some(known) if known.is_of(data.1, None) => Ok(was),
         Some(_) => {
             let text = format!(
                 "the run was begun with other data than {}: give those it was begun with, or begin a new run",
@@ -150,7 +192,7 @@ pub(crate) fn finish(
     let folder = writer.folder();
     save_weights(&folder.join(NETWORK_WEIGHTS_FILE), layout, weights)?;
     let mut digests = Seal::default();
-    for name in [NETWORK_WEIGHTS_FILE, CERTIFICATE_FILE, DESCRIPTION_FILE] {
+    for name in [NETWORK_WEIGHTS_FILE, CERTIFICATE_FILE, DESCRIPTION_FILE, RUN_FILE] {
         digests.add_file(folder, name)?;
     }
     if reader.schema.is_some() {
@@ -168,7 +210,7 @@ pub(crate) fn finish(
         digests,
     };
     let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
-    writer.write(MODEL_FILE, format!("{text}\n").as_bytes())
+    writer.write_durably(MODEL_FILE, format!("{text}\n").as_bytes())
 }
 
 /// Adds a line of metrics.
@@ -176,7 +218,7 @@ pub(crate) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Re
     let path = folder.join(METRICS_FILE);
     let text = serde_json::to_string(line)
         .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")).because(error))?;
-    Ok(append(&path, format!("{text}\n").as_bytes())?)
+    Ok(append_line(&path, &text)?)
 }
 
 /// A finished model that was read back.
@@ -189,24 +231,10 @@ pub(crate) struct Stored {
 impl Stored {
     pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
         let path = folder.join(MODEL_FILE);
-        if !path.is_file() {
-            let why = "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
-                       stands with 'reticent train --finish'";
-            return Err(Refusal::new(Code::NoModel, format!("{}: {why}", folder.display())));
-        }
         let refuse =
             |path: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
-        let text =
-            fs::read_to_string(&path).map_err(|error| refuse(&path, error.to_string()).because(error))?;
-        let about: About = serde_json::from_str(&text).map_err(|error| {
-            refuse(&path, format!("not a stored network ({error}): train it again")).because(error)
-        })?;
-        if about.format > FORMAT {
-            return Err(refuse(
-                &path,
-                format!("format {} is not known here: use a newer version", about.format),
-            ));
-        }
+        let about = About::of(folder)?;
+        let (format, digests) = (about.format, about.digests);
         let (schema, vocabulary) = match about.input {
             Input::Images { .. } => (None, None),
             Input::Table => (Some(Schema::read(&folder.join(SCHEMA_FILE))?), None),
@@ -228,7 +256,7 @@ impl Stored {
         }
         let network = Network::new(description, Effort::default())?;
         let weights = load_weights(&folder.join(NETWORK_WEIGHTS_FILE), network.layout())?;
-        about.digests.check(folder, Kind::Network)?;
+        digests.check(folder, (Kind::Network, format), |_| None)?;
         Ok(Self { network, weights, reader })
     }
 

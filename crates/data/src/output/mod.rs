@@ -12,7 +12,7 @@ mod lock;
 pub use lock::Lock;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,15 +102,52 @@ fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), DataEr
     })
 }
 
-/// Adds bytes to the end of a regular file, which is made if there is none.
+/// Has the names in a folder reach the disk, where folders can be synchronised: a file that was renamed is found there after the
+/// system itself was stopped.
+///
+/// # Errors
+/// If the system refuses.
+pub fn sync_folder(folder: &Path) -> Result<(), DataError> {
+    if cfg!(unix) {
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| DataError::io(&shown_path(folder), "write", &error))?;
+    }
+    Ok(())
+}
+
+/// Adds a line to the end of a regular file, which is made if there is none. The half line that a killed writer left there is
+/// cut off first.
 ///
 /// # Errors
 /// If something else has the name, or the file cannot be written.
-pub fn append(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+pub fn append_line(path: &Path, line: &str) -> Result<(), DataError> {
     check_regular(path)?;
-    let file = OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(bytes))
-        .map_err(|error| DataError::io(&shown_path(path), "write", &error))
+    let append = || -> std::io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options.create(true).truncate(false).read(true).write(true).open(path)?;
+        let end = end_of_lines(&mut file)?;
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        file.write_all(format!("{line}\n").as_bytes())
+    };
+    append().map_err(|error| DataError::io(&shown_path(path), "write", &error))
+}
+
+/// Where the last whole line of a file ends.
+fn end_of_lines(file: &mut File) -> std::io::Result<u64> {
+    const CHUNK: u64 = 1 << 12;
+    let mut end = file.seek(SeekFrom::End(0))?;
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK);
+        let mut bytes = vec![0; usize::try_from(end - start).unwrap_or_default()];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut bytes)?;
+        if let Some(place) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + place as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
 /// Refuses a name that something other than a regular file has.

@@ -180,7 +180,7 @@ fn only_regular_files_are_replaced() {
             assert!(matches!(result, Err(DataError::NotReplaced { .. })), "{name}: {result:?}");
         };
         refused(write_atomic(&path, b"new"));
-        refused(append(&path, b"new"));
+        refused(append_line(&path, "new"));
         refused(write_csv_atomic(&path, &["x"], [["1"]]).map(|_| ()));
         refused(number_rows(&folder.file("in.csv", "a\n1\n"), "a", &path).map(|_| ()));
         fs::remove_file(folder.path("in.csv")).unwrap();
@@ -189,6 +189,25 @@ fn only_regular_files_are_replaced() {
     assert_eq!(read(&kept), "old");
     assert_eq!(folder.names(), names);
     assert!(matches!(write_atomic(Path::new("/dev/null"), b"new"), Err(DataError::NotReplaced { .. })));
+}
+
+#[test]
+fn a_half_line_is_cut_off_before_the_next_one() {
+    let folder = Folder::new();
+    let path = folder.path("lines.jsonl");
+    append_line(&path, "one").unwrap();
+    append_line(&path, "two").unwrap();
+    assert_eq!(read(&path), "one\ntwo\n");
+    for half in ["thr".to_owned(), "x".repeat(10_000)] {
+        fs::write(&path, format!("one\ntwo\n{half}")).unwrap();
+        append_line(&path, "four").unwrap();
+        assert_eq!(read(&path), "one\ntwo\nfour\n");
+        fs::write(&path, half).unwrap();
+        append_line(&path, "four").unwrap();
+        assert_eq!(read(&path), "four\n");
+    }
+    sync_folder(path.parent().unwrap()).unwrap();
+    assert!(sync_folder(&folder.path("nowhere")).is_err() || cfg!(not(unix)));
 }
 
 #[cfg(unix)]

@@ -67,8 +67,20 @@ impl Claim {
         self.entry.as_ref().and_then(|entry| entry.request.as_ref())
     }
 
-    /// Takes the ledger and the lock away: nothing was begun here.
+    /// Adds what was drawn before the terms were known to what the ledger says was asked for. It reaches the disk with the terms
+    /// of the run; where the ledger states no request, nothing is added.
+    pub fn add(&mut self, key: &str, value: Value) {
+        let request = self.entry.as_mut().and_then(|entry| entry.request.as_mut());
+        if let Some(request) = request.and_then(Value::as_object_mut) {
+            request.insert(key.to_owned(), value);
+        }
+    }
+
+    /// Takes the ledger and the lock away: nothing was begun here. The ledger of a run stays, since steps may have been taken.
     pub fn abandon(self) {
+        if self.has_run() {
+            return;
+        }
         // A beginning that cannot be taken away is replaced by the next one.
         let _ = std::fs::remove_file(self.folder.join(LEDGER_FILE));
         self.lock.remove();
@@ -123,7 +135,8 @@ impl Ledger {
     /// The ledger of the run in a claimed folder; one that holds a beginning alone gets this run.
     pub(crate) fn resume(claim: Claim, run: Stored) -> Result<Self, TrainError> {
         let Some(entry) = claim.entry.clone() else {
-            let why = "no such file: without the ledger nobody knows which steps were seen, so the run cannot go on";
+            let why = "no such file: without the ledger nobody knows which steps were seen, so the run cannot go on: restore the \
+                       ledger from a copy, or remove the folder and begin a new run";
             return Err(refused(&claim.folder.join(LEDGER_FILE), why.to_owned()));
         };
         let Some(known) = &entry.run else { return Self::begin(claim, run) };
@@ -279,10 +292,13 @@ mod tests {
         let mut claim = Claim::take(&place).unwrap();
         assert!(claim.has_ledger() && !claim.has_run());
         claim.begin(serde_json::json!({"epsilon": 2})).unwrap();
+        claim.add("counted", 7.into());
         drop(Ledger::begin(claim, run()).unwrap());
         let claim = Claim::take(&place).unwrap();
-        assert!(claim.has_run() && claim.request() == Some(&serde_json::json!({"epsilon": 2})));
-        drop(claim);
+        assert!(claim.has_run() && claim.request() == Some(&serde_json::json!({"epsilon": 2, "counted": 7})));
+        // Steps may have been taken: nobody takes the ledger away.
+        claim.abandon();
+        assert!(place.join(LEDGER_FILE).exists());
         assert_eq!(crate::checkpoint::status(&place).unwrap().counted, 0);
         assert!(Claim::take(&place).unwrap().begin(serde_json::json!({})).is_err());
         let other = folder.path().join("other");

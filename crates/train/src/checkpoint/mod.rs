@@ -18,7 +18,6 @@ pub(crate) use state::{State, Stored};
 
 use crate::TrainError;
 use crate::trainer::{Recipe, Terms};
-use std::fs::File;
 use std::path::Path;
 
 /// The name of the checkpoint in a run's folder.
@@ -59,14 +58,9 @@ pub fn status(folder: &Path) -> Result<RunStatus, TrainError> {
 fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
     let kept = "; what was stored before is untouched, and the run can be resumed from it";
     reticent_data::write_atomic(path, bytes).map_err(|error| TrainError::Unwritten { error, kept })?;
-    // The new name itself must reach the disk, too, where folders can be synchronised.
-    if cfg!(unix) {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|error| TrainError::file(path, error.to_string()).because(error))?;
-    }
-    Ok(())
+    // The new name itself must reach the disk, too.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    reticent_data::sync_folder(folder).map_err(|error| TrainError::Unwritten { error, kept: "" })
 }
 
 /// Reads a whole file; none when there is none.
