@@ -1,8 +1,9 @@
 //! A training with canaries, and what it proves about ε.
 
+use super::folder::{self, Subject, Writer};
 use super::statement::{Stated, Statement, whole};
 use super::target::Repeated;
-use super::{Audited, Interrupted, Outcome, folder};
+use super::{Audited, Interrupted, Outcome};
 use crate::folder::is_network;
 use crate::watch::Work;
 use crate::{Refusal, Session};
@@ -51,6 +52,7 @@ impl Default for Canaries {
 /// A checked training with canaries.
 pub(super) struct CanariesPlan {
     target: Repeated,
+    subject: Subject,
     settings: CanarySettings,
     stated: Stated,
     out: Option<PathBuf>,
@@ -64,8 +66,10 @@ impl Canaries {
             let why = "no network there: canaries are for networks trained by 'reticent train --out'";
             return Err(Refusal::new(Code::NoModel, format!("{}: {why}", self.model.display())));
         }
+        self.out.as_deref().map(folder::check_out).transpose()?;
         let (kind, key, coins) = (self.kind, self.statement.key.clone(), Coins::Fresh);
         Ok(CanariesPlan {
+            subject: Subject::of_model(&self.model)?,
             target: Repeated::open(&self.model)?,
             settings: CanarySettings { kind, count, key, coins },
             stated,
@@ -78,13 +82,14 @@ impl CanariesPlan {
     /// Trains once with canaries, and attacks them. The training draws as the first one did; its model is thrown away, and what
     /// is said about it is for the auditor's eyes.
     pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
-        let Self { target, settings, stated, out } = self;
+        let Self { target, subject, settings, stated, out } = self;
         let (count, kind) = (settings.count, settings.kind);
         let (examples, classes, training) = target.training(session)?;
         if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (kind, &training.terms) {
             let remedy = "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";
             return Err(Refusal::conflict("kind", "dirac", remedy));
         }
+        let writer = out.as_deref().map(Writer::open).transpose()?;
         let planted = canary::Canaries::plant(&examples, classes, settings)?;
         let watch = session.watch();
         let stage = watch.begin(Work::Thinking);
@@ -121,8 +126,8 @@ impl CanariesPlan {
             "the training was repeated with canaries: the bound is on its guarantee, and the model in the folder is another one"
                 .to_owned(),
         );
-        if let Some(out) = &out {
-            folder::write(out, &study, &examination)?;
+        if let Some(writer) = &writer {
+            writer.audit(&study, &examination, &subject, None)?;
         }
         Ok(Outcome::Found(Box::new(Audited::new(examination, study, ran.certificate, out))))
     }

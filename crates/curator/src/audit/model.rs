@@ -1,19 +1,16 @@
 //! An audit of a model of ours: reference models first, then attacks.
 
 use super::case::Case;
+use super::folder::{self, Subject, Writer};
 use super::references::{Fits, Fitting, FittingPlan};
 use super::statement::{Stated, Statement};
-use super::{Audited, Interrupted, Outcome, folder};
+use super::{Audited, Interrupted, Outcome};
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_attack::{ReferencePlan, target_study};
-use reticent_audit::{Draw, Examination, Reference, examine};
-use reticent_data::write_private;
+use reticent_audit::{Draw, Examination, Reference, Study, examine};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-
-/// Which rows the audited records are.
-const ORIGINS_FILE: &str = "records.csv";
+use std::path::PathBuf;
 
 /// An audit of a model of ours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +46,7 @@ pub struct Collected {
 /// A checked audit of a model.
 pub(super) struct ModelPlan {
     stated: Stated,
+    subject: Subject,
     fitting: FittingPlan,
     out: PathBuf,
     /// Whether reference models that are missing are trained.
@@ -58,12 +56,14 @@ pub(super) struct ModelPlan {
 impl Model {
     pub(super) fn plan(&self) -> Result<ModelPlan, Refusal> {
         let stated = Stated::of(&self.statement, &self.attacks)?;
+        let subject = Subject::of_model(&self.model)?;
         let fitting = self.fitting.plan(&self.model, &self.statement.key)?;
         let out = self.out.clone().or_else(|| folder::beside(&self.model)).ok_or_else(|| {
             let remedy = format!("there is no place beside {}: give a folder", self.model.display());
             Refusal::missing("out", remedy)
         })?;
-        Ok(ModelPlan { stated, fitting, out, trains: true })
+        folder::check_out(&out)?;
+        Ok(ModelPlan { stated, subject, fitting, out, trains: true })
     }
 }
 
@@ -74,8 +74,10 @@ impl Collected {
             let remedy = "is for training, and nothing is trained here: leave it out";
             return Err(Refusal::conflict("threads", threads, remedy));
         }
+        let subject = Subject::of_model(&self.model)?;
         let fitting = self.fitting.plan(&self.model, &self.statement.key)?;
-        Ok(ModelPlan { stated, fitting, out: self.out.clone(), trains: false })
+        folder::check_out(&self.out)?;
+        Ok(ModelPlan { stated, subject, fitting, out: self.out.clone(), trains: false })
     }
 }
 
@@ -83,10 +85,11 @@ impl ModelPlan {
     /// Reads the records, trains or collects reference models, and attacks. What comes out is for the auditor's eyes: no
     /// guarantee covers it, and nothing is charged for it.
     pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
-        let Self { stated, fitting, out, trains } = self;
+        let Self { stated, subject, fitting, out, trains } = self;
         let FittingPlan { target, wanted, settings, threads } = fitting;
         let case = target.case(&wanted, session)?;
         let learner = case.audited()?;
+        let writer = Writer::open(&out)?;
         let references = if trains && settings.references == 0 {
             Vec::new()
         } else {
@@ -100,18 +103,20 @@ impl ModelPlan {
                 false => fits.collected(&plan)?,
             }
         };
-        Ok(Outcome::Found(Box::new(attack(&case, references, &stated, &out, session)?)))
+        let (examination, study) = attack(&case, references, &stated, session)?;
+        let origins = case.chosen.origins(&study.parts().ids);
+        writer.audit(&study, &examination, &subject, Some(&origins))?;
+        Ok(Outcome::Found(Box::new(Audited::new(examination, study, case.certificate, Some(out)))))
     }
 }
 
-/// Runs the attacks, and writes what they found.
+/// Runs the attacks.
 fn attack(
     case: &Case,
     references: Vec<Reference>,
     stated: &Stated,
-    out: &Path,
     session: &mut Session,
-) -> Result<Audited, Refusal> {
+) -> Result<(Examination, Study), Refusal> {
     let Case { population, chosen, outputs, certificate, draw, others, left_out, .. } = case;
     let mut settings = stated.settings(certificate.as_ref(), session);
     if *draw == Draw::Undeclared {
@@ -130,10 +135,7 @@ fn attack(
              the accuracies here are of the others"
         ));
     }
-    folder::write(out, &study, &examination)?;
-    let origins = chosen.origins(&study.parts().ids);
-    write_private(&out.join(ORIGINS_FILE), origins.as_bytes())?;
-    Ok(Audited::new(examination, study, certificate.clone(), Some(out.to_owned())))
+    Ok((examination, study))
 }
 
 /// Adds what a reader should know about where records come from.

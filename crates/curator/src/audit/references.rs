@@ -1,14 +1,16 @@
 //! Reference models on disk: what is missing is trained, in one job or several.
 
-use super::Interrupted;
 use super::case::Wanted;
 use super::statement::{share, whole};
 use super::target::Target;
+use super::{Interrupted, folder};
 use crate::watch::{Watch, Work};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_attack::{Design, Fitted, Job, Progress, ReferencePlan, ReferenceSettings, Run, Store};
 use reticent_audit::{Draw, Reference};
+use reticent_data::{sweep, temporary_of};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -81,7 +83,10 @@ pub(super) struct Fits {
 
 impl Fits {
     pub(super) fn open(folder: &Path) -> Result<Self, Refusal> {
-        Ok(Self { store: Store::open(&folder.join(REFERENCES_FOLDER))? })
+        let folder = folder.join(REFERENCES_FOLDER);
+        let store = Store::open(&folder)?;
+        sweep_all(&folder);
+        Ok(Self { store })
     }
 
     /// Trains what is missing of a job.
@@ -116,6 +121,15 @@ impl Fits {
     /// All references; an error names those that are missing.
     pub(super) fn collected(&self, plan: &ReferencePlan<'_>) -> Result<Vec<Reference>, Refusal> {
         Ok(plan.collect(&self.store)?)
+    }
+}
+
+/// Takes away what killed jobs left under temporary names, of whatever reference model.
+fn sweep_all(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Some(target) = entry.file_name().to_str().and_then(temporary_of) {
+            sweep(&folder.join(target));
+        }
     }
 }
 
@@ -184,6 +198,7 @@ impl Request for FitReferences {
         let of = whole("of", self.of, &JOBS)?;
         let index = whole("index", self.index, &(0..=self.of - 1))?;
         let fitting = self.fitting.plan(&self.model, &self.key)?;
+        folder::check_out(&self.out)?;
         Ok(FitReferencesPlan { job: Job { index, of }, fitting, out: self.out.clone() })
     }
 }
