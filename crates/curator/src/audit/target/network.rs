@@ -1,8 +1,9 @@
 //! A stored network as the target of an audit.
 
+use super::repeats::Repeats;
 use crate::audit::case::{Case, Chosen, Wanted};
 use crate::folder::layout::RUN_FILE;
-use crate::folder::{Content, Fingerprint, is_same};
+use crate::folder::{Content, Fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
@@ -118,12 +119,17 @@ impl Compared {
         let reader: &Reader = &trained.stored.reader;
         let rest = reader.read(&source, true, session.watch())?.examples;
         trained.stored.network.check(&rest)?;
-        if is_same(Content::Examples(&trained.examples, None), Content::Examples(&rest, None))? {
+        let members = Content::Examples(&trained.examples, None);
+        // Of equal examples nobody can say which is a member: none of them is audited.
+        let repeats = Repeats::of(members, Content::Examples(&rest, None))?;
+        if repeats.holds_training_data {
             return Err(super::same_data(&name));
         }
         let members = trained.examples.len();
         let draw = wanted.declared.unwrap_or(Draw::Undeclared);
-        let chosen = Chosen::of((members, rest.len()), draw, wanted.most, &wanted.key, |_| true)?;
+        let chosen = Chosen::of((members, rest.len()), draw, wanted.most, &wanted.key, |place| {
+            !repeats.is_repeated[place]
+        })?;
         let all = Arc::new(trained.examples.followed_by(&rest)?);
         let audited = all.subset(&chosen.audited);
         let mut population = Population::of_examples(&audited)?;
@@ -149,7 +155,7 @@ impl Compared {
             certificate: trained.certificate,
             draw,
             others: name,
-            left_out: 0,
+            left_out: repeats.count(),
         })
     }
 }
