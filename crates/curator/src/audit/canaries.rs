@@ -10,7 +10,7 @@ use crate::{Refusal, Session};
 use reticent_attack::AttackError;
 use reticent_attack::canary::{self, CanaryKind, CanarySettings, Coins};
 use reticent_audit::bound::Method;
-use reticent_audit::{Draw, Game, Study, StudyParts, examine};
+use reticent_audit::{Draw, ExamineSettings, Game, Study, StudyParts, examine};
 use reticent_core::Code;
 use reticent_train::{Effort, Terms};
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,9 @@ impl CanariesPlan {
             Err(error) => return Err(error.into()),
         };
         drop(stage);
-        let settings = stated.settings(ran.certificate.as_ref(), session);
+        // Fair coins say who is in: canaries do not differ by themselves.
+        let settings =
+            ExamineSettings { expects_baseline: false, ..stated.settings(ran.certificate.as_ref(), session) };
         let study = Study::new(StudyParts {
             ids: (1..=count).map(|canary| format!("canary:{canary}")).collect(),
             members: ran.membership.members().to_vec(),
@@ -119,8 +121,6 @@ impl CanariesPlan {
         let mut examination = examine(&study, &settings, &|words| stage.say(words))?;
         drop(stage);
         let warnings = &mut examination.findings.warnings;
-        // Fair coins say who is in: canaries do not differ by themselves.
-        warnings.retain(|warning| !warning.starts_with("no baseline"));
         warnings.extend(ran.notes);
         warnings.push(
             "the training was repeated with canaries: the bound is on its guarantee, and the model in the folder is another one"

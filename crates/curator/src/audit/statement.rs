@@ -168,6 +168,7 @@ impl Stated {
             attack: AttackSettings { key: key.clone(), ..AttackSettings::default() },
             worst: self.worst,
             key,
+            expects_baseline: true,
         }
     }
 }
