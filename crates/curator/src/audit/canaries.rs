@@ -22,6 +22,21 @@ use std::sync::atomic::Ordering;
 pub const CANARIES: RangeInclusive<u64> = 2..=1 << 24;
 
 /// A private training repeated with canaries that were put in by coin.
+///
+/// ```
+/// use reticent_curator::audit::{Audit, Canaries, Outcome};
+/// use reticent_curator::{Planned, Request, Session, train::Train};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let model = place.path().join("run");
+/// # let mut session = Session::without_limit()?;
+/// let train = Train { epsilon: Some(1.0), delta: Some(1e-6), steps: Some(2), ..Train::default() };
+/// Train { out: Some(model.clone()), ..train }.check()?.run(&mut session)?;
+/// let audit = Audit::Canaries(Canaries { model, canaries: 200, ..Canaries::default() });
+/// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// assert!(found.certificate.is_some() && found.findings.epsilon_lower.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Canaries {
@@ -63,7 +78,7 @@ impl Canaries {
         let count = whole("canaries", self.canaries, &CANARIES)?;
         let stated = Stated::of(&self.statement, &[])?;
         if !is_network(&self.model) {
-            let why = "no network there: canaries are for networks trained by 'reticent train --out'";
+            let why = "no network there: canaries are for networks that were trained with ⟦out⟧";
             return Err(Refusal::new(Code::NoModel, format!("{}: {why}", self.model.display())));
         }
         self.out.as_deref().map(folder::check_out).transpose()?;

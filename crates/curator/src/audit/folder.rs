@@ -7,6 +7,7 @@
 use crate::Refusal;
 use crate::folder::digest;
 use crate::folder::layout::{CERTIFICATE_FILE, LEDGER_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, RUN_FILE};
+use crate::refusal::fields_named;
 use reticent_audit::table::write_scores;
 use reticent_audit::{Examination, Findings, Study};
 use reticent_core::Code;
@@ -153,7 +154,11 @@ impl Writer {
             Subject::Scores => Some(None),
             Subject::Unknown => None,
         };
-        let written = Written { findings: &examination.findings, model };
+        // A file shows fields by their names, whoever asked for it.
+        let named = |text: &String| fields_named(text, |field| format!("`{field}`"));
+        let warnings = examination.findings.warnings.iter().map(named).collect();
+        let findings = Findings { warnings, ..examination.findings.clone() };
+        let written = Written { findings: &findings, model };
         self.write(AUDIT_FILE, pretty(&written)?.as_bytes())
     }
 }

@@ -13,6 +13,22 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// An audit of a model of ours.
+///
+/// ```
+/// use reticent_curator::audit::{Audit, Fitting, Model, Outcome};
+/// use reticent_curator::{Planned, Request, Session, fit::Fit};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let model = place.path().join("model");
+/// # let mut session = Session::without_limit()?;
+/// Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
+/// let fitting = Fitting { references: 2, records: 400, ..Fitting::default() };
+/// let audit = Audit::Model(Model { model, fitting, ..Model::default() });
+/// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// // One row among thousands hardly moves a linear model: seven standard deviations.
+/// assert!((found.findings.auc - 0.5).abs() < 0.2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Model {
@@ -30,6 +46,24 @@ pub struct Model {
 }
 
 /// An audit of a model of ours whose reference models were trained as jobs.
+///
+/// ```
+/// use reticent_curator::audit::{Audit, Collected, FitReferences, Fitting, Outcome};
+/// use reticent_curator::{Planned, Request, Session};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let (model, out) = (place.path().join("model"), place.path().join("jobs"));
+/// # let mut session = Session::without_limit()?;
+/// # reticent_curator::fit::Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Default::default() }.check()?.run(&mut session)?;
+/// let fitting = Fitting { references: 2, records: 400, ..Fitting::default() };
+/// let (index, of, key) = (0, 1, "reticent".to_owned());
+/// let job = FitReferences { model: model.clone(), index, of, fitting: fitting.clone(), key, out: out.clone() };
+/// job.check()?.run(&mut session)?;
+/// let audit = Audit::Collected(Collected { model, fitting, out, ..Collected::default() });
+/// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// assert!(found.findings.attacks.iter().any(|attack| attack.name == "rmia-offline"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Collected {
@@ -151,7 +185,7 @@ fn note(examination: &mut Examination, others: &str, draw: Draw, references: usi
     if draw == Draw::Undeclared {
         warnings.push(
             "no bound on epsilon: nobody tossed a coin for who is a member, so nothing is proven: 'reticent attack canary' trains \
-             with coins, and --drawn declares that there were some"
+             with coins, and ⟦drawn⟧ declares that there were some"
                 .to_owned(),
         );
     }

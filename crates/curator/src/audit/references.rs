@@ -134,6 +134,21 @@ fn sweep_all(folder: &Path) {
 }
 
 /// The training of reference models: one of several independent jobs.
+///
+/// ```
+/// use reticent_curator::audit::{FitReferences, Fitting, JobOutcome};
+/// use reticent_curator::{Planned, Request, Session};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let (model, out) = (place.path().join("model"), place.path().join("jobs"));
+/// # let mut session = Session::without_limit()?;
+/// # reticent_curator::fit::Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Default::default() }.check()?.run(&mut session)?;
+/// let fitting = Fitting { references: 4, records: 400, ..Fitting::default() };
+/// let job = FitReferences { model, index: 1, of: 4, fitting, key: "reticent".to_owned(), out };
+/// let JobOutcome::Fitted(fitted) = job.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// assert_eq!((fitted.trained, fitted.references), (vec![1], 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FitReferences {

@@ -45,7 +45,7 @@ impl LinearTarget {
         if let Unit::Column(column) = stored.encoder.schema().unit() {
             return Err(refuse(format!(
                 "the unit is all rows of one {column}, and references here leave out single rows: audit it from a score table \
-                 with a column user (reticent audit --scores)"
+                 with a column user (⟦scores⟧)"
             )));
         }
         let request = read_request(folder)?;

@@ -44,7 +44,7 @@ impl NetworkTarget {
         if let Some(Unit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
             let text = format!(
                 "{}: the unit is all rows of one {column}, and references here leave out single rows: audit it from a score \
-                 table with a column user (reticent audit --scores)",
+                 table with a column user (⟦scores⟧)",
                 folder.display()
             );
             return Err(Refusal::new(Code::Premise, text));
@@ -97,7 +97,7 @@ impl Compared {
     pub(super) fn open(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
         let target = NetworkTarget::open(folder)?;
         let (source, flag) = match (others, &target.run.validation, &target.found.official) {
-            (Some(data), _, _) => (source_of(data, &target.run)?, "--non-members"),
+            (Some(data), _, _) => (source_of(data, &target.run)?, "⟦non_members⟧"),
             (None, Some(data), _) => (source_of(data, &target.run)?, "validation"),
             (None, None, Some(official)) => (official.clone(), "test part"),
             (None, None, None) => {
@@ -123,7 +123,7 @@ impl Compared {
         // Of equal examples nobody can say which is a member: none of them is audited.
         let repeats = Repeats::of(members, Content::Examples(&rest, None))?;
         if repeats.holds_training_data {
-            return Err(super::same_data(&name));
+            return Err(super::same_data(&source.name()));
         }
         let members = trained.examples.len();
         let draw = wanted.declared.unwrap_or(Draw::Undeclared);
