@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::metadata::Metadata;
-use crate::shell::{Result, Shell, run};
+use crate::shell::{Result, Shell, capture, run};
 
 /// `cargo fmt`.
 pub(crate) fn format(shell: &Shell) -> Result<String> {
@@ -16,15 +16,21 @@ pub(crate) fn clippy(shell: &Shell) -> Result<String> {
         .map(|()| String::new())
 }
 
-/// The tests, by nextest where it is installed.
+/// The tests, by nextest where it is installed. Processes are killed only where there is `strace`.
 pub(crate) fn tests(shell: &Shell) -> Result<String> {
-    if shell.has_subcommand("nextest") {
+    let how = if shell.has_subcommand("nextest") {
         run(shell.cargo(&["nextest", "run", "--workspace"]))?;
-        Ok("by nextest".to_owned())
+        "by nextest"
     } else {
         run(shell.cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
-        Ok("by cargo test (nextest is not installed)".to_owned())
-    }
+        "by cargo test (nextest is not installed)"
+    };
+    let mut strace = shell.program("strace");
+    strace.arg("-V");
+    Ok(match capture(strace) {
+        Ok(_) => how.to_owned(),
+        Err(_) => format!("{how}; kills SKIPPED (strace is not installed)"),
+    })
 }
 
 /// The examples in the documentation.

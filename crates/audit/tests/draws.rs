@@ -60,6 +60,7 @@ fn false_claims(draw: Draw, truth: f64, leaks: bool) -> (u64, f64) {
             attack: AttackSettings::default(),
             worst: 0,
             key: "draws".to_owned(),
+            expects_baseline: true,
         };
         let bound = examine(&study, &settings, &|_| {}).unwrap().findings.epsilon_lower.unwrap();
         assert_eq!(bound.neighboring, Some(Neighboring::ReplaceOne));

@@ -14,7 +14,6 @@ pub(crate) const NOT_DECLARED: &str = "not declared";
 /// A reason that always says something.
 pub(crate) fn not_measurable(reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
-        Some(reason) if reason.starts_with("not measurable") => reason.to_owned(),
         Some(reason) => format!("not measurable: {reason}"),
         None => "not measurable: no reason was recorded".to_owned(),
     }

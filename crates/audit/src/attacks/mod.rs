@@ -202,6 +202,25 @@ impl Attack {
         }
     }
 
+    /// Whether it compares the target with reference models.
+    pub fn needs_references(self) -> bool {
+        match self {
+            Attack::GivenScore
+            | Attack::YeomLoss
+            | Attack::YeomPerClass
+            | Attack::ModifiedEntropy
+            | Attack::QuantileRegression => false,
+            Attack::Shokri
+            | Attack::LiraOffline
+            | Attack::LiraOfflineTwoTailed
+            | Attack::LiraOnline
+            | Attack::RmiaOffline
+            | Attack::RmiaOnline
+            | Attack::BaseOffline
+            | Attack::Base => true,
+        }
+    }
+
     /// Whether scores are fitted to who is a member of the target. They are then no guesses, and prove nothing about ε.
     pub fn sees_members(self) -> bool {
         self == Attack::QuantileRegression

@@ -32,6 +32,9 @@ pub struct ExamineSettings {
     pub worst: usize,
     /// The key of every split.
     pub key: String,
+    /// Whether it is warned of a baseline that cannot be measured. Not where the auditor tossed the coins himself for records that do
+    /// not differ otherwise, as with canaries: there a baseline has nothing to find.
+    pub expects_baseline: bool,
 }
 
 /// The findings, and every attack's score of every record.
@@ -98,7 +101,7 @@ pub fn examine(
     for attack in &asked {
         if let Err(reason) = attack.can_run(study) {
             let reason = match &telling {
-                Some(why) if attack.needs().contains("reference") => why.clone(),
+                Some(why) if attack.needs_references() => why.clone(),
                 _ => reason,
             };
             if by_name {
@@ -213,9 +216,11 @@ fn without_model(
     let found = match baseline::baseline(study, &settings.key) {
         Ok(found) => found,
         Err(AuditError::NotMeasurable(reason)) => {
-            warnings.push(format!(
-                "no baseline: {reason}; whether members and non-members differ by themselves is not known"
-            ));
+            if settings.expects_baseline {
+                warnings.push(format!(
+                    "no baseline: {reason}; whether members and non-members differ by themselves is not known"
+                ));
+            }
             return Ok(blank(format!("not measurable: {reason}")));
         }
         Err(error) => return Err(error),

@@ -16,6 +16,32 @@ fn settings() -> ExamineSettings {
         attack: AttackSettings::default(),
         worst: 5,
         key: "t".to_owned(),
+        expects_baseline: true,
+    }
+}
+
+#[test]
+fn a_missing_baseline_is_a_warning_only_where_one_is_expected() {
+    let scores = (0..40).map(|record| uniform(record, "s")).collect();
+    let members = (0..40).map(|record| record % 2 == 0).collect();
+    let study = Study::new(StudyParts { members, scores: Some(scores), ..StudyParts::default() }).unwrap();
+    for expects_baseline in [true, false] {
+        let found = examine(&study, &ExamineSettings { expects_baseline, ..settings() }, &|_| {}).unwrap();
+        assert!(found.findings.baseline.performance.is_none());
+        let warned = found.findings.warnings.iter().any(|warning| warning.contains("no baseline"));
+        assert_eq!(warned, expects_baseline);
+    }
+}
+
+#[test]
+fn what_needs_references_cannot_run_without() {
+    let mut parts = parts(60, 1.0, 0.0);
+    parts.scores = Some((0..60).map(|record| uniform(record, "s")).collect());
+    let study = Study::new(parts).unwrap();
+    let bare = study.without_references();
+    for attack in Attack::ALL {
+        assert!(attack.can_run(&study).is_ok(), "{}", attack.name());
+        assert_eq!(attack.can_run(&bare).is_err(), attack.needs_references(), "{}", attack.name());
     }
 }
 

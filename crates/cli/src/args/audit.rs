@@ -261,7 +261,7 @@ pub(crate) struct Report {
     /// The certificate to set beside the audit [default: the run's]
     #[arg(long, value_name = "FILE.json")]
     pub(crate) certificate: Option<PathBuf>,
-    /// Where report.html and report.json go [default: the folder itself]
+    /// Where report.html and report.json go [default: the audit's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Open the page in a browser

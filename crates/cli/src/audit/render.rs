@@ -1,7 +1,7 @@
 //! An audit as text and as JSON.
 
 use crate::digits::{Side, brief, confidence, significant};
-use crate::fail::Fail;
+use crate::fail::{Fail, flags_named, warnings};
 use crate::file::Target;
 use crate::text::{aligned, json_line, spent};
 use crate::{INTERRUPTED, Output};
@@ -32,8 +32,14 @@ pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Resul
         };
         Target::plot(path).write(&chart.svg())?;
     }
-    let warnings: String = findings.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-    let stdout = if json { json_line(found)? } else { summary(found, plot) };
+    let stdout = match json {
+        true => {
+            let named = findings.warnings.iter().map(|warning| flags_named(warning)).collect();
+            json_line(&Findings { warnings: named, ..findings.clone() })?
+        }
+        false => summary(found, plot),
+    };
+    let warnings = warnings(&findings.warnings);
     Ok(Output { stdout, warnings, ..Output::default() })
 }
 

@@ -45,7 +45,7 @@ const MODEL: &[&str] = &[
     "report.json",
 ];
 const AUDIT: &[&str] =
-    &["audit.json", "scores.csv", "records.csv", "private.json", "report.html", "report.json"];
+    &["audit.json", "audit.lock", "scores.csv", "records.csv", "private.json", "report.html", "report.json"];
 /// Folders of models.
 const MODELS: &[&str] = &["exact", "logistic", "network", "overfitted", "twin"];
 

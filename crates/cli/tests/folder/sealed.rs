@@ -2,17 +2,37 @@
 
 use super::{Folder, PEOPLE, SCHEMA, copy, files, json, linear, network, refusal, stdout};
 use serde_json::Value;
+use std::path::Path;
 
-/// Everything that reads a model refuses it.
+/// Everything that reads a model refuses it; an audit of it, from when it was whole, is beside it.
 fn refused(model: &str, file: &str, why: &str) {
-    for words in [
-        &["predict", model, PEOPLE][..],
-        &["evaluate", model, PEOPLE],
-        &["audit", model, "--references", "2", "--non-members", PEOPLE],
-    ] {
-        let line = refusal(words);
+    let certificate = format!("{model}/certificate.json");
+    let mut verbs = vec![
+        vec!["predict", model, PEOPLE],
+        vec!["evaluate", model, PEOPLE],
+        vec!["audit", model, "--references", "2", "--non-members", PEOPLE],
+        vec!["report", model],
+        vec!["report", model, "--certificate", &certificate],
+    ];
+    if Path::new(model).join("model.toml").exists() {
+        verbs.push(vec!["attack", "canary", model, "--canaries", "4"]);
+    }
+    for words in verbs {
+        let line = refusal(&words);
         assert!(line.contains(file) && line.contains(why), "{words:?}: {line}");
     }
+    assert!(!Path::new(&format!("{model}-audit/report.html")).exists());
+}
+
+/// Audits a model while it is whole.
+fn audited(folder: &Folder, model: &str, out: &str) {
+    let row = |place: usize| {
+        let label = if place.is_multiple_of(3) { "yes" } else { "no" };
+        format!("{},{},{},{label}\n", 20 + place, 90 - place, ["a", "b", "c"][place % 3])
+    };
+    let others = "age,hours,kind,rich\n".to_owned() + &(0..40).map(row).collect::<String>();
+    let others = folder.file("non-members.csv", others);
+    stdout(&["audit", model, "--references", "0", "--non-members", &others, "--out", out]);
 }
 
 #[test]
@@ -21,6 +41,7 @@ fn weights_and_certificates_of_others_are_refused() {
     let [private, exact] = ["private", "exact"].map(|name| folder.path(name));
     stdout(&linear(PEOPLE, &private));
     stdout(&["train", PEOPLE, "--schema", SCHEMA, "--method", "exact", "--out", &exact]);
+    audited(&folder, &private, &folder.path("private-audit"));
     let weights = std::fs::read(folder.path("exact/weights.safetensors")).unwrap();
     let own = std::fs::read(folder.path("private/weights.safetensors")).unwrap();
     folder.file("private/weights.safetensors", &weights);
@@ -29,6 +50,7 @@ fn weights_and_certificates_of_others_are_refused() {
     // The exact model with the private one's certificate.
     let copied = folder.path("copied");
     copy(&exact, &copied);
+    audited(&folder, &copied, &folder.path("copied-audit"));
     folder.file("copied/certificate.json", folder.read("private/certificate.json"));
     refused(&copied, "certificate.json", "not the certificate");
     // A claim that was made smaller by hand.
@@ -46,6 +68,7 @@ fn a_network_is_bound_to_its_layers_as_well() {
     let folder = Folder::new();
     let [one, other] = ["one", "other"].map(|name| folder.path(name));
     stdout(&network(PEOPLE, &one));
+    audited(&folder, &one, &folder.path("one-audit"));
     let mut plain = network(PEOPLE, &other);
     plain.retain(|word| !["--epsilon", "4", "--delta", "1e-4"].contains(word));
     stdout(&[&plain[..], &["--non-private"]].concat());
@@ -176,10 +199,14 @@ fn other_data_are_not_audited_and_members_are_no_others() {
         let others = folder.file("others.csv", format!("{head}\n{rows}"));
         let audit = ["audit", &out, "--references", "2", "--records", "40"];
         let words = [&audit[..], &["--non-members", &others]].concat();
-        if out == folder.path("model") && std::path::Path::new(&folder.path("model/model.toml")).exists() {
-            let line = refusal(&words);
-            assert!(line.contains("training data themselves"), "{line}");
-        }
+        let line = refusal(&words);
+        assert!(line.contains("training data themselves"), "{line}");
+        // One row more does not make them others.
+        let (_, last) = rows.trim_end().rsplit_once('\n').unwrap();
+        let changed = last.replacen(|c: char| c.is_ascii_digit(), "1", 1);
+        folder.file("others.csv", format!("{head}\n{rows}{changed}\n"));
+        let line = refusal(&words);
+        assert!(line.contains("training data themselves"), "{line}");
         // A replaced file is not what the model was trained on.
         folder.file("data.csv", text.replacen(",yes", ",no", 1));
         let line = refusal(&[&audit[..], &["--non-members", PEOPLE]].concat());
@@ -201,4 +228,39 @@ fn validation_data_that_are_the_private_ones_are_recognised_by_their_content() {
     assert!(!std::path::Path::new(&out).exists(), "a refused run leaves nothing behind");
     let fewer = folder.file("fewer.csv", format!("{head}\n{}\n", turned.lines().next().unwrap()));
     stdout(&[&network(PEOPLE, &out)[..], &["--validation", &fewer]].concat());
+}
+
+#[test]
+fn an_audit_is_of_one_model_and_stays_out_of_its_folder() {
+    let folder = Folder::new();
+    let [model, audit] = ["model", "model-audit"].map(|name| folder.path(name));
+    stdout(&linear(PEOPLE, &model));
+    audited(&folder, &model, &audit);
+    let before = files(&model);
+    let written = json(&["report", &model]);
+    assert_eq!(written["out"], audit.as_str());
+    let named = folder.path("other");
+    for words in [
+        &["audit", &model, "--references", "0", "--out", &model][..],
+        &["attack", "fit", &model, "--index", "0", "--of", "1", "--references", "2", "--out", &model],
+        &["attack", "collect", &model, "--references", "2", "--out", &model],
+        &["report", &model, "--out", &model],
+    ] {
+        let line = refusal(words);
+        assert!(line.contains("--out") && line.contains("a model is there"), "{words:?}: {line}");
+    }
+    assert_eq!(files(&model), before);
+    // A model that is called like another one's audit.
+    stdout(&linear(PEOPLE, &named));
+    stdout(&linear(PEOPLE, &folder.path("other-audit")));
+    assert!(refusal(&["audit", &named, "--references", "0"]).contains("a model is there"));
+    // Another model in the place of the one that was audited.
+    std::fs::remove_dir_all(&model).unwrap();
+    stdout(&["train", PEOPLE, "--schema", SCHEMA, "--method", "exact", "--out", &model]);
+    for words in [&["report", &model][..], &["report", &audit]] {
+        let line = refusal(words);
+        assert!(line.contains("not an audit of the model"), "{line}");
+    }
+    stdout(&["audit", &model, "--references", "0"]);
+    stdout(&["report", &model]);
 }

@@ -1,15 +1,16 @@
 //! A training with canaries, and what it proves about ε.
 
+use super::folder::{self, Subject, Writer};
 use super::statement::{Stated, Statement, whole};
 use super::target::Repeated;
-use super::{Audited, Interrupted, Outcome, folder};
+use super::{Audited, Interrupted, Outcome};
 use crate::folder::is_network;
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_attack::AttackError;
 use reticent_attack::canary::{self, CanaryKind, CanarySettings, Coins};
 use reticent_audit::bound::Method;
-use reticent_audit::{Draw, Game, Study, StudyParts, examine};
+use reticent_audit::{Draw, ExamineSettings, Game, Study, StudyParts, examine};
 use reticent_core::Code;
 use reticent_train::{Effort, Terms};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,21 @@ use std::sync::atomic::Ordering;
 pub const CANARIES: RangeInclusive<u64> = 2..=1 << 24;
 
 /// A private training repeated with canaries that were put in by coin.
+///
+/// ```
+/// use reticent_curator::audit::{Audit, Canaries, Outcome};
+/// use reticent_curator::{Planned, Request, Session, train::Train};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let model = place.path().join("run");
+/// # let mut session = Session::without_limit()?;
+/// let train = Train { epsilon: Some(1.0), delta: Some(1e-6), steps: Some(2), ..Train::default() };
+/// Train { out: Some(model.clone()), ..train }.check()?.run(&mut session)?;
+/// let audit = Audit::Canaries(Canaries { model, canaries: 200, ..Canaries::default() });
+/// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// assert!(found.certificate.is_some() && found.findings.epsilon_lower.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Canaries {
@@ -51,6 +67,7 @@ impl Default for Canaries {
 /// A checked training with canaries.
 pub(super) struct CanariesPlan {
     target: Repeated,
+    subject: Subject,
     settings: CanarySettings,
     stated: Stated,
     out: Option<PathBuf>,
@@ -61,11 +78,13 @@ impl Canaries {
         let count = whole("canaries", self.canaries, &CANARIES)?;
         let stated = Stated::of(&self.statement, &[])?;
         if !is_network(&self.model) {
-            let why = "no network there: canaries are for networks trained by 'reticent train --out'";
+            let why = "no network there: canaries are for networks that were trained with ⟦out⟧";
             return Err(Refusal::new(Code::NoModel, format!("{}: {why}", self.model.display())));
         }
+        self.out.as_deref().map(folder::check_out).transpose()?;
         let (kind, key, coins) = (self.kind, self.statement.key.clone(), Coins::Fresh);
         Ok(CanariesPlan {
+            subject: Subject::of_model(&self.model)?,
             target: Repeated::open(&self.model)?,
             settings: CanarySettings { kind, count, key, coins },
             stated,
@@ -78,13 +97,14 @@ impl CanariesPlan {
     /// Trains once with canaries, and attacks them. The training draws as the first one did; its model is thrown away, and what
     /// is said about it is for the auditor's eyes.
     pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
-        let Self { target, settings, stated, out } = self;
+        let Self { target, subject, settings, stated, out } = self;
         let (count, kind) = (settings.count, settings.kind);
         let (examples, classes, training) = target.training(session)?;
         if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (kind, &training.terms) {
             let remedy = "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";
             return Err(Refusal::conflict("kind", "dirac", remedy));
         }
+        let writer = out.as_deref().map(Writer::open).transpose()?;
         let planted = canary::Canaries::plant(&examples, classes, settings)?;
         let watch = session.watch();
         let stage = watch.begin(Work::Thinking);
@@ -98,7 +118,9 @@ impl CanariesPlan {
             Err(error) => return Err(error.into()),
         };
         drop(stage);
-        let settings = stated.settings(ran.certificate.as_ref(), session);
+        // Fair coins say who is in: canaries do not differ by themselves.
+        let settings =
+            ExamineSettings { expects_baseline: false, ..stated.settings(ran.certificate.as_ref(), session) };
         let study = Study::new(StudyParts {
             ids: (1..=count).map(|canary| format!("canary:{canary}")).collect(),
             members: ran.membership.members().to_vec(),
@@ -114,15 +136,13 @@ impl CanariesPlan {
         let mut examination = examine(&study, &settings, &|words| stage.say(words))?;
         drop(stage);
         let warnings = &mut examination.findings.warnings;
-        // Fair coins say who is in: canaries do not differ by themselves.
-        warnings.retain(|warning| !warning.starts_with("no baseline"));
         warnings.extend(ran.notes);
         warnings.push(
             "the training was repeated with canaries: the bound is on its guarantee, and the model in the folder is another one"
                 .to_owned(),
         );
-        if let Some(out) = &out {
-            folder::write(out, &study, &examination)?;
+        if let Some(writer) = &writer {
+            writer.audit(&study, &examination, &subject, None)?;
         }
         Ok(Outcome::Found(Box::new(Audited::new(examination, study, ran.certificate, out))))
     }

@@ -35,6 +35,7 @@ impl Chosen {
             (from..from + count).filter(|place| may(*place)).collect()
         };
         let (own, others) = (side(0, members), side(members, non_members));
+        let (single, other_single) = (own.len(), others.len());
         let (mut audited, rest) = match draw {
             Draw::Coins(p) => {
                 let keep = [((1.0 - p) / p).min(1.0), (p / (1.0 - p)).min(1.0)];
@@ -60,10 +61,14 @@ impl Chosen {
             }
         };
         if audited.len() < 2 || rest.len() < 2 {
-            let text = format!(
-                "not measurable: {members} records were in the training data and {non_members} were not: at least 2 of each are \
-                 needed to be audited"
-            );
+            let which = match (single, other_single) == (members, non_members) {
+                true => format!("{members} records were in the training data and {non_members} were not"),
+                false => format!(
+                    "of {members} records of the training data {single} occur only once, and of {non_members} others \
+                     {other_single}"
+                ),
+            };
+            let text = format!("not measurable: {which}: at least 2 of each are needed to be audited");
             return Err(Refusal::new(Code::NotMeasurable, text));
         }
         let mut is_audited = vec![false; members];
@@ -157,6 +162,8 @@ mod tests {
         assert_ne!(found, chosen(40, "l").unwrap());
         assert_eq!(Chosen::of((5, 9), Draw::Undeclared, 1000, "k", |_| true).unwrap().audited.len(), 10);
         assert!(Chosen::of((1, 9), Draw::Undeclared, 1000, "k", |_| true).is_err());
+        let refusal = Chosen::of((5, 9), Draw::Undeclared, 1000, "k", |place| place > 4).unwrap_err();
+        assert!(refusal.to_string().contains("of 5 records of the training data 0 occur"), "{refusal}");
     }
 
     #[test]

@@ -4,6 +4,16 @@ use reticent_noise::entropy::Bits;
 /// One fair coin for each of so many records, from the session's generator: who is to be in the training data of a model whose
 /// audit may then say `drawn = 0.5` and state a bound.
 ///
+/// ```
+/// use reticent_curator::{Session, audit::coins};
+///
+/// let inside = coins(1000, &mut Session::without_limit()?);
+/// let train_on: Vec<usize> = (0..1000).filter(|record| inside[*record]).collect();
+/// // Nine standard deviations around a half.
+/// assert!((350..=650).contains(&train_on.len()));
+/// # Ok::<(), reticent_curator::Refusal>(())
+/// ```
+///
 /// # Guarantee
 /// The coins are fair, independent of each other and of what is in the records: the premise of a bound from one run.
 pub fn coins(records: usize, session: &mut Session) -> Vec<bool> {

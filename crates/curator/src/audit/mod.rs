@@ -33,7 +33,7 @@
 //!  a study              audit::Study with its Draw
 //!    │ Statement → audit::ExamineSettings; audit::examine
 //!  findings             audit::Examination: Findings (to be shared), Private and scores (who was a member)
-//!    │ folder::write: audit.json; private.json, scores.csv and records.csv for their owner alone
+//!    │ folder::Writer: audit.json, with the digest of the model; private.json, scores.csv and records.csv for their owner alone
 //!  an audit on disk     a folder of its own, beside the model's
 //!    │ report::Report: Findings, core::Certificate, report::Declared, report::Training, report::Provenance
 //!  a report             report::Dossier → report.html, report.json
@@ -64,8 +64,6 @@ pub use references::{
 pub use reticent_attack::canary::CanaryKind;
 pub use scores::{Drawn, Scores};
 pub use statement::{Bound, Statement, WORST};
-
-pub(crate) use folder::read_findings;
 
 use crate::{Planned, Refusal, Request, Session};
 use canaries::CanariesPlan;

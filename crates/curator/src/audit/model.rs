@@ -1,21 +1,34 @@
 //! An audit of a model of ours: reference models first, then attacks.
 
 use super::case::Case;
+use super::folder::{self, Subject, Writer};
 use super::references::{Fits, Fitting, FittingPlan};
 use super::statement::{Stated, Statement};
-use super::{Audited, Interrupted, Outcome, folder};
+use super::{Audited, Interrupted, Outcome};
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_attack::{ReferencePlan, target_study};
-use reticent_audit::{Draw, Examination, Reference, examine};
-use reticent_data::write_private;
+use reticent_audit::{Draw, Examination, Reference, Study, examine};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-
-/// Which rows the audited records are.
-const ORIGINS_FILE: &str = "records.csv";
+use std::path::PathBuf;
 
 /// An audit of a model of ours.
+///
+/// ```
+/// use reticent_curator::audit::{Audit, Fitting, Model, Outcome};
+/// use reticent_curator::{Planned, Request, Session, fit::Fit};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let model = place.path().join("model");
+/// # let mut session = Session::without_limit()?;
+/// Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
+/// let fitting = Fitting { references: 2, records: 400, ..Fitting::default() };
+/// let audit = Audit::Model(Model { model, fitting, ..Model::default() });
+/// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// // One row among thousands hardly moves a linear model: seven standard deviations.
+/// assert!((found.findings.auc - 0.5).abs() < 0.2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Model {
@@ -33,6 +46,24 @@ pub struct Model {
 }
 
 /// An audit of a model of ours whose reference models were trained as jobs.
+///
+/// ```
+/// use reticent_curator::audit::{Audit, Collected, FitReferences, Fitting, Outcome};
+/// use reticent_curator::{Planned, Request, Session};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let (model, out) = (place.path().join("model"), place.path().join("jobs"));
+/// # let mut session = Session::without_limit()?;
+/// # reticent_curator::fit::Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Default::default() }.check()?.run(&mut session)?;
+/// let fitting = Fitting { references: 2, records: 400, ..Fitting::default() };
+/// let (index, of, key) = (0, 1, "reticent".to_owned());
+/// let job = FitReferences { model: model.clone(), index, of, fitting: fitting.clone(), key, out: out.clone() };
+/// job.check()?.run(&mut session)?;
+/// let audit = Audit::Collected(Collected { model, fitting, out, ..Collected::default() });
+/// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// assert!(found.findings.attacks.iter().any(|attack| attack.name == "rmia-offline"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Collected {
@@ -49,6 +80,7 @@ pub struct Collected {
 /// A checked audit of a model.
 pub(super) struct ModelPlan {
     stated: Stated,
+    subject: Subject,
     fitting: FittingPlan,
     out: PathBuf,
     /// Whether reference models that are missing are trained.
@@ -58,12 +90,14 @@ pub(super) struct ModelPlan {
 impl Model {
     pub(super) fn plan(&self) -> Result<ModelPlan, Refusal> {
         let stated = Stated::of(&self.statement, &self.attacks)?;
+        let subject = Subject::of_model(&self.model)?;
         let fitting = self.fitting.plan(&self.model, &self.statement.key)?;
         let out = self.out.clone().or_else(|| folder::beside(&self.model)).ok_or_else(|| {
             let remedy = format!("there is no place beside {}: give a folder", self.model.display());
             Refusal::missing("out", remedy)
         })?;
-        Ok(ModelPlan { stated, fitting, out, trains: true })
+        folder::check_out(&out)?;
+        Ok(ModelPlan { stated, subject, fitting, out, trains: true })
     }
 }
 
@@ -74,8 +108,10 @@ impl Collected {
             let remedy = "is for training, and nothing is trained here: leave it out";
             return Err(Refusal::conflict("threads", threads, remedy));
         }
+        let subject = Subject::of_model(&self.model)?;
         let fitting = self.fitting.plan(&self.model, &self.statement.key)?;
-        Ok(ModelPlan { stated, fitting, out: self.out.clone(), trains: false })
+        folder::check_out(&self.out)?;
+        Ok(ModelPlan { stated, subject, fitting, out: self.out.clone(), trains: false })
     }
 }
 
@@ -83,10 +119,11 @@ impl ModelPlan {
     /// Reads the records, trains or collects reference models, and attacks. What comes out is for the auditor's eyes: no
     /// guarantee covers it, and nothing is charged for it.
     pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
-        let Self { stated, fitting, out, trains } = self;
+        let Self { stated, subject, fitting, out, trains } = self;
         let FittingPlan { target, wanted, settings, threads } = fitting;
         let case = target.case(&wanted, session)?;
         let learner = case.audited()?;
+        let writer = Writer::open(&out)?;
         let references = if trains && settings.references == 0 {
             Vec::new()
         } else {
@@ -100,18 +137,20 @@ impl ModelPlan {
                 false => fits.collected(&plan)?,
             }
         };
-        Ok(Outcome::Found(Box::new(attack(&case, references, &stated, &out, session)?)))
+        let (examination, study) = attack(&case, references, &stated, session)?;
+        let origins = case.chosen.origins(&study.parts().ids);
+        writer.audit(&study, &examination, &subject, Some(&origins))?;
+        Ok(Outcome::Found(Box::new(Audited::new(examination, study, case.certificate, Some(out)))))
     }
 }
 
-/// Runs the attacks, and writes what they found.
+/// Runs the attacks.
 fn attack(
     case: &Case,
     references: Vec<Reference>,
     stated: &Stated,
-    out: &Path,
     session: &mut Session,
-) -> Result<Audited, Refusal> {
+) -> Result<(Examination, Study), Refusal> {
     let Case { population, chosen, outputs, certificate, draw, others, left_out, .. } = case;
     let mut settings = stated.settings(certificate.as_ref(), session);
     if *draw == Draw::Undeclared {
@@ -130,10 +169,7 @@ fn attack(
              the accuracies here are of the others"
         ));
     }
-    folder::write(out, &study, &examination)?;
-    let origins = chosen.origins(&study.parts().ids);
-    write_private(&out.join(ORIGINS_FILE), origins.as_bytes())?;
-    Ok(Audited::new(examination, study, certificate.clone(), Some(out.to_owned())))
+    Ok((examination, study))
 }
 
 /// Adds what a reader should know about where records come from.
@@ -149,7 +185,7 @@ fn note(examination: &mut Examination, others: &str, draw: Draw, references: usi
     if draw == Draw::Undeclared {
         warnings.push(
             "no bound on epsilon: nobody tossed a coin for who is a member, so nothing is proven: 'reticent attack canary' trains \
-             with coins, and --drawn declares that there were some"
+             with coins, and ⟦drawn⟧ declares that there were some"
                 .to_owned(),
         );
     }

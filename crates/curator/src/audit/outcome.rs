@@ -10,7 +10,8 @@ use reticent_data::make_private;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What an audit found. As JSON it is its findings: nothing in them says of any record whether it was a member.
+/// What an audit found. As JSON it is its findings: nothing in them says of any record whether it was a member. Their warnings name
+/// fields of the request between `⟦` and `⟧`, as refusals do.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct Audited {

@@ -1,14 +1,16 @@
 //! Reference models on disk: what is missing is trained, in one job or several.
 
-use super::Interrupted;
 use super::case::Wanted;
 use super::statement::{share, whole};
 use super::target::Target;
+use super::{Interrupted, folder};
 use crate::watch::{Watch, Work};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_attack::{Design, Fitted, Job, Progress, ReferencePlan, ReferenceSettings, Run, Store};
 use reticent_audit::{Draw, Reference};
+use reticent_data::{sweep, temporary_of};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -81,7 +83,10 @@ pub(super) struct Fits {
 
 impl Fits {
     pub(super) fn open(folder: &Path) -> Result<Self, Refusal> {
-        Ok(Self { store: Store::open(&folder.join(REFERENCES_FOLDER))? })
+        let folder = folder.join(REFERENCES_FOLDER);
+        let store = Store::open(&folder)?;
+        sweep_all(&folder);
+        Ok(Self { store })
     }
 
     /// Trains what is missing of a job.
@@ -119,7 +124,31 @@ impl Fits {
     }
 }
 
+/// Takes away what killed jobs left under temporary names, of whatever reference model.
+fn sweep_all(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Some(target) = entry.file_name().to_str().and_then(temporary_of) {
+            sweep(&folder.join(target));
+        }
+    }
+}
+
 /// The training of reference models: one of several independent jobs.
+///
+/// ```
+/// use reticent_curator::audit::{FitReferences, Fitting, JobOutcome};
+/// use reticent_curator::{Planned, Request, Session};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let (model, out) = (place.path().join("model"), place.path().join("jobs"));
+/// # let mut session = Session::without_limit()?;
+/// # reticent_curator::fit::Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Default::default() }.check()?.run(&mut session)?;
+/// let fitting = Fitting { references: 4, records: 400, ..Fitting::default() };
+/// let job = FitReferences { model, index: 1, of: 4, fitting, key: "reticent".to_owned(), out };
+/// let JobOutcome::Fitted(fitted) = job.check()?.run(&mut session)? else { return Err("interrupted".into()) };
+/// assert_eq!((fitted.trained, fitted.references), (vec![1], 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FitReferences {
@@ -184,6 +213,7 @@ impl Request for FitReferences {
         let of = whole("of", self.of, &JOBS)?;
         let index = whole("index", self.index, &(0..=self.of - 1))?;
         let fitting = self.fitting.plan(&self.model, &self.key)?;
+        folder::check_out(&self.out)?;
         Ok(FitReferencesPlan { job: Job { index, of }, fitting, out: self.out.clone() })
     }
 }

@@ -1,7 +1,8 @@
 //! An audit of anybody's scores: a table to a study, and how its members were drawn.
 
+use super::Audited;
+use super::folder::{self, Subject, Writer};
 use super::statement::{Bound, Stated, Statement, share};
-use super::{Audited, folder};
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_audit::table::{TableSettings, read_references, read_scores};
@@ -86,6 +87,7 @@ impl Scores {
     pub(super) fn plan(&self) -> Result<ScoresPlan, Refusal> {
         let stated = Stated::of(&self.statement, &self.attacks)?;
         let drawn = self.drawn.map(Drawn::check).transpose()?;
+        self.out.as_deref().map(folder::check_out).transpose()?;
         if self.scores.as_os_str().is_empty() {
             return Err(Refusal::missing("scores", "give a table with the columns score and member"));
         }
@@ -96,12 +98,13 @@ impl Scores {
 impl ScoresPlan {
     pub(super) fn run(self, session: &mut Session) -> Result<Audited, Refusal> {
         let study = drawn(study(&self.request)?, self.drawn, self.stated.statement())?;
+        let writer = self.request.out.as_deref().map(Writer::open).transpose()?;
         let settings = self.stated.settings(None, session);
         let stage = session.watch().begin(Work::Thinking);
         let examination = examine(&study, &settings, &|words| stage.say(words))?;
         drop(stage);
-        if let Some(out) = &self.request.out {
-            folder::write(out, &study, &examination)?;
+        if let Some(writer) = &writer {
+            writer.audit(&study, &examination, &Subject::Scores, None)?;
         }
         Ok(Audited::new(examination, study, None, self.request.out))
     }

@@ -168,6 +168,7 @@ impl Stated {
             attack: AttackSettings { key: key.clone(), ..AttackSettings::default() },
             worst: self.worst,
             key,
+            expects_baseline: true,
         }
     }
 }
@@ -177,7 +178,7 @@ fn attack(name: &str) -> Result<Attack, Refusal> {
     let names: Vec<&str> = Attack::ALL.iter().map(|attack| attack.name()).collect();
     Attack::ALL.iter().copied().find(|attack| attack.name() == name).ok_or_else(|| {
         let hint = closest(name, &names).map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
-        Refusal::unknown("attacks", name, format!("unknown{hint}: 'reticent attack list' names them"))
+        Refusal::unknown("attacks", name, format!("unknown{hint}: give one of {}", names.join(", ")))
     })
 }
 

@@ -105,6 +105,16 @@ impl Key {
         hex(&self.mac(|hash| sum.write(b"all", hash)))
     }
 
+    /// The hash of every record, whoever it belongs to.
+    pub(crate) fn records(&self, content: Content<'_>) -> Vec<[u8; 32]> {
+        match content {
+            Content::Rows(design) => (0..design.rows()).map(|row| self.row(design, row)).collect(),
+            Content::Examples(examples, _) => {
+                (0..examples.len()).map(|place| self.example(examples, place)).collect()
+            }
+        }
+    }
+
     fn row(&self, design: &Design, row: usize) -> [u8; 32] {
         let (columns, values) = design.row(row);
         self.mac(|hash| {

@@ -29,7 +29,7 @@ mod writer;
 pub use layout::{CERTIFICATE_FILE, FINGERPRINT_FILE, Kind, is_network};
 pub use seal::digests;
 
-pub(crate) use fingerprint::{Content, Fingerprint, is_same, store as store_fingerprint};
+pub(crate) use fingerprint::{Content, Fingerprint, Key, is_same, store as store_fingerprint};
 pub(crate) use layout::whole;
 pub(crate) use seal::{Seal, digest};
 pub(crate) use writer::Writer;

@@ -17,22 +17,22 @@
 mod origin;
 mod training;
 
-use crate::audit::folder::{AUDIT_FILE, audits_of, models_of};
-use crate::audit::read_findings;
+use crate::audit::folder::{
+    AUDIT_FILE, HTML_FILE, JSON_FILE, Subject, Writer, audits_of, check_out, models_of, read_findings,
+};
 use crate::folder::layout::MODEL_FILE;
+use crate::folder::{CERTIFICATE_FILE, verify};
 use crate::stored::read_certificate;
 use crate::{Planned, Refusal, Request, Session};
+use reticent_audit::Findings;
 use reticent_core::{Certificate, Code, InvalidValue};
 use reticent_data::toml::{self, locate};
-use reticent_data::write_atomic;
 use reticent_report::{Declared, Dossier, html, json};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-const HTML_FILE: &str = "report.html";
-const JSON_FILE: &str = "report.json";
 /// As many letters of a declared value are repeated when it is refused.
 const SHOWN: usize = 60;
 
@@ -46,7 +46,8 @@ pub struct Report {
     pub declared: Option<PathBuf>,
     /// The certificate to set beside the audit; by default the model's.
     pub certificate: Option<PathBuf>,
-    /// Where report.html and report.json go; by default the folder itself.
+    /// Where report.html and report.json go; by default the folder of the audit. Not into the folder of a model, whose
+    /// certificate does not speak for what an audit found.
     pub out: Option<PathBuf>,
     /// The command line that asks for it, which the report repeats.
     pub command: Option<String>,
@@ -57,20 +58,44 @@ pub struct Report {
 struct Folders {
     /// Has the findings.
     audit: PathBuf,
+    /// What is in there.
+    findings: Findings,
     /// Has the model, its certificate and its training curve; none for anybody's model.
     run: Option<PathBuf>,
 }
 
 impl Folders {
-    /// A folder of an audit, or one of a model with an audit beside or in it.
+    /// A folder of an audit, or one of a model with an audit beside or in it. Findings are set beside the model that they are
+    /// about, and beside no other one of the same name.
     fn find(folder: &Path) -> Result<Self, Refusal> {
         let has = |folder: &Path, file: &str| folder.join(file).is_file();
-        let is_run = |folder: &PathBuf| has(folder, MODEL_FILE);
+        let is_run = |folder: &PathBuf| has(folder, CERTIFICATE_FILE) || has(folder, MODEL_FILE);
         if has(folder, AUDIT_FILE) {
-            return Ok(Self { audit: folder.to_owned(), run: models_of(folder).find(is_run) });
+            let (findings, subject) = read_findings(&folder.join(AUDIT_FILE))?;
+            let runs: Vec<PathBuf> = models_of(folder).filter(is_run).collect();
+            let audit = folder.to_owned();
+            let run = match subject {
+                Subject::Scores => None,
+                _ => Some(the_one(&runs, |run| subject.goes_with(run))?),
+            };
+            return match (run, runs.first()) {
+                (Some(None), Some(other)) => Err(foreign(&audit, other)),
+                (run, _) => Ok(Self { audit, findings, run: run.flatten().cloned() }),
+            };
         }
-        if let Some(audit) = audits_of(folder).find(|audit| has(audit, AUDIT_FILE)) {
-            return Ok(Self { audit, run: Some(folder.to_owned()).filter(is_run) });
+        let audits: Vec<PathBuf> = audits_of(folder).filter(|audit| has(audit, AUDIT_FILE)).collect();
+        let run = Some(folder.to_owned()).filter(is_run);
+        let goes = |audit: &Path| match &run {
+            Some(run) => read_findings(&audit.join(AUDIT_FILE))?.1.goes_with(run),
+            None => Ok(true),
+        };
+        match (the_one(&audits, goes)?, audits.first()) {
+            (Some(audit), _) => {
+                let (findings, _) = read_findings(&audit.join(AUDIT_FILE))?;
+                return Ok(Self { audit: audit.clone(), findings, run });
+            }
+            (None, Some(other)) => return Err(foreign(other, folder)),
+            (None, None) => {}
         }
         let why = match folder.is_dir() {
             true => {
@@ -80,6 +105,27 @@ impl Folders {
         };
         Err(Refusal::new(Code::NoAudit, format!("{}: {why}", folder.display())))
     }
+}
+
+/// The first folder of which this is true.
+fn the_one(
+    folders: &[PathBuf],
+    is_it: impl Fn(&Path) -> Result<bool, Refusal>,
+) -> Result<Option<&PathBuf>, Refusal> {
+    for folder in folders {
+        if is_it(folder)? {
+            return Ok(Some(folder));
+        }
+    }
+    Ok(None)
+}
+
+/// The refusal of findings beside a model that they are not about.
+fn foreign(audit: &Path, model: &Path) -> Refusal {
+    let (audit, model) = (audit.display(), model.display());
+    let text =
+        format!("{audit}: not an audit of the model that is in {model} now: run 'reticent audit' again");
+    Refusal::new(Code::NoAudit, text)
 }
 
 /// A checked report: everything it is made of.
@@ -104,19 +150,22 @@ impl Request for Report {
     type Planned = ReportPlan;
 
     fn check(&self) -> Result<ReportPlan, Refusal> {
-        let folders = Folders::find(&self.folder)?;
+        let Folders { audit, findings, run } = Folders::find(&self.folder)?;
+        let out = self.out.clone().unwrap_or_else(|| audit.clone());
+        check_out(&out)?;
         let declared = self.declared.as_deref().map(declared).transpose()?.unwrap_or_default();
-        let findings = read_findings(&folders.audit.join(AUDIT_FILE))?;
-        let certificate = match (&self.certificate, &folders.run) {
+        // Whichever certificate is set beside it: the digests of the model's files are stated.
+        run.as_deref().map(verify).transpose()?;
+        let certificate = match (&self.certificate, &run) {
             (Some(path), _) => certificate(path)?,
             (None, Some(run)) => read_certificate(run)?,
             (None, None) => None,
         };
-        let training = folders.run.as_deref().map(training::read).transpose()?.flatten();
+        let training = run.as_deref().map(training::read).transpose()?.flatten();
         let command = self.command.clone();
-        let provenance = origin::of(&folders.audit, folders.run.as_deref(), &findings, command)?;
+        let provenance = origin::of(&audit, run.as_deref(), &findings, command)?;
         let dossier = Dossier { findings, certificate, declared, training, provenance };
-        Ok(ReportPlan { dossier, out: self.out.as_deref().unwrap_or(&self.folder).to_owned() })
+        Ok(ReportPlan { dossier, out })
     }
 }
 
@@ -126,15 +175,10 @@ impl Planned for ReportPlan {
     /// Writes the page and its JSON. Everything in them is in the audit already: nothing is charged.
     fn run(self, _: &mut Session) -> Result<Written, Refusal> {
         let out = self.out;
-        fs::create_dir_all(&out).map_err(|error| {
-            Refusal::value("out", out.display(), format!("cannot be made: {error}"))
-                .coded(Code::Unwritable)
-                .because(error)
-        })?;
-        let (page, data) = (out.join(HTML_FILE), out.join(JSON_FILE));
-        write_atomic(&data, json(&self.dossier).as_bytes())?;
-        write_atomic(&page, html(&self.dossier).as_bytes())?;
-        Ok(Written { html: page, json: data, out })
+        let writer = Writer::open(&out)?;
+        writer.write(JSON_FILE, json(&self.dossier).as_bytes())?;
+        writer.write(HTML_FILE, html(&self.dossier).as_bytes())?;
+        Ok(Written { html: out.join(HTML_FILE), json: out.join(JSON_FILE), out })
     }
 }
 
@@ -172,29 +216,96 @@ fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
 mod tests {
     use super::*;
 
+    fn put(folder: &Path, name: &str, text: &str) {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join(name), text).unwrap();
+    }
+
+    /// Findings about nothing; `more` is what follows the last field.
+    fn findings(more: &str) -> String {
+        format!(
+            r#"{{"schema": "reticent-audit/2", "version": "1", "headline": "yeom-loss", "headline_choice": "rule", "auc": 0.5,
+                "tpr_at_fpr": {{}}, "attacks": [], "not_run": [], "baseline": {{"about": ""}}, "groups": [], "key": "k",
+                "warnings": []{more}}}"#
+        )
+    }
+
+    type Found = Result<(PathBuf, Option<PathBuf>), Refusal>;
+
+    fn found(folder: &Path) -> Found {
+        Folders::find(folder).map(|found| (found.audit, found.run))
+    }
+
     #[test]
     fn an_audit_and_its_model_find_each_other() {
         let place = tempfile::tempdir().unwrap();
         let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
         let within = model.join("audit");
-        let put = |folder: &Path, name: &str| {
-            fs::create_dir_all(folder).unwrap();
-            fs::write(folder.join(name), "").unwrap();
-        };
-        let found = |folder: &Path| Folders::find(folder).map(|found| (found.audit, found.run));
-        put(&model, MODEL_FILE);
+        put(&model, CERTIFICATE_FILE, "");
         assert_eq!(found(&model).unwrap_err().code(), Code::NoAudit);
-        // Where audits lay in the folder of their model.
-        put(&within, AUDIT_FILE);
+        // Where audits lay in the folder of their model, and did not say which model they were about.
+        put(&within, AUDIT_FILE, &findings(""));
         assert_eq!(found(&model).unwrap(), (within.clone(), Some(model.clone())));
         assert_eq!(found(&within).unwrap(), (within.clone(), Some(model.clone())));
-        put(&beside, AUDIT_FILE);
+        put(&beside, AUDIT_FILE, &findings(""));
         assert_eq!(found(&model).unwrap(), (beside.clone(), Some(model.clone())));
         assert_eq!(found(&beside).unwrap(), (beside, Some(model.clone())));
         // One of anybody's model.
         let other = place.path().join("other-audit");
-        put(&other, AUDIT_FILE);
+        put(&other, AUDIT_FILE, &findings(""));
         assert_eq!(found(&other).unwrap(), (other, None));
+    }
+
+    #[test]
+    fn an_audit_is_not_set_beside_another_model_of_the_same_name() {
+        let place = tempfile::tempdir().unwrap();
+        let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
+        put(&model, CERTIFICATE_FILE, "null");
+        put(&model, MODEL_FILE, "first");
+        let Subject::Model(digest) = Subject::of_model(&model).unwrap() else { panic!("no digest") };
+        put(&beside, AUDIT_FILE, &findings(&format!(r#", "model": "{digest}""#)));
+        assert_eq!(found(&model).unwrap(), (beside.clone(), Some(model.clone())));
+        assert_eq!(found(&beside).unwrap(), (beside.clone(), Some(model.clone())));
+        put(&model, MODEL_FILE, "second");
+        for folder in [&model, &beside] {
+            let refusal = found(folder).unwrap_err();
+            assert!(refusal.to_string().contains("not an audit of the model"), "{refusal}");
+        }
+        // An older audit within is not taken for one beside: the one that is about the model is.
+        put(&model, MODEL_FILE, "first");
+        put(&model.join("audit"), AUDIT_FILE, &findings(r#", "model": "sha256:0""#));
+        assert_eq!(found(&model).unwrap(), (beside.clone(), Some(model.clone())));
+        // A score table's is about no model here, wherever it lies.
+        put(&beside, AUDIT_FILE, &findings(r#", "model": null"#));
+        assert_eq!(found(&beside).unwrap(), (beside, None));
+        assert!(found(&model).is_err());
+    }
+
+    #[test]
+    fn a_report_is_of_the_files_that_belong_together_and_goes_where_the_audit_is() {
+        let place = tempfile::tempdir().unwrap();
+        let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
+        let seal =
+            format!(r#"{{"digests": {{"weights.safetensors": "{}"}}}}"#, crate::folder::digest(b"own"));
+        put(&model, MODEL_FILE, &seal);
+        put(&model, CERTIFICATE_FILE, "null");
+        put(&model, "weights.safetensors", "own");
+        put(&beside, AUDIT_FILE, &findings(""));
+        let mut session = Session::without_limit().unwrap();
+        let report = Report { folder: model.clone(), ..Report::default() };
+        let written = report.check().unwrap().run(&mut session).unwrap();
+        assert_eq!(written.out, beside);
+        assert!(beside.join(HTML_FILE).is_file() && !model.join(HTML_FILE).exists());
+        let within = Report { out: Some(model.clone()), ..report.clone() };
+        assert_eq!(within.check().unwrap_err().code(), Code::Taken);
+        // Other weights are refused, whichever certificate is given.
+        put(&model, "weights.safetensors", "another's");
+        let other = place.path().join("other.json");
+        fs::write(&other, "null").unwrap();
+        for certificate in [None, Some(model.join(CERTIFICATE_FILE)), Some(other)] {
+            let refusal = Report { certificate, ..report.clone() }.check().unwrap_err();
+            assert!(refusal.to_string().contains("weights.safetensors"), "{refusal}");
+        }
     }
 
     #[test]

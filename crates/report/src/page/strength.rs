@@ -255,15 +255,16 @@ pub(super) fn baseline(dossier: &Dossier) -> Section {
     let mut body = Body::default();
     body.p("How well members are told from non-members by somebody who never asks the model. If that works, the two groups \
             differ by themselves, and attacks measure that difference too.");
-    let about = if baseline.about.trim().is_empty() { "not recorded" } else { baseline.about.trim() };
+    let about = Some(baseline.about.trim()).filter(|about| !about.is_empty());
     match &baseline.performance {
         None => {
-            body.missing(&words::not_measurable(Some(about)));
+            // The findings say in a whole sentence why there is none.
+            body.missing(about.unwrap_or("not measurable: not recorded"));
             body.note("Without this baseline nobody can tell how much of an attack's success is due to the model, and how much \
                        to members and non-members that differ by themselves.");
         }
         Some(measured) => {
-            body.p(&format!("The classifier: {about}."));
+            body.p(&format!("The classifier: {}.", about.unwrap_or("not recorded")));
             let mut rows: Vec<Row> = Vec::new();
             let mut cells: Vec<Vec<Cell>> = Vec::new();
             let attack = headline(dossier).map(|attack| (attack.name.as_str(), &attack.performance));

@@ -1,9 +1,10 @@
 //! A stored linear model as the target of an audit.
 
+use super::repeats::Repeats;
 use crate::Request;
 use crate::audit::case::{Case, Chosen, Wanted};
 use crate::fit::{FitPlan, Stored, Task, encode, read as read_table, read_request, reference_terms};
-use crate::folder::{Content, Fingerprint, is_same};
+use crate::folder::{Content, Fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
@@ -44,7 +45,7 @@ impl LinearTarget {
         if let Unit::Column(column) = stored.encoder.schema().unit() {
             return Err(refuse(format!(
                 "the unit is all rows of one {column}, and references here leave out single rows: audit it from a score table \
-                 with a column user (reticent audit --scores)"
+                 with a column user (⟦scores⟧)"
             )));
         }
         let request = read_request(folder)?;
@@ -87,7 +88,10 @@ impl LinearTarget {
             }
             (Others::HeldOut, None) => return Err(Refusal::internal("a split without a held-out side")),
         };
-        if is_same(Content::Rows(&members), Content::Rows(&rest))? {
+        // Of equal rows nobody can say which is a member: none of them is audited.
+        let repeats = Repeats::of(Content::Rows(&members), Content::Rows(&rest))?;
+        // Rows that were held out were not trained on, whatever they hold.
+        if repeats.holds_training_data && matches!(self.others, Others::Table(_)) {
             return Err(super::same_data(&name));
         }
         let count = members.rows();
@@ -104,10 +108,8 @@ impl LinearTarget {
         };
         let others = rest.rows();
         let all = members.followed_by(&rest)?;
-        // Of equal rows nobody can say which is a member: none of them is audited.
-        let repeated = repeated(&all);
-        let left_out = repeated.iter().filter(|repeated| **repeated).count();
-        let chosen = Chosen::of((count, others), draw, wanted.most, &wanted.key, |row| !repeated[row])?;
+        let may = |row: usize| !repeats.is_repeated[row];
+        let chosen = Chosen::of((count, others), draw, wanted.most, &wanted.key, may)?;
         let audited = all.subset(&chosen.audited);
         let labels: Vec<u32> =
             audited.labels().iter().map(|label| self.plan.task.class_of(*label) as u32).collect();
@@ -130,7 +132,7 @@ impl LinearTarget {
             certificate: self.certificate,
             draw,
             others: name,
-            left_out,
+            left_out: repeats.count(),
         })
     }
 }
@@ -145,23 +147,6 @@ fn parts(model: &Model) -> (Method, u64, Vec<Linear>) {
         }
         Model::Multiclass(many) => (many.method, many.report.size, many.models.clone()),
     }
-}
-
-/// Which rows have the features and the label of another one.
-fn repeated(design: &Design) -> Vec<bool> {
-    let content = |row: usize| -> (&[u32], Vec<u64>, u64) {
-        let (columns, values) = design.row(row);
-        (columns, values.iter().map(|value| value.to_bits()).collect(), design.labels()[row].to_bits())
-    };
-    let mut order: Vec<usize> = (0..design.rows()).collect();
-    order.sort_by_cached_key(|row| content(*row));
-    let mut repeated = vec![false; design.rows()];
-    for pair in order.windows(2) {
-        if content(pair[0]) == content(pair[1]) {
-            (repeated[pair[0]], repeated[pair[1]]) = (true, true);
-        }
-    }
-    repeated
 }
 
 /// Rows with their zeros.

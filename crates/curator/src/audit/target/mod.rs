@@ -2,6 +2,7 @@
 
 mod linear;
 mod network;
+mod repeats;
 
 use super::case::{Case, Wanted};
 use crate::folder::is_network;
@@ -41,7 +42,7 @@ impl Target {
 
 /// The refusal of members as non-members.
 fn same_data(name: &str) -> Refusal {
-    let remedy = "these are the training data themselves: give data that the model was not trained on";
+    let remedy = "the training data themselves are in there: give data that the model was not trained on";
     Refusal::conflict("non_members", name, remedy)
 }
 

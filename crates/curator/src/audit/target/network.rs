@@ -1,8 +1,9 @@
 //! A stored network as the target of an audit.
 
+use super::repeats::Repeats;
 use crate::audit::case::{Case, Chosen, Wanted};
 use crate::folder::layout::RUN_FILE;
-use crate::folder::{Content, Fingerprint, is_same};
+use crate::folder::{Content, Fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
@@ -43,7 +44,7 @@ impl NetworkTarget {
         if let Some(Unit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
             let text = format!(
                 "{}: the unit is all rows of one {column}, and references here leave out single rows: audit it from a score \
-                 table with a column user (reticent audit --scores)",
+                 table with a column user (⟦scores⟧)",
                 folder.display()
             );
             return Err(Refusal::new(Code::Premise, text));
@@ -96,7 +97,7 @@ impl Compared {
     pub(super) fn open(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
         let target = NetworkTarget::open(folder)?;
         let (source, flag) = match (others, &target.run.validation, &target.found.official) {
-            (Some(data), _, _) => (source_of(data, &target.run)?, "--non-members"),
+            (Some(data), _, _) => (source_of(data, &target.run)?, "⟦non_members⟧"),
             (None, Some(data), _) => (source_of(data, &target.run)?, "validation"),
             (None, None, Some(official)) => (official.clone(), "test part"),
             (None, None, None) => {
@@ -118,12 +119,17 @@ impl Compared {
         let reader: &Reader = &trained.stored.reader;
         let rest = reader.read(&source, true, session.watch())?.examples;
         trained.stored.network.check(&rest)?;
-        if is_same(Content::Examples(&trained.examples, None), Content::Examples(&rest, None))? {
-            return Err(super::same_data(&name));
+        let members = Content::Examples(&trained.examples, None);
+        // Of equal examples nobody can say which is a member: none of them is audited.
+        let repeats = Repeats::of(members, Content::Examples(&rest, None))?;
+        if repeats.holds_training_data {
+            return Err(super::same_data(&source.name()));
         }
         let members = trained.examples.len();
         let draw = wanted.declared.unwrap_or(Draw::Undeclared);
-        let chosen = Chosen::of((members, rest.len()), draw, wanted.most, &wanted.key, |_| true)?;
+        let chosen = Chosen::of((members, rest.len()), draw, wanted.most, &wanted.key, |place| {
+            !repeats.is_repeated[place]
+        })?;
         let all = Arc::new(trained.examples.followed_by(&rest)?);
         let audited = all.subset(&chosen.audited);
         let mut population = Population::of_examples(&audited)?;
@@ -149,7 +155,7 @@ impl Compared {
             certificate: trained.certificate,
             draw,
             others: name,
-            left_out: 0,
+            left_out: repeats.count(),
         })
     }
 }
