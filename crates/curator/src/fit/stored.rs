@@ -114,7 +114,8 @@ impl Read {
         }
         let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
         let text = fs::read(&path).map_err(|error| refuse(error.to_string()).because(error))?;
-        let read: Self = serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()).because(error))?;
+        let read: Self =
+            serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()).because(error))?;
         match read.format > FORMAT {
             true => Err(refuse(format!("format {} is not known here: use a newer version", read.format))),
             false => Ok(read),

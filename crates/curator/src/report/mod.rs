@@ -21,8 +21,7 @@ use crate::audit::folder::{
     AUDIT_FILE, HTML_FILE, JSON_FILE, Subject, Writer, audits_of, check_out, models_of, read_findings,
 };
 use crate::folder::layout::MODEL_FILE;
-use crate::folder::{CERTIFICATE_FILE, verify};
-use crate::stored::read_certificate;
+use crate::stored::{read_certificate, verify};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_audit::Findings;
 use reticent_core::{Certificate, Code, InvalidValue};
@@ -69,7 +68,7 @@ impl Folders {
     /// about, and beside no other one of the same name.
     fn find(folder: &Path) -> Result<Self, Refusal> {
         let has = |folder: &Path, file: &str| folder.join(file).is_file();
-        let is_run = |folder: &PathBuf| has(folder, CERTIFICATE_FILE) || has(folder, MODEL_FILE);
+        let is_run = |folder: &PathBuf| has(folder, MODEL_FILE);
         if has(folder, AUDIT_FILE) {
             let (findings, subject) = read_findings(&folder.join(AUDIT_FILE))?;
             let runs: Vec<PathBuf> = models_of(folder).filter(is_run).collect();
@@ -215,6 +214,7 @@ fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder::CERTIFICATE_FILE;
 
     fn put(folder: &Path, name: &str, text: &str) {
         fs::create_dir_all(folder).unwrap();
@@ -241,7 +241,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
         let within = model.join("audit");
-        put(&model, CERTIFICATE_FILE, "");
+        put(&model, MODEL_FILE, "");
         assert_eq!(found(&model).unwrap_err().code(), Code::NoAudit);
         // Where audits lay in the folder of their model, and did not say which model they were about.
         put(&within, AUDIT_FILE, &findings(""));
@@ -260,7 +260,7 @@ mod tests {
     fn an_audit_is_not_set_beside_another_model_of_the_same_name() {
         let place = tempfile::tempdir().unwrap();
         let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
-        put(&model, CERTIFICATE_FILE, "null");
+        put(&model, MODEL_FILE, "null");
         put(&model, MODEL_FILE, "first");
         let Subject::Model(digest) = Subject::of_model(&model).unwrap() else { panic!("no digest") };
         put(&beside, AUDIT_FILE, &findings(&format!(r#", "model": "{digest}""#)));
@@ -288,7 +288,7 @@ mod tests {
         let seal =
             format!(r#"{{"digests": {{"weights.safetensors": "{}"}}}}"#, crate::folder::digest(b"own"));
         put(&model, MODEL_FILE, &seal);
-        put(&model, CERTIFICATE_FILE, "null");
+        put(&model, MODEL_FILE, "null");
         put(&model, "weights.safetensors", "own");
         put(&beside, AUDIT_FILE, &findings(""));
         let mut session = Session::without_limit().unwrap();

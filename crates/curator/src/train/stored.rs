@@ -51,8 +51,9 @@ impl About {
         }
         let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
         let text = fs::read_to_string(&path).map_err(|error| refuse(error.to_string()).because(error))?;
-        let about: Self = serde_json::from_str(&text)
-            .map_err(|error| refuse(format!("not a stored network ({error}): train it again")).because(error))?;
+        let about: Self = serde_json::from_str(&text).map_err(|error| {
+            refuse(format!("not a stored network ({error}): train it again")).because(error)
+        })?;
         match about.format > FORMAT {
             true => Err(refuse(format!("format {} is not known here: use a newer version", about.format))),
             false => Ok(about),

@@ -23,7 +23,7 @@ use reticent_core::rounding::{add_up, exp_up, mul_up, sub_down};
 use reticent_core::{
     Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate, Scale, Sensitivity,
 };
-use reticent_noise::mechanism::{Gaussian, Mechanism};
+use reticent_noise::mechanism::Gaussian;
 use reticent_noise::sampler::NORMAL_DISTANCE_LOG2;
 use reticent_noise::{Entropy, Paid};
 use softmax::softmax_sum;
