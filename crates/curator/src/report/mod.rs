@@ -20,7 +20,7 @@ mod training;
 use crate::audit::folder::{AUDIT_FILE, audits_of, models_of};
 use crate::audit::read_findings;
 use crate::folder::CERTIFICATE_FILE;
-use crate::stored::read_certificate;
+use crate::stored::{read_certificate, verified};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_core::{Certificate, Code, InvalidValue};
 use reticent_data::toml::{self, locate};
@@ -162,7 +162,9 @@ fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
     let refuse = |code: Code, why: String| Refusal::new(code, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(path)
         .map_err(|error| refuse(Code::Unreadable, format!("cannot be read: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")))
+    let certificate = serde_json::from_str(&text)
+        .map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")))?;
+    verified(certificate, path)
 }
 
 #[cfg(test)]
@@ -192,6 +194,19 @@ mod tests {
         let other = place.path().join("other-audit");
         put(&other, AUDIT_FILE);
         assert_eq!(found(&other).unwrap(), (other, None));
+    }
+
+    #[test]
+    fn a_given_certificate_that_its_events_refute_is_not_reported() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("claim.json");
+        let text = r#"{"unit":"row","neighboring":"add-remove","events":[{"pure":{"epsilon":1.0}}],"epsilon":1.0,"delta":0.0,"accountant":"stated","public":[]}"#;
+        fs::write(&file, text).unwrap();
+        assert!(certificate(&file).unwrap().is_some());
+        fs::write(&file, text.replace(r#"0}}],"epsilon":1.0"#, r#"0}}],"epsilon":0.01"#)).unwrap();
+        let refusal = certificate(&file).unwrap_err();
+        assert_eq!(refusal.code(), Code::Broken);
+        assert!(refusal.to_string().contains("claim.json: it claims ε = 0.01, "), "{refusal}");
     }
 
     #[test]
