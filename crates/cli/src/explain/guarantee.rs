@@ -57,14 +57,7 @@ pub(super) const SPENT: Explanation = Explanation {
     cause: "What was counted before, such as the noisy number of rows or the steps of an interrupted run, has \
             used up the budget.",
     remedy: "Give a larger epsilon, declare --dataset-size so that nothing needs to be counted, or begin a new run.",
-    example: Some(Example {
-        files: &[(
-            "spent.toml",
-            "data = \"people.csv\"\nschema = \"schema.toml\"\nmodel = \"mlp\"\nepsilon = 0.5\ndelta = 1e-5\nsteps = 1\n\n[counted]\nsize = 60\nepsilon = 0.6\nevents = '[{\"pure\":{\"epsilon\":0.6}}]'\n",
-        )],
-        wrong: "reticent train spent.toml --out spent",
-        mended: "reticent train spent.toml --epsilon 3 --out spent",
-    }),
+    example: None,
 };
 
 pub(super) const UNREACHABLE: Explanation = Explanation {
