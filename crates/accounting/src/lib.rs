@@ -13,6 +13,7 @@
 //! | [`account`] | one accountant over all of these: compose, ask, budget left |
 //! | [`filter`] | plans chosen by earlier answers: filters, an odometer, a budget |
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
+//! | [`certify()`] | the certificate of events that were fixed beforehand |
 //! | [`verify()`] | whether a certificate's claim follows from its events |
 //! | [`tradeoff`] | what an attacker can achieve |
 //! | [`posterior`] | what an output can make somebody believe |
@@ -27,6 +28,7 @@ pub mod account;
 pub mod amplification;
 pub mod calibrate;
 mod cells;
+mod certify;
 mod clipped;
 pub mod composition;
 mod error;
@@ -43,6 +45,7 @@ mod verify;
 pub mod words;
 
 pub use account::{Accountant, Answer, Method, Standing};
+pub use certify::certify;
 pub use error::AccountingError;
 pub use verify::{Verdict, verify};
 

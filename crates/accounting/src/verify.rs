@@ -2,7 +2,7 @@
 
 use crate::filter::plain_sum;
 use crate::{Accountant, AccountingError, Method};
-use reticent_core::{Certificate, Delta, Epsilon, Event, EventLog, Guarantee, Neighboring};
+use reticent_core::{Certificate, Delta, Epsilon, Event, EventLog, Fact, Guarantee, Neighboring};
 use std::fmt;
 
 /// A claim is taken to hold, or not to, up to this relative width: parameters of events are written as doubles, and so is
@@ -44,7 +44,8 @@ impl fmt::Display for Verdict {
 /// # Guarantee
 /// [`Verdict::Holds`] only if mechanisms with these events under the certificate's relation are (ε, δ)-private, up to a
 /// relative 10⁻⁹ of ε and δ; [`Verdict::Fails`] only if some mechanism with these events is not. That the events are those
-/// that happened is not checked, nor are those that an earlier answer decided, on which no claim rests.
+/// that happened is not checked, nor are those that an earlier answer decided, on which no claim rests. A certificate that
+/// itself names a premise which voids its claim never holds.
 ///
 /// # Reference
 /// Those of [`Method::Basic`] and [`Method::Pld`].
@@ -52,6 +53,19 @@ impl fmt::Display for Verdict {
 /// # Errors
 /// [`AccountingError::Invalid`] when the events cannot be counted.
 pub fn verify(certificate: &Certificate) -> Result<Verdict, AccountingError> {
+    let verdict = by_events(certificate)?;
+    let is_void = certificate.public.iter().any(|fact| matches!(fact, Fact::DraftSchema));
+    Ok(match verdict {
+        Verdict::Holds(_) if is_void => {
+            let reason = "the schema is a draft that was read off the records, and no event pays for that";
+            Verdict::Unknown { reason: reason.to_owned() }
+        }
+        other => other,
+    })
+}
+
+/// Whether the claim follows from the events alone.
+fn by_events(certificate: &Certificate) -> Result<Verdict, AccountingError> {
     let log = EventLog { neighboring: certificate.neighboring, events: certificate.events.clone() };
     let whole = recomputed(certificate, &log)?;
     let Some(cases) = cases(&log).filter(|_| matches!(whole, Verdict::Unknown { .. })) else {
@@ -206,6 +220,33 @@ mod tests {
         assert!(matches!(verdict(vec![training()], claim(2.0, 1e-12)), Verdict::Fails { .. }));
         let text = verdict(vec![pure(0.5)], claim(0.001, 0.0)).to_string();
         assert!(text.starts_with("does not hold: at the claimed epsilon"), "{text}");
+    }
+
+    #[test]
+    fn a_draft_schema_voids_the_claim_also_when_it_is_read_back() {
+        let certificate = |epsilon: f64, fact: Fact| {
+            let (events, claim) = (vec![pure(0.5)], claim(epsilon, 0.0));
+            let own =
+                Certificate::compose("row", Neighboring::AddRemove, events, claim, "a theorem", vec![fact]);
+            let text = serde_json::to_string(&own).unwrap();
+            verify(&serde_json::from_str(&text).unwrap()).unwrap()
+        };
+        assert_eq!(certificate(0.5, Fact::Schema), Verdict::Holds(Method::Basic));
+        let found = certificate(0.5, Fact::DraftSchema);
+        assert!(matches!(&found, Verdict::Unknown { reason } if reason.contains("draft")), "{found}");
+        // Events that cost more than is claimed still refute it.
+        assert!(matches!(certificate(0.1, Fact::DraftSchema), Verdict::Fails { .. }));
+    }
+
+    #[test]
+    fn an_older_certificate_of_decided_events_holds_by_its_claim_alone() {
+        // Composed, these steps would be far cheaper than what is claimed, and their sum proves nothing.
+        let text = r#"{"unit":"row","neighboring":"add-remove","events":[{"pure":{"epsilon":0.06}},{"zcdp":{"rho":0.0001}}],"epsilon":3.0,"delta":1e-6,"accountant":"rows counted with noise, then tight accounting","public":[]}"#;
+        let certificate: Certificate = serde_json::from_str(text).unwrap();
+        assert_eq!(verify(&certificate).unwrap(), Verdict::Holds(Method::Basic));
+        let log = EventLog { neighboring: certificate.neighboring, events: certificate.events };
+        let account = Accountant::of_log(&log, Method::Pld).unwrap();
+        assert!(account.epsilon(Delta::new(1e-6).unwrap()).unwrap().upper >= 3.0 * (1.0 - WIDTH));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::fmt;
 
 /// One thing that was known without the private data, or is declared to be.
 ///
-/// Its wire form is its text, which stays as it is. A text that is read is [`Fact::Other`]: what it says is for people.
-/// Two facts are equal when their texts are.
+/// Its wire form is its text, which stays as it is. A text that is read is the fact that is always written so, such as
+/// [`Fact::DraftSchema`], and [`Fact::Other`] otherwise: what it says is for people. Two facts are equal when their texts
+/// are.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Fact {
@@ -156,7 +157,18 @@ impl Fact {
 
 impl From<String> for Fact {
     fn from(text: String) -> Self {
-        Self::Other(text)
+        let fixed = [
+            Self::Integers(true),
+            Self::Integers(false),
+            Self::Recipe,
+            Self::Schema,
+            Self::DraftSchema,
+            Self::LearntSchema,
+            Self::Columns,
+            Self::Images,
+            Self::Vocabulary,
+        ];
+        fixed.into_iter().find(|fact| fact.to_string() == text).unwrap_or(Self::Other(text))
     }
 }
 
@@ -174,7 +186,7 @@ impl Serialize for Fact {
 
 impl<'de> Deserialize<'de> for Fact {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(Self::Other)
+        String::deserialize(deserializer).map(Self::from)
     }
 }
 
@@ -187,7 +199,6 @@ mod tests {
         let names = vec!["a,b".to_owned(), "c".to_owned()];
         let known = [
             (Fact::Bounds { low: -0.0, high: 1e20 }, "bounds 0 to 1e20"),
-            (Fact::Integers(true), "whole numbers"),
             (Fact::Candidates(7), "7 candidates"),
             (Fact::Categories(names.clone()), "categories \"a,b\",c"),
             (Fact::Bins(vec![0.0, 0.5, 2.0]), "bins 0,0.5,2"),
@@ -207,6 +218,14 @@ mod tests {
             assert_eq!(json, text);
             let read: Fact = serde_json::from_value(json).unwrap();
             assert!(matches!(read, Fact::Other(_)) && read == fact);
+        }
+        for fact in [Fact::Integers(true), Fact::Integers(false), Fact::Recipe, Fact::Schema, Fact::Columns]
+            .into_iter()
+            .chain([Fact::DraftSchema, Fact::LearntSchema, Fact::Images, Fact::Vocabulary])
+        {
+            let read: Fact = serde_json::from_value(serde_json::to_value(&fact).unwrap()).unwrap();
+            assert_eq!(std::mem::discriminant(&read), std::mem::discriminant(&fact), "{fact}");
+            assert_eq!(read, fact);
         }
         assert_eq!(Fact::line(&[Fact::Schema, Fact::Rows(2)]), "schema; number of rows 2");
     }

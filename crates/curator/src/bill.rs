@@ -1,8 +1,10 @@
 //! What was paid before the training itself.
 
 use crate::refusal::Refusal;
+use reticent_accounting::{Verdict, verify};
+use reticent_core::event::read;
 use reticent_core::rounding::sub_down;
-use reticent_core::{Code, Delta, Epsilon, Event, Guarantee, Neighboring, Permit, Plan};
+use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Guarantee, Neighboring, Permit, Plan};
 use reticent_data::Schema;
 use reticent_data::schema::Unit;
 use reticent_noise::Session;
@@ -10,9 +12,6 @@ use reticent_noise::query::{self, Terms};
 
 /// The share of ε that counting the rows gets when no size is declared.
 const COUNTING_SHARE: f64 = 0.02;
-
-/// What a certificate adds where an earlier answer, such as a noisy count, decided later parameters.
-pub(crate) const DECIDED: &str = "; the shares are added, since earlier answers decided later parameters";
 
 /// How the number of training rows or users is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,8 +98,19 @@ impl PaidCount {
     }
 }
 
+/// What learning a schema from the data has cost.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SchemaCost {
+    /// What happened, as the schema lists it; a claim of the cost where it lists nothing that can be read.
+    pub(crate) events: Vec<Event>,
+    pub(crate) guarantee: Guarantee,
+}
+
 /// The cost of a schema that was learnt from the data, under the relation of the training.
-pub(crate) fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<Guarantee>, Refusal> {
+///
+/// # Errors
+/// [`Refusal`] when it was paid for another unit or under another relation, or is not what its events add up to.
+pub(crate) fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<SchemaCost>, Refusal> {
     let Some(spent) = schema.spent() else { return Ok(None) };
     let refuse = |code: Code, why: &str| {
         let text = format!("[spent]: what learning the schema cost {why}");
@@ -114,5 +124,63 @@ pub(crate) fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<
         let why = format!("is stated under {}: train with ⟦neighboring⟧ {0}", spent.neighboring());
         return refuse(Code::Relation, &why);
     }
-    Ok(Some(Guarantee { epsilon: Epsilon::new(spent.epsilon())?, delta: Delta::new(spent.delta())? }))
+    let stated = Guarantee { epsilon: Epsilon::new(spent.epsilon())?, delta: Delta::new(spent.delta())? };
+    let listed = read(spent.events()).map(|listed| listed.events).unwrap_or_default();
+    if listed.is_empty() {
+        let event = Event::Approximate { epsilon: stated.epsilon, delta: stated.delta };
+        return Ok(Some(SchemaCost { events: vec![event], guarantee: stated }));
+    }
+    match covers(stated, &listed, neighboring)? {
+        Verdict::Holds(_) => Ok(Some(SchemaCost { events: listed, guarantee: stated })),
+        other => {
+            let why = format!(
+                "is stated as {stated}, which {other}: restore what 'reticent schema' wrote, or learn the schema again"
+            );
+            refuse(Code::Schema, &why)
+        }
+    }
+}
+
+/// Whether the events that are listed for a cost add up to it.
+pub(crate) fn covers(
+    stated: Guarantee,
+    events: &[Event],
+    neighboring: Neighboring,
+) -> Result<Verdict, Refusal> {
+    let claim =
+        Certificate::compose("row", neighboring, events.to_vec(), stated, "basic composition", Vec::new());
+    Ok(verify(&claim)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(epsilon: &str, events: &str) -> Result<Option<SchemaCost>, Refusal> {
+        let text = format!(
+            "unit = \"row\"\n[columns]\n[spent]\nepsilon = {epsilon}\ndelta = 1e-6\nneighboring = \"add-remove\"\nevents = '{events}'\n"
+        );
+        spent(&Schema::parse(&text, "s.toml").unwrap(), Neighboring::AddRemove)
+    }
+
+    #[test]
+    fn a_schema_is_held_to_its_own_events() {
+        let events = r#"[{"discrete_laplace":{"noise_multiplier":4.0}},{"pure":{"epsilon":0.125}},{"pure":{"epsilon":0.125}},{"approximate":{"epsilon":0.5,"delta":1e-6}}]"#;
+        let found = cost("1.0", events).unwrap().unwrap();
+        assert_eq!((found.events.len(), found.guarantee.epsilon.get()), (4, 1.0));
+        assert!(cost("1.5", events).is_ok());
+        for below in ["0.0", "0.001", "0.99"] {
+            let refusal = cost(below, events).unwrap_err();
+            assert_eq!(refusal.code(), Code::Schema, "{refusal}");
+            assert!(
+                refusal.to_string().contains("[spent]: what learning the schema cost is stated as"),
+                "{refusal}"
+            );
+        }
+        // Files from before events were read: the claim is all there is.
+        for unread in ["[]", "[{\"unheard_of\":{}}]", "learnt"] {
+            let found = cost("1.0", unread).unwrap().unwrap();
+            assert_eq!(found.events, [found.guarantee.claim()]);
+        }
+    }
 }

@@ -25,6 +25,8 @@
 pub mod account;
 pub mod audit;
 mod bill;
+#[cfg(test)]
+mod certificate_tests;
 pub mod evaluate;
 pub mod file;
 pub mod fit;

@@ -1,8 +1,10 @@
 //! Models of either kind, read back from their folders.
 
+use crate::folder::layout::MODEL_FILE;
 use crate::folder::{CERTIFICATE_FILE, is_network};
 use crate::refusal::Refusal;
 use crate::{fit, train};
+use reticent_accounting::{Verdict, verify as recompute};
 use reticent_core::{Certificate, Code};
 use std::fs;
 use std::path::Path;
@@ -39,8 +41,15 @@ pub fn verify(folder: &Path) -> Result<(), Refusal> {
 
 /// What is guaranteed for the folder; none without privacy.
 ///
+/// # Guarantee
+/// That of the certificate. One whose events are known to cost more than it claims is not returned.
+///
+/// # Reference
+/// [`reticent_accounting::verify()`].
+///
 /// # Errors
-/// [`Refusal`] when the folder holds no finished model, or its certificate cannot be read or is not the one of that model.
+/// [`Refusal`] when the folder holds no finished model, its certificate cannot be read or is not the one of that model, or its
+/// claim does not follow from its events.
 pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
     verify(folder)?;
     let path = folder.join(CERTIFICATE_FILE);
@@ -49,18 +58,41 @@ pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
         Ok(text) => text,
         // Killed before it was written: the model has it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match fit::stored_certificate(folder) {
-            Some(certificate) => return Ok(certificate),
+            Some(certificate) => return verified(certificate, &folder.join(MODEL_FILE)),
             None => return Err(refuse(format!("cannot be read: {error}")).because(error)),
         },
         Err(error) => return Err(refuse(format!("cannot be read: {error}")).because(error)),
     };
-    serde_json::from_str(&text).map_err(|error| refuse(format!("not a certificate: {error}")).because(error))
+    let certificate = serde_json::from_str(&text)
+        .map_err(|error| refuse(format!("not a certificate: {error}")).because(error))?;
+    verified(certificate, &path)
+}
+
+/// The certificate of a file, refused where its own events refute its claim.
+pub(crate) fn verified(
+    certificate: Option<Certificate>,
+    file: &Path,
+) -> Result<Option<Certificate>, Refusal> {
+    let Some(own) = &certificate else { return Ok(None) };
+    let refuse = |why: String| Err(Refusal::new(Code::Broken, format!("{}: {why}", file.display())));
+    match recompute(own) {
+        Ok(Verdict::Fails { delta }) => refuse(format!(
+            "it claims {}, and at this epsilon its own events add up to a delta of at least {delta:.4e}: restore the file that was \
+             written, or train again",
+            own.guarantee
+        )),
+        Ok(_) => Ok(certificate),
+        Err(error) => refuse(format!("its events cannot be added up: {error}")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::folder::layout::DESCRIPTION_FILE;
+    use reticent_core::Fact;
+
+    const CLAIM: &str = r#"{"version":1,"unit":"row","neighboring":"add-remove","events":[{"repeated":{"count":100,"event":{"poisson_sampled":{"rate":0.01,"event":{"gaussian":{"noise_multiplier":1.0}}}}}}],"epsilon":EPSILON,"delta":1e-6,"accountant":"tight","public":["schema"]}"#;
 
     #[test]
     fn a_certificate_without_a_finished_model_is_not_read() {
@@ -69,5 +101,20 @@ mod tests {
         assert_eq!(read_certificate(folder.path()).unwrap_err().code(), Code::NoModel);
         fs::write(folder.path().join(DESCRIPTION_FILE), "").unwrap();
         assert_eq!(read_certificate(folder.path()).unwrap_err().code(), Code::NoModel);
+    }
+
+    #[test]
+    fn a_certificate_that_its_events_refute_is_refused_with_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(CERTIFICATE_FILE);
+        let read = |epsilon: &str| {
+            verified(serde_json::from_str(&CLAIM.replace("EPSILON", epsilon)).unwrap(), &file)
+        };
+        assert_eq!(read("3.0").unwrap().unwrap().public, [Fact::Schema]);
+        let refusal = read("0.001").unwrap_err();
+        assert_eq!(refusal.code(), Code::Broken);
+        let text = refusal.to_string();
+        assert!(text.contains(CERTIFICATE_FILE) && text.contains("it claims ε = 0.001"), "{text}");
+        assert_eq!(verified(None, &file).unwrap(), None);
     }
 }

@@ -1,14 +1,14 @@
 //! Writes a report about numbers that are made up here, to look at its form:
 //! `cargo run -p reticent-report --example sample -- FOLDER`.
 
-use reticent_accounting::{Accountant, AccountingError, Method};
+use reticent_accounting::{Accountant, AccountingError, Method, certify};
 use reticent_audit::findings::{
     AttackFinding, BaselineFinding, EpsilonLower, Estimate, ExposedRecord, Exposure, GroupFinding,
     HeadlineChoice, Histogram, NotRun, Performance, RateAt, Threat, UserFinding,
 };
 use reticent_audit::{Findings, Overfitting, Unit};
 use reticent_core::{
-    Certificate, Delta, Epsilon, Event, EventLog, Guarantee, Neighboring, NoiseMultiplier, SamplingRate,
+    Certificate, Delta, Epsilon, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate,
 };
 use reticent_report::{
     Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
@@ -250,17 +250,10 @@ fn epsilon(epochs: u32) -> Result<f64, AccountingError> {
 }
 
 fn certificate() -> Result<Certificate, AccountingError> {
-    Ok(Certificate {
-        adaptive: Vec::new(),
-        unit: "row".to_owned(),
-        neighboring: Neighboring::AddRemove,
-        events: vec![training(EPOCHS)?],
-        guarantee: Guarantee { epsilon: Epsilon::new(epsilon(EPOCHS)?)?, delta: Delta::new(1e-5)? },
-        accountant: "pld (the privacy-loss distribution)".to_owned(),
-        public: ["the columns and their categories", "the clipping norm, 1"]
-            .map(|text| text.to_owned().into())
-            .into(),
-    })
+    let log = EventLog { neighboring: Neighboring::AddRemove, events: vec![training(EPOCHS)?] };
+    let public =
+        ["the columns and their categories", "the clipping norm, 1"].map(|text| text.to_owned().into());
+    certify("row", log, Delta::new(1e-5)?, "pld (the privacy-loss distribution)", public.into())
 }
 
 /// The whole dossier.

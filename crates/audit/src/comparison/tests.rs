@@ -1,21 +1,12 @@
 use super::*;
+use reticent_accounting::certify;
 use reticent_core::{Event, NoiseMultiplier};
 use std::collections::BTreeMap;
 
 fn certificate(unit: &str, neighboring: Neighboring, noise: f64, delta: f64) -> Certificate {
     let events = vec![Event::Gaussian { noise_multiplier: NoiseMultiplier::new(noise).unwrap() }];
-    let log = EventLog { neighboring, events: events.clone() };
-    let delta = Delta::new(delta).unwrap();
-    let epsilon = Accountant::of_log(&log, Method::Pld).unwrap().epsilon(delta).unwrap().upper;
-    Certificate {
-        unit: unit.to_owned(),
-        neighboring,
-        events,
-        adaptive: Vec::new(),
-        guarantee: Guarantee { epsilon: Epsilon::new(epsilon).unwrap(), delta },
-        accountant: "pld".to_owned(),
-        public: Vec::new(),
-    }
+    let log = EventLog { neighboring, events };
+    certify(unit, log, Delta::new(delta).unwrap(), "pld", Vec::new()).unwrap()
 }
 
 fn lower(
@@ -57,15 +48,30 @@ use Neighboring::{AddRemove, ReplaceOne};
 /// Twenty rows of a user, each with ε = 0.5: ε ≥ 2.22 for the user contradicts nothing.
 #[test]
 fn a_bound_for_users_does_not_contradict_a_certificate_for_rows() {
-    let mut rows = certificate("row", AddRemove, 1.0, 0.0_f64.max(1e-5));
-    rows.events = vec![Event::Pure { epsilon: Epsilon::new(0.5).unwrap() }];
-    rows.guarantee = Guarantee::pure(Epsilon::new(0.5).unwrap());
+    let claim = Guarantee::pure(Epsilon::new(0.5).unwrap());
+    let rows = Certificate::compose("row", AddRemove, vec![claim.claim()], claim, "stated", Vec::new());
     let users = lower(2.22, 1e-5, Unit::User, 20, Some(AddRemove));
     let found = upper(&rows, &users).unwrap();
     assert!(found > 9.9 && found <= 10.0 + 1e-9, "{found}");
     assert!(!compare(&rows, &users).is_contradiction());
     // The same number about records is a contradiction.
     assert!(compare(&rows, &lower(2.22, 0.0, Unit::Record, 1, Some(AddRemove))).is_contradiction());
+}
+
+/// What an earlier answer decided may not be added up again, also not where it happens to add up to what is claimed.
+#[test]
+fn older_certificates_of_decided_events_are_taken_at_their_claim() {
+    let fixed = certificate("row", AddRemove, 2.0, 1e-6);
+    let mut text = serde_json::to_value(&fixed).unwrap();
+    text["accountant"] = "rows counted with noise, then tight accounting".into();
+    text.as_object_mut().unwrap().remove("version");
+    let decided: Certificate = serde_json::from_value(text).unwrap();
+    let at = |delta: f64| lower(0.5, delta, Unit::Record, 1, Some(AddRemove));
+    let claimed = fixed.guarantee.epsilon.get();
+    assert!(upper(&fixed, &at(1e-3)).unwrap() < 0.9 * claimed);
+    let found = upper(&decided, &at(1e-3)).unwrap();
+    assert!(found >= claimed * (1.0 - 1e-9), "{found} below {claimed}");
+    assert_eq!(upper(&decided, &at(1e-9)), None);
 }
 
 /// Gaussian noise z for a row is z/k for k rows: the group's ε is that of the smaller noise.

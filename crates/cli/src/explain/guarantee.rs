@@ -24,15 +24,6 @@ pub(super) const KIND: Example = Example {
     mended: "reticent train people.csv --schema schema.toml --method objective --epsilon 1 --delta 1e-100",
 };
 
-pub(super) const SPENT: Example = Example {
-    files: &[(
-        "spent.toml",
-        "data = \"people.csv\"\nschema = \"schema.toml\"\nmodel = \"mlp\"\nepsilon = 0.5\ndelta = 1e-5\nsteps = 1\n\n[counted]\nsize = 60\nepsilon = 0.6\nevents = '[{\"pure\":{\"epsilon\":0.6}}]'\n",
-    )],
-    wrong: "reticent train spent.toml --out spent",
-    mended: "reticent train spent.toml --epsilon 3 --out spent",
-};
-
 pub(super) const UNREACHABLE: Example = Example {
     files: &[],
     wrong: "reticent account steps --noise-multiplier 0.5 --epsilon 0.001 --delta 1e-9",

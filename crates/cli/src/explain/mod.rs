@@ -77,7 +77,6 @@ fn example(code: Code) -> Option<Example> {
         Code::Unsupported => guarantee::UNSUPPORTED,
         Code::Relation => guarantee::RELATION,
         Code::Kind => guarantee::KIND,
-        Code::Spent => guarantee::SPENT,
         Code::Unreachable => guarantee::UNREACHABLE,
         Code::NoModel => model::NO_MODEL,
         Code::Broken => model::BROKEN,
@@ -88,7 +87,13 @@ fn example(code: Code) -> Option<Example> {
         Code::References => audit::REFERENCES,
         Code::NoAudit => audit::NO_AUDIT,
         Code::Scores => audit::SCORES,
-        Code::NotConverged | Code::Internal | Code::Entropy | Code::Thread | Code::Device | Code::Output => {
+        Code::NotConverged
+        | Code::Spent
+        | Code::Internal
+        | Code::Entropy
+        | Code::Thread
+        | Code::Device
+        | Code::Output => {
             return None;
         }
     })

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Codes that no command line causes by itself.
-const WITHOUT_EXAMPLE: [&str; 6] = ["R404", "R901", "R902", "R903", "R904", "R905"];
+const WITHOUT_EXAMPLE: [&str; 7] = ["R404", "R405", "R901", "R902", "R903", "R904", "R905"];
 
 const SCHEMA: &str = r#"unit = "row"
 

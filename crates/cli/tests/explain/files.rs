@@ -161,14 +161,9 @@ fn runs() {
             "6 | epochs = 2\n  |          ^",
         ),
         (
-            "epsilon = 1\n[counted]\nsize = 4\nepsilon = -1\nevents = \"[]\"",
-            "error[R312]: run.toml:8: counted.epsilon = -1: ",
-            "8 | epsilon = -1\n  |           ^^",
-        ),
-        (
-            "epsilon = 1\n[counted]\nsize = 4\nepsilon = 0.1\nevents = \"{\"",
-            "error[R312]: run.toml:9: counted.events = {: ",
-            "9 | events = \"{\"\n  |          ^^^",
+            "epsilon = 1\n[counted]\nsize = 4\nepsilon = 0\nevents = \"[]\"",
+            "error[R103]: run.toml:7: counted.size = 4: leave it out: a new run counts its rows itself",
+            "7 | size = 4\n  |        ^",
         ),
         ("epsilon = ", "error[R311]: run.toml:5: not valid TOML: ", "5 | epsilon = \n  |           ^"),
     ] {

@@ -2,10 +2,9 @@
 
 use super::held_out::Tested;
 use super::plan::FitPlan;
-use crate::bill::{Bill, DECIDED};
+use crate::bill::Bill;
 use crate::refusal::Refusal;
-use reticent_accounting::composition;
-use reticent_core::{Certificate, Event, Fact, Guarantee};
+use reticent_core::{Certificate, Fact, Guarantee};
 
 /// What can be said against a claim without looking at rows.
 pub(crate) fn public_warnings(budget: Option<Guarantee>, draft: bool, size: u64) -> Vec<String> {
@@ -39,29 +38,19 @@ pub(super) fn certificate(
         false => own,
     };
     if bill.guarantee.is_some() {
-        fitted.accountant = format!("rows counted with noise, then {}", fitted.accountant);
-        fitted.public.retain(|known| !matches!(known, Fact::DeclaredSize(_)));
+        fitted = fitted.counted();
     }
-    let schema = match (plan.spent, plan.encoder.schema().is_draft()) {
+    fitted = fitted.taking(match (&plan.spent, plan.encoder.schema().is_draft()) {
         (_, true) => Fact::DraftSchema,
         (Some(_), false) => Fact::LearntSchema,
         (None, false) => Fact::Schema,
-    };
-    fitted.public.push(schema);
+    });
     if let Some(Tested::Released { event, guarantee: testing, .. }) = tested {
-        fitted.guarantee = composition::parallel(&[fitted.guarantee, *testing], fitted.neighboring)?;
-        let trained = Event::Composed { events: fitted.events };
-        fitted.events = vec![Event::Parallel { events: vec![trained, event.clone()] }];
-        fitted.accountant += "; tested on held-out rows (parallel composition)";
-        fitted.public.push(Fact::SplitKey(plan.request.split_key.clone()));
+        let key = Fact::SplitKey(plan.request.split_key.clone());
+        fitted = fitted.beside(event.clone(), *testing, "tested on held-out rows")?.taking(key);
     }
-    if let Some(spent) = plan.spent {
-        fitted.events.insert(0, Event::Approximate { epsilon: spent.epsilon, delta: spent.delta });
-        fitted.guarantee = spent.then(fitted.guarantee)?;
-        fitted.accountant = format!("the schema's own cost, then {}", fitted.accountant);
+    if let Some(spent) = &plan.spent {
+        fitted = fitted.with_schema(&spent.events, spent.guarantee)?;
     }
-    if decided {
-        fitted.accountant += DECIDED;
-    }
-    Ok(fitted)
+    Ok(if decided { fitted.by_shares() } else { fitted })
 }

@@ -3,7 +3,7 @@
 use super::request::Fit;
 use super::stored;
 use super::task::Task;
-use crate::bill::spent;
+use crate::bill::{SchemaCost, spent};
 use crate::quantity::{self, finite};
 use crate::refusal::Refusal;
 use crate::table::{no_schema, tables};
@@ -36,7 +36,7 @@ pub struct FitPlan {
     pub(crate) budget: Option<Guarantee>,
     pub(crate) settings: Settings,
     /// What learning the schema has cost.
-    pub(crate) spent: Option<Guarantee>,
+    pub(crate) spent: Option<SchemaCost>,
     pub(crate) steps: Steps,
     pub(crate) split: Option<Split>,
     pub(crate) test: Option<TableFile>,

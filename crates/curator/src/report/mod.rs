@@ -21,7 +21,7 @@ use crate::audit::folder::{
     AUDIT_FILE, HTML_FILE, JSON_FILE, Subject, Writer, audits_of, check_out, models_of, read_findings,
 };
 use crate::folder::layout::MODEL_FILE;
-use crate::stored::{read_certificate, verify};
+use crate::stored::{read_certificate, verified, verify};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_audit::Findings;
 use reticent_core::{Certificate, Code, InvalidValue};
@@ -207,8 +207,9 @@ fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
     let refuse = |code: Code, why: String| Refusal::new(code, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(path)
         .map_err(|error| refuse(Code::Unreadable, format!("cannot be read: {error}")).because(error))?;
-    serde_json::from_str(&text)
-        .map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")).because(error))
+    let certificate = serde_json::from_str(&text)
+        .map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")).because(error))?;
+    verified(certificate, path)
 }
 
 #[cfg(test)]
@@ -260,7 +261,7 @@ mod tests {
     fn an_audit_is_not_set_beside_another_model_of_the_same_name() {
         let place = tempfile::tempdir().unwrap();
         let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
-        put(&model, MODEL_FILE, "null");
+        put(&model, CERTIFICATE_FILE, "null");
         put(&model, MODEL_FILE, "first");
         let Subject::Model(digest) = Subject::of_model(&model).unwrap() else { panic!("no digest") };
         put(&beside, AUDIT_FILE, &findings(&format!(r#", "model": "{digest}""#)));
@@ -288,7 +289,7 @@ mod tests {
         let seal =
             format!(r#"{{"digests": {{"weights.safetensors": "{}"}}}}"#, crate::folder::digest(b"own"));
         put(&model, MODEL_FILE, &seal);
-        put(&model, MODEL_FILE, "null");
+        put(&model, CERTIFICATE_FILE, "null");
         put(&model, "weights.safetensors", "own");
         put(&beside, AUDIT_FILE, &findings(""));
         let mut session = Session::without_limit().unwrap();
@@ -306,6 +307,19 @@ mod tests {
             let refusal = Report { certificate, ..report.clone() }.check().unwrap_err();
             assert!(refusal.to_string().contains("weights.safetensors"), "{refusal}");
         }
+    }
+
+    #[test]
+    fn a_given_certificate_that_its_events_refute_is_not_reported() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("claim.json");
+        let text = r#"{"unit":"row","neighboring":"add-remove","events":[{"pure":{"epsilon":1.0}}],"epsilon":1.0,"delta":0.0,"accountant":"stated","public":[]}"#;
+        fs::write(&file, text).unwrap();
+        assert!(certificate(&file).unwrap().is_some());
+        fs::write(&file, text.replace(r#"0}}],"epsilon":1.0"#, r#"0}}],"epsilon":0.01"#)).unwrap();
+        let refusal = certificate(&file).unwrap_err();
+        assert_eq!(refusal.code(), Code::Broken);
+        assert!(refusal.to_string().contains("claim.json: it claims ε = 0.01, "), "{refusal}");
     }
 
     #[test]

@@ -3,8 +3,11 @@
 use super::plan::{TrainPlan, plan};
 use super::settings::settle;
 use crate::Request;
+use crate::bill::covers;
 use crate::refusal::Refusal;
-use reticent_core::{Code, Epsilon, Event, Guarantee};
+use reticent_accounting::Verdict;
+use reticent_core::event::read;
+use reticent_core::{Code, Epsilon, Event, Guarantee, Neighboring};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -84,7 +87,8 @@ pub struct Train {
     pub threads: Option<u64>,
     /// The run's folder, which must be new.
     pub out: Option<PathBuf>,
-    /// The number of units that was counted with noise when the run began.
+    /// The number of units that was counted with noise when the run began. The run writes it, and takes it over when it
+    /// goes on; a new run that is given one is refused.
     pub counted: Option<Counted>,
 }
 
@@ -135,13 +139,29 @@ impl Counted {
         Ok(Self { size, epsilon: guarantee.epsilon.get(), events })
     }
 
+    /// The events of the count and what they cost.
+    ///
+    /// # Errors
+    /// [`Refusal`] when there are no events, or they cost more than the stated ε.
     pub(crate) fn cost(&self) -> Result<(Vec<Event>, Guarantee), Refusal> {
-        let events = serde_json::from_str(&self.events).map_err(|error| {
-            Refusal::value("counted.events", &self.events, format!("{error}: give the JSON list of events"))
-        })?;
+        let refuse = |why: &str| {
+            let remedy = format!("{why}: give the JSON list of events");
+            Refusal::value("counted.events", &self.events, remedy)
+        };
+        let events = read(&self.events).map_err(|problem| refuse(&problem.to_string()))?.events;
+        if events.is_empty() {
+            return Err(refuse("a count with noise has an event"));
+        }
         let epsilon = Epsilon::new(self.epsilon)
             .map_err(|invalid| Refusal::value("counted.epsilon", self.epsilon, invalid.remedy))?;
-        Ok((events, Guarantee::pure(epsilon)))
+        let stated = Guarantee::pure(epsilon);
+        match covers(stated, &events, Neighboring::AddRemove)? {
+            Verdict::Holds(_) => Ok((events, stated)),
+            other => {
+                let remedy = format!("as the cost of its events, this {other}: restore what the run wrote");
+                Err(Refusal::value("counted.epsilon", self.epsilon, remedy))
+            }
+        }
     }
 }
 
@@ -238,6 +258,14 @@ impl Train {
         settle(&mut self.clone()).map(|_| ())
     }
 
+    /// Refuses a count that nobody paid for in this run.
+    pub(super) fn check_not_counted(&self, remedy: &str) -> Result<(), Refusal> {
+        match &self.counted {
+            Some(counted) => Err(Refusal::conflict("counted.size", counted.size, remedy)),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn is_private(&self) -> bool {
         self.non_private != Some(true)
     }
@@ -247,13 +275,56 @@ impl Request for Train {
     type Planned = TrainPlan;
 
     fn check(&self) -> Result<TrainPlan, Refusal> {
+        self.check_not_counted("leave it out: a new run counts its rows itself, and pays for that")?;
         plan(self.clone(), None)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::resume::Resume;
     use super::*;
+
+    #[test]
+    fn nobody_gives_a_new_run_its_count() {
+        let counted = |epsilon: f64, events: &str| Counted { size: 60, epsilon, events: events.to_owned() };
+        let run = Train {
+            epsilon: Some(3.0),
+            delta: Some(1e-6),
+            counted: Some(counted(0.0, "[]")),
+            ..Train::default()
+        };
+        let refusal = run.check().unwrap_err();
+        assert_eq!((refusal.code(), refusal.field()), (Code::Conflict, Some("counted.size")));
+        // Nor a run that goes on.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("run.toml"), "epsilon = 3\ndelta = 1e-6\n").unwrap();
+        let resume =
+            Resume { folder: folder.path().to_owned(), changes: run, finish: false, stopped_by: None };
+        assert_eq!(resume.check().unwrap_err().field(), Some("counted.size"));
+    }
+
+    #[test]
+    fn a_count_is_held_to_its_own_events() {
+        let counted = |epsilon: f64, events: &str| Counted { size: 60, epsilon, events: events.to_owned() };
+        let events = r#"[{"discrete_laplace":{"noise_multiplier":50.0}}]"#;
+        let (listed, cost) = counted(0.02, events).cost().unwrap();
+        assert_eq!((listed.len(), cost.epsilon.get(), cost.delta.get()), (1, 0.02, 0.0));
+        for (epsilon, events, field) in [
+            (0.0, "[]", "counted.events"),
+            (0.02, "{", "counted.events"),
+            (0.02, r#"[{"discrete_laplace":{"noise_multiplier":-1.0}}]"#, "counted.events"),
+            (0.0, events, "counted.epsilon"),
+            (0.019, events, "counted.epsilon"),
+            (-1.0, events, "counted.epsilon"),
+        ] {
+            assert_eq!(
+                counted(epsilon, events).cost().unwrap_err().field(),
+                Some(field),
+                "{epsilon} {events}"
+            );
+        }
+    }
 
     #[test]
     fn flags_replace_what_the_file_says() {

@@ -3,10 +3,10 @@
 use super::reader::Reader;
 use super::request::{Counted, Train};
 use super::settings::{Budget, Settings};
-use crate::bill::{Bill, Counting, DECIDED, PaidCount, Sizing, spent};
+use crate::bill::{Bill, Counting, PaidCount, SchemaCost, Sizing, spent};
 use crate::refusal::Refusal;
 use reticent_core::rounding::sub_down;
-use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
+use reticent_core::{Certificate, Code, Delta, Epsilon, Fact, Guarantee, Neighboring};
 use reticent_noise::Session;
 use reticent_train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
 
@@ -20,7 +20,7 @@ pub(crate) struct Agreement {
     bill: Bill,
     counted: bool,
     /// What learning the schema has cost.
-    schema: Option<Guarantee>,
+    schema: Option<SchemaCost>,
     /// What all steps are held to, whatever a noisy count or a learnt schema before them said; none where nothing came
     /// before, and the steps' own account is the proof.
     share: Option<Guarantee>,
@@ -38,7 +38,7 @@ pub(crate) struct Size {
     bill: Bill,
     counted: bool,
     /// What learning the schema has cost.
-    schema: Option<Guarantee>,
+    schema: Option<SchemaCost>,
 }
 
 /// The count that comes before the steps, where the number of units is neither public, declared nor counted before.
@@ -222,7 +222,9 @@ impl Agreement {
     /// them cost is not known for every answer: their share stands for any number of them.
     pub(crate) fn spent(&self, own: Epsilon) -> Result<f64, Refusal> {
         let mut spent = Guarantee::pure(self.share.map_or(own, |share| share.epsilon));
-        for before in [self.bill.guarantee, self.schema].into_iter().flatten() {
+        for before in
+            [self.bill.guarantee, self.schema.as_ref().map(|cost| cost.guarantee)].into_iter().flatten()
+        {
             spent = before.then(spent)?;
         }
         Ok(spent.epsilon.get())
@@ -235,29 +237,20 @@ impl Agreement {
             None => own.following(&self.bill.events, self.bill.cost()?)?,
         };
         if self.counted {
-            whole.accountant = format!("rows counted with noise, then {}", whole.accountant);
-            whole.public.retain(|known| !matches!(known, Fact::Units(_)));
+            whole = whole.counted();
         }
-        match (&reader.schema, self.schema) {
-            (Some(schema), _) if schema.is_draft() => {
-                whole.public.push(Fact::DraftSchema);
-            }
-            (Some(_), Some(spent)) => {
-                let event = Event::Approximate { epsilon: spent.epsilon, delta: spent.delta };
-                whole.events.insert(0, event);
-                whole.guarantee = spent.then(whole.guarantee)?;
-                whole.accountant = format!("the schema's own cost, then {}", whole.accountant);
-                whole.public.push(Fact::LearntSchema);
-            }
-            (Some(_), None) => whole.public.push(Fact::Schema),
-            (None, _) => whole.public.push(Fact::Images),
+        if let Some(spent) = &self.schema {
+            whole = whole.with_schema(&spent.events, spent.guarantee)?;
         }
+        whole = whole.taking(match (&reader.schema, &self.schema) {
+            (Some(schema), _) if schema.is_draft() => Fact::DraftSchema,
+            (Some(_), Some(_)) => Fact::LearntSchema,
+            (Some(_), None) => Fact::Schema,
+            (None, _) => Fact::Images,
+        });
         if reader.vocabulary.is_some() {
-            whole.public.push(Fact::Vocabulary);
+            whole = whole.taking(Fact::Vocabulary);
         }
-        if self.share.is_some() {
-            whole.accountant += DECIDED;
-        }
-        Ok(whole)
+        Ok(if self.share.is_some() { whole.by_shares() } else { whole })
     }
 }

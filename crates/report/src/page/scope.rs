@@ -74,7 +74,7 @@ pub(super) fn protected(dossier: &Dossier) -> Section {
                 delta => words::at_most(delta),
             };
             body.p("The certificate that the training run left behind. It is a proof about the computation as described; this \
-                    report repeats it and does not check it.");
+                    report repeats it and does not check that the run was as described.");
             body.facts(&[
                 ("Unit of privacy", Some(certificate.unit.clone())),
                 ("Neighbouring relation", Some(words::relation(certificate.neighboring, &certificate.unit))),

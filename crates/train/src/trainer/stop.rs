@@ -95,8 +95,7 @@ impl Trainer {
     pub fn certificate_if_stopped(&self, cause: StopCause) -> Result<Option<Certificate>, TrainError> {
         let Some(plan) = self.plan() else { return Ok(None) };
         let counted = if cause.is_blind() { self.counted } else { plan.steps().max(self.counted) };
-        let mut certificate = plan.certificate(counted)?;
-        certificate.public.push(Fact::Stopped(cause.premise(self.taken, plan.steps())));
-        Ok(Some(certificate))
+        let premise = Fact::Stopped(cause.premise(self.taken, plan.steps()));
+        Ok(Some(plan.certificate(counted)?.taking(premise)))
     }
 }

@@ -12,7 +12,8 @@ pub use problem::{ReadProblem, Step};
 
 use super::Event;
 use crate::Neighboring;
-use fields::known_once;
+use crate::certificate::{Version, are_decided};
+use fields::{FromJson, known_once};
 use json::Json;
 use problem::unknown;
 
@@ -38,18 +39,16 @@ pub fn read(text: &str) -> Result<Listed, ReadProblem> {
 }
 
 /// The fields of a certificate, of which a log has the first two.
-const FIELDS: [&str; 8] =
-    ["neighboring", "events", "unit", "epsilon", "delta", "accountant", "public", "adaptive"];
-
-/// How the `accountant` of a certificate begins where an earlier answer decided later events.
-const DECIDED: [&str; 2] = ["rows counted with noise", "the schema's own cost"];
+const FIELDS: [&str; 9] =
+    ["neighboring", "events", "unit", "epsilon", "delta", "accountant", "public", "adaptive", "version"];
 
 /// The claim of a certificate whose events were decided by earlier answers among them: composing those proves nothing, so
-/// its own sum stands for them. None where `adaptive` holds such events apart.
+/// its own sum stands for them. None for certificates that hold such events apart.
 fn sum_of(entries: &[(String, Json)]) -> Option<Json> {
     let field = |name: &str| entries.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
     let Some(Json::Text(how)) = field("accountant") else { return None };
-    if field("adaptive").is_some() || !DECIDED.iter().any(|start| how.starts_with(start)) {
+    let is_held_apart = matches!(field("adaptive"), Some(Json::List(events)) if !events.is_empty());
+    if field("version").is_some() || !are_decided(&how, is_held_apart) {
         return None;
     }
     let epsilon = ("epsilon".to_owned(), field("epsilon")?);
@@ -97,6 +96,10 @@ fn listed(json: Json) -> Result<Listed, ReadProblem> {
                 found.events = events(sum.take().unwrap_or(value)).map_err(|p| p.under(&name))?;
             }
             ("unit", Json::Text(unit)) => found.unit = Some(unit),
+            ("version", value) => {
+                let version = u64::from_json(value).map_err(|p| p.under(&name))?;
+                Version::check(version).map_err(|invalid| ReadProblem::refused(invalid).under(&name))?;
+            }
             // The claims of a certificate are not taken on trust: they are worked out again from events that may be composed.
             _ => {}
         }

@@ -97,6 +97,25 @@ fn events_that_an_earlier_answer_decided_are_not_composed() {
     let apart = format!(r#", "adaptive": [{steps}]"#);
     assert_eq!(accepted(&certificate(counted, "1e-6", &apart)).events.len(), 2);
     assert_eq!(accepted(&certificate("tight accounting", "1e-6", "")).events.len(), 2);
+    // An empty list holds nothing apart; with a version, the events are such as may be composed.
+    assert_eq!(accepted(&certificate(counted, "1e-6", r#", "adaptive": []"#)).events, accepted(claim).events);
+    assert_eq!(accepted(&certificate(counted, "1e-6", r#", "version": 1"#)).events.len(), 2);
+}
+
+#[test]
+fn certificates_of_other_versions_are_refused() {
+    let log = |version: &str| {
+        format!(
+            r#"{{"version": {version}, "neighboring": "add-remove", "events": [{{"pure": {{"epsilon": 1}}}}]}}"#
+        )
+    };
+    assert_eq!(accepted(&log("1")).events.len(), 1);
+    assert_eq!(
+        refusal(&log("2")),
+        "version: 2: this program reads certificates of version 1: use a newer one"
+    );
+    assert!(refusal(&log("0")).starts_with("version: 0: "));
+    assert!(refusal(&log("\"1\"")).starts_with("version: the text \"1\": "));
 }
 
 #[test]
