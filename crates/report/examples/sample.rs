@@ -8,7 +8,7 @@ use reticent_audit::findings::{
 };
 use reticent_audit::{Findings, Overfitting, Unit};
 use reticent_core::{
-    Certificate, Delta, Epsilon, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate,
+    Certificate, Delta, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate,
 };
 use reticent_report::{
     Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
