@@ -95,6 +95,26 @@ pub struct Permit {
 #[error("nobody paid for this: charge the plan that it is part of before drawing")]
 pub struct Unpaid;
 
+/// Why a plan was not charged to a claim of another one.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ShareError {
+    /// The claim is not part of what was paid for.
+    #[error(transparent)]
+    Unpaid(#[from] Unpaid),
+    /// The plan costs more than the claim.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+impl Coded for ShareError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unpaid(_) => Code::Internal,
+            Self::Ledger(error) => error.code(),
+        }
+    }
+}
+
 impl Permit {
     /// Uses up the right to one event: one of the plan's, or one that a repeated, composed or parallel event of the plan consists of.
     ///
@@ -117,6 +137,24 @@ impl Permit {
             _ => return Err(Unpaid),
         }
         self.spend(event)
+    }
+
+    /// Uses up the right to a claim for a plan that is settled only after earlier answers: the plan goes on record in
+    /// `within`, a ledger that is limited to the claim, and the permit that comes back covers it in the claim's place.
+    ///
+    /// # Guarantee
+    /// A claim is given away once. That `within` refuses whatever costs more than the claim is the caller's to see to.
+    ///
+    /// # Errors
+    /// [`ShareError`] when the plan has no such claim left, or `within` refuses.
+    pub fn charge_within(
+        &mut self,
+        claim: &Event,
+        within: &mut dyn Ledger,
+        plan: &Plan,
+    ) -> Result<Self, ShareError> {
+        self.spend(claim)?;
+        Ok(charge(within, plan)?)
     }
 
     /// Whether every event has been drawn.
@@ -184,6 +222,20 @@ mod tests {
         }
         assert!(permit.is_used_up());
         assert_eq!(permit.spend(&pure(1.0)), Err(Unpaid));
+    }
+
+    #[test]
+    fn a_claim_is_given_away_once() {
+        let plan = Plan::new(vec![pure(1.0), pure(2.0)]).unwrap();
+        let mut permit = charge(&mut Unlimited::new(), &plan).unwrap();
+        let (mut within, steps) = (Unlimited::new(), Plan::new(vec![pure(0.5), pure(1.5)]).unwrap());
+        let mut share = permit.charge_within(&pure(2.0), &mut within, &steps).unwrap();
+        assert_eq!(within.plans(), std::slice::from_ref(&steps));
+        assert_eq!((share.spend(&pure(1.5)), share.spend(&pure(2.0))), (Ok(()), Err(Unpaid)));
+        let again = permit.charge_within(&pure(2.0), &mut within, &steps).map(drop);
+        assert_eq!((again, within.plans().len()), (Err(ShareError::Unpaid(Unpaid)), 1));
+        // What is left of the outer plan.
+        assert_eq!((permit.spend(&pure(0.5)), permit.spend(&pure(1.0))), (Err(Unpaid), Ok(())));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use code::{Code, Coded};
 pub use error::InvalidValue;
 pub use event::{Event, EventKey, EventLog};
 pub use fact::Fact;
-pub use ledger::{Ledger, LedgerError, Permit, Plan, Unlimited, Unpaid, charge};
+pub use ledger::{Ledger, LedgerError, Permit, Plan, ShareError, Unlimited, Unpaid, charge};
 pub use neighboring::Neighboring;
 pub use quantity::{
     Confidence, Delta, Epsilon, Mu, NoiseMultiplier, Order, Probability, Rho, SamplingRate, Scale,
