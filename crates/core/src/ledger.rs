@@ -3,7 +3,7 @@
 //! A [`Plan`] is charged to a [`Ledger`]; [`charge`] is the only function that makes a [`Permit`]; mechanisms, fits and
 //! trainers need one. What is not recorded is not drawn.
 
-use crate::{Code, Coded, Event, InvalidValue};
+use crate::{Code, Coded, Event, Guarantee, InvalidValue};
 use thiserror::Error;
 
 /// Events that were all fixed before the first of them was drawn.
@@ -44,6 +44,11 @@ pub trait Ledger {
     /// [`LedgerError::Exceeded`] when the plan and everything on record would exceed the budget,
     /// [`LedgerError::Store`] when it cannot be recorded.
     fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError>;
+
+    /// What everything on record is held to together; none where nothing is refused.
+    fn limit(&self) -> Option<Guarantee> {
+        None
+    }
 }
 
 /// Why a plan was not charged.
@@ -101,6 +106,9 @@ pub enum ShareError {
     /// The claim is not part of what was paid for.
     #[error(transparent)]
     Unpaid(#[from] Unpaid),
+    /// The ledger within the share allows more than it.
+    #[error("the ledger of a share is not limited to the share: give one that is")]
+    Unlimited,
     /// The plan costs more than the claim.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -109,7 +117,7 @@ pub enum ShareError {
 impl Coded for ShareError {
     fn code(&self) -> Code {
         match self {
-            Self::Unpaid(_) => Code::Internal,
+            Self::Unpaid(_) | Self::Unlimited => Code::Internal,
             Self::Ledger(error) => error.code(),
         }
     }
@@ -139,21 +147,27 @@ impl Permit {
         self.spend(event)
     }
 
-    /// Uses up the right to a claim for a plan that is settled only after earlier answers: the plan goes on record in
-    /// `within`, a ledger that is limited to the claim, and the permit that comes back covers it in the claim's place.
+    /// Uses up the right to the [claim](Guarantee::claim) of a share for a plan that is settled only after earlier answers:
+    /// the plan goes on record in `within`, a ledger that is limited to the share, and the permit that comes back covers it in
+    /// the claim's place.
     ///
     /// # Guarantee
-    /// A claim is given away once. That `within` refuses whatever costs more than the claim is the caller's to see to.
+    /// A claim is given away once, and for no more than the limit of `within`, which is at most the share.
     ///
     /// # Errors
-    /// [`ShareError`] when the plan has no such claim left, or `within` refuses.
+    /// [`ShareError`] when the plan has no such claim left, when `within` has no limit or one above the share, or when it
+    /// refuses.
     pub fn charge_within(
         &mut self,
-        claim: &Event,
+        share: Guarantee,
         within: &mut dyn Ledger,
         plan: &Plan,
     ) -> Result<Self, ShareError> {
-        self.spend(claim)?;
+        let limit = within.limit().ok_or(ShareError::Unlimited)?;
+        if limit.epsilon > share.epsilon || limit.delta > share.delta {
+            return Err(ShareError::Unlimited);
+        }
+        self.spend(&share.claim())?;
         Ok(charge(within, plan)?)
     }
 
@@ -226,14 +240,35 @@ mod tests {
 
     #[test]
     fn a_claim_is_given_away_once() {
-        let plan = Plan::new(vec![pure(1.0), pure(2.0)]).unwrap();
+        /// Two events, which are said to cost this.
+        struct Two(f64);
+        impl Ledger for Two {
+            fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError> {
+                match plan.events().len() {
+                    2 => Ok(()),
+                    _ => Err(LedgerError::Exceeded { remedy: "ask for two".into() }),
+                }
+            }
+
+            fn limit(&self) -> Option<Guarantee> {
+                Some(Guarantee::pure(Epsilon::new(self.0).unwrap()))
+            }
+        }
+        let plan = Plan::new(vec![pure(1.0), pure(2.0), pure(2.0)]).unwrap();
         let mut permit = charge(&mut Unlimited::new(), &plan).unwrap();
-        let (mut within, steps) = (Unlimited::new(), Plan::new(vec![pure(0.5), pure(1.5)]).unwrap());
-        let mut share = permit.charge_within(&pure(2.0), &mut within, &steps).unwrap();
-        assert_eq!(within.plans(), std::slice::from_ref(&steps));
+        let (whole, steps) = (Two(2.0).limit().unwrap(), Plan::new(vec![pure(0.5), pure(1.5)]).unwrap());
+        // Without a limit, or with one above the share, nothing is given away.
+        for within in [&mut Unlimited::new() as &mut dyn Ledger, &mut Two(2.5)] {
+            let refused = permit.charge_within(whole, within, &steps).map(drop);
+            assert_eq!(refused, Err(ShareError::Unlimited));
+        }
+        let mut share = permit.charge_within(whole, &mut Two(2.0), &steps).unwrap();
         assert_eq!((share.spend(&pure(1.5)), share.spend(&pure(2.0))), (Ok(()), Err(Unpaid)));
-        let again = permit.charge_within(&pure(2.0), &mut within, &steps).map(drop);
-        assert_eq!((again, within.plans().len()), (Err(ShareError::Unpaid(Unpaid)), 1));
+        let more = Plan::new(vec![pure(0.5)]).unwrap();
+        let refused = permit.charge_within(whole, &mut Two(2.0), &more).map(drop);
+        assert!(matches!(refused, Err(ShareError::Ledger(_))));
+        let again = permit.charge_within(whole, &mut Two(2.0), &steps).map(drop);
+        assert_eq!(again, Err(ShareError::Unpaid(Unpaid)));
         // What is left of the outer plan.
         assert_eq!((permit.spend(&pure(0.5)), permit.spend(&pure(1.0))), (Err(Unpaid), Ok(())));
     }

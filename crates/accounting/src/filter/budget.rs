@@ -127,6 +127,10 @@ impl Ledger for Budget {
             Err(error) => Err(LedgerError::Exceeded { remedy: error.to_string() }),
         }
     }
+
+    fn limit(&self) -> Option<Guarantee> {
+        Some(self.filter.total())
+    }
 }
 
 impl Budget {
@@ -182,7 +186,7 @@ pub fn charge_share(
 ) -> Result<Permit, ShareError> {
     let mut within = Budget::by(share, neighboring, Rule::Basic)
         .map_err(|invalid| LedgerError::Exceeded { remedy: invalid.to_string() })?;
-    permit.charge_within(&share.claim(), &mut within, plan)
+    permit.charge_within(share, &mut within, plan)
 }
 
 /// A number of at most four digits that is not above the given one.
