@@ -3,7 +3,7 @@
 //! A [`Plan`] is charged to a [`Ledger`]; only [`charge`] and [`charge_in`] make a [`Permit`]; mechanisms, fits and
 //! trainers need one. What is not recorded is not drawn.
 
-use crate::{Cause, Code, Coded, Event, InvalidValue, Neighboring};
+use crate::{Cause, Code, Coded, Event, Guarantee, InvalidValue, Neighboring};
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
@@ -48,6 +48,11 @@ pub trait Ledger {
 
     /// The neighboring relation that plans are priced under; none where no plan is priced.
     fn neighboring(&self) -> Option<Neighboring>;
+
+    /// What everything on record is held to together; none where nothing is refused.
+    fn limit(&self) -> Option<Guarantee> {
+        None
+    }
 }
 
 /// Why a plan was not charged.
@@ -137,6 +142,32 @@ pub struct Permit {
 #[error("nobody paid for this: charge the plan that it is part of before drawing")]
 pub struct Unpaid;
 
+/// Why a plan was not charged to a claim of another one.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ShareError {
+    /// The claim is not part of what was paid for.
+    #[error(transparent)]
+    Unpaid(#[from] Unpaid),
+    /// The ledger within the share allows more than it.
+    #[error("the ledger of a share is not limited to the share: give one that is")]
+    Unlimited,
+    /// The ledger within the share prices plans under another neighboring relation.
+    #[error("the ledger of a share is for another neighboring relation: give one for the permit's")]
+    Relation,
+    /// The plan costs more than the claim.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+impl Coded for ShareError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unpaid(_) | Self::Unlimited | Self::Relation => Code::Internal,
+            Self::Ledger(error) => error.code(),
+        }
+    }
+}
+
 impl Permit {
     /// Uses up the right to one event: one of the plan's, or one that a repeated, composed or parallel event of the plan consists of.
     ///
@@ -173,6 +204,35 @@ impl Permit {
     /// Whether this session charged it.
     pub fn belongs_to(&self, session: &SessionId) -> bool {
         self.session == Some(session.number)
+    }
+
+    /// Uses up the right to the [claim](Guarantee::claim) of a share for a plan that is settled only after earlier answers:
+    /// the plan goes on record in `within`, a ledger that is limited to the share, and the permit that comes back covers it in
+    /// the claim's place.
+    ///
+    /// # Guarantee
+    /// A claim is given away once, and for no more than the limit of `within`, which is at most the share and under the same
+    /// neighboring relation.
+    ///
+    /// # Errors
+    /// [`ShareError`] when the plan has no such claim left, when `within` has no limit or one above the share, prices plans
+    /// under another relation, or refuses.
+    pub fn charge_within(
+        &mut self,
+        share: Guarantee,
+        within: &mut dyn Ledger,
+        plan: &Plan,
+    ) -> Result<Self, ShareError> {
+        let limit = within.limit().ok_or(ShareError::Unlimited)?;
+        if limit.epsilon > share.epsilon || limit.delta > share.delta {
+            return Err(ShareError::Unlimited);
+        }
+        if self.neighboring.is_some_and(|own| within.neighboring() != Some(own)) {
+            return Err(ShareError::Relation);
+        }
+        self.spend(&share.claim())?;
+        let charged = charge(within, plan)?;
+        Ok(Self { session: self.session, ..charged })
     }
 
     /// Whether every event has been drawn.
@@ -244,6 +304,45 @@ mod tests {
         }
         assert!(permit.is_used_up());
         assert_eq!(permit.spend(&pure(1.0)), Err(Unpaid));
+    }
+
+    #[test]
+    fn a_claim_is_given_away_once() {
+        /// Two events, which are said to cost this.
+        struct Two(f64);
+        impl Ledger for Two {
+            fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError> {
+                match plan.events().len() {
+                    2 => Ok(()),
+                    _ => Err(LedgerError::Exceeded { remedy: "ask for two".into() }),
+                }
+            }
+
+            fn neighboring(&self) -> Option<Neighboring> {
+                None
+            }
+
+            fn limit(&self) -> Option<Guarantee> {
+                Some(Guarantee::pure(Epsilon::new(self.0).unwrap()))
+            }
+        }
+        let plan = Plan::new(vec![pure(1.0), pure(2.0), pure(2.0)]).unwrap();
+        let mut permit = charge(&mut Unlimited::new(), &plan).unwrap();
+        let (whole, steps) = (Two(2.0).limit().unwrap(), Plan::new(vec![pure(0.5), pure(1.5)]).unwrap());
+        // Without a limit, or with one above the share, nothing is given away.
+        for within in [&mut Unlimited::new() as &mut dyn Ledger, &mut Two(2.5)] {
+            let refused = permit.charge_within(whole, within, &steps).map(drop);
+            assert_eq!(refused, Err(ShareError::Unlimited));
+        }
+        let mut share = permit.charge_within(whole, &mut Two(2.0), &steps).unwrap();
+        assert_eq!((share.spend(&pure(1.5)), share.spend(&pure(2.0))), (Ok(()), Err(Unpaid)));
+        let more = Plan::new(vec![pure(0.5)]).unwrap();
+        let refused = permit.charge_within(whole, &mut Two(2.0), &more).map(drop);
+        assert!(matches!(refused, Err(ShareError::Ledger(_))));
+        let again = permit.charge_within(whole, &mut Two(2.0), &steps).map(drop);
+        assert_eq!(again, Err(ShareError::Unpaid(Unpaid)));
+        // What is left of the outer plan.
+        assert_eq!((permit.spend(&pure(0.5)), permit.spend(&pure(1.0))), (Err(Unpaid), Ok(())));
     }
 
     #[test]

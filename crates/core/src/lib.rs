@@ -35,7 +35,9 @@ pub use code::{Code, Coded, Explanation};
 pub use error::{Cause, InvalidValue};
 pub use event::{Event, EventKey, EventLog};
 pub use fact::Fact;
-pub use ledger::{Ledger, LedgerError, Permit, Plan, SessionId, Unlimited, Unpaid, charge, charge_in};
+pub use ledger::{
+    Ledger, LedgerError, Permit, Plan, SessionId, ShareError, Unlimited, Unpaid, charge, charge_in,
+};
 pub use neighboring::Neighboring;
 pub use quantity::{
     Confidence, Delta, Epsilon, Mu, NoiseMultiplier, Order, Probability, Rho, SamplingRate, Scale,

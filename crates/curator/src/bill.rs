@@ -1,6 +1,7 @@
 //! What was paid before the training itself.
 
 use crate::refusal::Refusal;
+use reticent_accounting::filter::charge_share;
 use reticent_accounting::{Verdict, verify};
 use reticent_core::event::read;
 use reticent_core::rounding::sub_down;
@@ -70,31 +71,99 @@ impl Counting {
         self.plan.events() == events && self.guarantee.epsilon.get() == epsilon
     }
 
-    /// Puts the count on record.
-    pub(crate) fn charge(self, payer: &mut Session) -> Result<PaidCount, Refusal> {
-        let permit = payer.charge(&self.plan)?;
-        Ok(PaidCount { counting: self, permit })
+    /// What the count costs.
+    pub(crate) fn events(&self) -> &[Event] {
+        self.plan.events()
     }
 }
 
-/// A count that is paid for.
-pub(crate) struct PaidCount {
-    counting: Counting,
-    permit: Permit,
+/// The main part of a training as it is charged before a row is read.
+pub(crate) enum Main {
+    /// Exactly these events: nothing that is read decides them.
+    Events(Plan),
+    /// Whatever is settled by then, held to this as one claim.
+    Share(Guarantee),
 }
 
-impl PaidCount {
-    /// Counts, and puts the cost on the bill; returns the count, at least 1, and what is left of the budget.
+/// A training that is paid for as a whole, before a row is read: in one plan, whose events are those of the certificate.
+pub(crate) struct Purchase {
+    permit: Permit,
+    counting: Option<Counting>,
+    /// None where the permit has the main part's own events.
+    share: Option<Guarantee>,
+}
+
+impl Purchase {
+    /// Charges what comes before the main part, the main part, and in parallel `beside`, which is about other rows.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the ledger refuses.
+    pub(crate) fn charge(
+        before: &[Event],
+        main: Main,
+        beside: Option<Event>,
+        payer: &mut Session,
+    ) -> Result<Self, Refusal> {
+        let mut events = before.to_vec();
+        let share = match main {
+            Main::Events(plan) => {
+                events.extend_from_slice(plan.events());
+                None
+            }
+            Main::Share(share) => {
+                events.push(share.claim());
+                Some(share)
+            }
+        };
+        if let Some(beside) = beside {
+            events = vec![Event::Parallel { events: vec![Event::Composed { events }, beside] }];
+        }
+        Ok(Self { permit: payer.charge(&Plan::new(events)?)?, counting: None, share })
+    }
+
+    /// The same with the count that was charged first.
+    pub(crate) fn counting(self, counting: Option<Counting>) -> Self {
+        Self { counting, ..self }
+    }
+
+    /// Counts, and puts the cost on the bill; returns the count, at least 1, and what is left of the budget. None where no
+    /// count was charged, or it has been made.
     pub(crate) fn count(
-        mut self,
+        &mut self,
         rows: u64,
         payer: &mut Session,
         bill: &mut Bill,
-    ) -> Result<(u64, Guarantee), Refusal> {
-        let Counting { terms, guarantee, left, .. } = self.counting;
+    ) -> Result<Option<(u64, Guarantee)>, Refusal> {
+        let Some(Counting { terms, guarantee, left, .. }) = self.counting.take() else { return Ok(None) };
         let counted = query::count(&mut payer.with(&mut self.permit), &terms, rows)?;
         bill.add(&counted.events, guarantee)?;
-        Ok((u64::try_from(counted.value).unwrap_or(0).max(1), left))
+        Ok(Some((u64::try_from(counted.value).unwrap_or(0).max(1), left)))
+    }
+
+    /// The permit for the main part, now that its events are settled, where that is not [`permit`](Self::permit).
+    ///
+    /// # Errors
+    /// [`Refusal`] when the events cost more than the share: a defect, as they were calibrated to it.
+    pub(crate) fn share(
+        &mut self,
+        neighboring: Neighboring,
+        events: &Plan,
+    ) -> Result<Option<Permit>, Refusal> {
+        let charge = |share| charge_share(&mut self.permit, share, neighboring, events);
+        self.share.map(charge).transpose().map_err(Refusal::internal)
+    }
+
+    /// The permit for everything else.
+    pub(crate) fn permit(&mut self) -> &mut Permit {
+        &mut self.permit
+    }
+
+    /// The permit for the main part, where nothing else is left to be drawn.
+    ///
+    /// # Errors
+    /// As [`share`](Self::share).
+    pub(crate) fn into_main(mut self, neighboring: Neighboring, events: &Plan) -> Result<Permit, Refusal> {
+        Ok(self.share(neighboring, events)?.unwrap_or(self.permit))
     }
 }
 

@@ -7,9 +7,7 @@ use reticent_audit::findings::{
     HeadlineChoice, Histogram, NotRun, Performance, RateAt, Threat, UserFinding,
 };
 use reticent_audit::{Findings, Overfitting, Unit};
-use reticent_core::{
-    Certificate, Delta, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate,
-};
+use reticent_core::{Certificate, Delta, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate};
 use reticent_report::{
     Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
 };

@@ -3,7 +3,9 @@
 use super::cost::Price;
 use super::{Filter, Odometer, Rule};
 use crate::AccountingError;
-use reticent_core::{Epsilon, Guarantee, InvalidValue, Ledger, LedgerError, Neighboring, Plan};
+use reticent_core::{
+    Epsilon, Guarantee, InvalidValue, Ledger, LedgerError, Neighboring, Permit, Plan, ShareError,
+};
 
 /// Less than this part of the limit's ε is called nothing in a message: a δ that is left still covers tiny ones.
 const NOTHING: f64 = 1e-4;
@@ -12,7 +14,20 @@ const NOTHING: f64 = 1e-4;
 ///
 /// # Guarantee
 /// Everything that is drawn by permits of this ledger is (ε, δ)-private together, for the limit (ε, δ) and under the
-/// relation given at the start, also when plans are chosen by earlier answers.
+/// relation given at the start, also when plans are chosen by earlier answers and when permits are drawn from in turn. That
+/// is about the events' ideal laws: each number that is sampled may be 2⁻¹²⁰ from its law in total variation, which adds
+/// (1 + e^ε)·2⁻¹²⁰ a number to δ where no share of a mechanism's own δ was set aside for it.
+///
+/// A second budget for the same data is another limit beside this one, so a budget cannot be copied:
+///
+/// ```compile_fail,E0599
+/// use reticent_accounting::filter::Budget;
+/// use reticent_core::{Epsilon, Guarantee, Neighboring};
+///
+/// let budget = Budget::new(Guarantee::pure(Epsilon::new(1.0)?), Neighboring::AddRemove)?;
+/// let second = budget.clone();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Reference
 /// As [`Filter`].
@@ -29,7 +44,7 @@ const NOTHING: f64 = 1e-4;
 /// assert!(refused.to_string().contains("epsilon = 0.25"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Budget {
     filter: Filter,
     plans: Vec<Plan>,
@@ -115,6 +130,8 @@ impl Ledger for Budget {
 
     fn neighboring(&self) -> Option<Neighboring> {
         Some(self.filter.neighboring())
+    fn limit(&self) -> Option<Guarantee> {
+        Some(self.filter.total())
     }
 }
 
@@ -129,6 +146,49 @@ impl Budget {
             _ => format!("nothing is left of the limit ({limit})"),
         }
     }
+}
+
+/// Charges a plan that is settled only after earlier answers to a share that was charged before them, as one claim.
+///
+/// The share may be used up by this plan alone, by its tight account.
+///
+/// # Guarantee
+/// Whatever the earlier answers were, what is drawn by the returned permit is (ε, δ)-private for the share (ε, δ), so the
+/// claim in the permit's plan holds for every answer, as the proof of a chain needs.
+///
+/// # Reference
+/// As [`Filter`], its first plan.
+///
+/// # Errors
+/// [`ShareError`] when the permit has no such claim left, or the plan costs more than the share.
+///
+/// ```
+/// use reticent_accounting::filter::{Budget, charge_share};
+/// use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Plan, charge};
+///
+/// let relation = Neighboring::AddRemove;
+/// let guarantee = |epsilon, delta| -> Result<Guarantee, Box<dyn std::error::Error>> {
+///     Ok(Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? })
+/// };
+/// let (count, share) = (guarantee(0.125, 0.0)?, guarantee(0.875, 1e-6)?);
+/// let mut budget = Budget::new(guarantee(1.0, 1e-6)?, relation)?;
+/// let mut permit = charge(&mut budget, &Plan::new(vec![count.claim(), share.claim()])?)?;
+/// // The count is drawn, and decides the noise.
+/// let noise_multiplier = NoiseMultiplier::new(6.0)?;
+/// let steps = Plan::new(vec![Event::Gaussian { noise_multiplier }])?;
+/// let paid = charge_share(&mut permit, share, relation, &steps)?;
+/// # let _ = paid;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn charge_share(
+    permit: &mut Permit,
+    share: Guarantee,
+    neighboring: Neighboring,
+    plan: &Plan,
+) -> Result<Permit, ShareError> {
+    let mut within = Budget::by(share, neighboring, Rule::Basic)
+        .map_err(|invalid| LedgerError::Exceeded { remedy: invalid.to_string() })?;
+    permit.charge_within(share, &mut within, plan)
 }
 
 /// A number of at most four digits that is not above the given one.

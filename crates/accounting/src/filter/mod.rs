@@ -29,7 +29,7 @@ mod gaussian;
 mod odometer;
 mod renyi;
 
-pub use budget::Budget;
+pub use budget::{Budget, charge_share};
 pub use odometer::Odometer;
 
 use crate::AccountingError;

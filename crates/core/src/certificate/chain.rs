@@ -40,7 +40,8 @@ impl Certificate {
     ///
     /// # Reference
     /// Dwork, Roth (2014), theorem 3.16 and appendix B; Rogers, Roth, Ullman, Vadhan, *Privacy odometers and filters*
-    /// (2016), for what fails when later parameters are chosen by earlier answers.
+    /// (2016), for what fails when later parameters are chosen by earlier answers; the page of `reticent_accounting::filter`
+    /// has the proof for a count that decides the noise.
     ///
     /// # Errors
     /// [`InvalidValue`] when the certificate claims more than `share`, or the sum is no guarantee.

@@ -1,11 +1,12 @@
 //! Rows to a model.
 
+use super::held_out::test_event;
 use super::plan::FitPlan;
 use super::rows::{rows, usable_labels};
 use super::task::Task;
-use crate::bill::{Bill, Counting, PaidCount};
+use crate::bill::{Bill, Counting, Main, Purchase};
 use crate::refusal::Refusal;
-use reticent_core::{Epsilon, Event, Guarantee, Neighboring, Permit, Plan};
+use reticent_core::{Epsilon, Guarantee, Neighboring, Plan};
 use reticent_data::Design;
 use reticent_erm::{Classes, Loss, Method, Model, Rows, Schedule, Scope, Settings};
 use reticent_erm::{fit_exact, fit_multiclass, prepare, prepare_multiclass};
@@ -27,17 +28,54 @@ pub(super) fn counting(plan: &FitPlan) -> Result<Option<Counting>, Refusal> {
     plan.budget.filter(|_| !is_known).map(Counting::of).transpose()
 }
 
+/// Charges the whole of a private training: the count, the fit, and the test on rows that the fit does not see. No row is read.
+///
+/// Where a count, a learnt schema or the number of rows decides the fit's events, its share of the budget is charged as one
+/// claim.
+pub(super) fn pay(plan: &FitPlan, payer: &mut Session) -> Result<Option<Purchase>, Refusal> {
+    let Some(budget) = plan.budget else { return Ok(None) };
+    let counting = counting(plan)?;
+    let is_settled = plan.settings.size.is_some() && plan.spent.is_none();
+    let main = match &counting {
+        Some(counting) => Main::Share(counting.left),
+        None if is_settled => Main::Events(charges(plan, budget)?),
+        None => Main::Share(budget),
+    };
+    let test = plan.split.as_ref().map(|_| test_event(plan, budget.epsilon)).transpose()?;
+    let before = counting.as_ref().map_or(&[][..], Counting::events);
+    Ok(Some(Purchase::charge(before, main, test, payer)?.counting(counting)))
+}
+
+/// What a fit costs where the number of rows is declared: what a fit of no rows does, since its plan is made from public
+/// numbers alone.
+fn charges(plan: &FitPlan, budget: Guarantee) -> Result<Plan, Refusal> {
+    let none = Rows::new(plan.encoder.dimension(), &[0], &[], &[], &[])?;
+    let rows = none.with_l1_bound(plan.encoder.l1_bound())?;
+    let (method, settings) = settle(plan, &rows, &plan.settings, budget)?;
+    let charges = match &plan.task {
+        Task::Classes { labels } => {
+            let classes = Classes { of: &[], count: labels.len() as u32 };
+            prepare_multiclass(&rows, classes, plan.loss, method, budget, &settings)?.charges().clone()
+        }
+        _ => prepare(&rows, plan.loss, method, budget, &settings)?.charges().clone(),
+    };
+    Ok(charges)
+}
+
 /// Counts the rows with noise, where that is paid for.
 pub(super) fn size(
     plan: &FitPlan,
     train: &Design,
-    count: Option<PaidCount>,
+    purchase: Option<&mut Purchase>,
     payer: &mut Session,
 ) -> Result<Size, Refusal> {
     let (mut settings, mut bill) = (plan.settings.clone(), Bill::default());
-    let share = match (plan.budget, count) {
-        (Some(_), Some(count)) => {
-            let (size, left) = count.count(train.rows() as u64, payer, &mut bill)?;
+    let counted = match purchase {
+        Some(purchase) => purchase.count(train.rows() as u64, payer, &mut bill)?,
+        None => None,
+    };
+    let share = match (plan.budget, counted) {
+        (Some(_), Some((size, left))) => {
             settings.size = Some(size);
             left
         }
@@ -47,19 +85,14 @@ pub(super) fn size(
     Ok(Size { settings, bill, share })
 }
 
-/// A model of these rows, the method that made it, and the permit for what else was charged with it: `beside` costs what it
-/// says of rows that the fit does not see.
-pub(super) fn fit(
+/// The method of a fit and the settings with its schedule, from public numbers alone.
+fn settle(
     plan: &FitPlan,
-    train: &Design,
-    sized: &Size,
-    beside: Option<Event>,
-    payer: &mut Session,
-) -> Result<(Model, Method, Option<Permit>), Refusal> {
-    let (mut settings, budget) = (sized.settings.clone(), sized.share);
-    let labels = usable_labels(&plan.task, train);
-    let rows = rows(plan, train, &labels)?;
-    let scope = Scope::new(&rows, plan.loss, &settings);
+    rows: &Rows<'_>,
+    settings: &Settings,
+    budget: Guarantee,
+) -> Result<(Method, Settings), Refusal> {
+    let scope = Scope::new(rows, plan.loss, settings);
     let method = match plan.method {
         Some(method) => method,
         None => match &plan.task {
@@ -67,7 +100,22 @@ pub(super) fn fit(
             _ => Method::auto(&scope?, budget)?,
         },
     };
-    settings.schedule = schedule(plan, method, &rows, &settings, budget)?;
+    let schedule = schedule(plan, method, rows, settings, budget)?;
+    Ok((method, Settings { schedule, ..settings.clone() }))
+}
+
+/// A model of these rows and the method that made it.
+pub(super) fn fit(
+    plan: &FitPlan,
+    train: &Design,
+    sized: &Size,
+    purchase: Option<&mut Purchase>,
+    payer: &mut Session,
+) -> Result<(Model, Method), Refusal> {
+    let budget = sized.share;
+    let labels = usable_labels(&plan.task, train);
+    let rows = rows(plan, train, &labels)?;
+    let (method, settings) = settle(plan, &rows, &sized.settings, budget)?;
     let of: Vec<u32>;
     let classes = match &plan.task {
         Task::Classes { labels } => {
@@ -83,28 +131,25 @@ pub(super) fn fit(
             )?),
             None => Model::Binary(fit_exact(&rows, plan.loss, &settings)?),
         };
-        return Ok((model, method, None));
+        return Ok((model, method));
     }
-    let (model, permit) = match classes {
+    let purchase = purchase.ok_or_else(|| Refusal::internal("the fit is not paid for"))?;
+    let neighboring = settings.neighboring;
+    let model = match classes {
         Some(classes) => {
             let prepared = prepare_multiclass(&rows, classes, plan.loss, method, budget, &settings)?;
-            let mut permit = payer.charge(&with_test(prepared.charges(), beside)?)?;
-            (Model::Multiclass(prepared.run(&mut payer.with(&mut permit))?), permit)
+            let mut share = purchase.share(neighboring, prepared.charges())?;
+            let permit = share.as_mut().unwrap_or_else(|| purchase.permit());
+            Model::Multiclass(prepared.run(&mut payer.with(permit))?)
         }
         None => {
             let prepared = prepare(&rows, plan.loss, method, budget, &settings)?;
-            let mut permit = payer.charge(&with_test(prepared.charges(), beside)?)?;
-            (Model::Binary(prepared.run(&mut payer.with(&mut permit))?), permit)
+            let mut share = purchase.share(neighboring, prepared.charges())?;
+            let permit = share.as_mut().unwrap_or_else(|| purchase.permit());
+            Model::Binary(prepared.run(&mut payer.with(permit))?)
         }
     };
-    Ok((model, method, Some(permit)))
-}
-
-/// The fit's plan, in parallel with a test on rows that the fit does not see.
-fn with_test(fit: &Plan, test: Option<Event>) -> Result<Plan, Refusal> {
-    let Some(test) = test else { return Ok(fit.clone()) };
-    let fit = Event::Composed { events: fit.events().to_vec() };
-    Ok(Plan::new(vec![Event::Parallel { events: vec![fit, test] }])?)
+    Ok((model, method))
 }
 
 /// What reference models of a stored one are fitted with.

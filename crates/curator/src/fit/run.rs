@@ -1,15 +1,15 @@
 //! A plan carried out: rows, their number, the model, its test, its folder.
 
 use super::claim::{certificate, public_warnings};
-use super::held_out::{Score, Tested, exactly, released, test_event};
-use super::model::{Size, counting, fit, size};
+use super::held_out::{Score, Tested, exactly, released};
+use super::model::{Size, fit, pay, size};
 use super::outcome::{Fitted, Test};
 use super::plan::{FitPlan, same_data};
 use super::rows::{encode, read};
 use super::stored;
 use super::task::model_of;
 use crate::Planned;
-use crate::bill::Sizing;
+use crate::bill::{Purchase, Sizing};
 use crate::folder::{Content, Kind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Pays, Session};
@@ -30,8 +30,8 @@ impl Planned for FitPlan {
         let out = self.request.out.as_deref();
         let mut writer = out.map(|out| Writer::of_new(out, Kind::Linear)).transpose()?;
         let Pays { payer, watch } = session.pays(&self.settings.unit, self.settings.neighboring)?;
-        // The count is on record before a row is read.
-        let count = counting(&self)?.map(|counting| counting.charge(payer)).transpose()?;
+        // The count, the fit and its test are on record as one plan before a row is read.
+        let mut purchase = pay(&self, payer)?;
         let (train, held_out) = encode(&self, watch)?;
         let test = self.test.as_ref().map(|test| read(&self, test, watch)).transpose()?;
         if let (Some(design), Some(table)) = (&test, &self.test)
@@ -51,9 +51,8 @@ impl Planned for FitPlan {
             let held_out = tables.held_out.as_ref().map(Content::Rows);
             store_fingerprint(writer, Content::Rows(&tables.train), held_out)?;
         }
-        // With the size that the count gave, the fit and its test are a second plan.
-        let sized = size(&self, &tables.train, count, payer)?;
-        let trained = fit_and_test(&self, &tables, &sized, payer)?;
+        let sized = size(&self, &tables.train, purchase.as_mut(), payer)?;
+        let trained = fit_and_test(&self, &tables, &sized, purchase, payer)?;
         if let Some(writer) = &mut writer {
             stored::finish(writer, &trained.model, trained.certificate.as_ref())?;
         }
@@ -85,13 +84,10 @@ fn fit_and_test(
     plan: &FitPlan,
     tables: &Tables,
     sized: &Size,
+    mut purchase: Option<Purchase>,
     payer: &mut Payer,
 ) -> Result<Trained, Refusal> {
-    let beside = match (&tables.held_out, plan.budget) {
-        (Some(_), Some(budget)) => Some(test_event(plan, budget.epsilon)?),
-        _ => None,
-    };
-    let (mut model, method, mut permit) = fit(plan, &tables.train, sized, beside, payer)?;
+    let (mut model, method) = fit(plan, &tables.train, sized, purchase.as_mut(), payer)?;
     let own = match &model {
         Model::Binary(fit) => fit.certificate.clone(),
         Model::Multiclass(many) => many.certificate.clone(),
@@ -101,8 +97,8 @@ fn fit_and_test(
     let tested = match (&tables.held_out, &tables.test) {
         (Some(held_out), _) => Some(match plan.budget {
             Some(budget) => {
-                let permit = permit.as_mut().ok_or_else(|| Refusal::internal("the test is not paid for"))?;
-                let source = &mut payer.with(permit);
+                let unpaid = || Refusal::internal("the test is not paid for");
+                let source = &mut payer.with(purchase.as_mut().ok_or_else(unpaid)?.permit());
                 released(plan, &model, held_out, report.size, budget.epsilon, source)?
             }
             None => exactly(plan, &model, held_out)?,

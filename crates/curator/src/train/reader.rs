@@ -135,6 +135,18 @@ impl Reader {
         }
     }
 
+    /// The shape of an example, where that is known before one is read: that of images is not.
+    pub(crate) fn shape(&self) -> Result<Option<Vec<usize>>, Refusal> {
+        Ok(match (&self.input, &self.schema) {
+            (Input::Table, Some(schema)) => {
+                let encoder = Encoder::new(schema).map_err(Refusal::data("schema"))?;
+                Some(vec![encoder.dimension()])
+            }
+            (Input::Text { length, .. }, _) => Some(vec![*length]),
+            _ => None,
+        })
+    }
+
     /// How many outputs a network needs: one per class, or one for a number.
     pub(crate) fn outputs(&self) -> usize {
         self.classes.len().max(1)

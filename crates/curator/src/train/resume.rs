@@ -12,6 +12,14 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The run of a folder to go on with.
+///
+/// # Guarantee
+/// Its certificate speaks for the whole run, however often it was resumed. A session is charged for the whole run again, the count
+/// of the rows included, because it need not be the session that the run began in: resume in one that has nothing of
+/// the run on record, or pay twice.
+///
+/// # Errors
+/// As every request; a session that the run does not fit refuses it before an example is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Resume {

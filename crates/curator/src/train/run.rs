@@ -4,8 +4,10 @@ use super::course::{Course, End};
 use super::describe::describe;
 use super::outcome::{Finished, Interrupted, Noise, Trained, drowned, exploded, lost};
 use super::plan::{TrainPlan, same_data};
+use super::reader::Reader;
+use super::request::Train;
 use super::source::Source;
-use super::terms::{agree, counting, size};
+use super::terms::{Paid, agree, pay, size};
 use super::{kept, stored};
 use crate::Planned;
 use crate::fit::public_warnings;
@@ -13,8 +15,17 @@ use crate::folder::{Content, Kind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Pays, Session};
 use reticent_core::Code;
-use reticent_train::{Effort, Model, Network, StopCause, Terms, TrainError, Trainer, Units};
+use reticent_train::{Description, Effort, Model, Network, StopCause, Terms, TrainError, Trainer, Units};
 use std::sync::Arc;
+
+/// The network for examples of this shape.
+fn network(run: &mut Train, reader: &Reader, shape: &[usize]) -> Result<(Description, Network), Refusal> {
+    let description = describe(run, reader, shape)?;
+    let usual = Effort::default();
+    let threads = run.threads.map_or(usual.threads, |threads| usize::try_from(threads).unwrap_or(usize::MAX));
+    let network = Network::new(description.clone(), Effort { threads, ..usual })?;
+    Ok((description, network))
+}
 
 impl Planned for TrainPlan {
     type Outcome = Trained;
@@ -32,13 +43,17 @@ impl Planned for TrainPlan {
             (None, _) => None,
         };
         let Pays { payer, watch } = session.pays(&reader.unit(), settings.neighboring)?;
-        // The count is on record before a value is read. A run that goes on was counted when it began.
-        let count = match (&writer, &resume) {
-            (Some(writer), Some(_)) => {
-                kept::take_count(writer, &mut run, &settings)?;
-                None
-            }
-            _ => counting(&run, &settings)?.map(|counting| counting.charge(payer)).transpose()?,
+        // A run that goes on was counted when it began.
+        if let (Some(writer), Some(_)) = (&writer, &resume) {
+            kept::take_count(writer, &mut run, &settings)?;
+        }
+        let known = reader.shape()?.map(|shape| network(&mut run, &reader, &shape)).transpose()?;
+        // The count and the steps are on record as one plan before a value is read.
+        let dimension = known.as_ref().map(|(_, network)| network.layout().gradients());
+        let (mut purchase, settled) = match pay(&run, &settings, &reader, dimension, resume.is_none(), payer)?
+        {
+            Some(Paid { purchase, settled }) => (Some(purchase), settled),
+            None => (None, None),
         };
         let loaded = reader.read(&source, true, watch)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
@@ -46,11 +61,10 @@ impl Planned for TrainPlan {
             Some(users) => Units::users(users, run.examples_per_user.map(|most| most as usize))?,
             None => Units::examples(loaded.examples.len()),
         };
-        let description = describe(&mut run, &reader, loaded.examples.shape())?;
-        let usual = Effort::default();
-        let threads =
-            run.threads.map_or(usual.threads, |threads| usize::try_from(threads).unwrap_or(usize::MAX));
-        let network = Network::new(description.clone(), Effort { threads, ..usual })?;
+        let (description, network) = match known {
+            Some(known) => known,
+            None => network(&mut run, &reader, loaded.examples.shape())?,
+        };
         if let (Some(public), Some(source)) = (&public, &validation) {
             if public.examples.is_empty() {
                 let text = format!("{}: no examples to validate on: give data", source.name());
@@ -82,14 +96,24 @@ impl Planned for TrainPlan {
             }
             (None, _) => None,
         };
-        let dimension = network.layout().gradients();
-        // With the size that the count gave, the steps are a second plan.
-        let size = size(&mut run, &settings, &reader, units.len(), count.map(|count| (count, &mut *payer)))?;
-        let agreement = agree(&mut run, &settings, &reader, size, dimension)?;
+        let agreement = match settled {
+            Some((agreement, settled)) => {
+                run = settled;
+                agreement
+            }
+            None => {
+                let counting = purchase.as_mut().map(|purchase| (purchase, &mut *payer));
+                let size = size(&mut run, &settings, &reader, units.len(), counting)?;
+                agree(&mut run, &settings, &reader, size, network.layout().gradients())?
+            }
+        };
         let (model, examples) = (Box::new(network), Arc::new(loaded.examples));
         let mut trainer = match &agreement.terms {
             Terms::Private(plan) => {
-                let permit = plan.charge(payer)?;
+                let permit = match purchase {
+                    Some(purchase) => purchase.into_main(settings.neighboring, &plan.charges()?)?,
+                    None => plan.charge(payer)?,
+                };
                 Trainer::private(model, examples, units, plan.clone(), settings.recipe, permit)
             }
             Terms::NonPrivate(baseline) => {

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::request::{Counted, Train};
 use super::settings::{Budget, Settings};
-use crate::bill::{Bill, Counting, PaidCount, SchemaCost, Sizing, spent};
+use crate::bill::{Bill, Counting, Main, Purchase, SchemaCost, Sizing, spent};
 use crate::refusal::Refusal;
 use reticent_core::rounding::sub_down;
 use reticent_core::{Certificate, Code, Delta, Epsilon, Fact, Guarantee, Neighboring};
@@ -41,6 +41,58 @@ pub(crate) struct Size {
     schema: Option<SchemaCost>,
 }
 
+/// A run that is paid for before an example is read.
+pub(crate) struct Paid {
+    pub(crate) purchase: Purchase,
+    /// What the run agrees to, with its request as that settles it, where no example decides anything.
+    pub(crate) settled: Option<(Agreement, Train)>,
+}
+
+/// Charges the whole of a private run: the count and the steps of a model with so many trained weights. No example is read.
+/// None without privacy, and where the noise is given and something public that the files alone tell decides its cost: the
+/// number of units under replace-one, or the size of the images.
+///
+/// Where a count, a learnt schema or such a number decides the steps, their share of the budget is charged as one claim. A run
+/// that goes on is charged as a whole again: its session need not be the one that it began in. Only a new one is counted.
+pub(crate) fn pay(
+    run: &Train,
+    settings: &Settings,
+    reader: &Reader,
+    dimension: Option<usize>,
+    is_new: bool,
+    payer: &mut Session,
+) -> Result<Option<Paid>, Refusal> {
+    let is_hidden = settings.neighboring == Neighboring::AddRemove;
+    let is_declared = run.dataset_size.is_some() || matches!(settings.budget, Budget::Noise { .. });
+    if let (Some(dimension), true) = (dimension, is_hidden && is_declared) {
+        let mut settled = run.clone();
+        let size = size(&mut settled, settings, reader, 0, None)?;
+        let agreement = agree(&mut settled, settings, reader, size, dimension)?;
+        let Some(plan) = agreement.plan() else { return Ok(None) };
+        let main = agreement
+            .share
+            .map_or_else(|| plan.charges().map(Main::Events), |share| Ok(Main::Share(share)))?;
+        let purchase = Purchase::charge(&agreement.bill.events, main, None, payer)?;
+        return Ok(Some(Paid { purchase, settled: Some((agreement, settled)) }));
+    }
+    let Budget::Target(whole) = settings.budget else { return Ok(None) };
+    let counting = counting(run, settings)?;
+    if counting.is_some() && !is_new {
+        return Err(uncounted());
+    }
+    let mut bill = Bill::default();
+    let share = match (&counting, &run.counted) {
+        (Some(counting), _) => counting.left,
+        (None, Some(before)) if is_hidden && run.dataset_size.is_none() => {
+            left_after(before, whole, &mut bill)?
+        }
+        (None, _) => whole,
+    };
+    let before = counting.as_ref().map_or(&bill.events[..], Counting::events);
+    let purchase = Purchase::charge(before, Main::Share(share), None, payer)?.counting(counting);
+    Ok(Some(Paid { purchase, settled: None }))
+}
+
 /// The count that comes before the steps, where the number of units is neither public, declared nor counted before.
 pub(crate) fn counting(run: &Train, settings: &Settings) -> Result<Option<Counting>, Refusal> {
     let is_private = settings.neighboring == Neighboring::AddRemove;
@@ -59,7 +111,7 @@ pub(crate) fn size(
     settings: &Settings,
     reader: &Reader,
     units: usize,
-    counting: Option<(PaidCount, &mut Session)>,
+    counting: Option<(&mut Purchase, &mut Session)>,
 ) -> Result<Size, Refusal> {
     let neighboring = settings.neighboring;
     let schema = match (&reader.schema, settings.budget) {
@@ -166,28 +218,40 @@ fn count(
     run: &mut Train,
     whole: Guarantee,
     units: usize,
-    counting: Option<(PaidCount, &mut Session)>,
+    counting: Option<(&mut Purchase, &mut Session)>,
     bill: &mut Bill,
 ) -> Result<(u64, Guarantee), Refusal> {
     if let Some(before) = &run.counted {
-        let (events, guarantee) = before.cost()?;
-        bill.add(&events, guarantee)?;
-        let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
-        if left <= 0.0 {
-            let remedy =
-                "counting the rows has cost more than that: give a larger epsilon, or ⟦dataset_size⟧";
-            return Err(Refusal::value("epsilon", whole.epsilon, remedy).coded(Code::Spent));
-        }
-        return Ok((before.size, Guarantee { epsilon: Epsilon::new(left)?, ..whole }));
+        return Ok((before.size, left_after(before, whole, bill)?));
     }
-    let Some((paid, payer)) = counting else {
-        return Err(Refusal::new(Code::Broken, "run.toml: the count of the rows is missing: train it again"));
+    let counted = match counting {
+        Some((purchase, payer)) => purchase.count(units as u64, payer, bill)?,
+        None => None,
     };
-    let (size, left) = paid.count(units as u64, payer, bill)?;
+    let Some((size, left)) = counted else {
+        return Err(uncounted());
+    };
     if let Some(guarantee) = bill.guarantee {
         run.counted = Some(Counted::new(size, guarantee, &bill.events)?);
     }
     Ok((size, left))
+}
+
+/// A run that goes on has no count.
+fn uncounted() -> Refusal {
+    Refusal::new(Code::Broken, "run.toml: the count of the rows is missing: train it again")
+}
+
+/// What is left of a budget after a count that was made before, which is put on the bill.
+fn left_after(before: &Counted, whole: Guarantee, bill: &mut Bill) -> Result<Guarantee, Refusal> {
+    let (events, guarantee) = before.cost()?;
+    bill.add(&events, guarantee)?;
+    let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
+    if left <= 0.0 {
+        let remedy = "counting the rows has cost more than that: give a larger epsilon, or ⟦dataset_size⟧";
+        return Err(Refusal::value("epsilon", whole.epsilon, remedy).coded(Code::Spent));
+    }
+    Ok(Guarantee { epsilon: Epsilon::new(left)?, ..whole })
 }
 
 /// The power of two nearest to a fortieth of the units, from 16 to 4096: large batches drown the noise.
