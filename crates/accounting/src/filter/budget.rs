@@ -130,6 +130,8 @@ impl Ledger for Budget {
 
     fn neighboring(&self) -> Option<Neighboring> {
         Some(self.filter.neighboring())
+    }
+
     fn limit(&self) -> Option<Guarantee> {
         Some(self.filter.total())
     }
