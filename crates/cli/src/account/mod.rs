@@ -2,7 +2,6 @@
 //!
 //! | file | step |
 //! |---|---|
-//! | `events` | a JSON file to events, with the way to what is wrong in it |
 //! | `request`, `typed` | flags to the request, and refusals of it back to what was typed |
 //! | `bound` | epsilon, delta |
 //! | `solve` | noise, steps, rate |
@@ -15,7 +14,6 @@ mod attack;
 mod bound;
 mod compare;
 mod curve;
-mod events;
 mod group;
 mod outcome;
 mod posterior;
@@ -30,7 +28,7 @@ use crate::Output;
 use crate::args::account::Question;
 use crate::bar::Stage;
 use crate::fail::Fail;
-use crate::file::Target;
+use crate::file;
 use crate::text::json_line;
 use request::Asked;
 use reticent::curator::account::{Answered, Comparison, Found};
@@ -64,7 +62,7 @@ fn answered(question: &Question, progress: bool) -> Result<(Answered, Option<&Pa
     let Asked { account, plot, json } = request::read(question, &mut typed)?;
     let answered = account.answer().map_err(|refusal| typed.fail(refusal))?;
     if let (Some(path), Some(chart)) = (plot, chart(&answered)) {
-        Target::plot(path).write(&chart.svg())?;
+        file::plot(path).write(&chart.svg())?;
     }
     Ok((answered, plot, json))
 }

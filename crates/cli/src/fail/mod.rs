@@ -9,7 +9,7 @@ use reticent::data::toml::{Place, locate};
 use std::ffi::OsString;
 use std::fmt;
 
-pub(crate) use from::{flags_named, warnings, words};
+pub(crate) use from::{warnings, words};
 pub(crate) use reticent::report::plain;
 pub(crate) use usage::usage;
 
@@ -62,11 +62,6 @@ impl Fail {
     /// `--width 0.1: leave it out: …`: a flag that does not go with the others.
     pub(crate) fn conflict(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
         Self::flag(flag, value, remedy).coded(Code::Conflict)
-    }
-
-    /// `--method foo: unknown: give …`: none of the names that can be chosen.
-    pub(crate) fn unknown(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
-        Self::flag(flag, value, remedy).coded(Code::UnknownName)
     }
 
     /// `--column: missing: …`.

@@ -17,7 +17,7 @@ use crate::args::Question;
 use crate::bar::Terminal;
 use crate::explain::Code;
 use crate::fail::{Fail, warnings};
-use crate::file::Target;
+use crate::file;
 use request::Asking;
 use reticent::curator::release::Release;
 use reticent::curator::{Planned, Request, Session};
@@ -41,7 +41,7 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
     }
     let released = planned.run(&mut session(progress)?)?;
     if let Some(path) = &plot {
-        Target::plot(path).write(&plot::answer(&released))?;
+        file::plot(path).write(&plot::answer(&released))?;
     }
     let stdout = render::released(&released, json, plot.as_deref())?;
     Ok(Output { stdout, warnings: warnings(&released.warnings), ..Output::default() })
