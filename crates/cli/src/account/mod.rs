@@ -26,13 +26,15 @@ mod words;
 
 use crate::Output;
 use crate::args::account::Question;
-use crate::bar::Stage;
+use crate::bar::Bar;
 use crate::fail::Fail;
 use crate::file;
 use crate::text::json_line;
 use request::Asked;
 use reticent::curator::account::{Answered, Comparison, Found};
+use reticent::curator::watch::Activity;
 use reticent::report::plot::Chart;
+use std::mem::take;
 use std::path::Path;
 use typed::Typed;
 
@@ -49,14 +51,15 @@ fn stage(question: &Question) -> &'static str {
 
 /// Answers one question.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
-    let (answered, plot, json) = answered(question, progress)?;
+    let (mut answered, plot, json) = answered(question, progress)?;
+    let warnings = warn::lines(&take(&mut answered.warnings));
     let stdout = if json { json_line(&answered)? } else { text(&answered, plot) };
-    Ok(Output { stdout, warnings: warn::lines(&answered.warnings), ..Output::default() })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// The answer to one question, its picture drawn where one is asked for; where that is, and whether JSON is asked for.
 fn answered(question: &Question, progress: bool) -> Result<(Answered, Option<&Path>, bool), Fail> {
-    let line = Stage::new(progress);
+    let line = Bar::stage(progress);
     line.say(stage(question));
     let mut typed = Typed::default();
     let Asked { account, plot, json } = request::read(question, &mut typed)?;

@@ -64,7 +64,7 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
     let evaluated = asked(&scoring::Evaluate { model, data, part }, progress)?;
-    evaluate::written(&evaluated, arguments.json)
+    evaluate::printed(evaluated, arguments.json)
 }
 
 /// The part of data, which networks alone know.
