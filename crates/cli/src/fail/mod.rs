@@ -118,7 +118,8 @@ impl Fail {
     pub(crate) fn in_file(self, file: &str, text: &str) -> Self {
         let said = self.refused().and_then(|(flag, value)| {
             let key = flag.strip_prefix("--")?;
-            let place = locate(text, &key.split('.').collect::<Vec<_>>())?;
+            let at = |key: &str| locate(text, &key.split('.').collect::<Vec<_>>());
+            let place = at(key).or_else(|| at(&key.replace('-', "_")))?;
             Some((format!("{file}:{}: {key} = {}: {}", place.line, shortened(value), self.text), place))
         });
         let Some((text, place)) = said else { return self };
