@@ -18,6 +18,7 @@ mod pages;
 mod peers;
 mod privacy;
 mod python;
+mod rooms;
 mod shell;
 mod shown;
 mod sizes;

@@ -78,7 +78,7 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
 }
 
 /// Every Rust source below a folder, in order.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |error: std::io::Error| Failure::file(folder, &error);
     let entries = fs::read_dir(folder).map_err(failed)?;
     let mut paths: Vec<PathBuf> = entries
@@ -150,14 +150,16 @@ fn of_facade(tokens: &[Placed], start: usize) -> Vec<(usize, String)> {
     found
 }
 
-fn word(tokens: &[Placed], at: usize) -> Option<&str> {
+/// The word here.
+pub(crate) fn word(tokens: &[Placed], at: usize) -> Option<&str> {
     match &tokens.get(at)?.token {
         Token::Word(word) => Some(word),
         _ => None,
     }
 }
 
-fn is_mark(tokens: &[Placed], at: usize, mark: char) -> bool {
+/// Whether this mark stands here.
+pub(crate) fn is_mark(tokens: &[Placed], at: usize, mark: char) -> bool {
     matches!(tokens.get(at), Some(Placed { token: Token::Mark(found), .. }) if *found == mark)
 }
 
@@ -171,7 +173,7 @@ fn is_variant(tokens: &[Placed], at: usize) -> bool {
 }
 
 /// Whether `::` stands here.
-fn is_pair(tokens: &[Placed], at: usize) -> bool {
+pub(crate) fn is_pair(tokens: &[Placed], at: usize) -> bool {
     is_mark(tokens, at, ':') && is_mark(tokens, at + 1, ':')
 }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::shell::{Result, Shell};
-use crate::{book, build, floor, layers, licences, orphans, package, pages, peers, privacy, sizes};
+use crate::{book, build, floor, layers, licences, orphans, package, pages, peers, privacy, rooms, sizes};
 
 /// One check.
 pub(crate) struct Step {
@@ -14,9 +14,10 @@ pub(crate) struct Step {
 }
 
 /// Every step, in the order `cargo xtask check` runs them.
-pub(crate) const STEPS: [Step; 15] = [
+pub(crate) const STEPS: [Step; 16] = [
     Step { name: "format", about: "the sources are formatted", check: build::format },
     Step { name: "layers", about: "dependencies between crates point down", check: layers::check },
+    Step { name: "rooms", about: "imports between rooms of the curator point down", check: rooms::check },
     Step { name: "orphans", about: "every .rs file belongs to a target", check: orphans::check },
     Step { name: "privacy", about: "the command holds no privacy decision", check: privacy::check },
     Step { name: "sizes", about: "no source over 800 lines, no file over 1 MiB", check: sizes::check },
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn quick_ends_with_clippy_and_every_step_has_its_own_name() {
-        assert_eq!(quick().len(), 7);
+        assert_eq!(quick().len(), 8);
         assert_eq!(quick().last().map(|step| step.name), Some("clippy"));
         for step in &STEPS {
             assert!(named(step.name).is_some_and(|found| found.about == step.about));

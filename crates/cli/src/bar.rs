@@ -1,8 +1,9 @@
 //! The progress of long work on a terminal.
 
+use crate::digits;
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
-use reticent::curator::watch::{Activity, Watch, Work};
+use reticent::curator::watch::{Activity, Metrics, Watch, Work};
 use std::sync::atomic::AtomicBool;
 
 /// Shows the work of requests, where that is wanted, and hands on Ctrl-C.
@@ -13,11 +14,12 @@ pub(crate) struct Terminal {
 
 impl Watch for Terminal {
     fn begin(&self, work: Work<'_>) -> Box<dyn Activity + '_> {
-        match work {
-            Work::Reading { bytes, .. } => Box::new(Bar::of_bytes(bytes, self.progress)),
-            Work::Steps(steps) => Box::new(StepBar::new(steps, self.progress)),
-            Work::Thinking => Box::new(Stage::new(self.progress)),
-        }
+        Box::new(match work {
+            _ if !self.progress => Bar(None),
+            Work::Reading { bytes, .. } => Bar::of_bytes(bytes),
+            Work::Steps(steps) => Bar::of_steps(steps),
+            Work::Thinking => Bar::stage(true),
+        })
     }
 
     fn halt(&self) -> &AtomicBool {
@@ -32,126 +34,74 @@ impl Watch for Terminal {
 /// Files above this size get a bar on a terminal.
 const WORTH_A_BAR: u64 = 64 << 20;
 
-/// A bar that vanishes when dropped, or none.
+/// A bar or line that vanishes when dropped, or nothing.
 pub(crate) struct Bar(Option<ProgressBar>);
 
 impl Bar {
-    /// The bar of a pass over so many bytes, where one is `wanted` and worth it.
-    fn of_bytes(bytes: u64, wanted: bool) -> Self {
-        Self((wanted && bytes > WORTH_A_BAR).then(|| {
-            let style = ProgressStyle::with_template("{bytes} of {total_bytes} {wide_bar} {eta}");
-            ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        }))
+    fn new(bar: ProgressBar, template: &str) -> Self {
+        let style = ProgressStyle::with_template(template);
+        Self(Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
     }
 
-    /// So many bytes have been read.
-    pub(crate) fn at(&self, bytes: u64) {
-        if let Some(bar) = &self.0 {
-            bar.set_position(bytes);
+    /// The bar of a pass over so many bytes, where that is worth it.
+    fn of_bytes(bytes: u64) -> Self {
+        match bytes > WORTH_A_BAR {
+            true => Self::new(ProgressBar::new(bytes), "{bytes} of {total_bytes} {wide_bar} {eta}"),
+            false => Self(None),
         }
+    }
+
+    /// The bar of so many steps.
+    fn of_steps(steps: u64) -> Self {
+        let bar = ProgressBar::new(steps).with_message("training");
+        let bar = Self::new(bar, "{msg} {wide_bar} {pos}/{len} {eta}");
+        bar.0.iter().for_each(ProgressBar::tick);
+        bar
+    }
+
+    /// What a long computation is at, in one line, where it is `wanted`.
+    pub(crate) fn stage(wanted: bool) -> Self {
+        if !wanted {
+            return Self(None);
+        }
+        let bar = Self::new(ProgressBar::new_spinner(), "{spinner} {msg}");
+        bar.0.iter().for_each(|bar| bar.enable_steady_tick(std::time::Duration::from_millis(120)));
+        bar
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// The progress of a training: a bar that vanishes when dropped, or none.
-pub(crate) struct StepBar(Option<ProgressBar>);
-
-impl StepBar {
-    /// The bar of so many steps, where one is `wanted`.
-    pub(crate) fn new(steps: u64, wanted: bool) -> Self {
-        Self(wanted.then(|| {
-            let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}");
-            let bar = ProgressBar::new(steps)
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-                .with_message("training");
-            bar.tick();
-            bar
-        }))
-    }
-
-    /// So many steps have been taken.
-    pub(crate) fn at(&self, step: u64) {
-        if let Some(bar) = &self.0 {
-            bar.set_position(step);
-        }
-    }
-
-    /// What stands before the bar from now on.
-    pub(crate) fn say(&self, words: &str) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(words.to_owned());
-        }
-    }
-}
-
-impl Drop for StepBar {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// What a long computation is at: one line that vanishes when dropped, or none.
-pub(crate) struct Stage(Option<ProgressBar>);
-
-impl Stage {
-    /// The line, where one is `wanted`.
-    pub(crate) fn new(wanted: bool) -> Self {
-        Self(wanted.then(|| {
-            let style = ProgressStyle::with_template("{spinner} {msg}");
-            let bar = ProgressBar::new_spinner()
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.enable_steady_tick(std::time::Duration::from_millis(120));
-            bar
-        }))
-    }
-
-    /// What it is at now.
-    pub(crate) fn say(&self, words: &str) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(words.to_owned());
-        }
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+        self.0.iter().for_each(ProgressBar::finish_and_clear);
     }
 }
 
 impl Activity for Bar {
     fn at(&self, done: u64) {
-        Self::at(self, done);
-    }
-
-    fn say(&self, _: &str) {}
-}
-
-impl Activity for StepBar {
-    fn at(&self, done: u64) {
-        Self::at(self, done);
+        self.0.iter().for_each(|bar| bar.set_position(done));
     }
 
     fn say(&self, words: &str) {
-        Self::say(self, words);
+        self.0.iter().for_each(|bar| bar.set_message(words.to_owned()));
+    }
+
+    fn report(&self, metrics: &Metrics) {
+        self.say(&standing(metrics));
     }
 }
 
-impl Activity for Stage {
-    fn at(&self, _: u64) {}
-
-    fn say(&self, words: &str) {
-        Self::say(self, words);
+/// How a training stands, before its bar.
+fn standing(metrics: &Metrics) -> String {
+    let mut words = format!("epoch {:.0}/{:.0}", metrics.epoch, metrics.epochs);
+    if let Some(loss) = metrics.validation_loss {
+        words += &format!(", loss {loss:.3}");
     }
+    if let Some(accuracy) = metrics.validation_accuracy {
+        words += &format!(", accuracy {:.1} %", 100.0 * accuracy);
+    }
+    words += &format!(", {:.0}/s", metrics.pace);
+    if let Some(epsilon) = metrics.epsilon {
+        words += &format!(", ε {}", digits::spent(epsilon));
+    }
+    words
 }

@@ -2,7 +2,6 @@
 
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::core::Neighboring;
 
 /// A finite number.
 pub(crate) fn number(flag: &str, text: &str) -> Result<f64, Fail> {
@@ -11,15 +10,6 @@ pub(crate) fn number(flag: &str, text: &str) -> Result<f64, Fail> {
         Ok(_) => Err(Fail::flag(flag, text, "give a finite number")),
         Err(_) => Err(Fail::flag(flag, text, "not a number: give one, such as 1 or 0.5 or 1e-6")
             .coded(Code::NotANumber)),
-    }
-}
-
-/// The neighbouring relation.
-pub(crate) fn neighboring(text: &str) -> Result<Neighboring, Fail> {
-    match text {
-        "add-remove" => Ok(Neighboring::AddRemove),
-        "replace-one" => Ok(Neighboring::ReplaceOne),
-        _ => Err(Fail::unknown("--neighboring", text, "unknown: give add-remove or replace-one")),
     }
 }
 

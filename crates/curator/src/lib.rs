@@ -4,6 +4,10 @@
 //! gives a plan; running the plan in a [`Session`] charges its cost, reads the private data and gives an outcome, which is data
 //! as well. The command, the demo and bindings turn words into requests and outcomes into words; they decide nothing.
 //!
+//! Keys of a request are the names of its fields, as a [`Refusal`] names them. Every request reads them with underscores
+//! (`dataset_size`) and with hyphens (`dataset-size`), whichever of the two it writes: files of a model keep to hyphens.
+//! What a reader should know about an outcome is in its `warnings`, in its JSON too where there are any.
+//!
 //! | room | what is in it |
 //! |---|---|
 //! | [`account`] | what events add up to; spends nothing |
@@ -71,4 +75,63 @@ pub trait Planned {
     /// # Errors
     /// [`Refusal`].
     fn run(self, session: &mut Session) -> Result<Self::Outcome, Refusal>;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{account, audit, evaluate, fit, predict, release, report, schema, train};
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+    use serde_json::{Value, json};
+    use std::fmt::Debug;
+
+    /// The same data with all keys spelt anew.
+    fn spelt(value: &Value, old: &str, new: &str) -> Value {
+        match value {
+            Value::Object(fields) => {
+                fields.iter().map(|(key, value)| (key.replace(old, new), spelt(value, old, new))).collect()
+            }
+            Value::Array(items) => items.iter().map(|item| spelt(item, old, new)).collect(),
+            other => other.clone(),
+        }
+    }
+
+    /// Reads the request, writes all its fields, and reads them back in both spellings.
+    fn reads_both<T: Serialize + DeserializeOwned + PartialEq + Debug>(text: Value) {
+        let request: T = serde_json::from_value(text).unwrap();
+        let written = serde_json::to_value(&request).unwrap();
+        for spelling in [spelt(&written, "-", "_"), spelt(&written, "_", "-")] {
+            match serde_json::from_value::<T>(spelling.clone()) {
+                Ok(read) => assert_eq!(read, request),
+                Err(error) => panic!("{error}: {spelling}"),
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_read_with_underscores_and_with_hyphens() {
+        for kind in ["sum", "mean", "quantile"] {
+            let question = json!({"kind": kind, "column": "a", "bounds": [0.0, 1.0]});
+            reads_both::<release::Release>(json!({"file": "t.csv", "question": question}));
+        }
+        let (column, categories) = ("a", json!(["x", "y"]));
+        let mut survey = json!({"file": "t.csv", "column": column, "categories": categories, "epsilon": 1.0});
+        reads_both::<release::survey::Estimate>(survey.clone());
+        survey["out"] = json!("o.csv");
+        reads_both::<release::survey::Randomize>(survey);
+        reads_both::<schema::LearnSchema>(json!({"file": "t.csv"}));
+        reads_both::<fit::Fit>(json!({}));
+        reads_both::<train::Train>(json!({}));
+        reads_both::<train::Resume>(json!({"folder": "run"}));
+        let stored = json!({"model": "m", "data": "t.csv"});
+        reads_both::<predict::Predict>(stored.clone());
+        reads_both::<evaluate::Evaluate>(stored);
+        for kind in ["scores", "model", "collected", "canaries"] {
+            reads_both::<audit::Audit>(json!({kind: {}}));
+        }
+        reads_both::<audit::FitReferences>(json!({"model": "m", "index": 0, "of": 2, "out": "o"}));
+        reads_both::<report::Report>(json!({}));
+        let question = json!({"epsilon": {"delta": 1e-6}});
+        reads_both::<account::Account>(json!({"question": question, "happened": {"training": {}}}));
+    }
 }

@@ -1,6 +1,7 @@
 //! Who watches long work, and may stop it.
 
 use reticent_data::TableFile;
+use serde::Serialize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,6 +28,35 @@ pub trait Activity {
 
     /// What it is at.
     fn say(&self, words: &str);
+
+    /// How a training stands.
+    fn report(&self, _: &Metrics) {}
+}
+
+/// How a training stands: one line of its `metrics.jsonl`. None of it is computed from private data beyond what the
+/// certificate covers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Metrics {
+    /// Steps taken.
+    pub step: u64,
+    /// Passes over the data so far, on average.
+    pub epoch: f64,
+    /// Passes over the data in all, on average.
+    #[serde(skip)]
+    pub epochs: f64,
+    /// Spent so far; none without privacy.
+    pub epsilon: Option<f64>,
+    /// The loss on public validation examples.
+    pub validation_loss: Option<f64>,
+    /// Share of the public validation examples that are predicted right.
+    pub validation_accuracy: Option<f64>,
+    /// Examples per second: the expected number, from the batch size and the clock. How long private steps take is not covered by
+    /// a certificate: then it is shown while they run and not stored.
+    #[serde(skip)]
+    pub pace: f64,
+    /// The same where it may be stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples_per_second: Option<f64>,
 }
 
 /// Shows the progress of long work and may ask it to stop.

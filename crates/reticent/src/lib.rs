@@ -29,7 +29,7 @@
 //!                     report ── Findings and Certificate on one page of HTML, and as JSON
 //! ```
 //!
-//! Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them. Nothing is drawn before its
+//! The verbs that go these ways are requests of [`curator`]. Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them. Nothing is drawn before its
 //! events are charged to a [`Session`](noise::Session): mechanisms, fits and trainers need the [`Permit`](core::Permit) that follows.
 //! The command `reticent` is made of this crate alone.
 //!
@@ -37,6 +37,7 @@
 //!
 //! | here | what is in it | where to start reading |
 //! |---|---|---|
+//! | [`curator`] | the verbs as requests, sessions, model folders: begin here | [`curator::Request`], [`curator::Session`] |
 //! | [`core`] | the vocabulary: checked quantities, events, certificates, directed rounding | [`core::Event`], [`core::Certificate`] |
 //! | [`noise`] | the only entropy source, exact samplers, mechanisms, queries | [`noise::Session`], [`noise::query`] |
 //! | [`accounting`] | composition theorems, Rényi and tight accountants, calibration | [`accounting::Accountant`] |
@@ -47,79 +48,66 @@
 //! | [`audit`] | attacks on scores, lower bounds on ε, risk of records and groups | [`audit::examine`], [`audit::bound`] |
 //! | [`report`] | the page for whoever assesses a risk, charts, digits | [`report::html`] |
 //!
-//! # The four verbs
+//! # The verbs
+//!
+//! Each verb is a request of [`curator`]: plain data that are checked, charged to a [`Session`](curator::Session) and run. The crates
+//! below it are for what no verb does.
 //!
 //! **Release**: a number about private rows, with its interval and its cost.
 //!
 //! ```
-//! use reticent::core::{Epsilon, Neighboring};
-//! use reticent::noise::query::{self, Terms};
-//! use reticent::noise::Session;
-//!
-//! let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
-//! let terms = Terms::pure(Epsilon::new(1.0)?);
-//! // What it costs is charged before a row is read.
-//! let mut permit = session.charge(&query::quote(|source| query::count(source, &terms, 0))?)?;
-//! let answer = query::count(&mut session.with(&mut permit), &terms, 1234)?;
-//! println!("{} (95 %: {:?}), cost {}", answer.value, answer.interval[0], answer.guarantee);
+//! use reticent::curator::release::{Question, Release};
+//! use reticent::curator::{Planned, Request, Session};
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("people.csv");
+//! std::fs::write(&file, "age\n30\n41\n57\n")?;
+//! let count = Release::new(&file, Question::Count { column: None, error: None }, 1.0);
+//! let released = count.check()?.run(&mut Session::without_limit()?)?;
+//! println!("{:?}, cost {}", released.found, released.certificate.guarantee);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Learn**: a model whose weights tell little about any one row. Networks are trained by [`train::Trainer`].
+//! **Learn**: a model whose weights tell little about any one row. [`Train`](curator::train::Train) asks for a network.
 //!
 //! ```
-//! use reticent::core::{Delta, Epsilon, Guarantee};
-//! use reticent::erm::{Loss, Method, Rows, Settings, fit};
-//! use reticent::noise::Session;
+//! use reticent::curator::fit::Fit;
+//! use reticent::curator::{Planned, Request, Session};
 //!
-//! // Sparse rows of norm at most 1, labels -1 and 1: row i has the columns from offsets[i] to offsets[i + 1].
-//! let (offsets, columns) = ([0, 1, 2, 3, 4], [0, 1, 0, 1]);
-//! let (values, labels) = ([1.0, 1.0, 0.5, 0.5], [1.0, -1.0, 1.0, -1.0]);
-//! let rows = Rows::new(2, &offsets, &columns, &values, &labels)?;
-//! let budget = Guarantee { epsilon: Epsilon::new(1.0)?, delta: Delta::new(1e-6)? };
-//! let settings = Settings::default();
-//! let mut session = Session::without_limit(&settings.unit, settings.neighboring)?;
-//! let model = fit(&rows, Loss::Logistic, Method::Objective, budget, &settings, &mut session)?;
-//! let certificate = model.certificate.ok_or("no certificate")?;
-//! assert!(certificate.guarantee.epsilon.get() <= 1.0);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! // The bundled census records.
+//! let request = Fit { epsilon: Some(1.0), ..Fit::default() };
+//! let fitted = request.check()?.run(&mut Session::without_limit()?)?;
+//! assert!(fitted.certificate.is_some_and(|certificate| certificate.guarantee.epsilon.get() <= 1.0));
+//! # Ok::<(), reticent::curator::Refusal>(())
 //! ```
 //!
 //! **Account**: what a training run costs, known from both sides; the upper end is the claim.
 //!
 //! ```
-//! use reticent::accounting::{Accountant, Method};
-//! use reticent::core::{Delta, Event, Neighboring, NoiseMultiplier, SamplingRate};
+//! use reticent::curator::account::{Account, Found, Happened, Question, Training};
 //!
-//! let step = Event::PoissonSampled {
-//!     rate: SamplingRate::new(0.01)?,
-//!     event: Box::new(Event::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0)? }),
-//! };
-//! let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
-//! account.compose(&step, 1000)?;
-//! let epsilon = account.epsilon(Delta::new(1e-5)?)?;
+//! let training = Training { noise_multiplier: Some(1.0), sampling_rate: Some(0.01), steps: Some(1000), ..Training::default() };
+//! let question = Question::Epsilon { delta: 1e-5, width: None };
+//! let Found::Epsilon(epsilon) = Account::new(question, Happened::Training(training)).answer()?.found else { unreachable!() };
 //! assert!(epsilon.lower > 1.82823 && epsilon.upper < 1.82824);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), reticent::curator::Refusal>(())
 //! ```
 //!
-//! **Audit**: what scores of records that were put in by coin prove about ε, whoever trained the model.
+//! **Audit**: what scores of records that were put in by coin prove about ε, whichever tool trained the model.
 //!
 //! ```
-//! use reticent::audit::Membership;
-//! use reticent::audit::bound::{self, BoundSettings, Method};
-//! use reticent::audit::metrics::{MetricSettings, measure};
-//!
-//! // Who was put in; in an audit a coin decides for every record. The model gives away a tenth of the members.
-//! let members: Vec<bool> = (0..2000).map(|record| record * 7919 % 2003 < 1000).collect();
-//! let scores = (0..2000).map(|record| match members[record] && record % 10 == 0 {
-//!     true => 2.0,
-//!     false => (record * 104_729 % 1000) as f64 / 1000.0,
+//! use reticent::curator::audit::{Audit, Drawn, Outcome, Scores};
+//! use reticent::curator::{Planned, Request, Session};
+//! # let folder = tempfile::tempdir()?;
+//! # let scores = folder.path().join("scores.csv");
+//! // The model gives away a tenth of the members.
+//! let row = |record: u64| (record * 7919 % 2003 < 1000, record % 10 == 0, record * 104_729 % 1000);
+//! let lines = (0..2000).map(row).map(|(member, told, score)| {
+//!     format!("{},{}\n", if member && told { 2000 } else { score }, u8::from(member))
 //! });
-//! let study = Membership::new(scores.collect(), members.clone())?;
-//! let found = measure(&study, &MetricSettings::default())?;
-//! let proven = bound::lower(&study, Method::OneRun, &BoundSettings::new(1e-5, "example"))?;
-//! println!("AUC {:.3}; epsilon is at least {:.2}, with 95 % confidence", found.auc.value, proven.value);
-//! assert!(proven.value > 1.0);
+//! std::fs::write(&scores, "score,member\n".to_owned() + &lines.collect::<String>())?;
+//! let request = Audit::Scores(Scores { scores, drawn: Some(Drawn::Coins(0.5)), ..Scores::default() });
+//! let Outcome::Found(found) = request.check()?.run(&mut Session::without_limit()?)? else { unreachable!() };
+//! assert!(found.findings.epsilon_lower.is_some_and(|bound| bound.value > 1.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

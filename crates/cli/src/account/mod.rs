@@ -2,7 +2,6 @@
 //!
 //! | file | step |
 //! |---|---|
-//! | `events` | a JSON file to events, with the way to what is wrong in it |
 //! | `request`, `typed` | flags to the request, and refusals of it back to what was typed |
 //! | `bound` | epsilon, delta |
 //! | `solve` | noise, steps, rate |
@@ -15,7 +14,6 @@ mod attack;
 mod bound;
 mod compare;
 mod curve;
-mod events;
 mod group;
 mod outcome;
 mod posterior;
@@ -28,13 +26,15 @@ mod words;
 
 use crate::Output;
 use crate::args::account::Question;
-use crate::bar::Stage;
+use crate::bar::Bar;
 use crate::fail::Fail;
-use crate::file::Target;
+use crate::file;
 use crate::text::json_line;
 use request::Asked;
 use reticent::curator::account::{Answered, Comparison, Found};
+use reticent::curator::watch::Activity;
 use reticent::report::plot::Chart;
+use std::mem::take;
 use std::path::Path;
 use typed::Typed;
 
@@ -51,20 +51,21 @@ fn stage(question: &Question) -> &'static str {
 
 /// Answers one question.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
-    let (answered, plot, json) = answered(question, progress)?;
+    let (mut answered, plot, json) = answered(question, progress)?;
+    let warnings = warn::lines(&take(&mut answered.warnings));
     let stdout = if json { json_line(&answered)? } else { text(&answered, plot) };
-    Ok(Output { stdout, warnings: warn::lines(&answered.warnings), ..Output::default() })
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// The answer to one question, its picture drawn where one is asked for; where that is, and whether JSON is asked for.
 fn answered(question: &Question, progress: bool) -> Result<(Answered, Option<&Path>, bool), Fail> {
-    let line = Stage::new(progress);
+    let line = Bar::stage(progress);
     line.say(stage(question));
     let mut typed = Typed::default();
     let Asked { account, plot, json } = request::read(question, &mut typed)?;
     let answered = account.answer().map_err(|refusal| typed.fail(refusal))?;
     if let (Some(path), Some(chart)) = (plot, chart(&answered)) {
-        Target::plot(path).write(&chart.svg())?;
+        file::plot(path).write(&chart.svg())?;
     }
     Ok((answered, plot, json))
 }

@@ -1,13 +1,12 @@
 //! From flags to the request.
 
-use super::events::{self, Listed};
 use super::typed::Typed;
 use crate::args::account as args;
 use crate::fail::Fail;
-use crate::file::Target;
-use crate::read;
+use crate::file;
 use reticent::core::Neighboring;
 use reticent::curator::account::{Account, Budget, Events, Happened, Question, Sampling, Training};
+use reticent::curator::quantity;
 use std::path::Path;
 
 /// The flags of a question that are not its own.
@@ -25,7 +24,7 @@ pub(super) fn read<'a>(arguments: &'a args::Question, typed: &mut Typed) -> Resu
     let (question, ask, plot) = question(arguments, typed);
     question.check().map_err(|refusal| typed.fail(refusal))?;
     let mut accountant = None;
-    let check_plot = || plot.map_or(Ok(()), |path| Target::plot(path).check());
+    let check_plot = || plot.map_or(Ok(()), |path| file::plot(path).check());
     let is_comparison = matches!(question, Question::Compare { .. });
     if !is_comparison {
         check_plot()?;
@@ -116,7 +115,7 @@ fn budget(own: &args::Budget, typed: &mut Typed) -> Budget {
 
 /// The file of events, or the training run; nothing where neither is given.
 fn happened(flags: &args::Source, question: &Question, typed: &mut Typed) -> Result<Option<Happened>, Fail> {
-    let neighboring = flags.neighboring.as_deref().map(read::neighboring).transpose()?;
+    let neighboring = flags.neighboring.as_deref().map(quantity::neighboring).transpose()?;
     let Some(path) = &flags.events else {
         // A budget alone is a question about one step on all records.
         let is_described = shorthand(flags).next().is_some() || matches!(question, Question::Noise(_));
@@ -130,8 +129,7 @@ fn happened(flags: &args::Source, question: &Question, typed: &mut Typed) -> Res
         let remedy = format!("leave it out: --events {name} says what happened");
         return Err(Fail::conflict(flag, value, remedy));
     }
-    let Listed { log, unit } = events::read(path, neighboring)?;
-    Ok(Some(Happened::Events(Events { log, unit, file: Some(name) })))
+    Ok(Some(Happened::Events(Events::read(path, neighboring)?)))
 }
 
 fn training(

@@ -35,7 +35,7 @@ fn list(json: bool) -> Result<Output, Fail> {
 
 /// One attack on a table of scores.
 fn single(arguments: &AttackRun, progress: bool) -> Result<Output, Fail> {
-    let file = arguments.out.as_deref().map(|path| Target { flag: "--out", path, extension: "csv" });
+    let file = arguments.out.as_deref().map(|path| Target { field: "out", path, extension: "csv" });
     file.iter().try_for_each(Target::check)?;
     let outcome = asked(&Audit::Scores(request::single(arguments)?), progress && !arguments.json)?;
     if let (Some(file), Outcome::Found(found)) = (&file, &outcome) {

@@ -2,7 +2,7 @@
 
 use crate::digits::{Side, brief, confidence, significant};
 use crate::fail::{Fail, flags_named, warnings};
-use crate::file::Target;
+use crate::file;
 use crate::text::{aligned, json_line, spent};
 use crate::{INTERRUPTED, Output};
 use reticent::audit::comparison::Comparison;
@@ -30,7 +30,7 @@ pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Resul
                 .to_owned(),
             ..roc(&named)
         };
-        Target::plot(path).write(&chart.svg())?;
+        file::plot(path).write(&chart.svg())?;
     }
     let stdout = match json {
         true => {

@@ -2,7 +2,7 @@
 
 use crate::args::audit::{self as args, AttackRun, Audit, Canary, Collect, Fit, Statement, Table};
 use crate::fail::Fail;
-use crate::file::Target;
+use crate::file;
 use crate::read;
 use reticent::curator::audit::{
     self, CANARIES, Canaries, CanaryKind, Collected, Drawn, FitReferences, Fitting, JOBS, Model, RECORDS,
@@ -22,7 +22,7 @@ pub(crate) fn audit(arguments: &Audit) -> Result<audit::Audit, Fail> {
 /// What is stated; where the curves are to be drawn is checked first.
 fn statement(flags: &Statement) -> Result<audit::Statement, Fail> {
     if let Some(path) = &flags.plot {
-        Target::plot(path).check()?;
+        file::plot(path).check()?;
     }
     let number =
         |flag: &str, text: &Option<String>| text.as_deref().map(|text| read::number(flag, text)).transpose();

@@ -24,7 +24,7 @@ mod recipe;
 mod statistic;
 
 use crate::args::demo::Demo;
-use crate::bar::Stage;
+use crate::bar::Bar;
 use crate::fail::{Fail, words};
 use crate::learn::asked;
 use crate::text::json_line;
@@ -32,6 +32,7 @@ use crate::{INTERRUPTED, Output, audit, interrupt, report};
 use folder::Folder;
 use narrator::Narrator;
 use recipe::Recipe;
+use reticent::curator::watch::Activity;
 use reticent::curator::{Planned, Refusal, Request};
 use serde_json::json;
 
@@ -134,7 +135,7 @@ impl Tour {
         words: &str,
         work: impl FnOnce(&mut Self) -> Result<T, Halt>,
     ) -> Result<T, Halt> {
-        let stage = Stage::new(self.progress);
+        let stage = Bar::stage(self.progress);
         stage.say(words);
         let done = work(self)?;
         drop(stage);

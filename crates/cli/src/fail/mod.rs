@@ -10,7 +10,7 @@ use reticent::data::toml::{Place, locate};
 use std::ffi::OsString;
 use std::fmt;
 
-pub(crate) use from::{flags_named, warnings, words};
+pub(crate) use from::{warnings, words};
 pub(crate) use reticent::report::plain;
 pub(crate) use usage::usage;
 
@@ -66,11 +66,6 @@ impl Fail {
     /// `--width 0.1: leave it out: …`: a flag that does not go with the others.
     pub(crate) fn conflict(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
         Self::flag(flag, value, remedy).coded(Code::Conflict)
-    }
-
-    /// `--method foo: unknown: give …`: none of the names that can be chosen.
-    pub(crate) fn unknown(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
-        Self::flag(flag, value, remedy).coded(Code::UnknownName)
     }
 
     /// `--column: missing: …`.
@@ -130,7 +125,8 @@ impl Fail {
     pub(crate) fn in_file(self, file: &str, text: &str) -> Self {
         let said = self.refused().and_then(|(flag, value)| {
             let key = flag.strip_prefix("--")?;
-            let place = locate(text, &key.split('.').collect::<Vec<_>>())?;
+            let at = |key: &str| locate(text, &key.split('.').collect::<Vec<_>>());
+            let place = at(key).or_else(|| at(&key.replace('-', "_")))?;
             Some((format!("{file}:{}: {key} = {}: {}", place.line, shortened(value), self.text), place))
         });
         let Some((text, place)) = said else { return self };

@@ -6,13 +6,15 @@ use crate::digits::brief;
 use crate::fail::{Fail, plain};
 use crate::text::{aligned, json_line};
 use reticent::curator::evaluate::{ClassScore, Evaluated, Scores};
+use std::mem::take;
 
 const NOTE: &str = "computed exactly: these numbers protect nobody in the table that was evaluated on";
 
 /// An evaluation as JSON or text.
-pub(super) fn written(evaluated: &Evaluated, json: bool) -> Result<Output, Fail> {
-    let stdout = if json { json_line(evaluated)? } else { text(&evaluated.scores) };
-    Ok(Output { stdout, warnings: warned(&evaluated.warnings), ..Output::default() })
+pub(super) fn printed(mut evaluated: Evaluated, json: bool) -> Result<Output, Fail> {
+    let warnings = warned(&take(&mut evaluated.warnings));
+    let stdout = if json { json_line(&evaluated)? } else { text(&evaluated.scores) };
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 fn text(scores: &Scores) -> String {

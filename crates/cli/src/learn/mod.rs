@@ -21,7 +21,6 @@ use crate::network;
 use reticent::curator::folder::is_network;
 use reticent::curator::train::Part;
 use reticent::curator::{Planned, Request, Session, evaluate as scoring, predict as predicting};
-use reticent::data::check_regular;
 use std::path::Path;
 
 /// Does what a request asks for, with bars where they are wanted.
@@ -42,23 +41,22 @@ pub(crate) fn warned(said: &[String]) -> String {
 
 /// Trains a model.
 pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
-    if network::is_asked(arguments)? {
-        return network::train(arguments, progress);
+    let (given, flags) = (network::request(arguments)?, &arguments.network);
+    if flags.resume.is_some() || flags.finish.is_some() || given.is_network()? {
+        return network::train(arguments, given, progress);
     }
-    network::refuse_flags(arguments)?;
+    given.check_linear()?;
     let fitted = asked(&fit::request(arguments)?, progress)?;
     render::fitted(fitted, arguments.json)
 }
 
 /// What a stored model says about rows without labels.
 pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fail> {
-    if let Some(path) = &arguments.out {
-        check_regular(path).map_err(Fail::data("--out"))?;
-    }
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
-    let predicted = asked(&predicting::Predict { model, data, part }, progress)?;
-    predict::written(arguments, &predicted)
+    let request =
+        predicting::Predict { part, out: arguments.out.clone(), ..predicting::Predict::new(model, data) };
+    predict::printed(asked(&request, progress)?, arguments.json)
 }
 
 /// How well a stored model does on labelled rows.
@@ -66,7 +64,7 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
     let evaluated = asked(&scoring::Evaluate { model, data, part }, progress)?;
-    evaluate::written(&evaluated, arguments.json)
+    evaluate::printed(evaluated, arguments.json)
 }
 
 /// The part of data, which networks alone know.

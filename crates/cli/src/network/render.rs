@@ -2,12 +2,14 @@
 
 use crate::cost::cost;
 use crate::digits;
+use crate::explain::Code;
 use crate::fail::{Fail, words};
 use crate::learn::warned;
 use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
 use reticent::curator::folder::CERTIFICATE_FILE;
 use reticent::curator::train::{Finished, Interrupted, Sizing, Trained};
+use serde_json::json;
 
 pub(super) fn trained(trained: Trained, json: bool) -> Result<Output, Fail> {
     match trained {
@@ -81,11 +83,20 @@ fn text(run: &Finished) -> Result<String, Fail> {
 
 /// What is said after Ctrl-C.
 fn interrupted(run: &Interrupted, json: bool) -> Result<Output, Fail> {
-    let stdout = if json { json_line(run)? } else { String::new() };
+    let command =
+        |flag: &str| run.out.as_ref().map(|folder| format!("reticent train --{flag} {}", folder.display()));
+    let (resume, finish) = (command("resume"), command("finish"));
+    let mut stdout = String::new();
+    if json {
+        let strange = |error: serde_json::Error| Fail::new(Code::Internal, error.to_string());
+        let mut value = serde_json::to_value(run).map_err(strange)?;
+        (value["resume"], value["finish"]) = (json!(resume), json!(finish));
+        stdout = json_line(&value)?;
+    }
     let spent = run.certificate.as_ref().map_or_else(String::new, |certificate| {
         format!(", the plan's {} taken as spent", crate::text::spent(&certificate.guarantee))
     });
-    let next = match (&run.resume, &run.finish) {
+    let next = match (&resume, &finish) {
         (Some(resume), Some(finish)) => {
             format!("stored; go on with: {resume} (or use the model as it is with: {finish})")
         }

@@ -17,10 +17,11 @@ use crate::args::Question;
 use crate::bar::Terminal;
 use crate::explain::Code;
 use crate::fail::{Fail, warnings};
-use crate::file::Target;
+use crate::file;
 use request::Asking;
 use reticent::curator::release::Release;
 use reticent::curator::{Planned, Request, Session};
+use std::mem::take;
 
 /// Answers one question.
 pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
@@ -35,16 +36,16 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
     let planned = typed.checked(request.check())?;
     request::undrawn(&request, plot.as_ref())?;
     if dry_run {
-        let preview = planned.preview()?;
-        let stdout = render::preview(&preview, json)?;
-        return Ok(Output { stdout, warnings: warnings(&preview.warnings), ..Output::default() });
+        let mut preview = planned.preview()?;
+        let warnings = warnings(&take(&mut preview.warnings));
+        return Ok(Output { stdout: render::preview(&preview, json)?, warnings, ..Output::default() });
     }
-    let released = planned.run(&mut session(progress)?)?;
+    let mut released = planned.run(&mut session(progress)?)?;
     if let Some(path) = &plot {
-        Target::plot(path).write(&plot::answer(&released))?;
+        file::plot(path).write(&plot::answer(&released))?;
     }
-    let stdout = render::released(&released, json, plot.as_deref())?;
-    Ok(Output { stdout, warnings: warnings(&released.warnings), ..Output::default() })
+    let warnings = warnings(&take(&mut released.warnings));
+    Ok(Output { stdout: render::released(&released, json, plot.as_deref())?, warnings, ..Output::default() })
 }
 
 /// What the flags of one of the seven questions ask for.

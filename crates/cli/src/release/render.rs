@@ -50,7 +50,7 @@ pub(super) fn released(released: &Released, json: bool, plot: Option<&Path>) -> 
         let what = "values outside of the bounds or not numbers";
         lines.push(("clamped".to_owned(), format!("about {value} {what}  ({level}: {low} to {high})")));
     }
-    let mut cost = cost(certificate, released.mechanism.clone(), None)?;
+    let mut cost = cost(certificate, released.mechanism.to_string(), None)?;
     if let Some(target) = released.target {
         cost[0].1.push_str(&format!(", chosen for an error of {}", digits::brief(target)));
     }
@@ -106,7 +106,7 @@ pub(super) fn preview(preview: &Preview, json: bool) -> Result<String, Fail> {
             "privacy to spend".to_owned(),
             format!("{} ({}, unit: row)", spent(&preview.guarantee), preview.neighboring),
         ),
-        ("mechanism".to_owned(), preview.mechanism.clone()),
+        ("mechanism".to_owned(), preview.mechanism.to_string()),
     ];
     if !preview.public.is_empty() {
         lines.push(("taken as public".to_owned(), Fact::line(&preview.public)));

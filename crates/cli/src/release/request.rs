@@ -2,7 +2,7 @@
 
 use crate::args::{self, Ask, Numeric};
 use crate::fail::Fail;
-use crate::file::Target;
+use crate::file;
 use crate::typed::Typed;
 use reticent::core::Neighboring;
 use reticent::curator::quantity;
@@ -105,7 +105,7 @@ fn common(
     let neighboring = typed.chosen("neighboring", quantity::neighboring(&ask.neighboring), BEFORE_RELATION);
     let confidence = typed.number("confidence", &ask.confidence);
     if let Some(path) = &ask.plot {
-        let _: Option<()> = typed.chosen("plot", Target::plot(path).check(), BEFORE_FILES);
+        let _: Option<()> = typed.chosen("plot", file::plot(path).check(), BEFORE_FILES);
     }
     let request = Release {
         file: ask.file,

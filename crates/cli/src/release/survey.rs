@@ -7,7 +7,7 @@ use crate::args;
 use crate::cost::cost;
 use crate::digits;
 use crate::fail::{Fail, plain};
-use crate::file::Target;
+use crate::file;
 use crate::text::{aligned, json_line, quoted};
 use crate::typed::Typed;
 use reticent::curator::release::survey::{Estimate, Randomize, Share};
@@ -56,7 +56,7 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
 /// Recovers the shares of all categories from randomized answers.
 pub(super) fn estimate(arguments: args::Estimate, progress: bool) -> Result<Output, Fail> {
     if let Some(path) = &arguments.plot {
-        Target::plot(path).check()?;
+        file::plot(path).check()?;
     }
     let mut typed = Typed::default();
     let request = Estimate {
@@ -78,7 +78,7 @@ pub(super) fn estimate(arguments: args::Estimate, progress: bool) -> Result<Outp
             .collect();
         let of = format!("from {rows} randomized answers, {level}");
         let svg = plot::rows(&format!("estimated shares of {column}"), &of, "share", &answers, false);
-        Target::plot(path).write(&svg)?;
+        file::plot(path).write(&svg)?;
     }
     if arguments.json {
         return Ok(Output { stdout: json_line(&estimated)?, ..Output::default() });

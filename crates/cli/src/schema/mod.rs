@@ -3,10 +3,9 @@
 mod render;
 
 use crate::Output;
-use crate::args::schema::{Infer, Question};
+use crate::args::schema::Question;
 use crate::bar::Terminal;
 use crate::fail::Fail;
-use crate::file::Target;
 use crate::typed::Typed;
 use reticent::curator::schema::LearnSchema;
 use reticent::curator::{Planned, Request, Session};
@@ -23,20 +22,12 @@ pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
         ignore: arguments.ignore.clone(),
         epsilon: typed.optional("epsilon", arguments.epsilon.as_deref()),
         delta: typed.optional("delta", arguments.delta.as_deref()),
+        out: arguments.out.clone(),
+        force: arguments.force,
     };
     let planned = typed.checked(request.check())?;
-    match target(arguments) {
-        Some(target) if arguments.force => target.check()?,
-        Some(target) => target.check_new()?,
-        None => {}
-    }
     let mut session = Session::without_limit()?.watched(Box::new(Terminal { progress }));
-    render::output(arguments, &planned.run(&mut session)?)
-}
-
-/// The file to write, if one was asked for.
-fn target(arguments: &Infer) -> Option<Target<'_>> {
-    arguments.out.as_deref().map(|path| Target { flag: "--out", path, extension: "toml" })
+    render::output(planned.run(&mut session)?, arguments.json)
 }
 
 #[cfg(test)]

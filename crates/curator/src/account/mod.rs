@@ -79,11 +79,11 @@ pub struct Account {
     pub accountant: Option<Method>,
 }
 
-/// What an account answers; its JSON is that of [`found`](Self::found).
+/// What an account answers; its JSON is that of [`found`](Self::found), with the warnings where there are any.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(transparent)]
 pub struct Answered {
     /// The numbers.
+    #[serde(flatten)]
     pub found: Found,
     /// What was added up; nothing where claims were given instead.
     #[serde(skip)]
@@ -92,7 +92,7 @@ pub struct Answered {
     #[serde(skip)]
     pub asked: Method,
     /// What to mind.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 

@@ -2,12 +2,14 @@
 
 use super::happened::Source;
 use reticent_accounting::amplification::BatchRule;
+use serde::Serialize;
 
 /// Above this ε an output may tell nearly everything.
 const HARDLY: f64 = 10.0;
 
 /// Something to mind about an answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
     /// Batches were cut from a shuffled list: no amplification by sampling is claimed for them.
     Shuffled {

@@ -33,6 +33,7 @@ pub struct Fitting {
     /// How many reference models are trained like the target, each with a random half of the audited records.
     pub references: u64,
     /// Data of the same kind that the model was not trained on; by default the rows that were held out, or the test part.
+    #[serde(alias = "non_members")]
     pub non_members: Option<PathBuf>,
     /// The probability with which each record was put in, by a coin of its own. By default it is known for rows that were held
     /// out, and without a draw no bound on ε follows.

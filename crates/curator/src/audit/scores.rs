@@ -60,6 +60,7 @@ pub struct Scores {
     /// The table (.csv, .parquet or .npz): columns `score` and `member`, or probabilities or logits per class.
     pub scores: PathBuf,
     /// Reference models' outputs and who was in them (.npz, or a long table), matched by id.
+    #[serde(alias = "references_from")]
     pub references_from: Option<PathBuf>,
     /// Columns whose groups are compared.
     pub groups: Vec<String>,

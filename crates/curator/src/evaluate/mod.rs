@@ -50,7 +50,7 @@ pub struct Evaluated {
     #[serde(flatten)]
     pub scores: Scores,
     /// What a reader should know.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 

@@ -15,6 +15,7 @@ pub struct Fit {
     /// The table, or the name of a dataset in `data_dir`; none for the bundled census records.
     pub data: Option<PathBuf>,
     /// A folder of datasets.
+    #[serde(alias = "data_dir")]
     pub data_dir: Option<PathBuf>,
     /// What is publicly known of the table; none where the dataset brings its own.
     pub schema: Option<PathBuf>,
@@ -29,21 +30,27 @@ pub struct Fit {
     /// What is hidden.
     pub neighboring: Neighboring,
     /// A public number near the number of training rows; without it, part of ε goes into counting them.
+    #[serde(alias = "dataset_size")]
     pub dataset_size: Option<u64>,
     /// The weight of |w|² / 2 beside the mean loss; none for one from public numbers.
     pub regularization: Option<f64>,
     /// Fit no intercept.
+    #[serde(alias = "no_intercept")]
     pub no_intercept: bool,
     /// Steps of a descent.
     pub steps: Option<u64>,
     /// Learning rate of a descent.
+    #[serde(alias = "learning_rate")]
     pub learning_rate: Option<f64>,
     /// Share of the rows in each step of a descent on samples.
+    #[serde(alias = "sampling_rate")]
     pub sampling_rate: Option<f64>,
     /// Share of the rows to hold out for testing; none for a fifth, or for nothing where there is a test table or under
     /// replace-one.
+    #[serde(alias = "test_share")]
     pub test_share: Option<f64>,
     /// The key of the hash that tells training rows from held-out ones.
+    #[serde(alias = "split_key")]
     pub split_key: String,
     /// Another labelled table to test on, whose rows are not protected.
     pub test: Option<PathBuf>,

@@ -10,7 +10,7 @@
 //! # std::fs::write(&data, reticent_data::bundled::ADULT).map_err(reticent_curator::Refusal::internal)?;
 //! let mut session = Session::without_limit()?;
 //! Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
-//! let predicted = Predict { model, data, part: None }.check()?.run(&mut session)?;
+//! let predicted = Predict::new(model, data).check()?.run(&mut session)?;
 //! assert_eq!((predicted.rows, predicted.predictions.len()), (32_561, 32_561));
 //! # Ok::<(), reticent_curator::Refusal>(())
 //! ```
@@ -24,8 +24,9 @@ use crate::stored::{Stored, read_certificate};
 use crate::train::{Part, Source, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
-use reticent_data::TableFile;
-use serde::{Deserialize, Serialize};
+use reticent_data::{TableFile, check_regular, write_csv_atomic};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use std::path::PathBuf;
 
 pub(crate) use network::{likeliest, unusable};
@@ -44,12 +45,22 @@ pub struct Predict {
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
     pub part: Option<Part>,
+    /// The `.csv` file to write the predictions to.
+    #[serde(default)]
+    pub out: Option<PathBuf>,
 }
 
-/// What a model said, row by row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+impl Predict {
+    /// What the model says of all of the data.
+    pub fn new(model: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
+        Self { model: model.into(), data: data.into(), part: None, out: None }
+    }
+}
+
+/// What a model said, row by row. Its JSON leaves out what was written to a file.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Predicted {
-    /// The file that they were written to; none here, since whoever asked writes it.
+    /// The file that they were written to.
     pub out: Option<PathBuf>,
     /// The predicted labels or numbers; empty where a network has no finite score.
     pub predictions: Vec<String>,
@@ -59,8 +70,25 @@ pub struct Predicted {
     /// How many there are.
     pub rows: usize,
     /// What a reader should know.
-    #[serde(skip)]
     pub warnings: Vec<String>,
+}
+
+impl Serialize for Predicted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_here = self.out.is_none();
+        let fields = 2 + 2 * usize::from(is_here) + usize::from(!self.warnings.is_empty());
+        let mut fields = serializer.serialize_struct("Predicted", fields)?;
+        fields.serialize_field("out", &self.out)?;
+        if is_here {
+            fields.serialize_field("predictions", &self.predictions)?;
+            fields.serialize_field("probabilities", &self.probabilities)?;
+        }
+        fields.serialize_field("rows", &self.rows)?;
+        if !self.warnings.is_empty() {
+            fields.serialize_field("warnings", &self.warnings)?;
+        }
+        fields.end()
+    }
 }
 
 /// What a model says of one row.
@@ -75,6 +103,30 @@ impl Predicted {
         let predictions: Vec<String> = said.into_iter().map(|said| said.prediction).collect();
         Self { out: None, rows: predictions.len(), predictions, probabilities, warnings }
     }
+
+    /// The table of predictions: its header, and its rows.
+    pub fn table(&self) -> (&'static [&'static str], impl Iterator<Item = impl Iterator<Item = String>>) {
+        let probabilities = self.probabilities.as_deref().filter(|all| !all.is_empty());
+        let header: &[&str] = match probabilities {
+            Some(_) => &["prediction", "probability"],
+            None => &["prediction"],
+        };
+        let rows = self.predictions.iter().enumerate().map(move |(row, prediction)| {
+            let probability = probabilities.and_then(|all| all.get(row)).map(f64::to_string);
+            [Some(prediction.clone()), probability].into_iter().flatten()
+        });
+        (header, rows)
+    }
+
+    /// The same, written to the file that the request wants.
+    fn written(mut self, out: Option<PathBuf>) -> Result<Self, Refusal> {
+        if let Some(path) = &out {
+            let (header, rows) = self.table();
+            write_csv_atomic(path, header, rows).map_err(Refusal::data("out"))?;
+        }
+        self.out = out;
+        Ok(self)
+    }
 }
 
 /// A stored model with the data that it is asked about, which are not read yet.
@@ -82,6 +134,7 @@ pub struct PredictPlan {
     /// The model's folder.
     model: PathBuf,
     kind: Kind,
+    out: Option<PathBuf>,
 }
 
 enum Kind {
@@ -93,13 +146,16 @@ impl Request for Predict {
     type Planned = PredictPlan;
 
     fn check(&self) -> Result<PredictPlan, Refusal> {
+        if let Some(path) = &self.out {
+            check_regular(path).map_err(Refusal::data("out"))?;
+        }
         let kind = match Stored::read(&self.model)? {
             Stored::Linear(stored) => {
                 Kind::Linear(Box::new(LinearPlan::new(stored, TableFile::open(&self.data)?)?))
             }
             Stored::Network(stored) => Kind::Network(Box::new(stored), part_source(&self.data, self.part)?),
         };
-        Ok(PredictPlan { model: self.model.clone(), kind })
+        Ok(PredictPlan { model: self.model.clone(), kind, out: self.out.clone() })
     }
 }
 
@@ -112,9 +168,10 @@ impl Planned for PredictPlan {
         {
             return Err(refusal);
         }
-        match self.kind {
-            Kind::Linear(plan) => plan.run(session.watch()),
-            Kind::Network(stored, source) => network::predict(*stored, &source, session.watch()),
-        }
+        let predicted = match self.kind {
+            Kind::Linear(plan) => plan.run(session.watch())?,
+            Kind::Network(stored, source) => network::predict(*stored, &source, session.watch())?,
+        };
+        predicted.written(self.out)
     }
 }

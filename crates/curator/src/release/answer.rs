@@ -1,8 +1,9 @@
 //! The call of the library: gathered rows in, a noisy answer and its certificate out.
 
-use super::asked::{asked, mechanisms};
+use super::asked::asked;
 use super::clamp::Clamped;
 use super::gather::{Gathered, Pass};
+use super::mechanism::Mechanism;
 use super::outcome::{Found, Released};
 use super::plan::PlannedRelease;
 use super::query::{Cells, Query, whole_sums};
@@ -86,7 +87,7 @@ pub(super) fn outcome(plan: &PlannedRelease, rows: u64, drawn: Drawn) -> Release
         found,
         confidence: plan.terms.confidence.get(),
         clamped,
-        mechanism: mechanisms(plan, &events),
+        mechanism: Mechanism::of(plan, &events),
         target: plan.target,
         warnings,
         certificate: certificate(plan, events, guarantee, rows),

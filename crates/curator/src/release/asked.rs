@@ -1,11 +1,7 @@
-//! The question as it stands in an answer, and how the answer is made.
+//! The question as it stands in an answer.
 
 use super::plan::PlannedRelease;
 use super::query::{Cells, Query};
-use reticent_core::Event;
-use reticent_noise::mechanism::Rule;
-use reticent_noise::query::Noise;
-use reticent_report::digits;
 use serde::Serialize;
 
 /// Which question it is.
@@ -86,37 +82,4 @@ pub(super) fn asked(plan: &PlannedRelease) -> Asked {
             Asked { kind: Kind::Proportion, value: Some(value.clone()), ..common }
         }
     }
-}
-
-/// How the answer is made; its events are there once it has been.
-pub(super) fn mechanism(plan: &PlannedRelease, events: &[Event]) -> String {
-    let name = match (&plan.query, plan.terms.noise) {
-        (Query::Mode { rule: Rule::Exponential, .. }, _) => return "exponential mechanism".to_owned(),
-        (Query::Mode { rule: Rule::PermuteAndFlip, .. }, _) => return "permute-and-flip".to_owned(),
-        (Query::Mode { rule: Rule::ReportNoisyMax, .. }, _) => return "report noisy max".to_owned(),
-        (Query::Quantile { .. }, _) => {
-            return "permute-and-flip (half of ε); interval by two more choices and two noisy counts"
-                .to_owned();
-        }
-        (_, Noise::Laplace) => "discrete Laplace",
-        (_, Noise::Gaussian) => "Gaussian",
-        (_, Noise::DiscreteGaussian) => "discrete Gaussian",
-    };
-    match events {
-        [
-            Event::DiscreteLaplace { noise_multiplier, .. }
-            | Event::Gaussian { noise_multiplier }
-            | Event::DiscreteGaussian { noise_multiplier, .. },
-        ] => format!("{name}, noise multiplier {}", digits::brief(noise_multiplier.get())),
-        _ => name.to_owned(),
-    }
-}
-
-/// How the answer and a count of clamped values were made.
-pub(super) fn mechanisms(plan: &PlannedRelease, events: &[Event]) -> String {
-    if plan.counting.is_none() {
-        return mechanism(plan, events);
-    }
-    let main = mechanism(plan, &events[..1]);
-    format!("{main}; clamped values counted with 5 % of epsilon (discrete Laplace)")
 }

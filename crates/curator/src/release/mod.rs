@@ -22,7 +22,7 @@
 //! | `accuracy` | the expected error, and the ε for a wanted error |
 //! | `gather` | one pass over the data: counts, sums, ranks |
 //! | `answer` | the draws and the certificate |
-//! | `asked`, `outcome` | what comes out |
+//! | `asked`, `mechanism`, `outcome` | what comes out: the question, how it was answered, the answer |
 //! | [`survey`] | randomize and estimate, the local model |
 
 mod accuracy;
@@ -31,6 +31,7 @@ mod asked;
 mod clamp;
 mod gather;
 mod lists;
+mod mechanism;
 mod outcome;
 mod plan;
 mod query;
@@ -42,6 +43,7 @@ pub use accuracy::Measure;
 pub use asked::{Asked, Kind};
 pub use clamp::Clamped;
 pub use lists::written;
+pub use mechanism::{Mechanism, MechanismKind};
 pub use outcome::{Found, Preview, Released};
 pub use plan::PlannedRelease;
 pub use request::{Noise, Question, Release, Rule};
@@ -77,7 +79,7 @@ impl PlannedRelease {
             confidence: self.terms.confidence.get(),
             neighboring: self.terms.neighboring,
             guarantee: self.whole()?,
-            mechanism: asked::mechanism(self, &[]),
+            mechanism: MechanismKind::of(self),
             public: answer::public(self),
             warnings: self.warnings.clone(),
         })

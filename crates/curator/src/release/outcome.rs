@@ -3,6 +3,7 @@
 use super::accuracy::Measure;
 use super::asked::Asked;
 use super::clamp::Clamped;
+use super::mechanism::{Mechanism, MechanismKind};
 use reticent_core::{Certificate, Event, Fact, Guarantee, Neighboring};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -25,12 +26,12 @@ pub struct Released {
     pub certificate: Certificate,
     /// How the answer was made.
     #[serde(skip)]
-    pub mechanism: String,
+    pub mechanism: Mechanism,
     /// The error for which ε was chosen, where that was asked for.
     #[serde(skip)]
     pub target: Option<f64>,
     /// What is to be said against the answer; fields of the request stand between `⟦` and `⟧`.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
@@ -111,11 +112,11 @@ pub struct Preview {
     #[serde(flatten)]
     pub guarantee: Guarantee,
     /// How the answer would be made.
-    pub mechanism: String,
+    pub mechanism: MechanismKind,
     /// What would be taken as public.
     pub public: Vec<Fact>,
     /// What is to be said against the plan; fields of the request stand between `⟦` and `⟧`.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 

@@ -74,7 +74,7 @@ pub enum Question {
         #[serde(default)]
         integers: bool,
         /// Spend 5 % of ε on a count of the values that are outside of the bounds or not numbers.
-        #[serde(default)]
+        #[serde(default, alias = "count-clamped")]
         count_clamped: bool,
         /// A public schema of the table, to be warned where the bounds leave out values that it allows.
         #[serde(default)]
@@ -93,7 +93,7 @@ pub enum Question {
         #[serde(default)]
         integers: bool,
         /// Spend 5 % of ε on a count of the values that are outside of the bounds or not numbers.
-        #[serde(default)]
+        #[serde(default, alias = "count-clamped")]
         count_clamped: bool,
         /// A public schema of the table, to be warned where the bounds leave out values that it allows.
         #[serde(default)]
@@ -120,7 +120,7 @@ pub enum Question {
         #[serde(default)]
         integers: bool,
         /// Spend 5 % of ε on a count of the values that are outside of the bounds or not numbers.
-        #[serde(default)]
+        #[serde(default, alias = "count-clamped")]
         count_clamped: bool,
         /// A public schema of the table, to be warned where the bounds leave out values that it allows.
         #[serde(default)]

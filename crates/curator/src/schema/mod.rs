@@ -21,14 +21,17 @@
 //! | `private` | two passes and noise: what can be said of them within a budget |
 //! | `magnitude` | the histogram that bounds start from, and round numbers |
 //! | `describe` | findings to a schema, with a note where one needs a look |
+//! | `outcome` | what comes out, and its file |
 
 mod describe;
 mod draft;
 mod magnitude;
+mod outcome;
 mod plan;
 mod private;
 mod request;
 
+pub use outcome::LearntSchema;
 pub use plan::PlannedSchema;
 pub use request::LearnSchema;
 
@@ -37,10 +40,7 @@ use crate::session::{Pays, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Certificate, Event, Neighboring, Plan};
-use reticent_data::Schema;
 use reticent_noise::PaidSource;
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
 
 /// The most labels that a column is drafted with.
 const MOST_CATEGORIES: usize = 100;
@@ -79,28 +79,6 @@ struct Learnt {
     certificate: Option<Certificate>,
 }
 
-/// A schema and what it cost.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LearntSchema {
-    /// The schema. Without a certificate it is a draft: its bounds and categories were read off the records.
-    pub schema: Schema,
-    /// What was spent, where it was learnt with differential privacy.
-    pub certificate: Option<Certificate>,
-    /// What to mind about it; fields of the request stand between `⟦` and `⟧`.
-    pub warnings: Vec<String>,
-}
-
-impl Serialize for LearntSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("LearntSchema", 4)?;
-        fields.serialize_field("schema", &self.schema.to_toml())?;
-        fields.serialize_field("private", &self.certificate.is_some())?;
-        fields.serialize_field("certificate", &self.certificate)?;
-        fields.serialize_field("warnings", &self.warnings)?;
-        fields.end()
-    }
-}
-
 impl Request for LearnSchema {
     type Planned = PlannedSchema;
 
@@ -132,14 +110,14 @@ impl PlannedSchema {
     /// With an ε, values reach the outcome through the releases of `source` alone. A draft is read off the records as it is.
     ///
     /// # Errors
-    /// [`Refusal`] when the table cannot be read, or a draft cannot tell what the label is.
+    /// [`Refusal`] when the table cannot be read, a draft cannot tell what the label is, or the file cannot be written.
     pub fn run_with(&self, source: &mut impl PaidSource, watch: &dyn Watch) -> Result<LearntSchema, Refusal> {
         let learnt = match &self.budget {
             None => draft::draft(self, watch)?,
             Some(budget) => private::learn(self, budget, source, watch)?,
         };
-        let (schema, warnings) = describe::describe(self, &learnt)?;
-        Ok(LearntSchema { schema, certificate: learnt.certificate, warnings })
+        let (schema, notes) = describe::describe(self, &learnt)?;
+        LearntSchema::new(schema, learnt.certificate, notes).written(self)
     }
 }
 

@@ -1,11 +1,13 @@
 //! A request to a checked plan. The file is opened, no values are read.
 
+use super::outcome::target;
 use super::request::LearnSchema;
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Delta, Epsilon};
 use reticent_data::schema::Unit;
 use reticent_data::{ColumnInfo, ColumnKind, TableFile};
+use std::path::PathBuf;
 
 /// Divided among more columns than this, an ε of 1 is all noise; a quarter of a column's share is what a private choice
 /// must still be able to draw with.
@@ -25,6 +27,8 @@ pub struct PlannedSchema {
     pub(super) subjects: Vec<Subject>,
     /// There if the schema is to be private.
     pub(super) budget: Option<Budget>,
+    /// Where the schema is written.
+    pub(super) out: Option<PathBuf>,
 }
 
 /// A column to look at, with what is known of it.
@@ -102,6 +106,9 @@ pub(super) fn plan(request: &LearnSchema) -> Result<PlannedSchema, Refusal> {
     let subjects: Vec<Subject> =
         table.columns().iter().filter(read).filter_map(|c| subject(c, declared)).collect();
     let budget = budget(request, &subjects, declared)?;
+    if let Some(path) = &request.out {
+        if request.force { target(path).check()? } else { target(path).check_new()? }
+    }
     Ok(PlannedSchema {
         unit,
         label: request.label.clone(),
@@ -110,6 +117,7 @@ pub(super) fn plan(request: &LearnSchema) -> Result<PlannedSchema, Refusal> {
         subjects,
         budget,
         table,
+        out: request.out.clone(),
     })
 }
 

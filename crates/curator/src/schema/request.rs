@@ -27,6 +27,12 @@ pub struct LearnSchema {
     /// The δ to spend on finding labels.
     #[serde(default)]
     pub delta: Option<f64>,
+    /// The `.toml` file to write the schema to.
+    #[serde(default)]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there already.
+    #[serde(default)]
+    pub force: bool,
 }
 
 impl LearnSchema {

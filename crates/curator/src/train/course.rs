@@ -5,32 +5,13 @@ use super::settings::Every;
 use super::stored;
 use super::terms::Agreement;
 use crate::refusal::Refusal;
-use crate::watch::{Watch, Work};
+use crate::watch::{Metrics, Watch, Work};
 use reticent_core::Certificate;
-use reticent_report::digits;
 use reticent_train::{Evaluation, Examples, StopCause, Trainer};
-use serde::Serialize;
 use std::path::Path;
 
 /// The most times that a run reports on itself.
 const MOST_REPORTS: f64 = 200.0;
-
-/// One line of `metrics.jsonl`. None of it is computed from private data beyond what the certificate covers.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Metrics {
-    pub(crate) step: u64,
-    pub(crate) epoch: f64,
-    /// Spent so far; none without privacy.
-    pub(crate) epsilon: Option<f64>,
-    pub(crate) validation_loss: Option<f64>,
-    pub(crate) validation_accuracy: Option<f64>,
-    /// The expected number, from the batch size and the clock. How long private steps take is not covered by a certificate: then it is
-    /// shown while they run and not stored.
-    #[serde(skip)]
-    pub(crate) pace: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) examples_per_second: Option<f64>,
-}
 
 /// How a run ended.
 pub(crate) enum End {
@@ -77,7 +58,7 @@ impl Course<'_> {
             }
             if passes(report) || self.trainer.is_finished() {
                 let metrics = self.metrics(start.taken)?;
-                bar.say(&self.words(&metrics));
+                bar.report(&metrics);
                 if let Some(folder) = self.folder {
                     stored::add_metrics(folder, &metrics)?;
                 }
@@ -108,6 +89,7 @@ impl Course<'_> {
         Ok(Metrics {
             step: now.taken,
             epoch: self.agreement.epoch(now.taken),
+            epochs: self.agreement.epoch(self.trainer.steps()),
             epsilon,
             validation_loss: found.map(|found| found.loss),
             // A network whose scores are not numbers answers nothing, right or wrong.
@@ -117,22 +99,6 @@ impl Course<'_> {
             pace,
             examples_per_second: epsilon.is_none().then_some(pace),
         })
-    }
-
-    fn words(&self, metrics: &Metrics) -> String {
-        let steps = self.trainer.steps();
-        let mut words = format!("epoch {:.0}/{:.0}", metrics.epoch, self.agreement.epoch(steps));
-        if let Some(loss) = metrics.validation_loss {
-            words += &format!(", loss {loss:.3}");
-        }
-        if let Some(accuracy) = metrics.validation_accuracy {
-            words += &format!(", accuracy {:.1} %", 100.0 * accuracy);
-        }
-        words += &format!(", {:.0}/s", metrics.pace);
-        if let Some(epsilon) = metrics.epsilon {
-            words += &format!(", ε {}", digits::spent(epsilon));
-        }
-        words
     }
 
     /// What is guaranteed for everything that has been given out; none without privacy.

@@ -13,7 +13,7 @@ use std::path::Path;
 const LINEAR: &[&str] = &["logistic", "svm", "ridge"];
 
 /// Whether a model's name is one of a network that no linear model has.
-pub fn is_network(model: &str) -> bool {
+pub(super) fn is_network(model: &str) -> bool {
     is_file(model) || (PRESETS.iter().any(|(name, _)| *name == model) && !LINEAR.contains(&model))
 }
 
@@ -22,10 +22,7 @@ fn is_file(model: &str) -> bool {
 }
 
 /// Refuses a name that no model has, linear or a network.
-///
-/// # Errors
-/// [`Refusal`] with the names that can be chosen.
-pub fn check_name(model: &str) -> Result<(), Refusal> {
+pub(super) fn check_name(model: &str) -> Result<(), Refusal> {
     let known: Vec<&str> = LINEAR.iter().copied().chain(PRESETS.iter().map(|(name, _)| *name)).collect();
     if is_file(model) || known.contains(&model) {
         return Ok(());

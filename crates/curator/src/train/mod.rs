@@ -15,6 +15,7 @@
 //! | file | step |
 //! |---|---|
 //! | `request`, `resume` | what is asked for: the keys of `run.toml`; a run that goes on |
+//! | `choice` | whether a network is meant, or a linear model |
 //! | `settings` | its numbers checked, before data are read |
 //! | `plan` | a request to a checked [`TrainPlan`]; opens files, reads no examples |
 //! | `source`, `reader` | where data are, and how they become examples |
@@ -25,6 +26,7 @@
 //! | `run` | the whole of it, in order |
 //! | `outcome` | what comes out |
 
+mod choice;
 mod course;
 mod describe;
 mod kept;
@@ -40,12 +42,11 @@ mod stored;
 mod terms;
 
 pub use crate::bill::Sizing;
-pub use describe::{check_name, is_network};
 pub use outcome::{Finished, Interrupted, Noise, Trained};
 pub use plan::TrainPlan;
 pub use request::{Classes, Counted, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
-pub use source::{Part, image_folder};
+pub use source::Part;
 
 pub(crate) use reader::{Input, Reader};
 pub(crate) use settings::{Settings, settle};

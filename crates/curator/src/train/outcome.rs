@@ -1,7 +1,7 @@
 //! What a training gives.
 
-use super::course::Metrics;
 use crate::bill::Sizing;
+use crate::watch::Metrics;
 use reticent_core::Certificate;
 use reticent_report::digits;
 use reticent_train::{PrivacyPlan, Progress};
@@ -84,27 +84,20 @@ pub struct Interrupted {
     /// What is guaranteed for all that was seen; none without privacy.
     #[serde(serialize_with = "sorted")]
     pub certificate: Option<Certificate>,
-    /// The command that ends the run where it stands.
-    pub finish: Option<String>,
     /// Always true.
     pub interrupted: bool,
     /// How many steps there were to be.
     pub of: u64,
     /// The run's folder; none if nothing was stored.
     pub out: Option<PathBuf>,
-    /// The command that goes on.
-    pub resume: Option<String>,
     /// How many steps were taken.
     pub steps: u64,
 }
 
 impl Interrupted {
     pub(super) fn new(progress: Progress, certificate: Option<Certificate>, out: Option<PathBuf>) -> Self {
-        let command =
-            |flag: &str| out.as_ref().map(|out| format!("reticent train --{flag} {}", out.display()));
-        let (resume, finish) = (command("resume"), command("finish"));
         let (steps, of) = (progress.taken, progress.steps);
-        Self { certificate, finish, interrupted: true, of, out, resume, steps }
+        Self { certificate, interrupted: true, of, out, steps }
     }
 }
 

@@ -19,12 +19,14 @@ pub struct Train {
     /// A table, a folder of images, or the name of a dataset in `data_dir`; none for the bundled census records.
     pub data: Option<PathBuf>,
     /// A folder of datasets.
+    #[serde(alias = "data_dir")]
     pub data_dir: Option<PathBuf>,
     /// What is publicly known of the table.
     pub schema: Option<PathBuf>,
     /// Public labelled data to watch the training with, which are not protected.
     pub validation: Option<PathBuf>,
     /// The column with texts.
+    #[serde(alias = "text_column")]
     pub text_column: Option<String>,
     /// A public file with one token per line.
     pub vocabulary: Option<PathBuf>,
@@ -39,6 +41,7 @@ pub struct Train {
     /// Pixels enter as (pixel / 255 - shift) / scale.
     pub scale: Option<OneOrMore>,
     /// The most rows of a user in one step, drawn at random.
+    #[serde(alias = "examples_per_user")]
     pub examples_per_user: Option<u64>,
     /// The name of a network, or the path of its description.
     pub model: Option<String>,
@@ -49,13 +52,15 @@ pub struct Train {
     /// δ of the claim.
     pub delta: Option<f64>,
     /// Noise of a step, σ / clipping norm, instead of ε.
+    #[serde(alias = "noise_multiplier")]
     pub noise_multiplier: Option<f64>,
     /// Train without any protection.
+    #[serde(alias = "non_private")]
     pub non_private: Option<bool>,
     /// What is hidden: `add-remove` or `replace-one`.
     pub neighboring: Option<String>,
     /// A public number near the number of units; without it, part of ε goes into counting them.
-    #[serde(alias = "size")]
+    #[serde(alias = "size", alias = "dataset_size")]
     pub dataset_size: Option<u64>,
     /// The most that the gradient of one unit may weigh.
     pub clip: Option<f64>,
@@ -66,14 +71,17 @@ pub struct Train {
     /// Steps, instead of passes.
     pub steps: Option<u64>,
     /// The expected number of units in a step.
+    #[serde(alias = "batch_size")]
     pub batch_size: Option<u64>,
     /// The rule of descent: `sgd`, `adam` or `adamw`.
     pub optimizer: Option<String>,
     /// The learning rate at its full size.
+    #[serde(alias = "learning_rate")]
     pub learning_rate: Option<f64>,
     /// Share of the last move that sgd keeps.
     pub momentum: Option<f64>,
     /// What pulls weights to 0.
+    #[serde(alias = "weight_decay")]
     pub weight_decay: Option<f64>,
     /// How the learning rate goes on: `constant`, `linear`, `cosine` or `exponential`.
     pub schedule: Option<String>,
@@ -82,6 +90,7 @@ pub struct Train {
     /// The decay of a moving average of the weights, which is then used.
     pub average: Option<f64>,
     /// How often the run is stored: a number of steps, or as in `2epochs`.
+    #[serde(alias = "checkpoint_every")]
     pub checkpoint_every: Option<String>,
     /// Threads to use.
     pub threads: Option<u64>,

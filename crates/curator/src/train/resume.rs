@@ -32,7 +32,7 @@ pub struct Resume {
     #[serde(default)]
     pub finish: bool,
     /// Why it stopped; a choice unless another cause is declared. Goes with `finish`.
-    #[serde(default)]
+    #[serde(default, alias = "stopped_by")]
     pub stopped_by: Option<StopCause>,
 }
 

@@ -90,10 +90,7 @@ pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found
 }
 
 /// The folder of images that a path or name stands for; none if it stands for something else.
-///
-/// # Errors
-/// [`Refusal`] when there is no dataset of that name.
-pub fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathBuf>, Refusal> {
+pub(super) fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathBuf>, Refusal> {
     let holds = |folder: &Path| has_images(folder, Half::Train) || has_images(folder, Half::Test);
     if file.is_dir() {
         return Ok(Some(file.to_owned()).filter(|folder| holds(folder)));

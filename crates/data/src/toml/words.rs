@@ -27,8 +27,11 @@ pub(super) fn explain(
     let value = span.and_then(|span| text.get(span.clone())).map(shown).unwrap_or_default();
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     if let (true, Some((unknown, known))) = (message.starts_with("unknown field"), names.split_first()) {
-        let suggestion = hint(closest(unknown, known));
-        return (fault, format!("unknown key \"{}\"{suggestion}: {}", shown(unknown), list("keys", known)));
+        // A key with underscores that is also read with hyphens is named once.
+        let is_second = |name: &str| name.contains('_') && known.contains(&name.replace('_', "-").as_str());
+        let known: Vec<&str> = known.iter().copied().filter(|name| !is_second(name)).collect();
+        let suggestion = hint(closest(unknown, &known));
+        return (fault, format!("unknown key \"{}\"{suggestion}: {}", shown(unknown), list("keys", &known)));
     }
     let named = key.map(|key| format!("{} = {value}", shown(key))).unwrap_or(value);
     let problem = if let (true, Some((unknown, known))) =

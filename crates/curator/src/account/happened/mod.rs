@@ -1,5 +1,6 @@
 //! What happened: a list of events, or a training run in short.
 
+mod file;
 mod run;
 mod training;
 

@@ -18,14 +18,18 @@ use std::str::FromStr;
 #[serde(default, deny_unknown_fields)]
 pub struct Training {
     /// Noise of a step: σ / clipping norm, above 0. Needed but where it is what is asked for.
+    #[serde(alias = "noise-multiplier")]
     pub noise_multiplier: Option<f64>,
     /// Probability of each record to be in a step; 1 where neither this nor a batch size is given.
+    #[serde(alias = "sampling-rate")]
     pub sampling_rate: Option<f64>,
     /// Number of steps; 1 where neither this nor epochs are given.
     pub steps: Option<u64>,
     /// Number of records; with the batch size it gives the sampling rate.
+    #[serde(alias = "dataset-size")]
     pub dataset_size: Option<u64>,
     /// Records in a batch (on average, when sampled).
+    #[serde(alias = "batch-size")]
     pub batch_size: Option<u64>,
     /// Passes over the data, instead of steps.
     pub epochs: Option<f64>,

@@ -32,7 +32,7 @@ pub struct Estimate {
     #[serde(default)]
     pub epsilon: Option<f64>,
     /// The probability that an answer was kept as it is.
-    #[serde(default)]
+    #[serde(default, alias = "keep-probability")]
     pub keep_probability: Option<f64>,
     /// Confidence of intervals.
     #[serde(default = "ninety_five")]

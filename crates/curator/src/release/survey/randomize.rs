@@ -40,7 +40,7 @@ pub struct Randomize {
     /// Where the randomized column is written, as CSV.
     pub out: PathBuf,
     /// Other columns to copy: they are not protected.
-    #[serde(default)]
+    #[serde(default, alias = "keep-columns")]
     pub keep_columns: Option<Vec<String>>,
 }
 
