@@ -29,7 +29,7 @@ pub(crate) fn warnings(said: &[String]) -> String {
 }
 
 /// A text of the curator: fields become flags.
-fn flags_named(text: &str) -> String {
+pub(crate) fn flags_named(text: &str) -> String {
     fields_named(text, flag)
 }
 

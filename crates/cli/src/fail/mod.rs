@@ -10,7 +10,7 @@ use reticent::data::toml::{Place, locate};
 use std::ffi::OsString;
 use std::fmt;
 
-pub(crate) use from::{warnings, words};
+pub(crate) use from::{flags_named, warnings, words};
 pub(crate) use reticent::report::plain;
 pub(crate) use usage::usage;
 
