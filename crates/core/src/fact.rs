@@ -207,7 +207,7 @@ mod tests {
             (Fact::FittedRows(5), "number of rows: 5"),
             (Fact::DeclaredSize(5), "declared size: 5"),
             (Fact::Weights { count: 3, constant: 0.5 }, "weights: 3, constant feature 0.5"),
-            (Fact::RowNorm { l1: 1.41421 }, "rows of l2 norm at most 1 and l1 norm at most 1.4143"),
+            (Fact::RowNorm { l1: 2.23606 }, "rows of l2 norm at most 1 and l1 norm at most 2.2361"),
             (Fact::Units(9), "the number of units: 9"),
             (Fact::Divisor(64.0), "the divisor of every gradient sum: 64"),
             (Fact::Positive { value: "yes".into(), label: "y".into() }, "positive value yes of y"),

@@ -29,8 +29,6 @@
 pub mod account;
 pub mod audit;
 mod bill;
-#[cfg(test)]
-mod certificate_tests;
 pub mod evaluate;
 pub mod file;
 pub mod fit;

@@ -10,10 +10,9 @@ use reticent_data::toml::TomlError;
 use reticent_erm::ErmError;
 use reticent_noise::NoiseError;
 use reticent_train::TrainError;
-use std::error::Error;
 
 /// The error's own code and words.
-fn as_it_is(error: impl Coded + Error + Send + Sync + 'static) -> Refusal {
+fn as_it_is(error: impl Coded + Send + Sync + 'static) -> Refusal {
     Refusal::new(error.code(), error.to_string()).because(error)
 }
 

@@ -43,8 +43,8 @@ pub struct Refusal {
     code: Code,
     subject: Subject,
     /// What it was met in, outermost first, each followed by a colon.
-    within: String,
-    message: String,
+    within: Box<str>,
+    message: Box<str>,
     place: Option<Box<Place>>,
     source: Option<Box<dyn Error + Send + Sync>>,
     exact: bool,
@@ -53,8 +53,16 @@ pub struct Refusal {
 impl Refusal {
     /// A message that says itself what it is about.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        let (subject, within) = (Subject::Message, String::new());
-        Self { code, subject, within, message: message.into(), place: None, source: None, exact: false }
+        let (subject, within) = (Subject::Message, Box::default());
+        Self {
+            code,
+            subject,
+            within,
+            message: message.into().into(),
+            place: None,
+            source: None,
+            exact: false,
+        }
     }
 
     /// The value of a field is outside its range, unless [`coded`](Self::coded) otherwise.
@@ -129,7 +137,7 @@ impl Refusal {
 
     /// The same refusal, met in something that the message names first.
     pub fn within(self, name: &str) -> Self {
-        Self { within: format!("{name}: {}", self.within), ..self }
+        Self { within: format!("{name}: {}", self.within).into(), ..self }
     }
 
     /// The same refusal, at a place that the message does not name yet.

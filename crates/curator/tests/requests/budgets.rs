@@ -1,8 +1,6 @@
 //! Requests in sessions with a limit: what is charged is at most what is claimed, as one plan, and what is refused is refused
 //! before a value is read.
 
-#![allow(clippy::unwrap_used)]
-
 use reticent_accounting::filter::{Budget, Filter, Rule};
 use reticent_core::{
     Certificate, Code, Delta, Epsilon, Event, Guarantee, Ledger, LedgerError, Neighboring, Plan,

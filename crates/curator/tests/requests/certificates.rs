@@ -1,13 +1,13 @@
 //! The certificate of every request follows from its own events.
 
-use crate::fit::Fit;
-use crate::release::Release;
-use crate::release::survey::Randomize;
-use crate::schema::LearnSchema;
-use crate::train::{Train, Trained};
-use crate::{Planned, Request, Session};
 use reticent_accounting::{Verdict, verify};
 use reticent_core::{Certificate, Fact};
+use reticent_curator::fit::Fit;
+use reticent_curator::release::Release;
+use reticent_curator::release::survey::Randomize;
+use reticent_curator::schema::LearnSchema;
+use reticent_curator::train::{Train, Trained};
+use reticent_curator::{Planned, Request, Session};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
