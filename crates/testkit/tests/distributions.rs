@@ -158,7 +158,7 @@ fn selections() {
     let mut tally = |selection: &Selection| {
         let mut seen = vec![0u64; scores.len()];
         let mut draws = free.draws(&selection.event()).unwrap();
-        (0..MILLION / 2).for_each(|_| seen[draws.draw(&selection, &scores).unwrap()] += 1);
+        (0..MILLION / 2).for_each(|_| seen[draws.draw(selection, &scores).unwrap()] += 1);
         seen
     };
     for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
