@@ -9,7 +9,7 @@ use reticent_noise::query::{
     BoundedSum, Noise, Quantile, RankTable, Terms, best_price, count, counts, even_candidates, histogram,
     mean, mode, proportion, quote, stable_histogram, sum,
 };
-use reticent_noise::{Entropy, NoiseError, PaidSource, Session};
+use reticent_noise::{Entropy, NoiseError, PaidSource, Releaser, Session};
 use reticent_testkit::replay::{Query, Report, compare};
 use std::collections::BTreeMap;
 
@@ -70,6 +70,13 @@ impl Query for Ask {
     type Answer = String;
 
     fn run(&self, rows: &[f64], source: &mut impl PaidSource) -> String {
+        self.answer(rows, source)
+    }
+}
+
+impl Ask {
+    /// The answer through any source: the question about no rows is also quoted.
+    fn answer(&self, rows: &[f64], source: &mut impl Releaser) -> String {
         let t = &self.terms;
         let kept: Vec<f64> = rows.iter().copied().filter(|row| !(self.filtered && row.is_nan())).collect();
         let rows = &kept[..];
@@ -176,7 +183,7 @@ fn terms(neighboring: Neighboring, noise: Noise) -> Terms {
 
 /// What was quoted for a table without rows pays for the same question about these rows, and nothing of it is left.
 fn paid_by_its_quote(ask: &Ask, rows: &[f64], session: &mut Session) {
-    let plan = quote(|source| Ok::<_, NoiseError>(ask.run(&[], source))).unwrap();
+    let plan = quote(|source| Ok::<_, NoiseError>(ask.answer(&[], source))).unwrap();
     let mut permit = session.charge(&plan).unwrap();
     let answer = ask.run(rows, &mut session.with(&mut permit));
     assert!(permit.is_used_up() && answer.starts_with("Ok"), "{:?}: {answer}", ask.operator);
