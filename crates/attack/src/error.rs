@@ -98,3 +98,21 @@ impl Coded for AttackError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn codes_and_sources_are_those_of_their_makers() {
+        // Somebody who asks to stop has found no defect.
+        assert_eq!(AttackError::Interrupted.code(), Code::References);
+        assert_eq!(AttackError::premise("kind", "none", "give one").code(), Code::Premise);
+        assert_eq!(AttackError::invalid("label", "none", "give one").code(), Code::Range);
+        let thread = AttackError::Thread(io::Error::from(io::ErrorKind::WouldBlock));
+        let reference = AttackError::Reference { index: 1, error: Box::new(thread) };
+        let system = reference.source().unwrap().source().unwrap();
+        assert!(system.downcast_ref::<io::Error>().is_some());
+    }
+}

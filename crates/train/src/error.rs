@@ -141,3 +141,36 @@ impl Coded for TrainError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_not_a_broken_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("no folder").join("weights");
+        let error = reticent_data::write_atomic(&path, b"x").unwrap_err();
+        let text = error.to_string();
+        let error = TrainError::Unwritten { error, kept: "; the last one is kept" };
+        assert_eq!(error.to_string(), format!("{text}; the last one is kept"));
+        let data = error.source().and_then(|source| source.downcast_ref::<DataError>()).unwrap();
+        assert_eq!(error.code(), data.code());
+        assert_ne!(error.code(), Code::Broken);
+        let system = data.source().and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
+        assert_eq!(system.kind(), std::io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn the_error_behind_another_is_its_source() {
+        let inner = TrainError::invalid("clip", 0, "give more");
+        let place = Box::new(Place::of("clip = 0", 7..8));
+        let described =
+            TrainError::Described { file: "model.toml".to_owned(), place, error: Box::new(inner) };
+        assert!(described.source().unwrap().to_string().starts_with("clip = 0"));
+        assert!(TrainError::file(Path::new("a"), "odd").source().is_none());
+        let read = TrainError::file(Path::new("a"), "odd").because(std::io::Error::other("disk"));
+        assert_eq!((read.source().unwrap().to_string(), read.code()), ("disk".to_owned(), Code::Broken));
+    }
+}
