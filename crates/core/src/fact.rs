@@ -83,6 +83,9 @@ pub enum Fact {
     Vocabulary,
     /// The key that divides rows into those for training and those for testing.
     SplitKey(String),
+    /// What follows from an answer that was paid for, such as a default that a noisy count decided: it says no more about
+    /// the data than that answer. It reads as the fact itself.
+    Decided(Box<Fact>),
     /// A text.
     Other(String),
 }
@@ -126,6 +129,7 @@ impl fmt::Display for Fact {
             }
             Self::Vocabulary => f.write_str("vocabulary and length of the texts"),
             Self::SplitKey(key) => write!(f, "split key: {key}"),
+            Self::Decided(fact) => fact.fmt(f),
             Self::Stopped(text) | Self::Other(text) => f.write_str(text),
         }
     }
@@ -212,6 +216,7 @@ mod tests {
             (Fact::Divisor(64.0), "the divisor of every gradient sum: 64"),
             (Fact::Positive { value: "yes".into(), label: "y".into() }, "positive value yes of y"),
             (Fact::SplitKey("k".into()), "split key: k"),
+            (Fact::Decided(Box::new(Fact::Regularization(0.5))), "regularization: 0.5"),
         ];
         for (fact, text) in known {
             let json = serde_json::to_value(&fact).unwrap();

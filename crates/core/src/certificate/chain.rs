@@ -83,10 +83,16 @@ impl Certificate {
         Ok(Self { events, guarantee, accountant, ..self })
     }
 
-    /// The same, saying that the number of units was counted with noise first: it is then not public.
+    /// The same, saying that the number of units was counted with noise first: it is then not public, and what depends on
+    /// it follows from the count.
     #[must_use]
     pub fn counted(mut self) -> Self {
         self.public.retain(|fact| !matches!(fact, Fact::Units(_) | Fact::DeclaredSize(_)));
+        for fact in &mut self.public {
+            if matches!(fact, Fact::Divisor(_) | Fact::Regularization(_)) {
+                *fact = Fact::Decided(Box::new(fact.clone()));
+            }
+        }
         self.accountant = format!("{COUNT}, then {}", self.accountant);
         self
     }

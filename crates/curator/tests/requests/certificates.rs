@@ -31,7 +31,7 @@ fn desk() -> (tempfile::TempDir, PathBuf) {
         let (age, kind) = (17 + row * 29 % 74, ["a", "b", "c"][(row % 3) as usize]);
         table.push_str(&format!("{age},{kind},{}\n", if age > 45 { "yes" } else { "no" }));
     }
-    let net = "input = [6]\nloss = \"cross-entropy\"\n\n[[layer]]\nkind = \"linear\"\nout = 2\n";
+    let net = "input = [7]\nloss = \"cross-entropy\"\n\n[[layer]]\nkind = \"linear\"\nout = 2\n";
     for (name, text) in [("t.csv", table.as_str()), ("schema.toml", SCHEMA), ("net.toml", net)] {
         fs::write(folder.path().join(name), text).unwrap();
     }
@@ -110,7 +110,7 @@ fn those_of_linear_models_hold() {
         ("output", None, &["add-remove", "replace-one"][..]),
         ("objective", None, &["add-remove", "replace-one"]),
         ("objective", Some(1e-6), &["add-remove", "replace-one"]),
-        ("gradient", Some(1e-6), &["add-remove", "replace-one"]),
+        ("descent", Some(1e-6), &["add-remove", "replace-one"]),
         ("sgd", Some(1e-6), &["add-remove", "replace-one"]),
         ("chaudhuri-2011", None, &["replace-one"]),
         ("kifer-2012", Some(1e-6), &["add-remove"]),
@@ -157,9 +157,11 @@ fn those_of_a_learnt_schema_and_of_what_is_made_with_it_hold() {
     holds(&cost, &json!("learn"));
     let text = learnt.schema.to_toml();
     fs::write(place.join("schema.toml"), &text).unwrap();
-    for words in [json!({"epsilon": 2}), json!({"epsilon": 2, "dataset-size": 300})] {
-        let made = fitted(&place, &words);
-        holds(&made, &words);
+    let network = json!({"epsilon": 2, "model": "mlp"});
+    let linear = [json!({"epsilon": 2}), json!({"epsilon": 2, "dataset-size": 300})];
+    let fits = linear.iter().map(|words| (words, fitted(&place, words)));
+    for (words, made) in fits.chain([(&network, trained(&place, &network))]) {
+        holds(&made, words);
         // What learning it took enters as it is.
         assert_eq!(made.events[..cost.events.len()], cost.events, "{made:?}");
         assert!(made.guarantee.epsilon > cost.guarantee.epsilon && made.public.contains(&Fact::LearntSchema));
