@@ -14,7 +14,7 @@
 //! count.check()?.run(&mut session)?;
 //! // The second count would exceed the limit: it is refused before a row is read.
 //! let refusal = count.check()?.run(&mut session).err().ok_or("charged beyond the limit")?;
-//! assert_eq!(refusal.code(), Code::Budget);
+//! assert_eq!(refusal.code(), Code::Spent);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
