@@ -72,7 +72,7 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
     };
     match answer(parsed.command, progress) {
         Ok(output) => Finished { status: output.status, stdout: output.stdout, stderr: output.warnings },
-        Err(failure) => mistake(&failure.as_typed(words), words),
+        Err(failure) => mistake(&failure.shown_as_typed(words), words),
     }
 }
 

@@ -124,8 +124,8 @@ impl Typed {
             return Err(self.mistakes.swap_remove(at).failure);
         }
         let is_list = matches!(refusal.code(), Code::List | Code::Bounds);
-        let as_typed = is_list || field == "candidates" || value == "NaN";
-        let text = self.texts.into_iter().find(|(known, _)| as_typed && known == field);
+        let shown_as_typed = is_list || field == "candidates" || value == "NaN";
+        let text = self.texts.into_iter().find(|(known, _)| shown_as_typed && known == field);
         Err(match text {
             Some((_, text)) => Fail::from(refusal).shown(text),
             None => refusal.into(),

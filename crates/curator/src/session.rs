@@ -1,4 +1,22 @@
 //! Whose data are asked about, who pays, and who watches.
+//!
+//! ```
+//! use reticent_accounting::filter::Budget;
+//! use reticent_core::{Code, Epsilon, Guarantee, Neighboring};
+//! use reticent_curator::release::{Question, Release};
+//! use reticent_curator::{Planned, Request, Session};
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("visits.csv");
+//! # std::fs::write(&file, "age\n30\n41\n57\n")?;
+//! let ledger = Budget::new(Guarantee::pure(Epsilon::new(1.5)?), Neighboring::AddRemove)?;
+//! let mut session = Session::new("visits", "row", Neighboring::AddRemove, Box::new(ledger))?;
+//! let count = Release::new(&file, Question::Count { column: None, error: None }, 1.0);
+//! count.check()?.run(&mut session)?;
+//! // The second count would exceed the limit: it is refused before a row is read.
+//! let refusal = count.check()?.run(&mut session).err().ok_or("charged beyond the limit")?;
+//! assert_eq!(refusal.code(), Code::Spent);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::refusal::Refusal;
 use crate::watch::{Unwatched, Watch};

@@ -147,7 +147,7 @@ impl Fail {
     }
 
     /// The same mistake with a refused number of a request as it was typed: `1e-9`, and not `0.000000001`.
-    pub(crate) fn as_typed(mut self, words: &[OsString]) -> Self {
+    pub(crate) fn shown_as_typed(mut self, words: &[OsString]) -> Self {
         if !self.exact
             && let About::Value { flag, value } = &mut self.about
             && let Some(typed) = typed(words, flag)

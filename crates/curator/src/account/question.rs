@@ -11,6 +11,27 @@ use serde::{Deserialize, Serialize};
 const MOST_ORDERS: usize = 10_000;
 
 /// What is asked about events.
+///
+/// ```
+/// use reticent_curator::account::{Account, Budget, Happened, Question, Training};
+/// # fn answered(question: Question, training: Training) -> Result<(), reticent_curator::Refusal> {
+/// #     Account::new(question, Happened::Training(training)).answer().map(drop)
+/// # }
+/// let run = || Training { noise_multiplier: Some(1.0), sampling_rate: Some(0.01), steps: Some(100), ..Training::default() };
+/// let (delta, budget) = (1e-5, Budget { epsilon: 1.0, delta: 1e-5 });
+/// answered(Question::Delta { epsilon: 1.0, width: None }, run())?;
+/// answered(Question::Noise(budget), Training { noise_multiplier: None, ..run() })?;
+/// answered(Question::Steps(budget), Training { steps: None, ..run() })?;
+/// answered(Question::Rate(budget), Training { sampling_rate: None, ..run() })?;
+/// answered(Question::Rdp { orders: vec![2.0, 32.0], delta: None }, run())?;
+/// answered(Question::Tradeoff { fpr: vec![0.01], drawn: false }, run())?;
+/// answered(Question::Group { size: 3, delta: Some(delta) }, run())?;
+/// answered(Question::Outcome { probability: 0.05, delta: None }, run())?;
+/// answered(Question::Posterior { prior: vec![0.5], epsilon: None, delta: Some(delta), drawn: false }, run())?;
+/// answered(Question::Compare { delta, curves: false }, run())?;
+/// answered(Question::Statement { delta, unit: None }, run())?;
+/// # Ok::<(), reticent_curator::Refusal>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {

@@ -49,3 +49,6 @@ pub(crate) use model::reference_terms;
 pub(crate) use rows::{encode, read, unlabelled};
 pub(crate) use stored::{Stored, certificate as stored_certificate, verify};
 pub(crate) use task::Task;
+
+#[cfg(test)]
+mod tests;

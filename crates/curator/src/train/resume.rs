@@ -13,6 +13,21 @@ use std::path::PathBuf;
 
 /// The run of a folder to go on with.
 ///
+/// ```
+/// use reticent_curator::train::{Resume, Train, Trained};
+/// use reticent_curator::{Planned, Request, Session};
+/// # let place = tempfile::tempdir().map_err(reticent_curator::Refusal::internal)?;
+/// # let folder = place.path().join("run");
+/// let (epsilon, delta, steps) = (Some(1.0), Some(1e-6), Some(3));
+/// let request = Train { epsilon, delta, steps, out: Some(folder.clone()), ..Train::default() };
+/// let mut session = Session::without_limit()?;
+/// let first = request.check()?.run(&mut session)?;
+/// // The run took all its steps: going on gives the same model, and draws nothing.
+/// let again = Resume::new(folder).check()?.run(&mut session)?;
+/// assert!(matches!((first, again), (Trained::Finished(a), Trained::Finished(b)) if a.certificate == b.certificate));
+/// # Ok::<(), reticent_curator::Refusal>(())
+/// ```
+///
 /// # Guarantee
 /// Its certificate speaks for the whole run, however often it was resumed. A session is charged for the whole run again, the count
 /// of the rows included, because it need not be the session that the run began in: resume in one that has nothing of
@@ -37,6 +52,11 @@ pub struct Resume {
 }
 
 impl Resume {
+    /// The run of this folder, to go on as it began.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), changes: Train::default(), finish: false, stopped_by: None }
+    }
+
     /// The file that says what the run is.
     pub fn file(&self) -> PathBuf {
         self.folder.join(RUN_FILE)
