@@ -43,7 +43,7 @@ fn tenth(folder: &Folder) -> String {
     let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
     let mut rows = Vec::new();
     let mut visit = |row: u64, cells: &[Cell<'_>]| -> Result<(), DataError> {
-        if row % 10 == 0 {
+        if row.is_multiple_of(10) {
             rows.push(cells.iter().map(|cell| cell.csv_text().into_owned()).collect::<Vec<_>>());
         }
         Ok(())

@@ -25,6 +25,10 @@ impl Ledger for Shared {
     fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError> {
         self.0.borrow_mut().reserve(plan)
     }
+
+    fn neighboring(&self) -> Option<Neighboring> {
+        Some(self.0.borrow().neighboring())
+    }
 }
 
 fn guarantee(epsilon: f64, delta: f64) -> Guarantee {

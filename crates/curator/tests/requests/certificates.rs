@@ -91,7 +91,7 @@ fn those_of_answers_hold() {
                 let question = serde_json::from_value(question.clone()).unwrap();
                 let mut request = Release::new(place.join("t.csv"), question, 1.0);
                 request.delta = delta;
-                request.neighboring = crate::neighboring(relation).unwrap();
+                request.neighboring = reticent_curator::neighboring(relation).unwrap();
                 let words = serde_json::to_value(&request).unwrap();
                 holds(&ran(&request, &words).certificate, &words);
             }

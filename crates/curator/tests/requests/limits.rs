@@ -95,8 +95,8 @@ fn exact_scores_are_refused_and_so_is_what_an_exact_model_predicts() {
     let desk = Desk::new();
     let (private, exact, data) = (desk.model("private", Some(1.0)), desk.model("exact", None), desk.table());
     refused(Evaluate { model: private.clone(), data: data.clone(), part: None }.check().unwrap());
-    refused(Predict { model: exact, data: data.clone(), part: None }.check().unwrap());
-    let predicted = Predict { model: private, data, part: None }.check().unwrap();
+    refused(Predict { model: exact, data: data.clone(), part: None, out: None }.check().unwrap());
+    let predicted = Predict { model: private, data, part: None, out: None }.check().unwrap();
     assert_eq!(predicted.run(&mut limited("row", 1.0)).unwrap().rows, 400);
 }
 
