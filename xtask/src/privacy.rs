@@ -51,7 +51,10 @@ const NAMES: &[&str] = &[
     // What a mechanism is made with, and the right to draw.
     "Draws",
     "NoiseMultiplier",
+    "PaidSource",
+    "PerRecord",
     "Permit",
+    "Randomness",
     "Rehearsal",
     "SamplingRate",
     "Sensitivity",
@@ -110,9 +113,9 @@ fn named(source: &str) -> Vec<(usize, String)> {
             found.extend(of_facade(&tokens, at + 3));
         } else if word.starts_with("reticent") && is_renamed {
             found.push((line, format!("{word} as")));
-        } else if word.starts_with("reticent_") && is_path {
-            found.push((line, word.to_owned()));
-        } else if NAMES.contains(&word) && !is_variant(&tokens, at) {
+        } else if (word.starts_with("reticent_") && is_path)
+            || (NAMES.contains(&word) && !is_variant(&tokens, at))
+        {
             found.push((line, word.to_owned()));
         } else if VARIANTS.contains(&word) && is_path {
             found.push((line, format!("{word}::")));
