@@ -7,7 +7,7 @@ use crate::schema::LearnSchema;
 use crate::train::{Train, Trained};
 use crate::{Planned, Request, Session};
 use reticent_accounting::{Verdict, verify};
-use reticent_core::{Certificate, Fact};
+use reticent_core::{Certificate, Event, Fact};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,6 +145,16 @@ fn those_of_networks_hold() {
     ] {
         holds(&trained(&place, &words), &words);
     }
+}
+
+#[test]
+fn a_new_run_pays_for_its_own_count() {
+    let (_folder, place) = desk();
+    let counted = json!({"size": 300, "epsilon": 0, "events": "[]"});
+    let given = trained(&place, &json!({"epsilon": 3, "counted": counted}));
+    let own = trained(&place, &json!({"epsilon": 3}));
+    assert!(matches!(given.events[0], Event::DiscreteLaplace { .. }), "{given:?}");
+    assert_eq!((given.events, given.guarantee), (own.events, own.guarantee));
 }
 
 #[test]
