@@ -70,7 +70,8 @@ fn older_certificates_of_decided_events_are_taken_at_their_claim() {
     let claimed = fixed.guarantee.epsilon.get();
     assert!(upper(&fixed, &at(1e-3)).unwrap() < 0.9 * claimed);
     let found = upper(&decided, &at(1e-3)).unwrap();
-    assert!(found >= claimed * (1.0 - 1e-9), "{found} below {claimed}");
+    // A larger delta gains next to nothing from the claim alone.
+    assert!(found > 0.999 * claimed && found <= claimed, "{found} of {claimed}");
     assert_eq!(upper(&decided, &at(1e-9)), None);
 }
 

@@ -35,8 +35,8 @@ fn a_missing_baseline_is_a_warning_only_where_one_is_expected() {
 
 #[test]
 fn what_needs_references_cannot_run_without() {
-    let mut parts = parts(60, 1.0, 0.0);
-    parts.scores = Some((0..60).map(|record| uniform(record, "s")).collect());
+    let mut parts = parts(400, 1.0, 0.0);
+    parts.scores = Some((0..400).map(|record| uniform(record, "s")).collect());
     let study = Study::new(parts).unwrap();
     let bare = study.without_references();
     for attack in Attack::ALL {

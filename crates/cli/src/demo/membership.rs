@@ -97,8 +97,8 @@ fn attacked(tour: &mut Tour, name: &str, about: &str, training: &Call) -> Result
         rate: lowest(&headline.performance.rates),
         epsilon_lower: findings.epsilon_lower.clone(),
         performance: headline.performance.clone(),
-        report: tour.folder.shown(&format!("{name}/report.html")),
-        link: format!("{name}/report.html"),
+        report: tour.folder.shown(&format!("{name}-audit/report.html")),
+        link: format!("{name}-audit/report.html"),
         commands: vec![
             training.clone().flag("--out", &format!("my-{name}")).shown(),
             audit.shown(),

@@ -160,11 +160,6 @@ fn runs() {
             "error[R103]: run.toml:6: epochs = 2: give --epochs or --steps, not both\n",
             "6 | epochs = 2\n  |          ^",
         ),
-        (
-            "epsilon = 1\n[counted]\nsize = 4\nepsilon = 0\nevents = \"[]\"",
-            "error[R103]: run.toml:7: counted.size = 4: leave it out: a new run counts its rows itself",
-            "7 | size = 4\n  |        ^",
-        ),
         ("epsilon = ", "error[R311]: run.toml:5: not valid TOML: ", "5 | epsilon = \n  |           ^"),
     ] {
         std::fs::write(folder.path().join("run.toml"), format!("{head}{line}\n")).unwrap();

@@ -81,7 +81,7 @@ fn the_count_and_the_budget_are_those_that_the_run_began_with() {
     // Before its terms were stored, nothing but the request in the ledger is there to compare with.
     without_terms(&folder);
     for (text, why) in
-        [(&uncounted, "the count of the rows is missing"), (&cheaper(&run), "not the count of the rows")]
+        [(&uncounted, "the count of the rows is missing"), (&cheaper(&run), "as the cost of its events")]
     {
         folder.file("run/run.toml", text);
         let line = refusal(&["train", "--resume", &out]);

@@ -29,7 +29,7 @@ pub(super) fn additive(release: &Release, error: Option<f64>) -> Result<Terms, R
     let delta = match (noise, delta) {
         (Noise::Laplace, Some(given)) => {
             let remedy = "leave it out: Laplace noise needs none (or choose ⟦mechanism⟧ gaussian)";
-            return Err(Refusal::conflict("delta", given, remedy));
+            return Err(Refusal::conflict("delta", given, remedy).exactly());
         }
         (Noise::Laplace, None) => Delta::ZERO,
         (_, Some(given)) => given,

@@ -215,6 +215,7 @@ fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::Fit;
     use crate::folder::CERTIFICATE_FILE;
 
     fn put(folder: &Path, name: &str, text: &str) {
@@ -286,13 +287,10 @@ mod tests {
     fn a_report_is_of_the_files_that_belong_together_and_goes_where_the_audit_is() {
         let place = tempfile::tempdir().unwrap();
         let (model, beside) = (place.path().join("model"), place.path().join("model-audit"));
-        let seal =
-            format!(r#"{{"digests": {{"weights.safetensors": "{}"}}}}"#, crate::folder::digest(b"own"));
-        put(&model, MODEL_FILE, &seal);
-        put(&model, CERTIFICATE_FILE, "null");
-        put(&model, "weights.safetensors", "own");
-        put(&beside, AUDIT_FILE, &findings(""));
         let mut session = Session::without_limit().unwrap();
+        let fit = Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() };
+        fit.check().unwrap().run(&mut session).unwrap();
+        put(&beside, AUDIT_FILE, &findings(""));
         let report = Report { folder: model.clone(), ..Report::default() };
         let written = report.check().unwrap().run(&mut session).unwrap();
         assert_eq!(written.out, beside);

@@ -97,7 +97,7 @@ pub struct Train {
     /// The run's folder, which must be new.
     pub out: Option<PathBuf>,
     /// The number of units that was counted with noise when the run began. The run writes it, and takes it over when it
-    /// goes on; a new run that is given one is refused.
+    /// goes on; a new run leaves it aside, counts for itself and pays for that.
     pub counted: Option<Counted>,
 }
 
@@ -267,14 +267,6 @@ impl Train {
         settle(&mut self.clone()).map(|_| ())
     }
 
-    /// Refuses a count that nobody paid for in this run.
-    pub(super) fn check_not_counted(&self, remedy: &str) -> Result<(), Refusal> {
-        match &self.counted {
-            Some(counted) => Err(Refusal::conflict("counted.size", counted.size, remedy)),
-            None => Ok(()),
-        }
-    }
-
     pub(crate) fn is_private(&self) -> bool {
         self.non_private != Some(true)
     }
@@ -284,8 +276,7 @@ impl Request for Train {
     type Planned = TrainPlan;
 
     fn check(&self) -> Result<TrainPlan, Refusal> {
-        self.check_not_counted("leave it out: a new run counts its rows itself, and pays for that")?;
-        plan(self.clone(), None)
+        plan(Self { counted: None, ..self.clone() }, None)
     }
 }
 
@@ -295,22 +286,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_gives_a_new_run_its_count() {
-        let counted = |epsilon: f64, events: &str| Counted { size: 60, epsilon, events: events.to_owned() };
-        let run = Train {
-            epsilon: Some(3.0),
-            delta: Some(1e-6),
-            counted: Some(counted(0.0, "[]")),
-            ..Train::default()
-        };
-        let refusal = run.check().unwrap_err();
-        assert_eq!((refusal.code(), refusal.field()), (Code::Conflict, Some("counted.size")));
-        // Nor a run that goes on.
+    fn a_run_that_goes_on_keeps_its_count() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("run.toml"), "epsilon = 3\ndelta = 1e-6\n").unwrap();
-        let resume =
-            Resume { folder: folder.path().to_owned(), changes: run, finish: false, stopped_by: None };
-        assert_eq!(resume.check().unwrap_err().field(), Some("counted.size"));
+        let counted = Counted { size: 60, epsilon: 0.0, events: "[]".to_owned() };
+        let changes = Train { counted: Some(counted), ..Train::default() };
+        let resume = Resume { folder: folder.path().to_owned(), changes, finish: false, stopped_by: None };
+        let refusal = resume.check().unwrap_err();
+        assert_eq!((refusal.code(), refusal.field()), (Code::Conflict, Some("counted")));
     }
 
     #[test]

@@ -92,7 +92,10 @@ impl Request for Resume {
             let remedy = "leave it out: a resumed run stays where it is";
             return Err(Refusal::conflict("out", out.display(), remedy));
         }
-        self.changes.check_not_counted("leave it out: the count that the run began with stands")?;
+        if let Some(counted) = &self.changes.counted {
+            let remedy = "leave it out: the count that the run began with stands";
+            return Err(Refusal::conflict("counted", counted.size, remedy));
+        }
         if !self.file().is_file() {
             let remedy = match is_beginning(&self.folder) {
                 true => {

@@ -1,7 +1,7 @@
 //! The certificate of every request follows from its own events.
 
 use reticent_accounting::{Verdict, verify};
-use reticent_core::{Certificate, Fact};
+use reticent_core::{Certificate, Event, Fact};
 use reticent_curator::fit::Fit;
 use reticent_curator::release::Release;
 use reticent_curator::release::survey::Randomize;
@@ -32,7 +32,10 @@ fn desk() -> (tempfile::TempDir, PathBuf) {
         table.push_str(&format!("{age},{kind},{}\n", if age > 45 { "yes" } else { "no" }));
     }
     let net = "input = [7]\nloss = \"cross-entropy\"\n\n[[layer]]\nkind = \"linear\"\nout = 2\n";
-    for (name, text) in [("t.csv", table.as_str()), ("schema.toml", SCHEMA), ("net.toml", net)] {
+    let test = "age,kind,rich\n30,a,no\n60,b,yes\n";
+    for (name, text) in
+        [("t.csv", table.as_str()), ("test.csv", test), ("schema.toml", SCHEMA), ("net.toml", net)]
+    {
         fs::write(folder.path().join(name), text).unwrap();
     }
     let path = folder.path().to_owned();
@@ -119,7 +122,7 @@ fn those_of_linear_models_hold() {
         for relation in relations {
             let mut words = json!({"epsilon": 2, "delta": delta, "method": method, "neighboring": relation});
             if *relation == "replace-one" {
-                words["test"] = json!(place.join("t.csv"));
+                words["test"] = json!(place.join("test.csv"));
                 holds(&fitted(&place, &words), &words);
                 continue;
             }
@@ -145,6 +148,16 @@ fn those_of_networks_hold() {
     ] {
         holds(&trained(&place, &words), &words);
     }
+}
+
+#[test]
+fn a_new_run_pays_for_its_own_count() {
+    let (_folder, place) = desk();
+    let counted = json!({"size": 300, "epsilon": 0, "events": "[]"});
+    let given = trained(&place, &json!({"epsilon": 3, "counted": counted}));
+    let own = trained(&place, &json!({"epsilon": 3}));
+    assert!(matches!(given.events[0], Event::DiscreteLaplace { .. }), "{given:?}");
+    assert_eq!((given.events, given.guarantee), (own.events, own.guarantee));
 }
 
 #[test]
