@@ -215,7 +215,9 @@ fn several_filters_side_by_side_exceed_their_delta_without_a_split() {
         (!after.is_empty()).then_some(after)
     };
     for one in &start {
-        assert!(exact_delta(&questions, one, &by_filter, epsilon, 24) <= delta);
+        // A leak of all of δ is allowed; the sum over answers is rounded.
+        let found = exact_delta(&questions, one, &by_filter, epsilon, 24);
+        assert!(found <= delta + 1e-12, "{found}");
     }
     let found = exact_delta(&questions, &start, &next, epsilon, 24);
     println!("side by side {found:.4e}, each for {delta}");
@@ -225,7 +227,7 @@ fn several_filters_side_by_side_exceed_their_delta_without_a_split() {
 
 #[test]
 fn the_order_of_questions_decides_what_the_basic_filter_admits() {
-    let start = Filter::new(total(0.5, 0.05), Neighboring::AddRemove, Rule::Basic).unwrap();
+    let start = Filter::new(total(0.51, 0.05), Neighboring::AddRemove, Rule::Basic).unwrap();
     let admitted = |units: [i64; 3]| {
         let ask = |filter: Filter, units| by_filter(&filter, Question { units, leak: 0.0 });
         units.into_iter().try_fold(start.clone(), ask).is_some()
@@ -419,7 +421,7 @@ fn no_client_of_a_session_exceeds_its_budget_by_drawing_in_turn() {
     println!("a client gets {found:.4e} of {}", limit.delta);
     assert!(found <= limit.delta.get() && found > 0.1 * limit.delta.get(), "{found}");
     // A permit covers each of its events once.
-    assert!(client.allows(&[0, 2], &[1, 10]) && !client.allows(&[0, 2], &[1, 1]));
+    assert!(client.allows(&[1, 2], &[1, 10]) && !client.allows(&[1, 2], &[1, 1]));
 }
 
 #[test]
