@@ -24,7 +24,7 @@
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress, and being asked to stop |
 //! | [`quantity`] | numbers and names that several requests share, checked |
-//! | [`file`] | where a file may be written |
+//! | [`mod@file`] | where a file may be written |
 
 pub mod account;
 pub mod audit;
