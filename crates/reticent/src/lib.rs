@@ -99,8 +99,8 @@
 //! use reticent::curator::{Planned, Request, Session};
 //! # let folder = tempfile::tempdir()?;
 //! # let scores = folder.path().join("scores.csv");
-//! // The model gives away a tenth of the members.
-//! let row = |record: u64| (record * 7919 % 2003 < 1000, record % 10 == 0, record * 104_729 % 1000);
+//! // The model gives away a fifth of the members.
+//! let row = |record: u64| (record * 7919 % 2003 < 1000, record % 5 == 0, record * 104_729 % 1000);
 //! let lines = (0..2000).map(row).map(|(member, told, score)| {
 //!     format!("{},{}\n", if member && told { 2000 } else { score }, u8::from(member))
 //! });
