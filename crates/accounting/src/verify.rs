@@ -44,8 +44,8 @@ impl fmt::Display for Verdict {
 /// # Guarantee
 /// [`Verdict::Holds`] only if mechanisms with these events under the certificate's relation are (ε, δ)-private, up to a
 /// relative 10⁻⁹ of ε and δ; [`Verdict::Fails`] only if some mechanism with these events is not. That the events are those
-/// that happened is not checked, nor are those that an earlier answer decided, on which no claim rests. A certificate that
-/// itself names a premise which voids its claim never holds.
+/// that happened is not checked, nor are those that an earlier answer decided, on which no claim rests; a claim that has
+/// nothing but itself for such events never holds. Nor does a certificate that names a premise which voids its claim.
 ///
 /// # Reference
 /// Those of [`Method::Basic`] and [`Method::Pld`].
@@ -53,7 +53,10 @@ impl fmt::Display for Verdict {
 /// # Errors
 /// [`AccountingError::Invalid`] when the events cannot be counted.
 pub fn verify(certificate: &Certificate) -> Result<Verdict, AccountingError> {
-    let verdict = by_events(certificate)?;
+    let verdict = match stands_alone(certificate) {
+        true => decided(certificate)?,
+        false => by_events(certificate)?,
+    };
     let is_void = certificate.public.iter().any(|fact| matches!(fact, Fact::DraftSchema));
     Ok(match verdict {
         Verdict::Holds(_) if is_void => {
@@ -61,6 +64,24 @@ pub fn verify(certificate: &Certificate) -> Result<Verdict, AccountingError> {
             Verdict::Unknown { reason: reason.to_owned() }
         }
         other => other,
+    })
+}
+
+/// Whether the claim's only event is the claim itself, and what happened was decided by earlier answers: so are certificates
+/// read that were written before shares were claimed.
+fn stands_alone(certificate: &Certificate) -> bool {
+    !certificate.adaptive.is_empty() && certificate.events == [certificate.guarantee.claim()]
+}
+
+/// What decided events say of such a claim: they may refute it, and never prove it.
+fn decided(certificate: &Certificate) -> Result<Verdict, AccountingError> {
+    let log = EventLog { neighboring: certificate.neighboring, events: certificate.adaptive.clone() };
+    Ok(match recomputed(certificate, &log)? {
+        fails @ Verdict::Fails { .. } => fails,
+        _ => {
+            let reason = "its events were decided by earlier answers, and the claim names no share for them";
+            Verdict::Unknown { reason: reason.to_owned() }
+        }
     })
 }
 
@@ -239,11 +260,18 @@ mod tests {
     }
 
     #[test]
-    fn an_older_certificate_of_decided_events_holds_by_its_claim_alone() {
+    fn an_older_certificate_of_decided_events_is_never_proven_by_its_own_claim() {
         // Composed, these steps would be far cheaper than what is claimed, and their sum proves nothing.
         let text = r#"{"unit":"row","neighboring":"add-remove","events":[{"pure":{"epsilon":0.06}},{"zcdp":{"rho":0.0001}}],"epsilon":3.0,"delta":1e-6,"accountant":"rows counted with noise, then tight accounting","public":[]}"#;
         let certificate: Certificate = serde_json::from_str(text).unwrap();
-        assert_eq!(verify(&certificate).unwrap(), Verdict::Holds(Method::Basic));
+        let found = verify(&certificate).unwrap();
+        assert!(matches!(&found, Verdict::Unknown { reason } if reason.contains("no share")), "{found}");
+        // What happened may refute it.
+        let less = text.replace("\"epsilon\":3.0", "\"epsilon\":0.001").replace("0.0001", "0.1");
+        let less: Certificate =
+            serde_json::from_str(&less.replace("{\"zcdp\":{\"rho\":0.1}}", "{\"pure\":{\"epsilon\":2.0}}"))
+                .unwrap();
+        assert!(matches!(verify(&less).unwrap(), Verdict::Fails { .. }));
         let log = EventLog { neighboring: certificate.neighboring, events: certificate.events };
         let account = Accountant::of_log(&log, Method::Pld).unwrap();
         assert!(account.epsilon(Delta::new(1e-6).unwrap()).unwrap().upper >= 3.0 * (1.0 - WIDTH));

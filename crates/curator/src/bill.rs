@@ -170,7 +170,7 @@ impl Purchase {
 /// What learning a schema from the data has cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SchemaCost {
-    /// What happened, as the schema lists it; a claim of the cost where it lists nothing that can be read.
+    /// What happened, as the schema lists it; a claim of the cost where it lists nothing.
     pub(crate) events: Vec<Event>,
     pub(crate) guarantee: Guarantee,
 }
@@ -194,11 +194,19 @@ pub(crate) fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<
         return refuse(Code::Relation, &why);
     }
     let stated = Guarantee { epsilon: Epsilon::new(spent.epsilon())?, delta: Delta::new(spent.delta())? };
-    let listed = read(spent.events()).map(|listed| listed.events).unwrap_or_default();
-    if listed.is_empty() {
-        let event = Event::Approximate { epsilon: stated.epsilon, delta: stated.delta };
-        return Ok(Some(SchemaCost { events: vec![event], guarantee: stated }));
-    }
+    let listed = match spent.events().trim() {
+        // Files from before events were read.
+        "" | "[]" => return Ok(Some(SchemaCost { events: vec![stated.claim()], guarantee: stated })),
+        text => match read(text) {
+            Ok(listed) => listed.events,
+            Err(problem) => {
+                let why = format!(
+                    "has events that cannot be read ({problem}): restore what 'reticent schema' wrote"
+                );
+                return refuse(Code::Schema, &why);
+            }
+        },
+    };
     match covers(stated, &listed, neighboring)? {
         Verdict::Holds(_) => Ok(Some(SchemaCost { events: listed, guarantee: stated })),
         other => {
@@ -247,9 +255,10 @@ mod tests {
             );
         }
         // Files from before events were read: the claim is all there is.
-        for unread in ["[]", "[{\"unheard_of\":{}}]", "learnt"] {
-            let found = cost("1.0", unread).unwrap().unwrap();
-            assert_eq!(found.events, [found.guarantee.claim()]);
+        let found = cost("1.0", "[]").unwrap().unwrap();
+        assert_eq!(found.events, [found.guarantee.claim()]);
+        for unread in ["[{\"unheard_of\":{}}]", "learnt"] {
+            assert_eq!(cost("1.0", unread).unwrap_err().code(), Code::Schema);
         }
     }
 }

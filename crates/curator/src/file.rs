@@ -5,6 +5,23 @@ use reticent_core::Code;
 use reticent_data::{DataError, check_regular, write_atomic};
 use std::path::Path;
 
+/// What a model is, with the digests of the files that belong to it. A folder that has it holds a model.
+pub const MODEL_FILE: &str = "model.json";
+
+/// Refuses to replace a file in a model's folder: they belong together.
+///
+/// # Errors
+/// [`Refusal`] of the field.
+pub(crate) fn check_no_model(field: &str, path: &Path) -> Result<(), Refusal> {
+    match path.parent() {
+        Some(folder) if path.exists() && folder.join(MODEL_FILE).is_file() => {
+            let remedy = "this is a file in the folder of a model: give a name in another folder";
+            Err(Refusal::value(field, path.display(), remedy).coded(Code::Taken))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A file that a field of a request asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
@@ -39,6 +56,7 @@ impl Target<'_> {
             }
             error => Refusal::data(self.field)(error),
         })?;
+        check_no_model(self.field, path)?;
         match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             Some(folder) if !folder.is_dir() => {
                 Err(self.refuse(Code::Unwritable, "there is no such folder: make it first"))

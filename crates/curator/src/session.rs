@@ -29,7 +29,8 @@ use reticent_noise::{Entropy, Session as Payer};
 /// # Guarantee
 /// Whatever a request draws is part of a plan that the ledger had on record before it. A session with a ledger of its own
 /// refuses requests that protect another unit or under another neighboring relation, and requests whose outcome is exact: drafts of
-/// schemas, fits and trainings without privacy, evaluations and audits.
+/// schemas and trainings with them, fits and trainings without privacy, surveys that copy columns, estimates, evaluations
+/// and audits. Whether two tables are the same is not told there either.
 ///
 /// The ledger speaks for the data of the session. Data that a request itself declares to be unprotected (the table that a fit is
 /// tested on, the validation data of a training, the rows to be predicted) are the asker's own, and exact numbers about
@@ -87,6 +88,11 @@ impl Session {
             self.payer = Payer::without_limit(unit, neighboring)?;
         }
         Ok(Pays { payer: &mut self.payer, watch: &*self.watch })
+    }
+
+    /// Whether nothing is added up here: only then may exact facts about the data be told.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
     }
 
     /// Lets an outcome pass that no noise protects.

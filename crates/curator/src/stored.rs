@@ -1,7 +1,7 @@
 //! Models of either kind, read back from their folders.
 
 use crate::folder::layout::MODEL_FILE;
-use crate::folder::{CERTIFICATE_FILE, is_network};
+use crate::folder::{CERTIFICATE_FILE, is_bound, is_network};
 use crate::refusal::Refusal;
 use crate::{fit, train};
 use reticent_accounting::{Verdict, verify as recompute};
@@ -66,6 +66,12 @@ pub fn read_certificate(folder: &Path) -> Result<Option<Certificate>, Refusal> {
     let certificate = serde_json::from_str(&text)
         .map_err(|error| refuse(format!("not a certificate: {error}")).because(error))?;
     verified(certificate, &path)
+}
+
+/// Whether a folder's model has a certificate that follows from its events, and that is bound to its files.
+pub(crate) fn is_proven(folder: &Path) -> bool {
+    let holds = |own: &Certificate| matches!(recompute(own), Ok(Verdict::Holds(_)));
+    is_bound(folder) && matches!(read_certificate(folder), Ok(Some(own)) if holds(&own))
 }
 
 /// The certificate of a file, refused where its own events refute its claim.

@@ -156,7 +156,8 @@ impl Budget {
 ///
 /// # Guarantee
 /// Whatever the earlier answers were, what is drawn by the returned permit is (ε, δ)-private for the share (ε, δ), so the
-/// claim in the permit's plan holds for every answer, as the proof of a chain needs.
+/// claim in the permit's plan holds for every answer, as the proof of a chain needs; up to the samplers' 2⁻¹²⁰ a number, as
+/// for [`Budget`].
 ///
 /// # Reference
 /// As [`Filter`], its first plan.

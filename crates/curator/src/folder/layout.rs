@@ -1,5 +1,6 @@
 //! The files of a model's or a run's folder, and what a folder is by them.
 
+pub use crate::file::MODEL_FILE;
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_data::temporary_of;
@@ -14,8 +15,6 @@ pub use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE};
 
 /// What is guaranteed for everything in the folder but [`FINGERPRINT_FILE`].
 pub const CERTIFICATE_FILE: &str = "certificate.json";
-/// What the model is, with the digests of the files that belong to it. A folder that has it holds a model.
-pub const MODEL_FILE: &str = "model.json";
 /// The weights of a linear model.
 pub const LINEAR_WEIGHTS_FILE: &str = "weights.safetensors";
 /// The weights of a network.

@@ -31,7 +31,7 @@ pub use seal::digests;
 
 pub(crate) use fingerprint::{Content, Fingerprint, Key, is_same, store as store_fingerprint};
 pub(crate) use layout::whole;
-pub(crate) use seal::{Seal, digest};
+pub(crate) use seal::{Seal, digest, is_bound};
 pub(crate) use writer::Writer;
 
 use crate::refusal::Refusal;

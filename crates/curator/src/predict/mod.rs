@@ -18,9 +18,10 @@
 mod linear;
 mod network;
 
+use crate::file::check_no_model;
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::stored::{Stored, read_certificate};
+use crate::stored::{Stored, is_proven};
 use crate::train::{Part, Source, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
@@ -148,6 +149,7 @@ impl Request for Predict {
     fn check(&self) -> Result<PredictPlan, Refusal> {
         if let Some(path) = &self.out {
             check_regular(path).map_err(Refusal::data("out"))?;
+            check_no_model("out", path)?;
         }
         let kind = match Stored::read(&self.model)? {
             Stored::Linear(stored) => {
@@ -164,7 +166,7 @@ impl Planned for PredictPlan {
 
     fn run(self, session: &mut Session) -> Result<Predicted, Refusal> {
         if let Err(refusal) = session.unprotected("what a model without a certificate predicts")
-            && !matches!(read_certificate(&self.model), Ok(Some(_)))
+            && !is_proven(&self.model)
         {
             return Err(refusal);
         }

@@ -15,6 +15,7 @@ use crate::folder::{Content, Kind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Pays, Session};
 use reticent_core::Code;
+use reticent_data::Schema;
 use reticent_train::{Description, Effort, Model, Network, StopCause, Terms, TrainError, Trainer, Units};
 use std::sync::Arc;
 
@@ -35,6 +36,10 @@ impl Planned for TrainPlan {
         if !run.is_private() {
             session.unprotected("a training without privacy")?;
         }
+        if reader.schema.as_ref().is_some_and(Schema::is_draft) {
+            session.unprotected("a training with a draft of a schema")?;
+        }
+        let is_open = session.is_open();
         let out = run.out.clone();
         // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
         let mut writer = match (&out, &resume) {
@@ -79,13 +84,17 @@ impl Planned for TrainPlan {
         };
         network.check(&loaded.examples).map_err(named)?;
         let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
-        if let (Some(public), Some(source), true) = (&public, &validation, run.is_private())
+        // Equality is an exact fact about the examples: where a ledger is kept, paths are all that is compared.
+        if let (Some(public), Some(source), true) = (&public, &validation, run.is_private() && is_open)
             && is_same(Content::Examples(&public.examples, public.users.as_deref()), content)?
         {
             return Err(same_data(source));
         }
         let begun = match (&mut writer, &resume) {
             (Some(writer), Some(_)) => {
+                if !is_open {
+                    stored::check_paths(writer, &run)?;
+                }
                 Some(stored::check_same(writer, &run, &reader, &description, (&source.name(), content))?)
             }
             (Some(writer), None) => {

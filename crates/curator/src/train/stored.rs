@@ -158,6 +158,16 @@ pub(crate) fn check_same(
     }
 }
 
+/// Refuses a run that goes on with data from another place than it began with.
+pub(crate) fn check_paths(writer: &Writer, run: &Train) -> Result<(), Refusal> {
+    let began = writer.request().map(|was| serde_json::from_value::<Train>(was["request"].clone()));
+    match began.transpose() {
+        Ok(Some(began)) => kept::compare_paths(&began, run),
+        Ok(None) => kept::compare_paths(&Train::read(&writer.folder().join(RUN_FILE))?, run),
+        Err(error) => Err(Refusal::new(Code::Broken, format!("ledger.json: {error}")).because(error)),
+    }
+}
+
 fn text(path: &Path) -> Result<String, Refusal> {
     fs::read_to_string(path).map_err(|error| {
         Refusal::new(Code::Broken, format!("{}: cannot be read: {error}", path.display())).because(error)

@@ -6,6 +6,7 @@ use reticent_curator::audit::{Audit, FitReferences, Fitting, KEY, Scores};
 use reticent_curator::evaluate::Evaluate;
 use reticent_curator::fit::{Fit, method};
 use reticent_curator::predict::Predict;
+use reticent_curator::release::survey::{Estimate, Randomize};
 use reticent_curator::release::{Question, Release};
 use reticent_curator::schema::LearnSchema;
 use reticent_curator::train::Train;
@@ -83,6 +84,52 @@ fn an_exact_fit_is_refused_and_writes_nothing() {
     refused(desk.fit(None, Some(&out)).check().unwrap());
     assert!(!out.exists());
     desk.fit(Some(1.0), None).check().unwrap().run(&mut limited("row", 2.0)).unwrap();
+}
+
+#[test]
+fn a_draft_is_refused_as_the_schema_of_a_training() {
+    let desk = Desk::new();
+    let fit = desk.fit(Some(1.0), None);
+    let schema = fit.schema.clone().unwrap();
+    fs::write(&schema, "draft = true\n".to_owned() + &fs::read_to_string(&schema).unwrap()).unwrap();
+    refused(fit.check().unwrap());
+    let (epsilon, delta, steps) = (Some(1.0), Some(1e-6), Some(1));
+    refused(
+        Train { data: fit.data, schema: Some(schema), epsilon, delta, steps, ..Train::default() }
+            .check()
+            .unwrap(),
+    );
+}
+
+#[test]
+fn whether_two_tables_are_equal_is_told_without_a_limit_only() {
+    let desk = Desk::new();
+    let copy = desk.path("copy.csv");
+    let fit = Fit { test: Some(copy.clone()), ..desk.fit(Some(1.0), None) };
+    fs::copy(desk.table(), &copy).unwrap();
+    let open = fit.check().unwrap().run(&mut Session::without_limit().unwrap());
+    assert_eq!(open.map(drop).unwrap_err().field(), Some("test"));
+    fit.check().unwrap().run(&mut limited("row", 2.0)).unwrap();
+}
+
+#[test]
+fn estimates_and_copied_columns_are_refused() {
+    let desk = Desk::new();
+    let categories = vec!["f".to_owned(), "m".to_owned()];
+    let estimate = Estimate::new(desk.table(), "sex", categories.clone(), 1.0);
+    refused(estimate.check().unwrap());
+    let randomize = Randomize::new(desk.table(), "sex", categories, 1.0, desk.path("said.csv"));
+    refused(Randomize { keep_columns: Some(vec!["age".to_owned()]), ..randomize }.check().unwrap());
+    assert!(!desk.path("said.csv").exists());
+}
+
+#[test]
+fn no_file_of_a_model_is_replaced_by_predictions() {
+    let desk = Desk::new();
+    let model = desk.model("model", Some(1.0));
+    let out = Some(model.join("model.json"));
+    let refusal = Predict { model, data: desk.table(), part: None, out }.check().map(drop).unwrap_err();
+    assert_eq!((refusal.code(), refusal.field()), (Code::Taken, Some("out")));
 }
 
 #[test]

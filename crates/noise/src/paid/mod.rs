@@ -70,11 +70,15 @@ impl<'a> Paid<'a> {
         Ok(Covering::new(claim, self.entropy, self.session.neighboring()))
     }
 
-    /// Releases about one record each, for mechanisms of the local model: the event is what each record pays.
+    /// Releases about one record each, for randomized response, the mechanism of the local model: the event is what each
+    /// record pays.
     ///
     /// # Errors
-    /// As [`draws`](Self::draws).
+    /// As [`draws`](Self::draws), and [`NoiseError::Unpaid`] for the event of another mechanism.
     pub fn per_record(&mut self, event: &Event) -> Result<PerRecord<'_>, NoiseError> {
+        if !matches!(event, Event::RandomizedResponse { .. }) {
+            return Err(NoiseError::Unpaid);
+        }
         self.spend(event)?;
         Ok(PerRecord::new(event.clone(), self.entropy, self.session.neighboring()))
     }

@@ -133,8 +133,10 @@ impl Request for Estimate {
 impl Planned for PlannedEstimate {
     type Outcome = Estimated;
 
-    /// Nothing is drawn and nothing is charged: the answers were randomized and released already.
+    /// Nothing is drawn and nothing is charged: the answers were randomized and released already. A session that keeps a ledger
+    /// refuses, since nobody can tell such a table from one of true answers.
     fn run(self, session: &mut Session) -> Result<Estimated, Refusal> {
+        session.unprotected("an estimate from a table")?;
         let Self { table, column, categories, confidence, response } = self;
         let labels = Labels::new(&categories);
         let mut reported = vec![0u64; categories.len()];

@@ -271,6 +271,9 @@ impl Planned for PlannedRandomize {
     type Outcome = Randomized;
 
     fn run(self, session: &mut Session) -> Result<Randomized, Refusal> {
+        if !self.kept.is_empty() {
+            session.unprotected("a table with columns that are copied")?;
+        }
         let mut coins = Entropy::new()?;
         let Pays { payer, watch } = session.pays("answer", Neighboring::ReplaceOne)?;
         // On record before a value is read. Every answer is somebody else's, and is released once: the event is what each of
