@@ -70,6 +70,13 @@ fn of_table(table: &Table, flags: &Statement, drawn: Option<&str>) -> Result<Sco
 
 /// An audit of a model of ours.
 fn model(model: &Path, arguments: &Audit) -> Result<Model, Fail> {
+    let Table { groups, features, .. } = &arguments.table;
+    for (flag, names) in [("--groups", groups), ("--features", features)] {
+        if !names.is_empty() {
+            let remedy = "is for a table of scores, and the audit of a model does not use it: leave it out";
+            return Err(Fail::conflict(flag, &names.join(","), remedy));
+        }
+    }
     Ok(Model {
         model: model.to_owned(),
         statement: statement(&arguments.statement)?,

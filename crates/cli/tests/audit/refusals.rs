@@ -95,3 +95,11 @@ fn flags_about_a_bound_need_to_know_how_members_were_drawn() {
         refusal(&["attack", "run", "given-score", "--scores", &table, "--drawn", "0.5", "--bound", "none"]);
     assert!(line.contains("--drawn"), "{line}");
 }
+
+#[test]
+fn columns_of_score_tables_are_not_ignored_for_models() {
+    for flag in ["--groups", "--features"] {
+        let line = refusal(&["audit", "some-model", flag, "sex"]);
+        assert!(line.contains(flag) && line.contains("leave it out"), "{line}");
+    }
+}

@@ -156,7 +156,8 @@ impl Request for Report {
         // Whichever certificate is set beside it: the digests of the model's files are stated.
         run.as_deref().map(verify).transpose()?;
         let certificate = match (&self.certificate, &run) {
-            (Some(path), _) => certificate(path)?,
+            (Some(path), Some(run)) => own_certificate(path, run)?,
+            (Some(path), None) => certificate(path)?,
             (None, Some(run)) => read_certificate(run)?,
             (None, None) => None,
         };
@@ -210,6 +211,16 @@ fn certificate(path: &Path) -> Result<Option<Certificate>, Refusal> {
     let certificate = serde_json::from_str(&text)
         .map_err(|error| refuse(Code::Json, format!("not a certificate: {error}")).because(error))?;
     verified(certificate, path)
+}
+
+/// A given certificate, which must be the one of the model that was audited.
+fn own_certificate(path: &Path, run: &Path) -> Result<Option<Certificate>, Refusal> {
+    let given = certificate(path)?;
+    if given == read_certificate(run)? {
+        return Ok(given);
+    }
+    let remedy = format!("not the certificate of the model in {}: leave it out", run.display());
+    Err(Refusal::conflict("certificate", path.display(), remedy))
 }
 
 #[cfg(test)]
@@ -297,6 +308,13 @@ mod tests {
         assert!(beside.join(HTML_FILE).is_file() && !model.join(HTML_FILE).exists());
         let within = Report { out: Some(model.clone()), ..report.clone() };
         assert_eq!(within.check().unwrap_err().code(), Code::Taken);
+        // No other certificate is set beside it.
+        let null = place.path().join("null.json");
+        fs::write(&null, "null").unwrap();
+        let foreign = Report { certificate: Some(null), ..report.clone() }.check().unwrap_err();
+        assert_eq!((foreign.code(), foreign.field()), (Code::Conflict, Some("certificate")));
+        let same = Report { certificate: Some(model.join(CERTIFICATE_FILE)), ..report.clone() };
+        assert!(same.check().is_ok());
         // Other weights are refused, whichever certificate is given.
         put(&model, "weights.safetensors", "another's");
         let other = place.path().join("other.json");
