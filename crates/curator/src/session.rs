@@ -30,7 +30,8 @@ use reticent_noise::{Entropy, Session as Payer};
 /// Whatever a request draws is part of a plan that the ledger had on record before it. A session with a ledger of its own
 /// refuses requests that protect another unit or under another neighboring relation, and requests whose outcome is exact: drafts of
 /// schemas and trainings with them, fits and trainings without privacy, surveys that copy columns, estimates, evaluations
-/// and audits. Whether two tables are the same is not told there either.
+/// and audits. Nor does it tell whether two tables are equal; a run that goes on is told
+/// whether the file that it began with has changed.
 ///
 /// The ledger speaks for the data of the session. Data that a request itself declares to be unprotected (the table that a fit is
 /// tested on, the validation data of a training, the rows to be predicted) are the asker's own, and exact numbers about
@@ -105,7 +106,10 @@ impl Session {
         }
         let data = self.payer.data();
         let remedy = "ask with an ⟦epsilon⟧ where there is one, or in a session without a limit";
-        Err(Refusal::new(Code::Unreachable, format!("{what} keeps within no budget of \"{data}\": {remedy}")))
+        Err(Refusal::new(
+            Code::Unreachable,
+            format!("{what} is not protected, and no budget of \"{data}\" covers it: {remedy}"),
+        ))
     }
 
     /// The generator, for what is no release: keys and ties.

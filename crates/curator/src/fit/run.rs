@@ -27,7 +27,7 @@ impl Planned for FitPlan {
             session.unprotected("a fit without privacy")?;
         }
         if self.encoder.schema().is_draft() {
-            session.unprotected("a fit with a draft of a schema")?;
+            session.unprotected("a fit with a draft schema")?;
         }
         let is_open = session.is_open();
         // Before anything is read: whoever comes second is told so, and has drawn and written nothing.

@@ -37,7 +37,7 @@ impl Planned for TrainPlan {
             session.unprotected("a training without privacy")?;
         }
         if reader.schema.as_ref().is_some_and(Schema::is_draft) {
-            session.unprotected("a training with a draft of a schema")?;
+            session.unprotected("a training with a draft schema")?;
         }
         let is_open = session.is_open();
         let out = run.out.clone();
@@ -53,7 +53,8 @@ impl Planned for TrainPlan {
             kept::take_count(writer, &mut run, &settings)?;
         }
         let known = reader.shape()?.map(|shape| network(&mut run, &reader, &shape)).transpose()?;
-        // The count and the steps are on record as one plan before a value is read.
+        // The count and the steps are on record as one plan before a value is read, unless a public number in the files decides
+        // what the steps cost: then they are charged below, before the first draw.
         let dimension = known.as_ref().map(|(_, network)| network.layout().gradients());
         let (mut purchase, settled) = match pay(&run, &settings, &reader, dimension, resume.is_none(), payer)?
         {
