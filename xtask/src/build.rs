@@ -35,7 +35,14 @@ pub(crate) fn tests(shell: &Shell) -> Result<String> {
 
 /// The examples in the documentation.
 pub(crate) fn doctests(shell: &Shell) -> Result<String> {
-    run(shell.cargo(&["test", "--workspace", "--doc"])).map(|()| String::new())
+    let printed = capture(shell.cargo(&["test", "--workspace", "--doc"]))?;
+    Ok(format!("{} examples in the documentation", passed(&printed)))
+}
+
+/// How many tests `cargo test` says have passed.
+fn passed(printed: &str) -> usize {
+    let count = |line: &str| line.strip_prefix("test result: ok. ")?.split_once(' ')?.0.parse::<usize>().ok();
+    printed.lines().filter_map(count).sum()
 }
 
 /// The documentation, warnings refused.
@@ -45,10 +52,22 @@ pub(crate) fn docs(shell: &Shell) -> Result<String> {
     run(command).map(|()| String::new())
 }
 
-/// Builds the `reticent` command and returns where it lies.
+/// Builds the `reticent` command and returns where it lies. After the tests there is nothing left to build.
 pub(crate) fn binary(shell: &Shell) -> Result<PathBuf> {
     // With the features of the whole workspace, as the tests were built.
     run(shell.cargo(&["build", "--quiet", "--workspace", "--bin", "reticent"]))?;
     let target = Metadata::of_members(shell)?.target_directory;
     Ok(target.join("debug").join(format!("reticent{}", std::env::consts::EXE_SUFFIX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::passed;
+
+    #[test]
+    fn results_of_several_crates_add_up() {
+        let printed = "test result: ok. 3 passed; 0 failed;\nother\ntest result: ok. 12 passed; 0 failed;\n";
+        assert_eq!(passed(printed), 15);
+        assert_eq!(passed("test result: FAILED. 3 passed; 1 failed;"), 0);
+    }
 }

@@ -1,17 +1,17 @@
-//! What the optional back ends link: packages that the default build never sees.
+//! What members link, by `cargo tree`: the crate for Burn modules apart from all others, whose features it would unite with its own.
 
 use crate::shell::{Result, Shell, capture};
 
-/// The member with optional back ends.
-const MEMBER: &str = "reticent-train";
+/// The member that links the framework.
+pub(crate) const MEMBER: &str = "reticent-burn";
 
-/// Its features that link other packages.
-const FEATURES: &[&str] = &["burn", "cuda"];
+/// Its sets of features, each with a name for messages.
+const FEATURES: &[(&str, &[&str])] = &[("none", &[]), ("cuda", &["--features", "cuda"])];
 
-/// The framework below those features.
+/// The framework.
 const FRAMEWORK: &[&str] = &["--prune", "burn"];
 
-/// A package that a feature links.
+/// A package that a member links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Linked {
     pub(crate) name: String,
@@ -20,27 +20,44 @@ pub(crate) struct Linked {
     pub(crate) feature: &'static str,
 }
 
-/// Everything that the features link, on any platform.
-pub(crate) fn everything(shell: &Shell) -> Result<Vec<Linked>> {
-    listed(shell, "normal,build", &[])
+/// Everything that the crate for Burn modules links with any features, on any platform.
+pub(crate) fn below_burn(shell: &Shell) -> Result<Vec<Linked>> {
+    with_features(shell, "normal,build", &[])
 }
 
-/// What the features link elsewhere than below the framework. The framework draws weights and dropout with generators of
+/// What it links elsewhere than below the framework. The framework draws weights and dropout with generators of
 /// its own; noise and sampling never ask it for randomness.
 pub(crate) fn beside_framework(shell: &Shell) -> Result<Vec<Linked>> {
-    listed(shell, "normal", FRAMEWORK)
+    with_features(shell, "normal", FRAMEWORK)
 }
 
-fn listed(shell: &Shell, edges: &str, more: &[&str]) -> Result<Vec<Linked>> {
+/// Everything that all other members build with, on any platform.
+pub(crate) fn without_burn(shell: &Shell) -> Result<Vec<Linked>> {
+    listed(shell, &["--workspace", "--exclude", MEMBER, "--edges", "normal,build,dev"], "none")
+}
+
+/// What these members link, on any platform.
+pub(crate) fn linked_by(shell: &Shell, members: &[&str]) -> Result<Vec<Linked>> {
+    let packages = members.iter().flat_map(|member| ["--package", member]);
+    listed(shell, &packages.chain(["--edges", "normal"]).collect::<Vec<_>>(), "none")
+}
+
+fn with_features(shell: &Shell, edges: &str, more: &[&str]) -> Result<Vec<Linked>> {
     let mut linked = Vec::new();
-    for feature in FEATURES {
-        let words = ["tree", "--package", MEMBER, "--features", feature, "--edges", edges];
-        let form = ["--target", "all", "--prefix", "none", "--format", "{p}|{l}"];
-        let text = capture(shell.cargo(&[&words[..], &form, more].concat()))?;
-        linked.extend(parse(&text, feature));
+    for (feature, words) in FEATURES {
+        let member = ["--package", MEMBER, "--edges", edges];
+        linked.extend(listed(shell, &[&member[..], words, more].concat(), feature)?);
     }
     linked.sort();
     linked.dedup_by(|a, b| (&a.name, &a.version) == (&b.name, &b.version));
+    Ok(linked)
+}
+
+fn listed(shell: &Shell, words: &[&str], feature: &'static str) -> Result<Vec<Linked>> {
+    let form = ["--target", "all", "--prefix", "none", "--format", "{p}|{l}"];
+    let mut linked = parse(&capture(shell.cargo(&[&["tree"], words, &form].concat()))?, feature);
+    linked.sort();
+    linked.dedup();
     Ok(linked)
 }
 
@@ -66,7 +83,7 @@ mod tests {
     #[test]
     fn lines_of_a_tree_are_packages() {
         let text = "ours v0.1.0 (/w/ours)|MIT\nserde v1.0.1|MIT OR Apache-2.0\nderive v2.0.0 (proc-macro)|MIT (*)\nodd v3.0.0|\n";
-        let linked = parse(text, "burn");
+        let linked = parse(text, "none");
         let names: Vec<&str> = linked.iter().map(|package| package.name.as_str()).collect();
         assert_eq!(names, ["serde", "derive", "odd"]);
         assert_eq!(linked[1].version, "2.0.0");

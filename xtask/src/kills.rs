@@ -9,7 +9,8 @@ const KILLS: &str = "300";
 /// Runs the test of kills with so many of them.
 pub(crate) fn run(shell: &Shell, count: Option<&str>) -> Result<String> {
     let count = count.unwrap_or(KILLS);
-    let arguments = ["test", "--package", "reticent-cli", "--test", "folder", "kills", "--", "--nocapture"];
+    let arguments =
+        ["test", "--package", "reticent-cli", "--test", "all", "folder::kills", "--", "--nocapture"];
     let mut command = shell.cargo(&arguments);
     command.env("RETICENT_KILLS", count);
     shell::run(command)?;

@@ -1,6 +1,5 @@
 //! Licences of every dependency, and the dependencies that no crate may link.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 use crate::features::{self, Linked};
@@ -24,14 +23,14 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// Licences that are accepted behind an optional feature only: copyleft by file, of packages that are linked unchanged.
-const ALLOWED_BEHIND_FEATURES: &[&str] = &["MPL-2.0"];
+/// Licences that are accepted below Burn only: copyleft by file, of packages that are linked unchanged.
+const ALLOWED_BELOW_BURN: &[&str] = &["MPL-2.0"];
 
 /// The licence of every workspace member.
 const OWN: &str = "MIT OR Apache-2.0";
 
-/// Packages that nothing below `crates` may link, but for Burn behind its feature: Burn draws starting weights and dropout
-/// with generators of its own, which affects no guarantee; noise and sampling never ask it for randomness.
+/// Packages that nothing below `crates` may link, but for Burn: it draws initial weights and dropout with generators of
+/// its own, which affects no guarantee; noise and sampling never ask it for randomness.
 const BANNED: &[&str] = &["rand"];
 const BANNED_BECAUSE: &str = "randomness comes only through reticent_noise::entropy";
 
@@ -40,26 +39,28 @@ const ONLY_IN_TESTS: &str = "reticent-testkit";
 
 /// Checks licences and banned packages, then advisories where cargo-deny can.
 pub(crate) fn check(shell: &Shell) -> Result<String> {
-    let metadata = Metadata::of_everything(shell)?;
-    let mut findings: Vec<String> = metadata
-        .packages
-        .iter()
-        .filter_map(
-            |package| {
-                if metadata.members.contains(&package.id) { own(package) } else { foreign(package) }
-            },
-        )
-        .collect();
+    let metadata = Metadata::of_members(shell)?;
+    let (others, below_burn) = (features::without_burn(shell)?, features::below_burn(shell)?);
+    let mut findings: Vec<String> = metadata.members().filter_map(own).collect();
+    findings.extend(others.iter().filter_map(foreign));
+    findings.extend(below_burn.iter().filter_map(optional));
     let crates = shell.root.join("crates");
-    let starts = metadata
+    let used: Vec<&str> = metadata
         .members()
-        .filter(|package| package.folder.starts_with(&crates) && package.name != ONLY_IN_TESTS)
-        .map(|package| package.id.as_str());
-    findings.extend(banned(&metadata, starts));
-    findings.extend(features::everything(shell)?.iter().filter_map(optional));
+        .filter(|package| package.folder.starts_with(&crates))
+        .map(|package| package.name.as_str())
+        .filter(|name| ![ONLY_IN_TESTS, features::MEMBER].contains(name))
+        .collect();
+    findings.extend(features::linked_by(shell, &used)?.iter().filter_map(banned));
     findings.extend(features::beside_framework(shell)?.iter().filter_map(beside));
-    let detail = Failure::unless_empty(&findings, format!("{} packages", metadata.packages.len()))?;
+    let count = others.len() + below_burn.iter().filter(|linked| !has(&others, linked)).count();
+    let detail = Failure::unless_empty(&findings, format!("{count} packages"))?;
     Ok(format!("{detail}; advisories: {}", advisories(shell)?))
+}
+
+/// Whether a package is in a list.
+fn has(list: &[Linked], linked: &Linked) -> bool {
+    list.iter().any(|other| (&other.name, &other.version) == (&linked.name, &linked.version))
 }
 
 /// What is wrong with the licence of a workspace member.
@@ -70,22 +71,24 @@ fn own(package: &Package) -> Option<String> {
 }
 
 /// What is wrong with the licence of a dependency.
-fn foreign(package: &Package) -> Option<String> {
-    refused(&package.name, &package.version, package.license.as_deref(), &[])
+fn foreign(linked: &Linked) -> Option<String> {
+    refused(&linked.name, &linked.version, linked.license.as_deref(), &[])
 }
 
-/// What is wrong with the licence of a dependency behind a feature.
+/// What is wrong with the licence of a dependency of the crate for Burn.
 fn optional(linked: &Linked) -> Option<String> {
-    let finding = refused(&linked.name, &linked.version, linked.license.as_deref(), ALLOWED_BEHIND_FEATURES)?;
-    Some(format!("feature `{}`: {finding}", linked.feature))
+    let finding = refused(&linked.name, &linked.version, linked.license.as_deref(), ALLOWED_BELOW_BURN)?;
+    Some(format!("{}, features {}: {finding}", features::MEMBER, linked.feature))
 }
 
-/// A banned package that a feature links outside the framework, the one place where it may be.
+/// A banned package that the crate for Burn links outside the framework, the one place where it may be.
 fn beside(linked: &Linked) -> Option<String> {
     BANNED.contains(&linked.name.as_str()).then(|| {
         format!(
-            "`{}` is banned beside the framework of the feature `{}` ({BANNED_BECAUSE})",
-            linked.name, linked.feature
+            "`{}` is banned in {} beside Burn, features {} ({BANNED_BECAUSE})",
+            linked.name,
+            features::MEMBER,
+            linked.feature
         )
     })
 }
@@ -108,31 +111,14 @@ fn refused(name: &str, version: &str, license: Option<&str>, also: &[&str]) -> O
     ))
 }
 
-/// The banned packages that `starts` link, each with one shortest way to it.
-fn banned<'a>(metadata: &'a Metadata, starts: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let names: BTreeMap<&str, &str> =
-        metadata.packages.iter().map(|package| (package.id.as_str(), package.name.as_str())).collect();
-    let name = |id: &'a str| names.get(id).copied().unwrap_or(id);
-    let mut came_from: BTreeMap<&str, Option<&str>> = starts.map(|id| (id, None)).collect();
-    let mut pending: VecDeque<&str> = came_from.keys().copied().collect();
-    let mut findings = Vec::new();
-    while let Some(id) = pending.pop_front() {
-        if BANNED.contains(&name(id)) {
-            let mut way: Vec<&str> =
-                std::iter::successors(Some(id), |id| came_from.get(id).copied().flatten())
-                    .map(name)
-                    .collect();
-            way.reverse();
-            findings.push(format!("`{}` is banned: drop {} ({BANNED_BECAUSE})", name(id), way.join(" -> ")));
-        }
-        for next in metadata.links.get(id).into_iter().flatten() {
-            if !came_from.contains_key(next.as_str()) {
-                came_from.insert(next, Some(id));
-                pending.push_back(next);
-            }
-        }
-    }
-    findings
+/// A banned package that a published crate links.
+fn banned(linked: &Linked) -> Option<String> {
+    BANNED.contains(&linked.name.as_str()).then(|| {
+        format!(
+            "`{0}` is banned: `cargo tree --invert {0}` says what to drop ({BANNED_BECAUSE})",
+            linked.name
+        )
+    })
 }
 
 /// Asks cargo-deny about known vulnerabilities; says so when it cannot.
@@ -165,7 +151,6 @@ mod tests {
         Package {
             id: format!("id-{name}"),
             name: name.to_owned(),
-            version: "1.0.0".to_owned(),
             license: license.map(str::to_owned),
             published: true,
             folder: PathBuf::new(),
@@ -174,13 +159,22 @@ mod tests {
         }
     }
 
+    fn linked(name: &str, license: Option<&str>) -> Linked {
+        Linked {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            license: license.map(str::to_owned),
+            feature: "cuda",
+        }
+    }
+
     #[test]
     fn permissive_licences_pass_and_others_do_not() {
         for text in ["MIT", "Unlicense/MIT", "mit OR GPL-3.0", "(MIT OR Apache-2.0) AND Unicode-3.0"] {
-            assert_eq!(foreign(&package("a", Some(text))), None, "{text}");
+            assert_eq!(foreign(&linked("a", Some(text))), None, "{text}");
         }
         for text in [Some("MPL-2.0"), Some("LGPL-3.0-or-later"), Some("MIT AND"), None] {
-            let finding = foreign(&package("a", text));
+            let finding = foreign(&linked("a", text));
             assert!(finding.is_some_and(|line| line.contains("`a 1.0.0`")), "{text:?}");
         }
         assert_eq!(own(&package("a", Some(OWN))), None);
@@ -188,32 +182,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_feature_links_is_held_to_the_same_rules() {
-        let linked = |name: &str, license: &str| Linked {
-            name: name.to_owned(),
-            version: "1.0.0".to_owned(),
-            license: Some(license.to_owned()),
-            feature: "burn",
-        };
-        assert_eq!(optional(&linked("a", "MIT")), None);
-        assert_eq!(optional(&linked("a", "MPL-2.0")), None);
-        assert!(foreign(&package("a", Some("MPL-2.0"))).is_some());
-        assert!(optional(&linked("a", "GPL-3.0")).is_some_and(|line| line.contains("feature `burn`")));
-        assert_eq!(beside(&linked("a", "MIT")), None);
-        assert!(beside(&linked("rand", "MIT")).is_some_and(|line| line.contains("`rand` is banned")));
+    fn what_only_burn_links_is_held_to_rules_of_its_own() {
+        assert_eq!(optional(&linked("a", Some("MIT"))), None);
+        assert_eq!(optional(&linked("a", Some("MPL-2.0"))), None);
+        assert!(optional(&linked("a", Some("GPL-3.0"))).is_some_and(|line| line.contains("features cuda")));
+        assert_eq!(beside(&linked("a", Some("MIT"))), None);
+        assert!(beside(&linked("rand", Some("MIT"))).is_some_and(|line| line.contains("`rand` is banned")));
     }
 
     #[test]
-    fn a_banned_package_is_reported_with_the_way_to_it() {
-        let mut metadata = Metadata {
-            packages: ["ours", "theirs", "rand", "rand_core"].map(|name| package(name, Some("MIT"))).into(),
-            ..Metadata::default()
-        };
-        metadata.links.insert("id-ours".into(), vec!["id-theirs".into()]);
-        metadata.links.insert("id-theirs".into(), vec!["id-rand".into(), "id-rand_core".into()]);
-        let findings = banned(&metadata, ["id-ours"].into_iter());
-        assert_eq!(findings.len(), 1);
-        assert!(findings[0].contains("ours -> theirs -> rand ("), "{findings:?}");
-        assert!(banned(&metadata, ["id-rand_core"].into_iter()).is_empty());
+    fn banned_packages_are_named() {
+        assert_eq!(banned(&linked("rand_core", Some("MIT"))), None);
+        assert!(banned(&linked("rand", Some("MIT"))).is_some_and(|line| line.contains("--invert rand")));
     }
 }

@@ -3,6 +3,7 @@
 //! Each check is a [`step::Step`]: a name, one line about it, and a function that returns either
 //! one line of detail or a [`shell::Failure`]. `cargo xtask list` prints them all.
 
+mod blocks;
 mod book;
 mod build;
 mod features;
@@ -12,6 +13,7 @@ mod layers;
 mod licences;
 mod metadata;
 mod modules;
+mod names;
 mod orphans;
 mod package;
 mod pages;
@@ -23,20 +25,21 @@ mod shell;
 mod shown;
 mod sizes;
 mod snippets;
+mod sources;
 mod spdx;
 mod step;
 
 use std::process::ExitCode;
 
 use shell::{Failure, Result, Shell};
-use step::STEPS;
 
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
   check            run every step in order, stop at the first failure
-  check --quick    run the steps that need no tests
-  list             print the steps
+  check LANE...    run the steps of these lanes only: quick, rust, book, peers
+  check --quick    the same as `check quick`
+  list             print the lanes and their steps
   floor --raise    write the present number of tests to xtask/test-floor.txt
   kills [COUNT]    kill every verb that writes files at its system calls, 300 times in all (needs strace)
   pages PAGE...    run the commands of these pages only
@@ -64,15 +67,15 @@ fn dispatch(words: &[&str]) -> Result<bool> {
     match words {
         ["--help" | "-h" | "help"] => println!("{HELP}"),
         ["list"] => print!("{}", step::listing()),
-        ["check"] => return Ok(step::run(&Shell::locate()?, &STEPS)),
-        ["check", "--quick"] => return Ok(step::run(&Shell::locate()?, step::quick())),
+        ["check", "--quick"] => return Ok(step::run(&Shell::locate()?, &step::of_lanes(&["quick"])?)),
+        ["check", lanes @ ..] => return Ok(step::run(&Shell::locate()?, &step::of_lanes(lanes)?)),
         ["pages", "--write", names @ ..] => println!("{}", pages::write(&Shell::locate()?, names)?),
         ["pages", names @ ..] if !names.is_empty() => println!("{}", pages::run(&Shell::locate()?, names)?),
         ["floor", "--raise"] => println!("{}", floor::raise(&Shell::locate()?)?),
         ["kills"] => println!("{}", kills::run(&Shell::locate()?, None)?),
         ["kills", count] => println!("{}", kills::run(&Shell::locate()?, Some(count))?),
         [name] => match step::named(name) {
-            Some(step) => return Ok(step::run(&Shell::locate()?, std::slice::from_ref(step))),
+            Some(step) => return Ok(step::run(&Shell::locate()?, &[step])),
             None => return Err(Failure::new(format!("unknown command `{name}`\n\n{HELP}"))),
         },
         _ => return Err(Failure::new(HELP)),

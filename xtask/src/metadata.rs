@@ -1,6 +1,6 @@
 //! What `cargo metadata` says, reduced to what the checks read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -12,7 +12,6 @@ use crate::shell::{Failure, Result, Shell, capture};
 pub(crate) struct Package {
     pub(crate) id: String,
     pub(crate) name: String,
-    pub(crate) version: String,
     pub(crate) license: Option<String>,
     /// Whether it may be published.
     pub(crate) published: bool,
@@ -31,26 +30,19 @@ pub(crate) struct Dependency {
     pub(crate) dev: bool,
 }
 
-/// The packages and, when asked for, how they resolve.
+/// The members.
 #[derive(Debug, Default)]
 pub(crate) struct Metadata {
     pub(crate) packages: Vec<Package>,
     /// Identifiers of the workspace members.
     pub(crate) members: BTreeSet<String>,
     pub(crate) target_directory: PathBuf,
-    /// From a package to those it links in: neither build nor development dependencies.
-    pub(crate) links: BTreeMap<String, Vec<String>>,
 }
 
 impl Metadata {
     /// The workspace members alone.
     pub(crate) fn of_members(shell: &Shell) -> Result<Self> {
         parse(&capture(shell.cargo(&["metadata", "--format-version", "1", "--no-deps"]))?)
-    }
-
-    /// The members and everything that they depend on, on any platform.
-    pub(crate) fn of_everything(shell: &Shell) -> Result<Self> {
-        parse(&capture(shell.cargo(&["metadata", "--format-version", "1"]))?)
     }
 
     /// The workspace members.
@@ -64,17 +56,10 @@ fn parse(json: &str) -> Result<Metadata> {
         .map_err(|error| Failure::new(format!("`cargo metadata`: its output is not JSON: {error}")))?;
     let packages = list(&value, "packages")?.iter().map(package).collect::<Result<_>>()?;
     let members = list(&value, "workspace_members")?.iter().filter_map(Value::as_str);
-    let mut links = BTreeMap::new();
-    if value["resolve"].is_object() {
-        for node in list(&value["resolve"], "nodes")? {
-            links.insert(text(node, "id")?, linked(node)?);
-        }
-    }
     Ok(Metadata {
         packages,
         members: members.map(str::to_owned).collect(),
         target_directory: text(&value, "target_directory")?.into(),
-        links,
     })
 }
 
@@ -87,7 +72,6 @@ fn package(value: &Value) -> Result<Package> {
     Ok(Package {
         id: text(value, "id")?,
         name: text(value, "name")?,
-        version: text(value, "version")?,
         license: value["license"].as_str().map(str::to_owned),
         // An empty list of registries.
         published: value["publish"].as_array().is_none_or(|registries| !registries.is_empty()),
@@ -95,17 +79,6 @@ fn package(value: &Value) -> Result<Package> {
         dependencies: dependencies.collect::<Result<_>>()?,
         roots: roots.collect::<Result<_>>()?,
     })
-}
-
-/// The packages that a node of the resolved graph links in.
-fn linked(node: &Value) -> Result<Vec<String>> {
-    let mut packages = Vec::new();
-    for dependency in list(node, "deps")? {
-        if list(dependency, "dep_kinds")?.iter().any(|kind| kind["kind"].is_null()) {
-            packages.push(text(dependency, "pkg")?);
-        }
-    }
-    Ok(packages)
 }
 
 fn text(value: &Value, key: &str) -> Result<String> {
@@ -125,19 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_dependencies_are_links() {
+    fn members_are_read_with_their_dependencies() {
         let metadata = parse(
             r#"{"packages": [{"id": "a", "name": "a", "version": "1.0.0", "license": null,
                   "manifest_path": "/w/a/Cargo.toml", "targets": [{"src_path": "/w/a/src/lib.rs"}],
                   "dependencies": [{"name": "b", "kind": "dev"}, {"name": "c", "kind": null}]}],
-                "workspace_members": ["a"], "target_directory": "/w/target",
-                "resolve": {"nodes": [{"id": "a", "deps": [
-                  {"pkg": "b", "dep_kinds": [{"kind": "dev"}]},
-                  {"pkg": "c", "dep_kinds": [{"kind": "dev"}, {"kind": null}]},
-                  {"pkg": "d", "dep_kinds": [{"kind": "build"}]}]}]}}"#,
+                "workspace_members": ["a"], "target_directory": "/w/target"}"#,
         )
         .unwrap();
-        assert_eq!(metadata.links["a"], ["c"]);
         let package = metadata.members().next().unwrap();
         assert_eq!(package.folder, Path::new("/w/a"));
         assert!(package.dependencies[0].dev && !package.dependencies[1].dev);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::metadata::Metadata;
 use crate::modules::{Link, links};
 use crate::shell::{Failure, Result, Shell};
+use crate::sources;
 
 /// The folders of a package that hold the sources of its targets.
 const SOURCE_FOLDERS: [&str; 4] = ["src", "tests", "examples", "benches"];
@@ -18,7 +19,7 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
     let mut sources = BTreeSet::new();
     for package in metadata.members() {
         for folder in SOURCE_FOLDERS {
-            collect(&package.folder.join(folder), &mut sources)?;
+            sources.extend(canonical_below(&package.folder.join(folder))?);
         }
     }
     let reached = reachable(roots)?;
@@ -31,20 +32,9 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
     Failure::unless_empty(&findings, format!("{} files", sources.len()))
 }
 
-/// Adds every `.rs` file below `folder`, which need not exist.
-fn collect(folder: &Path, sources: &mut BTreeSet<PathBuf>) -> Result<()> {
-    if !folder.is_dir() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(folder).map_err(|error| Failure::file(folder, &error))? {
-        let path = entry.map_err(|error| Failure::file(folder, &error))?.path();
-        if path.is_dir() {
-            collect(&path, sources)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            sources.insert(canonical(&path)?);
-        }
-    }
-    Ok(())
+/// Every `.rs` file below `folder`, which need not exist.
+fn canonical_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    sources::below(folder)?.iter().map(|path| canonical(path)).collect()
 }
 
 /// Every file that the roots lead to, themselves included.
@@ -114,8 +104,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, source).unwrap();
         }
-        let mut sources = BTreeSet::new();
-        collect(&root, &mut sources).unwrap();
+        let sources: BTreeSet<PathBuf> = canonical_below(&root).unwrap().into_iter().collect();
         let reached = reachable(vec![root.join(files[0].0)]).unwrap();
         sources
             .difference(&reached)

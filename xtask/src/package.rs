@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::metadata::{Metadata, Package};
 use crate::shell::{Failure, Result, Shell, run};
+use crate::sources;
 
 /// Files that every published package must have beside its manifest.
 const BESIDE: &[&str] = &["LICENSE-MIT", "LICENSE-APACHE"];
@@ -19,7 +20,7 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
         for name in BESIDE.iter().filter(|name| !package.folder.join(name).is_file()) {
             findings.push(format!("package `{}`: {name} is missing beside its manifest", package.name));
         }
-        for source in sources(&package.folder)? {
+        for source in sources::below(&package.folder.join("src"))? {
             let text = fs::read_to_string(&source).map_err(|error| Failure::file(&source, &error))?;
             let from = source.parent().unwrap_or(&package.folder);
             for file in outside(&text, from, &package.folder) {
@@ -39,23 +40,6 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
     }
     run(command)?;
     Ok(format!("{} packages", published.len()))
-}
-
-/// Every Rust file below the sources of a package.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let (mut found, mut folders) = (Vec::new(), vec![folder.join("src")]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(|error| Failure::file(&folder, &error))? {
-            let path = entry.map_err(|error| Failure::file(&folder, &error))?.path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false if path.extension().is_some_and(|extension| extension == "rs") => found.push(path),
-                false => {}
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// The files outside `package` that a source in `folder` includes.

@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::build;
@@ -54,72 +55,140 @@ fn each(shell: &Shell, names: &[&str], mode: Mode) -> Result<String> {
     if let Some(unknown) = names.iter().find(|name| !pages.contains(&shell.root.join(name))) {
         return Err(Failure::new(format!("{unknown}: no such page: give README.md or docs/...")));
     }
+    pages.retain(|page| names.is_empty() || names.contains(&shell.relative(page).as_str()));
     let binary = build::binary(shell)?;
     let path = search_path(binary.parent().unwrap_or(Path::new("")))?;
+    let results = side_by_side(&pages, |page| {
+        let done = Page::read(shell, page, mode)?.run(shell, &path);
+        done.map(|(done, report)| {
+            print!("{report}");
+            done
+        })
+    });
     let (mut run, mut skipped, mut findings) = (0, 0, Vec::new());
-    for page in &pages {
-        let name = shell.relative(page);
-        if !names.is_empty() && !names.contains(&name.as_str()) {
-            continue;
-        }
-        let text = fs::read_to_string(page).map_err(|error| Failure::file(page, &error))?;
-        let blocks = snippets(&text).map_err(|error| Failure::new(format!("{name}:{error}")))?;
-        let folder = folder(shell, &name)?;
+    for result in results {
+        let done = result?;
+        run += done.run;
+        skipped += done.skipped;
+        findings.extend(done.findings);
+    }
+    Failure::unless_empty(&findings, format!("{run} blocks of documented commands run, {skipped} skipped"))
+}
+
+/// Does the work for every page, on as many threads as there are processors. Pages share nothing but the built command.
+fn side_by_side<T: Send>(pages: &[PathBuf], work: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(pages.len().max(1));
+    let next = AtomicUsize::new(0);
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let worker = || {
+            let mut own = Vec::new();
+            while let Some((index, page)) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, pages.get(index)?)))
+            {
+                own.push((index, work(page)));
+            }
+            own
+        };
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Vec<(usize, T)>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        running.into_iter().flat_map(join).collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What came of a page.
+#[derive(Default)]
+struct Done {
+    run: usize,
+    skipped: usize,
+    findings: Vec<String>,
+}
+
+/// A page whose commands are to be run.
+struct Page<'a> {
+    file: &'a Path,
+    name: String,
+    text: String,
+    folder: PathBuf,
+    mode: Mode,
+}
+
+impl<'a> Page<'a> {
+    fn read(shell: &Shell, file: &'a Path, mode: Mode) -> Result<Self> {
+        let name = shell.relative(file);
+        let text = fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
+        Ok(Self { file, folder: folder(shell, &name)?, name, text, mode })
+    }
+
+    /// Runs the blocks in order; with what came of them, what is to be printed about them.
+    fn run(&self, shell: &Shell, path: &OsString) -> Result<(Done, String)> {
+        let name = &self.name;
+        let blocks = snippets(&self.text).map_err(|error| Failure::new(format!("{name}:{error}")))?;
+        let (mut done, mut report) = (Done::default(), String::new());
         let mut fresh: Vec<(&Snippet, String)> = Vec::new();
         for snippet in &blocks {
             let place = format!("{name}:{}", snippet.line);
             if let Some(reason) = snippet.skipped {
-                println!("{place}: skipped ({reason})");
-                skipped += 1;
+                report += &format!("{place}: skipped ({reason})\n");
+                done.skipped += 1;
             }
             if snippet.script.is_empty() {
                 continue;
             }
             let start = Instant::now();
-            let printed = execute(shell, snippet, &place, &path, &folder)?;
-            println!("{place}: ok in {:.1} s", start.elapsed().as_secs_f64());
-            run += 1;
-            if snippet
-                .output
-                .as_ref()
-                .is_some_and(|output| !shown::matches(&output.text, &printed, output.exact))
-            {
+            let printed = execute(shell, snippet, &place, path, &self.folder)?;
+            report += &format!("{place}: ok in {:.1} s\n", start.elapsed().as_secs_f64());
+            done.run += 1;
+            let shown = snippet.output.as_ref();
+            if shown.is_some_and(|output| !shown::matches(&output.text, &printed, output.exact)) {
                 fresh.push((snippet, printed));
             }
         }
-        let pictures =
-            if name.starts_with("docs/") && !name.ends_with(MEASURED) { pictures(&text) } else { Vec::new() };
-        match mode {
-            Mode::Compare => {
-                findings.extend(fresh.iter().map(|(snippet, printed)| {
-                    format!(
-                        "{name}:{}: it prints something else now: see to it, then `cargo xtask pages --write {name}`:\n{printed}",
-                        snippet.line
-                    )
-                }));
-                findings.extend(
-                    pictures
-                        .iter()
-                        .filter(|picture| !folder.join(picture).is_file())
-                        .map(|picture| format!("{name}: no command of the page makes {picture}")),
-                );
-            }
-            Mode::Write => {
-                if !fresh.is_empty() {
-                    let rewritten = rewritten(&text, &fresh);
-                    fs::write(page, rewritten).map_err(|error| Failure::file(page, &error))?;
-                    println!("{name}: {} outputs written", fresh.len());
-                }
-                for picture in &pictures {
-                    let made = folder.join(picture);
-                    let beside = page.with_file_name(picture);
-                    fs::copy(&made, &beside).map_err(|error| Failure::file(&made, &error))?;
-                    println!("{name}: {picture} written");
-                }
-            }
+        match self.mode {
+            Mode::Compare => done.findings = self.compared(&fresh),
+            Mode::Write => report += &self.written(&fresh)?,
         }
+        Ok((done, report))
     }
-    Failure::unless_empty(&findings, format!("{run} blocks run, {skipped} skipped"))
+
+    /// The pictures that its commands make.
+    fn pictures(&self) -> Vec<&str> {
+        let made = self.name.starts_with("docs/") && !self.name.ends_with(MEASURED);
+        if made { pictures(&self.text) } else { Vec::new() }
+    }
+
+    fn compared(&self, fresh: &[(&Snippet, String)]) -> Vec<String> {
+        let name = &self.name;
+        let outputs = fresh.iter().map(|(snippet, printed)| {
+            format!(
+                "{name}:{}: it prints something else now: see to it, then `cargo xtask pages --write {name}`:\n{printed}",
+                snippet.line
+            )
+        });
+        let missing = self.pictures().into_iter().filter(|picture| !self.folder.join(picture).is_file());
+        outputs
+            .chain(missing.map(|picture| format!("{name}: no command of the page makes {picture}")))
+            .collect()
+    }
+
+    fn written(&self, fresh: &[(&Snippet, String)]) -> Result<String> {
+        let (name, mut report) = (&self.name, String::new());
+        if !fresh.is_empty() {
+            let rewritten = rewritten(&self.text, fresh);
+            fs::write(self.file, rewritten).map_err(|error| Failure::file(self.file, &error))?;
+            report += &format!("{name}: {} outputs written\n", fresh.len());
+        }
+        for picture in self.pictures() {
+            let made = self.folder.join(picture);
+            fs::copy(&made, self.file.with_file_name(picture))
+                .map_err(|error| Failure::file(&made, &error))?;
+            report += &format!("{name}: {picture} written\n");
+        }
+        Ok(report)
+    }
 }
 
 /// The page with new outputs.
@@ -212,7 +281,7 @@ fn changes<'a>(before: &'a str, after: &'a str) -> impl Iterator<Item = &'a str>
 fn execute(shell: &Shell, snippet: &Snippet, place: &str, path: &OsString, folder: &Path) -> Result<String> {
     let mut bash = shell.program("bash");
     bash.args(["-euo", "pipefail", "-c", &format!("exec 2>&1\n{}", snippet.script)]);
-    bash.env("RETICENT_IN_XTASK", "1").env("PATH", path).current_dir(folder);
+    bash.env("RETICENT_IN_XTASK", "1").env("RETICENT_QUIET", "1").env("PATH", path).current_dir(folder);
     let output =
         bash.output().map_err(|error| Failure::new(format!("{place}: bash did not start: {error}")))?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -235,6 +304,14 @@ mod tests {
         let all = |before, after| changes(before, after).collect::<Vec<_>>();
         assert!(all("?? a\n M b\n", " M b\n?? a\n").is_empty());
         assert_eq!(all("?? a\n", "?? b\n"), ["?? a", "?? b"]);
+    }
+
+    #[test]
+    fn every_page_is_worked_on_once_and_results_keep_their_order() {
+        let pages: Vec<PathBuf> = (0..40).map(|page| PathBuf::from(page.to_string())).collect();
+        let names = side_by_side(&pages, |page| page.display().to_string());
+        assert_eq!(names, (0..40).map(|page| page.to_string()).collect::<Vec<_>>());
+        assert!(side_by_side(&[], |page| page.display().to_string()).is_empty());
     }
 
     #[test]

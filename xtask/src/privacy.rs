@@ -35,9 +35,11 @@ const NAMES: &[&str] = &[
     "Repeatable",
     "StableHistogram",
     "StudentT",
+    "PrivateSelection",
     "Selection",
     // Accountants.
     "Accountant",
+    "EventTally",
     "Filter",
     "Odometer",
     "RdpAccountant",

@@ -1,49 +1,73 @@
-//! The steps of the gate, in order, and the loop that runs them.
+//! The steps of the gate, in order, the lanes they belong to, and the loop that runs them.
 
+use std::fs;
 use std::time::Instant;
 
-use crate::shell::{Result, Shell};
-use crate::{book, build, floor, layers, licences, orphans, package, pages, peers, privacy, rooms, sizes};
+use crate::shell::{Failure, Result, Shell};
+use crate::{
+    blocks, book, build, floor, layers, licences, names, orphans, package, pages, peers, privacy, rooms,
+    sizes,
+};
 
 /// One check.
 pub(crate) struct Step {
     /// What to type after `cargo xtask`.
     pub(crate) name: &'static str,
+    /// The lane it belongs to.
+    pub(crate) lane: &'static str,
     about: &'static str,
     check: fn(&Shell) -> Result<String>,
 }
 
-/// Every step, in the order `cargo xtask check` runs them.
-pub(crate) const STEPS: [Step; 16] = [
-    Step { name: "format", about: "the sources are formatted", check: build::format },
-    Step { name: "layers", about: "dependencies between crates point down", check: layers::check },
-    Step { name: "rooms", about: "imports between rooms of the curator point down", check: rooms::check },
-    Step { name: "orphans", about: "every .rs file belongs to a target", check: orphans::check },
-    Step { name: "privacy", about: "the command holds no privacy decision", check: privacy::check },
-    Step { name: "sizes", about: "no source over 800 lines, no file over 1 MiB", check: sizes::check },
-    Step { name: "licences", about: "dependencies are permissive, none is banned", check: licences::check },
-    Step { name: "clippy", about: "no warnings in any target", check: build::clippy },
-    Step { name: "tests", about: "unit and integration tests pass", check: build::tests },
-    Step { name: "doctests", about: "the examples in the documentation pass", check: build::doctests },
-    Step { name: "docs", about: "the documentation builds without warnings", check: build::docs },
-    Step { name: "package", about: "every package can be made and is whole", check: package::check },
-    Step { name: "floor", about: "the number of tests has not fallen", check: floor::check },
-    Step {
-        name: "pages",
-        about: "the commands in README.md and docs/ print what is shown",
-        check: pages::check,
-    },
-    Step { name: "book", about: "docs/ builds as a book", check: book::check },
-    Step { name: "peers", about: "results agree with other libraries", check: peers::check },
+const fn step(
+    lane: &'static str,
+    name: &'static str,
+    about: &'static str,
+    check: fn(&Shell) -> Result<String>,
+) -> Step {
+    Step { name, lane, about, check }
+}
+
+/// The lanes: groups of steps that can be run by themselves.
+pub(crate) const LANES: [(&str, &str); 4] = [
+    ("quick", "format, layout, licences and lints: an answer within minutes of an edit"),
+    ("rust", "tests, documentation and packages"),
+    ("book", "the commands of the documentation, and the book made of it"),
+    ("peers", "agreement with other libraries"),
 ];
 
-/// The last step of `check --quick`.
-const LAST_QUICK: &str = "clippy";
+/// Every step, in the order `cargo xtask check` runs them.
+pub(crate) const STEPS: [Step; 18] = [
+    step("quick", "format", "the sources are formatted", build::format),
+    step("quick", "layers", "dependencies between crates point down", layers::check),
+    step("quick", "rooms", "imports between rooms of the curator point down", rooms::check),
+    step("quick", "names", "no two crates have a public type of one name", names::check),
+    step("quick", "orphans", "every .rs file belongs to a target", orphans::check),
+    step("quick", "privacy", "the command holds no privacy decision", privacy::check),
+    step("quick", "sizes", "no source over 800 lines, no file over 1 MiB", sizes::check),
+    step("quick", "blocks", "code blocks of the documentation fit 80 columns", blocks::check),
+    step("quick", "licences", "dependencies are permissive, none is banned", licences::check),
+    step("quick", "clippy", "no warnings in any target", build::clippy),
+    step("rust", "tests", "unit and integration tests pass", build::tests),
+    step("rust", "doctests", "the examples in the documentation pass", build::doctests),
+    step("rust", "docs", "the documentation builds without warnings", build::docs),
+    step("rust", "package", "every package can be made and is whole", package::check),
+    step("rust", "floor", "the number of tests has not fallen", floor::check),
+    step("book", "pages", "the commands in README.md and docs/ print what is shown", pages::check),
+    step("book", "book", "docs/ builds as a book", book::check),
+    step("peers", "peers", "results agree with other libraries", peers::check),
+];
 
-/// The steps of `check --quick`.
-pub(crate) fn quick() -> &'static [Step] {
-    let end = STEPS.iter().position(|step| step.name == LAST_QUICK).map_or(STEPS.len(), |last| last + 1);
-    &STEPS[..end]
+/// The steps of these lanes, all without any.
+///
+/// # Errors
+/// A name that is not a lane.
+pub(crate) fn of_lanes(lanes: &[&str]) -> Result<Vec<&'static Step>> {
+    if let Some(unknown) = lanes.iter().find(|lane| LANES.iter().all(|(name, _)| name != *lane)) {
+        let known: Vec<&str> = LANES.iter().map(|(name, _)| *name).collect();
+        return Err(Failure::new(format!("unknown lane `{unknown}`: give one of {}", known.join(", "))));
+    }
+    Ok(STEPS.iter().filter(|step| lanes.is_empty() || lanes.contains(&step.lane)).collect())
 }
 
 /// The step with this name.
@@ -51,16 +75,21 @@ pub(crate) fn named(name: &str) -> Option<&'static Step> {
     STEPS.iter().find(|step| step.name == name)
 }
 
-/// One line per step.
+/// One line per step, lane by lane.
 pub(crate) fn listing() -> String {
-    STEPS.iter().map(|step| format!("{:<10} {}\n", step.name, step.about)).collect()
+    let lane = |(name, about): &(&str, &str)| {
+        let steps = STEPS.iter().filter(|step| step.lane == *name);
+        let steps: String = steps.map(|step| format!("  {:<10} {}\n", step.name, step.about)).collect();
+        format!("{name}: {about}\n{steps}")
+    };
+    LANES.iter().map(lane).collect()
 }
 
-/// A row of the summary: step, seconds, outcome.
+/// A row of the summary: step, seconds, detail or failure.
 type Row = (&'static str, f64, String);
 
-/// Runs the steps until one fails, then prints the summary; true when all passed.
-pub(crate) fn run(shell: &Shell, steps: &'static [Step]) -> bool {
+/// Runs the steps until one fails, prints the summary and closes with one line; true when all passed.
+pub(crate) fn run(shell: &Shell, steps: &[&'static Step]) -> bool {
     let mut rows: Vec<Row> = Vec::new();
     let mut passed = true;
     for (index, step) in steps.iter().enumerate() {
@@ -83,18 +112,45 @@ pub(crate) fn run(shell: &Shell, steps: &'static [Step]) -> bool {
             break;
         }
     }
-    print!("{}", summary(&rows, steps.len()));
+    print!("{}", summary(&rows));
+    println!("{}", closing(&rows, steps.len(), passed, processor_minutes()));
     passed
 }
 
-fn summary(rows: &[Row], steps: usize) -> String {
+fn summary(rows: &[Row]) -> String {
     let mut table = format!("{:<10} {:>8}\n", "step", "seconds");
     for (name, seconds, outcome) in rows {
         table.push_str(format!("{name:<10} {seconds:>8.1}  {outcome}").trim_end());
         table.push('\n');
     }
-    let total: f64 = rows.iter().map(|row| row.1).sum();
-    table + &format!("{:<10} {total:>8.1}  {} of {steps} steps run\n", "total", rows.len())
+    table
+}
+
+/// The last line: what ran and how much of it.
+fn closing(rows: &[Row], steps: usize, passed: bool, processor: Option<f64>) -> String {
+    let minutes = rows.iter().map(|row| row.1).sum::<f64>() / 60.0;
+    let processor = processor.map_or(String::new(), |used| format!(", {used:.1} of processor time"));
+    let time = format!("in {minutes:.1} minutes{processor}");
+    if !passed {
+        let name = rows.last().map_or("", |row| row.0);
+        return format!("FAILED at {name}, step {} of {steps}, {time}", rows.len());
+    }
+    let counts: Vec<&str> =
+        rows.iter().filter(|row| COUNTING.contains(&row.0)).map(|row| row.2.as_str()).collect();
+    let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join("; ")) };
+    format!("passed all {steps} steps {time}{counts}")
+}
+
+/// Steps whose detail is a count worth repeating.
+const COUNTING: [&str; 3] = ["doctests", "floor", "pages"];
+
+/// Minutes of processor time of all children so far, where the system tells.
+fn processor_minutes() -> Option<f64> {
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name in parentheses: cutime and cstime are the 14th and 15th, in hundredths of a second.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
+    Some((ticks(13)? + ticks(14)?) / 6000.0)
 }
 
 #[cfg(test)]
@@ -102,18 +158,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quick_ends_with_clippy_and_every_step_has_its_own_name() {
-        assert_eq!(quick().len(), 8);
-        assert_eq!(quick().last().map(|step| step.name), Some("clippy"));
+    fn every_step_has_its_own_name_and_a_known_lane() {
         for step in &STEPS {
             assert!(named(step.name).is_some_and(|found| found.about == step.about));
+            assert!(LANES.iter().any(|(lane, _)| *lane == step.lane), "{}", step.name);
         }
+        let quick = of_lanes(&["quick"]).unwrap();
+        assert_eq!(quick.last().map(|step| step.name), Some("clippy"));
+        assert_eq!(of_lanes(&[]).unwrap().len(), STEPS.len());
+        assert!(of_lanes(&["quick", "quack"]).is_err());
+        assert!(COUNTING.iter().all(|name| named(name).is_some()));
     }
 
     #[test]
-    fn the_summary_adds_up() {
-        let text = summary(&[("format", 1.0, String::new()), ("layers", 0.5, "3 crates".into())], 12);
-        assert!(text.contains("layers          0.5  3 crates\n"), "{text}");
-        assert!(text.ends_with("total           1.5  2 of 12 steps run\n"), "{text}");
+    fn the_last_line_says_what_ran() {
+        let rows = [("format", 60.0, String::new()), ("floor", 30.0, "3 tests, floor 3".to_owned())];
+        assert!(summary(&rows).contains("floor          30.0  3 tests, floor 3\n"));
+        assert_eq!(
+            closing(&rows, 2, true, Some(4.0)),
+            "passed all 2 steps in 1.5 minutes, 4.0 of processor time: 3 tests, floor 3"
+        );
+        assert_eq!(closing(&rows, 9, false, None), "FAILED at floor, step 2 of 9, in 1.5 minutes");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn processor_time_is_known() {
+        assert!(processor_minutes().is_some_and(|minutes| minutes >= 0.0));
     }
 }

@@ -3,10 +3,13 @@
 use crate::data;
 use crate::models::{plain, references};
 use anyhow::{Context, Result, ensure};
-use reticent_attack::{Design, Population, as_target};
-use reticent_audit::attacks::{Attack, AttackSettings, Variance};
+use reticent_attack::{Population, ReferenceDesign, as_target};
+use reticent_audit::attacks::{
+    Attack, AttackSettings, BASE, LIRA_OFFLINE, LIRA_OFFLINE_TWO_TAILED, LIRA_ONLINE, MODIFIED_ENTROPY,
+    RMIA_OFFLINE, RMIA_ONLINE, SHOKRI, Variance, YEOM_LOSS,
+};
 use reticent_audit::metrics::{MetricSettings, measure as strength};
-use reticent_audit::{Membership, Reference, Signal, Study, overfitting};
+use reticent_audit::{Membership, Reference, Signal, Signals, Study, overfitting};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +26,7 @@ struct Strength {
 }
 
 /// The attack on one study. TPR is read off the curve also where there are too few records to state it, as averages over targets.
-fn attacked(study: &Study, attack: Attack, settings: &AttackSettings) -> Result<Strength> {
+fn attacked(study: &Study, attack: &'static dyn Attack, settings: &AttackSettings) -> Result<Strength> {
     let scores = attack.run(study, settings)?.scores;
     let membership = Membership::new(scores, study.parts().members.clone())?;
     let auc = strength(&membership, &MetricSettings::default())?.auc.value;
@@ -56,8 +59,8 @@ pub(crate) fn at(membership: &Membership, rate: f64) -> f64 {
 fn signals(models: &[Reference], labels: &[u32]) -> Result<Vec<Reference>> {
     let slim = |model: &Reference| -> Result<Reference> {
         let outputs = model.outputs.as_ref().context("a model without outputs")?;
-        let scores = Some(Signal::Logit.compute(outputs, labels)?);
-        Ok(Reference { name: model.name.clone(), outputs: None, scores, inside: model.inside.clone() })
+        let signals = Signals::of_scores(Signal::Logit.compute(outputs, labels)?);
+        Ok(Reference { name: model.name.clone(), outputs: None, signals, inside: model.inside.clone() })
     };
     models.iter().map(slim).collect()
 }
@@ -66,7 +69,7 @@ fn signals(models: &[Reference], labels: &[u32]) -> Result<Vec<Reference>> {
 fn mean(
     population: &Population,
     models: &[Reference],
-    attack: Attack,
+    attack: &'static dyn Attack,
     settings: &AttackSettings,
     keep: impl Fn(usize, &Reference) -> bool,
 ) -> Result<Value> {
@@ -107,7 +110,7 @@ fn tuned(population: &Population, models: &[Reference]) -> Result<AttackSettings
                 let pair = if target < last - 2 { last - 2 } else { last - 4 };
                 let mut parts = as_target(population, models, target)?.into_parts();
                 parts.references = models[pair..pair + 2].to_vec();
-                total += attacked(&Study::new(parts)?, Attack::RmiaOffline, &settings)?.auc;
+                total += attacked(&Study::new(parts)?, RMIA_OFFLINE, &settings)?.auc;
             }
             if total > best {
                 (best, chosen) = (total, settings);
@@ -123,29 +126,34 @@ pub(crate) fn measure(folder: &Path, models: usize, epochs: usize, threads: usiz
     let (examples, population) = (Arc::new(examples), Population::of_labels(labels.clone()));
     let store = tempfile::tempdir()?;
     let begun = Instant::now();
-    let found =
-        references(&examples, plain(labels.len(), epochs), (models, Design::Half), threads, store.path())?;
+    let found = references(
+        &examples,
+        plain(labels.len(), epochs),
+        (models, ReferenceDesign::Half),
+        threads,
+        store.path(),
+    )?;
     let trained = begun.elapsed().as_secs_f64();
     let per_record =
         AttackSettings { lira_variance: Some(Variance::PerExample), ..AttackSettings::default() };
-    let lira = mean(&population, &signals(&found, &labels)?, Attack::LiraOnline, &per_record, |_, _| true)?;
+    let lira = mean(&population, &signals(&found, &labels)?, LIRA_ONLINE, &per_record, |_, _| true)?;
     let seconds = begun.elapsed().as_secs_f64();
     let usual = AttackSettings::default();
     let single = tuned(&population, &found)?;
     let mut attacks = vec![(format!("{} references, variance per record", models - 2), lira)];
     for (words, attack, settings, kept) in [
-        ("default variance", Attack::LiraOnline, &usual, models),
-        ("8 references", Attack::LiraOnline, &usual, 8),
-        ("4 references", Attack::LiraOnline, &usual, 4),
-        ("all references", Attack::LiraOffline, &usual, models),
-        ("all references", Attack::LiraOfflineTwoTailed, &usual, models),
-        ("tuned", Attack::RmiaOffline, &usual, models),
-        ("tuned", Attack::RmiaOnline, &usual, models),
-        ("two references, one without each record", Attack::RmiaOffline, &single, 2),
-        ("all references", Attack::Base, &usual, models),
-        ("all references", Attack::Shokri, &usual, models),
-        ("no references", Attack::YeomLoss, &usual, 0),
-        ("no references", Attack::ModifiedEntropy, &usual, 0),
+        ("default variance", LIRA_ONLINE, &usual, models),
+        ("8 references", LIRA_ONLINE, &usual, 8),
+        ("4 references", LIRA_ONLINE, &usual, 4),
+        ("all references", LIRA_OFFLINE, &usual, models),
+        ("all references", LIRA_OFFLINE_TWO_TAILED, &usual, models),
+        ("tuned", RMIA_OFFLINE, &usual, models),
+        ("tuned", RMIA_ONLINE, &usual, models),
+        ("two references, one without each record", RMIA_OFFLINE, &single, 2),
+        ("all references", BASE, &usual, models),
+        ("all references", SHOKRI, &usual, models),
+        ("no references", YEOM_LOSS, &usual, 0),
+        ("no references", MODIFIED_ENTROPY, &usual, 0),
     ] {
         let found = mean(&population, &found, attack, settings, |place, _| place < kept)?;
         attacks.push((words.to_owned(), found));
@@ -172,7 +180,8 @@ pub(crate) fn overfitted(folder: &Path) -> Result<Value> {
     let mut rows = Vec::new();
     for epochs in [1, 2, 3, 4, 6, 8, 12, 20, 40, 100] {
         let store = tempfile::tempdir()?;
-        let found = references(&examples, plain(labels.len(), epochs), (6, Design::Half), 2, store.path())?;
+        let found =
+            references(&examples, plain(labels.len(), epochs), (6, ReferenceDesign::Half), 2, store.path())?;
         for gap in overfitting(&found, &labels)? {
             rows.push(json!({
                 "epochs": epochs, "train_accuracy": gap.train_accuracy, "test_accuracy": gap.test_accuracy,

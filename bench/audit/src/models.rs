@@ -3,14 +3,15 @@
 use crate::data::{CLASSES, FEATURES};
 use anyhow::Result;
 use reticent_attack::{
-    Design, Job, NetworkLearner, NetworkTraining, ReferencePlan, ReferenceSettings, Run, Store,
+    Job, JobSettings, NetworkLearner, NetworkTraining, ReferenceDesign, ReferencePlan, ReferenceSettings,
+    Store, Wanted,
 };
 use reticent_audit::Reference;
 use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
-use reticent_train::describe::Kind;
+use reticent_train::describe::LayerKind;
 use reticent_train::{
-    Baseline, Batches, Clipping, Description, Examples, Model, Network, OptimizerSettings, PlanSettings,
-    PrivacyPlan, Recipe, Schedule, Terms,
+    Baseline, Batching, Clipping, Description, Examples, OptimizerSettings, PlanSettings, PrivacyPlan,
+    Recipe, Schedule, TrainingTerms,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +23,9 @@ const RATE: f64 = 5e-3;
 
 pub(crate) fn description() -> Description {
     Description::reading(&[FEATURES])
-        .then(Kind::Linear { out: 128, bias: true })
-        .then(Kind::Relu)
-        .then(Kind::Linear { out: CLASSES, bias: true })
+        .then(LayerKind::Linear { out: 128, bias: true })
+        .then(LayerKind::Relu)
+        .then(LayerKind::Linear { out: CLASSES, bias: true })
 }
 
 /// Adam, so many passes over half of the records.
@@ -32,7 +33,7 @@ pub(crate) fn plain(records: usize, epochs: usize) -> NetworkTraining {
     let steps = ((records / 2).div_ceil(BATCH) * epochs) as u64;
     NetworkTraining {
         description: description(),
-        terms: Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: BATCH }, steps }),
+        terms: TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size: BATCH }, steps }),
         recipe: Recipe {
             optimizer: OptimizerSettings::adam(),
             schedule: Schedule::constant(RATE),
@@ -44,7 +45,7 @@ pub(crate) fn plain(records: usize, epochs: usize) -> NetworkTraining {
 /// DP-SGD on half of the records at this ε and δ = 1e-5.
 pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
     let description = description();
-    let dimension = Network::new(description.clone(), Default::default())?.layout().gradients();
+    let dimension = reticent_train::graph::Graph::new(&description)?.layout().gradients();
     let size = (records / 2) as u64;
     let settings = PlanSettings {
         neighboring: Neighboring::AddRemove,
@@ -58,7 +59,7 @@ pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(1e-5)? };
     let recipe =
         Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(1.0), average: None };
-    let terms = Terms::Private(PrivacyPlan::target(settings, budget)?);
+    let terms = TrainingTerms::Private(PrivacyPlan::target(settings, budget)?);
     Ok(NetworkTraining { description, terms, recipe })
 }
 
@@ -66,14 +67,15 @@ pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
 pub(crate) fn references(
     examples: &Arc<Examples>,
     training: NetworkTraining,
-    (count, design): (usize, Design),
+    (count, design): (usize, ReferenceDesign),
     threads: usize,
     folder: &Path,
 ) -> Result<Vec<Reference>> {
     let learner = NetworkLearner::new(examples.clone(), training)?;
-    let settings = ReferenceSettings { key: "location".into(), references: count, design };
+    let settings =
+        ReferenceSettings { key: "location".into(), references: count, design, wanted: Wanted::default() };
     let plan = ReferencePlan::new(&settings, &learner)?;
     let (store, halt) = (Store::open(folder)?, AtomicBool::new(false));
-    plan.fit(&store, Job::WHOLE, Run { threads, progress: &|_| {}, halt: &halt })?;
+    plan.fit(&store, Job::WHOLE, JobSettings { threads, progress: &|_| {}, halt: &halt })?;
     Ok(plan.collect(&store)?)
 }

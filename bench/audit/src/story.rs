@@ -6,12 +6,12 @@ use crate::data;
 use crate::models::{plain, private, references};
 use anyhow::Result;
 use reticent_attack::canary::{Canaries, CanaryKind, CanarySettings, Coins, run};
-use reticent_attack::{Design, NetworkTraining, Population, as_target};
-use reticent_audit::attacks::{Attack, AttackSettings};
-use reticent_audit::bound::{self, BoundSettings, Selection};
+use reticent_attack::{NetworkTraining, Population, ReferenceDesign, as_target};
+use reticent_audit::attacks::{AttackSettings, LIRA_ONLINE};
+use reticent_audit::bound::{self, BoundSettings, ThresholdSelection};
 use reticent_audit::metrics::{MetricSettings, measure};
 use reticent_audit::{Membership, overfitting};
-use reticent_train::{Effort, Examples, Terms};
+use reticent_train::{Examples, Resources, TrainingTerms};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -41,25 +41,26 @@ fn row(
     count: usize,
 ) -> Result<Value> {
     let store = tempfile::tempdir()?;
-    let models = references(examples, training.clone(), (count + 1, Design::Bernoulli), 2, store.path())?;
+    let models =
+        references(examples, training.clone(), (count + 1, ReferenceDesign::Bernoulli), 2, store.path())?;
     let gaps = overfitting(&models, labels)?;
     let population = Population::of_labels(labels.to_vec());
     let (mut auc, mut at_percent, mut at_permille, mut lower) = (0.0, 0.0, 0.0, Vec::new());
     let settings = BoundSettings::new(1e-5, "story");
     for target in 0..TARGETS {
         let study = as_target(&population, &models, target)?;
-        let scores = Attack::LiraOnline.run(&study, &AttackSettings::default())?.scores;
+        let scores = LIRA_ONLINE.run(&study, &AttackSettings::default())?.scores;
         let membership = Membership::new(scores, study.parts().members.clone())?;
         let found = measure(&membership, &MetricSettings::default())?;
         auc += found.auc.value / TARGETS as f64;
         at_percent += at(&membership, 0.01) / TARGETS as f64;
         at_permille += at(&membership, 0.001) / TARGETS as f64;
-        lower.push(bound::lower(&membership, bound::Method::OneRun, &settings)?.value);
+        lower.push(bound::lower(&membership, bound::BoundMethod::OneRun, &settings)?.value);
     }
     lower.sort_by(f64::total_cmp);
     let certified = match &training.terms {
-        Terms::Private(plan) => Some(plan.certificate(plan.steps())?.guarantee.epsilon.get()),
-        Terms::NonPrivate(_) => None,
+        TrainingTerms::Private(plan) => Some(plan.certificate(plan.steps())?.guarantee.epsilon.get()),
+        TrainingTerms::NonPrivate(_) => None,
     };
     let average = |value: fn(&reticent_audit::Overfitting) -> f64| {
         gaps.iter().map(value).sum::<f64>() / gaps.len() as f64
@@ -84,13 +85,14 @@ fn planted(
     settings: &BoundSettings,
 ) -> Result<f64> {
     let half: Vec<usize> = (0..examples.len() / 2).collect();
-    let settings = BoundSettings { selection: Selection::Declared { share: 0.05 }, ..settings.clone() };
+    let settings =
+        BoundSettings { selection: ThresholdSelection::Declared { share: 0.05 }, ..settings.clone() };
     let mut found = Vec::new();
     for _ in 0..RUNS {
         let how = CanarySettings { kind, count: CANARIES, key: "story".to_owned(), coins: Coins::Fresh };
         let canaries = Canaries::plant(&examples.subset(&half), data::CLASSES as u32, how)?;
-        let ran = run(&canaries, training, Effort::default(), &|| false)?;
-        found.push(bound::lower(&ran.membership, bound::Method::OneRun, &settings)?.value);
+        let ran = run(&canaries, training, Resources::default(), &|| false)?;
+        found.push(bound::lower(&ran.membership, bound::BoundMethod::OneRun, &settings)?.value);
     }
     found.sort_by(f64::total_cmp);
     Ok(found[RUNS / 2])

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
-use reticent_train::describe::{Kind, preset};
+use reticent_train::describe::{LayerKind, preset};
 use reticent_train::{Description, Examples, Inputs, Layout, Targets};
 
 /// Size of the vocabulary of text.
@@ -78,7 +78,7 @@ impl Network {
         let (name, shape, classes) = self.preset();
         let vocabulary = matches!(self, Self::Transformer | Self::Lstm).then_some(VOCABULARY);
         let mut description = preset(name, shape, vocabulary, classes)?;
-        description.layers.retain(|layer| layer.kind != Kind::Position);
+        description.layers.retain(|layer| layer.kind != LayerKind::Position);
         Ok(description)
     }
 

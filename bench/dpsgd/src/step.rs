@@ -4,8 +4,8 @@ use crate::network::Network;
 use anyhow::Result;
 use reticent_core::{Neighboring, Unlimited, charge};
 use reticent_train::{
-    Baseline, Batches, Clipping, Effort, Model, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
-    Schedule, Trainer, Units,
+    Baseline, Batching, Clipping, Device, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Resources,
+    Schedule, Trainer, Units, engine,
 };
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ pub(crate) struct Steps {
 impl Steps {
     /// Everything up to the first step.
     pub(crate) fn new(network: Network, private: bool, threads: usize) -> Result<Self> {
-        let effort = Effort { threads, chunk: None };
-        let model = Box::new(reticent_train::Network::new(network.description()?, effort)?);
-        network.check(model.layout())?;
-        let dimension = model.layout().gradients();
+        let resources = Resources { threads, chunk: None };
+        let engine = engine(&network.description()?, Device::Cpu, resources)?;
+        network.check(engine.layout())?;
+        let dimension = engine.layout().gradients();
         let examples = Arc::new(network.examples()?);
         let units = Units::examples(examples.len());
         let recipe = Recipe {
@@ -50,10 +50,10 @@ impl Steps {
             };
             let plan = PrivacyPlan::new(settings, NOISE / CLIP, DELTA)?;
             let permit = charge(&mut Unlimited::new(), &plan.charges()?)?;
-            Trainer::private(model, examples, units, plan, recipe, permit)?
+            Trainer::private(engine, examples, units, plan, recipe, permit)?
         } else {
-            let baseline = Baseline { batches: Batches::Poisson { rate: 1.0 }, steps: STEPS };
-            Trainer::non_private(model, examples, units, baseline, recipe)?
+            let baseline = Baseline { batches: Batching::Poisson { rate: 1.0 }, steps: STEPS };
+            Trainer::non_private(engine, examples, units, baseline, recipe)?
         };
         Ok(Self { trainer })
     }

@@ -1,8 +1,8 @@
 //! The two datasets, encoded by their public schemas.
 
 use anyhow::{Context, Result, bail};
-use reticent::data::{Design, Encoder, Schema, Split, TableFile, bundled, find_dataset};
-use reticent::erm::Rows;
+use reticent::data::{Encoder, FeatureMatrix, Schema, Split, bundled, find_dataset, open_table};
+use reticent::erm::SparseRows;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -12,8 +12,8 @@ const KDD_SCHEMA: &str = include_str!("../kdd.toml");
 /// Train and test parts of a dataset.
 pub(crate) struct Sides {
     pub(crate) name: String,
-    pub(crate) train: Design,
-    pub(crate) test: Design,
+    pub(crate) train: FeatureMatrix,
+    pub(crate) test: FeatureMatrix,
     l1_bound: f64,
 }
 
@@ -23,8 +23,8 @@ pub(crate) fn load(name: &str) -> Result<Sides> {
         "adult" => {
             let folder = find_dataset("adult", None)?;
             let encoder = Encoder::new(&Schema::parse(bundled::ADULT_SCHEMA, "adult")?)?;
-            let part = |file: &str| -> Result<Design> {
-                Ok(encoder.encode(&TableFile::open(&folder.join(file))?, &mut |_| {})?.0)
+            let part = |file: &str| -> Result<FeatureMatrix> {
+                Ok(encoder.encode(&open_table(&folder.join(file))?, &mut |_| {})?.0)
             };
             let (train, test) = (part("adult_train.parquet")?, part("adult_test.parquet")?);
             Ok(Sides { name: name.into(), train, test, l1_bound: encoder.l1_bound() })
@@ -33,7 +33,7 @@ pub(crate) fn load(name: &str) -> Result<Sides> {
             let file = find_dataset("kddcup99_10pct", None)?.join("kddcup99_10pct.parquet");
             let encoder = Encoder::new(&Schema::parse(KDD_SCHEMA, "kdd.toml")?)?;
             let split = Split::new("bench", 0.2)?;
-            let (sides, _) = encoder.encode_split(&TableFile::open(&file)?, &split, &mut |_| {})?;
+            let (sides, _) = encoder.encode_split(&open_table(&file)?, &split, &mut |_| {})?;
             let (train, test) = (sides.train, sides.test);
             Ok(Sides { name: name.into(), train, test, l1_bound: encoder.l1_bound() })
         }
@@ -43,8 +43,8 @@ pub(crate) fn load(name: &str) -> Result<Sides> {
 
 impl Sides {
     /// A side for the model library.
-    pub(crate) fn rows<'a>(&self, design: &'a Design) -> Result<Rows<'a>> {
-        let rows = Rows::new(
+    pub(crate) fn rows<'a>(&self, design: &'a FeatureMatrix) -> Result<SparseRows<'a>> {
+        let rows = SparseRows::new(
             design.dimension(),
             design.offsets(),
             design.columns(),

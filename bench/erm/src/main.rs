@@ -14,8 +14,8 @@ mod data;
 use anyhow::{Context, Result, bail};
 use data::{Sides, load};
 use reticent::core::{Delta, Epsilon, Guarantee, Neighboring};
-use reticent::erm::{Fit, Loss, Method, Rows, Settings, evaluate, fit, fit_exact};
-use reticent::noise::Session;
+use reticent::erm::{FitMethod, FittedModel, MarginLoss, Settings, SparseRows, evaluate, fit, fit_exact};
+use reticent::noise::NoiseSession;
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -37,15 +37,15 @@ fn main() -> Result<()> {
 }
 
 /// A way to fit: name, method, whether δ is 1/n², relation.
-const WAYS: [(&str, Method, bool, Neighboring); 8] = [
-    ("objective", Method::Objective, false, Neighboring::ReplaceOne),
-    ("output", Method::Output, false, Neighboring::ReplaceOne),
-    ("objective", Method::Objective, false, Neighboring::AddRemove),
-    ("objective", Method::Objective, true, Neighboring::ReplaceOne),
-    ("objective", Method::Objective, true, Neighboring::AddRemove),
-    ("output", Method::Output, true, Neighboring::ReplaceOne),
-    ("gradient", Method::Descent, true, Neighboring::ReplaceOne),
-    ("gradient", Method::Descent, true, Neighboring::AddRemove),
+const WAYS: [(&str, FitMethod, bool, Neighboring); 8] = [
+    ("objective", FitMethod::Objective, false, Neighboring::ReplaceOne),
+    ("output", FitMethod::Output, false, Neighboring::ReplaceOne),
+    ("objective", FitMethod::Objective, false, Neighboring::AddRemove),
+    ("objective", FitMethod::Objective, true, Neighboring::ReplaceOne),
+    ("objective", FitMethod::Objective, true, Neighboring::AddRemove),
+    ("output", FitMethod::Output, true, Neighboring::ReplaceOne),
+    ("gradient", FitMethod::Descent, true, Neighboring::ReplaceOne),
+    ("gradient", FitMethod::Descent, true, Neighboring::AddRemove),
 ];
 
 const EPSILONS: [f64; 7] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0];
@@ -53,7 +53,7 @@ const EPSILONS: [f64; 7] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0];
 fn fits(name: &str, seeds: u32) -> Result<()> {
     let sides = load(name)?;
     let (train, test) = (sides.rows(&sides.train)?, sides.rows(&sides.test)?);
-    let (exact, seconds) = timed(|| Ok(fit_exact(&train, Loss::Logistic, &Settings::default())?))?;
+    let (exact, seconds) = timed(|| Ok(fit_exact(&train, MarginLoss::Logistic, &Settings::default())?))?;
     print(&sides, &test, "exact", None, Neighboring::ReplaceOne, &exact, seconds)?;
     for way in WAYS {
         for epsilon in EPSILONS {
@@ -76,8 +76,8 @@ fn tail(name: &str, method: &str, epsilon: f64, seeds: u32) -> Result<()> {
 /// So many fits of one way.
 fn repeat(
     sides: &Sides,
-    (train, test): (&Rows<'_>, &Rows<'_>),
-    (way, method, approximate, neighboring): (&str, Method, bool, Neighboring),
+    (train, test): (&SparseRows<'_>, &SparseRows<'_>),
+    (way, method, approximate, neighboring): (&str, FitMethod, bool, Neighboring),
     epsilon: f64,
     seeds: u32,
 ) -> Result<()> {
@@ -88,10 +88,10 @@ fn repeat(
     };
     let delta = if approximate { (n as f64).powi(-2) } else { 0.0 };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
-    let mut session = Session::without_limit(&settings.unit, neighboring)?;
+    let mut session = NoiseSession::without_limit(&settings.unit, neighboring)?;
     for _ in 0..seeds {
         let (fitted, seconds) =
-            timed(|| Ok(fit(train, Loss::Logistic, method, budget, &settings, &mut session)?))?;
+            timed(|| Ok(fit(train, MarginLoss::Logistic, method, budget, &settings, &mut session)?))?;
         print(sides, test, way, Some(budget), neighboring, &fitted, seconds)?;
     }
     Ok(())
@@ -105,11 +105,11 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
 
 fn print(
     sides: &Sides,
-    test: &Rows<'_>,
+    test: &SparseRows<'_>,
     way: &str,
     budget: Option<Guarantee>,
     neighboring: Neighboring,
-    fitted: &Fit,
+    fitted: &FittedModel,
     seconds: f64,
 ) -> Result<()> {
     let found = evaluate(fitted, test)?;

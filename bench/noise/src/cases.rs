@@ -3,9 +3,11 @@
 use crate::measure::measure;
 use anyhow::Result;
 use reticent_core::{Delta, Epsilon, Event, Neighboring, Plan, Scale, Sensitivity};
-use reticent_noise::bulk::{BulkGaussian, Effort};
-use reticent_noise::mechanism::{DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Rule, Selection};
-use reticent_noise::{Mechanism, Releaser, Session};
+use reticent_noise::bulk::{BulkGaussian, Parallelism};
+use reticent_noise::mechanism::{
+    DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivateSelection, SelectionRule,
+};
+use reticent_noise::{Mechanism, NoiseSession, Releaser};
 use std::hint::black_box;
 
 /// Length of the vectors that mechanisms release.
@@ -17,7 +19,7 @@ const GAUSSIAN_SIGMAS: [(&str, f64); 3] = [("1", 1.0), ("100", 100.0), ("4096", 
 
 /// Runs the cases whose names are wanted.
 pub(crate) fn run(wanted: &dyn Fn(&str) -> bool) -> Result<()> {
-    let session = Session::without_limit("row", Neighboring::AddRemove)?;
+    let session = NoiseSession::without_limit("row", Neighboring::AddRemove)?;
     let mut cases = Cases { wanted, session };
     cases.integer_vectors()?;
     cases.real_vectors()?;
@@ -28,7 +30,7 @@ pub(crate) fn run(wanted: &dyn Fn(&str) -> bool) -> Result<()> {
 
 struct Cases<'a> {
     wanted: &'a dyn Fn(&str) -> bool,
-    session: Session,
+    session: NoiseSession,
 }
 
 impl Cases<'_> {
@@ -81,7 +83,7 @@ impl Cases<'_> {
                     let mut outcome = Ok(mechanism.event());
                     let mut draws = self.session.draws(&often(mechanism.event()))?;
                     measure(&name, length, || {
-                        outcome = mechanism.add_noise(&mut values, &mut draws, Effort { threads });
+                        outcome = mechanism.add_noise(&mut values, &mut draws, Parallelism { threads });
                     });
                     outcome?;
                 }
@@ -93,12 +95,12 @@ impl Cases<'_> {
     /// Scores evenly spread over 0…100, and the hard case of one candidate far above all others.
     fn selections(&mut self) -> Result<()> {
         let rules = [
-            ("exponential", Rule::Exponential),
-            ("permute_and_flip", Rule::PermuteAndFlip),
-            ("noisy_max", Rule::ReportNoisyMax),
+            ("exponential", SelectionRule::Exponential),
+            ("permute_and_flip", SelectionRule::PermuteAndFlip),
+            ("noisy_max", SelectionRule::ReportNoisyMax),
         ];
         for (label, rule) in rules {
-            let mechanism = Selection::new(rule, one()?, Epsilon::new(1.0)?)?;
+            let mechanism = PrivateSelection::new(rule, one()?, Epsilon::new(1.0)?)?;
             for candidates in [100, 10_000] {
                 let spread: Vec<f64> =
                     (0..candidates).map(|i| 100.0 * i as f64 / candidates as f64).collect();
@@ -112,7 +114,7 @@ impl Cases<'_> {
     }
 
     /// Times one choice from real scores, their rounding to the grid included.
-    fn choices(&mut self, name: &str, mechanism: &Selection, scores: &[f64]) -> Result<()> {
+    fn choices(&mut self, name: &str, mechanism: &PrivateSelection, scores: &[f64]) -> Result<()> {
         if (self.wanted)(name) {
             let mut draws = self.session.draws(&often(mechanism.event()))?;
             measure(name, 1, || {

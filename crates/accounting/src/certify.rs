@@ -1,6 +1,6 @@
 //! From events to a certificate.
 
-use crate::{Accountant, AccountingError, Method};
+use crate::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::{Certificate, Delta, Epsilon, EventLog, Fact, Guarantee};
 
 /// The certificate of events that were all fixed before the first draw, at a δ above 0, by the tight accountant.
@@ -11,7 +11,7 @@ use reticent_core::{Certificate, Delta, Epsilon, EventLog, Fact, Guarantee};
 /// Mechanisms with these events under the log's relation are (ε, δ)-private for the ε that is claimed.
 ///
 /// # Reference
-/// Those of [`Method::Pld`].
+/// Those of [`CompositionMethod::Pld`].
 ///
 /// # Errors
 /// As [`Accountant::compose`] and [`Accountant::epsilon`].
@@ -22,7 +22,7 @@ pub fn certify(
     accountant: impl Into<String>,
     public: Vec<Fact>,
 ) -> Result<Certificate, AccountingError> {
-    let epsilon = Epsilon::new(Accountant::of_log(&log, Method::Pld)?.epsilon(delta)?.upper)?;
+    let epsilon = Epsilon::new(Accountant::of_log(&log, CompositionMethod::Pld)?.epsilon(delta)?.upper)?;
     let EventLog { neighboring, events } = log;
     Ok(Certificate::compose(unit, neighboring, events, Guarantee { epsilon, delta }, accountant, public))
 }

@@ -1,5 +1,5 @@
 use crate::tight::TightAccountant;
-use crate::{Accountant, Method, group, rdp};
+use crate::{Accountant, CompositionMethod, group, rdp};
 use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate};
 
 fn clipped(sigma: f64) -> Event {
@@ -15,7 +15,7 @@ fn sampled(rate: f64, event: Event) -> Event {
 }
 
 fn ends(neighboring: Neighboring, event: &Event, count: u64, delta: f64) -> (f64, f64) {
-    let mut account = Accountant::new(neighboring, Method::Pld);
+    let mut account = Accountant::new(neighboring, CompositionMethod::Pld);
     account.compose(event, count).unwrap();
     let answer = account.epsilon(Delta::new(delta).unwrap()).unwrap();
     assert!(answer.lower <= answer.upper);
@@ -155,14 +155,14 @@ fn a_group_is_counted_where_its_pair_is_known() {
 
 #[test]
 fn every_method_answers_for_a_replaced_record() {
-    let mut account = Accountant::new(Neighboring::ReplaceOne, Method::Pld);
+    let mut account = Accountant::new(Neighboring::ReplaceOne, CompositionMethod::Pld);
     account.compose(&sampled(0.01, clipped(1.0)), 1000).unwrap();
     let delta = Delta::new(1e-5).unwrap();
-    for method in Method::ALL {
+    for method in CompositionMethod::ALL {
         let answer = account.by(method).epsilon(delta).unwrap();
         assert!(answer.upper >= 2.8434 && answer.lower <= 2.8435, "{method} {answer:?}");
     }
-    let renyi = account.by(Method::Rdp).epsilon(delta).unwrap().upper;
+    let renyi = account.by(CompositionMethod::Rdp).epsilon(delta).unwrap().upper;
     assert!(renyi < 3.3, "{renyi}");
 }
 
@@ -171,7 +171,7 @@ fn every_method_answers_for_a_replaced_record() {
 fn hardly_any_noise_is_never_a_small_cost_of_a_replacement() {
     for z in [1e-4, 1.23e-4, 1e-3, 0.01, 0.03, 0.1] {
         let event = sampled(0.01, clipped(z));
-        let mut account = Accountant::new(Neighboring::ReplaceOne, Method::Pld);
+        let mut account = Accountant::new(Neighboring::ReplaceOne, CompositionMethod::Pld);
         account.compose(&event, 200).unwrap();
         // A record that is in one of 200 samples is seen.
         let delta = account.delta(Epsilon::new(1.0).unwrap()).unwrap();
@@ -189,7 +189,7 @@ fn a_claim_in_a_sample_is_not_amplified_where_a_record_is_replaced() {
     let claim = || Event::Gdp { mu: reticent_core::Mu::new(0.3).unwrap() };
     let composed = |event: Event| Event::Composed { events: vec![event] };
     for event in [claim(), composed(claim()), Event::Parallel { events: vec![claim()] }] {
-        for method in Method::ALL {
+        for method in CompositionMethod::ALL {
             let mut account = Accountant::new(Neighboring::ReplaceOne, method);
             account.compose(&sampled(0.1, event.clone()), 1).unwrap();
             // δ of the mechanism that tells is 0.1·δ of the claim.
@@ -225,7 +225,7 @@ fn floors_of_clipped_sums_inside_other_events() {
 /// Few uses keep their digits at tiny δ: 3.6855564e-62 with mpmath.
 #[test]
 fn few_gaussian_uses_keep_tiny_deltas() {
-    let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     account.compose(&gaussian(1.0), 3).unwrap();
     let delta = account.delta(Epsilon::new(30.0).unwrap()).unwrap();
     assert!(delta.lower < 3.685_56e-62 && delta.upper > 3.685_55e-62 && delta.upper < 3.7e-62, "{delta:?}");

@@ -41,7 +41,7 @@ pub fn approximate(one: Guarantee, size: u64) -> Result<Guarantee, AccountingErr
 /// Mironov, *Rényi Differential Privacy* (2017), proposition 2.
 ///
 /// # Errors
-/// [`AccountingError::Invalid`] when `size` is no power of two or the order is below 2·size.
+/// [`AccountingError::Invalid`] when `size` is not a power of two or the order is below 2·size.
 pub fn renyi(order: Order, epsilon: Epsilon, size: u64) -> Result<(Order, Epsilon), AccountingError> {
     if !size.is_power_of_two() {
         return Err(AccountingError::invalid(

@@ -9,14 +9,15 @@
 //! | [`group`] | group privacy |
 //! | [`rdp`] | Rényi curves of events, conversion to (ε, δ), bad outcomes |
 //! | [`moments`] | the moments accountant, for comparison |
-//! | [`tight`] | the distribution of the privacy loss, certified from both sides |
+//! | [`tight`] | the distribution of the privacy loss, with certified upper and lower bounds |
 //! | [`account`] | one accountant over all of these: compose, ask, budget left |
 //! | [`filter`] | plans chosen by earlier answers: filters, an odometer, a budget |
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
 //! | [`certify()`] | the certificate of events that were fixed beforehand |
 //! | [`verify()`] | whether a certificate's claim follows from its events |
 //! | [`tradeoff`] | what an attacker can achieve |
-//! | [`posterior`] | what an output can make somebody believe |
+//! | [`posterior`] | how far an output can move a belief |
+//! | [`textbook`] | closed formulas of the textbooks, in their ranges |
 //! | [`words`] | events in words |
 //!
 //! What is known of a kind of event (its curve, its loss, what it becomes for a group, its words) stands in one file under
@@ -39,12 +40,13 @@ pub mod moments;
 pub mod optimal;
 pub mod posterior;
 pub mod rdp;
+pub mod textbook;
 pub mod tight;
 pub mod tradeoff;
 mod verify;
 pub mod words;
 
-pub use account::{Accountant, Answer, Method, Standing};
+pub use account::{Accountant, CertifiedBounds, CompositionMethod, Standing};
 pub use certify::certify;
 pub use error::AccountingError;
 pub use verify::{Verdict, verify};

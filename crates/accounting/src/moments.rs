@@ -12,7 +12,7 @@ pub const LARGEST_MOMENT: u32 = 32;
 ///
 /// # Guarantee
 /// None: qε₀ leaves out the constant of amplification, and the classical σ holds only for ε₀ < 1. It is here to
-/// reproduce the figure; [`crate::Method::Advanced`] is the bound.
+/// reproduce the figure; [`crate::CompositionMethod::Advanced`] is the bound.
 ///
 /// # Reference
 /// Abadi et al. (2016), figure 2.

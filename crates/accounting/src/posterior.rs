@@ -1,11 +1,13 @@
-//! What an output can make somebody believe about one person.
+//! How far an output can move a belief about one person.
 
+use crate::account::revealed;
 use crate::rdp::{OutcomeRange, largest_loss};
 use crate::{Accountant, AccountingError};
-use reticent_core::{Delta, Epsilon, Probability};
+use reticent_core::{Delta, Epsilon, InvalidValue, Probability};
 
 /// Shares of the failure probability at which the account is asked.
-const SHARES: [f64; 12] = [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7];
+const SHARES: [f64; 15] =
+    [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 0.85, 0.95, 0.99];
 /// Covers the rounding of the few operations here.
 const SLACK: f64 = 1e-14;
 
@@ -15,8 +17,8 @@ const SLACK: f64 = 1e-14;
 ///
 /// # Guarantee
 /// By Bayes' rule, for a belief about which of two neighbouring data sets was used, in every output whose privacy loss is
-/// at most ε either way. Whoever holds other records to hang on this one (they come or go with it) compares data sets that are
-/// further apart, and this does not hold. Rounded outwards.
+/// at most ε either way. It does not hold for an attacker who believes that other records come or go with this one: that attacker
+/// compares data sets that are further apart. Rounded outwards.
 ///
 /// # Reference
 /// Kasiviswanathan, Smith, *On the semantics of differential privacy* (2014).
@@ -50,7 +52,7 @@ pub fn posterior(epsilon: Epsilon, prior: Probability) -> OutcomeRange {
 /// theorem 5.
 ///
 /// # Errors
-/// As [`Accountant::epsilon`].
+/// As [`Accountant::epsilon`]; a refused δ is `failure` itself.
 pub fn loss_quantile(accountant: &Accountant, failure: Delta) -> Result<Epsilon, AccountingError> {
     let beta = failure.get();
     let mut best = greatest_loss(accountant).map_or(f64::INFINITY, Epsilon::get);
@@ -66,6 +68,18 @@ pub fn loss_quantile(accountant: &Accountant, failure: Delta) -> Result<Epsilon,
         }
     }
     match refusal {
+        // The account was asked at shares of the failure probability; the refusal names the probability that was given.
+        Some(AccountingError::Impossible(_)) if best.is_infinite() => {
+            let revealed = revealed(accountant.tally(), accountant.neighboring());
+            let remedy = format!(
+                "give a larger probability: the events reveal everything with probability {revealed:.4e}, and the bound needs \
+                 more than that"
+            );
+            Err(AccountingError::Impossible(InvalidValue::new("delta", beta, remedy)))
+        }
+        Some(AccountingError::Invalid(invalid)) if best.is_infinite() && invalid.field == "delta" => {
+            Err(InvalidValue::new("delta", beta, invalid.remedy).into())
+        }
         Some(error) if best.is_infinite() => Err(error),
         _ => Ok(Epsilon::new(best)?),
     }
@@ -85,12 +99,12 @@ pub fn greatest_loss(accountant: &Accountant) -> Option<Epsilon> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Method;
+    use crate::CompositionMethod;
     use reticent_core::special::normal_cdf;
     use reticent_core::{Event, Neighboring, NoiseMultiplier};
 
     fn account(event: Event) -> Accountant {
-        let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+        let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
         account.compose(&event, 1).unwrap();
         account
     }
@@ -145,6 +159,10 @@ mod tests {
             Event::Approximate { epsilon: Epsilon::new(1.0).unwrap(), delta: Delta::new(1e-5).unwrap() };
         let bound = loss_quantile(&account(claim.clone()), Delta::new(1e-3).unwrap()).unwrap().get();
         assert!(bound > 1.0 && bound < 1.03, "{bound}");
-        assert!(loss_quantile(&account(claim), Delta::new(1e-6).unwrap()).is_err());
+        for failure in [1e-6, 1e-5] {
+            let refused = loss_quantile(&account(claim.clone()), Delta::new(failure).unwrap()).unwrap_err();
+            assert!(refused.to_string().starts_with(&format!("delta = {failure}: ")), "{refused}");
+        }
+        assert!(loss_quantile(&account(claim), Delta::new(1.1e-5).unwrap()).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a certificate's claim follows from its events.
 
 use crate::filter::plain_sum;
-use crate::{Accountant, AccountingError, Method};
+use crate::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::{Certificate, Delta, Epsilon, Event, EventLog, Fact, Guarantee, Neighboring};
 use std::fmt;
 
@@ -14,7 +14,7 @@ const WIDTH: f64 = 1e-9;
 #[non_exhaustive]
 pub enum Verdict {
     /// The claim follows from the events, by this method.
-    Holds(Method),
+    Holds(CompositionMethod),
     /// Mechanisms that the events allow lose more than is claimed: at the claimed ε their δ is at least this.
     Fails {
         /// The δ, rounded down.
@@ -48,7 +48,7 @@ impl fmt::Display for Verdict {
 /// nothing but itself for such events never holds. Nor does a certificate that names a premise which voids its claim.
 ///
 /// # Reference
-/// Those of [`Method::Basic`] and [`Method::Pld`].
+/// Those of [`CompositionMethod::Basic`] and [`CompositionMethod::Pld`].
 ///
 /// # Errors
 /// [`AccountingError::Invalid`] when the events cannot be counted.
@@ -151,9 +151,9 @@ fn recomputed(certificate: &Certificate, log: &EventLog) -> Result<Verdict, Acco
     let claim = wider(certificate.guarantee)?;
     let within = |found: Guarantee| found.epsilon <= claim.epsilon && found.delta <= claim.delta;
     if plain_sum(log)?.is_some_and(within) {
-        return Ok(Verdict::Holds(Method::Basic));
+        return Ok(Verdict::Holds(CompositionMethod::Basic));
     }
-    let account = Accountant::of_log(log, Method::Pld)?;
+    let account = Accountant::of_log(log, CompositionMethod::Pld)?;
     let reason = match account.delta(claim.epsilon) {
         Ok(answer) if answer.upper <= claim.delta.get() => return Ok(Verdict::Holds(answer.method)),
         Ok(answer) if answer.lower > claim.delta.get() => {
@@ -210,16 +210,22 @@ mod tests {
 
     #[test]
     fn claims_that_follow_hold() {
-        assert_eq!(verdict(vec![], claim(0.0, 0.0)), Verdict::Holds(Method::Basic));
-        assert_eq!(verdict(vec![pure(0.1), pure(0.2)], claim(0.3, 0.0)), Verdict::Holds(Method::Basic));
+        assert_eq!(verdict(vec![], claim(0.0, 0.0)), Verdict::Holds(CompositionMethod::Basic));
+        assert_eq!(
+            verdict(vec![pure(0.1), pure(0.2)], claim(0.3, 0.0)),
+            Verdict::Holds(CompositionMethod::Basic)
+        );
         let third = Event::Laplace { noise_multiplier: NoiseMultiplier::new(1.0 / 0.3).unwrap() };
-        assert_eq!(verdict(vec![third], claim(0.3, 0.0)), Verdict::Holds(Method::Basic));
+        assert_eq!(verdict(vec![third], claim(0.3, 0.0)), Verdict::Holds(CompositionMethod::Basic));
         let account = |events: &[Event]| {
             let log = EventLog { neighboring: Neighboring::AddRemove, events: events.to_vec() };
-            Accountant::of_log(&log, Method::Pld).unwrap().epsilon(Delta::new(1e-5).unwrap()).unwrap()
+            Accountant::of_log(&log, CompositionMethod::Pld)
+                .unwrap()
+                .epsilon(Delta::new(1e-5).unwrap())
+                .unwrap()
         };
         let epsilon = account(&[training()]).upper;
-        assert_eq!(verdict(vec![training()], claim(epsilon, 1e-5)), Verdict::Holds(Method::Pld));
+        assert_eq!(verdict(vec![training()], claim(epsilon, 1e-5)), Verdict::Holds(CompositionMethod::Pld));
         // Training beside a test on other rows, after a schema that cost its own.
         let tested = Event::Parallel { events: vec![training(), pure(0.25)] };
         let spent = claim(0.5, 1e-6).claim();
@@ -252,7 +258,7 @@ mod tests {
             let text = serde_json::to_string(&own).unwrap();
             verify(&serde_json::from_str(&text).unwrap()).unwrap()
         };
-        assert_eq!(certificate(0.5, Fact::Schema), Verdict::Holds(Method::Basic));
+        assert_eq!(certificate(0.5, Fact::Schema), Verdict::Holds(CompositionMethod::Basic));
         let found = certificate(0.5, Fact::DraftSchema);
         assert!(matches!(&found, Verdict::Unknown { reason } if reason.contains("draft")), "{found}");
         // Events that cost more than is claimed still refute it.
@@ -273,7 +279,7 @@ mod tests {
                 .unwrap();
         assert!(matches!(verify(&less).unwrap(), Verdict::Fails { .. }));
         let log = EventLog { neighboring: certificate.neighboring, events: certificate.events };
-        let account = Accountant::of_log(&log, Method::Pld).unwrap();
+        let account = Accountant::of_log(&log, CompositionMethod::Pld).unwrap();
         assert!(account.epsilon(Delta::new(1e-6).unwrap()).unwrap().upper >= 3.0 * (1.0 - WIDTH));
     }
 

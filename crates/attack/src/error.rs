@@ -1,22 +1,24 @@
+use crate::learner::ArtifactPart;
 use reticent_audit::AuditError;
 use reticent_core::{Code, Coded, InvalidValue};
 use reticent_data::DataError;
 use reticent_erm::ErmError;
+use reticent_files::FileError;
 use reticent_noise::NoiseError;
 use reticent_train::TrainError;
 use std::io;
 use thiserror::Error;
 
-/// Why there is no attack.
+/// Why an attack failed.
 #[derive(Debug, Error)]
 pub enum AttackError {
     /// A setting or a column without meaning; the message names it.
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
-    /// A network could not be trained or asked.
+    /// A network could not be trained or queried.
     #[error(transparent)]
     Train(#[from] TrainError),
-    /// A linear model could not be fitted or asked.
+    /// A linear model could not be fitted or queried.
     #[error(transparent)]
     Erm(#[from] ErmError),
     /// What models said cannot be studied.
@@ -25,9 +27,20 @@ pub enum AttackError {
     /// A file or a table.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// There is no randomness.
+    /// A file cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The operating system gives no randomness.
     #[error(transparent)]
     Noise(#[from] NoiseError),
+    /// A learner cannot give what is wanted of its models.
+    #[error("the learner of {learner} does not give {part}: leave them out")]
+    NotOffered {
+        /// What was wanted.
+        part: ArtifactPart,
+        /// The kind of its models.
+        learner: &'static str,
+    },
     /// One reference could not be trained.
     #[error("reference {index}: {error}")]
     Reference {
@@ -47,7 +60,7 @@ pub enum AttackError {
         /// What is wrong with the files that are there.
         broken: Vec<String>,
     },
-    /// Somebody asked to stop. What was finished is kept.
+    /// The work was asked to stop. What was finished is kept.
     #[error("interrupted: what was finished is kept, and the same call goes on from there")]
     Interrupted,
     /// The system gives no thread.
@@ -90,8 +103,10 @@ impl Coded for AttackError {
             Self::Erm(error) => error.code(),
             Self::Audit(error) => error.code(),
             Self::Data(error) => error.code(),
+            Self::File(error) => error.code(),
             Self::Noise(error) => error.code(),
             Self::Reference { error, .. } => error.code(),
+            Self::NotOffered { .. } => Code::Premise,
             // What was not finished is not trained.
             Self::Missing { .. } | Self::Interrupted => Code::References,
             Self::Thread(_) => Code::Thread,
@@ -106,7 +121,7 @@ mod tests {
 
     #[test]
     fn codes_and_sources_are_those_of_their_makers() {
-        // Somebody who asks to stop has found no defect.
+        // A request to stop is not a defect.
         assert_eq!(AttackError::Interrupted.code(), Code::References);
         assert_eq!(AttackError::premise("kind", "none", "give one").code(), Code::Premise);
         assert_eq!(AttackError::invalid("label", "none", "give one").code(), Code::Range);

@@ -1,11 +1,11 @@
-//! Attacks on our own models: what they say about records that were or were not in their training data.
+//! Attacks on our own models: what they reveal about records that were or were not in their training data.
 //!
-//! This crate trains models and asks them. Scores, error rates and bounds are made of its tables by `reticent-audit`.
+//! This crate trains models and queries them; `reticent-audit` turns the results into scores, error rates and bounds.
 //!
 //! | room | what is in it |
 //! |---|---|
 //! | [`Population`] | the records, apart from any model |
-//! | [`learner`] | how a model is made of some records and asked about all: networks and linear models |
+//! | [`learner`] | how a model is trained on some records and queried on all: networks and linear models; [`Wanted`] in, [`Artifact`] out |
 //! | [`reference`](mod@reference) | many such models on known halves, in jobs that can be split, stopped and resumed |
 //! | [`target_study`], [`as_target`] | a model under attack beside its references, as a [`Study`](reticent_audit::Study) |
 //! | [`canary`] | records planted by coin flips, for audits of a single run |
@@ -19,8 +19,12 @@ mod target;
 
 pub use error::AttackError;
 pub use learner::{
-    Learner, LinearLearner, LinearSettings, NetworkLearner, NetworkTraining, WithBackground, network_outputs,
+    Artifact, ArtifactPart, GRADIENT_NORM, GRADIENT_NORMS, LOSS_TRAJECTORY, Learner, LinearLearner,
+    LinearSettings, NetworkLearner, NetworkTraining, Snapshot, Wanted, WithBackground, activations_of,
+    network_outputs,
 };
 pub use population::Population;
-pub use reference::{Design, Fitted, Job, Progress, ReferencePlan, ReferenceSettings, Run, Store};
+pub use reference::{
+    Job, JobProgress, JobReport, JobSettings, ReferenceDesign, ReferencePlan, ReferenceSettings, Store,
+};
 pub use target::{as_target, target_study};

@@ -2,7 +2,7 @@ use crate::AttackError;
 use reticent_audit::Features;
 use reticent_train::{Examples, Inputs, Targets};
 
-/// What is known of the records apart from any model.
+/// What is known of the records without any model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Population {
     /// Unique names; empty for their numbers from 0.
@@ -24,7 +24,7 @@ impl Population {
         Self { ids: Vec::new(), labels, users: None, groups, features: None }
     }
 
-    /// The records of examples: their inputs are the features. Texts have none, since positions in a vocabulary are no
+    /// The records of examples: their inputs are the features. Texts have none, since positions in a vocabulary are not
     /// quantities.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-use crate::{AttackError, Population};
-use reticent_audit::{Outputs, Reference, Study, StudyParts};
+use crate::{Artifact, AttackError, Population};
+use reticent_audit::{Outputs, Reference, Signals, Study, StudyParts};
 
 /// A target beside its references: what it said about the population, and which of the records it was trained on.
 ///
@@ -8,10 +8,11 @@ use reticent_audit::{Outputs, Reference, Study, StudyParts};
 pub fn target_study(
     population: &Population,
     members: Vec<bool>,
-    target: Outputs,
+    target: impl Into<Artifact>,
     references: Vec<Reference>,
 ) -> Result<Study, AttackError> {
-    study(population, members, (Some(target), None), references)
+    let Artifact { outputs, signals, .. } = target.into();
+    study(population, members, (Some(outputs), signals), references)
 }
 
 /// One reference as the target, and the others as its references.
@@ -34,14 +35,14 @@ pub fn as_target(
     let others = references.iter().enumerate();
     let others = others.filter(|(index, other)| *index != which && !is_partner(other));
     let references = others.map(|(_, other)| other.clone()).collect();
-    study(population, target.inside.clone(), (target.outputs.clone(), target.scores.clone()), references)
+    study(population, target.inside.clone(), (target.outputs.clone(), target.signals.clone()), references)
 }
 
 /// All parts together; the target has outputs or scores.
 fn study(
     population: &Population,
     members: Vec<bool>,
-    (target, scores): (Option<Outputs>, Option<Vec<f64>>),
+    (target, signals): (Option<Outputs>, Signals),
     references: Vec<Reference>,
 ) -> Result<Study, AttackError> {
     let Population { ids, labels, users, groups, features } = population.clone();
@@ -53,7 +54,7 @@ fn study(
         users,
         groups,
         features,
-        scores,
+        signals,
         target,
         references,
         ..StudyParts::default()

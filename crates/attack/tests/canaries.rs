@@ -1,26 +1,23 @@
 //! Canaries in a single run.
-#![allow(clippy::unwrap_used)]
 
-mod tiny;
-
+use crate::tiny::{auc, network, records, training};
 use reticent_attack::canary::{Canaries, CanaryKind, CanaryRun, CanarySettings, Coins, run};
 use reticent_attack::{AttackError, NetworkTraining};
 use reticent_core::Neighboring;
 use reticent_core::special::normal_cdf;
 use reticent_train::{
-    Baseline, Batches, Clipping, Description, Effort, Model, Network, OptimizerSettings, PlanSettings,
-    PrivacyPlan, Recipe, Schedule, Targets, Terms,
+    Baseline, Batching, Clipping, Description, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
+    Resources, Schedule, Targets, TrainingTerms,
 };
-use tiny::{auc, network, records, training};
 
-const ALONE: Effort = Effort { threads: 1, chunk: None };
+const ALONE: Resources = Resources { threads: 1, chunk: None };
 
 fn settings(kind: CanaryKind, count: usize) -> CanarySettings {
     CanarySettings { kind, count, key: "k".into(), coins: Coins::Fresh }
 }
 
 fn private(words: Description, clipping: Clipping, rate: f64, steps: u64, noise: f64) -> NetworkTraining {
-    let dimension = Network::new(words.clone(), ALONE).unwrap().layout().gradients();
+    let dimension = reticent_train::graph::Graph::new(&words).unwrap().layout().gradients();
     let plan = PlanSettings {
         neighboring: Neighboring::AddRemove,
         unit: "example".into(),
@@ -32,7 +29,7 @@ fn private(words: Description, clipping: Clipping, rate: f64, steps: u64, noise:
     };
     let recipe =
         Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(0.1), average: None };
-    let terms = Terms::Private(PrivacyPlan::new(plan, noise, 1e-5).unwrap());
+    let terms = TrainingTerms::Private(PrivacyPlan::new(plan, noise, 1e-5).unwrap());
     NetworkTraining { description: words, terms, recipe }
 }
 
@@ -93,10 +90,10 @@ fn a_network_that_learns_by_heart_betrays_its_canaries() {
         let included = canaries.included().len();
         let always = if kind == CanaryKind::Mislabelled { 120 } else { 200 };
         assert_eq!(canaries.training().unwrap().len(), always + included);
-        let baseline = Baseline { batches: Batches::Shuffled { size: 16 }, steps: 1200 };
+        let baseline = Baseline { batches: Batching::Shuffled { size: 16 }, steps: 1200 };
         let how = NetworkTraining {
             description: network(12, 64, 3),
-            terms: Terms::NonPrivate(baseline),
+            terms: TrainingTerms::NonPrivate(baseline),
             ..training(3, 1)
         };
         let found = run(&canaries, &how, ALONE, &|| false).unwrap();
@@ -149,10 +146,10 @@ fn runs_that_mean_nothing_are_refused() {
     assert!(refused.contains("clipping norm"), "{refused}");
     let training = private(network(12, 8, 3), Clipping::Flat { norm: 1.0 }, 1.0, 3, 2.0);
     assert!(matches!(run(&dirac, &training, ALONE, &|| true), Err(AttackError::Interrupted)));
-    let Terms::Private(plan) = &training.terms else { panic!() };
+    let TrainingTerms::Private(plan) = &training.terms else { panic!() };
     let (size, neighboring) = (50, Neighboring::ReplaceOne);
     let replace = PlanSettings { size, neighboring, ..plan.settings().clone() };
-    let replace = Terms::Private(PrivacyPlan::new(replace, 2.0, 1e-5).unwrap());
+    let replace = TrainingTerms::Private(PrivacyPlan::new(replace, 2.0, 1e-5).unwrap());
     let refused = run(&dirac, &NetworkTraining { terms: replace, ..training.clone() }, ALONE, &|| false);
     assert!(refused.unwrap_err().to_string().contains("add-remove"));
     let many = Canaries::plant(&data, 3, settings(CanaryKind::Dirac, 500)).unwrap();

@@ -1,20 +1,17 @@
 //! Linear reference models.
-#![allow(clippy::unwrap_used)]
 
-mod tiny;
-
+use crate::tiny::number;
 use reticent_attack::{
-    Design as Splits, Job, Learner, LinearLearner, LinearSettings, Population, ReferencePlan,
-    ReferenceSettings, Run, Store,
+    Job, JobSettings, Learner, LinearLearner, LinearSettings, Population, ReferenceDesign as Splits,
+    ReferencePlan, ReferenceSettings, Store, Wanted,
 };
 use reticent_audit::overfitting;
 use reticent_core::{Delta, Epsilon, Guarantee};
-use reticent_data::Design;
-use reticent_erm::{Loss, Method, Settings};
+use reticent_data::FeatureMatrix;
+use reticent_erm::{FitMethod, MarginLoss, Settings};
 use std::sync::atomic::AtomicBool;
-use tiny::number;
 
-fn rows(count: usize, classes: u32) -> Design {
+fn rows(count: usize, classes: u32) -> FeatureMatrix {
     let class = |row: usize| row as u32 % classes;
     let values: Vec<f64> = (0..count * 6)
         .map(|place| {
@@ -24,37 +21,42 @@ fn rows(count: usize, classes: u32) -> Design {
         })
         .collect();
     let label = |row| if classes == 2 { f64::from(class(row)) * 2.0 - 1.0 } else { f64::from(class(row)) };
-    Design::dense(6, &values, (0..count).map(label).collect(), 1.0).unwrap()
+    FeatureMatrix::dense(6, &values, (0..count).map(label).collect(), 1.0).unwrap()
 }
 
-fn how(classes: u32, method: Method, budget: Option<Guarantee>) -> LinearSettings {
+fn how(classes: u32, method: FitMethod, budget: Option<Guarantee>) -> LinearSettings {
     let settings = Settings::default();
-    LinearSettings { classes, loss: Loss::Logistic, method, budget, settings, l1_bound: None }
+    LinearSettings { classes, loss: MarginLoss::Logistic, method, budget, settings, l1_bound: None }
 }
 
 #[test]
 fn exact_fits_repeat_and_private_ones_do_not() {
     let budget = Guarantee { epsilon: Epsilon::new(8.0).unwrap(), delta: Delta::new(1e-5).unwrap() };
     let cases = [
-        (2, Method::Exact, None, 0.9),
-        (3, Method::Exact, None, 0.9),
-        (2, Method::Objective, Some(budget), 0.7),
-        (3, Method::Descent, Some(budget), 0.4),
+        (2, FitMethod::Exact, None, 0.9),
+        (3, FitMethod::Exact, None, 0.9),
+        (2, FitMethod::Objective, Some(budget), 0.7),
+        (3, FitMethod::Descent, Some(budget), 0.4),
     ];
     for (classes, method, budget, least) in cases {
         let learner = LinearLearner::new(rows(400, classes), how(classes, method, budget)).unwrap();
-        assert_eq!(learner.is_repeatable(), method == Method::Exact);
-        let settings = ReferenceSettings { key: "k".into(), references: 2, design: Splits::Half };
+        assert_eq!(learner.is_repeatable(), method == FitMethod::Exact);
+        let settings = ReferenceSettings {
+            key: "k".into(),
+            references: 2,
+            design: Splits::Half,
+            wanted: Wanted { weights: true, ..Wanted::default() },
+        };
         let plan = ReferencePlan::new(&settings, &learner).unwrap();
         let collected = || {
             let folder = tempfile::tempdir().unwrap();
             let store = Store::open(folder.path()).unwrap();
             let halt = AtomicBool::new(false);
-            plan.fit(&store, Job::WHOLE, Run { threads: 2, progress: &|_| {}, halt: &halt }).unwrap();
+            plan.fit(&store, Job::WHOLE, JobSettings { threads: 2, progress: &|_| {}, halt: &halt }).unwrap();
             plan.collect(&store).unwrap()
         };
         let (first, second) = (collected(), collected());
-        assert_eq!(first == second, method == Method::Exact, "{method}");
+        assert_eq!(first == second, method == FitMethod::Exact, "{method}");
         let labels = Population::of_labels(learner.labels().to_vec()).labels;
         for row in overfitting(&first, &labels).unwrap() {
             assert!(row.train_accuracy >= least && row.test_accuracy >= least, "{method} {row:?}");
@@ -64,9 +66,10 @@ fn exact_fits_repeat_and_private_ones_do_not() {
 
 #[test]
 fn settings_without_meaning_are_refused() {
-    assert!(LinearLearner::new(rows(20, 2), how(1, Method::Exact, None)).is_err());
-    assert!(LinearLearner::new(rows(20, 3), how(2, Method::Exact, None)).is_err());
-    assert!(LinearLearner::new(rows(20, 2), how(2, Method::Objective, None)).is_err());
-    let squared = LinearSettings { loss: Loss::Squared { radius: 1.0 }, ..how(2, Method::Exact, None) };
+    assert!(LinearLearner::new(rows(20, 2), how(1, FitMethod::Exact, None)).is_err());
+    assert!(LinearLearner::new(rows(20, 3), how(2, FitMethod::Exact, None)).is_err());
+    assert!(LinearLearner::new(rows(20, 2), how(2, FitMethod::Objective, None)).is_err());
+    let squared =
+        LinearSettings { loss: MarginLoss::Squared { radius: 1.0 }, ..how(2, FitMethod::Exact, None) };
     assert!(LinearLearner::new(rows(20, 2), squared).is_err());
 }

@@ -1,28 +1,26 @@
 //! Reference models: jobs, threads, interruptions, broken files, targets.
-#![allow(clippy::unwrap_used)]
 
-mod tiny;
-
+use crate::tiny::{auc, records, training};
 use reticent_attack::learner::Halt;
 use reticent_attack::{
-    AttackError, Design, Job, Learner, NetworkLearner, NetworkTraining, Population, Progress, ReferencePlan,
-    ReferenceSettings, Run, Store, as_target, network_outputs, target_study,
+    Artifact, ArtifactPart, AttackError, Job, JobProgress, JobSettings, Learner, NetworkLearner,
+    NetworkTraining, Population, ReferenceDesign, ReferencePlan, ReferenceSettings, Store, Wanted, as_target,
+    network_outputs, target_study,
 };
-use reticent_audit::{Outputs, Reference, overfitting};
+use reticent_audit::{Reference, overfitting};
 use reticent_core::Neighboring;
-use reticent_train::describe::Kind;
-use reticent_train::{Clipping, Effort, Model, Network, PlanSettings, PrivacyPlan, Terms};
+use reticent_train::describe::LayerKind;
+use reticent_train::{Clipping, Device, PlanSettings, PrivacyPlan, Resources, TrainingTerms, engine};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tiny::{auc, records, training};
 
-fn settings(references: usize, design: Design) -> ReferenceSettings {
-    ReferenceSettings { key: "seven".into(), references, design }
+fn settings(references: usize, design: ReferenceDesign) -> ReferenceSettings {
+    ReferenceSettings { key: "seven".into(), references, design, wanted: Wanted::default() }
 }
 
-fn go(plan: &ReferencePlan<'_>, store: &Store, job: Job, threads: usize) -> reticent_attack::Fitted {
+fn go(plan: &ReferencePlan<'_>, store: &Store, job: Job, threads: usize) -> reticent_attack::JobReport {
     let halt = AtomicBool::new(false);
-    plan.fit(store, job, Run { threads, progress: &|_| {}, halt: &halt }).unwrap()
+    plan.fit(store, job, JobSettings { threads, progress: &|_| {}, halt: &halt }).unwrap()
 }
 
 fn learner() -> NetworkLearner {
@@ -39,7 +37,7 @@ fn whole(plan: &ReferencePlan<'_>, threads: usize) -> Vec<Reference> {
 #[test]
 fn references_do_not_depend_on_jobs_or_threads() {
     let learner = learner();
-    for design in [Design::Half, Design::Bernoulli] {
+    for design in [ReferenceDesign::Half, ReferenceDesign::Bernoulli] {
         let settings = settings(6, design);
         let plan = ReferencePlan::new(&settings, &learner).unwrap();
         let first = whole(&plan, 1);
@@ -83,30 +81,44 @@ impl Learner for Impatient<'_> {
         self.inner.is_repeatable()
     }
 
-    fn fit(&self, inside: &[usize], key: &str, halt: Halt<'_>) -> Result<Outputs, AttackError> {
+    fn kind(&self) -> &'static str {
+        self.inner.kind()
+    }
+
+    fn offers(&self, part: ArtifactPart) -> bool {
+        self.inner.offers(part)
+    }
+
+    fn fit(
+        &self,
+        inside: &[usize],
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
         if self.begun.fetch_add(1, Ordering::Relaxed) == 2 {
             let steps = AtomicUsize::new(0);
             let now = || {
                 self.halt.store(steps.fetch_add(1, Ordering::Relaxed) == 20, Ordering::Relaxed);
                 halt()
             };
-            return self.inner.fit(inside, key, &now);
+            return self.inner.fit(inside, key, wanted, &now);
         }
-        self.inner.fit(inside, key, halt)
+        self.inner.fit(inside, key, wanted, halt)
     }
 }
 
 #[test]
 fn an_interruption_loses_nothing_that_was_finished() {
-    let (inner, settings) = (learner(), settings(6, Design::Half));
+    let (inner, settings) = (learner(), settings(6, ReferenceDesign::Half));
     let (begun, halt) = (AtomicUsize::new(0), AtomicBool::new(false));
     let impatient = Impatient { inner: &inner, begun, halt };
     let plan = ReferencePlan::new(&settings, &impatient).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     let seen = RefCell::new(Vec::new());
-    let progress = |now: Progress| seen.borrow_mut().push((now.finished, now.total, now.current));
-    let run = Run { threads: 1, progress: &progress, halt: &impatient.halt };
+    let progress = |now: JobProgress| seen.borrow_mut().push((now.finished, now.total, now.current));
+    let run = JobSettings { threads: 1, progress: &progress, halt: &impatient.halt };
     let done = plan.fit(&store, Job::WHOLE, run).unwrap();
     assert_eq!((&done.trained[..], done.present, done.left), (&[0, 1][..], 0, 4));
     assert_eq!(seen.into_inner(), [(0, 6, 0), (1, 6, 0), (1, 6, 1), (2, 6, 1), (2, 6, 2)]);
@@ -120,7 +132,7 @@ fn an_interruption_loses_nothing_that_was_finished() {
 
 #[test]
 fn broken_files_are_named_and_replaced() {
-    let (learner, settings) = (learner(), settings(4, Design::Half));
+    let (learner, settings) = (learner(), settings(4, ReferenceDesign::Half));
     let plan = ReferencePlan::new(&settings, &learner).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
@@ -152,25 +164,25 @@ fn broken_files_are_named_and_replaced() {
 #[test]
 fn other_data_settings_or_keys_have_other_files() {
     let base = learner();
-    let settings_of = settings(2, Design::Half);
+    let settings_of = settings(2, ReferenceDesign::Half);
     let name = |settings: &ReferenceSettings, learner: &NetworkLearner| {
         ReferencePlan::new(settings, learner).unwrap().digest(0)
     };
     let own = name(&settings_of, &base);
-    assert_eq!(own, name(&settings(9, Design::Half), &learner()));
-    assert_ne!(own, name(&settings(2, Design::Bernoulli), &base));
+    assert_eq!(own, name(&settings(9, ReferenceDesign::Half), &learner()));
+    assert_ne!(own, name(&settings(2, ReferenceDesign::Bernoulli), &base));
     assert_ne!(own, name(&ReferenceSettings { key: "8".into(), ..settings_of.clone() }, &base));
     assert_ne!(own, name(&settings_of, &NetworkLearner::new(records(62, 3), training(3, 60)).unwrap()));
     assert_ne!(own, name(&settings_of, &NetworkLearner::new(records(60, 3), training(3, 61)).unwrap()));
-    for odd in [settings(0, Design::Half), ReferenceSettings { key: String::new(), ..settings_of }] {
+    for odd in [settings(0, ReferenceDesign::Half), ReferenceSettings { key: String::new(), ..settings_of }] {
         assert!(ReferencePlan::new(&odd, &base).is_err());
     }
     assert!(base.is_repeatable());
-    let drops = tiny::network(12, 4, 3).then(Kind::Dropout { rate: 0.5 });
+    let drops = crate::tiny::network(12, 4, 3).then(LayerKind::Dropout { rate: 0.5 });
     let drops = NetworkLearner::new(records(60, 3), NetworkTraining { description: drops, ..training(3, 5) });
     let drops = drops.unwrap();
-    assert!(!drops.is_repeatable() && drops.fit(&[1, 2, 3], "k", &|| false).is_ok());
-    let odd = NetworkTraining { description: tiny::network(11, 4, 3), ..training(3, 5) };
+    assert!(!drops.is_repeatable() && drops.fit(&[1, 2, 3], "k", &Wanted::default(), &|| false).is_ok());
+    let odd = NetworkTraining { description: crate::tiny::network(11, 4, 3), ..training(3, 5) };
     assert!(NetworkLearner::new(records(60, 3), odd).is_err());
 }
 
@@ -178,7 +190,7 @@ fn other_data_settings_or_keys_have_other_files() {
 fn targets_have_fair_references_and_overfit() {
     let data = records(120, 3);
     let learner = NetworkLearner::new(data.clone(), training(3, 300)).unwrap();
-    let settings = settings(4, Design::Half);
+    let settings = settings(4, ReferenceDesign::Half);
     let plan = ReferencePlan::new(&settings, &learner).unwrap();
     let references = whole(&plan, 2);
     let population = Population::of_examples(&data).unwrap();
@@ -200,21 +212,22 @@ fn targets_have_fair_references_and_overfit() {
     let advantage = rows.iter().map(|row| row.advantage).sum::<f64>() / 4.0;
     assert!(advantage > 0.1, "{rows:?}");
     // A target from its weights.
-    let network = Network::new(training(3, 1).description, Effort { threads: 1, chunk: None }).unwrap();
+    let description = training(3, 1).description;
+    let network = engine(&description, Device::Cpu, Resources::SINGLE).unwrap();
     let weights = network.initial_weights().unwrap();
-    let effort = Effort { threads: 2, chunk: None };
-    let outputs = network_outputs(network.description(), &weights, &data, effort).unwrap();
+    let resources = Resources { threads: 2, chunk: None };
+    let outputs = network_outputs(&description, &weights, &data, resources).unwrap();
     let study = target_study(&population, references[0].inside.clone(), outputs, references.clone()).unwrap();
     assert_eq!((study.len(), study.parts().references.len()), (120, 4));
-    let outputs = network_outputs(network.description(), &weights[1..], &data, effort);
+    let outputs = network_outputs(&description, &weights[1..], &data, resources);
     assert!(outputs.is_err());
 }
 
 #[test]
 fn references_of_a_private_target_are_trained_by_its_plan_and_leak_less() {
     let data = records(80, 2);
-    let description = tiny::network(12, 8, 2);
-    let network = Network::new(description.clone(), Effort { threads: 1, chunk: None }).unwrap();
+    let description = crate::tiny::network(12, 8, 2);
+    let network = engine(&description, Device::Cpu, Resources::SINGLE).unwrap();
     for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
         let plan = PlanSettings {
             neighboring,
@@ -225,10 +238,10 @@ fn references_of_a_private_target_are_trained_by_its_plan_and_leak_less() {
             clipping: Clipping::Flat { norm: 1.0 },
             dimension: network.layout().gradients(),
         };
-        let terms = Terms::Private(PrivacyPlan::new(plan, 4.0, 1e-5).unwrap());
+        let terms = TrainingTerms::Private(PrivacyPlan::new(plan, 4.0, 1e-5).unwrap());
         let how = NetworkTraining { description: description.clone(), terms, ..training(2, 1) };
         let learner = NetworkLearner::new(data.clone(), how).unwrap();
-        let settings = settings(4, Design::Half);
+        let settings = settings(4, ReferenceDesign::Half);
         let plan = ReferencePlan::new(&settings, &learner).unwrap();
         let (first, second) = (whole(&plan, 2), whole(&plan, 2));
         assert_ne!(first[0].outputs, second[0].outputs, "private models are not repeatable");

@@ -4,7 +4,7 @@
 //! cargo run --release -p reticent-audit --example attacks -- study.npz [references to keep]
 //! ```
 
-use reticent_audit::attacks::{Attack, AttackSettings};
+use reticent_audit::attacks::{AttackSettings, Registry, STANDARD};
 use reticent_audit::table::{TableSettings, read_scores};
 use reticent_audit::{AuditError, Study};
 use std::time::Instant;
@@ -34,9 +34,9 @@ fn main() -> Result<(), AuditError> {
         parts.references.truncate(kept);
     }
     let study = Study::new(parts)?;
-    let headline = Attack::headline(&study, &Attack::ALL, &AttackSettings::default())?;
+    let headline = Registry::standard().headline(&study, STANDARD, &AttackSettings::default())?;
     println!("headline: {}, {}", headline.attack.name(), headline.how);
-    for attack in Attack::ALL {
+    for attack in STANDARD {
         if let Err(reason) = attack.can_run(&study) {
             println!("{:24} not run: {reason}", attack.name());
             continue;

@@ -1,6 +1,6 @@
 //! How well members are told from non-members without any model: what a difference between the two samples alone explains.
 
-use crate::boost::{Boost, BoostSettings, Loss};
+use crate::boost::{Boost, BoostLoss, BoostSettings};
 use crate::findings::Performance;
 use crate::metrics::{MetricSettings, measure_dependent};
 use crate::rows::{chosen, with_groups};
@@ -100,7 +100,7 @@ pub fn baseline(study: &Study, key: &str) -> Result<BaselineScores, AuditError> 
                 truth.len() - inside
             )));
         }
-        let model = Boost::fit(&chosen(&features, &learnt), &truth, Loss::Logistic, &boost)?;
+        let model = Boost::fit(&chosen(&features, &learnt), &truth, BoostLoss::Logistic, &boost)?;
         for (record, score) in asked.iter().zip(model.predict(&chosen(&features, &asked))?) {
             // The share of members differs a little from part to part, which is no knowledge about a record.
             scores[*record] = score - model.base();
@@ -161,7 +161,7 @@ fn within_pairs(
         }
         let truth: Vec<f64> =
             learnt.iter().flat_map(|rows| rows.map(|record| f64::from(u8::from(members[record])))).collect();
-        let model = Boost::fit(&ways(&learnt), &truth, Loss::Logistic, boost)?;
+        let model = Boost::fit(&ways(&learnt), &truth, BoostLoss::Logistic, boost)?;
         let said = model.predict(&ways(&asked))?;
         for ([a, b], said) in asked.into_iter().zip(said.chunks_exact(2)) {
             let ahead = 0.5 * (said[0] - said[1]);
@@ -199,7 +199,7 @@ fn folds(study: &Study, key: &str) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::rank::auc;
-    use crate::{Features, StudyParts};
+    use crate::{Features, Signals, StudyParts};
 
     fn uniform(key: &str, place: usize) -> f64 {
         (keyed_hash(key, &(place as u64).to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64
@@ -213,7 +213,7 @@ mod tests {
         };
         let values = (0..4 * records).map(value).collect();
         StudyParts {
-            scores: Some(vec![0.0; records]),
+            signals: Signals::of_scores(vec![0.0; records]),
             features: Some(Features { columns: 4, values }),
             members,
             ..StudyParts::default()

@@ -4,18 +4,17 @@ use reticent_core::Neighboring;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How records came to be members of the target's training data, as somebody who knows has declared it. Nothing in a table of
-/// scores tells it.
+/// How members of the target's training data were drawn, as declared: a table of scores cannot show it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Draw {
-    /// Nobody says. No bound on ε follows.
+    /// Not declared. No bound on ε follows.
     #[default]
     Undeclared,
-    /// Every record was put in by a coin of its own with this probability; where several records have one user, every user.
+    /// Every record was included by its own coin flip with this probability; where users have several records, every user.
     Coins(f64),
     /// A number of members was fixed in advance, and every set of so many records was equally likely.
     Fixed,
-    /// Of each pair of records exactly one was put in, by a fair coin of its own.
+    /// Of each pair of records exactly one was included, by its own fair coin flip.
     Pairs,
     /// Every row is a training run of its own, or a canary that is declared not to influence the others; what differs between
     /// runs with a member and without.
@@ -25,7 +24,7 @@ pub enum Draw {
 /// Whose data one coin decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
+pub enum AuditUnit {
     /// One record.
     Record,
     /// All records of a user.
@@ -35,7 +34,7 @@ pub enum Unit {
     Unknown,
 }
 
-impl fmt::Display for Unit {
+impl fmt::Display for AuditUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Record => "record",
@@ -49,7 +48,7 @@ impl fmt::Display for Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Game {
     /// Whose data one coin decided on.
-    pub unit: Unit,
+    pub unit: AuditUnit,
     /// The most records that one coin decided on.
     pub unit_records: u64,
     /// Whether a coin added the data or exchanged it for other data; none where the experiment does not tell.
@@ -61,7 +60,7 @@ pub struct Game {
 impl Game {
     /// One record by each coin, there or not.
     pub const RECORDS: Self = Self {
-        unit: Unit::Record,
+        unit: AuditUnit::Record,
         unit_records: 1,
         neighboring: Some(Neighboring::AddRemove),
         is_matched: false,
@@ -71,37 +70,37 @@ impl Game {
     /// One record or another of pairs that were matched afterwards.
     pub const MATCHED: Self = Self { is_matched: true, ..Self::PAIRS };
     /// Rows that are runs of their own: what differs between the runs is not in the table.
-    pub const RUNS: Self = Self { unit: Unit::Unknown, neighboring: None, ..Self::RECORDS };
+    pub const RUNS: Self = Self { unit: AuditUnit::Unknown, neighboring: None, ..Self::RECORDS };
 
     /// All records of a user by each coin, at most so many.
     pub fn users(unit_records: u64) -> Self {
-        Self { unit: Unit::User, unit_records, ..Self::RECORDS }
+        Self { unit: AuditUnit::User, unit_records, ..Self::RECORDS }
     }
 
     /// What must be true of the draw, with the probability of a coin.
     pub(crate) fn premise(&self, inclusion: f64) -> String {
         let coin = match (self.unit, self.neighboring) {
-            (Unit::User, _) => format!(
-                "each user's records were put in together with probability {inclusion} by a coin of the user's own, tossed \
-                 independently of everything else (neighbours: with and without the at most {} records of a user, add-remove)",
+            (AuditUnit::User, _) => format!(
+                "each user's records were included together with probability {inclusion} by the user's own coin flip, \
+                 independent of everything else (neighbours: with and without the at most {} records of a user, add-remove)",
                 self.unit_records
             ),
-            (_, Some(Neighboring::ReplaceOne)) if self.is_matched => "a number of records that was fixed in advance was put in, \
-                 all sets of so many being equally likely and independent of everything else (neighbours: one record or another, \
+            (_, Some(Neighboring::ReplaceOne)) if self.is_matched => "a number of records fixed in advance was included, \
+                 all sets of this size being equally likely, independent of everything else (neighbours: one record or another, \
                  replace-one)"
                 .to_owned(),
             (_, Some(Neighboring::ReplaceOne)) => {
-                "of each pair of records one was put in by a fair coin of its own, tossed \
-                 independently of everything else (neighbours: one record or the other, replace-one)"
+                "of each pair of records one was included by its own fair coin flip, \
+                 independent of everything else (neighbours: one record or the other, replace-one)"
                     .to_owned()
             }
             _ => format!(
-                "each record was put in with probability {inclusion} by a coin of its own, tossed independently of everything \
-                 else (neighbours: with and without the record, add-remove)"
+                "each record was included with probability {inclusion} by its own coin flip, independent of everything else \
+                 (neighbours: with and without the record, add-remove)"
             ),
         };
         format!(
-            "one run of the mechanism, in which {coin}; scores are computed from the output of the run without looking at the coins"
+            "one run of the mechanism, in which {coin}; scores are computed from the output of the run without access to the coin flips"
         )
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Encoded {
 /// Numbers as they are, an infinite one as the largest finite one; texts, also single ones among numbers, as categories and by
 /// what texts that are never repeated may share: their order, length, words and the numbers in them.
 ///
-/// A cell that is no number takes the median of those that are, beside a column that says so.
+/// A cell that is not a number takes the median of those that are, beside a column that says so.
 pub(crate) fn encode(cells: &[String]) -> Encoded {
     let parsed: Vec<Option<f64>> =
         cells.iter().map(|cell| cell.trim().parse().ok().filter(|number: &f64| !number.is_nan())).collect();
@@ -35,7 +35,7 @@ pub(crate) fn encode(cells: &[String]) -> Encoded {
     Encoded { columns, is_free_text }
 }
 
-/// The column of numbers, and flags of cells that are none or are infinite.
+/// The column of numbers, and flags of cells that are not finite numbers.
 fn numbers(cells: &[Option<f64>]) -> Vec<Vec<f32>> {
     let mut finite: Vec<f64> = cells.iter().flatten().copied().filter(|number| number.is_finite()).collect();
     finite.sort_unstable_by(f64::total_cmp);
@@ -130,7 +130,7 @@ fn year(numbers: &[u64]) -> f64 {
     years.into_iter().find(|n| (1800..2200).contains(n)).unwrap_or(0) as f64
 }
 
-/// The words of a text in small letters; a number is none.
+/// The words of a text in lower case; numbers are not words.
 fn words(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()

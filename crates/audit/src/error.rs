@@ -3,7 +3,7 @@ use reticent_core::{Code, Coded, InvalidValue};
 use reticent_data::DataError;
 use thiserror::Error;
 
-/// Why there is no answer.
+/// Why an audit failed.
 #[derive(Debug, Error)]
 pub enum AuditError {
     /// A setting or a column without meaning.

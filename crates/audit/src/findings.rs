@@ -1,6 +1,7 @@
 //! Everything an audit says, as it is written to JSON. Field names are stable.
 
-use crate::{Overfitting, Unit};
+use crate::attacks::AttackKind;
+use crate::{AuditUnit, Overfitting};
 use reticent_core::Neighboring;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,7 +56,7 @@ pub struct Histogram {
 pub struct Performance {
     /// What was scored and counted: records, or users.
     #[serde(default)]
-    pub unit: Unit,
+    pub unit: AuditUnit,
     /// How many members were scored.
     pub members: u64,
     /// How many non-members were scored.
@@ -94,7 +95,7 @@ pub struct EpsilonLower {
     pub premise: String,
     /// Whose data one coin decided on.
     #[serde(default)]
-    pub unit: Unit,
+    pub unit: AuditUnit,
     /// The most records that one coin decided on.
     #[serde(default)]
     pub unit_records: u64,
@@ -121,6 +122,9 @@ pub struct Threat {
 pub struct AttackFinding {
     /// A stable name, e.g. `lira-online`.
     pub name: String,
+    /// The question it answers.
+    #[serde(default)]
+    pub kind: AttackKind,
     /// One line about what it does.
     pub about: String,
     /// Settings that were chosen, and how.
@@ -141,6 +145,9 @@ pub struct AttackFinding {
 pub struct NotRun {
     /// Its name.
     pub name: String,
+    /// The question it would have answered.
+    #[serde(default)]
+    pub kind: AttackKind,
     /// Why.
     pub reason: String,
 }

@@ -1,18 +1,20 @@
 //! From scores to statements: how strongly a model leaks who was in its training data, and what that proves.
 //!
-//! There are no models here. A [`Study`] holds what models said about records, whoever trained them.
+//! This crate trains no models. A [`Study`] holds what models said about records, whichever tool trained them.
 //!
 //! | room | what is in it |
 //! |---|---|
 //! | [`Study`], [`Outputs`], [`Reference`] | what is known of a target model, its reference models and the records |
+//! | [`Signals`], [`SignalView`], [`SignalSource`] | named numbers per record, and what an attacker must see to have them |
 //! | [`Membership`] | scores of one attack beside the truth |
-//! | [`Draw`], [`Game`], [`Unit`] | how members were drawn, and whom a bound is about |
+//! | [`Draw`], [`Game`], [`AuditUnit`] | how members were drawn, and whom a bound is about |
 //! | [`overfitting`] | accuracy on both sides beside the simplest attack |
 //! | [`bound`] | lower bounds on ε |
 //! | [`comparison`] | a lower bound beside a certificate |
 //! | [`interval`] | confidence limits for proportions |
 //! | [`metrics`] | how well scores tell members from non-members |
-//! | [`signal`], [`attacks`], [`boost`] | from outputs to scores |
+//! | [`signal`], [`boost`] | from outputs to signals; boosted trees |
+//! | [`Attack`], [`Registry`], [`attacks`] | from signals to scores: one file and one line of the registry per attack |
 //! | [`table`] | studies from files |
 //! | [`baseline`](mod@baseline) | what is told without a model |
 //! | [`vulnerability`] | who is at risk |
@@ -42,12 +44,15 @@ mod study;
 pub mod table;
 pub mod vulnerability;
 
-pub use attacks::{Attack, AttackScores, AttackSettings};
-pub use draw::{Draw, Game, Unit};
+pub use attacks::{Attack, AttackScores, AttackSettings, Registry};
+pub use draw::{AuditUnit, Draw, Game};
 pub use error::AuditError;
 pub use examine::{Examination, ExamineSettings, examine};
 pub use findings::Findings;
 pub use membership::Membership;
 pub use overfitting::{Overfitting, overfitting};
 pub use signal::Signal;
-pub use study::{Features, Outputs, OutputsKind, Reference, Study, StudyParts};
+pub use study::{
+    Features, OUTPUTS, Outputs, OutputsKind, Reference, SCORE, SignalSource, SignalValues, SignalView,
+    Signals, Study, StudyParts,
+};

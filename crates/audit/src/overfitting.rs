@@ -1,4 +1,4 @@
-//! How much better a model is on its own records, and what the simplest attack makes of it.
+//! The gap between a model's accuracy on its training records and on others, beside the simplest attack.
 
 use crate::{AuditError, Reference, Signal};
 use serde::{Deserialize, Serialize};
@@ -84,11 +84,11 @@ fn is_right(scores: &[f32], label: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Outputs, OutputsKind};
+    use crate::{Outputs, OutputsKind, Signals};
 
     fn model(kind: OutputsKind, values: Vec<f32>, inside: Vec<bool>) -> Reference {
         let outputs = Some(Outputs::new(kind, 2, values).unwrap());
-        Reference { name: "m".into(), outputs, scores: None, inside }
+        Reference { name: "m".into(), outputs, signals: Signals::none(), inside }
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(crate) fn shared_groups(groups: Vec<GroupFinding>) -> Vec<GroupFinding> {
             advantage: None,
             others: None,
             reason: Some(format!(
-                "groups with fewer than {FEWEST} members or {FEWEST} non-members are not told apart from each other"
+                "groups with fewer than {FEWEST} members or {FEWEST} non-members are counted together"
             )),
         });
     }

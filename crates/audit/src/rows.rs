@@ -58,12 +58,12 @@ pub(crate) fn chosen(features: &Features, rows: &[usize]) -> Features {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StudyParts;
+    use crate::{Signals, StudyParts};
 
     fn study(labels: Vec<u32>) -> Study {
         let features = Some(Features { columns: 1, values: vec![0.5, 1.5] });
-        let (members, scores) = (vec![true, false], Some(vec![0.0, 1.0]));
-        Study::new(StudyParts { members, scores, features, labels: Some(labels), ..StudyParts::default() })
+        let (members, signals) = (vec![true, false], Signals::of_scores(vec![0.0, 1.0]));
+        Study::new(StudyParts { members, signals, features, labels: Some(labels), ..StudyParts::default() })
             .unwrap()
     }
 

@@ -48,6 +48,11 @@ impl Signal {
         }
     }
 
+    /// The signal of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|signal| signal.name() == name)
+    }
+
     /// The signal of every record.
     ///
     /// # Reference
@@ -55,12 +60,17 @@ impl Signal {
     /// evaluation of privacy risks of machine learning models*, 2021 (the modified entropy).
     ///
     /// # Errors
-    /// [`AuditError::Invalid`] for a number of labels other than that of the records, and for labels that are no class.
+    /// [`AuditError::Invalid`] for a number of labels other than that of the records, and for labels that are not a class.
     pub fn compute(self, outputs: &Outputs, labels: &[u32]) -> Result<Vec<f64>, AuditError> {
         check_labels(outputs, labels)?;
+        Ok(self.values(outputs, labels))
+    }
+
+    /// The signal of every record, where labels are known to fit the outputs.
+    pub(crate) fn values(self, outputs: &Outputs, labels: &[u32]) -> Vec<f64> {
         let mut signals = Vec::with_capacity(labels.len());
         each_row(outputs, labels, 1.0, |record, row| signals.push(self.of_row(row, labels[record] as usize)));
-        Ok(signals)
+        signals
     }
 
     /// The signal of one record from its log-probabilities.

@@ -1,5 +1,4 @@
 //! Intervals of the metrics cover the truth as often as they say.
-#![allow(clippy::unwrap_used)]
 
 use reticent_audit::Membership;
 use reticent_audit::findings::Estimate;
@@ -158,7 +157,7 @@ fn users_with_many_records_are_covered() {
 /// A classifier that never saw the model, on features that say nothing: its area is one half, whatever it learnt.
 #[test]
 fn the_baseline_covers_one_half() {
-    use reticent_audit::{Features, Study, StudyParts, baseline};
+    use reticent_audit::{Features, Signals, Study, StudyParts, baseline};
     for (records, columns, draws) in [(60, 3, 200), (300, 4, 100)] {
         let mut missed = 0;
         for seed in 0..draws {
@@ -166,7 +165,7 @@ fn the_baseline_covers_one_half() {
             let members: Vec<bool> = (0..records).map(|_| uniform(&mut bits) < 0.5).collect();
             let values = (0..columns * records).map(|_| normal(&mut bits) as f32).collect();
             let study = Study::new(StudyParts {
-                scores: Some(vec![0.0; records]),
+                signals: Signals::of_scores(vec![0.0; records]),
                 features: Some(Features { columns, values }),
                 members: members.clone(),
                 ..StudyParts::default()

@@ -1,9 +1,8 @@
 //! Bounds from other draws than coins of single records hold as often as they say.
-#![allow(clippy::unwrap_used)]
 
-use reticent_audit::bound::{BoundSettings, Method};
+use reticent_audit::bound::{BoundMethod, BoundSettings};
 use reticent_audit::metrics::MetricSettings;
-use reticent_audit::{AttackSettings, Draw, ExamineSettings, Study, StudyParts, examine};
+use reticent_audit::{AttackSettings, Draw, ExamineSettings, Registry, Signals, Study, StudyParts, examine};
 use reticent_core::Neighboring;
 use reticent_noise::entropy::{Bits, SeededForTests};
 
@@ -47,15 +46,21 @@ fn false_claims(draw: Draw, truth: f64, leaks: bool) -> (u64, f64) {
             })
             .collect();
         let pairs = Some((0..RECORDS).map(|record| (record / 2).to_string()).collect());
-        let study =
-            Study::new(StudyParts { members, scores: Some(scores), draw, pairs, ..StudyParts::default() })
-                .unwrap();
+        let study = Study::new(StudyParts {
+            members,
+            signals: Signals::of_scores(scores),
+            draw,
+            pairs,
+            ..StudyParts::default()
+        })
+        .unwrap();
         let settings = ExamineSettings {
             metrics: MetricSettings { rates: Vec::new(), ..MetricSettings::default() },
             bound: Some((
-                Method::OneRun,
+                BoundMethod::OneRun,
                 BoundSettings { fresh: Some(bits.word()), ..BoundSettings::new(0.0, "draws") },
             )),
+            registry: Registry::standard(),
             attacks: None,
             attack: AttackSettings::default(),
             worst: 0,

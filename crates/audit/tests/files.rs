@@ -1,7 +1,6 @@
 //! From files to scores that can be measured, or to a sentence that says why not.
-#![allow(clippy::unwrap_used)]
 
-use reticent_audit::attacks::{Attack, AttackSettings};
+use reticent_audit::attacks::{AttackSettings, GIVEN_SCORE, LIRA_ONLINE, Registry, STANDARD};
 use reticent_audit::table::{TableSettings, read_references, read_scores, write_scores};
 use reticent_audit::{AuditError, Membership, Study};
 use std::fmt::Write as _;
@@ -15,7 +14,8 @@ fn study(text: &str) -> Study {
 }
 
 fn measured(study: &Study) -> Result<Membership, AuditError> {
-    let scores = Attack::by_evidence(study).run(study, &AttackSettings::default())?.scores;
+    let attack = Registry::standard().by_evidence(study).unwrap_or(GIVEN_SCORE);
+    let scores = attack.run(study, &AttackSettings::default())?.scores;
     Membership::new(scores, study.parts().members.clone())
 }
 
@@ -57,9 +57,9 @@ fn two_files_make_a_likelihood_ratio() {
     let path = folder.path().join("references.csv");
     fs::write(&path, references).unwrap();
     let study = read_references(&path, study(&scores)).unwrap();
-    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
-    let chosen = Attack::headline(&study, &Attack::ALL, &AttackSettings::default()).unwrap();
-    assert!(chosen.how.contains("played the target"), "{}", chosen.how);
+    assert_eq!(Registry::standard().by_evidence(&study), Some(LIRA_ONLINE));
+    let chosen = Registry::standard().headline(&study, STANDARD, &AttackSettings::default()).unwrap();
+    assert!(chosen.how.contains("stood in for the target"), "{}", chosen.how);
     let found = measured(&study).unwrap();
     assert_eq!((found.member_count(), found.non_member_count()), (30, 30));
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -1,8 +1,7 @@
 //! Bounds hold as often as they say, and are as large as ideal canaries allow.
-#![allow(clippy::unwrap_used)]
 
 use reticent_audit::Membership;
-use reticent_audit::bound::{BoundSettings, Method, Selection, Tradeoff, lower};
+use reticent_audit::bound::{BoundMethod, BoundSettings, ThresholdSelection, Tradeoff, lower};
 use reticent_core::special::normal_tail_quantile;
 use reticent_core::{Delta, Epsilon, profile};
 use reticent_noise::entropy::{Bits, SeededForTests};
@@ -53,25 +52,25 @@ fn gaussian_scale(epsilon: f64) -> f64 {
 
 /// The share of simulations with a claim above the truth is at most 5 % and three of its own standard deviations.
 fn holds(
-    method: Method<'_>,
+    method: BoundMethod<'_>,
     delta: f64,
     truth: f64,
     simulations: usize,
     mut draw: impl FnMut(u64) -> Membership,
 ) {
     let selections = [
-        Selection::HeldOut { share: 0.1 },
-        Selection::Grid,
-        Selection::Declared { share: 0.25 },
-        Selection::BySize,
+        ThresholdSelection::HeldOut { share: 0.1 },
+        ThresholdSelection::Grid,
+        ThresholdSelection::Declared { share: 0.25 },
+        ThresholdSelection::BySize,
     ];
     let mut wrong = [0; 4];
     for simulation in 0..simulations {
         let data = draw(simulation as u64);
         for (place, selection) in selections.into_iter().enumerate() {
             // Trade-off curves take no held-out choice; by size, only one-run guesses differ from the other three.
-            let is_one_run = matches!(method, Method::OneRun);
-            if (place == 0 && matches!(method, Method::FDp(_))) || (place == 3 && !is_one_run) {
+            let is_one_run = matches!(method, BoundMethod::OneRun);
+            if (place == 0 && matches!(method, BoundMethod::FDp(_))) || (place == 3 && !is_one_run) {
                 continue;
             }
             let fresh = Some(simulation as u64);
@@ -85,7 +84,7 @@ fn holds(
     assert!(wrong.iter().all(|wrong| (*wrong as f64) <= most), "{method:?}: {wrong:?} of {simulations}");
 }
 
-fn nothing_to_find(method: Method<'_>) {
+fn nothing_to_find(method: BoundMethod<'_>) {
     holds(method, 1e-5, 0.0, SIMULATIONS, |seed| {
         let mut bits = SeededForTests::new(1_000 + seed);
         // 500 members and 500 non-members in the mean.
@@ -95,24 +94,25 @@ fn nothing_to_find(method: Method<'_>) {
 
 #[test]
 fn one_run_claims_nothing_where_nothing_is() {
-    nothing_to_find(Method::OneRun);
+    nothing_to_find(BoundMethod::OneRun);
 }
 
 #[test]
 fn trade_off_curves_claim_nothing_where_nothing_is() {
-    nothing_to_find(Method::FDp(Tradeoff::Approximate));
-    nothing_to_find(Method::FDp(Tradeoff::Gaussian));
+    nothing_to_find(BoundMethod::FDp(Tradeoff::Approximate));
+    nothing_to_find(BoundMethod::FDp(Tradeoff::Gaussian));
 }
 
 #[test]
 fn independent_rows_claim_nothing_where_nothing_is() {
-    nothing_to_find(Method::ClopperPearson);
-    nothing_to_find(Method::Gaussian);
+    nothing_to_find(BoundMethod::ClopperPearson);
+    nothing_to_find(BoundMethod::Gaussian);
 }
 
 #[test]
 fn tight_pure_mechanisms_are_not_overstated() {
-    for method in [Method::OneRun, Method::FDp(Tradeoff::Approximate), Method::ClopperPearson] {
+    for method in [BoundMethod::OneRun, BoundMethod::FDp(Tradeoff::Approximate), BoundMethod::ClopperPearson]
+    {
         holds(method, 0.0, 1.0, SIMULATIONS, |seed| {
             canaries(1000, 1.0, &mut SeededForTests::new(20_000 + seed), false)
         });
@@ -123,11 +123,11 @@ fn tight_pure_mechanisms_are_not_overstated() {
 fn tight_gaussian_mechanisms_are_not_overstated() {
     let scale = gaussian_scale(2.0);
     let methods = [
-        Method::OneRun,
-        Method::FDp(Tradeoff::Approximate),
-        Method::FDp(Tradeoff::Gaussian),
-        Method::ClopperPearson,
-        Method::Gaussian,
+        BoundMethod::OneRun,
+        BoundMethod::FDp(Tradeoff::Approximate),
+        BoundMethod::FDp(Tradeoff::Gaussian),
+        BoundMethod::ClopperPearson,
+        BoundMethod::Gaussian,
     ];
     for method in methods {
         holds(method, 1e-5, 2.0, SIMULATIONS, |seed| {
@@ -145,9 +145,9 @@ fn the_best_of_many_without_a_price_is_caught() {
     for seed in 0..simulations {
         let data = canaries(1000, f64::INFINITY, &mut SeededForTests::new(1_000 + seed), true);
         let claims = [1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06, 0.03].map(|share| {
-            let selection = Selection::Declared { share };
+            let selection = ThresholdSelection::Declared { share };
             let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "twin") };
-            lower(&data, Method::OneRun, &settings).unwrap().value
+            lower(&data, BoundMethod::OneRun, &settings).unwrap().value
         });
         wrong += usize::from(claims.iter().any(|claim| *claim > 0.0));
     }
@@ -158,8 +158,12 @@ fn the_best_of_many_without_a_price_is_caught() {
 /// Scores with many ties, members first in the file.
 #[test]
 fn ties_claim_nothing() {
-    for method in [Method::OneRun, Method::FDp(Tradeoff::Gaussian), Method::ClopperPearson, Method::Gaussian]
-    {
+    for method in [
+        BoundMethod::OneRun,
+        BoundMethod::FDp(Tradeoff::Gaussian),
+        BoundMethod::ClopperPearson,
+        BoundMethod::Gaussian,
+    ] {
         holds(method, 1e-5, 0.0, 500, |seed| {
             let mut bits = SeededForTests::new(100_000 + seed);
             let inside = (0..1000).filter(|_| bits.bit()).count();
@@ -172,13 +176,13 @@ fn ties_claim_nothing() {
 /// Records that were put in with probability 0.8, thinned to fair coins.
 #[test]
 fn thinned_records_claim_nothing_where_nothing_is() {
-    for method in [Method::OneRun, Method::FDp(Tradeoff::Approximate)] {
+    for method in [BoundMethod::OneRun, BoundMethod::FDp(Tradeoff::Approximate)] {
         let mut wrong = 0;
         for seed in 0..500 {
             let mut bits = SeededForTests::new(80_000 + seed);
             let members: Vec<bool> = (0..1000).map(|_| uniform(&mut bits) < 0.8).collect();
             let scores = (0..1000).map(|_| uniform(&mut bits)).collect();
-            let selection = Selection::Declared { share: 0.25 };
+            let selection = ThresholdSelection::Declared { share: 0.25 };
             let settings = BoundSettings { inclusion: 0.8, selection, ..BoundSettings::new(1e-5, "thinned") };
             let found = lower(&Membership::new(scores, members).unwrap(), method, &settings).unwrap();
             assert!(found.correction.contains("members thinned"));
@@ -198,13 +202,14 @@ fn ideal_canaries_prove_what_can_be_proven() {
         let data: Vec<Membership> = (0..45)
             .map(|draw| canaries(5000, scale, &mut SeededForTests::new(60_000 + draw), true))
             .collect();
-        let (held_out, declared) = (Selection::HeldOut { share: 0.1 }, Selection::Declared { share: 0.05 });
-        let curves = Method::FDp(Tradeoff::Gaussian);
+        let (held_out, declared) =
+            (ThresholdSelection::HeldOut { share: 0.1 }, ThresholdSelection::Declared { share: 0.05 });
+        let curves = BoundMethod::FDp(Tradeoff::Gaussian);
         let tried = [
-            (Method::OneRun, held_out),
-            (Method::OneRun, declared),
+            (BoundMethod::OneRun, held_out),
+            (BoundMethod::OneRun, declared),
             (curves, declared),
-            (Method::Gaussian, held_out),
+            (BoundMethod::Gaussian, held_out),
         ];
         for ((method, selection), goal) in tried.into_iter().zip(goals) {
             let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "power") };
@@ -236,18 +241,19 @@ fn few_canaries_prove_what_can_be_proven() {
         [(1.0, 500, 0.08), (1.0, 1000, 0.18), (1.0, 2000, 0.26), (2.0, 1000, 0.52)]
     {
         let scale = gaussian_scale(epsilon);
-        let of = |selection: Selection| {
+        let of = |selection: ThresholdSelection| {
             let mut found: Vec<f64> = (0..100)
                 .map(|draw| {
                     let data = canaries(records, scale, &mut SeededForTests::new(70_000 + draw), true);
                     let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "power") };
-                    lower(&data, Method::OneRun, &settings).unwrap().value
+                    lower(&data, BoundMethod::OneRun, &settings).unwrap().value
                 })
                 .collect();
             found.sort_unstable_by(f64::total_cmp);
             found[found.len() / 2]
         };
-        let (by_size, held_out) = (of(Selection::BySize), of(Selection::HeldOut { share: 0.1 }));
+        let (by_size, held_out) =
+            (of(ThresholdSelection::BySize), of(ThresholdSelection::HeldOut { share: 0.1 }));
         println!("epsilon {epsilon}, {records} records: median {by_size:.3}, held out {held_out:.3}");
         assert!(by_size >= goal && by_size <= epsilon, "{epsilon} {records}: {by_size}");
         assert!(by_size >= held_out - 0.02, "{epsilon} {records}: {by_size} {held_out}");
@@ -262,7 +268,7 @@ fn a_leak_of_a_few_records_is_found() {
     let told = |row: usize| members[row] && row.is_multiple_of(10);
     let scores = (0..2000).map(|row| uniform(&mut bits) + if told(row) { 2.0 } else { 0.0 }).collect();
     let data = Membership::new(scores, members.clone()).unwrap();
-    let found = lower(&data, Method::OneRun, &BoundSettings::new(1e-5, "few")).unwrap();
+    let found = lower(&data, BoundMethod::OneRun, &BoundSettings::new(1e-5, "few")).unwrap();
     println!("a leak of a twentieth: {found:?}");
     assert!(found.value > 1.2, "{found:?}");
 }

@@ -1,10 +1,15 @@
-//! Files that flags ask for.
+//! Output files named by flags.
 
-pub(crate) use reticent::curator::file::Target;
+pub(crate) use reticent::curator::file::OutputFile;
 
 use std::path::Path;
 
-/// The file that `--plot` asks for.
-pub(crate) fn plot(path: &Path) -> Target<'_> {
-    Target { field: "plot", path, extension: "svg" }
+/// The file of `--certificate`.
+pub(crate) fn certificate(path: &Path) -> OutputFile<'_> {
+    OutputFile { field: "certificate", path, extension: "json" }
+}
+
+/// The file of `--plot`.
+pub(crate) fn plot(path: &Path) -> OutputFile<'_> {
+    OutputFile { field: "plot", path, extension: "svg" }
 }

@@ -1,27 +1,27 @@
-//! Ctrl-C, and being asked to end by the system (SIGTERM, SIGHUP): the first one asks the work to stop where nothing is lost, the
+//! Ctrl-C and termination by the system (SIGTERM, SIGHUP): the first signal asks the work to stop at the next safe point, the
 //! second ends the program.
 
 use crate::INTERRUPTED;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Listens from now on. Where the system does not let it, Ctrl-C ends the program as ever, and the work can be resumed from
-/// what it has stored.
+/// Installs the handler. If the system does not allow that, Ctrl-C ends the program at once, and the work can be resumed from
+/// its last checkpoint.
 pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
-        if ASKED.swap(true, Ordering::SeqCst) {
+        if REQUESTED.swap(true, Ordering::SeqCst) {
             std::process::exit(INTERRUPTED.into());
         }
     });
 }
 
-/// Whether there was a Ctrl-C.
-pub(crate) fn is_asked() -> bool {
-    ASKED.load(Ordering::SeqCst)
+/// Whether a signal has arrived.
+pub(crate) fn is_requested() -> bool {
+    REQUESTED.load(Ordering::SeqCst)
 }
 
-/// Set when there was one.
+/// Set when a signal has arrived.
 pub(crate) fn flag() -> &'static AtomicBool {
-    &ASKED
+    &REQUESTED
 }

@@ -1,7 +1,7 @@
-//! The `reticent` command: raw arguments ([`args`]) become a checked plan, the plan a call of the
-//! library, and its answer a few lines of text or one line of JSON.
+//! The `reticent` command: flags ([`args`]) become a request, the library runs it, and its outcome becomes a few lines of text
+//! or one line of JSON.
 //!
-//! Every mistake of the user is one line with a code ([`explain`]) on standard error and exit status 2; standard
+//! Every error of the user is one line with a code ([`explain`]) on standard error and exit status 2; standard
 //! output stays empty and no file is written.
 
 mod account;
@@ -23,6 +23,7 @@ mod read;
 mod release;
 mod report;
 mod schema;
+mod screen;
 mod stdout;
 mod text;
 mod typed;
@@ -34,19 +35,19 @@ use fail::Fail;
 use reticent::report::digits;
 use serde_json::json;
 use std::ffi::OsString;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Exit status after a mistake of the user.
+/// Exit status after an error of the user.
 const MISTAKE: u8 = 2;
 /// Exit status after Ctrl-C.
 const INTERRUPTED: u8 = 130;
-/// Exit status when nobody reads standard output any more, as of a process that SIGPIPE ends.
+/// Exit status if the reader of standard output has closed it, as of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
 /// Exit status after a defect of this program (`EX_SOFTWARE`).
 const DEFECT: u8 = 70;
 
-/// What a run prints and how it ends.
+/// The output and exit status of a run.
 #[derive(Debug, Default)]
 struct Finished {
     status: u8,
@@ -54,7 +55,7 @@ struct Finished {
     stderr: String,
 }
 
-/// What a successful command prints.
+/// The output of a successful command.
 #[derive(Debug, Default)]
 struct Output {
     stdout: String,
@@ -76,7 +77,7 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
     }
 }
 
-/// Does what one command asks for.
+/// Runs one command.
 fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments, progress),
@@ -95,13 +96,12 @@ fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
     }
 }
 
-/// The end of a command that was refused.
+/// The output of a command that was refused.
 fn mistake(failure: &Fail, words: &[OsString]) -> Finished {
     Finished { status: MISTAKE, stdout: String::new(), stderr: refusal(failure, words, None) }
 }
 
-/// What is printed of a refusal: one line, what it is about of a TOML file, and the place of a defect; one line of JSON where
-/// JSON was asked for.
+/// The text of a refusal: one line, the excerpt of a TOML file, and the place of a defect; one line of JSON with `--json`.
 fn refusal(failure: &Fail, words: &[OsString], place: Option<&str>) -> String {
     let code = failure.code();
     if words.iter().any(|word| word == "--json") {
@@ -121,9 +121,10 @@ fn refusal(failure: &Fail, words: &[OsString], place: Option<&str>) -> String {
 fn main() -> ExitCode {
     defect::record();
     let words: Vec<OsString> = std::env::args_os().collect();
-    let finished = defect::caught(&words, || run_from(&words, std::io::stderr().is_terminal()));
-    // If standard error is gone there is nowhere left to say so.
-    let _ = std::io::stderr().write_all(finished.stderr.as_bytes());
+    screen::look(&words);
+    let finished = defect::caught(&words, || run_from(&words, screen::wants_progress(&words)));
+    // If standard error is closed, nothing more can be reported.
+    let _ = std::io::stderr().write_all(screen::present_errors(&finished.stderr).as_bytes());
     let mut stdout = std::io::stdout();
     let written = match stdout::was_closed() && !finished.stdout.is_empty() {
         true => Err(std::io::Error::other("it is closed")),
@@ -132,9 +133,10 @@ fn main() -> ExitCode {
     match written {
         Ok(()) => ExitCode::from(finished.status),
         Err(error) => {
-            // What was released or trained has been paid for all the same: silence would hide that nobody read the answer.
+            // The privacy cost was charged all the same: the user must learn that the answer was lost.
             let failure = Fail::new(Code::Output, format!("cannot write to standard output: {error}"));
-            let _ = std::io::stderr().write_all(mistake(&failure, &words).stderr.as_bytes());
+            let _ = std::io::stderr()
+                .write_all(screen::present_errors(&mistake(&failure, &words).stderr).as_bytes());
             let is_pipe = error.kind() == ErrorKind::BrokenPipe;
             ExitCode::from(if is_pipe { BROKEN_PIPE } else { MISTAKE })
         }

@@ -1,4 +1,4 @@
-//! The text of flags that several commands share, read and checked.
+//! Numbers in the text of flags.
 
 use crate::explain::Code;
 use crate::fail::Fail;

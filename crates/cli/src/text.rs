@@ -1,4 +1,4 @@
-//! Output that several commands share: aligned text for people, one line of JSON for programs.
+//! Output of several commands: aligned text, one line of JSON.
 
 use crate::digits;
 use crate::explain::Code;
@@ -19,7 +19,7 @@ pub(crate) fn aligned(lines: &[(String, String)]) -> String {
     lines.iter().map(|(label, text)| format!("{:width$}{}\n", plain(label), plain(text))).collect()
 }
 
-/// Cells in columns, two blanks apart; lines end with their last letter.
+/// Cells in columns, two blanks apart, without trailing blanks.
 pub(crate) fn columns(rows: &[Vec<String>]) -> Vec<String> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -34,7 +34,7 @@ pub(crate) fn columns(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

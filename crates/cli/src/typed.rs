@@ -1,7 +1,7 @@
-//! Flags as they were typed.
+//! The texts of flags, and the errors in them.
 //!
-//! A request is checked as a whole, in an order of its own. So a text that is no number does not end the command at once:
-//! the request gets what it must refuse in its place, and the mistake is told when it does.
+//! A request is checked as a whole, in its own order. A text that is not a number therefore does not end the command at once:
+//! the request gets a value that it must refuse, and its refusal is replaced by the error about the text.
 
 use crate::fail::Fail;
 use crate::read;
@@ -9,7 +9,7 @@ use reticent::core::Code;
 use reticent::curator::Refusal;
 use reticent::curator::refusal::Subject;
 
-/// The texts of flags by the fields that they fill, and what of them could not be read.
+/// The texts of flags by field, and the errors in them.
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
     texts: Vec<(&'static str, String)>,
@@ -20,30 +20,30 @@ pub(crate) struct Typed {
 struct Mistake {
     field: &'static str,
     failure: Fail,
-    /// Where the request cannot refuse it itself: the fields that are checked before.
+    /// The fields that are checked before this one, if the request cannot refuse it itself.
     after: Option<&'static [&'static str]>,
 }
 
 impl Typed {
-    /// A number; what is none is one that every request refuses.
+    /// A number; NaN, which every request refuses, if the text is not one.
     pub(crate) fn number(&mut self, field: &'static str, text: &str) -> f64 {
         self.texts.push((field, text.to_owned()));
         let flag = format!("--{}", field.replace('_', "-"));
         read::number(&flag, text).unwrap_or_else(|failure| self.refused(field, failure, f64::NAN))
     }
 
-    /// The number of a flag that may be left out.
+    /// The number of an optional flag.
     pub(crate) fn optional(&mut self, field: &'static str, text: Option<&str>) -> Option<f64> {
         text.map(|text| self.number(field, text))
     }
 
-    /// A whole number; 0 for what is none.
+    /// A whole number; 0 if the text is not one.
     pub(crate) fn whole(&mut self, field: &'static str, text: &str) -> u64 {
         let number = self.number(field, text);
         if number.fract() == 0.0 && (0.0..1e18).contains(&number) { number as u64 } else { 0 }
     }
 
-    /// Two bounds. What is no number is refused as such, and the word NaN as a number that is not finite.
+    /// Two bounds. A text that is not a number is refused as such, and the word NaN as not finite.
     pub(crate) fn bounds(&mut self, text: &str) -> [f64; 2] {
         self.texts.push(("bounds", text.to_owned()));
         let end = |part: &str| match part.trim().parse::<f64>() {
@@ -55,7 +55,7 @@ impl Typed {
         ends.map_or([f64::NAN; 2], |(low, high)| [end(low), end(high)])
     }
 
-    /// Numbers with commas between.
+    /// Comma-separated numbers.
     pub(crate) fn numbers(&mut self, field: &'static str, text: &str) -> Vec<f64> {
         let flag = format!("--{}", field.replace('_', "-"));
         self.texts.push((field, text.to_owned()));
@@ -64,13 +64,13 @@ impl Typed {
         numbers.unwrap_or_else(|failure| self.refused(field, failure, vec![f64::NAN]))
     }
 
-    /// Names with commas between; one in double quotes may hold commas (and `""` for a quote).
+    /// Comma-separated names; a name in double quotes may contain commas (and `""` for a quote).
     pub(crate) fn names(&mut self, field: &'static str, text: &str) -> Vec<String> {
         self.texts.push((field, text.to_owned()));
         let (mut names, mut rest) = (Vec::new(), Some(text));
         while let Some(left) = rest {
             match name(left) {
-                // The rest of a list with an empty name is of no interest.
+                // An empty name ends the list: it is refused.
                 Ok((name, after)) => {
                     rest = after.filter(|_| !name.is_empty());
                     names.push(name);
@@ -85,7 +85,7 @@ impl Typed {
         names
     }
 
-    /// What was chosen by a name, or something else and the mistake, which is told once the fields `after` are in order.
+    /// A choice by name; the error about an unknown name is reported after those about the fields `after`.
     pub(crate) fn chosen<T>(
         &mut self,
         field: &'static str,
@@ -104,7 +104,7 @@ impl Typed {
         instead
     }
 
-    /// What a checked request came to; its refusal speaks of what was typed.
+    /// The checked request, or its refusal in terms of the texts.
     pub(crate) fn checked<T>(mut self, checked: Result<T, Refusal>) -> Result<T, Fail> {
         let refused = checked.as_ref().err().and_then(Refusal::field);
         if let Some(failure) = self.first_chosen(refused) {
@@ -134,7 +134,7 @@ impl Typed {
 }
 
 impl Typed {
-    /// The first mistake among names, unless a field that is checked before it is refused.
+    /// The first error among names, unless an earlier field is refused.
     fn first_chosen(&mut self, refused: Option<&str>) -> Option<Fail> {
         let after =
             |mistake: &Mistake, field: &str| mistake.after.is_some_and(|before| before.contains(&field));
@@ -150,7 +150,7 @@ impl Typed {
     }
 }
 
-/// The first name, and what follows its comma, if there is one.
+/// The first name, and the text after its comma, if any.
 fn name(text: &str) -> Result<(String, Option<&str>), &'static str> {
     let text = text.trim_start();
     let Some(mut inside) = text.strip_prefix('"') else {
@@ -184,10 +184,10 @@ fn name(text: &str) -> Result<(String, Option<&str>), &'static str> {
 mod tests {
     use super::*;
     use reticent::curator::Request;
-    use reticent::curator::release::{Question, Release, written};
+    use reticent::curator::release::{Release, ReleaseQuestion, join_names};
 
     /// What a histogram of these categories or bins is refused for, before its file is opened.
-    fn refused(fill: impl FnOnce(&mut Typed) -> Question) -> String {
+    fn refused(fill: impl FnOnce(&mut Typed) -> ReleaseQuestion) -> String {
         let mut typed = Typed::default();
         let request = Release::new("none.csv", fill(&mut typed), 1.0);
         typed.checked(request.check()).map(drop).unwrap_err().to_string()
@@ -196,7 +196,7 @@ mod tests {
     fn categories(text: &str) -> String {
         refused(|typed| {
             let categories = Some(typed.names("categories", text));
-            Question::Histogram { column: "a".to_owned(), categories, bins: None }
+            ReleaseQuestion::Histogram { column: "a".to_owned(), categories, bins: None }
         })
     }
 
@@ -210,8 +210,8 @@ mod tests {
         };
         assert_eq!(read(" a, b ,c"), ["a", "b", "c"]);
         assert_eq!(read(r#""a,b", "say ""hi""",c"#), ["a,b", "say \"hi\"", "c"]);
-        assert_eq!(read(&written(&read(r#""a,b",c"#))), ["a,b", "c"]);
-        assert!(categories("a,b,a").contains("\"a\" is there twice"));
+        assert_eq!(read(&join_names(&read(r#""a,b",c"#))), ["a,b", "c"]);
+        assert!(categories("a,b,a").contains("\"a\" is listed twice"));
         assert!(categories("a,,b").starts_with("--categories a,,b: "));
         assert!(categories("\"a").contains("not closed"));
         // The first mistake of a list is told.
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn bounds_rise() {
         let read = |text: &str| {
-            refused(|typed| Question::Mean {
+            refused(|typed| ReleaseQuestion::Mean {
                 column: "a".to_owned(),
                 bounds: typed.bounds(text),
                 integers: false,
@@ -240,7 +240,7 @@ mod tests {
     fn mistakes_are_told_in_the_order_of_the_request() {
         let mut typed = Typed::default();
         let bins = Some(typed.numbers("bins", "0,x,10"));
-        let question = Question::Histogram { column: "a".to_owned(), categories: None, bins };
+        let question = ReleaseQuestion::Histogram { column: "a".to_owned(), categories: None, bins };
         let mut request = Release::new("none.csv", question, typed.number("epsilon", "0"));
         assert_eq!(
             typed.checked(request.check()).unwrap_err().to_string(),

@@ -63,7 +63,7 @@ impl Cause {
         Self(Arc::new(error))
     }
 
-    /// An error of the system that somebody else keeps: of the same kind, with the same words.
+    /// A copy of a system error that is kept elsewhere: the same kind and the same text.
     pub fn of_system(error: &io::Error) -> Self {
         Self::new(match error.raw_os_error() {
             Some(number) => io::Error::from_raw_os_error(number),

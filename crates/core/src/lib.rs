@@ -1,4 +1,4 @@
-//! The vocabulary every other crate speaks: checked quantities ([`Epsilon`], [`Delta`], …),
+//! The vocabulary of all other crates: checked quantities ([`Epsilon`], [`Delta`], …),
 //! the neighbouring relation, the [`Event`] language between mechanisms and accountants, the
 //! [`Certificate`] a release leaves behind, and arithmetic with a stated rounding side.
 //!
@@ -13,6 +13,7 @@
 //! | [`rounding`] | sums, products and roots that err on a stated side |
 //! | [`special`] | the error function, normal tails and others, each with its accuracy |
 //! | [`profile`] | δ as a function of ε for Gaussian noise, and back |
+//! | [`Partial`] | summaries of parts of a table that merge exactly |
 //! | [`InvalidValue`] | a refused number: field, value, remedy |
 //! | [`Code`], [`Coded`] | what kind of mistake an error is, for scripts and for `reticent explain` |
 //!
@@ -25,6 +26,7 @@ pub mod event;
 mod fact;
 mod ledger;
 mod neighboring;
+mod partial;
 pub mod profile;
 mod quantity;
 pub mod rounding;
@@ -39,6 +41,7 @@ pub use ledger::{
     Ledger, LedgerError, Permit, Plan, SessionId, ShareError, Unlimited, Unpaid, charge, charge_in,
 };
 pub use neighboring::Neighboring;
+pub use partial::{MergeError, Partial};
 pub use quantity::{
     Confidence, Delta, Epsilon, Mu, NoiseMultiplier, Order, Probability, Rho, SamplingRate, Scale,
     Sensitivity,

@@ -1,4 +1,4 @@
-//! What was paid before the training itself.
+//! The cost of what precedes the training itself.
 
 use crate::refusal::Refusal;
 use reticent_accounting::filter::charge_share;
@@ -7,14 +7,14 @@ use reticent_core::event::read;
 use reticent_core::rounding::sub_down;
 use reticent_core::{Certificate, Code, Delta, Epsilon, Event, Guarantee, Neighboring, Permit, Plan};
 use reticent_data::Schema;
-use reticent_data::schema::Unit;
-use reticent_noise::Session;
-use reticent_noise::query::{self, Terms};
+use reticent_data::schema::PrivacyUnit;
+use reticent_noise::NoiseSession;
+use reticent_noise::query::{self, QueryTerms};
 
 /// The share of ε that counting the rows gets when no size is declared.
 const COUNTING_SHARE: f64 = 0.02;
 
-/// How the number of training rows or users is known.
+/// How the number of training rows or users was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sizing {
     /// It is public.
@@ -25,7 +25,7 @@ pub enum Sizing {
     Counted,
 }
 
-/// What the rows have paid for so far, in sequence.
+/// The events charged so far, in sequence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bill {
     pub(crate) events: Vec<Event>,
@@ -50,7 +50,7 @@ impl Bill {
 
 /// A noisy count of the rows for a share of the budget, settled before a row is read.
 pub(crate) struct Counting {
-    terms: Terms,
+    terms: QueryTerms,
     plan: Plan,
     guarantee: Guarantee,
     /// What is left of the budget.
@@ -59,7 +59,7 @@ pub(crate) struct Counting {
 
 impl Counting {
     pub(crate) fn of(budget: Guarantee) -> Result<Self, Refusal> {
-        let terms = Terms::pure(Epsilon::new(COUNTING_SHARE * budget.epsilon.get())?);
+        let terms = QueryTerms::pure(Epsilon::new(COUNTING_SHARE * budget.epsilon.get())?);
         let (answer, plan) = query::rehearse_unpaid(|source| query::count(source, &terms, 0))?;
         let left = sub_down(budget.epsilon.get(), answer.guarantee.epsilon.get());
         let left = Guarantee { epsilon: Epsilon::new(left)?, delta: budget.delta };
@@ -102,7 +102,7 @@ impl Purchase {
         before: &[Event],
         main: Main,
         beside: Option<Event>,
-        payer: &mut Session,
+        payer: &mut NoiseSession,
     ) -> Result<Self, Refusal> {
         let mut events = before.to_vec();
         let share = match main {
@@ -131,7 +131,7 @@ impl Purchase {
     pub(crate) fn count(
         &mut self,
         rows: u64,
-        payer: &mut Session,
+        payer: &mut NoiseSession,
         bill: &mut Bill,
     ) -> Result<Option<(u64, Guarantee)>, Refusal> {
         let Some(Counting { terms, guarantee, left, .. }) = self.counting.take() else { return Ok(None) };
@@ -167,7 +167,7 @@ impl Purchase {
     }
 }
 
-/// What learning a schema from the data has cost.
+/// The cost of a schema that was learnt from the data.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SchemaCost {
     /// What happened, as the schema lists it; a claim of the cost where it lists nothing.
@@ -185,8 +185,9 @@ pub(crate) fn spent(schema: &Schema, neighboring: Neighboring) -> Result<Option<
         let text = format!("[spent]: what learning the schema cost {why}");
         Err(Refusal::about(code, "schema", text))
     };
-    if *schema.unit() != Unit::Row {
-        let why = "was paid for rows, and the unit is a column: write the bounds and categories from public knowledge";
+    if *schema.unit() != PrivacyUnit::Row {
+        let why =
+            "protects rows, but the unit is a column: write the bounds and categories from public knowledge";
         return refuse(Code::Schema, why);
     }
     if spent.neighboring() != neighboring.to_string() {

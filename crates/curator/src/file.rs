@@ -1,8 +1,8 @@
-//! Where a file may be written, and writing it: under a temporary name, then renamed.
+//! Output files: where they may be written, and writing them under a temporary name that is then renamed.
 
 use crate::refusal::Refusal;
 use reticent_core::Code;
-use reticent_data::{DataError, check_regular, write_atomic};
+use reticent_files::{FileError, check_regular, write_atomic};
 use std::path::Path;
 
 /// What a model is, with the digests of the files that belong to it. A folder that has it holds a model.
@@ -15,30 +15,30 @@ pub const MODEL_FILE: &str = "model.json";
 pub(crate) fn check_no_model(field: &str, path: &Path) -> Result<(), Refusal> {
     match path.parent() {
         Some(folder) if path.exists() && folder.join(MODEL_FILE).is_file() => {
-            let remedy = "this is a file in the folder of a model: give a name in another folder";
+            let remedy = "this file is in the folder of a model: give a name in another folder";
             Err(Refusal::value(field, path.display(), remedy).coded(Code::Taken))
         }
         _ => Ok(()),
     }
 }
 
-/// A file that a field of a request asks for.
+/// An output file named by a field of a request.
 #[derive(Debug, Clone, Copy)]
-pub struct Target<'a> {
+pub struct OutputFile<'a> {
     /// The field, for refusals.
     pub field: &'a str,
-    /// Where the file goes.
+    /// The path.
     pub path: &'a Path,
     /// How its name ends, without the dot.
     pub extension: &'a str,
 }
 
-impl Target<'_> {
+impl OutputFile<'_> {
     fn refuse(&self, code: Code, remedy: impl Into<String>) -> Refusal {
         Refusal::value(self.field, self.path.display(), remedy).coded(code)
     }
 
-    /// Refuses a place where no file can go, before anything is worked out.
+    /// Refuses a path that cannot be written, before any work is done.
     ///
     /// # Errors
     /// [`Refusal`] of the field.
@@ -49,9 +49,9 @@ impl Target<'_> {
             return Err(self.refuse(Code::Unwritable, format!("give a name that ends in .{extension}")));
         }
         check_regular(path).map_err(|error| match error {
-            DataError::NotReplaced { kind, .. } => {
+            FileError::NotReplaced { kind, .. } => {
                 let remedy =
-                    format!("this is {kind}, and only a regular file is replaced: give another name");
+                    format!("this is {kind}, and only regular files are overwritten: give another name");
                 self.refuse(Code::Taken, remedy)
             }
             error => Refusal::data(self.field)(error),
@@ -59,20 +59,20 @@ impl Target<'_> {
         check_no_model(self.field, path)?;
         match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             Some(folder) if !folder.is_dir() => {
-                Err(self.refuse(Code::Unwritable, "there is no such folder: make it first"))
+                Err(self.refuse(Code::Unwritable, "no such folder: create it first"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses to replace a file that is there already.
+    /// Refuses to overwrite an existing file.
     ///
     /// # Errors
     /// [`Refusal`] of the field.
     pub fn check_new(&self) -> Result<(), Refusal> {
         self.check()?;
         if self.path.exists() {
-            let remedy = "there is such a file: give another name, or ⟦force⟧ to replace it";
+            let remedy = "the file exists: give another name, or ⟦force⟧ to overwrite it";
             return Err(self.refuse(Code::Taken, remedy));
         }
         Ok(())

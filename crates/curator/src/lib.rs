@@ -1,28 +1,28 @@
-//! The verbs as a library: requests that are checked, planned, paid for and run.
+//! The commands as a library: requests are checked, planned, charged and run.
 //!
-//! A request is plain data. [`check`](Request::check) reads what is public (flags, schemas, the columns of a file) and
-//! gives a plan; running the plan in a [`Session`] charges its cost, reads the private data and gives an outcome, which is data
-//! as well. The command, the demo and bindings turn words into requests and outcomes into words; they decide nothing.
+//! A request is plain data. [`check`](Request::check) reads public information only (flags, schemas, the columns of a file) and
+//! returns a plan; running the plan in a [`Session`] charges its cost, reads the private data and returns an outcome, which is data
+//! as well. The command, the demo and bindings turn flags into requests and outcomes into text; they make no privacy decisions.
 //!
 //! Keys of a request are the names of its fields, as a [`Refusal`] names them. Every request reads them with underscores
 //! (`dataset_size`) and with hyphens (`dataset-size`), whichever of the two it writes: files of a model keep to hyphens.
-//! What a reader should know about an outcome is in its `warnings`, in its JSON too where there are any.
+//! Caveats about an outcome are in its `warnings`, and in its JSON if there are any.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`account`] | what events add up to; spends nothing |
+//! | [`account`] | privacy accounting of events; spends nothing |
 //! | [`fit`] | linear models from tables |
 //! | [`train`] | networks |
 //! | [`stored`] | models of either kind, read back |
 //! | [`predict`], [`evaluate`] | a stored model on other data |
 //! | [`folder`] | models and runs on disk |
-//! | [`audit`] | what a model leaks about who was in its training data |
+//! | [`audit`] | membership inference attacks, and lower bounds on ε |
 //! | [`report`] | an audit and a certificate as one page |
-//! | [`release`] | questions about a table, and surveys in the local model |
-//! | [`schema`] | what a schema says of a table, drafted or learnt with noise |
-//! | [`session`] | whose data, who pays, who watches |
+//! | [`release`] | statistics of a table, and surveys in the local model |
+//! | [`schema`] | the schema of a table, drafted or learnt privately |
+//! | [`session`] | data, privacy unit, ledger, entropy and progress of requests |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
-//! | [`watch`] | progress, and being asked to stop |
+//! | [`watch`] | progress and cancellation |
 //! | [`quantity`] | numbers and names that several requests share, checked |
 //! | [`mod@file`] | where a file may be written |
 
@@ -51,24 +51,24 @@ pub use refusal::Refusal;
 pub use session::Session;
 pub use watch::Watch;
 
-/// Something that can be asked.
+/// A request: plain data that describes one task.
 pub trait Request {
-    /// The request with everything checked but the private data.
+    /// The request after all checks that do not read private data.
     type Planned: Planned;
 
-    /// Checks the request. Files are opened for what is public of them (their columns); no value is read.
+    /// Checks the request. Files are opened for their public columns; no value is read.
     ///
     /// # Errors
     /// [`Refusal`] naming the field and the remedy.
     fn check(&self) -> Result<Self::Planned, Refusal>;
 }
 
-/// A request about which nothing is left to check but the data.
+/// A checked request; only the data themselves are unread.
 pub trait Planned {
-    /// What comes out: data, in the form of the command's JSON.
+    /// The outcome: data, in the form of the command's JSON.
     type Outcome;
 
-    /// Charges the session, reads the data, and answers.
+    /// Charges the session, reads the data, and returns the outcome.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::{Value, json};
     use std::fmt::Debug;
 
-    /// The same data with all keys spelt anew.
+    /// The same data with every key respelt.
     fn spelt(value: &Value, old: &str, new: &str) -> Value {
         match value {
             Value::Object(fields) => {
@@ -114,7 +114,7 @@ mod tests {
         }
         let (column, categories) = ("a", json!(["x", "y"]));
         let mut survey = json!({"file": "t.csv", "column": column, "categories": categories, "epsilon": 1.0});
-        reads_both::<release::survey::Estimate>(survey.clone());
+        reads_both::<release::survey::EstimateShares>(survey.clone());
         survey["out"] = json!("o.csv");
         reads_both::<release::survey::Randomize>(survey);
         reads_both::<schema::LearnSchema>(json!({"file": "t.csv"}));

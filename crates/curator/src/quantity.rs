@@ -3,7 +3,7 @@
 use crate::refusal::Refusal;
 use reticent_core::{Code, Confidence, Delta, Epsilon, Neighboring};
 
-/// Above this, a release protects nobody.
+/// Above this, there is no meaningful protection.
 pub const LARGEST_EPSILON: f64 = 50.0;
 
 /// A finite number.
@@ -21,7 +21,7 @@ pub fn finite(field: &str, value: f64) -> Result<f64, Refusal> {
     Ok(value)
 }
 
-/// An ε that can be spent, from `least` to [`LARGEST_EPSILON`].
+/// A checked ε, from `least` to [`LARGEST_EPSILON`].
 ///
 /// # Errors
 /// [`Refusal`] of `epsilon`.
@@ -31,11 +31,11 @@ pub fn epsilon(value: f64, least: f64) -> Result<Epsilon, Refusal> {
         return Err(refuse("give a number above 0, such as 1".to_owned()));
     }
     if value > LARGEST_EPSILON {
-        let remedy = format!("such a release protects nobody: give at most {LARGEST_EPSILON}");
+        let remedy = format!("so large an epsilon gives no protection: give at most {LARGEST_EPSILON}");
         return Err(refuse(remedy).coded(Code::Useless));
     }
     if value < least {
-        let remedy = format!("the answer would be all noise: give at least {least}");
+        let remedy = format!("the answer would be only noise: give at least {least}");
         return Err(refuse(remedy).coded(Code::Useless));
     }
     Ok(Epsilon::new(value)?)
@@ -48,13 +48,13 @@ pub fn epsilon(value: f64, least: f64) -> Result<Epsilon, Refusal> {
 pub fn delta(value: f64) -> Result<Delta, Refusal> {
     let value = finite("delta", value)?;
     if !(value > 0.0 && value < 1.0) {
-        let remedy = "give a number above 0 and below 1, far below 1 / number of rows, e.g. 1e-6";
+        let remedy = "give a number above 0 and below 1, well below 1 / number of rows, e.g. 1e-6";
         return Err(Refusal::value("delta", value, remedy));
     }
     Ok(Delta::new(value)?)
 }
 
-/// The coverage of intervals.
+/// The confidence level of intervals.
 ///
 /// # Errors
 /// [`Refusal`] of `confidence`.
@@ -66,7 +66,7 @@ pub fn confidence(value: f64) -> Result<Confidence, Refusal> {
 /// A neighbouring relation by its name.
 ///
 /// # Errors
-/// [`Refusal`] of `neighboring` when there is none of that name.
+/// [`Refusal`] of `neighboring` if the name is unknown.
 pub fn neighboring(name: &str) -> Result<Neighboring, Refusal> {
     match name {
         "add-remove" => Ok(Neighboring::AddRemove),

@@ -11,18 +11,18 @@ use std::path::Path;
 
 /// A model of either kind that was read back.
 pub(crate) enum Stored {
-    /// From a table, by one set of weights a class.
-    Linear(fit::Stored),
-    /// By layers.
-    Network(train::Stored),
+    /// A linear model of a table.
+    Linear(Box<fit::Stored>),
+    /// A network.
+    Network(Box<train::Stored>),
 }
 
 impl Stored {
     /// Reads the model of a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
         Ok(match is_network(folder) {
-            true => Self::Network(train::Stored::read(folder)?),
-            false => Self::Linear(fit::Stored::read(folder)?),
+            true => Self::Network(Box::new(train::Stored::read(folder)?)),
+            false => Self::Linear(Box::new(fit::Stored::read(folder)?)),
         })
     }
 }
@@ -39,7 +39,7 @@ pub fn verify(folder: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// What is guaranteed for the folder; none without privacy.
+/// The certificate of the folder; none without privacy.
 ///
 /// # Guarantee
 /// That of the certificate. One whose events are known to cost more than it claims is not returned.
@@ -88,7 +88,7 @@ pub(crate) fn verified(
             own.guarantee
         )),
         Ok(_) => Ok(certificate),
-        Err(error) => refuse(format!("its events cannot be added up: {error}")),
+        Err(error) => refuse(format!("its events cannot be composed: {error}")),
     }
 }
 

@@ -1,20 +1,24 @@
 //! Tables by path or by the name of their dataset.
 
 use crate::refusal::Refusal;
-use reticent_data::{DATA_FOLDER, Schema, TableFile, bundled, find_dataset};
+use reticent_data::{DATA_FOLDER, Schema, Table, bundled, find_dataset, open_table};
 use std::path::Path;
+use std::sync::Arc;
+
+/// A table that a request and its plan share.
+pub(crate) type SharedTable = Arc<dyn Table>;
 
 /// A table by path or by the name of its dataset, its official test part, and the schema that comes with it; the bundled
 /// ones if none is named.
 pub(crate) fn tables(
     file: Option<&Path>,
     data_dir: Option<&Path>,
-) -> Result<(TableFile, Option<TableFile>, Option<Schema>), Refusal> {
+) -> Result<(SharedTable, Option<SharedTable>, Option<Schema>), Refusal> {
     let Some(file) = file else {
         let (table, schema) = bundled::adult()?;
         return Ok((table, None, Some(schema)));
     };
-    // A bare word that is no file is the name of a dataset, if there is a place to look for one.
+    // A bare word that is not a file is the name of a dataset, if there is a folder of datasets.
     let name = file.to_str().filter(|_| file.extension().is_none() && !file.exists());
     let has_place = data_dir.is_some() || std::env::var_os(DATA_FOLDER).is_some();
     if let Some(name) = name.filter(|_| has_place) {
@@ -22,20 +26,31 @@ pub(crate) fn tables(
         let known = if name == "adult" { Some(bundled::adult()?.1) } else { None };
         return Ok((table, test, known));
     }
-    let table = TableFile::open(file)?;
+    let table = open_table(file)?;
     Ok((table, None, None))
 }
 
 /// The training part of a dataset, and its test part where it has one.
-fn dataset(name: &str, folder: Option<&Path>) -> Result<(TableFile, Option<TableFile>), Refusal> {
+fn dataset(name: &str, folder: Option<&Path>) -> Result<(SharedTable, Option<SharedTable>), Refusal> {
     let folder = find_dataset(name, folder).map_err(Refusal::data("data_dir"))?;
     let part = |part: &str| folder.join(format!("{name}{part}.parquet"));
     let (train, test) = (part("_train"), part("_test"));
     if !train.is_file() {
-        return Ok((TableFile::open(&part(""))?, None));
+        return Ok((open_table(&part(""))?, None));
     }
-    let test = if test.is_file() { Some(TableFile::open(&test)?) } else { None };
-    Ok((TableFile::open(&train)?, test))
+    let test = if test.is_file() { Some(open_table(&test)?) } else { None };
+    Ok((open_table(&train)?, test))
+}
+
+/// Whether both are the same file, as far as their paths tell, or the same table in memory.
+pub(crate) fn is_same_table(one: &SharedTable, other: &SharedTable) -> bool {
+    match (one.path(), other.path()) {
+        (Some(one), Some(other)) => {
+            one == other
+                || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+        }
+        _ => Arc::ptr_eq(one, other),
+    }
 }
 
 /// Refuses a table without a schema.

@@ -1,94 +1,93 @@
-//! Who watches long work, and may stop it.
+//! Progress of long work, and its cancellation.
 
-use reticent_data::TableFile;
+use reticent_data::Table;
 use serde::Serialize;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A piece of work that takes a while.
+/// A long piece of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Work<'a> {
-    /// A pass over a file of so many bytes.
+    /// A pass over a table of so many bytes.
     Reading {
-        /// The file.
-        path: &'a Path,
+        /// The table's name: its path, if it is a file.
+        table: &'a str,
         /// Its size.
         bytes: u64,
     },
-    /// So many steps of the same kind: of a training, or models to be trained.
+    /// A number of equal steps: of a training, or models to be trained.
     Steps(u64),
-    /// Something whose length is not known.
+    /// Work of unknown length.
     Thinking,
 }
 
-/// A piece of work that has begun; it ends when this is dropped.
+/// Work in progress; it ends when this is dropped.
 pub trait Activity {
-    /// So much of it is done: bytes or steps.
+    /// Sets the progress, in bytes or steps.
     fn at(&self, done: u64);
 
-    /// What it is at.
+    /// Sets the label of the progress.
     fn say(&self, words: &str);
 
-    /// How a training stands.
+    /// Shows the state of a training.
     fn report(&self, _: &Metrics) {}
 }
 
-/// How a training stands: one line of its `metrics.jsonl`. None of it is computed from private data beyond what the
+/// The state of a training: one line of its `metrics.jsonl`. None of it is computed from private data beyond what the
 /// certificate covers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Metrics {
     /// Steps taken.
     pub step: u64,
-    /// Passes over the data so far, on average.
+    /// Expected epochs so far.
     pub epoch: f64,
-    /// Passes over the data in all, on average.
+    /// Expected epochs in total.
     #[serde(skip)]
     pub epochs: f64,
-    /// Spent so far; none without privacy.
+    /// The ε spent so far; none without privacy.
     pub epsilon: Option<f64>,
     /// The loss on public validation examples.
     pub validation_loss: Option<f64>,
-    /// Share of the public validation examples that are predicted right.
+    /// Accuracy on public validation examples.
     pub validation_accuracy: Option<f64>,
     /// Examples per second: the expected number, from the batch size and the clock. How long private steps take is not covered by
-    /// a certificate: then it is shown while they run and not stored.
+    /// a certificate: it is shown while they run and not stored.
     #[serde(skip)]
     pub pace: f64,
-    /// The same where it may be stored.
+    /// The same, if it may be stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples_per_second: Option<f64>,
 }
 
-/// Shows the progress of long work and may ask it to stop.
+/// Displays the progress of long work and may cancel it.
 pub trait Watch {
-    /// A piece of work begins.
+    /// Starts the display of a piece of work.
     fn begin(&self, work: Work<'_>) -> Box<dyn Activity + '_>;
 
-    /// Set when the work is asked to stop where nothing is lost.
+    /// Set when the work should stop at the next safe point.
     fn halt(&self) -> &AtomicBool;
 
     /// From now on a request to stop (Ctrl-C) is answered by [`halt`](Self::halt) rather than by the end of the process.
     fn listen(&self) {}
 
-    /// Whether the work is asked to stop.
+    /// Whether the work should stop.
     fn is_halted(&self) -> bool {
         self.halt().load(Ordering::SeqCst)
     }
 }
 
 /// The activity of a pass over a table.
-pub(crate) fn reading<'a>(watch: &'a dyn Watch, table: &TableFile) -> Box<dyn Activity + 'a> {
-    watch.begin(Work::Reading { path: table.path(), bytes: table.size_bytes() })
+pub(crate) fn reading<'a>(watch: &'a dyn Watch, table: &dyn Table) -> Box<dyn Activity + 'a> {
+    watch.begin(Work::Reading { table: table.name(), bytes: table.size_bytes() })
 }
 
-/// Nobody watches.
+/// No display of progress.
 #[derive(Debug, Default)]
 pub struct Unwatched {
     halt: AtomicBool,
 }
 
 impl Unwatched {
-    /// Nobody.
+    /// No display.
     pub fn new() -> Self {
         Self::default()
     }

@@ -9,7 +9,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
-use crate::{Cell, DataError, ScanStats, TableFile};
+use crate::{Cell, DataError, ScanStats, open_table};
 
 /// A folder that goes away with the test.
 pub(crate) struct Folder(TempDir);
@@ -49,7 +49,7 @@ impl Folder {
     }
 
     pub(crate) fn open_error(&self, path: &Path) -> String {
-        self.message(TableFile::open(path).unwrap_err())
+        self.message(open_table(path).unwrap_err())
     }
 
     /// What opening and scanning the columns fails with.
@@ -103,7 +103,7 @@ pub(crate) fn text(text: &str) -> Kept {
 
 /// Opens the file and keeps the cells of the columns; checks the row numbers and the progress.
 pub(crate) fn rows_of(path: &Path, columns: &[&str]) -> Result<(Vec<Vec<Kept>>, ScanStats), DataError> {
-    let table = TableFile::open(path)?;
+    let table = open_table(path)?;
     let mut rows = Vec::new();
     let mut progress = 0;
     let stats = table.scan::<DataError>(

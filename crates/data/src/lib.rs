@@ -1,17 +1,15 @@
 //! Data in: tables, images and arrays, and the public schema by which rows become numbers.
 //!
-//! **Tables.** [`TableFile::open`] reads only the schema of a CSV or Parquet file. [`TableFile::scan`]
-//! then streams the chosen columns row by row through a callback, so a pass over a file of any size
-//! needs memory for one batch. Both formats yield the same [`Cell`]s: blank text is null,
-//! [`Cell::number`] reads integers exactly and refuses what is not finite, [`Cell::label`] is the text
-//! by which categories are matched. [`Predicate`] chooses rows (`sex=Male and age>=18`).
-//! [`rewrite_column`] copies a table to CSV with one column replaced; [`write_csv_atomic`] writes rows
-//! of the caller's, [`write_atomic`] any bytes. All write to a temporary name and rename, so that a
-//! reader never sees half a file.
+//! **Tables.** [`open_table`] reads the columns of a CSV, Parquet or Arrow IPC file, and [`MemoryTable`] holds record batches.
+//! Either is a [`Table`]: a pass streams the chosen columns in batches of Arrow columns, so a table of any size needs memory for
+//! one batch. All formats yield the same [`Cell`]s: blank text is null, [`Cell::number`] reads integers exactly and rejects
+//! what is not finite, [`Cell::label`] is the text by which categories are matched. [`Predicate`] selects rows (`sex=Male and
+//! age>=18`). [`rewrite_column`] copies a table to CSV with one column replaced; [`write_csv_atomic`] writes rows. Files are
+//! written under a temporary name and renamed, so a reader never sees half a file.
 //!
 //! **From rows to numbers.** A [`Schema`] is what is known of a table without looking at it. An
-//! [`Encoder`] turns rows into a sparse [`Design`] of norm at most 1 by the schema alone, so that
-//! preprocessing leaks nothing. A [`Split`] tells train from test by a keyed hash.
+//! [`Encoder`] turns rows into a sparse [`FeatureMatrix`] of norm at most 1 by the schema alone, so
+//! preprocessing leaks nothing. A [`Split`] assigns rows to training or testing by a keyed hash.
 //!
 //! **Text.** [`text`] turns a column of texts into positions in a public vocabulary.
 //!
@@ -22,9 +20,9 @@
 //! Every [`DataError`] prints as one line that names the file, column or row and says what to do.
 //!
 //! ```no_run
-//! use reticent_data::{DataError, TableFile};
+//! use reticent_data::{DataError, open_table};
 //!
-//! let table = TableFile::open("people.csv".as_ref())?;
+//! let table = open_table("people.csv".as_ref())?;
 //! let mut total = 0.0;
 //! table.scan(&["age"], &mut |_bytes| {}, &mut |row, cells| {
 //!     if let Some(age) = cells[0].number_at("age", row)? {
@@ -36,11 +34,11 @@
 //! ```
 //!
 //! ```no_run
-//! use reticent_data::{DataError, Encoder, Schema, Split, TableFile};
+//! use reticent_data::{DataError, Encoder, Schema, Split, open_table};
 //!
 //! let schema = Schema::read("schema.toml".as_ref())?;
 //! let encoder = Encoder::new(&schema)?;
-//! let table = TableFile::open("people.parquet".as_ref())?;
+//! let table = open_table("people.parquet".as_ref())?;
 //! let split = Split::new("2024", 0.2)?;
 //! let (sides, _private_tally) = encoder.encode_split(&table, &split, &mut |_bytes| {})?;
 //! assert_eq!(sides.train.dimension(), encoder.dimension());
@@ -63,20 +61,23 @@ mod table;
 pub mod text;
 pub mod toml;
 
+pub use arrow_array;
+pub use arrow_schema;
+
 pub use array::{Array, MOST_DIMENSIONS, NpzFile, Values, read_idx, read_npy};
 pub use cell::{Cell, Number, NumberError};
 pub use dataset::{DATA_FOLDER, find_dataset};
-pub use encode::{Design, Encoder};
+pub use encode::{Encoder, FeatureMatrix};
 pub use error::{DataError, closest};
 pub use filter::Predicate;
-pub use image::{Images, Part};
-pub use output::{
-    Lock, append_line, check_regular, make_private, rewrite_column, sweep, sync_folder, temporary_of,
-    write_atomic, write_csv_atomic, write_csv_private, write_private,
-};
+pub use image::{DatasetPart, Images};
+pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
 pub use schema::{Schema, SchemaError};
-pub use split::{Side, Split, keyed_hash};
-pub use table::{ColumnInfo, ColumnKind, ScanStats, TableFile, Visit};
+pub use split::{Split, SplitSide, keyed_hash};
+pub use table::{
+    BatchReader, CellBatch, ColumnInfo, ColumnKind, MemoryTable, ScanStats, Table, Visit, VisitBatch,
+    open_table,
+};
 
 #[cfg(test)]
 mod fixture;

@@ -25,7 +25,7 @@ pub(crate) fn pays(problem: &Problem<'_>) -> bool {
 const WORTH_A_THREAD: usize = 4096;
 
 /// The lower triangle of Σ curvatureᵢxᵢxᵢᵀ over the given features, with Σ curvatureᵢxᵢ below it, and Σ curvatureᵢ. The
-/// rows are halved in the same way on every machine, so that the sums are the same on every machine.
+/// rows are halved in the same way on every machine, so the sums are the same on every machine.
 fn moments(problem: &Problem<'_>, curvatures: &[f64]) -> (Vec<f64>, f64) {
     let rows = curvatures.len();
     if rows < WORTH_A_THREAD {

@@ -16,7 +16,7 @@ const CUT: i128 = 1 << 10;
 /// Directions are taken from normal vectors of at least this share of the typical norm √dimension; see `proof.md`.
 const LEAST_LENGTH: f64 = 1.0 / 1024.0;
 
-/// ‖b‖ exceeds [`Shape::extreme_norms`] with a chance below e to minus this.
+/// ‖b‖ exceeds [`PerturbationLaw::extreme_norms`] with a chance below e to minus this.
 const EXTREME: f64 = 100.0;
 
 /// The most coordinates of a spherical vector that the proof's tail bound is for.
@@ -25,7 +25,7 @@ pub(crate) const MOST_SPHERICAL: usize = 1 << 18;
 /// A law of the linear term b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shape {
+pub enum PerturbationLaw {
     /// Density ∝ e^{−‖b‖₂/scale}: a uniform direction times a Gamma norm.
     Spherical,
     /// Density ∝ e^{−‖b‖₁/scale}: independent Laplace coordinates.
@@ -41,7 +41,7 @@ pub(crate) struct Drawn {
     pub(crate) error: f64,
 }
 
-impl Shape {
+impl PerturbationLaw {
     /// One vector of this law.
     pub(crate) fn draw<B: Bits>(self, bits: &mut B, dimension: usize, scale: f64) -> Drawn {
         match self {
@@ -164,7 +164,7 @@ fn spherical<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
     };
     let norm = scale * (0..dimension).map(|_| exponential(bits)).sum::<f64>();
     let values = direction.iter().map(|value| norm * (value / length)).collect();
-    Drawn { values, error: Shape::Spherical.error_up(dimension, scale, norm, f64::INFINITY) }
+    Drawn { values, error: PerturbationLaw::Spherical.error_up(dimension, scale, norm, f64::INFINITY) }
 }
 
 fn laplace<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
@@ -174,14 +174,14 @@ fn laplace<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
             if bits.bit() { magnitude } else { -magnitude }
         })
         .collect();
-    let error = Shape::Laplace.error_up(dimension, scale, f64::INFINITY, l1(&values));
+    let error = PerturbationLaw::Laplace.error_up(dimension, scale, f64::INFINITY, l1(&values));
     Drawn { values, error }
 }
 
 fn gaussian<B: Bits>(bits: &mut B, dimension: usize, scale: f64) -> Drawn {
     let values: Vec<f64> =
         (0..dimension).map(|_| scale * (Normal::sample(bits).fixed(bits) as f64 * NORMAL_STEP)).collect();
-    let error = Shape::Gaussian.error_up(dimension, scale, f64::INFINITY, l1(&values));
+    let error = PerturbationLaw::Gaussian.error_up(dimension, scale, f64::INFINITY, l1(&values));
     Drawn { values, error }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     fn norms_and_directions_have_their_moments() {
         let mut bits = SeededForTests::new(4);
         let (dimension, rounds) = (3, 20_000);
-        for shape in [Shape::Spherical, Shape::Laplace, Shape::Gaussian] {
+        for shape in [PerturbationLaw::Spherical, PerturbationLaw::Laplace, PerturbationLaw::Gaussian] {
             let (mut square, mut first, mut cross) = (0.0, 0.0, 0.0);
             for _ in 0..rounds {
                 let b = shape.draw(&mut bits, dimension, 2.0);

@@ -1,6 +1,6 @@
 use reticent_accounting::AccountingError;
 use reticent_core::{Cause, Code, Coded, InvalidValue, Neighboring};
-use reticent_data::DataError;
+use reticent_files::FileError;
 use reticent_noise::NoiseError;
 use thiserror::Error;
 
@@ -13,7 +13,7 @@ pub enum ErmError {
     /// Noise could not be calibrated or drawn.
     #[error(transparent)]
     Noise(#[from] NoiseError),
-    /// The accountant has no answer.
+    /// The accountant refused.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
     /// The arrays do not describe rows.
@@ -76,7 +76,7 @@ pub enum ErmError {
     },
     /// A file of a model cannot be written.
     #[error(transparent)]
-    Unwritten(#[from] DataError),
+    Unwritten(#[from] FileError),
 }
 
 impl ErmError {

@@ -1,12 +1,12 @@
 //! From rows to a model with its certificate.
 
 use crate::ErmError;
-use crate::gradient::Schedule;
-use crate::loss::Loss;
-use crate::method::{AnyPlan, Method};
-use crate::plan::{Place, Plan};
+use crate::gradient::DescentSchedule;
+use crate::loss::MarginLoss;
+use crate::method::{AnyPlan, FitMethod};
+use crate::plan::{NoisePlacement, PerturbationPlan};
 use crate::problem::Problem;
-use crate::rows::Rows;
+use crate::rows::SparseRows;
 use crate::settings::{Scope, Settings};
 use crate::solver::minimise;
 use reticent_core::profile::gaussian_noise_multiplier_up;
@@ -17,28 +17,28 @@ use serde::{Deserialize, Serialize};
 /// Λ of the non-private fit unless another is asked for; chosen by accuracy on the test parts of Adult and KDDCup99.
 pub const EXACT_REGULARIZATION: f64 = 3e-7;
 
-/// A fitted model with what it cost.
+/// A fitted model with its privacy cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fit {
+pub struct FittedModel {
     /// One weight per feature.
     pub weights: Vec<f64>,
     /// The intercept; 0 without one.
     pub intercept: f64,
     /// The loss it was fitted to.
-    pub loss: Loss,
+    pub loss: MarginLoss,
     /// How it was made private.
-    pub method: Method,
-    /// What happened to the data; empty for [`Method::Exact`].
+    pub method: FitMethod,
+    /// What happened to the data; empty for [`FitMethod::Exact`].
     pub events: Vec<Event>,
-    /// The claim; none for [`Method::Exact`].
+    /// The claim; none for [`FitMethod::Exact`].
     pub certificate: Option<Certificate>,
     /// The numbers behind it, all public for a private method.
-    pub report: Report,
+    pub report: FitReport,
 }
 
 /// What a fit was made with. For private methods nothing in it depends on the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct FitReport {
     /// Λ in use, which may be above the one asked for.
     pub regularization: f64,
     /// The public number of rows.
@@ -48,15 +48,15 @@ pub struct Report {
     /// The value of the constant feature; 0 without an intercept.
     pub intercept_feature: f64,
     /// Where the noise entered, for output and objective perturbation.
-    pub place: Option<Place>,
+    pub place: Option<NoisePlacement>,
     /// The gradient norm of the mean objective that the guarantee needs and the fit has reached.
     pub tolerance: Option<f64>,
     /// The schedule, for descent.
-    pub schedule: Option<Schedule>,
-    /// Newton steps and certified gradient norm of the mean objective: for [`Method::Exact`] only, since they
+    pub schedule: Option<DescentSchedule>,
+    /// Newton steps and certified gradient norm of the mean objective: for [`FitMethod::Exact`] only, since they
     /// depend on the rows.
     pub solver: Option<(u32, f64)>,
-    /// What a reader should know, from public numbers alone.
+    /// Notes for the reader, from public numbers alone.
     pub warnings: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ pub struct Report {
 ///
 /// # Guarantee
 /// The certificate's (ε, δ) under the settings' relation, for the returned weights and everything else in the
-/// [`Fit`]. An error is not covered: it may depend on the rows and is for the owner of the data alone. The events are charged
+/// [`FittedModel`]. An error is not covered: it may depend on the rows and is for the owner of the data alone. The events are charged
 /// to the session after they were planned from public numbers, and before anything is computed from the rows.
 ///
 /// # Reference
@@ -72,16 +72,16 @@ pub struct Report {
 ///
 /// # Errors
 /// [`ErmError::NotConverged`] when the solver cannot certify what the guarantee needs, [`ErmError::OneClass`] for
-/// [`Method::Exact`] on one class, those of [`prepare`], and [`ErmError::Noise`] when the session refuses the charge.
+/// [`FitMethod::Exact`] on one class, those of [`prepare`], and [`ErmError::Noise`] when the session refuses the charge.
 pub fn fit(
-    rows: &Rows<'_>,
-    loss: Loss,
-    method: Method,
+    rows: &SparseRows<'_>,
+    loss: MarginLoss,
+    method: FitMethod,
     budget: Guarantee,
     settings: &Settings,
     session: &mut impl Payer,
-) -> Result<Fit, ErmError> {
-    if method == Method::Exact {
+) -> Result<FittedModel, ErmError> {
+    if method == FitMethod::Exact {
         return fit_exact(rows, loss, settings);
     }
     let prepared = prepare(rows, loss, method, budget, settings)?;
@@ -96,7 +96,7 @@ pub struct Prepared<'a> {
     problem: Problem<'a>,
     scope: Scope,
     plan: AnyPlan,
-    method: Method,
+    method: FitMethod,
     settings: &'a Settings,
     guarantee: Guarantee,
     charges: reticent_core::Plan,
@@ -105,11 +105,11 @@ pub struct Prepared<'a> {
 /// Settles everything about a private fit before anything is computed from the rows.
 ///
 /// # Errors
-/// Those of [`Method::plan`], also for [`Method::Exact`]; [`ErmError::Row`] for labels that the loss has no use for.
+/// Those of [`FitMethod::plan`], also for [`FitMethod::Exact`]; [`ErmError::Row`] for labels that do not suit the loss.
 pub fn prepare<'a>(
-    rows: &Rows<'a>,
-    loss: Loss,
-    method: Method,
+    rows: &SparseRows<'a>,
+    loss: MarginLoss,
+    method: FitMethod,
     budget: Guarantee,
     settings: &'a Settings,
 ) -> Result<Prepared<'a>, ErmError> {
@@ -138,14 +138,14 @@ impl Prepared<'_> {
     /// # Errors
     /// [`ErmError::NotConverged`] as [`fit`]; [`ErmError::Noise`] when the permit does not cover the fit or was charged under
     /// another neighbouring relation.
-    pub fn run(&self, paid: &mut Paid<'_>) -> Result<Fit, ErmError> {
+    pub fn run(&self, paid: &mut Paid<'_>) -> Result<FittedModel, ErmError> {
         let Self { problem, scope, plan, settings, .. } = self;
         paid.check_relation(scope.neighboring)?;
         let outcome = plan.run(problem, paid)?;
         let (weights, intercept) = problem.unscaled(&outcome.weights);
         let events = self.charges.events().to_vec();
         let certificate = certificate(plan, scope, settings, &events, self.guarantee, String::new());
-        Ok(Fit {
+        Ok(FittedModel {
             weights,
             intercept,
             loss: problem.loss,
@@ -161,7 +161,11 @@ impl Prepared<'_> {
 ///
 /// # Errors
 /// [`ErmError::OneClass`], [`ErmError::NotConverged`], [`ErmError::Invalid`] for settings without meaning or no rows.
-pub fn fit_exact(rows: &Rows<'_>, loss: Loss, settings: &Settings) -> Result<Fit, ErmError> {
+pub fn fit_exact(
+    rows: &SparseRows<'_>,
+    loss: MarginLoss,
+    settings: &Settings,
+) -> Result<FittedModel, ErmError> {
     let problem = Problem::new(*rows, loss, settings.intercept)?;
     let n = rows.len();
     if n == 0 {
@@ -177,7 +181,7 @@ pub fn fit_exact(rows: &Rows<'_>, loss: Loss, settings: &Settings) -> Result<Fit
     let zero = vec![0.0; problem.width()];
     let solution = minimise(&problem, lambda, &zero, 0.0, tolerance)?;
     let (weights, intercept) = problem.unscaled(&solution.weights);
-    let report = Report {
+    let report = FitReport {
         regularization,
         size: n as u64,
         dimension: rows.dimension(),
@@ -188,8 +192,8 @@ pub fn fit_exact(rows: &Rows<'_>, loss: Loss, settings: &Settings) -> Result<Fit
         solver: Some((solution.steps, solution.gradient_norm / n as f64)),
         warnings: vec!["not private: nothing protects the rows".into()],
     };
-    let (method, events, certificate) = (Method::Exact, Vec::new(), None);
-    Ok(Fit { weights, intercept, loss, method, events, certificate, report })
+    let (method, events, certificate) = (FitMethod::Exact, Vec::new(), None);
+    Ok(FittedModel { weights, intercept, loss, method, events, certificate, report })
 }
 
 pub(crate) fn certificate(
@@ -219,7 +223,7 @@ pub(crate) fn certificate(
     Certificate::compose(unit, scope.neighboring, events.to_vec(), guarantee, accountant, public)
 }
 
-pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimension: usize) -> Report {
+pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimension: usize) -> FitReport {
     let size = scope.size as f64;
     let (lambda, place, tolerance, schedule) = match plan {
         AnyPlan::Perturbation(plan) => (plan.lambda, Some(plan.place), Some(plan.tolerance / size), None),
@@ -241,7 +245,7 @@ pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimensi
                 .into(),
         );
     }
-    Report {
+    FitReport {
         regularization: lambda / size,
         size: scope.size,
         dimension,
@@ -254,28 +258,28 @@ pub(crate) fn report(plan: &AnyPlan, scope: &Scope, settings: &Settings, dimensi
     }
 }
 
-/// How far finishing noise beside other noise may move a typical margin before it is said.
+/// How far finishing noise may move a typical margin, beside other noise, before a note is added.
 const MOST_FINISHING: f64 = 0.3;
 
-/// How far the finishing noise moves the margin of a row of norm 1, typically; nothing where it is all the noise there is.
-fn finishing_moves(plan: &Plan, scope: &Scope) -> f64 {
+/// How far the finishing noise moves the margin of a row of norm 1, typically; 0 if it is the only noise.
+fn finishing_moves(plan: &PerturbationPlan, scope: &Scope) -> f64 {
     match plan.place {
-        Place::Finish => 0.0,
+        NoisePlacement::Finish => 0.0,
         _ => plan.finishing_norm(scope.width).unwrap_or(f64::INFINITY) / libm::sqrt(scope.width as f64),
     }
 }
 
 /// Whether the noise is so strong that a constant prediction may do as well: b above six per cent of what the rows'
 /// gradients can add up to, or noise on the weights that moves a typical margin by 0.7.
-fn is_drowned(plan: &Plan, scope: &Scope) -> bool {
+fn is_drowned(plan: &PerturbationPlan, scope: &Scope) -> bool {
     let width = libm::sqrt(scope.width as f64);
     match plan.place {
-        Place::Objective { shape, scale } => {
+        NoisePlacement::Objective { shape, scale } => {
             let most = scope.size as f64 * scope.constants().lipschitz;
             shape.typical_norm(scope.width, scale) > 0.06 * most
         }
-        Place::Output { shape, scale } => shape.typical_norm(scope.width, scale) / width > 0.7,
-        Place::Finish => {
+        NoisePlacement::Output { shape, scale } => shape.typical_norm(scope.width, scale) / width > 0.7,
+        NoisePlacement::Finish => {
             let z = gaussian_noise_multiplier_up(plan.finish.epsilon, plan.finish.delta);
             z.map_or(f64::INFINITY, |z| z.get()) * plan.finishing_sensitivity_up() > 0.7
         }

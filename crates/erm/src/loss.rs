@@ -19,7 +19,7 @@ pub struct Constants {
 /// A convex loss of the margin m = wᵀx and the label y.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Loss {
+pub enum MarginLoss {
     /// ln(1 + e^{−ym}), labels ±1: L = 1, β = 1/4.
     Logistic,
     /// The hinge with its corner rounded over a width of 2h, labels ±1: L = 1, β = 1/(2h).
@@ -35,7 +35,7 @@ pub enum Loss {
     },
 }
 
-impl std::fmt::Display for Loss {
+impl std::fmt::Display for MarginLoss {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Logistic => formatter.write_str("logistic"),
@@ -45,7 +45,7 @@ impl std::fmt::Display for Loss {
     }
 }
 
-impl Loss {
+impl MarginLoss {
     /// The rounded hinge with the corner of Chaudhuri, Monteleoni and Sarwate's experiments, h = ½.
     pub const SVM: Self = Self::Huber { h: 0.5 };
 

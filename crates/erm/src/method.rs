@@ -1,11 +1,11 @@
 //! The methods by name, and the choice among them.
 
-use crate::gradient::{self, GradientPlan, Schedule};
-use crate::loss::Loss;
-use crate::plan::{Outcome, Plan};
+use crate::gradient::{self, DescentSchedule, GradientPlan};
+use crate::loss::MarginLoss;
+use crate::plan::{Outcome, PerturbationPlan};
 use crate::problem::Problem;
 use crate::settings::Scope;
-use crate::utility::{self, Bound};
+use crate::utility::{self, ExcessRiskBound};
 use crate::{ErmError, objective, output};
 use reticent_core::{Code, Event, Guarantee, InvalidValue};
 use reticent_noise::Paid;
@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// How a model is made private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum FitMethod {
     /// The minimiser itself: no privacy.
     Exact,
     /// Noise on the minimiser.
@@ -38,7 +38,7 @@ pub enum Method {
     Sgd,
 }
 
-impl Method {
+impl FitMethod {
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Exact,
@@ -68,14 +68,14 @@ impl Method {
     /// The method with the smallest proven excess risk for this scope and budget, without looking at any row.
     ///
     /// The bounds are those of [`utility`], at the weights' norm that the defaults are made for. That of descent is for
-    /// [`Schedule::proven`], while [`plan`](Self::plan) descends on [`Schedule::descent`] unless told otherwise.
+    /// [`DescentSchedule::proven`], while [`plan`](Self::plan) descends on [`DescentSchedule::descent`] unless told otherwise.
     ///
     /// # Errors
     /// [`ErmError::Invalid`] for ε = 0 or a scope without meaning.
     pub fn auto(scope: &Scope, budget: Guarantee) -> Result<Self, ErmError> {
         scope.check()?;
         budget.epsilon.positive()?;
-        let bounds: Vec<Bound> = utility::bounds(scope, budget, utility::USUAL_RADIUS);
+        let bounds: Vec<ExcessRiskBound> = utility::bounds(scope, budget, utility::USUAL_RADIUS);
         let best = bounds.iter().min_by(|a, b| a.excess.total_cmp(&b.excess));
         Ok(best.map_or(Self::Objective, |bound| bound.method))
     }
@@ -88,7 +88,7 @@ impl Method {
     pub fn auto_classes(scope: &Scope, budget: Guarantee, classes: u32) -> Result<Self, ErmError> {
         let count = u64::from(classes.max(1));
         let apart = Self::auto(scope, share(budget, count)?)?;
-        if scope.loss != Loss::Logistic || budget.delta.get() == 0.0 {
+        if scope.loss != MarginLoss::Logistic || budget.delta.get() == 0.0 {
             return Ok(apart);
         }
         let k = count as f64;
@@ -103,12 +103,12 @@ impl Method {
     /// The plan of this method for a scope: everything settled before a row is read.
     ///
     /// # Errors
-    /// Those of the method's own function; [`ErmError::Kind`] for [`Method::Exact`], which has no plan.
+    /// Those of the method's own function; [`ErmError::Kind`] for [`FitMethod::Exact`], which has no plan.
     pub fn plan(
         self,
         scope: &Scope,
         budget: Guarantee,
-        schedule: Option<Schedule>,
+        schedule: Option<DescentSchedule>,
         runs: u64,
     ) -> Result<AnyPlan, ErmError> {
         let each = || share(budget, runs);
@@ -132,7 +132,7 @@ impl Method {
                     });
                 }
                 let schedule =
-                    schedule.unwrap_or_else(|| Schedule::usual(scope, budget, self == Self::Sgd, 1));
+                    schedule.unwrap_or_else(|| DescentSchedule::usual(scope, budget, self == Self::Sgd, 1));
                 AnyPlan::Gradient(gradient::plan(scope, budget, schedule, runs)?)
             }
         })
@@ -156,7 +156,7 @@ fn share(budget: Guarantee, runs: u64) -> Result<Guarantee, InvalidValue> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyPlan {
     /// Output or objective perturbation.
-    Perturbation(Plan),
+    Perturbation(PerturbationPlan),
     /// Gradient perturbation.
     Gradient(GradientPlan),
 }
@@ -165,7 +165,7 @@ impl AnyPlan {
     /// What one run on so many weights costs, in sequence.
     ///
     /// # Errors
-    /// As [`Plan::events`].
+    /// As [`PerturbationPlan::events`].
     pub fn events(&self, width: usize) -> Result<Vec<Event>, ErmError> {
         match self {
             Self::Perturbation(plan) => plan.events(width),
@@ -195,13 +195,13 @@ impl AnyPlan {
     }
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for FitMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Method {
+impl FromStr for FitMethod {
     type Err = InvalidValue;
 
     fn from_str(name: &str) -> Result<Self, InvalidValue> {

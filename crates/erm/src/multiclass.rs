@@ -1,33 +1,33 @@
 //! Several classes out of one budget: one class against the rest for every class, or a softmax over all.
 
 use crate::ErmError;
-use crate::fit::{Report, certificate, fit_exact, report};
-use crate::gradient::{GradientPlan, Reach, SOFTMAX_LIPSCHITZ, Schedule, plan_with};
-use crate::loss::Loss;
-use crate::method::{AnyPlan, Method};
+use crate::fit::{FitReport, certificate, fit_exact, report};
+use crate::gradient::{DescentSchedule, GradientPlan, Reach, SOFTMAX_LIPSCHITZ, plan_with};
+use crate::loss::MarginLoss;
+use crate::method::{AnyPlan, FitMethod};
 use crate::predict::Linear;
 use crate::problem::Problem;
-use crate::rows::Rows;
+use crate::rows::SparseRows;
 use crate::settings::{Scope, Settings};
 use reticent_core::{Certificate, Event, Guarantee, Plan};
 use reticent_noise::{Paid, Payer};
 use serde::{Deserialize, Serialize};
 
-/// One linear model a class.
+/// One linear model per class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Multiclass {
     /// The models, in the order of the classes.
     pub models: Vec<Linear>,
     /// The loss they were fitted to.
-    pub loss: Loss,
+    pub loss: MarginLoss,
     /// How they were made private.
-    pub method: Method,
+    pub method: FitMethod,
     /// What happened to the data.
     pub events: Vec<Event>,
-    /// The claim for all models together; none for [`Method::Exact`].
+    /// The claim for all models together; none for [`FitMethod::Exact`].
     pub certificate: Option<Certificate>,
     /// The numbers behind each model.
-    pub report: Report,
+    pub report: FitReport,
 }
 
 /// The classes of rows.
@@ -39,8 +39,8 @@ pub struct Classes<'a> {
     pub count: u32,
 }
 
-/// Fits one model a class. Descents with the logistic loss fit the softmax of all classes at once; every other method
-/// and loss tells one class from the rest, k times.
+/// Fits one model per class. Descents with the logistic loss fit the softmax of all classes at once; every other method
+/// and loss fits one class against the rest, k times.
 ///
 /// # Guarantee
 /// The certificate's (ε, δ) for all models together, under the settings' relation: a record is in every fit. Output and
@@ -54,15 +54,15 @@ pub struct Classes<'a> {
 /// As [`fit`](crate::fit()), and [`ErmError::Invalid`] for fewer than two classes or [`ErmError::Row`] for a class out
 /// of range.
 pub fn fit_multiclass(
-    rows: &Rows<'_>,
+    rows: &SparseRows<'_>,
     classes: Classes<'_>,
-    loss: Loss,
-    method: Method,
+    loss: MarginLoss,
+    method: FitMethod,
     budget: Guarantee,
     settings: &Settings,
     session: &mut impl Payer,
 ) -> Result<Multiclass, ErmError> {
-    if method == Method::Exact {
+    if method == FitMethod::Exact {
         return fit_exactly(rows, classes, loss, settings);
     }
     let prepared = prepare_multiclass(rows, classes, loss, method, budget, settings)?;
@@ -73,17 +73,17 @@ pub fn fit_multiclass(
 /// As [`Prepared`](crate::Prepared), for several classes.
 #[derive(Debug, Clone)]
 pub struct PreparedMulticlass<'a> {
-    rows: Rows<'a>,
+    rows: SparseRows<'a>,
     classes: Classes<'a>,
     scope: Scope,
     plan: Course,
-    method: Method,
+    method: FitMethod,
     settings: &'a Settings,
     guarantee: Guarantee,
     charges: Plan,
 }
 
-/// How several classes are told apart.
+/// How several classes are fitted.
 #[derive(Debug, Clone)]
 enum Course {
     /// One class against the rest, a run for every class.
@@ -95,12 +95,12 @@ enum Course {
 /// As [`prepare`](crate::prepare), for several classes.
 ///
 /// # Errors
-/// As [`fit_multiclass`], before anything is charged; those of [`Method::plan`], also for [`Method::Exact`].
+/// As [`fit_multiclass`], before anything is charged; those of [`FitMethod::plan`], also for [`FitMethod::Exact`].
 pub fn prepare_multiclass<'a>(
-    rows: &Rows<'a>,
+    rows: &SparseRows<'a>,
     classes: Classes<'a>,
-    loss: Loss,
-    method: Method,
+    loss: MarginLoss,
+    method: FitMethod,
     budget: Guarantee,
     settings: &'a Settings,
 ) -> Result<PreparedMulticlass<'a>, ErmError> {
@@ -110,9 +110,9 @@ pub fn prepare_multiclass<'a>(
     let scope = Scope::new(&rows.with_labels(&blank)?, loss, settings)?;
     let count = u64::from(classes.count);
     let (plan, guarantee, events) =
-        if loss == Loss::Logistic && matches!(method, Method::Descent | Method::Sgd) {
+        if loss == MarginLoss::Logistic && matches!(method, FitMethod::Descent | FitMethod::Sgd) {
             let width = scope.width * classes.count as usize;
-            let usual = || Schedule::usual(&scope, budget, method == Method::Sgd, classes.count);
+            let usual = || DescentSchedule::usual(&scope, budget, method == FitMethod::Sgd, classes.count);
             let schedule = settings.schedule.unwrap_or_else(usual);
             let reach = Reach { lipschitz: SOFTMAX_LIPSCHITZ, width };
             let plan = plan_with(&scope, reach, budget, schedule, 1)?;
@@ -200,9 +200,9 @@ impl PreparedMulticlass<'_> {
 
 /// The minimisers of one class against the rest, for every class.
 fn fit_exactly(
-    rows: &Rows<'_>,
+    rows: &SparseRows<'_>,
     classes: Classes<'_>,
-    loss: Loss,
+    loss: MarginLoss,
     settings: &Settings,
 ) -> Result<Multiclass, ErmError> {
     classes.check(rows)?;
@@ -214,7 +214,7 @@ fn fit_exactly(
         last = Some(fit.report);
     }
     let report = last.ok_or_else(|| too_few(classes.count))?;
-    let (method, events, certificate) = (Method::Exact, Vec::new(), None);
+    let (method, events, certificate) = (FitMethod::Exact, Vec::new(), None);
     Ok(Multiclass { models, loss, method, events, certificate, report })
 }
 
@@ -223,7 +223,7 @@ fn too_few(classes: u32) -> ErmError {
 }
 
 impl Classes<'_> {
-    fn check(self, rows: &Rows<'_>) -> Result<(), ErmError> {
+    fn check(self, rows: &SparseRows<'_>) -> Result<(), ErmError> {
         let Self { of, count } = self;
         if count < 2 {
             return Err(too_few(count));
@@ -249,7 +249,7 @@ impl Multiclass {
     ///
     /// # Errors
     /// [`ErmError::Shape`] when the rows have another number of features.
-    pub fn predict(&self, rows: &Rows<'_>) -> Result<Vec<u32>, ErmError> {
+    pub fn predict(&self, rows: &SparseRows<'_>) -> Result<Vec<u32>, ErmError> {
         let margins: Vec<Vec<f64>> =
             self.models.iter().map(|model| model.margins(rows)).collect::<Result<_, _>>()?;
         let best = |row: usize| {

@@ -1,8 +1,8 @@
 //! Output perturbation: the minimiser, then noise.
 
 use crate::ErmError;
-use crate::draw::Shape;
-use crate::plan::{Place, Plan, Split, tolerance};
+use crate::draw::PerturbationLaw;
+use crate::plan::{NoisePlacement, PerturbationPlan, Split, tolerance};
 use crate::rule;
 use crate::settings::Scope;
 use reticent_core::Guarantee;
@@ -23,7 +23,7 @@ use reticent_core::rounding::div_up;
 /// # Errors
 /// [`ErmError::Invalid`] for ε = 0, Λ that is not positive or too small for double precision, or, where δ = 0, more than
 /// 2¹⁸ weights.
-pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
+pub fn plan(scope: &Scope, budget: Guarantee) -> Result<PerturbationPlan, ErmError> {
     scope.check()?;
     let lambda = match scope.regularization {
         Some(regularization) => scope.lambda(regularization),
@@ -32,10 +32,10 @@ pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     let sensitivity = scope.sensitivity_up(lambda);
     if budget.delta.get() > 0.0 {
         budget.epsilon.positive()?;
-        return Ok(Plan {
+        return Ok(PerturbationPlan {
             lambda,
-            place: Place::Finish,
-            tolerance: tolerance(scope, lambda, Place::Finish)?,
+            place: NoisePlacement::Finish,
+            tolerance: tolerance(scope, lambda, NoisePlacement::Finish)?,
             main: None,
             finish: budget,
             sensitivity,
@@ -43,10 +43,10 @@ pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
         });
     }
     let split = Split::of(budget)?;
-    let spend = Shape::Spherical.left_of(split.main.epsilon.get(), scope.width)?;
+    let spend = PerturbationLaw::Spherical.left_of(split.main.epsilon.get(), scope.width)?;
     let scale = div_up(sensitivity, spend);
-    let place = Place::Output { shape: Shape::Spherical, scale };
+    let place = NoisePlacement::Output { shape: PerturbationLaw::Spherical, scale };
     let theorem = "output perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 1), finished with Laplace \
                   noise for the solver's distance";
-    Plan::pure(scope, split, lambda, place, theorem)
+    PerturbationPlan::pure(scope, split, lambda, place, theorem)
 }

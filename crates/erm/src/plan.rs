@@ -1,7 +1,7 @@
 //! Output and objective perturbation as plans: made from public numbers, then run on rows.
 
 use crate::ErmError;
-use crate::draw::{Drawn, Shape};
+use crate::draw::{Drawn, PerturbationLaw};
 use crate::problem::{Extent, Problem, margin_error_up, norm_up};
 use crate::settings::Scope;
 use crate::solver::minimise;
@@ -18,18 +18,18 @@ pub const FINISHING_SHARE: f64 = 0.01;
 /// Where the noise enters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum NoisePlacement {
     /// A linear term bᵀw of the objective.
     Objective {
         /// The law of b.
-        shape: Shape,
+        shape: PerturbationLaw,
         /// Its scale, beside the sum of losses.
         scale: f64,
     },
     /// Added to the minimiser.
     Output {
         /// The law of the noise.
-        shape: Shape,
+        shape: PerturbationLaw,
         /// Its scale.
         scale: f64,
     },
@@ -39,11 +39,11 @@ pub enum Place {
 
 /// A perturbation with every number in it settled.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct PerturbationPlan {
     /// λ beside the sum of losses.
     pub lambda: f64,
     /// Where the noise enters, and how much.
-    pub place: Place,
+    pub place: NoisePlacement,
     /// The certified gradient norm of the sum that the guarantee needs.
     pub tolerance: f64,
     /// What the main noise costs; none when the finishing noise is all.
@@ -95,18 +95,18 @@ const MOST_INEXACT: f64 = 0.01;
 /// # Errors
 /// [`ErmError::Invalid`] when that is not far below the gradient of one record: the finishing noise would be as strong as
 /// the main noise.
-pub(crate) fn tolerance(scope: &Scope, lambda: f64, place: Place) -> Result<f64, ErmError> {
+pub(crate) fn tolerance(scope: &Scope, lambda: f64, place: NoisePlacement) -> Result<f64, ErmError> {
     let (constants, size) = (scope.constants(), scope.size as f64);
     let (linear, added, inexact) = match place {
-        Place::Objective { shape, scale } => {
+        NoisePlacement::Objective { shape, scale } => {
             let (norm, error) = shape.extremes(scope.width, scale);
             (norm, 0.0, error)
         }
-        Place::Output { shape, scale } => {
+        NoisePlacement::Output { shape, scale } => {
             let (norm, error) = shape.extremes(scope.width, scale);
             (0.0, norm, lambda * error)
         }
-        Place::Finish => (0.0, 0.0, 0.0),
+        NoisePlacement::Finish => (0.0, 0.0, 0.0),
     };
     // F at its minimum is at most F(0), which keeps the minimiser in this ball.
     let energy = 2.0 * lambda * size * scope.loss.at_zero();
@@ -130,13 +130,13 @@ pub(crate) fn tolerance(scope: &Scope, lambda: f64, place: Place) -> Result<f64,
     ))
 }
 
-impl Plan {
+impl PerturbationPlan {
     /// A plan with a pure law at `place`, finished with Laplace noise for the solver's distance.
     pub(crate) fn pure(
         scope: &Scope,
         split: Split,
         lambda: f64,
-        place: Place,
+        place: NoisePlacement,
         theorem: &'static str,
     ) -> Result<Self, ErmError> {
         Ok(Self {
@@ -165,7 +165,7 @@ impl Plan {
     /// The main noise, which its own event pays for.
     fn main_noise(
         &self,
-        shape: Shape,
+        shape: PerturbationLaw,
         scale: f64,
         width: usize,
         paid: &mut Paid<'_>,
@@ -179,12 +179,12 @@ impl Plan {
         let width = problem.width();
         let zero = vec![0.0; width];
         let (weights, solution) = match self.place {
-            Place::Objective { shape, scale } => {
+            NoisePlacement::Objective { shape, scale } => {
                 let b = self.main_noise(shape, scale, width, paid)?;
                 let solution = minimise(problem, self.lambda, &b.values, b.error, self.tolerance)?;
                 (solution.weights.clone(), solution)
             }
-            Place::Output { shape, scale } => {
+            NoisePlacement::Output { shape, scale } => {
                 let noise = self.main_noise(shape, scale, width, paid)?;
                 let inexact = self.lambda * noise.error;
                 // A quarter is for adding the noise.
@@ -199,7 +199,7 @@ impl Plan {
                 }
                 (weights, solution)
             }
-            Place::Finish => {
+            NoisePlacement::Finish => {
                 let solution = minimise(problem, self.lambda, &zero, 0.0, self.tolerance)?;
                 (solution.weights.clone(), solution)
             }
@@ -224,8 +224,8 @@ impl Plan {
     /// √E‖ξ‖² of the finishing noise ξ on `width` weights.
     pub(crate) fn finishing_norm(&self, width: usize) -> Result<f64, ErmError> {
         Ok(match self.finishing(width)? {
-            Finishing::Laplace(noise) => Shape::Laplace.typical_norm(width, noise.scale()),
-            Finishing::Gaussian(noise) => Shape::Gaussian.typical_norm(width, noise.sigma()),
+            Finishing::Laplace(noise) => PerturbationLaw::Laplace.typical_norm(width, noise.scale()),
+            Finishing::Gaussian(noise) => PerturbationLaw::Gaussian.typical_norm(width, noise.sigma()),
         })
     }
 

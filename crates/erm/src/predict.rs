@@ -1,8 +1,8 @@
-//! What a model says about rows. Post-processing: predicting costs no privacy of the training rows.
+//! Predictions. They are post-processing of a private model and cost no further privacy.
 
 use crate::ErmError;
-use crate::fit::Fit;
-use crate::rows::Rows;
+use crate::fit::FittedModel;
+use crate::rows::SparseRows;
 use serde::{Deserialize, Serialize};
 
 /// Weights and an intercept.
@@ -19,12 +19,12 @@ impl Linear {
     ///
     /// # Errors
     /// [`ErmError::Shape`] when the rows have another number of features.
-    pub fn margins(&self, rows: &Rows<'_>) -> Result<Vec<f64>, ErmError> {
+    pub fn margins(&self, rows: &SparseRows<'_>) -> Result<Vec<f64>, ErmError> {
         margins(&self.weights, self.intercept, rows)
     }
 }
 
-fn margins(weights: &[f64], intercept: f64, rows: &Rows<'_>) -> Result<Vec<f64>, ErmError> {
+fn margins(weights: &[f64], intercept: f64, rows: &SparseRows<'_>) -> Result<Vec<f64>, ErmError> {
     if weights.len() != rows.dimension() {
         return Err(ErmError::Shape(format!(
             "the model has {} features, the rows have {}",
@@ -39,12 +39,12 @@ fn margins(weights: &[f64], intercept: f64, rows: &Rows<'_>) -> Result<Vec<f64>,
     Ok((0..rows.len()).map(margin).collect())
 }
 
-impl Fit {
+impl FittedModel {
     /// wᵀx + intercept for every row: the predicted value for the squared loss, positive for class 1 otherwise.
     ///
     /// # Errors
     /// [`ErmError::Shape`] when the rows have another number of features.
-    pub fn margins(&self, rows: &Rows<'_>) -> Result<Vec<f64>, ErmError> {
+    pub fn margins(&self, rows: &SparseRows<'_>) -> Result<Vec<f64>, ErmError> {
         margins(&self.weights, self.intercept, rows)
     }
 
@@ -52,7 +52,7 @@ impl Fit {
     ///
     /// # Errors
     /// [`ErmError::Kind`] for a loss other than the logistic, [`ErmError::Shape`] as in [`margins`](Self::margins).
-    pub fn probabilities(&self, rows: &Rows<'_>) -> Result<Vec<f64>, ErmError> {
+    pub fn probabilities(&self, rows: &SparseRows<'_>) -> Result<Vec<f64>, ErmError> {
         let margins = self.margins(rows)?;
         margins.iter().map(|margin| self.loss.probability(*margin)).collect::<Option<_>>().ok_or(
             ErmError::Kind {

@@ -1,20 +1,20 @@
 //! The objective and its derivatives: F(w) = Σ ℓ(wᵀx, y) + (λ/2)‖w‖² + bᵀw.
 //!
-//! The sum form has no 1/n in it, so that under add-remove nothing depends on the private number of rows;
+//! The sum form contains no 1/n: under add-remove nothing depends on the private number of rows;
 //! (1/n)Σℓ + (Λ/2)‖w‖² has the same minimum for λ = nΛ.
 //!
 //! An intercept is one more feature of constant value c with the other features scaled by a = √(1 − c²):
 //! a²‖x‖² + c² ≤ 1, so every proof covers it like any other weight.
 
 use crate::ErmError;
-use crate::loss::Loss;
-use crate::rows::Rows;
+use crate::loss::MarginLoss;
+use crate::rows::SparseRows;
 
 /// Rows with a loss and, perhaps, the constant feature.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Problem<'a> {
-    pub(crate) rows: Rows<'a>,
-    pub(crate) loss: Loss,
+    pub(crate) rows: SparseRows<'a>,
+    pub(crate) loss: MarginLoss,
     /// a, the factor of the given features.
     scale: f64,
     /// c, the value of the constant feature; 0 for none.
@@ -23,7 +23,7 @@ pub(crate) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     /// Checks loss, labels and the constant (0 for no intercept).
-    pub(crate) fn new(rows: Rows<'a>, loss: Loss, constant: f64) -> Result<Self, ErmError> {
+    pub(crate) fn new(rows: SparseRows<'a>, loss: MarginLoss, constant: f64) -> Result<Self, ErmError> {
         let loss = loss.check()?;
         if loss.is_classification() {
             rows.check_classes()?;
@@ -163,7 +163,7 @@ impl<'a> Problem<'a> {
 /// A number of rows with a loss, and how long they are: what bounds the rounding errors of a gradient.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
-    pub(crate) loss: Loss,
+    pub(crate) loss: MarginLoss,
     pub(crate) rows: f64,
     /// The most non-zeros of a row.
     pub(crate) longest: usize,

@@ -1,6 +1,6 @@
 //! The input of every fit: sparse rows of bounded norm.
 //!
-//! [`Rows`] borrows arrays in compressed-row form and checks, once, everything the proofs need: finite
+//! [`SparseRows`] borrows arrays in compressed-row form and checks, once, everything the proofs need: finite
 //! values, strictly increasing columns, ℓ2 norm at most 1 and labels in [−1, 1]. Rows that are too long are
 //! brought to the ball by the public rule of [`clip`].
 
@@ -21,7 +21,7 @@ pub(crate) const MOST_ROWS: u64 = 1 << 32;
 /// Every value is finite, columns increase strictly within a row, every row has ℓ2 norm at most
 /// 1 + 10⁻¹² and ℓ1 norm at most [`l1_bound`](Self::l1_bound), and every label is in [−1, 1].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rows<'a> {
+pub struct SparseRows<'a> {
     dimension: usize,
     offsets: &'a [usize],
     columns: &'a [u32],
@@ -31,7 +31,7 @@ pub struct Rows<'a> {
     longest: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> SparseRows<'a> {
     /// Checks the arrays. The ℓ1 bound is √dimension until [`with_l1_bound`](Self::with_l1_bound).
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The same rows with a public bound on their ℓ1 norm. A row with at most k non-zeros has ℓ1 norm at most
-    /// √k, so that a schema of k columns, one-hot or numeric, gives √k.
+    /// √k, so a schema of k columns, one-hot or numeric, gives √k.
     ///
     /// The bound must come from public knowledge such as the schema, never from the rows.
     ///
@@ -184,9 +184,9 @@ fn check_shape(
 }
 
 /// Brings every row with ℓ2 norm above 1 to norm 1 by scaling it. A row is changed by its own values alone,
-/// so that neighbouring data sets stay neighbours.
+/// so neighbouring data sets stay neighbours.
 ///
-/// A row with a value that is not finite is left as it is: [`Rows::new`] reports it.
+/// A row with a value that is not finite is left unchanged: [`SparseRows::new`] reports it.
 pub fn clip(offsets: &[usize], values: &mut [f64]) {
     for ends in offsets.windows(2) {
         if let Some(row) = values.get_mut(ends[0]..ends[1]) {

@@ -4,8 +4,8 @@
 //! constants were chosen by accuracy on the test parts of UCI Adult and KDDCup99, so accuracy reported for
 //! these with default settings is that of a tuned rule and says little about other data.
 
-use crate::draw::Shape;
-use crate::loss::Loss;
+use crate::draw::PerturbationLaw;
+use crate::loss::MarginLoss;
 use crate::objective::{Profile, least_lambda, pure_shape};
 use crate::settings::Scope;
 use reticent_core::Guarantee;
@@ -49,7 +49,7 @@ pub(crate) fn objective_lambda(scope: &Scope, budget: Guarantee) -> f64 {
             neighboring: scope.neighboring,
         };
         let sigma = profile.calibrated(budget.epsilon, budget.delta).map_or(0.0, |profile| profile.sigma);
-        Shape::Gaussian.typical_norm(scope.width, sigma)
+        PerturbationLaw::Gaussian.typical_norm(scope.width, sigma)
     };
     let loudness = scope.size as f64 * scope.constants().lipschitz / norm;
     let growth = libm::pow(loudness / LOUD, GROWTH).clamp(1.0, MOST_GROWTH);
@@ -57,18 +57,18 @@ pub(crate) fn objective_lambda(scope: &Scope, budget: Guarantee) -> f64 {
 }
 
 /// λ for output perturbation: with noise of norm N/λ, the least of L·N/λ + (λ/(2n))·radius². The squared loss is one
-/// only within its own radius, so that no larger one is of use.
+/// only within its own radius: a larger one is of no use.
 pub(crate) fn output_lambda(scope: &Scope, budget: Guarantee) -> f64 {
     let shift = scope.changes() * scope.constants().lipschitz;
     let norm = if budget.delta.get() == 0.0 {
-        Shape::Spherical.typical_norm(scope.width, shift / budget.epsilon.get())
+        PerturbationLaw::Spherical.typical_norm(scope.width, shift / budget.epsilon.get())
     } else {
         let multiplier = gaussian_noise_multiplier_up(budget.epsilon, budget.delta).map_or(1.0, |z| z.get());
-        Shape::Gaussian.typical_norm(scope.width, shift * multiplier)
+        PerturbationLaw::Gaussian.typical_norm(scope.width, shift * multiplier)
     };
     let radius = match scope.loss {
-        Loss::Squared { radius } => radius.min(OUTPUT_RADIUS),
-        Loss::Logistic | Loss::Huber { .. } => OUTPUT_RADIUS,
+        MarginLoss::Squared { radius } => radius.min(OUTPUT_RADIUS),
+        MarginLoss::Logistic | MarginLoss::Huber { .. } => OUTPUT_RADIUS,
     };
     libm::sqrt(2.0 * scope.constants().lipschitz * scope.size as f64 * norm) / radius
 }

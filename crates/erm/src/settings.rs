@@ -1,10 +1,10 @@
-//! What a fit is told beside the data, all of it public.
+//! The settings of a fit, all of them public.
 
 use crate::ErmError;
-use crate::gradient::Schedule;
-use crate::loss::{Constants, Loss};
+use crate::gradient::DescentSchedule;
+use crate::loss::{Constants, MarginLoss};
 use crate::problem::Problem;
-use crate::rows::Rows;
+use crate::rows::SparseRows;
 use reticent_core::Neighboring;
 use serde::{Deserialize, Serialize};
 
@@ -20,15 +20,15 @@ pub struct Settings {
     /// replace-one the number of rows is public and this is left out.
     ///
     /// A fit whose solver cannot certify its result fails, and plans allow for twice this many rows: with far more,
-    /// whether a fit fails depends on their private number. Rather declare too many than too few.
+    /// whether a fit fails depends on their private number. When in doubt, declare too many.
     pub size: Option<u64>,
-    /// Λ of (1/n)Σℓ + (Λ/2)‖w‖²; none for the rule of the method.
+    /// Λ of (1/n)Σℓ + (Λ/2)‖w‖²; none for the method's default.
     pub regularization: Option<f64>,
     /// The value of the constant feature of the intercept, from 0 (no intercept) to below 1.
     pub intercept: f64,
-    /// Steps of one's own for the descents; none for the rule.
-    pub schedule: Option<Schedule>,
-    /// Whose presence is protected, for the certificate.
+    /// The schedule of a descent; none for the default.
+    pub schedule: Option<DescentSchedule>,
+    /// The privacy unit, for the certificate.
     pub unit: String,
 }
 
@@ -52,7 +52,7 @@ impl Settings {
     }
 }
 
-/// Everything public that a plan is made from; no row is behind it.
+/// The public numbers that a plan is made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scope {
     /// The public number of rows.
@@ -62,7 +62,7 @@ pub struct Scope {
     /// The public bound on the ℓ1 norm of a row.
     pub l1_bound: f64,
     /// The loss.
-    pub loss: Loss,
+    pub loss: MarginLoss,
     /// The relation.
     pub neighboring: Neighboring,
     /// Λ where it was given.
@@ -74,7 +74,7 @@ impl Scope {
     ///
     /// # Errors
     /// As [`fit`](crate::fit()) for rows, loss or settings without meaning.
-    pub fn new(rows: &Rows<'_>, loss: Loss, settings: &Settings) -> Result<Self, ErmError> {
+    pub fn new(rows: &SparseRows<'_>, loss: MarginLoss, settings: &Settings) -> Result<Self, ErmError> {
         Self::of(&Problem::new(*rows, loss, settings.intercept)?, settings)
     }
 
@@ -111,7 +111,7 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Checks that the numbers can stand for a training set.
+    /// Checks that the numbers can describe a training set.
     ///
     /// # Errors
     /// [`ErmError::Invalid`] naming the field that cannot.

@@ -216,7 +216,7 @@ impl<'a, 'b> State<'a, 'b> {
             };
             let secant = low + (right - low) * low_slope / (low_slope - right_slope);
             let (left_most, right_most) = (low + 0.1 * (right - low), low + 0.9 * (right - low));
-            // Every third trial halves the interval, so that no corner is too sharp to be found.
+            // Every third trial halves the interval: the search ends however sharp the corner is.
             t = if trial % 3 == 2 { 0.5 * (low + right) } else { secant.clamp(left_most, right_most) };
         }
         let mut changed = false;

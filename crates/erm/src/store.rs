@@ -4,11 +4,11 @@
 //! JSON file is complete.
 
 use crate::ErmError;
-use crate::fit::Fit;
+use crate::fit::FittedModel;
 use crate::multiclass::Multiclass;
 use crate::predict::Linear;
 use reticent_core::Cause;
-use reticent_data::write_atomic;
+use reticent_files::write_atomic;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -22,9 +22,9 @@ pub const MODEL_FILE: &str = "model.json";
 /// A model of either kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Model {
+pub enum AnyModel {
     /// Two classes, or a value.
-    Binary(Fit),
+    Binary(FittedModel),
     /// Several classes.
     Multiclass(Multiclass),
 }
@@ -35,7 +35,7 @@ fn failed(file: &Path, error: impl std::error::Error + Send + Sync + 'static) ->
     ErmError::File { file, why, cause: Some(Cause::new(error)) }
 }
 
-impl Model {
+impl AnyModel {
     /// Writes the model into a folder, which is made if need be. A model that was there is replaced.
     ///
     /// # Errors

@@ -4,10 +4,10 @@
 
 use crate::ErmError;
 use crate::gradient;
-use crate::method::Method;
+use crate::method::FitMethod;
 use crate::objective::{self, least_lambda};
 use crate::output;
-use crate::plan::{Place, Plan, Split};
+use crate::plan::{NoisePlacement, PerturbationPlan, Split};
 use crate::settings::Scope;
 use reticent_core::{Code, Guarantee, InvalidValue};
 
@@ -16,9 +16,9 @@ pub const USUAL_RADIUS: f64 = 14.0;
 
 /// A bound on the expected excess of a method.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bound {
+pub struct ExcessRiskBound {
     /// The method.
-    pub method: Method,
+    pub method: FitMethod,
     /// Expected excess of the mean loss.
     pub excess: f64,
     /// The λ of the sum form at which the bound is taken; 0 for descent.
@@ -26,16 +26,21 @@ pub struct Bound {
 }
 
 /// The bounds of the methods that can serve this budget, each at its best λ; infinite where no plan can be made.
-pub fn bounds(scope: &Scope, budget: Guarantee, radius: f64) -> Vec<Bound> {
-    let bounded = [Method::Objective, Method::Output, Method::Descent];
+pub fn bounds(scope: &Scope, budget: Guarantee, radius: f64) -> Vec<ExcessRiskBound> {
+    let bounded = [FitMethod::Objective, FitMethod::Output, FitMethod::Descent];
     bounded.into_iter().filter_map(|method| bound(scope, method, budget, radius)).collect()
 }
 
-pub(crate) fn bound(scope: &Scope, method: Method, budget: Guarantee, radius: f64) -> Option<Bound> {
+pub(crate) fn bound(
+    scope: &Scope,
+    method: FitMethod,
+    budget: Guarantee,
+    radius: f64,
+) -> Option<ExcessRiskBound> {
     match method {
-        Method::Objective => Some(objective_excess(scope, budget, radius)),
-        Method::Output => Some(output_excess(scope, budget, radius)),
-        Method::Descent if budget.delta.get() > 0.0 => Some(descent_excess(scope, budget, radius)),
+        FitMethod::Objective => Some(objective_excess(scope, budget, radius)),
+        FitMethod::Output => Some(output_excess(scope, budget, radius)),
+        FitMethod::Descent if budget.delta.get() > 0.0 => Some(descent_excess(scope, budget, radius)),
         _ => None,
     }
 }
@@ -48,10 +53,10 @@ pub(crate) fn bound(scope: &Scope, method: Method, budget: Guarantee, radius: f6
 ///
 /// # Reference
 /// Chaudhuri, Monteleoni, Sarwate (2011) and Kifer, Smith, Thakurta (2012), in the form derived here.
-pub fn objective_excess(scope: &Scope, budget: Guarantee, radius: f64) -> Bound {
+pub fn objective_excess(scope: &Scope, budget: Guarantee, radius: f64) -> ExcessRiskBound {
     let share = Split::of(budget).map_or(0.0, |split| 0.5 * split.main.epsilon.get());
     let floor = least_lambda(scope, share);
-    best(scope, Method::Objective, floor, |scope| excess(scope, objective::plan(scope, budget), radius))
+    best(scope, FitMethod::Objective, floor, |scope| excess(scope, objective::plan(scope, budget), radius))
 }
 
 /// Output perturbation: L·(E‖noise‖ + τ/λ + E‖ξ‖) + (λ/(2n))·radius² at the best λ, with the noise, the finishing noise ξ
@@ -59,36 +64,42 @@ pub fn objective_excess(scope: &Scope, budget: Guarantee, radius: f64) -> Bound 
 ///
 /// # Reference
 /// Chaudhuri, Monteleoni, Sarwate (2011), in the form for losses that are only Lipschitz.
-pub fn output_excess(scope: &Scope, budget: Guarantee, radius: f64) -> Bound {
-    best(scope, Method::Output, 0.0, |scope| excess(scope, output::plan(scope, budget), radius))
+pub fn output_excess(scope: &Scope, budget: Guarantee, radius: f64) -> ExcessRiskBound {
+    best(scope, FitMethod::Output, 0.0, |scope| excess(scope, output::plan(scope, budget), radius))
 }
 
 /// The bound for one plan.
-fn excess(scope: &Scope, plan: Result<Plan, ErmError>, radius: f64) -> f64 {
+fn excess(scope: &Scope, plan: Result<PerturbationPlan, ErmError>, radius: f64) -> f64 {
     let finished = plan.and_then(|plan| Ok((plan.finishing_norm(scope.width)?, plan)));
     let Ok((finish, plan)) = finished else { return f64::INFINITY };
     let (n, lambda, lipschitz) = (scope.size as f64, plan.lambda, scope.constants().lipschitz);
     let noise = match plan.place {
-        Place::Objective { shape, scale } => shape.typical_norm(scope.width, scale).powi(2) / (n * lambda),
-        Place::Output { shape, scale } => lipschitz * shape.typical_norm(scope.width, scale),
-        Place::Finish => 0.0,
+        NoisePlacement::Objective { shape, scale } => {
+            shape.typical_norm(scope.width, scale).powi(2) / (n * lambda)
+        }
+        NoisePlacement::Output { shape, scale } => lipschitz * shape.typical_norm(scope.width, scale),
+        NoisePlacement::Finish => 0.0,
     };
     noise + lipschitz * (plan.tolerance / lambda + finish) + 0.5 * lambda / n * radius * radius
 }
 
-/// Projected noisy descent on all rows as [`Schedule::proven`](gradient::Schedule::proven) does it, not as the default
-/// [`Schedule::descent`](gradient::Schedule::descent), whose
+/// Projected noisy descent on all rows as [`DescentSchedule::proven`](gradient::DescentSchedule::proven) does it, not as the default
+/// [`DescentSchedule::descent`](gradient::DescentSchedule::descent), whose
 /// momentum and length are chosen by experiment and have no bound here.
 ///
 /// # Reference
 /// Bassily, Smith, Thakurta (2014), theorem 2.4, with the noise of exact Gaussian composition; derived in
-/// [`Schedule::proven`](gradient::Schedule::proven).
-pub fn descent_excess(scope: &Scope, budget: Guarantee, radius: f64) -> Bound {
-    Bound { method: Method::Descent, excess: gradient::proven(scope, budget, radius).1, lambda: 0.0 }
+/// [`DescentSchedule::proven`](gradient::DescentSchedule::proven).
+pub fn descent_excess(scope: &Scope, budget: Guarantee, radius: f64) -> ExcessRiskBound {
+    ExcessRiskBound {
+        method: FitMethod::Descent,
+        excess: gradient::proven(scope, budget, radius).1,
+        lambda: 0.0,
+    }
 }
 
 /// The least over λ from `floor` up of the excess for a scope with that λ.
-fn best(scope: &Scope, method: Method, floor: f64, excess: impl Fn(&Scope) -> f64) -> Bound {
+fn best(scope: &Scope, method: FitMethod, floor: f64, excess: impl Fn(&Scope) -> f64) -> ExcessRiskBound {
     let excess = |lambda: f64| excess(&Scope { regularization: Some(lambda / scope.size as f64), ..*scope });
     let start = floor.max(1e-9 * scope.size as f64).max(1e-12);
     let (mut low, mut high) = (libm::log(start), libm::log(start.max(scope.size as f64) * 1e3));
@@ -103,7 +114,7 @@ fn best(scope: &Scope, method: Method, floor: f64, excess: impl Fn(&Scope) -> f6
         }
     }
     let lambda = libm::exp(0.5 * (low + high)).max(start);
-    Bound { method, excess: excess(lambda), lambda }
+    ExcessRiskBound { method, excess: excess(lambda), lambda }
 }
 
 /// The least number of records for which the bound of a method is at most `excess`: "how many records do I
@@ -113,7 +124,7 @@ fn best(scope: &Scope, method: Method, floor: f64, excess: impl Fn(&Scope) -> f6
 /// [`ErmError::Invalid`] when `excess` is not positive, the method has no bound here, or 2⁶² records are too few.
 pub fn records_needed(
     scope: &Scope,
-    method: Method,
+    method: FitMethod,
     budget: Guarantee,
     radius: f64,
     excess: f64,

@@ -4,7 +4,7 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | [`Session`], [`Paid`], [`Draws`] | whose data it is; the right to draw, once a plan is charged |
+//! | [`NoiseSession`], [`Paid`], [`Draws`] | whose data it is; the right to draw, once a plan is charged |
 //! | [`entropy`] | the generator, seeded by the operating system, safe across `fork` |
 //! | [`sampler`] | Bernoulli, geometric, discrete Laplace and Gaussian, rounded normal, Student-t |
 //! | [`mechanism`] | randomized response, Laplace, Gaussian, selection, Student-t, stable histogram |
@@ -26,4 +26,4 @@ pub use entropy::Entropy;
 pub use error::NoiseError;
 pub use mechanism::{Mechanism, PaidSource, Released, Releaser};
 pub use paid::{Covering, Draws, Paid, PerRecord, Randomness};
-pub use session::{Charging, Payer, Session};
+pub use session::{Charging, NoiseSession, Payer};

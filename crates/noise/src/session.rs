@@ -11,9 +11,9 @@ use reticent_core::{Event, Ledger, Neighboring, Permit, Plan, SessionId, Unlimit
 /// ```
 /// use reticent_core::{Epsilon, Neighboring, Plan, Unlimited};
 /// use reticent_noise::mechanism::{DiscreteLaplace, Mechanism};
-/// use reticent_noise::{Releaser, Session};
+/// use reticent_noise::{Releaser, NoiseSession};
 ///
-/// let mut session = Session::new("survey", "row", Neighboring::AddRemove, Box::new(Unlimited::new()))?;
+/// let mut session = NoiseSession::new("survey", "row", Neighboring::AddRemove, Box::new(Unlimited::new()))?;
 /// let noise = DiscreteLaplace::new(1, Epsilon::new(1.0)?)?;
 /// let mut permit = session.charge(&Plan::new(vec![noise.event()])?)?;
 /// let rows = session.with(&mut permit).release(&noise, &[1234])?.value[0];
@@ -40,8 +40,8 @@ use reticent_core::{Event, Ledger, Neighboring, Permit, Plan, SessionId, Unlimit
 /// ```
 /// # use reticent_core::{Epsilon, Event, Neighboring};
 /// # use reticent_noise::mechanism::DiscreteLaplace;
-/// # use reticent_noise::{NoiseError, Session};
-/// let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
+/// # use reticent_noise::{NoiseError, NoiseSession};
+/// let mut session = NoiseSession::without_limit("row", Neighboring::AddRemove)?;
 /// let mut draws = session.draws(&Event::Pure { epsilon: Epsilon::new(0.0)? })?;
 /// let noise = DiscreteLaplace::new(1, Epsilon::new(1.0)?)?;
 /// assert_eq!(draws.draw(&noise, &[1234]), Err(NoiseError::Unpaid));
@@ -63,7 +63,7 @@ use reticent_core::{Event, Ledger, Neighboring, Permit, Plan, SessionId, Unlimit
 ///
 /// # Reference
 /// [`reticent_core::charge_in`].
-pub struct Session {
+pub struct NoiseSession {
     data: String,
     unit: String,
     id: SessionId,
@@ -71,7 +71,7 @@ pub struct Session {
     ledger: Box<dyn Ledger>,
 }
 
-impl Session {
+impl NoiseSession {
     /// A session about these data, with this record of what was learnt about them.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Session {
         self.id.neighboring()
     }
 
-    /// The generator, for what is no release: samples, shuffles, keys.
+    /// The generator, for what is not a release: samples, shuffles, keys.
     pub fn entropy(&mut self) -> &mut Entropy {
         &mut self.entropy
     }
@@ -185,9 +185,9 @@ impl Session {
     }
 }
 
-/// What [`Session::charging`] gives.
+/// What [`NoiseSession::charging`] gives.
 pub struct Charging<'a> {
-    session: &'a mut Session,
+    session: &'a mut NoiseSession,
 }
 
 impl Releaser for Charging<'_> {
@@ -215,14 +215,14 @@ pub trait Payer {
     /// Charges a plan whose events were worked out under this neighbouring relation.
     ///
     /// # Errors
-    /// As [`Session::charge`], and [`NoiseError::Relation`] when everything is charged under another relation here.
+    /// As [`NoiseSession::charge`], and [`NoiseError::Relation`] when everything is charged under another relation here.
     fn charge_under(&mut self, neighboring: Neighboring, plan: &Plan) -> Result<Permit, NoiseError>;
 
-    /// As [`Session::with`].
+    /// As [`NoiseSession::with`].
     fn with<'a>(&'a mut self, permit: &'a mut Permit) -> Paid<'a>;
 }
 
-impl Payer for Session {
+impl Payer for NoiseSession {
     fn charge_under(&mut self, neighboring: Neighboring, plan: &Plan) -> Result<Permit, NoiseError> {
         NoiseError::check_relation(Some(self.neighboring()), neighboring)?;
         self.charge(plan)
@@ -237,8 +237,8 @@ impl Payer for Session {
 mod tests {
     use super::*;
     use crate::Randomness;
-    use crate::mechanism::{DiscreteLaplace, Laplace, Rule};
-    use crate::query::{self, Terms};
+    use crate::mechanism::{DiscreteLaplace, Laplace, SelectionRule};
+    use crate::query::{self, QueryTerms};
     use reticent_core::{Epsilon, LedgerError, Sensitivity};
     use std::cell::RefCell;
     use std::rc::Rc;
@@ -264,10 +264,10 @@ mod tests {
         }
     }
 
-    fn session(left: usize) -> (Session, Rc<RefCell<Vec<Plan>>>) {
+    fn session(left: usize) -> (NoiseSession, Rc<RefCell<Vec<Plan>>>) {
         let record = Rc::new(RefCell::new(Vec::new()));
         let ledger = Box::new(Few { left, record: record.clone() });
-        (Session::new("people", "row", Neighboring::AddRemove, ledger).unwrap(), record)
+        (NoiseSession::new("people", "row", Neighboring::AddRemove, ledger).unwrap(), record)
     }
 
     fn laplace(epsilon: f64) -> DiscreteLaplace {
@@ -341,8 +341,8 @@ mod tests {
     #[test]
     fn the_relation_is_the_sessions() {
         let (mut session, record) = session(9);
-        let terms = Terms::pure(Epsilon::new(1.0).unwrap());
-        let replace = Terms { neighboring: Neighboring::ReplaceOne, ..terms };
+        let terms = QueryTerms::pure(Epsilon::new(1.0).unwrap());
+        let replace = QueryTerms { neighboring: Neighboring::ReplaceOne, ..terms };
         let plan = query::quote(|source| query::histogram(source, &replace, &[0, 0])).unwrap();
         let refused = Payer::charge_under(&mut session, replace.neighboring, &plan).map(drop);
         assert!(matches!(refused, Err(NoiseError::Relation { .. })));
@@ -350,7 +350,7 @@ mod tests {
         let mut permit = session.charge(&plan).unwrap();
         let refused = query::histogram(&mut session.with(&mut permit), &replace, &[3, 4]);
         assert!(matches!(refused, Err(NoiseError::Relation { .. })));
-        let refused = query::mode(&mut session.charging(), &replace, Rule::Exponential, &[3, 4]);
+        let refused = query::mode(&mut session.charging(), &replace, SelectionRule::Exponential, &[3, 4]);
         assert!(matches!(refused, Err(NoiseError::Relation { .. })));
         assert_eq!(record.borrow().len(), 1);
         query::count(&mut session.charging(), &terms, 3).unwrap();
@@ -360,17 +360,17 @@ mod tests {
     #[test]
     fn a_session_prices_under_its_own_relation() {
         let few = |left| Box::new(Few { left, record: Rc::default() });
-        let refused = Session::new("people", "row", Neighboring::ReplaceOne, few(1)).map(drop);
+        let refused = NoiseSession::new("people", "row", Neighboring::ReplaceOne, few(1)).map(drop);
         let (session, asked) = (Neighboring::AddRemove, Neighboring::ReplaceOne);
         assert_eq!(refused, Err(NoiseError::Relation { session, asked }));
-        assert!(Session::new("people", "row", Neighboring::AddRemove, few(1)).is_ok());
-        assert!(Session::without_limit("row", Neighboring::ReplaceOne).is_ok());
+        assert!(NoiseSession::new("people", "row", Neighboring::AddRemove, few(1)).is_ok());
+        assert!(NoiseSession::without_limit("row", Neighboring::ReplaceOne).is_ok());
     }
 
     #[test]
     fn a_permit_of_another_session_pays_for_nothing() {
         let (mut broke, _) = session(0);
-        let mut rich = Session::without_limit("row", Neighboring::AddRemove).unwrap();
+        let mut rich = NoiseSession::without_limit("row", Neighboring::AddRemove).unwrap();
         let noise = laplace(1.0);
         let plan = Plan::new(vec![noise.event()]).unwrap();
         for mut permit in

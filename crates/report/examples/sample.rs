@@ -1,15 +1,17 @@
 //! Writes a report about numbers that are made up here, to look at its form:
 //! `cargo run -p reticent-report --example sample -- FOLDER`.
 
-use reticent_accounting::{Accountant, AccountingError, Method, certify};
+use reticent_accounting::{Accountant, AccountingError, CompositionMethod, certify};
+use reticent_audit::attacks::AttackKind;
 use reticent_audit::findings::{
     AttackFinding, BaselineFinding, EpsilonLower, Estimate, ExposedRecord, Exposure, GroupFinding,
     HeadlineChoice, Histogram, NotRun, Performance, RateAt, Threat, UserFinding,
 };
-use reticent_audit::{Findings, Overfitting, Unit};
+use reticent_audit::{AuditUnit, Findings, Overfitting};
 use reticent_core::{Certificate, Delta, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate};
 use reticent_report::{
-    Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
+    Declared, Dossier, FileDigest, ModelAccess, ReportProvenance, TrainingPoint, TrainingSummary,
+    TrainingUnit,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -82,7 +84,7 @@ fn performance(shift: f64, spread: f64) -> Performance {
     };
     let (members, non_members) = (counts(shift, spread), counts(0.0, 1.0));
     Performance {
-        unit: Unit::Record,
+        unit: AuditUnit::Record,
         members: RECORDS,
         non_members: RECORDS,
         auc: estimate(auc, 0.014),
@@ -108,6 +110,7 @@ fn normal(z: f64) -> f64 {
 fn attack(name: &str, about: &str, access: &str, knowledge: &str, shift: f64, spread: f64) -> AttackFinding {
     AttackFinding {
         name: name.to_owned(),
+        kind: AttackKind::MembershipInference,
         about: about.to_owned(),
         settings: BTreeMap::from([("queries".to_owned(), "1 per record".to_owned())]),
         threat: Threat {
@@ -150,7 +153,7 @@ fn findings() -> Findings {
         method: "one-run".to_owned(),
         correction: "thresholds chosen on a held-out fifth".to_owned(),
         premise: "every canary was in the training data with probability one half, independently".to_owned(),
-        unit: Unit::Record,
+        unit: AuditUnit::Record,
         unit_records: 1,
         neighboring: Some(Neighboring::AddRemove),
         counts: BTreeMap::from([
@@ -184,7 +187,7 @@ fn findings() -> Findings {
         headline: "lira-online".to_owned(),
         headline_choice: HeadlineChoice::Rule,
         headline_chosen:
-            "by members found at a false-positive rate of 1 % where 4 reference models played the target: \
+            "by members found at a false-positive rate of 1 % where 4 reference models stood in for the target: \
                           lira-online 5.9 %, rmia-offline 5.1 %"
                 .to_owned(),
         auc: headline.auc.value,
@@ -194,10 +197,12 @@ fn findings() -> Findings {
         not_run: vec![
             NotRun {
                 name: "gradient-norm".to_owned(),
+                kind: AttackKind::MembershipInference,
                 reason: "needs the weights; none were given".to_owned(),
             },
             NotRun {
                 name: "quantile-regression".to_owned(),
+                kind: AttackKind::MembershipInference,
                 reason: "no public records were given".to_owned(),
             },
         ],
@@ -244,7 +249,7 @@ fn training(epochs: u32) -> Result<Event, AccountingError> {
 /// What the accountant says of so many epochs.
 fn epsilon(epochs: u32) -> Result<f64, AccountingError> {
     let log = EventLog { neighboring: Neighboring::AddRemove, events: vec![training(epochs)?] };
-    Ok(Accountant::of_log(&log, Method::Pld)?.epsilon(Delta::new(1e-5)?)?.upper)
+    Ok(Accountant::of_log(&log, CompositionMethod::Pld)?.epsilon(Delta::new(1e-5)?)?.upper)
 }
 
 fn certificate() -> Result<Certificate, AccountingError> {
@@ -278,7 +283,7 @@ pub(crate) fn dossier() -> Result<Dossier, AccountingError> {
             title: Some("SAMPLE: clinic visits classifier".to_owned()),
             model: Some("visits-mlp-3".to_owned()),
             purpose: Some("Suggests a department for a first appointment".to_owned()),
-            release: Release::QueryApi,
+            release: ModelAccess::QueryApi,
             prior: Some(0.01),
             subjects: Some(2210),
             records_per_subject: Some(1.1),
@@ -290,13 +295,13 @@ pub(crate) fn dossier() -> Result<Dossier, AccountingError> {
                     .to_owned(),
             ],
         },
-        training: Some(Training {
+        training: Some(TrainingSummary {
             unit: TrainingUnit::Epoch,
             curve,
             train_accuracy: Some(0.772),
             test_accuracy: Some(0.635),
         }),
-        provenance: Provenance {
+        provenance: ReportProvenance {
             tool: Some("reticent 0.1.0".to_owned()),
             date: Some("2026-11-16".to_owned()),
             command: Some("reticent report --audit findings.json --certificate certificate.json".to_owned()),

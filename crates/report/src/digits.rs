@@ -1,4 +1,4 @@
-//! Numbers for people: no more digits than the noise or the proof warrants.
+//! Numbers for readers: no more digits than the noise or the proof supports.
 
 /// Decimal places to show: two digits of the error; negative to the left of the point.
 fn places(error: f64, whole: bool) -> i32 {
@@ -72,22 +72,22 @@ pub fn spent(value: f64) -> String {
 pub fn bracket(lower: f64, upper: f64) -> [String; 2] {
     let width = ((upper - lower) / upper).max(1e-16);
     let digits = (2.0 - width.log10()).clamp(4.0, 9.0) as usize;
-    [significant(lower, digits, Side::Down), significant(upper, digits, Side::Up)]
+    [significant(lower, digits, RoundingSide::Down), significant(upper, digits, RoundingSide::Up)]
 }
 
 /// The side to which a number is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum RoundingSide {
     /// Never above the number.
     Down,
     /// Never below it.
     Up,
 }
 
-/// A confidence in percent, without the sign: rounded down, with four digits of what it lacks to be certain, and never 100 for
-/// less than that. A binary fraction that stands for 0.95 is shown as 95.
+/// A confidence in percent, without the sign: rounded down, with four digits of its distance from certainty, and 100 only for
+/// certainty. A binary fraction that stands for 0.95 is shown as 95.
 pub fn confidence(share: f64) -> String {
-    // Digits of what is missing; what the binary fraction may be off by is not told.
+    // Digits of what is missing; the error of the binary fraction is not shown.
     const DIGITS: i32 = 4;
     let miss = (1.0 - share) * 100.0 * (1.0 - 1e-9);
     if !(miss > 0.0 && miss < 100.0) {
@@ -102,7 +102,7 @@ pub fn confidence(share: f64) -> String {
 }
 
 /// A number that is not negative, rounded to one side at so many significant digits.
-pub fn significant(value: f64, digits: usize, side: Side) -> String {
+pub fn significant(value: f64, digits: usize, side: RoundingSide) -> String {
     if value <= 0.0 || !value.is_finite() {
         return brief(value);
     }
@@ -115,8 +115,8 @@ pub fn significant(value: f64, digits: usize, side: Side) -> String {
         return nearest;
     };
     match side {
-        Side::Up if rounded < value => whole += 1,
-        Side::Down if rounded > value => whole -= 1,
+        RoundingSide::Up if rounded < value => whole += 1,
+        RoundingSide::Down if rounded > value => whole -= 1,
         _ => {}
     }
     decimal(whole, exponent - places as i32)
@@ -195,7 +195,10 @@ mod tests {
         assert_eq!(shown(0.0, 0.0), "0 0");
         for (digits, value) in [(4, 0.1), (1, 9.99), (3, 1e300), (7, 123_456.5), (17, 0.3)] {
             let read = |side| significant(value, digits, side).parse::<f64>().unwrap();
-            assert!(read(Side::Down) <= value && value <= read(Side::Up), "{value} at {digits}");
+            assert!(
+                read(RoundingSide::Down) <= value && value <= read(RoundingSide::Up),
+                "{value} at {digits}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Everything a report is made of, as it is written to JSON. Field names are stable.
+//! The content of a report, as it is written to JSON. Field names are stable.
 
 use reticent_audit::Findings;
 use reticent_core::{Certificate, InvalidValue};
@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 pub struct Dossier {
     /// What the audit measured.
     pub findings: Findings,
-    /// What the training run proves about itself, if it is private.
+    /// The certificate of the training run, if it is private.
     pub certificate: Option<Certificate>,
-    /// What people say about the model and its use.
+    /// What people declare about the model and its use.
     pub declared: Declared,
-    /// How the training went.
-    pub training: Option<Training>,
-    /// How to make the report again.
-    pub provenance: Provenance,
+    /// The course of the training.
+    pub training: Option<TrainingSummary>,
+    /// How to reproduce the report.
+    pub provenance: ReportProvenance,
 }
 
-/// What people say about the model; everything that is absent is shown as not declared.
+/// What people declare about the model; absent values are shown as not declared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Declared {
@@ -30,9 +30,9 @@ pub struct Declared {
     pub model: Option<String>,
     /// What it is for.
     pub purpose: Option<String>,
-    /// Who can reach it.
-    pub release: Release,
-    /// How likely the attacker thinks it, before any attack, that a record was used; between 0 and 1.
+    /// Who has access to it.
+    pub release: ModelAccess,
+    /// The attacker's prior: the probability, before any attack, that a record was used; between 0 and 1.
     pub prior: Option<f64>,
     /// How many people's data the model was trained on.
     pub subjects: Option<u64>,
@@ -48,25 +48,25 @@ pub struct Declared {
     pub notes: Vec<String>,
 }
 
-/// Who can reach a model: the context of EDPB Opinion 28/2024, paragraph 46.
+/// Who has access to a model: the context of EDPB Opinion 28/2024, paragraph 46.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Release {
-    /// Only people of the organisation.
+pub enum ModelAccess {
+    /// Only people in the organization.
     Internal,
-    /// Anybody, or customers, by queries.
+    /// Outsiders, by queries.
     QueryApi,
-    /// Anybody who downloads the weights.
+    /// Anyone who downloads the weights.
     OpenWeights,
-    /// Nobody said.
+    /// Not declared.
     #[default]
     Undeclared,
 }
 
-/// How a training run went, as it was reported.
+/// The course of a training run, as it was reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Training {
+pub struct TrainingSummary {
     /// What `at` counts: `step` or `epoch`.
     pub unit: TrainingUnit,
     /// Points of the curves, in order.
@@ -77,7 +77,7 @@ pub struct Training {
     pub test_accuracy: Option<f64>,
 }
 
-/// What a training curve runs over.
+/// The unit of the horizontal axis of training curves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrainingUnit {
@@ -106,27 +106,27 @@ pub struct TrainingPoint {
     pub test_accuracy: Option<f64>,
 }
 
-/// How to make the report again.
+/// How to reproduce the report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Provenance {
+pub struct ReportProvenance {
     /// The version of the tool that made the report.
     pub tool: Option<String>,
     /// The date, as the caller gives it.
     pub date: Option<String>,
     /// The command line.
     pub command: Option<String>,
-    /// Keys and seeds by what they were for.
+    /// Keys and seeds by purpose.
     pub seeds: BTreeMap<String, String>,
     /// The files that were read.
     pub files: Vec<FileDigest>,
-    /// Versions by what they are of.
+    /// Versions by component.
     pub versions: BTreeMap<String, String>,
     /// The machine.
     pub machine: Option<String>,
 }
 
-/// A file and what identifies its contents.
+/// A file and the digest of its contents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileDigest {
@@ -140,7 +140,7 @@ impl Declared {
     /// Checks the declared numbers.
     ///
     /// # Errors
-    /// [`InvalidValue`] for a prior that is not between 0 and 1, for no subjects, and for a number of records per subject
+    /// [`InvalidValue`] for a prior that is not between 0 and 1, for 0 subjects, and for a number of records per subject
     /// that is not above 0.
     pub fn check(&self) -> Result<(), InvalidValue> {
         if let Some(prior) = self.prior

@@ -4,12 +4,12 @@ use thiserror::Error;
 /// Why a report cannot be read.
 #[derive(Debug, Error)]
 pub enum ReportError {
-    /// The text is no JSON, or a field is missing or has another type.
+    /// The text is not JSON, or a field is missing or has another type.
     #[error("not a report: {0}")]
     Json(#[from] serde_json::Error),
     /// The text is JSON of another layout.
     #[error(
-        "schema = {found}: this version reads {expected}; write the report anew, or use the version that wrote it"
+        "schema = {found}: this version reads {expected}; write the report again, or use the version that wrote it"
     )]
     Schema {
         /// The schema that the text names.
@@ -17,7 +17,7 @@ pub enum ReportError {
         /// The schema that can be read.
         expected: &'static str,
     },
-    /// A declared value without meaning.
+    /// A declared value out of range.
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
 }

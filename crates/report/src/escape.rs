@@ -1,7 +1,7 @@
-//! Text that HTML, SVG and JSON show as it is.
+//! Escaping of text for HTML, SVG and JSON.
 
-/// Whether a character changes how the text around it is shown while it is not seen itself: marks that turn the direction of writing,
-/// characters without width, and breaks that no line has.
+/// Whether a character is invisible and changes how the text around it is shown: direction marks, zero-width characters, and unusual
+/// line breaks.
 pub fn is_unseen(c: char) -> bool {
     matches!(
         c,
@@ -17,7 +17,7 @@ pub fn is_unseen(c: char) -> bool {
     )
 }
 
-/// The text on one line and without control characters; characters that turn or hide what is around them stand as their numbers.
+/// The text on one line and without control characters; invisible characters are shown as escapes.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,13 +1,13 @@
-//! A privacy report for people who decide: one self-contained page of HTML, and the same as JSON.
+//! A privacy report for assessors: one self-contained HTML page, and the same as JSON.
 //!
-//! | room | what is in it |
+//! | item | what it is |
 //! |---|---|
-//! | [`Dossier`], [`Declared`], [`Training`], [`Provenance`] | what a report is made of |
-//! | [`html`] | the page: no script, nothing to load, prints well |
+//! | [`Dossier`], [`Declared`], [`TrainingSummary`], [`ReportProvenance`] | what a report is made of |
+//! | [`html`] | the page: no scripts, nothing to load, printable |
 //! | [`json`], [`read`] | the dossier as text and back |
-//! | [`story`] | the page of a guided tour |
+//! | [`story`] | the page of the guided tour |
 //! | [`plot`], [`roc`] | charts as SVG |
-//! | [`digits`] | numbers with no more digits than they warrant |
+//! | [`digits`] | numbers with no more digits than their precision allows |
 //!
 //! What was measured, what was declared and what combines both stay apart. Nothing is graded: a report states numbers with
 //! their intervals, what was not tried, and what the numbers rest on.
@@ -16,13 +16,15 @@ pub mod digits;
 mod dossier;
 mod error;
 mod escape;
+mod markup;
 mod page;
 pub mod plot;
 pub mod story;
 mod words;
 
 pub use dossier::{
-    Declared, Dossier, FileDigest, Provenance, Release, Training, TrainingPoint, TrainingUnit,
+    Declared, Dossier, FileDigest, ModelAccess, ReportProvenance, TrainingPoint, TrainingSummary,
+    TrainingUnit,
 };
 pub use error::ReportError;
 pub use escape::{escaped_json, is_unseen, plain};
@@ -45,13 +47,13 @@ pub fn html(dossier: &Dossier) -> String {
     page::page(dossier)
 }
 
-/// What attacks find against what they wrongly accuse, one curve each, on logarithmic axes.
+/// ROC curves of attacks on logarithmic axes.
 pub fn roc(attacks: &[(&str, &Performance)]) -> plot::Chart {
     page::strength::curves(attacks, true)
 }
 
-/// The dossier as JSON, with [`SCHEMA`]. It lists no record. Numbers that are not finite have no place in JSON: they become null, which [`read`]
-/// refuses where a number must be.
+/// The dossier as JSON, with [`SCHEMA`]. It lists no record. Numbers that are not finite become null, which [`read`] refuses
+/// where a number is required.
 pub fn json(dossier: &Dossier) -> String {
     let named = Named { schema: SCHEMA, dossier };
     // Keys are strings and nothing is written by hand, so there is no way to fail.
@@ -61,7 +63,7 @@ pub fn json(dossier: &Dossier) -> String {
 /// The dossier that [`json`] wrote.
 ///
 /// # Errors
-/// [`ReportError`] for text that is no report, a report of another schema, and declared numbers without meaning.
+/// [`ReportError`] for text that is not a report, a report of another schema, and declared numbers out of range.
 pub fn read(json: &str) -> Result<Dossier, ReportError> {
     let value: serde_json::Value = serde_json::from_str(json)?;
     let found = match value.get("schema") {

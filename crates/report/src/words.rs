@@ -1,6 +1,6 @@
 //! Events, relations and measured numbers in words.
 
-use crate::digits::{self, Side};
+use crate::digits::{self, RoundingSide};
 use reticent_accounting::words::{Digits, sentence};
 use reticent_audit::findings::{Estimate, RateAt};
 use reticent_core::{Event, Neighboring};
@@ -8,7 +8,7 @@ use reticent_core::{Event, Neighboring};
 /// A space at which no line ends.
 const HELD: char = '\u{a0}';
 
-/// What stands where nobody said anything.
+/// The text for a value that was not declared.
 pub(crate) const NOT_DECLARED: &str = "not declared";
 
 /// A reason that always says something.
@@ -19,7 +19,7 @@ pub(crate) fn not_measurable(reason: Option<&str>) -> String {
     }
 }
 
-/// A number with four digits, or words where it is none.
+/// A number with four digits, or words if it is not a number.
 pub(crate) fn number(value: f64) -> String {
     if value.is_nan() {
         "not measurable: not a number".to_owned()
@@ -82,7 +82,7 @@ fn in_unit(estimate: &Estimate, factor: f64, unit: &str) -> String {
     interval(&format!("{value}{unit}"), estimate.confidence, &low, &format!("{high}{unit}"))
 }
 
-/// The rate in words, or why there is none.
+/// The rate in words, or why it is missing.
 pub(crate) fn rate(rate: &RateAt) -> Result<String, String> {
     match &rate.tpr {
         Some(tpr) if sound(tpr) => Ok(share(tpr)),
@@ -96,19 +96,19 @@ pub(crate) fn at_most(value: f64) -> String {
     digits::spent(value)
 }
 
-/// An ε that is proven from below: rounded down.
+/// A lower bound on ε: rounded down.
 pub(crate) fn at_least(value: f64) -> String {
-    if value.is_nan() { number(value) } else { digits::significant(value.max(0.0), 3, Side::Down) }
+    if value.is_nan() { number(value) } else { digits::significant(value.max(0.0), 3, RoundingSide::Down) }
 }
 
 /// What a relation protects.
 pub(crate) fn relation(neighboring: Neighboring, unit: &str) -> String {
     match neighboring {
         Neighboring::AddRemove => {
-            format!("add-remove: it is hidden whether the data of one unit ({unit}) is there at all")
+            format!("add-remove: hides whether the data of one unit ({unit}) are present")
         }
         Neighboring::ReplaceOne => format!(
-            "replace-one: it is hidden what the data of one unit ({unit}) says; how many units there are is public"
+            "replace-one: hides what the data of one unit ({unit}) contain; the number of units is public"
         ),
     }
 }

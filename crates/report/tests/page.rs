@@ -1,20 +1,16 @@
 //! The page of a full dossier, of an empty one and of one with hostile text.
-#![allow(clippy::unwrap_used)]
 
-#[allow(dead_code)]
-#[path = "../examples/sample.rs"]
-mod sample;
-
+use reticent_audit::attacks::AttackKind;
 use reticent_audit::findings::{
     BaselineFinding, EpsilonLower, Estimate, ExposedRecord, Exposure, GroupFinding, HeadlineChoice, NotRun,
     UserFinding,
 };
-use reticent_audit::{Findings, Unit};
-use reticent_report::{Declared, Dossier, Provenance, ReportError, html, json, read};
+use reticent_audit::{AuditUnit, Findings};
+use reticent_report::{Declared, Dossier, ReportError, ReportProvenance, html, json, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-static FULL: LazyLock<Dossier> = LazyLock::new(|| sample::dossier().unwrap());
+static FULL: LazyLock<Dossier> = LazyLock::new(|| crate::sample::dossier().unwrap());
 
 const SECTIONS: [&str; 16] = [
     "scope",
@@ -59,7 +55,7 @@ fn empty() -> Dossier {
         certificate: None,
         declared: Declared::default(),
         training: None,
-        provenance: Provenance::default(),
+        provenance: ReportProvenance::default(),
     }
 }
 
@@ -86,7 +82,7 @@ fn dossiers() -> Vec<Dossier> {
         findings.records =
             Some(Exposure { sorted_by: "score".into(), compared: 0, worst: vec![], reason: None });
         findings.users = Some(UserFinding { about: "mean".into(), performance: None, reason: None });
-        dossier.training = Some(reticent_report::Training::default());
+        dossier.training = Some(reticent_report::TrainingSummary::default());
         dossier
     };
     vec![FULL.clone(), empty(), hollow, hostile()]
@@ -112,7 +108,7 @@ fn hostile() -> Dossier {
     findings.warnings = vec![text()];
     findings.key = text();
     findings.baseline.about = text();
-    findings.not_run = vec![NotRun { name: text(), reason: text() }];
+    findings.not_run = vec![NotRun { name: text(), kind: AttackKind::Exfiltration, reason: text() }];
     findings.headline = text();
     findings.headline_chosen = text();
     for attack in &mut findings.attacks {
@@ -291,12 +287,12 @@ fn epsilon_is_rounded_to_the_safe_side() {
     };
     assert!(bound.delta >= 1e-5);
     assert!(!with(|bound| bound.delta = 1e-7).contains("contradict"));
-    let users = with(|bound| (bound.unit, bound.unit_records) = (Unit::User, 20));
+    let users = with(|bound| (bound.unit, bound.unit_records) = (AuditUnit::User, 20));
     assert!(
         !users.contains("contradict") && users.contains("all records of one user, at most 20 (add-remove)")
     );
-    let unknown = with(|bound| bound.unit = Unit::Unknown);
-    assert!(!unknown.contains("contradict") && unknown.contains("The two sides are not compared"));
+    let unknown = with(|bound| bound.unit = AuditUnit::Unknown);
+    assert!(!unknown.contains("contradict") && unknown.contains("The two bounds are not compared"));
 }
 
 /// AUC 0.5 exposes nobody: what guessing finds is not exposure.

@@ -1,21 +1,17 @@
 //! The page of a guided tour: whole, with hostile text, and with numbers missing.
-#![allow(clippy::unwrap_used)]
-
-#[allow(dead_code)]
-#[path = "../examples/sample.rs"]
-mod sample;
 
 use reticent_report::story::{
-    Accounted, Accounting, Attacked, Made, Membership, Models, Next, Promise, Statistic, Story, Trained,
+    AccountedEpsilon, Accounting, Attacked, MembershipStory, Models, Next, Promise, Statistic, Story,
+    TrainedModel, WrittenFile,
 };
 
 /// A story in which all words are `text`.
-fn story(text: &str) -> Story {
-    let findings = sample::dossier().unwrap().findings;
+pub(crate) fn story(text: &str) -> Story {
+    let findings = crate::sample::dossier().unwrap().findings;
     let attack = findings.attacks.first().unwrap().clone();
     let own = || text.to_owned();
     let promise = Promise { epsilon: 2.99991, delta: 1e-6 };
-    let trained = |name: &str, promise| Trained {
+    let trained = |name: &str, promise| TrainedModel {
         name: format!("{name}{text}"),
         about: own(),
         promise,
@@ -24,7 +20,7 @@ fn story(text: &str) -> Story {
         folder: own(),
         command: own(),
     };
-    let accounted = |name: &str, epsilon, bound, curve| Accounted {
+    let accounted = |name: &str, epsilon, bound, curve| AccountedEpsilon {
         name: format!("{name}{text}"),
         about: own(),
         epsilon,
@@ -77,12 +73,12 @@ fn story(text: &str) -> Story {
             picture: own(),
             command: own(),
         },
-        membership: Membership {
+        membership: MembershipStory {
             records: 2400,
             members: 1201,
             models: vec![attacked("overfitted", None), attacked("twin", Some(promise))],
         },
-        files: vec![Made { path: own(), link: own(), about: own() }],
+        files: vec![WrittenFile { path: own(), link: own(), about: own() }],
         next: vec![Next { command: own(), about: own() }],
         notes: vec![own()],
     }

@@ -5,7 +5,7 @@
 //! ```
 
 use reticent::report::digits;
-use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
+use reticent::report::plot::{Axis, Chart, Labels, Line, Stroke};
 use std::error::Error;
 use std::io::BufRead;
 
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         series.iter().flat_map(|(_, points)| points.iter().map(which)).collect()
     };
     let (x, y) = (asked.axis(0, &values(|point| point.0)), asked.axis(1, &values(|point| point.1)));
-    let curve = |(place, (label, points)): (usize, (String, Vec<(f64, f64)>))| Curve {
+    let curve = |(place, (label, points)): (usize, (String, Vec<(f64, f64)>))| Line {
         label,
         value: points.last().map(|(_, y)| digits::brief(*y)).unwrap_or_default(),
         stroke: Stroke::Solid(place),

@@ -5,7 +5,7 @@ use reticent::core::{Epsilon, Neighboring, Scale, Sensitivity};
 use reticent::noise::grid::Grid;
 use reticent::noise::mechanism::Laplace;
 use reticent::noise::sampler::uniform_below;
-use reticent::noise::{Entropy, Session};
+use reticent::noise::{Entropy, NoiseSession};
 use std::error::Error;
 
 const DRAWS: usize = 100_000;
@@ -39,7 +39,7 @@ fn percent(outputs: &[f64], holds: impl Fn(f64) -> bool) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
+    let mut session = NoiseSession::without_limit("row", Neighboring::AddRemove)?;
     println!("textbook sampler, {DRAWS} outputs per input, ε = {}", 1.0 / SCALE);
     for (input, other) in [(0.0, 1.0), (1.0, 0.0)] {
         let outputs: Vec<f64> = (0..DRAWS).map(|_| textbook(input, session.entropy())).collect();

@@ -2,13 +2,13 @@
 //! library: `cargo run --quiet --example hair_colours -- FILE.svg`.
 
 use reticent::core::{Epsilon, Event, Neighboring};
-use reticent::noise::mechanism::{Rule, Selection};
-use reticent::noise::{Mechanism, NoiseError, Session};
-use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
+use reticent::noise::mechanism::{PrivateSelection, SelectionRule};
+use reticent::noise::{Mechanism, NoiseError, NoiseSession};
+use reticent::report::plot::{Axis, Chart, Labels, Line, Stroke};
 use std::error::Error;
 
-const COLOURS: [&str; 4] = ["brown", "black", "blond", "red"];
-const COUNTS: [i128; 4] = [150, 70, 50, 30];
+const COLOURS: [&str; 4] = ["dark", "brown", "blond", "red"];
+const COUNTS: [i128; 4] = [500, 399, 60, 40];
 const EPSILON: f64 = 0.1;
 const DRAWS: u32 = 100_000;
 
@@ -41,7 +41,11 @@ fn permute_and_flip(epsilon: f64, factor: f64) -> [f64; 4] {
 }
 
 /// The shares of the candidates among many draws.
-fn drawn(selection: &Selection, count: u32, session: &mut Session) -> Result<[f64; 4], NoiseError> {
+fn drawn(
+    selection: &PrivateSelection,
+    count: u32,
+    session: &mut NoiseSession,
+) -> Result<[f64; 4], NoiseError> {
     let event = Event::Repeated { count: u64::from(count), event: Box::new(selection.event()) };
     let mut draws = session.draws(&event)?;
     let mut seen = [0u32; 4];
@@ -53,18 +57,18 @@ fn drawn(selection: &Selection, count: u32, session: &mut Session) -> Result<[f6
 
 /// The three ways to choose at some ε. Counts are whole numbers that one person moves by at most 1. They are
 /// monotone if a person is added or removed (no count moves against another), not if a person is replaced.
-fn selections(epsilon: f64) -> Result<[Selection; 3], Box<dyn Error>> {
-    let rule = |rule| -> Result<Selection, Box<dyn Error>> {
-        Ok(Selection::for_integers(rule, 1, Epsilon::new(epsilon)?)?)
+fn selections(epsilon: f64) -> Result<[PrivateSelection; 3], Box<dyn Error>> {
+    let rule = |rule| -> Result<PrivateSelection, Box<dyn Error>> {
+        Ok(PrivateSelection::for_integers(rule, 1, Epsilon::new(epsilon)?)?)
     };
-    let flip = rule(Rule::PermuteAndFlip)?.monotone()?;
-    Ok([rule(Rule::Exponential)?, rule(Rule::Exponential)?.monotone()?, flip])
+    let flip = rule(SelectionRule::PermuteAndFlip)?.monotone()?;
+    Ok([rule(SelectionRule::Exponential)?, rule(SelectionRule::Exponential)?.monotone()?, flip])
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("give the name of the picture, FILE.svg")?;
     // The counts are made up: no budget limits what is learnt about them.
-    let mut session = Session::without_limit("person", Neighboring::AddRemove)?;
+    let mut session = NoiseSession::without_limit("person", Neighboring::AddRemove)?;
     type Law = fn(f64, f64) -> [f64; 4];
     let laws: [(&str, Law, f64); 3] = [
         ("exponential, ε/2", exponential, 2.0),
@@ -89,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             marks.push((epsilon, drawn(&selections(epsilon)?[place], 10_000, &mut session)?[0]));
         }
         let grid = (0..=60).map(|step| 10f64.powf(-3.0 + f64::from(step) / 20.0));
-        curves.push(Curve {
+        curves.push(Line {
             label: name.to_owned(),
             value: format!("{:.5} at ε = 0.1", exact[0]),
             stroke: Stroke::Solid(place),
@@ -100,9 +104,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let chart = Chart {
         title: "How likely the private choice is the right one".to_owned(),
-        subtitle: "four hair colours, counts 150, 70, 50 and 30; lines: exactly; dots: drawn".to_owned(),
+        subtitle: "four hair colors, counts 500, 399, 60 and 40; lines: exact; dots: drawn".to_owned(),
         x: Axis::log("ε", 0.001, 1.0),
-        y: Axis::unit("probability of brown"),
+        y: Axis::unit("probability of dark"),
         labels: Labels::Below,
         curves,
     };

@@ -2,9 +2,9 @@
 //! `cargo run --quiet --example noise_laws -- FILE.svg`.
 
 use reticent::core::{Confidence, Delta, Epsilon, Neighboring, Sensitivity};
-use reticent::noise::Session;
+use reticent::noise::NoiseSession;
 use reticent::noise::mechanism::{Accuracy, Gaussian, Laplace, classical_sigma};
-use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
+use reticent::report::plot::{Axis, Chart, Labels, Line, Stroke};
 use std::error::Error;
 
 const DRAWS: usize = 100_000;
@@ -42,11 +42,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let epsilon = Epsilon::new(1.0)?;
     let laplace = Laplace::new(one, epsilon, DRAWS)?;
     let gaussian = Gaussian::new(one, epsilon, delta, DRAWS)?;
-    let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
+    let mut session = NoiseSession::without_limit("row", Neighboring::AddRemove)?;
     let zeros = vec![0.0; DRAWS];
     let laplace_draws = session.release(&laplace, &zeros)?.value;
     let gaussian_draws = session.release(&gaussian, &zeros)?.value;
-    let curve = |label: &str, value: &str, place, points, marks| Curve {
+    let curve = |label: &str, value: &str, place, points, marks| Line {
         label: label.to_owned(),
         value: value.to_owned(),
         stroke: Stroke::Solid(place),

@@ -3,8 +3,8 @@
 
 use reticent::accounting::rdp::{OutcomeRange, bad_outcome};
 use reticent::core::{Epsilon, Order, Probability};
-use reticent::report::digits::{Side, significant};
-use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
+use reticent::report::digits::{RoundingSide, significant};
+use reticent::report::plot::{Axis, Chart, Labels, Line, Stroke};
 use std::error::Error;
 
 const EPSILON: f64 = 0.1;
@@ -33,7 +33,8 @@ fn gaussian(probability: f64) -> Result<OutcomeRange, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("give the name of the picture, FILE.svg")?;
     let show = |range: OutcomeRange| {
-        let ends = [significant(range.lower, 3, Side::Down), significant(range.upper, 3, Side::Up)];
+        let ends =
+            [significant(range.lower, 3, RoundingSide::Down), significant(range.upper, 3, RoundingSide::Up)];
         format!("{:>10} to {:<10}", ends[0], ends[1])
     };
     println!("{:>9}  {:^24}  {:^24}  {:^24}", "with", "pure ε = 0.1", "(10, 0.1)-RDP", "Gaussian, σ = √50");
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let probabilities = (0..=60).map(|step| 10f64.powf(-6.0 + f64::from(step) / 10.0));
         let points: Result<Vec<(f64, f64)>, Box<dyn Error>> =
             probabilities.map(|p| Ok((p, law(p)?.upper / p))).collect();
-        curves.push(Curve {
+        curves.push(Line {
             label: (*name).to_owned(),
             value: String::new(),
             stroke: Stroke::Solid(place),

@@ -1,7 +1,7 @@
 //! A table as CSV, for tools that read nothing else:
 //! `cargo run --quiet --example rows -- FILE OUT.csv`.
 
-use reticent::data::{DataError, TableFile, write_csv_atomic};
+use reticent::data::{DataError, open_table, write_csv_atomic};
 use std::error::Error;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(input), Some(output)) = (words.next(), words.next()) else {
         return Err("give a table (.csv or .parquet) and the file to write, OUT.csv".into());
     };
-    let table = TableFile::open(Path::new(&input))?;
+    let table = open_table(Path::new(&input))?;
     let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
     let mut rows: Vec<Vec<String>> = Vec::new();
     // A pass streams the chosen columns; nothing is kept that the visitor does not keep.

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! The verbs that go these ways are requests of [`curator`]. Mechanisms know nothing of accountants: an [`Event`](core::Event) is the language between them. Nothing is drawn before its
-//! events are charged to a [`Session`](noise::Session): mechanisms, fits and trainers need the [`Permit`](core::Permit) that follows.
+//! events are charged to a [`NoiseSession`](noise::NoiseSession): mechanisms, fits and trainers need the [`Permit`](core::Permit) that follows.
 //! The command `reticent` is made of this crate alone.
 //!
 //! # The crates
@@ -39,11 +39,13 @@
 //! |---|---|---|
 //! | [`curator`] | the verbs as requests, sessions, model folders: begin here | [`curator::Request`], [`curator::Session`] |
 //! | [`core`] | the vocabulary: checked quantities, events, certificates, directed rounding | [`core::Event`], [`core::Certificate`] |
-//! | [`noise`] | the only entropy source, exact samplers, mechanisms, queries | [`noise::Session`], [`noise::query`] |
+//! | [`noise`] | the only entropy source, exact samplers, mechanisms, queries | [`noise::NoiseSession`], [`noise::query`] |
 //! | [`accounting`] | composition theorems, Rényi and tight accountants, calibration | [`accounting::Accountant`] |
-//! | [`data`] | CSV and Parquet, the public schema, encoders, splits, images, arrays | [`data::TableFile`], [`data::Schema`] |
+//! | [`files`] | atomic writes, lock files | [`files::write_atomic`] |
+//! | [`data`] | tables (CSV, Parquet, Arrow, memory), the public schema, encoders, splits, images, arrays | [`data::Table`], [`data::Schema`] |
 //! | [`erm`] | linear models by output, objective and gradient perturbation | [`erm::fit()`] |
 //! | [`train`] | networks by DP-SGD: sampling, clipping, noise, checkpoints | [`train::PrivacyPlan`], [`train::Trainer`] |
+//! | `burn` | modules of the Burn framework, behind the feature `burn` | `burn::BurnModel` |
 //! | [`attack`] | models under attack: reference models and canaries | [`attack::ReferencePlan`] |
 //! | [`audit`] | attacks on scores, lower bounds on ε, risk of records and groups | [`audit::examine`], [`audit::bound`] |
 //! | [`report`] | the page for whoever assesses a risk, charts, digits | [`report::html`] |
@@ -56,12 +58,12 @@
 //! **Release**: a number about private rows, with its interval and its cost.
 //!
 //! ```
-//! use reticent::curator::release::{Question, Release};
+//! use reticent::curator::release::{ReleaseQuestion, Release};
 //! use reticent::curator::{Planned, Request, Session};
 //! # let folder = tempfile::tempdir()?;
 //! # let file = folder.path().join("people.csv");
 //! std::fs::write(&file, "age\n30\n41\n57\n")?;
-//! let count = Release::new(&file, Question::Count { column: None, error: None }, 1.0);
+//! let count = Release::new(&file, ReleaseQuestion::Count { column: None, error: None }, 1.0);
 //! let released = count.check()?.run(&mut Session::without_limit()?)?;
 //! println!("{:?}, cost {}", released.found, released.certificate.guarantee);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -83,11 +85,11 @@
 //! **Account**: what a training run costs, known from both sides; the upper end is the claim.
 //!
 //! ```
-//! use reticent::curator::account::{Account, Found, Happened, Question, Training};
+//! use reticent::curator::account::{Account, AccountResult, Activity, AccountQuestion, TrainingShorthand};
 //!
-//! let training = Training { noise_multiplier: Some(1.0), sampling_rate: Some(0.01), steps: Some(1000), ..Training::default() };
-//! let question = Question::Epsilon { delta: 1e-5, width: None };
-//! let Found::Epsilon(epsilon) = Account::new(question, Happened::Training(training)).answer()?.found else { unreachable!() };
+//! let training = TrainingShorthand { noise_multiplier: Some(1.0), sampling_rate: Some(0.01), steps: Some(1000), ..TrainingShorthand::default() };
+//! let question = AccountQuestion::Epsilon { delta: 1e-5, width: None };
+//! let AccountResult::Epsilon(epsilon) = Account::new(question, Activity::Training(training)).answer()?.found else { unreachable!() };
 //! assert!(epsilon.lower > 1.82823 && epsilon.upper < 1.82824);
 //! # Ok::<(), reticent::curator::Refusal>(())
 //! ```
@@ -95,7 +97,7 @@
 //! **Audit**: what scores of records that were put in by coin prove about ε, whichever tool trained the model.
 //!
 //! ```
-//! use reticent::curator::audit::{Audit, Drawn, Outcome, Scores};
+//! use reticent::curator::audit::{Audit, Drawn, Outcome, ScoreAudit};
 //! use reticent::curator::{Planned, Request, Session};
 //! # let folder = tempfile::tempdir()?;
 //! # let scores = folder.path().join("scores.csv");
@@ -105,7 +107,7 @@
 //!     format!("{},{}\n", if member && told { 2000 } else { score }, u8::from(member))
 //! });
 //! std::fs::write(&scores, "score,member\n".to_owned() + &lines.collect::<String>())?;
-//! let request = Audit::Scores(Scores { scores, drawn: Some(Drawn::Coins(0.5)), ..Scores::default() });
+//! let request = Audit::Scores(ScoreAudit { scores, drawn: Some(Drawn::Coins(0.5)), ..ScoreAudit::default() });
 //! let Outcome::Found(found) = request.check()?.run(&mut Session::without_limit()?)? else { unreachable!() };
 //! assert!(found.findings.epsilon_lower.is_some_and(|bound| bound.value > 1.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -114,10 +116,13 @@
 pub use reticent_accounting as accounting;
 pub use reticent_attack as attack;
 pub use reticent_audit as audit;
+#[cfg(feature = "burn")]
+pub use reticent_burn as burn;
 pub use reticent_core as core;
 pub use reticent_curator as curator;
 pub use reticent_data as data;
 pub use reticent_erm as erm;
+pub use reticent_files as files;
 pub use reticent_noise as noise;
 pub use reticent_report as report;
 pub use reticent_train as train;

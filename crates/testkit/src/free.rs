@@ -1,7 +1,7 @@
 //! Draws that nobody limits, for testers that make millions of them.
 
 use reticent_core::{Event, Ledger, LedgerError, Neighboring, Plan};
-use reticent_noise::{Draws, Mechanism, NoiseError, PaidSource, Released, Releaser, Session};
+use reticent_noise::{Draws, Mechanism, NoiseError, NoiseSession, PaidSource, Released, Releaser};
 
 /// A ledger that refuses nothing and keeps nothing.
 struct Forgetful;
@@ -19,7 +19,7 @@ impl Ledger for Forgetful {
 /// A source of releases under whichever neighbouring relation, in a session whose ledger keeps no record. The data of a tester
 /// belong to nobody.
 pub struct Free {
-    session: Session,
+    session: NoiseSession,
 }
 
 impl Free {
@@ -29,7 +29,7 @@ impl Free {
     /// [`NoiseError::Entropy`] when the operating system gives no randomness.
     pub fn new() -> Result<Self, NoiseError> {
         let ledger = Box::new(Forgetful);
-        Ok(Self { session: Session::new("data of a tester", "row", Neighboring::AddRemove, ledger)? })
+        Ok(Self { session: NoiseSession::new("data of a tester", "row", Neighboring::AddRemove, ledger)? })
     }
 
     /// The right to draw an event, as often as the tester likes.

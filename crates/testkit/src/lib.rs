@@ -9,6 +9,7 @@
 //! | [`replay`] | does the data reach an answer only through its mechanisms? |
 //! | [`rank`] | do two measurements rise together? |
 //! | [`twins`] | deliberately broken mechanisms that the testers must catch |
+//! | [`contract`] | does an engine or a model bound what every unit adds to a gradient sum? |
 //! | [`budget`] | how often may all this fail by chance? |
 //!
 //! The suites are in `tests/`. Every run draws fresh randomness.
@@ -36,6 +37,7 @@
 //! far below the same 10⁻⁷, and a miss fails the run.
 
 pub mod budget;
+pub mod contract;
 pub mod exact;
 pub mod free;
 pub mod goodness;

@@ -1,16 +1,15 @@
 //! Accuracy both ways: stated errors and intervals hold as often as they say, and the ε asked for an
 //! error gives that error.
-#![allow(clippy::unwrap_used)]
 
 use reticent_core::{Confidence, Delta, Epsilon, Neighboring, Scale, Sensitivity};
 use reticent_noise::entropy::Bits;
 use reticent_noise::mechanism::{
-    Accuracy, DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse,
-    Rule, Selection, StudentT,
+    Accuracy, DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, PrivateSelection,
+    RandomizedResponse, SelectionRule, StudentT,
 };
 use reticent_noise::query::{
-    BoundedSum, Noise, Quantile, RankTable, Terms, best_price, count, even_candidates, histogram, mean, mode,
-    proportion, sum,
+    BoundedSum, NoiseKind, Quantile, QueryTerms, RankTable, best_price, count, even_candidates, histogram,
+    mean, mode, proportion, sum,
 };
 use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::Ledger;
@@ -145,8 +144,8 @@ fn the_epsilon_for_an_error_gives_that_error() {
         }
         for asked in [5.0, 80.0] {
             let s = sensitivity(2.0);
-            let e = Selection::epsilon_for_error(s, asked, 100, 1, c).unwrap();
-            let m = Selection::new(Rule::Exponential, s, e).unwrap();
+            let e = PrivateSelection::epsilon_for_error(s, asked, 100, 1, c).unwrap();
+            let m = PrivateSelection::new(SelectionRule::Exponential, s, e).unwrap();
             check_round_trip("exponential mechanism", asked, m.shortfall(100, 1, c).unwrap(), 0.98 * asked);
         }
     }
@@ -175,8 +174,8 @@ fn intervals_cover() {
         println!("{what}: {misses} of {ANSWERS} intervals miss");
         ledger.expect(what, too_many(misses, ANSWERS, 0.05));
     };
-    let pure = Terms::pure(epsilon(0.5));
-    let replace = Terms { neighboring: Neighboring::ReplaceOne, ..pure };
+    let pure = QueryTerms::pure(epsilon(0.5));
+    let replace = QueryTerms { neighboring: Neighboring::ReplaceOne, ..pure };
     let rows: Vec<f64> = (0..200).map(|i| f64::from(i % 37) * 0.31).collect();
     let (low, high) = (-1.0, 12.0);
     let mut gathered = BoundedSum::new(low, high, false).unwrap();
@@ -184,8 +183,8 @@ fn intervals_cover() {
     let total: f64 = rows.iter().sum();
     let average = total / rows.len() as f64;
 
-    for noise in [Noise::Laplace, Noise::Gaussian, Noise::DiscreteGaussian] {
-        let t = if noise == Noise::Laplace { pure } else { Terms { noise, delta: delta(), ..pure } };
+    for noise in [NoiseKind::Laplace, NoiseKind::Gaussian, NoiseKind::DiscreteGaussian] {
+        let t = if noise == NoiseKind::Laplace { pure } else { QueryTerms { noise, delta: delta(), ..pure } };
         check(&format!("count, {noise:?}"), misses(|e| (120.0, count(e, &t, 120).unwrap().interval[0])));
         check(
             &format!("histogram, {noise:?}"),
@@ -211,7 +210,9 @@ fn intervals_cover() {
     rows.iter().for_each(|row| table.add(*row));
     let mut sorted = rows.clone();
     sorted.sort_by(f64::total_cmp);
-    for terms in [Terms { epsilon: epsilon(5.0), ..pure }, Terms { epsilon: epsilon(5.0), ..replace }] {
+    for terms in
+        [QueryTerms { epsilon: epsilon(5.0), ..pure }, QueryTerms { epsilon: epsilon(5.0), ..replace }]
+    {
         for (level, place) in [(0.5, 99), (0.25, 49)] {
             let quantile = Quantile::new(level).unwrap();
             let answer =
@@ -225,7 +226,7 @@ fn intervals_cover() {
     check(
         "mode",
         misses(|e| {
-            let answer = mode(e, &pure, Rule::PermuteAndFlip, &cells).unwrap();
+            let answer = mode(e, &pure, SelectionRule::PermuteAndFlip, &cells).unwrap();
             (40.0 - cells[answer.value] as f64, answer.interval[0])
         }),
     );
@@ -235,7 +236,7 @@ fn intervals_cover() {
     check(
         "best price",
         misses(|e| {
-            let answer = best_price(e, &replace, Rule::Exponential, &prices, &rows).unwrap();
+            let answer = best_price(e, &replace, SelectionRule::Exponential, &prices, &rows).unwrap();
             (best - revenue[answer.value], answer.interval[0])
         }),
     );

@@ -5,7 +5,6 @@
 //! Thresholds on noisy counts are the mechanism suite's business (`stable_histogram`). Reuse of generator state across
 //! `fork` is tested where the generator lives, in `reticent-noise`; timing has its own suite, and
 //! sizes and domains read off the data are the replay suite's business.
-#![allow(clippy::unwrap_used)]
 
 use dashu_int::UBig;
 use dashu_int::ops::{DivRem, SquareRoot};
@@ -13,11 +12,11 @@ use num_bigint::BigUint;
 use proptest::prelude::*;
 use reticent_core::{Delta, Epsilon, Neighboring, Scale, Sensitivity};
 use reticent_noise::Entropy;
-use reticent_noise::bulk::{BulkGaussian, Effort};
+use reticent_noise::bulk::{BulkGaussian, Parallelism};
 use reticent_noise::entropy::{Bits, SeededForTests};
-use reticent_noise::mechanism::{Gaussian, Laplace, Rule, Selection, StudentT};
+use reticent_noise::mechanism::{Gaussian, Laplace, PrivateSelection, SelectionRule, StudentT};
 use reticent_noise::query::{
-    BoundedSum, Quantile, RankTable, Terms, best_price, even_candidates, mean, mode, sum,
+    BoundedSum, Quantile, QueryTerms, RankTable, best_price, even_candidates, mean, mode, sum,
 };
 use reticent_testkit::budget::Ledger;
 use reticent_testkit::free::Free;
@@ -164,7 +163,7 @@ fn gaussian_noise_cannot_be_inverted() {
     let mut draws = free.draws(&bulk.event()).unwrap();
     let mut ours = |x: f32| {
         let mut values = vec![x; length];
-        bulk.add_noise(&mut values, &mut draws, Effort { threads: 1 }).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Parallelism { threads: 1 }).unwrap();
         let hits = values.chunks_exact(2).filter(|pair| inverts(f64::from(pair[0]), f64::from(pair[1])));
         let hits = hits.count() as u64;
         [hits, pairs - hits]
@@ -173,7 +172,8 @@ fn gaussian_noise_cannot_be_inverted() {
     ledger.expect("bulk Gaussian", two_sample_chi_square(&at_zero, &at_shift).p_value);
 }
 
-const RULES: [Rule; 3] = [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax];
+const RULES: [SelectionRule; 3] =
+    [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::ReportNoisyMax];
 
 /// Scores whose exponentials underflow crash or bias other libraries.
 #[test]
@@ -182,8 +182,8 @@ fn extreme_scores_neither_fail_nor_underflow() {
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     for rule in RULES {
         for loss in [1e-5, 0.1, 1.0, 100.0] {
-            let plain = Selection::for_integers(rule, 1, epsilon(loss)).unwrap();
-            let real = Selection::new(rule, sensitivity(1.0), epsilon(loss)).unwrap();
+            let plain = PrivateSelection::for_integers(rule, 1, epsilon(loss)).unwrap();
+            let real = PrivateSelection::new(rule, sensitivity(1.0), epsilon(loss)).unwrap();
             for selection in [plain.clone(), plain.monotone().unwrap(), real] {
                 let far = 1e6 / loss;
                 // Lists with one clear best, however far below zero or above it lies.
@@ -228,7 +228,7 @@ fn a_million_ties_have_a_median() {
     (0..1_000_000).for_each(|_| table.add(50.0));
     for loss in [0.1, 0.3, 1.0] {
         for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
-            let terms = Terms { neighboring, ..Terms::pure(epsilon(loss)) };
+            let terms = QueryTerms { neighboring, ..QueryTerms::pure(epsilon(loss)) };
             let answer = table.quantile(&mut free, &terms, Quantile::MEDIAN).unwrap();
             assert_eq!(answer.value, 50.0);
         }
@@ -247,7 +247,7 @@ fn odd_values_give_ordinary_answers() {
             }
         }
     }
-    let terms = Terms::pure(epsilon(1.0));
+    let terms = QueryTerms::pure(epsilon(1.0));
     let mut gathered = BoundedSum::new(-10.0, 20.0, false).unwrap();
     let mut table = RankTable::new(vec![-1.0, -0.0, 3.0]).unwrap();
     for value in odd {
@@ -259,14 +259,19 @@ fn odd_values_give_ordinary_answers() {
     assert!((-10.0..=20.0).contains(&answer.value) && answer.interval[0].iter().all(|v| v.is_finite()));
     assert!(sum(&mut free, &terms, &gathered).unwrap().value.is_finite());
     assert!(table.quantile(&mut free, &terms, Quantile::MEDIAN).unwrap().value.is_finite());
-    assert!(best_price(&mut free, &terms, Rule::PermuteAndFlip, &[1.0, 2.0], &odd).unwrap().value < 2);
+    assert!(
+        best_price(&mut free, &terms, SelectionRule::PermuteAndFlip, &[1.0, 2.0], &odd).unwrap().value < 2
+    );
     for bad in odd.into_iter().filter(|price| !price.is_finite() || *price <= 0.0) {
-        assert!(best_price(&mut free, &terms, Rule::Exponential, &[1.0, bad], &[1.0]).is_err(), "{bad}");
+        assert!(
+            best_price(&mut free, &terms, SelectionRule::Exponential, &[1.0, bad], &[1.0]).is_err(),
+            "{bad}"
+        );
     }
     // Nothing gathered at all is data too, and must not be an error.
     let empty = BoundedSum::new(0.0, 1.0, false).unwrap();
     assert!(mean(&mut free, &terms, &empty, None).unwrap().value.is_finite());
-    assert!(mode(&mut free, &terms, Rule::Exponential, &[0, 0, 0]).unwrap().value < 3);
+    assert!(mode(&mut free, &terms, SelectionRule::Exponential, &[0, 0, 0]).unwrap().value < 3);
     let empty = RankTable::new(vec![0.0, 1.0]).unwrap();
     assert!(empty.quantile(&mut free, &terms, Quantile::MEDIAN).is_ok());
 }
@@ -300,7 +305,7 @@ fn sums_do_not_depend_on_order() {
 #[test]
 fn sums_do_not_overflow() {
     let mut free = Free::new().unwrap();
-    let terms = Terms::pure(epsilon(1e9));
+    let terms = QueryTerms::pure(epsilon(1e9));
     let limit = (1u64 << 52) as f64;
     let mut top = BoundedSum::new(-limit, limit, true).unwrap();
     // 2^52 · 3000 is beyond 2^63.

@@ -1,13 +1,12 @@
 //! Bulk noise, whole mechanisms and the two arithmetics against exact distributions.
-#![allow(clippy::unwrap_used)]
 
 use dashu_int::UBig;
 use reticent_core::special::normal_cdf;
 use reticent_core::{Delta, Epsilon, Event, Plan, Scale, Sensitivity, Unlimited, charge};
-use reticent_noise::bulk::{BulkGaussian, Effort, NoiseAhead};
+use reticent_noise::bulk::{BulkGaussian, NoiseAhead, Parallelism};
 use reticent_noise::mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse, Rule,
-    Selection, StudentT,
+    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, PrivateSelection,
+    RandomizedResponse, SelectionRule, StudentT,
 };
 use reticent_noise::sampler::{self, DiscreteGaussianSampler, DiscreteLaplaceSampler, Dyadic, big};
 use reticent_noise::{Entropy, Mechanism};
@@ -77,7 +76,7 @@ fn bulk_noise_is_normal_and_independent() {
     let mut first: Vec<f64> = Vec::new();
     for threads in [1, 2, 4] {
         let mut values = vec![0f32; MILLION];
-        bulk.add_noise(&mut values, &mut draws, Effort { threads }).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Parallelism { threads }).unwrap();
         let noise: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
         ledger.expect(&format!("{threads} threads, lag 1"), {
             correlation(pearson(&noise[1..], &noise[..MILLION - 1]), MILLION - 1)
@@ -99,6 +98,38 @@ fn bulk_noise_is_normal_and_independent() {
 }
 
 #[test]
+fn bulk_noise_has_the_counts_of_a_normal() {
+    let mut ledger = Ledger::open("distributions::bulk_counts");
+    let mut free = Free::new().unwrap();
+    let bulk = BulkGaussian::new(sensitivity(1.0), scale(1.0), MILLION).unwrap();
+    let mut draws = free.draws(&Event::Repeated { count: 20, event: Box::new(bulk.event()) }).unwrap();
+    // Intervals of 1/32 from −4 to 4, the outermost without an end.
+    let place = |value: f32| ((f64::from(value) + 4.0) * 32.0).clamp(0.0, 255.0) as usize;
+    let below = |end: usize| match end {
+        0 => 0.0,
+        256 => 1.0,
+        _ => normal_cdf(end as f64 / 32.0 - 4.0),
+    };
+    let probabilities: Vec<f64> = (0..256).map(|i| below(i + 1) - below(i)).collect();
+    let (mut counts, mut values) = (vec![0u64; 256], vec![0f32; MILLION]);
+    for _ in 0..20 {
+        values.fill(0.0);
+        bulk.add_noise(&mut values, &mut draws, Parallelism { threads: 2 }).unwrap();
+        values.iter().for_each(|value| counts[place(*value)] += 1);
+    }
+    ledger.expect("counts", chi_square(&counts, &probabilities).p_value);
+    // The broken twin has 0.5 % too little noise.
+    let mut of_twin = vec![0u64; 256];
+    for _ in 0..20 {
+        values.fill(0.0);
+        let mut draws = free.draws(&bulk.event()).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Parallelism { threads: 2 }).unwrap();
+        values.iter().for_each(|value| of_twin[place(value * 0.995)] += 1);
+    }
+    assert!(chi_square(&of_twin, &probabilities).p_value < 1e-6);
+}
+
+#[test]
 fn noise_drawn_ahead_has_the_same_law() {
     let mut ledger = Ledger::open("distributions::bulk_ahead");
     let bulk = BulkGaussian::new(sensitivity(1.0), scale(3.0), MILLION).unwrap();
@@ -115,7 +146,7 @@ fn noise_drawn_ahead_has_the_same_law() {
             }
         });
         drawing.finish().unwrap();
-        bulk.add_ahead(&mut values, &mut ahead, Effort { threads }).unwrap();
+        bulk.add_ahead(&mut values, &mut ahead, Parallelism { threads }).unwrap();
         let mut noise: Vec<f64> = values.iter().map(|v| f64::from(*v) - 5.0).collect();
         ledger.expect("lag 1", correlation(pearson(&noise[1..], &noise[..MILLION - 1]), MILLION - 1));
         if last.is_empty() {
@@ -155,24 +186,24 @@ fn selections() {
     let mut free = Free::new().unwrap();
     let scores = [0i128, 1, 5, 5, -3, 2];
     let reals = scores.map(|s| s as f64);
-    let mut tally = |selection: &Selection| {
+    let mut tally = |selection: &PrivateSelection| {
         let mut seen = vec![0u64; scores.len()];
         let mut draws = free.draws(&selection.event()).unwrap();
         (0..MILLION / 2).for_each(|_| seen[draws.draw(selection, &scores).unwrap()] += 1);
         seen
     };
-    for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
+    for rule in [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::ReportNoisyMax] {
         let expected = |rate: f64| match rule {
-            Rule::Exponential => exact::exponential_mechanism(&reals, rate),
-            Rule::PermuteAndFlip => exact::permute_and_flip(&reals, rate),
-            Rule::ReportNoisyMax => exact::report_noisy_max(&scores, 1.0 / rate),
+            SelectionRule::Exponential => exact::exponential_mechanism(&reals, rate),
+            SelectionRule::PermuteAndFlip => exact::permute_and_flip(&reals, rate),
+            SelectionRule::ReportNoisyMax => exact::report_noisy_max(&scores, 1.0 / rate),
         };
-        let plain = Selection::for_integers(rule, 1, epsilon(0.8)).unwrap();
+        let plain = PrivateSelection::for_integers(rule, 1, epsilon(0.8)).unwrap();
         ledger.expect(&format!("{rule:?}"), chi_square(&tally(&plain), &expected(0.4)).p_value);
         let monotone = plain.monotone().unwrap();
         let seen = tally(&monotone);
         ledger.expect(&format!("{rule:?}, monotone"), chi_square(&seen, &expected(0.8)).p_value);
-        let wide = Selection::for_integers(rule, 3, epsilon(0.8)).unwrap();
+        let wide = PrivateSelection::for_integers(rule, 3, epsilon(0.8)).unwrap();
         let seen = tally(&wide);
         ledger.expect(&format!("{rule:?}, sensitivity 3"), chi_square(&seen, &expected(0.4 / 3.0)).p_value);
     }

@@ -1,18 +1,17 @@
 //! Extreme arguments: each is a typed error or a mechanism whose draws are finite; nothing panics and
 //! nothing hangs.
-#![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use reticent_core::{Confidence, Delta, Epsilon, Neighboring, Probability, Scale, Sensitivity};
-use reticent_noise::bulk::{BulkGaussian, Effort};
+use reticent_noise::bulk::{BulkGaussian, Parallelism};
 use reticent_noise::grid::Grid;
 use reticent_noise::mechanism::{
-    Accuracy, DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse,
-    Rule, Selection, StudentT, classical_sigma, compare_rules, short_classical_sigma,
+    Accuracy, DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, PrivateSelection,
+    RandomizedResponse, SelectionRule, StudentT, classical_sigma, compare_rules, short_classical_sigma,
 };
 use reticent_noise::query::{
-    BoundedSum, Noise, Quantile, RankTable, Terms, best_price, count, counts, even_candidates, histogram,
-    mean, mode, proportion, sum,
+    BoundedSum, NoiseKind, Quantile, QueryTerms, RankTable, best_price, count, counts, even_candidates,
+    histogram, mean, mode, proportion, sum,
 };
 use reticent_noise::{Mechanism, NoiseError};
 use reticent_testkit::free::Free;
@@ -108,8 +107,9 @@ fn arguments() -> impl Strategy<Value = Arguments> {
         .prop_map(|(x, n, pick)| Arguments { x, n, pick })
 }
 
-const RULES: [Rule; 3] = [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax];
-const NOISES: [Noise; 3] = [Noise::Laplace, Noise::Gaussian, Noise::DiscreteGaussian];
+const RULES: [SelectionRule; 3] =
+    [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::ReportNoisyMax];
+const NOISES: [NoiseKind; 3] = [NoiseKind::Laplace, NoiseKind::Gaussian, NoiseKind::DiscreteGaussian];
 
 fn finite(what: &str, a: &Arguments, values: &[f64]) {
     assert!(values.iter().all(|v| v.is_finite()), "{what}: {values:?} from {a:?}");
@@ -218,13 +218,13 @@ fn attempt(a: &Arguments, free: &mut Free) -> Result<(), NoiseError> {
             finite("estimate", a, &[estimate.value, estimate.interval[0], estimate.interval[1]]);
         }
         14 => {
-            let m = Selection::new(rule, Sensitivity::new(x0)?, Epsilon::new(x1)?)?;
+            let m = PrivateSelection::new(rule, Sensitivity::new(x0)?, Epsilon::new(x1)?)?;
             let m = if a.n[0].is_multiple_of(2) { m.monotone()? } else { m };
             assert!(free.draw(&m, &m.points(&a.x))? < 5, "{a:?}");
             assert!(m.shortfall(a.n[1], a.n[2], Confidence::new(x2)?)? >= 0.0, "{a:?}");
         }
         15 => {
-            let m = Selection::for_integers(rule, a.n[0], Epsilon::new(x1)?)?;
+            let m = PrivateSelection::for_integers(rule, a.n[0], Epsilon::new(x1)?)?;
             assert!(free.draw(&m, &m.points(&a.x))? < 5, "{a:?}");
             assert!(free.draw(&m, &[i128::MIN, i128::MAX, i128::from(a.n[1])])? < 3, "{a:?}");
         }
@@ -240,7 +240,7 @@ fn attempt(a: &Arguments, free: &mut Free) -> Result<(), NoiseError> {
             let m = BulkGaussian::new(Sensitivity::new(x0)?, sigma, 3)?;
             let mut values = [x2 as f32, x3 as f32, f32::NAN];
             let mut draws = free.draws(&m.event())?;
-            m.add_noise(&mut values, &mut draws, Effort { threads: a.n[0] as usize % 9 })?;
+            m.add_noise(&mut values, &mut draws, Parallelism { threads: a.n[0] as usize % 9 })?;
             let unbounded = sigma.get() > 1e30;
             assert!(values.iter().all(|v| v.is_finite() || unbounded), "{a:?}: {values:?}");
             m.delta_up(Epsilon::new(x2)?)?;
@@ -262,8 +262,10 @@ fn attempt(a: &Arguments, free: &mut Free) -> Result<(), NoiseError> {
             counts(free, &t, &a.n)?;
             histogram(free, &t, &a.n)?;
             finite("proportion", a, &[proportion(free, &t, a.n[0], a.n[1], None)?.value]);
-            assert!(mode(free, &Terms { delta: Delta::ZERO, ..t }, rule, &a.n)?.value < 3);
-            assert!(best_price(free, &Terms { delta: Delta::ZERO, ..t }, rule, &[x1, x2], &a.x)?.value < 2);
+            assert!(mode(free, &QueryTerms { delta: Delta::ZERO, ..t }, rule, &a.n)?.value < 3);
+            assert!(
+                best_price(free, &QueryTerms { delta: Delta::ZERO, ..t }, rule, &[x1, x2], &a.x)?.value < 2
+            );
         }
         _ => {
             let (low, high) = (-x1.abs().min(1e300), x2.abs().min(1e300));
@@ -280,11 +282,16 @@ fn attempt(a: &Arguments, free: &mut Free) -> Result<(), NoiseError> {
 }
 
 /// Terms from arguments.
-fn query_terms(a: &Arguments) -> Result<Terms, NoiseError> {
+fn query_terms(a: &Arguments) -> Result<QueryTerms, NoiseError> {
     let neighboring = if a.n[2].is_multiple_of(2) { Neighboring::AddRemove } else { Neighboring::ReplaceOne };
     let noise = NOISES[a.pick % 3];
-    let delta = if noise == Noise::Laplace { 0.0 } else { a.x[4] };
-    Ok(Terms { neighboring, noise, delta: Delta::new(delta)?, ..Terms::pure(Epsilon::new(a.x[3])?) })
+    let delta = if noise == NoiseKind::Laplace { 0.0 } else { a.x[4] };
+    Ok(QueryTerms {
+        neighboring,
+        noise,
+        delta: Delta::new(delta)?,
+        ..QueryTerms::pure(Epsilon::new(a.x[3])?)
+    })
 }
 
 proptest! {
@@ -315,11 +322,12 @@ fn scales_from_1e_minus_300_to_1e300() {
         for drawn in reals {
             assert!(drawn[0] != size && (drawn[0] / size).abs() < 1e4, "1e{exponent}: {drawn:?}");
         }
-        let selection = Selection::new(Rule::PermuteAndFlip, sensitivity(size), epsilon(1.0)).unwrap();
+        let selection =
+            PrivateSelection::new(SelectionRule::PermuteAndFlip, sensitivity(size), epsilon(1.0)).unwrap();
         assert_eq!(free.draw(&selection, &selection.points(&[0.0, 1e3 * size])).unwrap(), 1);
         let mut gathered = BoundedSum::new(-size, size, false).unwrap();
         (0..100).for_each(|_| gathered.add(size));
-        let answer = mean(&mut free, &Terms::pure(epsilon(1e6)), &gathered, None).unwrap();
+        let answer = mean(&mut free, &QueryTerms::pure(epsilon(1e6)), &gathered, None).unwrap();
         assert!((answer.value / size - 1.0).abs() < 1e-3, "1e{exponent}: {answer:?}");
     }
     // Subnormal scales are refused where no grid fits below them.
@@ -343,7 +351,7 @@ fn integers_at_their_limits() {
     let drawn = free.draw(&gaussian, &[i128::from(i64::MAX), i128::from(i64::MIN), i128::MAX]).unwrap();
     assert!((drawn[0] - i128::from(i64::MAX)).abs() < 1000 && (drawn[1] - i128::from(i64::MIN)).abs() < 1000);
     assert!(drawn[2] > 1 << 60);
-    let answer = count(&mut free, &Terms::pure(epsilon(1.0)), u64::MAX).unwrap();
+    let answer = count(&mut free, &QueryTerms::pure(epsilon(1.0)), u64::MAX).unwrap();
     assert!((answer.value - i128::from(u64::MAX)).abs() < 1000);
 }
 
@@ -378,7 +386,7 @@ fn a_sum_at_small_epsilon_returns() {
     let answer = in_time(|| {
         let mut gathered = BoundedSum::new(0.0, 1.99, false).unwrap();
         (0..100).for_each(|i| gathered.add(f64::from(i) / 100.0));
-        sum(&mut Free::new().unwrap(), &Terms::pure(epsilon(0.005)), &gathered)
+        sum(&mut Free::new().unwrap(), &QueryTerms::pure(epsilon(0.005)), &gathered)
     });
     assert!(answer.is_some_and(|answer| answer.is_ok()), "no answer within ten seconds at epsilon 0.005");
 }
@@ -391,7 +399,7 @@ fn means_over_the_widest_bounds_are_numbers() {
     let mut gathered = accepted.into_iter().find_map(Result::ok).unwrap();
     (0..10).for_each(|_| gathered.add(f64::MIN));
     for _ in 0..20 {
-        let answer = mean(&mut free, &Terms::pure(epsilon(1000.0)), &gathered, None).unwrap();
+        let answer = mean(&mut free, &QueryTerms::pure(epsilon(1000.0)), &gathered, None).unwrap();
         assert!(answer.value < 0.0 && answer.interval[0].iter().all(|v| v.is_finite()), "{answer:?}");
     }
 }
@@ -404,7 +412,7 @@ fn bulk_noise_is_finite_at_every_accepted_sigma() {
         let Ok(bulk) = BulkGaussian::new(sensitivity(sigma), scale(sigma), 100) else { continue };
         let mut values = vec![0f32; 100];
         let mut draws = free.draws(&bulk.event()).unwrap();
-        bulk.add_noise(&mut values, &mut draws, Effort { threads: 1 }).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Parallelism { threads: 1 }).unwrap();
         assert!(values.iter().all(|v| v.is_finite()), "sigma 1e{exponent}: {:?}", &values[..4]);
     }
 }
@@ -412,7 +420,7 @@ fn bulk_noise_is_finite_at_every_accepted_sigma() {
 /// Inputs that a mechanism calls neighbours must be neighbours after it has rounded them.
 #[test]
 fn distances_are_those_of_the_rounded_inputs() {
-    let real = Selection::new(Rule::PermuteAndFlip, sensitivity(1.0), epsilon(1.0)).unwrap();
+    let real = PrivateSelection::new(SelectionRule::PermuteAndFlip, sensitivity(1.0), epsilon(1.0)).unwrap();
     let apart = |a: [f64; 2], b: [f64; 2]| real.distance(&real.points(&a), &real.points(&b));
     assert!(apart([0.0, 0.0], [1.0, -1.0]) <= 1.0);
     assert!(apart([f64::NAN, 0.0], [1e9, 0.0]) > 1.0, "not a number counts as 0");

@@ -1,13 +1,11 @@
 //! Filters against the best analyst there is: one who knows the two data sets and chooses the next question by the
 //! answers, found exactly by dynamic programming over discrete mechanisms.
 
-#![allow(clippy::unwrap_used)]
-
-use reticent_accounting::filter::{Budget, Filter, Odometer, Rule};
-use reticent_accounting::{Accountant, Method};
+use reticent_accounting::filter::{Budget, Filter, FilterRule, Odometer};
+use reticent_accounting::{Accountant, CompositionMethod};
 use reticent_core::special::normal_tail;
 use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Order, Permit, Plan};
-use reticent_noise::Session;
+use reticent_noise::NoiseSession;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -145,11 +143,13 @@ fn by_filter(filter: &Filter, question: Question) -> Option<Filter> {
 
 #[test]
 fn no_analyst_exceeds_a_filter() {
-    let order = Rule::Renyi(Order::new(6.0).unwrap());
+    let order = FilterRule::Renyi(Order::new(6.0).unwrap());
     let mut largest: f64 = 0.0;
     for questions in [&PURE, &LEAKY] {
         for (epsilon, delta) in [(1.0, 0.01), (0.5, 0.05), (1.5, 0.02), (0.3, 0.06)] {
-            for rule in [Rule::Best, Rule::Basic, Rule::Gaussian, order, Rule::Approximate] {
+            for rule in
+                [FilterRule::Best, FilterRule::Basic, FilterRule::Gaussian, order, FilterRule::Approximate]
+            {
                 let filter = Filter::new(total(epsilon, delta), Neighboring::AddRemove, rule).unwrap();
                 let found = exact_delta(questions, &filter, &by_filter, epsilon, 24);
                 println!("{rule:?} at ({epsilon}, {delta}): {found:.3e}");
@@ -174,7 +174,7 @@ impl Twin {
         after[PURE.iter().position(|one| one.units == question.units).unwrap()] += 1;
         let mut known = self.known.borrow_mut();
         let meets = known.entry(after).or_insert_with(|| {
-            let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+            let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
             for (question, count) in PURE.iter().zip(after) {
                 account.compose(&question.plan().events()[0], count).unwrap();
             }
@@ -206,7 +206,7 @@ fn several_filters_side_by_side_exceed_their_delta_without_a_split() {
     let (epsilon, delta) = (0.5, 0.05);
     let leak = Question { units: 0, leak: delta };
     let questions = [PURE[0], PURE[1], PURE[2], Question { units: 8, leak: 0.0 }, leak];
-    let start: Vec<Filter> = [Rule::Basic, Rule::Gaussian]
+    let start: Vec<Filter> = [FilterRule::Basic, FilterRule::Gaussian]
         .into_iter()
         .map(|rule| Filter::new(total(epsilon, delta), Neighboring::AddRemove, rule).unwrap())
         .collect();
@@ -227,7 +227,7 @@ fn several_filters_side_by_side_exceed_their_delta_without_a_split() {
 
 #[test]
 fn the_order_of_questions_decides_what_the_basic_filter_admits() {
-    let start = Filter::new(total(0.51, 0.05), Neighboring::AddRemove, Rule::Basic).unwrap();
+    let start = Filter::new(total(0.51, 0.05), Neighboring::AddRemove, FilterRule::Basic).unwrap();
     let admitted = |units: [i64; 3]| {
         let ask = |filter: Filter, units| by_filter(&filter, Question { units, leak: 0.0 });
         units.into_iter().try_fold(start.clone(), ask).is_some()
@@ -241,7 +241,7 @@ fn no_analyst_exceeds_what_the_first_plan_may_use() {
     let (epsilon, delta) = (0.3, 0.06);
     let leaky = [PURE[0], PURE[2], Question { units: 1, leak: 0.001 }];
     for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
-        let filter = Filter::new(total(epsilon, delta), neighboring, Rule::Best).unwrap();
+        let filter = Filter::new(total(epsilon, delta), neighboring, FilterRule::Best).unwrap();
         let late = by_filter(&filter, Question { units: 0, leak: 0.0 }).unwrap();
         assert!(by_filter(&filter, PURE[2]).is_some() && by_filter(&late, PURE[2]).is_none());
         for questions in [PURE, leaky] {
@@ -331,12 +331,12 @@ fn a_replaced_record_may_leave_one_part_and_enter_another() {
         let filter = Filter::new(total(epsilon, delta), neighboring, rule).unwrap();
         best_value(&menu, &filter, [1.0, 1.0], epsilon, 4)
     };
-    for rule in [Rule::Best, Rule::Basic, Rule::Gaussian, Rule::Approximate] {
+    for rule in [FilterRule::Best, FilterRule::Basic, FilterRule::Gaussian, FilterRule::Approximate] {
         let found = found(Neighboring::ReplaceOne, rule);
         assert!(found <= delta, "{rule:?}: {found}");
     }
     // Priced as if one part changed, it is too much.
-    assert!(found(Neighboring::AddRemove, Rule::Basic) > delta);
+    assert!(found(Neighboring::AddRemove, FilterRule::Basic) > delta);
 }
 
 /// An analyst who has a session with a budget: charges plans, and draws from all permits in turn.
@@ -353,7 +353,7 @@ impl Client {
     fn permits(&self, charged: &[usize]) -> Option<Vec<Permit>> {
         let neighboring = Neighboring::AddRemove;
         let ledger = Box::new(Budget::new(self.limit, neighboring).unwrap());
-        let mut session = Session::new("people", "row", neighboring, ledger).unwrap();
+        let mut session = NoiseSession::new("people", "row", neighboring, ledger).unwrap();
         let plan = |place: &usize| {
             let events = self.menu[*place].iter().map(|question| question.event()).collect();
             session.charge(&Plan::new(events).unwrap()).ok()
@@ -434,7 +434,7 @@ fn no_analyst_exceeds_the_gaussian_filter_with_gaussian_noise() {
             (Plan::new(vec![event]).unwrap(), rounded_gaussian(z))
         })
         .collect();
-    for (rule, least) in [(Rule::Gaussian, 0.1 * delta), (Rule::Approximate, 1e-3 * delta)] {
+    for (rule, least) in [(FilterRule::Gaussian, 0.1 * delta), (FilterRule::Approximate, 1e-3 * delta)] {
         let filter = Filter::new(total(epsilon, delta), Neighboring::AddRemove, rule).unwrap();
         let found = best_value(&menu, &filter, [1.0, 1.0], epsilon, 5);
         println!("{rule:?}: {found:.4e} of {delta}");

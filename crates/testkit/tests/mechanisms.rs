@@ -1,15 +1,14 @@
 //! Every mechanism on adversarial neighbours: samples must not prove more than the claimed ε.
 //! Each has a broken twin, drawn from the same code with one thing wrong, that the same test catches.
-#![allow(clippy::unwrap_used)]
 
 use reticent_core::profile::gaussian_epsilon_up;
 use reticent_core::{
     Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Probability, Scale, Sensitivity,
 };
-use reticent_noise::bulk::{BulkGaussian, Effort};
+use reticent_noise::bulk::{BulkGaussian, Parallelism};
 use reticent_noise::mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse, Rule,
-    Selection, StableHistogram, StudentT,
+    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, PrivateSelection,
+    RandomizedResponse, SelectionRule, StableHistogram, StudentT,
 };
 use reticent_noise::{Entropy, Mechanism};
 use reticent_testkit::budget::{ALPHA_PER_TEST, Ledger};
@@ -274,7 +273,7 @@ fn bulk() {
         let mut values = vec![value; MANY];
         let mut free = Free::new().unwrap();
         let mut draws = free.draws(&bulk.event()).unwrap();
-        bulk.add_noise(&mut values, &mut draws, Effort { threads: 2 }).unwrap();
+        bulk.add_noise(&mut values, &mut draws, Parallelism { threads: 2 }).unwrap();
         Counts::gather(128, values.into_iter().map(|v| real_bin(f64::from(v))))
     };
     let claim = |bulk: &BulkGaussian, failure: f64| {
@@ -330,14 +329,14 @@ fn randomized_response() {
 fn selection() {
     let mut ledger = Ledger::open("mechanisms::selection");
     let draws = 300_000;
-    for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
-        let honest = Selection::for_integers(rule, 1, epsilon(1.0)).unwrap();
+    for rule in [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::ReportNoisyMax] {
+        let honest = PrivateSelection::for_integers(rule, 1, epsilon(1.0)).unwrap();
         // One score rises and all others fall: the worst that can happen without monotony.
         let flat = [0.0; 16];
         let mut peak = [-1.0; 16];
         peak[0] = 1.0;
-        let at = |m: &Selection, x: &[f64]| calls(m, &m.points(x), draws, 16, |v| v);
-        let pair = |m: &Selection| (at(m, &flat), at(m, &peak));
+        let at = |m: &PrivateSelection, x: &[f64]| calls(m, &m.points(x), draws, 16, |v| v);
+        let pair = |m: &PrivateSelection| (at(m, &flat), at(m, &peak));
         sound(&mut ledger, &format!("{rule:?}"), honest.guarantee(), pair(&honest), 0.6);
         // Monotone scores: they all rise, or none does; here one alone.
         let monotone = honest.clone().monotone().unwrap();
@@ -346,7 +345,7 @@ fn selection() {
         let rising = (at(&monotone, &flat), at(&monotone, &one_up));
         sound(&mut ledger, &format!("{rule:?}, monotone"), monotone.guarantee(), rising, 0.6);
         // Real scores at the edge of rounding.
-        let real = Selection::new(rule, sensitivity(0.3), epsilon(1.0)).unwrap();
+        let real = PrivateSelection::new(rule, sensitivity(0.3), epsilon(1.0)).unwrap();
         let low = flat.map(|_| 0.1);
         let high = peak.map(|s| 0.1 + 0.3 * s);
         let reals = (at(&real, &low), at(&real, &high));

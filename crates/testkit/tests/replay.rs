@@ -1,15 +1,14 @@
 //! Every query on neighbouring data sets with its noise frozen: the same releases, each input within
 //! the declared sensitivity, the same answer. And queries that leak, which the harness must catch.
-#![allow(clippy::unwrap_used)]
 
 use reticent_core::{Delta, Epsilon, Neighboring};
 use reticent_noise::entropy::Bits;
-use reticent_noise::mechanism::{DiscreteLaplace, Rule, Selection};
+use reticent_noise::mechanism::{DiscreteLaplace, PrivateSelection, SelectionRule};
 use reticent_noise::query::{
-    BoundedSum, Noise, Quantile, RankTable, Terms, best_price, count, counts, even_candidates, histogram,
-    mean, mode, proportion, quote, stable_histogram, sum,
+    BoundedSum, NoiseKind, Quantile, QueryTerms, RankTable, best_price, count, counts, even_candidates,
+    histogram, mean, mode, proportion, quote, stable_histogram, sum,
 };
-use reticent_noise::{Entropy, NoiseError, PaidSource, Releaser, Session};
+use reticent_noise::{Entropy, NoiseError, NoiseSession, PaidSource, Releaser};
 use reticent_testkit::replay::{Query, Report, compare};
 use std::collections::BTreeMap;
 
@@ -29,15 +28,15 @@ enum Operator {
     MeanOfPublicRows,
     Quantile(f64),
     Choice(f64),
-    Mode(Rule),
-    BestPrice(Rule),
+    Mode(SelectionRule),
+    BestPrice(SelectionRule),
 }
 
 const BOUNDS: [f64; 2] = [-3.0, 12.0];
 
 struct Ask {
     operator: Operator,
-    terms: Terms,
+    terms: QueryTerms,
     /// Rows that are not a number are left out, as a filter or a missing value leaves them out.
     filtered: bool,
 }
@@ -95,7 +94,7 @@ impl Ask {
                 rows.iter().for_each(|row| *found.entry(row.floor().to_string()).or_insert(0) += 1);
                 format!(
                     "{:?}",
-                    stable_histogram(source, &Terms { delta: Delta::new(1e-6).unwrap(), ..*t }, &found)
+                    stable_histogram(source, &QueryTerms { delta: Delta::new(1e-6).unwrap(), ..*t }, &found)
                 )
             }
             Operator::Proportion => format!("{:?}", proportion(source, t, matching, others, None)),
@@ -175,14 +174,14 @@ fn pair(entropy: &mut Entropy, neighboring: Neighboring) -> (Vec<f64>, Vec<f64>)
     if entropy.bit() { (data, neighbour) } else { (neighbour, data) }
 }
 
-fn terms(neighboring: Neighboring, noise: Noise) -> Terms {
-    let delta = if noise == Noise::Laplace { 0.0 } else { 1e-6 };
+fn terms(neighboring: Neighboring, noise: NoiseKind) -> QueryTerms {
+    let delta = if noise == NoiseKind::Laplace { 0.0 } else { 1e-6 };
     let delta = Delta::new(delta).unwrap();
-    Terms { neighboring, noise, delta, ..Terms::pure(Epsilon::new(1.0).unwrap()) }
+    QueryTerms { neighboring, noise, delta, ..QueryTerms::pure(Epsilon::new(1.0).unwrap()) }
 }
 
 /// What was quoted for a table without rows pays for the same question about these rows, and nothing of it is left.
-fn paid_by_its_quote(ask: &Ask, rows: &[f64], session: &mut Session) {
+fn paid_by_its_quote(ask: &Ask, rows: &[f64], session: &mut NoiseSession) {
     let plan = quote(|source| Ok::<_, NoiseError>(ask.answer(&[], source))).unwrap();
     let mut permit = session.charge(&plan).unwrap();
     let answer = ask.run(rows, &mut session.with(&mut permit));
@@ -190,11 +189,11 @@ fn paid_by_its_quote(ask: &Ask, rows: &[f64], session: &mut Session) {
 }
 
 /// Replays many pairs; the releases of one run and the largest Δ_actual / Δ_declared.
-fn replay(operator: Operator, neighboring: Neighboring, noise: Noise) -> (usize, f64) {
+fn replay(operator: Operator, neighboring: Neighboring, noise: NoiseKind) -> (usize, f64) {
     let mut entropy = Entropy::new().unwrap();
     // The number of rows is only public when none is left out.
     let public = matches!(operator, Operator::ProportionOfPublicRows | Operator::MeanOfPublicRows);
-    let mut session = Session::without_limit("row", neighboring).unwrap();
+    let mut session = NoiseSession::without_limit("row", neighboring).unwrap();
     let (mut releases, mut worst) = (0, 0.0f64);
     for round in 0..PAIRS {
         let ask = Ask { operator, terms: terms(neighboring, noise), filtered: round % 2 == 1 && !public };
@@ -218,7 +217,7 @@ fn replay(operator: Operator, neighboring: Neighboring, noise: Noise) -> (usize,
 }
 
 const BOTH: [Neighboring; 2] = [Neighboring::AddRemove, Neighboring::ReplaceOne];
-const NOISES: [Noise; 3] = [Noise::Laplace, Noise::Gaussian, Noise::DiscreteGaussian];
+const NOISES: [NoiseKind; 3] = [NoiseKind::Laplace, NoiseKind::Gaussian, NoiseKind::DiscreteGaussian];
 
 fn replay_additive(operator: Operator, relations: &[Neighboring]) {
     for neighboring in relations {
@@ -262,10 +261,10 @@ fn means_are_private() {
 fn quantiles_are_private() {
     for neighboring in BOTH {
         for level in [0.5, 0.25, 0.999, 0.001, 0.1] {
-            let (releases, worst) = replay(Operator::Quantile(level), neighboring, Noise::Laplace);
+            let (releases, worst) = replay(Operator::Quantile(level), neighboring, NoiseKind::Laplace);
             assert_eq!(releases, 5);
             assert!(worst >= 0.99, "{level}, {neighboring}: the pairs only reach {worst}");
-            assert_eq!(replay(Operator::Choice(level), neighboring, Noise::Laplace).0, 1);
+            assert_eq!(replay(Operator::Choice(level), neighboring, NoiseKind::Laplace).0, 1);
         }
     }
 }
@@ -273,7 +272,7 @@ fn quantiles_are_private() {
 #[test]
 fn labels_are_found_privately() {
     for neighboring in BOTH {
-        let (releases, worst) = replay(Operator::StableHistogram, neighboring, Noise::Laplace);
+        let (releases, worst) = replay(Operator::StableHistogram, neighboring, NoiseKind::Laplace);
         assert_eq!(releases, 1);
         assert!(worst >= 0.99, "{neighboring}: the pairs only reach {worst}");
     }
@@ -282,9 +281,10 @@ fn labels_are_found_privately() {
 #[test]
 fn choices_are_private() {
     for neighboring in BOTH {
-        for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
+        for rule in [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::ReportNoisyMax]
+        {
             for operator in [Operator::Mode(rule), Operator::BestPrice(rule)] {
-                let (releases, worst) = replay(operator, neighboring, Noise::Laplace);
+                let (releases, worst) = replay(operator, neighboring, NoiseKind::Laplace);
                 assert!(releases == 1 && worst >= 0.99, "{operator:?}: {releases}, {worst}");
             }
         }
@@ -292,7 +292,7 @@ fn choices_are_private() {
 }
 
 /// Counts as they are given to a query, with no rows behind them.
-struct Cells(Rule, Terms, bool);
+struct Cells(SelectionRule, QueryTerms, bool);
 
 impl Query for Cells {
     type Data = [u64];
@@ -311,7 +311,7 @@ impl Query for Cells {
 fn huge_counts(choice: bool) {
     for neighboring in BOTH {
         for base in [1u64 << 53, (1 << 53) + 1, (1 << 54) + 2, (1 << 60) + 127, u64::MAX - 1] {
-            let ask = Cells(Rule::PermuteAndFlip, terms(neighboring, Noise::Laplace), choice);
+            let ask = Cells(SelectionRule::PermuteAndFlip, terms(neighboring, NoiseKind::Laplace), choice);
             let report = compare(&ask, &[base, 7], &[base + 1, 7]).unwrap();
             assert!(report.clean(), "{base}, {neighboring}: {report:?}");
         }
@@ -346,7 +346,7 @@ impl Query for Leak {
     type Answer = String;
 
     fn run(&self, rows: &[f64], source: &mut impl PaidSource) -> String {
-        let t = terms(Neighboring::ReplaceOne, Noise::Laplace);
+        let t = terms(Neighboring::ReplaceOne, NoiseKind::Laplace);
         let laplace =
             |sensitivity, loss| DiscreteLaplace::new(sensitivity, Epsilon::new(loss).unwrap()).unwrap();
         let big = count_where(rows, |row| row > 50.0);
@@ -361,7 +361,7 @@ impl Query for Leak {
                 if big > 0 {
                     return format!("{:?}", count(source, &t, big));
                 }
-                format!("{:?}", mode(source, &t, Rule::Exponential, &[1, 2]))
+                format!("{:?}", mode(source, &t, SelectionRule::Exponential, &[1, 2]))
             }
             Self::RetryOnData => {
                 let answers =
@@ -373,7 +373,8 @@ impl Query for Leak {
                 format!("{:?}", source.release(&laplace(1, 1.0), &cells[..]).unwrap().value)
             }
             Self::MonotoneUnderReplaceOne => {
-                let choice = Selection::for_integers(Rule::Exponential, 1, t.epsilon).unwrap();
+                let choice =
+                    PrivateSelection::for_integers(SelectionRule::Exponential, 1, t.epsilon).unwrap();
                 let scores = [big as i128, rows.len() as i128 - big as i128];
                 format!("{:?}", source.release(&choice.monotone().unwrap(), &scores[..]).unwrap().value)
             }

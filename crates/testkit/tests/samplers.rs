@@ -1,5 +1,4 @@
 //! Every sampler against its exact distribution, tails included.
-#![allow(clippy::unwrap_used)]
 
 use reticent_core::special::{normal_cdf, normal_tail, normal_tail_quantile};
 use reticent_noise::Entropy;

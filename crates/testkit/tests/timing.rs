@@ -1,12 +1,11 @@
 //! Does the time of a release tell how much noise was added? (Jin et al. 2022; Spearman's rank
 //! correlation of |noise| and time is 0.1 to 0.5 in other libraries.)
-#![allow(clippy::unwrap_used)]
 
 use reticent_core::{Delta, Epsilon, Scale, Sensitivity};
 use reticent_noise::entropy::Bits;
 use reticent_noise::mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, RandomizedResponse, Rule,
-    Selection, StudentT,
+    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, PrivateSelection,
+    RandomizedResponse, SelectionRule, StudentT,
 };
 use reticent_noise::sampler::{DiscreteGaussianSampler, DiscreteLaplaceSampler, Dyadic, rounded_normal};
 use reticent_noise::{Entropy, Mechanism};
@@ -114,8 +113,8 @@ fn bare_samplers_for_contrast() {
     }
     print("rounded normal", correlation(|| rounded_normal(&mut entropy, 1 << 32) as f64));
     print("one word", correlation(|| entropy.word() as f64));
-    for rule in [Rule::Exponential, Rule::PermuteAndFlip, Rule::ReportNoisyMax] {
-        let selection = Selection::for_integers(rule, 1, Epsilon::new(1.0).unwrap()).unwrap();
+    for rule in [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::ReportNoisyMax] {
+        let selection = PrivateSelection::for_integers(rule, 1, Epsilon::new(1.0).unwrap()).unwrap();
         let scores: Vec<i128> = (0..20).map(|i| -i).collect();
         let mut draws = free.draws(&selection.event()).unwrap();
         let rho = correlation(|| draws.draw(&selection, &scores).unwrap() as f64);

@@ -1,16 +1,15 @@
 //! Poisson samples against exact distributions, and private training audited by a canary: every step of many runs is
 //! looked at, with and without one unit whose gradient is a fixed unit vector. The samples must not prove more than the
 //! certificate says, and must come close to it; trainings with one thing wrong are caught by the same tester.
-#![allow(clippy::unwrap_used)]
 
-use reticent_accounting::{Accountant, Method};
+use reticent_accounting::{Accountant, CompositionMethod};
 use reticent_core::profile::gaussian_epsilon_up;
 use reticent_core::special::{clopper_pearson, normal_tail_quantile};
 use reticent_core::{
     Delta, Neighboring, NoiseMultiplier, SamplingRate, Scale, Sensitivity, Unlimited, charge,
 };
 use reticent_noise::Entropy;
-use reticent_noise::bulk::{BulkGaussian, Effort};
+use reticent_noise::bulk::{BulkGaussian, Parallelism};
 use reticent_noise::sampler::{Inclusion, uniform_below};
 use reticent_testkit::budget::{ALPHA_PER_TEST, Ledger};
 use reticent_testkit::free::Free;
@@ -18,8 +17,8 @@ use reticent_testkit::goodness::{binomial, chi_square, correlation};
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 use reticent_train::sampler::PoissonSampler;
 use reticent_train::{
-    Beside, Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings,
-    PrivacyPlan, Recipe, Schedule, Selection, Targets, TrainError, Trainer, Units,
+    ClippedSum, Clipping, Examples, Gradients, Inputs, Layout, OptimizerSettings, Parameter, PlanSettings,
+    PrivacyPlan, Recipe, Resources, Schedule, Selection, Targets, TrainError, Trainer, Units, model_engine,
 };
 use std::sync::Arc;
 
@@ -118,7 +117,7 @@ impl Given {
     }
 }
 
-impl Model for Given {
+impl Gradients for Given {
     fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -131,22 +130,19 @@ impl Model for Given {
         Ok(())
     }
 
-    fn accumulate(
+    fn gradients(
         &mut self,
         _: &[f32],
         examples: &Examples,
-        selection: &Selection,
-        clipping: Option<&Clipping>,
-        _: Beside<'_>,
-        sum: &mut [f32],
+        sink: &mut ClippedSum<'_>,
     ) -> Result<(), TrainError> {
-        let mut gradient = vec![0.0f32; sum.len()];
-        for example in selection.examples() {
-            examples.read(*example, &mut gradient);
-            let mut factor = [1.0];
-            let squared = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>();
-            clipping.unwrap().factors(1, &[squared], &mut factor);
-            sum.iter_mut().zip(&gradient).for_each(|(s, g)| *s += factor[0] * g);
+        let mut gradient = vec![0.0f32; self.layout.gradients()];
+        let selection = sink.selection();
+        for unit in 0..selection.units() {
+            for example in selection.unit(unit) {
+                examples.read(*example, &mut gradient);
+            }
+            sink.unit(unit, &gradient)?;
         }
         Ok(())
     }
@@ -217,7 +213,8 @@ impl Setting {
             schedule: Schedule::constant(1.0),
             average: None,
         };
-        let (model, units) = (Box::new(Given::new(2)), Units::examples(count));
+        let model = model_engine(Box::new(Given::new(2)), Resources::SINGLE).unwrap();
+        let units = Units::examples(count);
         let permit = charge(&mut Unlimited::new(), &self.plan.charges().unwrap()).unwrap();
         let plan = self.plan.clone();
         let mut trainer = Trainer::private(model, Arc::new(data), units, plan, recipe, permit).unwrap();
@@ -249,7 +246,7 @@ impl Setting {
             let noise = BulkGaussian::new(Sensitivity::new(1.0).unwrap(), noise, sums.len()).unwrap();
             let mut free = Free::new().unwrap();
             let mut draws = free.draws(&noise.event()).unwrap();
-            noise.add_noise(&mut sums, &mut draws, Effort { threads: 1 }).unwrap();
+            noise.add_noise(&mut sums, &mut draws, Parallelism { threads: 1 }).unwrap();
             sums.into_iter().map(f64::from).collect()
         }
     }
@@ -266,7 +263,7 @@ impl Setting {
 
     /// ε at this δ, by the accountant.
     fn claim(&self, delta: f64) -> f64 {
-        let mut account = Accountant::new(self.plan.settings().neighboring, Method::Pld);
+        let mut account = Accountant::new(self.plan.settings().neighboring, CompositionMethod::Pld);
         account.compose(self.plan.event(), self.plan.steps()).unwrap();
         account.epsilon(Delta::new(delta).unwrap()).unwrap().upper
     }

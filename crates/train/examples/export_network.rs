@@ -9,8 +9,10 @@
 
 use reticent_noise::Entropy;
 use reticent_noise::sampler::uniform_below;
-use reticent_train::describe::{Kind, Loss};
-use reticent_train::{Description, Effort, Examples, Inputs, Model, Network, Selection, Targets};
+use reticent_train::describe::{LayerKind, Objective};
+use reticent_train::{
+    Description, Device, Examples, Inputs, Layout, Resources, Selection, Targets, Weights, engine,
+};
 use safetensors::tensor::{Dtype, TensorView, serialize};
 use std::error::Error;
 use std::fs;
@@ -23,23 +25,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [file, out] = words.as_slice() else { return Err("give: MODEL.toml OUT".into()) };
     let description = Description::from_toml(&fs::read_to_string(file)?, file)?;
-    let mut network = Network::new(description, Effort::default())?;
+    let mut network = engine(&description, Device::Cpu, Resources::default())?;
     let weights = network.initial_weights()?;
-    let examples = examples(network.description())?;
+    network.load_weights(&weights)?;
+    let examples = examples(&description)?;
     let which: Vec<usize> = (0..COUNT).collect();
-    let scores = network.outputs(&weights, &examples, &which)?;
+    let scores = network.outputs(Weights::Current, &examples, &which)?;
 
     let mut inputs = vec![vec![0.0; examples.size()]; COUNT];
     inputs.iter_mut().enumerate().for_each(|(example, input)| examples.read(example, input));
     let outputs: Vec<&[f32]> = scores.chunks(scores.len() / COUNT).collect();
     let out = Path::new(out);
     fs::create_dir_all(out)?;
-    fs::write(out.join("model.toml"), network.description().to_toml()?)?;
-    fs::write(out.join("model.safetensors"), tensors(&network, &weights)?)?;
+    fs::write(out.join("model.toml"), description.to_toml()?)?;
+    fs::write(out.join("model.safetensors"), tensors(network.layout(), &weights)?)?;
     let all = Selection::of_examples(which);
-    let mut gradient = vec![0.0; network.layout().gradients()];
-    network.accumulate(&weights, &examples, &all, None, &|| (), &mut gradient)?;
-    fs::write(out.join("gradients.safetensors"), tensors(&network, &gradient)?)?;
+    network.sum(&examples, &all, None, &|| ())?;
+    let gradient = network.read_sum()?;
+    fs::write(out.join("gradients.safetensors"), tensors(network.layout(), &gradient)?)?;
     let predictions = serde_json::json!({ "inputs": inputs, "outputs": outputs });
     fs::write(out.join("predictions.json"), predictions.to_string())?;
     Ok(())
@@ -51,22 +54,21 @@ fn examples(description: &Description) -> Result<Examples, Box<dyn Error>> {
     let count = COUNT * description.input.iter().product::<usize>();
     let mut below = |end: usize| uniform_below(&mut entropy, end as u64) as u32;
     let inputs = match description.layers.first().map(|layer| &layer.kind) {
-        Some(Kind::Embedding { vocabulary, .. }) => {
+        Some(LayerKind::Embedding { vocabulary, .. }) => {
             Inputs::Tokens((0..count).map(|_| below(*vocabulary)).collect())
         }
         _ => Inputs::Real((0..count).map(|_| below(2001) as f32 / 1000.0 - 1.0).collect()),
     };
     let targets = match description.loss {
-        Loss::CrossEntropy => Targets::Classes(vec![0; COUNT]),
-        Loss::Squared => Targets::Numbers(vec![0.0; COUNT]),
+        Objective::CrossEntropy => Targets::Classes(vec![0; COUNT]),
+        Objective::Squared => Targets::Numbers(vec![0.0; COUNT]),
     };
     Ok(Examples::new(&description.input, inputs, targets)?)
 }
 
 /// The weights, or their gradients when all are trained, by their names.
-fn tensors(network: &Network, weights: &[f32]) -> Result<Vec<u8>, Box<dyn Error>> {
+fn tensors(layout: &Layout, weights: &[f32]) -> Result<Vec<u8>, Box<dyn Error>> {
     let bytes: Vec<u8> = weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
-    let layout = network.layout();
     let mut views = Vec::new();
     for (place, parameter) in layout.parameters().iter().enumerate() {
         let range = layout.weight_range(place);

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 /// Numbers a thread takes at a time.
 const PIECE: usize = 1 << 15;
 
-/// m ← d·m + (1 − d)·w after every step, and m/(1 − dᵗ) when it is asked for: a mean of the weights of all steps that
-/// gives the recent ones more.
+/// m ← d·m + (1 − d)·w after every step, and m/(1 − dᵗ) when it is read: a mean of the weights of all steps in which recent ones
+/// weigh more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Average {
     decay: f64,
@@ -28,7 +28,7 @@ impl Average {
         Err(TrainError::invalid("average", decay, "give a number from 0 to below 1, such as 0.99"))
     }
 
-    /// Nothing averaged yet, for so many trained weights.
+    /// An empty average for this many trained weights.
     ///
     /// # Errors
     /// As [`check`](Self::check).
@@ -37,13 +37,13 @@ impl Average {
         Ok(Self { decay, steps: 0, mean: vec![0.0; dimension] })
     }
 
-    /// Takes in the weights of a step.
-    pub(crate) fn take(&mut self, weights: &[f32], segments: &Segments) {
+    /// Adds the weights of a step, on this thread alone if `is_single`.
+    pub(crate) fn take(&mut self, weights: &[f32], segments: &Segments, is_single: bool) {
         self.steps += 1;
         let new = (1.0 - self.decay) as f32;
         for (place, own) in segments.iter() {
             let (mean, weights) = (&mut self.mean[own], &weights[place]);
-            if mean.len() <= PIECE {
+            if is_single || mean.len() <= PIECE {
                 blend(mean, weights, new);
                 continue;
             }
@@ -98,7 +98,7 @@ mod tests {
         average.write(&mut weights, &segments);
         assert_eq!(weights, [7.0, 8.0, 1.0, -2.0]);
         for _ in 0..3 {
-            average.take(&weights, &segments);
+            average.take(&weights, &segments, false);
         }
         let mut out = [0.0; 4];
         average.write(&mut out, &segments);

@@ -3,16 +3,38 @@
 use crate::TrainError;
 use serde::{Deserialize, Serialize};
 
-/// Norms and sums are computed in single precision; gradients are cut to this share of the bound, so that what rounding
-/// adds to a norm does not exceed it.
-const SAFE: f64 = 1.0 - 1.0 / 4096.0;
-
-/// Norms are not bounded below this: squares of numbers below 10⁻¹⁹ are lost in single precision, and 10¹² of them must not add
-/// up to more than [`SAFE`] leaves.
+/// The least clipping norm: squares of numbers below 10⁻¹⁹ are lost in single precision, and 10¹² of them must not add
+/// up to more than the [`RoundingMargin`] leaves.
 const LEAST: f64 = 1e-9;
 
 /// And the largest.
 const MOST: f64 = 1e9;
+
+/// The share by which clipped gradients are kept shorter than the clipping norm, so that the rounding of an engine's arithmetic
+/// cannot bring them above it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundingMargin(f64);
+
+impl RoundingMargin {
+    /// 2⁻¹²: for norms and sums in IEEE single precision.
+    pub const SINGLE_PRECISION: Self = Self(1.0 / 4096.0);
+
+    /// A larger margin, for coarser arithmetic.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] below [`SINGLE_PRECISION`](Self::SINGLE_PRECISION), and above 1/2.
+    pub fn new(share: f64) -> Result<Self, TrainError> {
+        if (Self::SINGLE_PRECISION.0..=0.5).contains(&share) {
+            return Ok(Self(share));
+        }
+        Err(TrainError::invalid("rounding_margin", share, "give a number from 2^-12 to 0.5"))
+    }
+
+    /// The share.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
 
 /// A rule that bounds what one unit adds to a gradient sum.
 ///
@@ -72,17 +94,26 @@ impl Clipping {
         }
     }
 
+    /// The same rule with another norm.
+    pub(crate) fn with_norm(&self, norm: f64) -> Self {
+        match self {
+            Self::Flat { .. } => Self::Flat { norm },
+            Self::PerLayer { .. } => Self::PerLayer { norm },
+            Self::Automatic { stability, .. } => Self::Automatic { norm, stability: *stability },
+        }
+    }
+
     /// The factor of every unit and group from the squared norms, both unit by unit and in it group by group. A unit with
-    /// a norm that is not finite gets the factor 0 everywhere.
+    /// a norm that is not finite gets the factor 0 everywhere. Factors leave the engine's `margin` for its rounding.
     ///
     /// # Panics
     /// If the two slices differ in length or hold no whole number of units.
-    pub fn factors(&self, groups: usize, squared: &[f64], factors: &mut [f32]) {
+    pub fn factors(&self, margin: RoundingMargin, groups: usize, squared: &[f64], factors: &mut [f32]) {
         assert_eq!(squared.len(), factors.len());
         if groups == 0 {
             return;
         }
-        let bound = self.norm() * SAFE;
+        let bound = self.norm() * (1.0 - margin.get());
         for (squared, factors) in squared.chunks_exact(groups).zip(factors.chunks_exact_mut(groups)) {
             let total: f64 = squared.iter().sum();
             // Factors below 10⁻³⁰ would lose their digits in single precision.
@@ -119,6 +150,8 @@ fn shorten(bound: f64, squared: f64) -> f32 {
 mod tests {
     use super::*;
 
+    const SINGLE: RoundingMargin = RoundingMargin::SINGLE_PRECISION;
+
     #[test]
     fn no_rule_lets_a_unit_exceed_the_norm() {
         for norm in [1e-3, 1.0, 50.0] {
@@ -131,7 +164,7 @@ mod tests {
                 rule.check().unwrap();
                 let squared = [0.0f64, 1e-12, 4.0, 1e20, 0.0, 0.0, 1e-3, 9.0, 1e30];
                 let mut factors = [f32::NAN; 9];
-                rule.factors(3, &squared, &mut factors);
+                rule.factors(SINGLE, 3, &squared, &mut factors);
                 for (squared, factors) in squared.chunks(3).zip(factors.chunks(3)) {
                     let kept: f64 =
                         squared.iter().zip(factors).map(|(s, f)| *s * f64::from(*f).powi(2)).sum();
@@ -144,17 +177,28 @@ mod tests {
     #[test]
     fn short_gradients_are_left_as_they_are_and_odd_ones_count_as_nothing() {
         let mut factors = [f32::NAN; 4];
-        Clipping::Flat { norm: 1.0 }.factors(1, &[0.25, f64::NAN, f64::INFINITY, 4.0], &mut factors);
+        Clipping::Flat { norm: 1.0 }.factors(SINGLE, 1, &[0.25, f64::NAN, f64::INFINITY, 4.0], &mut factors);
         assert_eq!(factors[..3], [1.0, 0.0, 0.0]);
         assert!((factors[3] - 0.5).abs() < 1e-3);
         let mut factors = [f32::NAN; 2];
-        Clipping::PerLayer { norm: 1.0 }.factors(2, &[0.25, f64::NAN], &mut factors);
+        Clipping::PerLayer { norm: 1.0 }.factors(SINGLE, 2, &[0.25, f64::NAN], &mut factors);
         assert_eq!(factors, [0.0, 0.0]);
-        Clipping::PerLayer { norm: 1.0 }.factors(2, &[-1e-9, 4.0], &mut factors);
+        Clipping::PerLayer { norm: 1.0 }.factors(SINGLE, 2, &[-1e-9, 4.0], &mut factors);
         assert_eq!(factors, [0.0, 0.0]);
-        Clipping::Flat { norm: 1.0 }.factors(1, &[1e70, 1e50], &mut factors);
+        Clipping::Flat { norm: 1.0 }.factors(SINGLE, 1, &[1e70, 1e50], &mut factors);
         assert_eq!(factors[0], 0.0);
         assert!(factors[1] > 0.0);
+    }
+
+    #[test]
+    fn coarser_arithmetic_leaves_more_room() {
+        let mut factor = [0.0];
+        let coarse = RoundingMargin::new(0.25).unwrap();
+        Clipping::Flat { norm: 1.0 }.factors(coarse, 1, &[1.0], &mut factor);
+        assert_eq!(factor, [0.75]);
+        for share in [0.0, 1e-4, 0.6, f64::NAN] {
+            assert!(RoundingMargin::new(share).is_err());
+        }
     }
 
     #[test]

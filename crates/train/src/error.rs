@@ -1,7 +1,8 @@
+use crate::gradients::GradientError;
 use reticent_accounting::AccountingError;
 use reticent_core::{Cause, Code, Coded, InvalidValue};
-use reticent_data::DataError;
-use reticent_data::toml::{Place, TomlError};
+use reticent_data::toml::{Span, TomlError};
+use reticent_files::FileError;
 use reticent_noise::NoiseError;
 use std::path::Path;
 use thiserror::Error;
@@ -46,10 +47,21 @@ pub enum TrainError {
         /// The file as it was named.
         file: String,
         /// What it is about.
-        place: Box<Place>,
+        place: Box<Span>,
         /// What is wrong.
         #[source]
         error: Box<TrainError>,
+    },
+    /// A model handed over gradients that do not fit.
+    #[error(transparent)]
+    Gradient(#[from] GradientError),
+    /// A model or an engine cannot show what was asked for.
+    #[error("{what} cannot be inspected here: {why}")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+        /// Why not, and what to do instead.
+        why: String,
     },
     /// The device that computes gave no result.
     #[error("the device failed: {0}")]
@@ -88,7 +100,7 @@ pub enum TrainError {
     Unwritten {
         /// Why, with the file.
         #[source]
-        error: DataError,
+        error: FileError,
         /// What is as it was before; empty where there is nothing to say.
         kept: &'static str,
     },
@@ -114,8 +126,8 @@ impl TrainError {
     }
 }
 
-impl From<DataError> for TrainError {
-    fn from(error: DataError) -> Self {
+impl From<FileError> for TrainError {
+    fn from(error: FileError) -> Self {
         Self::Unwritten { error, kept: "" }
     }
 }
@@ -131,7 +143,9 @@ impl Coded for TrainError {
                 Self::Layer { .. } => Code::Layer,
                 _ => Code::TomlValue,
             },
-            Self::Shape(_) | Self::Example { .. } => Code::Misfit,
+            Self::Shape(_) | Self::Example { .. } | Self::Gradient(_) | Self::Unsupported { .. } => {
+                Code::Misfit
+            }
             Self::Layer { .. } => Code::Layer,
             Self::Device(_) => Code::Device,
             Self::Finished { .. } => Code::Spent,
@@ -151,11 +165,11 @@ mod tests {
     fn a_file_that_cannot_be_written_is_not_a_broken_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("no folder").join("weights");
-        let error = reticent_data::write_atomic(&path, b"x").unwrap_err();
+        let error = reticent_files::write_atomic(&path, b"x").unwrap_err();
         let text = error.to_string();
         let error = TrainError::Unwritten { error, kept: "; the last one is kept" };
         assert_eq!(error.to_string(), format!("{text}; the last one is kept"));
-        let data = error.source().and_then(|source| source.downcast_ref::<DataError>()).unwrap();
+        let data = error.source().and_then(|source| source.downcast_ref::<FileError>()).unwrap();
         assert_eq!(error.code(), data.code());
         assert_ne!(error.code(), Code::Broken);
         let system = data.source().and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
@@ -165,7 +179,7 @@ mod tests {
     #[test]
     fn the_error_behind_another_is_its_source() {
         let inner = TrainError::invalid("clip", 0, "give more");
-        let place = Box::new(Place::of("clip = 0", 7..8));
+        let place = Box::new(Span::of("clip = 0", 7..8));
         let described =
             TrainError::Described { file: "model.toml".to_owned(), place, error: Box::new(inner) };
         assert!(described.source().unwrap().to_string().starts_with("clip = 0"));

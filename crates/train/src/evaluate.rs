@@ -1,6 +1,7 @@
 //! How good a model is on public examples.
 
-use crate::{Examples, Model, Targets, TrainError};
+use crate::engine::{Engine, Weights};
+use crate::{Examples, Targets, TrainError};
 
 /// Examples that go through the model at a time.
 const CHUNK: usize = 512;
@@ -16,19 +17,23 @@ pub struct Evaluation {
     pub accuracy: Option<f64>,
 }
 
-/// Mean loss and accuracy of a model on public examples.
+/// Mean loss and accuracy of an engine's network on public examples.
 ///
 /// # Errors
-/// [`TrainError::Invalid`] when there are no examples; what the model refuses.
-pub fn evaluate(model: &mut dyn Model, weights: &[f32], public: &Examples) -> Result<Evaluation, TrainError> {
+/// [`TrainError::Invalid`] when there are no examples; what the engine refuses.
+pub fn evaluate(
+    engine: &mut dyn Engine,
+    weights: Weights,
+    public: &Examples,
+) -> Result<Evaluation, TrainError> {
     if public.is_empty() {
         return Err(TrainError::invalid("examples", 0, "give at least one to evaluate on"));
     }
-    model.check(public)?;
+    engine.check(public)?;
     let (mut loss, mut right) = (0.0, 0usize);
     let all: Vec<usize> = (0..public.len()).collect();
     for which in all.chunks(CHUNK) {
-        let outputs = model.outputs(weights, public, which)?;
+        let outputs = engine.outputs(weights, public, which)?;
         let width = outputs.len() / which.len();
         if width == 0 || width * which.len() != outputs.len() {
             return Err(TrainError::Shape(format!("{} outputs for {} examples", outputs.len(), which.len())));

@@ -1,36 +1,41 @@
 //! Networks trained with a privacy guarantee.
 //!
-//! | room | what is in it |
+//! | room | contents |
 //! |---|---|
 //! | [`Examples`], [`Selection`] | labelled examples in memory, and which of them a step uses |
 //! | [`load`] | images, tables and texts to examples |
-//! | [`Model`], [`Layout`] | what the trainer asks of a model |
-//! | [`describe`] | networks in words, presets |
-//! | [`native`] | described networks on the CPU |
-//! | `burn` (feature) | modules of the Burn framework as models |
+//! | [`describe`] | networks as layers, presets |
+//! | [`graph`] | a description as operations over buffers: what engines compile |
+//! | [`engine()`], [`Engine`] | where a network is computed, with its weights and the state of its training |
+//! | [`gradients`] | models that are not described, and the sum that clips their gradients |
+//! | [`inspect`] | gradients, losses and activations of single examples, for attacks on one's own models |
+//! | [`Layout`] | the names and places of weights |
 //! | [`clip`] | how much of each unit's gradient enters the sum |
 //! | [`PrivacyPlan`] | sampling, clipping, noise and steps as one checked object |
 //! | [`sampler`] | privacy units, and which of them enter a step |
 //! | [`Trainer`] | training step by step, with or without a guarantee |
+//! | [`Contribution`], [`Aggregation`] | the same in parts: what each party computes, and what makes it private |
 //! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
 //! | [`tensors`], [`digest`] | arrays as checked files, short names for contents |
 //! | [`checkpoint`] | a run on disk, and the ledger of what may have been seen |
 #![doc = include_str!("proof.md")]
 
 pub mod average;
-#[cfg(feature = "burn")]
-pub mod burn;
 pub mod checkpoint;
 pub mod clip;
 pub mod describe;
 pub mod digest;
+pub mod engine;
 mod error;
 mod evaluate;
 mod examples;
+pub mod gradients;
+pub mod graph;
+pub mod inspect;
+mod layout;
 pub mod load;
-mod model;
-pub mod native;
-mod noise;
+mod native;
+pub mod noise;
 pub mod optimizer;
 mod plan;
 pub mod sampler;
@@ -39,17 +44,20 @@ mod store;
 pub mod tensors;
 mod trainer;
 
-pub use checkpoint::Claim;
-pub use clip::Clipping;
+pub use checkpoint::RunLock;
+pub use clip::{Clipping, RoundingMargin};
 pub use describe::Description;
+pub use engine::{Device, Engine, Resources, Weights, engine, model_engine};
 pub use error::TrainError;
 pub use evaluate::{Evaluation, evaluate};
 pub use examples::{Examples, Inputs, Selection, Targets};
-pub use model::{Beside, Layout, Model, Parameter};
-pub use native::{Effort, Network};
+pub use gradients::{ClippedSum, Gradients};
+pub use layout::{Layout, Parameter};
 pub use optimizer::{Adam, OptimizerSettings};
 pub use plan::{PlanSettings, PrivacyPlan};
 pub use sampler::Units;
 pub use schedule::{Decay, Schedule};
 pub use store::{load_weights, save_weights};
-pub use trainer::{Baseline, Batches, Progress, Recipe, StopCause, Terms, Trainer};
+pub use trainer::{
+    Aggregation, Baseline, Batching, Contribution, Progress, Recipe, StopCause, Trainer, TrainingTerms,
+};

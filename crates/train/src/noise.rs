@@ -2,10 +2,16 @@
 
 use crate::TrainError;
 use reticent_core::{Event, Permit};
-use reticent_noise::bulk::{BulkGaussian, Drawing, Effort, NoiseAhead};
+use reticent_noise::bulk::{BulkGaussian, Drawing, NoiseAhead};
 
-/// The noise of one step after the other, in memory of one integer a weight.
-pub(crate) struct StepNoise {
+/// The noise of one step after the other, in memory of one integer a weight. Only a permit makes it, for as many steps as were paid for.
+///
+/// # Guarantee
+/// [`add_on`](Self::add_on) adds the noise of the plan's event to a sum, once per drawing and at most as often as was paid for.
+///
+/// # Reference
+/// [`NoiseAhead`].
+pub struct StepNoise {
     noise: BulkGaussian,
     ahead: NoiseAhead,
 }
@@ -21,9 +27,33 @@ impl StepNoise {
         self.noise.draw_ahead(&mut self.ahead)
     }
 
-    /// Adds the noise to the step's sum. The drawing must be finished.
-    pub(crate) fn add(&mut self, sum: &mut [f32]) -> Result<(), TrainError> {
-        self.noise.add_ahead(sum, &mut self.ahead, Effort::default())?;
+    /// Whether noise is drawn and not used yet.
+    pub fn is_drawn(&self) -> bool {
+        self.ahead.is_fresh()
+    }
+
+    /// Draws the noise of a step on the threads of the caller, as [`add_on`](Self::add_on) adds it.
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when the operating system gives no randomness.
+    pub fn draw_on(&mut self, spread: impl FnOnce(usize, &(dyn Fn() + Sync))) -> Result<(), TrainError> {
+        let drawing = self.begin();
+        // A thread that cannot draw leaves it to the end of the drawing, which says why.
+        spread(usize::MAX, &|| drawing.help().unwrap_or(()));
+        Ok(drawing.finish()?)
+    }
+
+    /// Adds the noise to the step's sum, on the threads of the caller: `spread` is told how many threads are worth it, and gets work that
+    /// any number of them may call at once. The drawing must be finished.
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when nothing is drawn, all steps that were paid for are taken, or the sum has another length.
+    pub fn add_on(
+        &mut self,
+        sum: &mut [f32],
+        spread: impl FnOnce(usize, &(dyn Fn() + Sync)),
+    ) -> Result<(), TrainError> {
+        self.noise.add_ahead_on(sum, &mut self.ahead, spread)?;
         Ok(())
     }
 }
@@ -45,7 +75,7 @@ mod tests {
             let (mut first, mut second) = (vec![1.0f32; length], vec![1.0f32; length]);
             for sum in [&mut first, &mut second] {
                 noise.begin().finish().unwrap();
-                noise.add(sum).unwrap();
+                noise.add_on(sum, |_, work| work()).unwrap();
             }
             let n = length as f64;
             for sum in [&first, &second] {
@@ -55,10 +85,10 @@ mod tests {
             let product =
                 first.iter().zip(&second).map(|(a, b)| f64::from((a - 1.0) * (b - 1.0))).sum::<f64>() / n;
             assert!(product.abs() < 7.0 * 9.0 / n.sqrt(), "{product}");
-            assert!(noise.add(&mut first).is_err());
+            assert!(noise.add_on(&mut first, |_, work| work()).is_err());
             noise.begin().finish().unwrap();
-            assert!(noise.add(&mut first[1..]).is_err());
-            assert!(noise.add(&mut first).is_err(), "two steps were paid for");
+            assert!(noise.add_on(&mut first[1..], |_, work| work()).is_err());
+            assert!(noise.add_on(&mut first, |_, work| work()).is_err(), "two steps were paid for");
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn save_weights(path: &Path, layout: &Layout, weights: &[f32]) -> Result<(),
         ));
     }
     let bytes = serialize(views, None).map_err(strange)?;
-    Ok(reticent_data::write_atomic(path, &bytes)?)
+    Ok(reticent_files::write_atomic(path, &bytes)?)
 }
 
 /// Reads weights for a layout.
@@ -72,8 +72,9 @@ pub fn load_weights(path: &Path, layout: &Layout) -> Result<Vec<f32>, TrainError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Description;
     use crate::describe::preset;
-    use crate::{Description, Effort, Model, Network};
+    use crate::graph::Graph;
 
     #[test]
     fn weights_come_back_and_other_files_are_refused() {
@@ -81,10 +82,10 @@ mod tests {
         let path = folder.path().join("model.safetensors");
         let network = |classes| {
             let words: Description = preset("mlp", &[4], None, classes).unwrap();
-            Network::new(words, Effort { threads: 1, chunk: None }).unwrap()
+            Graph::new(&words).unwrap()
         };
         let three = network(3);
-        let weights = three.initial_weights().unwrap();
+        let weights = three.initial_weights(&mut reticent_noise::Entropy::new().unwrap());
         save_weights(&path, three.layout(), &weights).unwrap();
         assert_eq!(load_weights(&path, three.layout()).unwrap(), weights);
         assert!(save_weights(&path, three.layout(), &weights[1..]).is_err());

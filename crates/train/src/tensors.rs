@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// An array to be stored.
-pub struct Array<'a> {
+pub struct Tensor<'a> {
     /// Its shape, outermost dimension first.
     pub shape: Vec<usize>,
     /// Its numbers.
     pub values: &'a [f32],
 }
 
-impl View for Array<'_> {
+impl View for Tensor<'_> {
     fn dtype(&self) -> Dtype {
         Dtype::F32
     }
@@ -35,14 +35,14 @@ impl View for Array<'_> {
     }
 }
 
-/// Arrays as they were read.
-pub struct Arrays {
+/// Tensors as they were read.
+pub struct Tensors {
     /// The text that was stored with them.
     pub text: String,
     values: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
 }
 
-impl Arrays {
+impl Tensors {
     /// Takes out an array of this shape.
     ///
     /// # Errors
@@ -79,11 +79,12 @@ fn sum_of<'a>(text: &str, arrays: impl Iterator<Item = (&'a str, &'a [usize], Co
 ///
 /// # Errors
 /// [`TrainError::File`] when an array has not as many numbers as its shape says.
-pub fn encode(path: &Path, arrays: &BTreeMap<String, Array<'_>>, text: &str) -> Result<Vec<u8>, TrainError> {
+pub fn encode(path: &Path, arrays: &BTreeMap<String, Tensor<'_>>, text: &str) -> Result<Vec<u8>, TrainError> {
     let sum = sum_of(text, arrays.iter().map(|(name, array)| (&name[..], &array.shape[..], array.data())));
     let about = [(TEXT.to_owned(), text.to_owned()), (CHECKSUM.to_owned(), sum)];
-    let views =
-        arrays.iter().map(|(name, array)| (name, Array { shape: array.shape.clone(), values: array.values }));
+    let views = arrays
+        .iter()
+        .map(|(name, array)| (name, Tensor { shape: array.shape.clone(), values: array.values }));
     safetensors::serialize(views, Some(about.into_iter().collect()))
         .map_err(|error| refused(path, format!("cannot be encoded: {error}")))
 }
@@ -92,7 +93,7 @@ pub fn encode(path: &Path, arrays: &BTreeMap<String, Array<'_>>, text: &str) -> 
 ///
 /// # Errors
 /// [`TrainError::File`] when the bytes are not what was written.
-pub fn decode(path: &Path, bytes: &[u8]) -> Result<Arrays, TrainError> {
+pub fn decode(path: &Path, bytes: &[u8]) -> Result<Tensors, TrainError> {
     let broken = |why: String| refused(path, format!("truncated or corrupt ({why}): restore it from a copy"));
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
     let arrays = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
@@ -113,5 +114,5 @@ pub fn decode(path: &Path, bytes: &[u8]) -> Result<Arrays, TrainError> {
         let numbers = view.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         values.insert(name, (view.shape().to_vec(), numbers));
     }
-    Ok(Arrays { text: text.clone(), values })
+    Ok(Tensors { text: text.clone(), values })
 }

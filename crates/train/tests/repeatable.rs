@@ -1,17 +1,14 @@
 //! Trainings that can be repeated.
-#![allow(clippy::unwrap_used)]
 
-mod model;
-
-use model::{examples, model, plan, private, recipe};
+use crate::model::{examples, model, plan, private, recipe};
 use reticent_train::describe::preset;
-use reticent_train::{Baseline, Batches, Effort, Network, Trainer, Units};
+use reticent_train::{Baseline, Batching, Device, Engine, Resources, Trainer, Units, engine};
 
-fn network() -> Box<Network> {
-    Box::new(Network::new(preset("mlp", &[2], None, 3).unwrap(), Effort { threads: 1, chunk: None }).unwrap())
+fn network() -> Box<dyn Engine> {
+    engine(&preset("mlp", &[2], None, 3).unwrap(), Device::Cpu, Resources::SINGLE).unwrap()
 }
 
-fn trained(key: &str, batches: Batches) -> Vec<f32> {
+fn trained(key: &str, batches: Batching) -> Vec<f32> {
     let baseline = Baseline { batches, steps: 25 };
     let (examples, units) = (examples(120), Units::examples(120));
     let mut trainer = Trainer::repeatable(network(), examples, units, baseline, recipe(), key).unwrap();
@@ -24,7 +21,7 @@ fn trained(key: &str, batches: Batches) -> Vec<f32> {
 
 #[test]
 fn a_key_gives_the_same_weights_on_any_number_of_threads() {
-    for batches in [Batches::Shuffled { size: 16 }, Batches::Poisson { rate: 0.1 }] {
+    for batches in [Batching::Shuffled { size: 16 }, Batching::Poisson { rate: 0.1 }] {
         let first = trained("a", batches);
         assert_eq!(first, trained("a", batches));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -36,14 +33,14 @@ fn a_key_gives_the_same_weights_on_any_number_of_threads() {
 #[test]
 fn only_a_training_without_a_key_is_kept_in_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let baseline = Baseline { batches: Batches::Shuffled { size: 16 }, steps: 5 };
+    let baseline = Baseline { batches: Batching::Shuffled { size: 16 }, steps: 5 };
     let (data, units) = (examples(60), Units::examples(60));
     let mut trainer =
         Trainer::repeatable(network(), data.clone(), units.clone(), baseline, recipe(), "a").unwrap();
     assert!(trainer.begin_in(&folder.path().join("run")).unwrap_err().to_string().contains("repeat it"));
     assert!(trainer.resume_from(folder.path()).is_err());
     let refused = Trainer::repeatable(model(), data.clone(), units.clone(), baseline, recipe(), "a");
-    assert!(refused.is_err_and(|error| error.to_string().contains("by itself")));
+    assert!(refused.is_err_and(|error| error.to_string().contains("initial weights itself")));
     let plan = plan(60, 0.2, 5);
     let mut fresh = private(model(), data, units, plan, recipe()).unwrap();
     fresh.begin_in(&folder.path().join("run")).unwrap();

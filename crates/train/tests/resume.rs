@@ -1,9 +1,6 @@
 //! Runs that are stopped, broken and resumed.
-#![allow(clippy::unwrap_used)]
 
-mod model;
-
-use model::{Softmax, examples, model, plan, private, recipe, settings};
+use crate::model::{examples, model, plan, private, recipe, settings, softmax};
 use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, status};
 use reticent_train::{PlanSettings, PrivacyPlan, Recipe, Schedule, StopCause, TrainError, Trainer, Units};
 use std::io::Read;
@@ -148,7 +145,7 @@ fn a_changed_plan_recipe_or_model_is_refused_by_name() {
     assert!(error.contains("recipe.schedule.peak"), "{error}");
     let wide = PlanSettings { dimension: 12, ..settings(300, 0.05, STEPS) };
     let wide = PrivacyPlan::new(wide, 1.0, 1e-5).unwrap();
-    let other = private(Box::new(Softmax::new(2, 4)), examples(300), Units::examples(300), wide, recipe());
+    let other = private(softmax(4), examples(300), Units::examples(300), wide, recipe());
     assert!(resume(other.unwrap()).contains("model"));
     let mut right = trainer();
     right.resume_from(folder.path()).unwrap();
@@ -239,7 +236,7 @@ fn child() {
 
 fn child_in(folder: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["child", "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, folder);
+    command.args(["resume::child", "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, folder);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

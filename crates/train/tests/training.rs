@@ -1,13 +1,10 @@
 //! Whole trainings of a small model.
-#![allow(clippy::unwrap_used)]
 
-mod model;
-
-use model::{examples, model, permit, plan, private, recipe, settings};
+use crate::model::{examples, model, permit, plan, private, recipe, settings};
 use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, Plan, Unlimited, charge};
-use reticent_noise::{NoiseError, Session};
+use reticent_noise::{NoiseError, NoiseSession};
 use reticent_train::{
-    Baseline, Batches, Examples, Inputs, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
+    Baseline, Batching, Examples, Inputs, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
     Targets, TrainError, Trainer, Units,
 };
 use std::sync::Arc;
@@ -46,7 +43,7 @@ fn private_training_learns_and_stops_at_its_budget() {
 
 #[test]
 fn the_baseline_learns_with_either_kind_of_batches() {
-    for batches in [Batches::Shuffled { size: 32 }, Batches::Poisson { rate: 0.1 }] {
+    for batches in [Batching::Shuffled { size: 32 }, Batching::Poisson { rate: 0.1 }] {
         let baseline = Baseline { batches, steps: 60 };
         let mut trainer =
             Trainer::non_private(model(), examples(300), Units::examples(300), baseline, recipe()).unwrap();
@@ -154,9 +151,9 @@ fn what_does_not_fit_together_is_refused() {
     let error = private(model(), wrong, Units::examples(2), plan(2, 0.5, 1), recipe()).map(|_| ());
     assert!(matches!(error, Err(TrainError::Example { example: 1, .. })));
     for (batches, steps) in [
-        (Batches::Shuffled { size: 0 }, 1),
-        (Batches::Poisson { rate: 1.5 }, 1),
-        (Batches::Shuffled { size: 1 }, 0),
+        (Batching::Shuffled { size: 0 }, 1),
+        (Batching::Poisson { rate: 1.5 }, 1),
+        (Batching::Shuffled { size: 1 }, 0),
     ] {
         let baseline = Baseline { batches, steps };
         assert!(
@@ -184,12 +181,12 @@ fn a_private_trainer_needs_a_permit_for_all_its_steps() {
     };
     unpaid(tried(&three, permit(&two)));
     unpaid(tried(&two, charge(&mut Unlimited::new(), &Plan::default()).unwrap()));
-    let mut session = Session::without_limit("example", Neighboring::AddRemove).unwrap();
+    let mut session = NoiseSession::without_limit("example", Neighboring::AddRemove).unwrap();
     assert!(tried(&two, two.charge(&mut session).unwrap()).is_ok());
     let whole = two.charges().unwrap().events().to_vec();
     let larger = Plan::new(vec![Event::Parallel { events: whole }]).unwrap();
     assert!(tried(&two, session.charge(&larger).unwrap()).is_ok());
-    let mut other = Session::without_limit("example", Neighboring::ReplaceOne).unwrap();
+    let mut other = NoiseSession::without_limit("example", Neighboring::ReplaceOne).unwrap();
     assert!(matches!(two.charge(&mut other), Err(TrainError::Noise(NoiseError::Relation { .. }))));
     // The events are the same under both relations, and mean less under one of them.
     let foreign = tried(&two, other.charge(&two.charges().unwrap()).unwrap()).map(drop);

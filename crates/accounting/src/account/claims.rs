@@ -3,8 +3,8 @@
 //! Events without a claim of their own (Gaussian noise has one for every δ) share a part of the δ that is asked
 //! for; every share gives a true bound and the best of several is taken.
 
-use super::revealed::Asked;
-use super::{Method, Tally};
+use super::revealed::CheckedDelta;
+use super::{CompositionMethod, EventTally};
 use crate::AccountingError;
 use crate::amplification::subsampled;
 use crate::clipped::plain;
@@ -19,7 +19,7 @@ use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultipli
 /// Claims of a list of events, ready for any δ.
 pub(super) struct Claims {
     neighboring: Neighboring,
-    method: Method,
+    method: CompositionMethod,
     parts: Vec<(u64, Own)>,
     /// Uses that have a different ε for every δ.
     needy: f64,
@@ -29,9 +29,9 @@ pub(super) struct Claims {
 
 impl Claims {
     pub(super) fn new(
-        tally: &Tally,
+        tally: &EventTally,
         neighboring: Neighboring,
-        method: Method,
+        method: CompositionMethod,
     ) -> Result<Self, AccountingError> {
         let (mut parts, mut needy, mut given) = (Vec::new(), 0.0, 0.0);
         for (count, event) in tally.parts() {
@@ -44,7 +44,7 @@ impl Claims {
     }
 
     /// The ε at a total δ.
-    pub(super) fn epsilon(&self, asked: Asked) -> Result<f64, AccountingError> {
+    pub(super) fn epsilon(&self, asked: CheckedDelta) -> Result<f64, AccountingError> {
         self.within(asked.delta())
     }
 
@@ -52,8 +52,8 @@ impl Claims {
         // Shares of δ that go to the events themselves; the rest is what the theorem needs.
         let shares: &[f64] = match self.method {
             _ if self.needy == 0.0 => &[0.0],
-            Method::Basic => &[1.0],
-            Method::Optimal => &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
+            CompositionMethod::Basic => &[1.0],
+            CompositionMethod::Optimal => &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
             _ => &[0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0],
         };
         // What the sums of the shares may be rounded up by.
@@ -78,8 +78,8 @@ impl Claims {
                 claims.push((*count, own.at(each * own.needy(), self.neighboring)?));
             }
             let theorem = match self.method {
-                Method::Basic => None,
-                Method::Advanced => advanced(&claims, free * (1.0 - share)),
+                CompositionMethod::Basic => None,
+                CompositionMethod::Advanced => advanced(&claims, free * (1.0 - share)),
                 _ => optimal(&claims, self.neighboring, delta)?,
             };
             let within = |spent: &Spent| spent.delta <= delta.get();
@@ -126,11 +126,11 @@ impl Claims {
 
 /// Σε, where every event has an (ε, δ) of its own and their deltas add up to no more than the one asked for: the plain
 /// sum, which no other method need exceed.
-pub(super) fn plain_sum(tally: &Tally, neighboring: Neighboring, asked: Asked) -> Option<f64> {
+pub(super) fn plain_sum(tally: &EventTally, neighboring: Neighboring, asked: CheckedDelta) -> Option<f64> {
     if !tally.parts().iter().all(|(_, event)| is_plain(event)) {
         return None;
     }
-    Claims::new(tally, neighboring, Method::Basic).and_then(|claims| claims.epsilon(asked)).ok()
+    Claims::new(tally, neighboring, CompositionMethod::Basic).and_then(|claims| claims.epsilon(asked)).ok()
 }
 
 /// Whether an event has an (ε, δ) of its own, without a δ to choose.
@@ -192,7 +192,7 @@ impl Own {
     }
 
     fn sequence(event: &Event, neighboring: Neighboring) -> Result<Self, AccountingError> {
-        let mut tally = Tally::default();
+        let mut tally = EventTally::default();
         tally.add(event, 1)?;
         let each = |(count, event): &(u64, Event)| Ok((*count, Self::new(event, neighboring)?));
         Ok(Self::Sequence(tally.parts().iter().map(each).collect::<Result<_, AccountingError>>()?))

@@ -15,7 +15,7 @@ fn parallel(events: Vec<Event>) -> Event {
     Event::Parallel { events }
 }
 
-fn asked(event: &Event, neighboring: Neighboring, method: Method) -> Accountant {
+fn asked(event: &Event, neighboring: Neighboring, method: CompositionMethod) -> Accountant {
     let mut account = Accountant::new(neighboring, method);
     account.compose(event, 1).unwrap();
     account
@@ -55,7 +55,7 @@ fn leaky() -> Vec<(Event, f64)> {
 fn a_delta_inside_other_events_is_never_lost() {
     for (event, revealed) in leaky() {
         for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
-            for method in Method::ALL {
+            for method in CompositionMethod::ALL {
                 let account = asked(&event, neighboring, method);
                 for delta in [1e-12, 1e-6, 0.9 * revealed] {
                     let found = account.epsilon(Delta::new(delta).unwrap());
@@ -81,7 +81,7 @@ fn a_delta_inside_other_events_is_never_lost() {
 /// A refusal because of δ is a refusal by every method, and none because of a method is one by all.
 #[test]
 fn refusals_are_told_apart() {
-    let one = asked(&claim(1.0, 1e-6), Neighboring::AddRemove, Method::Pld);
+    let one = asked(&claim(1.0, 1e-6), Neighboring::AddRemove, CompositionMethod::Pld);
     assert!(matches!(one.epsilon(Delta::new(9e-7).unwrap()), Err(AccountingError::Impossible(_))));
     // At the claim's own δ its ε is true.
     let at = one.epsilon(Delta::new(1e-6).unwrap()).unwrap();
@@ -91,8 +91,8 @@ fn refusals_are_told_apart() {
     let revealed = 1.0 - 0.99f64.powi(100);
     for delta in [revealed * 1.01, 0.9] {
         let delta = Delta::new(delta).unwrap();
-        assert!(asked(&many, Neighboring::AddRemove, Method::Pld).epsilon(delta).is_ok());
-        let sum = asked(&many, Neighboring::AddRemove, Method::Basic).epsilon(delta);
+        assert!(asked(&many, Neighboring::AddRemove, CompositionMethod::Pld).epsilon(delta).is_ok());
+        let sum = asked(&many, Neighboring::AddRemove, CompositionMethod::Basic).epsilon(delta);
         assert!(matches!(sum, Err(AccountingError::Invalid(_))), "{sum:?}");
     }
 }

@@ -1,14 +1,14 @@
 //! One accountant over all events and all theorems: compose, then ask.
 //!
 //! ```
-//! use reticent_accounting::{Accountant, Method};
+//! use reticent_accounting::{Accountant, CompositionMethod};
 //! use reticent_core::{Delta, Event, Neighboring, NoiseMultiplier, SamplingRate};
 //!
 //! let step = Event::PoissonSampled {
 //!     rate: SamplingRate::new(0.01)?,
 //!     event: Box::new(Event::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0)? }),
 //! };
-//! let mut accountant = Accountant::new(Neighboring::AddRemove, Method::Pld);
+//! let mut accountant = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
 //! accountant.compose(&step, 10_000)?;
 //! let epsilon = accountant.epsilon(Delta::new(1e-5)?)?;
 //! assert!(epsilon.lower <= 6.187713 && epsilon.upper >= 6.187712);
@@ -26,9 +26,10 @@ pub(crate) use claims::{Own, is_plain};
 use outcome::best;
 pub(crate) use profile::Profile;
 use profile::{Renyi, Tight};
-use revealed::{Asked, revealed};
+use revealed::CheckedDelta;
+pub(crate) use revealed::revealed;
 pub(crate) use revealed::{leak, probability, thinned};
-pub use tally::Tally;
+pub use tally::EventTally;
 pub(crate) use tally::{Grid, is_idle, worse};
 
 use crate::AccountingError;
@@ -40,8 +41,8 @@ use std::str::FromStr;
 
 /// The theorem that adds events up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Distributions of the privacy loss, certified from both sides; where an event has none, the Rényi bound.
+pub enum CompositionMethod {
+    /// Distributions of the privacy loss, with certified upper and lower bounds; the Rényi bound where an event has no distribution.
     Pld,
     /// Rényi divergences at the best real order.
     Rdp,
@@ -55,7 +56,7 @@ pub enum Method {
     Basic,
 }
 
-impl Method {
+impl CompositionMethod {
     /// All of them, from the tightest to the loosest.
     pub const ALL: [Self; 6] =
         [Self::Pld, Self::Rdp, Self::Moments, Self::Optimal, Self::Advanced, Self::Basic];
@@ -73,13 +74,13 @@ impl Method {
     }
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for CompositionMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Method {
+impl FromStr for CompositionMethod {
     type Err = InvalidValue;
 
     fn from_str(name: &str) -> Result<Self, InvalidValue> {
@@ -92,9 +93,9 @@ impl FromStr for Method {
 /// In longer lists the events' own claims are added up only where nothing else answers.
 const MOST_CLAIMED: usize = 1000;
 
-/// A number known from both sides; the upper end is what may be claimed.
+/// Certified lower and upper bounds on a number; the upper bound is what may be claimed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
+pub struct CertifiedBounds {
     /// No smaller claim follows from the events: mechanisms they allow lose at least this. 0 where nothing is known.
     pub lower: f64,
     /// The claim, rounded up.
@@ -102,7 +103,7 @@ pub struct Answer {
     /// The direction that decides; remove where both are alike or the method does not tell them apart.
     pub direction: Direction,
     /// The method that gave the upper end.
-    pub method: Method,
+    pub method: CompositionMethod,
 }
 
 /// What is spent and left of a budget.
@@ -130,19 +131,19 @@ const PROFILE_KINDS: usize = 32;
 #[derive(Debug, Clone)]
 pub struct Accountant {
     neighboring: Neighboring,
-    method: Method,
-    tally: Tally,
+    method: CompositionMethod,
+    tally: EventTally,
     /// The wanted width of the tight method's brackets; none for its own.
     width: Option<f64>,
 }
 
 impl Accountant {
     /// An account with nothing in it.
-    pub fn new(neighboring: Neighboring, method: Method) -> Self {
-        Self { neighboring, method, tally: Tally::default(), width: None }
+    pub fn new(neighboring: Neighboring, method: CompositionMethod) -> Self {
+        Self { neighboring, method, tally: EventTally::default(), width: None }
     }
 
-    /// The same account with brackets of about this relative width where the method is [`Method::Pld`]: see
+    /// The same account with brackets of about this relative width where the method is [`CompositionMethod::Pld`]: see
     /// [`TightAccountant::with_width`].
     ///
     /// # Errors
@@ -155,7 +156,7 @@ impl Accountant {
     ///
     /// # Errors
     /// As [`compose`](Self::compose).
-    pub fn of_log(log: &EventLog, method: Method) -> Result<Self, AccountingError> {
+    pub fn of_log(log: &EventLog, method: CompositionMethod) -> Result<Self, AccountingError> {
         let mut account = Self::new(log.neighboring, method);
         log.events.iter().try_for_each(|event| account.compose(event, 1))?;
         Ok(account)
@@ -176,24 +177,24 @@ impl Accountant {
     }
 
     /// The method.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> CompositionMethod {
         self.method
     }
 
     /// The same events by another method.
-    pub fn by(&self, method: Method) -> Self {
+    pub fn by(&self, method: CompositionMethod) -> Self {
         Self { method, ..self.clone() }
     }
 
     /// What was composed: simple events with their numbers.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &EventTally {
         &self.tally
     }
 
     /// ε at δ.
     ///
     /// # Guarantee
-    /// (upper, δ) is true; see [`Answer::lower`] for the other side.
+    /// (upper, δ) is true; see [`CertifiedBounds::lower`] for the other side.
     ///
     /// # Reference
     /// Each method's own module.
@@ -201,30 +202,41 @@ impl Accountant {
     /// # Errors
     /// [`AccountingError::Invalid`] when δ = 0, [`AccountingError::Impossible`] when it is below what the events reveal
     /// outright, [`AccountingError::Unsupported`] when the method has no bound for an event.
-    pub fn epsilon(&self, delta: Delta) -> Result<Answer, AccountingError> {
-        let asked = Asked::new(delta, &self.tally, self.neighboring)?;
-        let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
+    pub fn epsilon(&self, delta: Delta) -> Result<CertifiedBounds, AccountingError> {
+        let asked = CheckedDelta::new(delta, &self.tally, self.neighboring)?;
+        let answer =
+            |upper: f64, method| CertifiedBounds { lower: 0.0, upper, direction: Direction::Remove, method };
         if self.tally.parts().is_empty() {
             return Ok(answer(0.0, self.method));
         }
         let tally = &self.tally;
         let found = match self.method {
-            Method::Pld => {
+            CompositionMethod::Pld => {
                 let exact = self.tight(|t| t.epsilon(asked.delta()))?;
                 let renyi = || Renyi::new(tally, self.neighboring)?.epsilon(asked);
-                let claims = || Claims::new(tally, self.neighboring, Method::Optimal)?.epsilon(asked);
+                let claims =
+                    || Claims::new(tally, self.neighboring, CompositionMethod::Optimal)?.epsilon(asked);
                 let found =
                     self.rounded(best(exact, renyi, claims, tally.parts().len() <= MOST_CLAIMED)?, delta);
                 match plain_sum(tally, self.neighboring, asked) {
                     Some(sum) if sum < found.upper * (1.0 - 1e-12) && sum >= found.lower * (1.0 - 1e-9) => {
-                        Answer { upper: sum, lower: found.lower.min(sum), method: Method::Basic, ..found }
+                        CertifiedBounds {
+                            upper: sum,
+                            lower: found.lower.min(sum),
+                            method: CompositionMethod::Basic,
+                            ..found
+                        }
                     }
                     _ => found,
                 }
             }
-            Method::Rdp => answer(Renyi::new(tally, self.neighboring)?.epsilon(asked)?, Method::Rdp),
-            Method::Moments => answer(Renyi::new(tally, self.neighboring)?.moments(asked)?, Method::Moments),
-            Method::Basic | Method::Advanced | Method::Optimal => {
+            CompositionMethod::Rdp => {
+                answer(Renyi::new(tally, self.neighboring)?.epsilon(asked)?, CompositionMethod::Rdp)
+            }
+            CompositionMethod::Moments => {
+                answer(Renyi::new(tally, self.neighboring)?.moments(asked)?, CompositionMethod::Moments)
+            }
+            CompositionMethod::Basic | CompositionMethod::Advanced | CompositionMethod::Optimal => {
                 answer(Claims::new(tally, self.neighboring, self.method)?.epsilon(asked)?, self.method)
             }
         };
@@ -233,20 +245,20 @@ impl Accountant {
             Some(lower) => lower,
             None => self.floor()?.floor_epsilon(delta),
         };
-        Ok(Answer { lower: floor.min(found.upper), ..found })
+        Ok(CertifiedBounds { lower: floor.min(found.upper), ..found })
     }
 
     /// δ at ε.
     ///
     /// # Guarantee
-    /// (ε, upper) is true; see [`Answer::lower`] for the other side.
+    /// (ε, upper) is true; see [`CertifiedBounds::lower`] for the other side.
     ///
     /// # Reference
     /// Each method's own module.
     ///
     /// # Errors
     /// [`AccountingError::Unsupported`] when the method has no bound for an event.
-    pub fn delta(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
+    pub fn delta(&self, epsilon: Epsilon) -> Result<CertifiedBounds, AccountingError> {
         let found = self.delta_up(epsilon)?;
         let known = Some(found.lower).filter(|lower| *lower > 0.0);
         let floor = match known {
@@ -254,38 +266,43 @@ impl Accountant {
             None => self.floor()?.floor_delta(epsilon),
         };
         let lower = floor.max(revealed(&self.tally, self.neighboring)).min(found.upper);
-        Ok(Answer { lower, ..found })
+        Ok(CertifiedBounds { lower, ..found })
     }
 
     /// δ at ε with a lower end only where it comes for free.
-    fn delta_up(&self, epsilon: Epsilon) -> Result<Answer, AccountingError> {
-        let answer = |upper: f64, method| Answer { lower: 0.0, upper, direction: Direction::Remove, method };
+    fn delta_up(&self, epsilon: Epsilon) -> Result<CertifiedBounds, AccountingError> {
+        let answer =
+            |upper: f64, method| CertifiedBounds { lower: 0.0, upper, direction: Direction::Remove, method };
         if self.tally.parts().is_empty() {
             return Ok(answer(0.0, self.method));
         }
         let tally = &self.tally;
         let found = match self.method {
-            Method::Pld => {
+            CompositionMethod::Pld => {
                 let exact = self.tight(|t| t.delta(epsilon))?;
                 let renyi = || Renyi::new(tally, self.neighboring)?.delta(epsilon);
-                let claims = || Claims::new(tally, self.neighboring, Method::Optimal)?.delta(epsilon);
+                let claims =
+                    || Claims::new(tally, self.neighboring, CompositionMethod::Optimal)?.delta(epsilon);
                 best(exact, renyi, claims, false)?
             }
-            Method::Rdp => answer(Renyi::new(tally, self.neighboring)?.delta(epsilon)?, Method::Rdp),
-            Method::Moments => {
-                answer(Renyi::new(tally, self.neighboring)?.moments_delta(epsilon), Method::Moments)
+            CompositionMethod::Rdp => {
+                answer(Renyi::new(tally, self.neighboring)?.delta(epsilon)?, CompositionMethod::Rdp)
             }
-            Method::Basic | Method::Advanced | Method::Optimal => {
+            CompositionMethod::Moments => answer(
+                Renyi::new(tally, self.neighboring)?.moments_delta(epsilon),
+                CompositionMethod::Moments,
+            ),
+            CompositionMethod::Basic | CompositionMethod::Advanced | CompositionMethod::Optimal => {
                 answer(Claims::new(tally, self.neighboring, self.method)?.delta(epsilon)?, self.method)
             }
         };
         // No method may claim less than what is revealed outright.
-        Ok(Answer { upper: found.upper.max(revealed(&self.tally, self.neighboring)), ..found })
+        Ok(CertifiedBounds { upper: found.upper.max(revealed(&self.tally, self.neighboring)), ..found })
     }
 
     /// A number of four digits just below the answer, where δ there confirms it: the two ways to ask agree to some parts in a
     /// million, and what was planned for ε = 1 is found to cost 1.
-    fn rounded(&self, found: Answer, delta: Delta) -> Answer {
+    fn rounded(&self, found: CertifiedBounds, delta: Delta) -> CertifiedBounds {
         let unit = libm::pow(10.0, libm::floor(libm::log10(found.upper)) - 3.0);
         let rounded = libm::floor(found.upper / unit) * unit;
         let is_near = rounded < found.upper && found.upper - rounded <= 1e-5 * found.upper;
@@ -294,7 +311,7 @@ impl Accountant {
         }
         match Epsilon::new(rounded).ok().and_then(|epsilon| self.delta_up(epsilon).ok()) {
             Some(confirmed) if confirmed.upper <= delta.get() => {
-                Answer { upper: rounded, method: confirmed.method, ..found }
+                CertifiedBounds { upper: rounded, method: confirmed.method, ..found }
             }
             _ => found,
         }
@@ -341,10 +358,10 @@ impl Accountant {
     /// ln of what is spent over what is allowed: of δ where the method gives it at once, of ε otherwise.
     pub(crate) fn excess(&self, budget: Guarantee) -> Result<f64, AccountingError> {
         let (spent, allowed) = match self.method {
-            Method::Pld | Method::Rdp | Method::Moments => {
+            CompositionMethod::Pld | CompositionMethod::Rdp | CompositionMethod::Moments => {
                 (self.delta_up(budget.epsilon)?.upper, budget.delta.get())
             }
-            Method::Optimal | Method::Advanced | Method::Basic => {
+            CompositionMethod::Optimal | CompositionMethod::Advanced | CompositionMethod::Basic => {
                 (self.epsilon(budget.delta)?.upper, budget.epsilon.get())
             }
         };

@@ -1,6 +1,6 @@
 //! What a method says to a question, and what several of them say together.
 
-use super::{Answer, Method};
+use super::{CertifiedBounds, CompositionMethod};
 use crate::AccountingError;
 use crate::tight::{Bracket, Direction};
 
@@ -45,11 +45,11 @@ pub(super) fn best(
     renyi: impl FnOnce() -> Result<f64, AccountingError>,
     claims: impl FnOnce() -> Result<f64, AccountingError>,
     thorough: bool,
-) -> Result<Answer, AccountingError> {
+) -> Result<CertifiedBounds, AccountingError> {
     let (mut found, mut silent) = (None, None);
     match Outcome::exact(exact) {
         Outcome::Bound(Bracket { lower, upper, direction }) => {
-            let answer = Answer { lower, upper, direction, method: Method::Pld };
+            let answer = CertifiedBounds { lower, upper, direction, method: CompositionMethod::Pld };
             if upper - lower <= 1e-3 * upper + 1e-12 {
                 return Ok(answer);
             }
@@ -58,9 +58,9 @@ pub(super) fn best(
         Outcome::Impossible(error) => return Err(error),
         Outcome::Silent(error) => silent = Some(error),
     }
-    found = less(found, Outcome::looser(renyi()), Method::Rdp)?;
+    found = less(found, Outcome::looser(renyi()), CompositionMethod::Rdp)?;
     if thorough || found.is_none() {
-        found = less(found, Outcome::looser(claims()), Method::Optimal)?;
+        found = less(found, Outcome::looser(claims()), CompositionMethod::Optimal)?;
     }
     found.ok_or_else(|| {
         silent.unwrap_or_else(|| AccountingError::Unsupported {
@@ -73,19 +73,19 @@ pub(super) fn best(
 
 /// The lesser of an answer and what another method proves. A bound below the lower end contradicts it and is not taken.
 fn less(
-    found: Option<Answer>,
+    found: Option<CertifiedBounds>,
     other: Outcome<f64>,
-    method: Method,
-) -> Result<Option<Answer>, AccountingError> {
+    method: CompositionMethod,
+) -> Result<Option<CertifiedBounds>, AccountingError> {
     Ok(match (found, other) {
         (_, Outcome::Impossible(error)) => return Err(error),
         (Some(known), Outcome::Bound(upper))
             if upper < known.upper && upper >= known.lower * (1.0 - 1e-9) =>
         {
-            Some(Answer { upper, lower: known.lower.min(upper), method, ..known })
+            Some(CertifiedBounds { upper, lower: known.lower.min(upper), method, ..known })
         }
         (None, Outcome::Bound(upper)) => {
-            Some(Answer { lower: 0.0, upper, direction: Direction::Remove, method })
+            Some(CertifiedBounds { lower: 0.0, upper, direction: Direction::Remove, method })
         }
         (known, _) => known,
     })

@@ -1,7 +1,7 @@
 //! A tally as the methods see it: distributions of the loss, or Rényi curves.
 
-use super::Tally;
-use super::revealed::Asked;
+use super::EventTally;
+use super::revealed::CheckedDelta;
 use crate::AccountingError;
 use crate::kind::of;
 use crate::rdp::{RdpAccountant, delta_at_order, epsilon_by_mironov};
@@ -53,7 +53,7 @@ pub(super) struct Tight {
 
 impl Tight {
     pub(super) fn new(
-        tally: &Tally,
+        tally: &EventTally,
         neighboring: Neighboring,
         width: Option<f64>,
     ) -> Result<Self, AccountingError> {
@@ -105,7 +105,7 @@ pub(crate) struct Renyi {
 }
 
 impl Renyi {
-    pub(super) fn new(tally: &Tally, neighboring: Neighboring) -> Result<Self, AccountingError> {
+    pub(super) fn new(tally: &EventTally, neighboring: Neighboring) -> Result<Self, AccountingError> {
         let (mut account, mut log_kept) = (RdpAccountant::new(neighboring), 0.0);
         for (count, event) in tally.parts() {
             match of(event, |kind| kind.apart()) {
@@ -120,7 +120,7 @@ impl Renyi {
     }
 
     /// The δ left for the rest, rounded down.
-    fn left(&self, asked: Asked) -> Result<Delta, AccountingError> {
+    fn left(&self, asked: CheckedDelta) -> Result<Delta, AccountingError> {
         let delta = asked.delta();
         if self.log_kept == 0.0 {
             return Ok(delta);
@@ -144,7 +144,7 @@ impl Renyi {
         ((-libm::expm1(self.log_kept) + libm::exp(self.log_kept) * delta) * (1.0 + 1e-14)).min(1.0)
     }
 
-    pub(super) fn epsilon(&self, asked: Asked) -> Result<f64, AccountingError> {
+    pub(super) fn epsilon(&self, asked: CheckedDelta) -> Result<f64, AccountingError> {
         Ok(self.account.epsilon_up(self.left(asked)?)?.get())
     }
 
@@ -153,7 +153,7 @@ impl Renyi {
     }
 
     /// Moments λ = 1, …, 32 with the tail bound of the paper.
-    pub(super) fn moments(&self, asked: Asked) -> Result<f64, AccountingError> {
+    pub(super) fn moments(&self, asked: CheckedDelta) -> Result<f64, AccountingError> {
         let left = self.left(asked)?;
         let best = (1..=crate::moments::LARGEST_MOMENT)
             .map(|lambda| f64::from(lambda) + 1.0)

@@ -1,6 +1,6 @@
 //! What events reveal outright, whatever is made of them afterwards.
 
-use super::Tally;
+use super::EventTally;
 use crate::AccountingError;
 use crate::kind::of;
 use reticent_core::{Delta, Event, Neighboring};
@@ -11,14 +11,14 @@ const SLACK: f64 = 1e-13;
 /// A δ at which the events may have a finite ε: not below the probability with which they reveal everything. Every
 /// method of the accountant is asked with one of these, so that none can answer where no answer exists.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked(Delta);
+pub(super) struct CheckedDelta(Delta);
 
-impl Asked {
+impl CheckedDelta {
     /// # Errors
     /// [`AccountingError::Invalid`] for δ = 0 and [`AccountingError::Impossible`] for a δ that is too small.
     pub(super) fn new(
         delta: Delta,
-        tally: &Tally,
+        tally: &EventTally,
         neighboring: Neighboring,
     ) -> Result<Self, AccountingError> {
         if delta.get() == 0.0 {
@@ -38,7 +38,7 @@ impl Asked {
 
 /// The probability with which mechanisms that the events allow reveal everything, rounded down: δ(ε) is no smaller at any
 /// ε.
-pub(super) fn revealed(tally: &Tally, neighboring: Neighboring) -> f64 {
+pub(crate) fn revealed(tally: &EventTally, neighboring: Neighboring) -> f64 {
     let leaks = tally.parts().iter().map(|(count, event)| *count as f64 * leak(event, neighboring));
     probability(leaks.sum())
 }

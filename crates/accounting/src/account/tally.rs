@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 /// Simple events with how often each was used.
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
+pub struct EventTally {
     parts: Vec<(u64, Event)>,
     places: HashMap<EventKey, usize>,
 }
 
-impl Tally {
+impl EventTally {
     /// Adds uses of an event, taken apart into its steps; nothing when it fails.
     pub(super) fn add(&mut self, event: &Event, count: u64) -> Result<(), AccountingError> {
         let mut found = Vec::new();

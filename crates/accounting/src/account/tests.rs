@@ -8,7 +8,7 @@ fn gaussian(z: f64) -> Event {
 fn sampled(q: f64, z: f64) -> Event {
     Event::PoissonSampled { rate: SamplingRate::new(q).unwrap(), event: Box::new(gaussian(z)) }
 }
-fn account(method: Method, list: &[(u64, Event)]) -> Accountant {
+fn account(method: CompositionMethod, list: &[(u64, Event)]) -> Accountant {
     let mut account = Accountant::new(Neighboring::AddRemove, method);
     for (count, event) in list {
         account.compose(event, *count).unwrap();
@@ -21,7 +21,7 @@ fn delta(value: f64) -> Delta {
 fn budget(epsilon: f64, delta: f64) -> Guarantee {
     Guarantee { epsilon: Epsilon::new(epsilon).unwrap(), delta: Delta::new(delta).unwrap() }
 }
-fn upper(method: Method, list: &[(u64, Event)], at: f64) -> f64 {
+fn upper(method: CompositionMethod, list: &[(u64, Event)], at: f64) -> f64 {
     account(method, list).epsilon(delta(at)).unwrap().upper
 }
 
@@ -29,8 +29,8 @@ fn upper(method: Method, list: &[(u64, Event)], at: f64) -> f64 {
 fn the_figure_of_the_moments_accountant() {
     let list = [(1000, sampled(0.01, 4.0))];
     let near = |value: f64, exact: f64| assert!((value / exact - 1.0).abs() < 1e-6, "{value} {exact}");
-    near(upper(Method::Moments, &list, 1e-5), 0.468_405_290_776_603_8);
-    near(upper(Method::Pld, &list, 1e-5), 0.272_136_057_415_901_63);
+    near(upper(CompositionMethod::Moments, &list, 1e-5), 0.468_405_290_776_603_8);
+    near(upper(CompositionMethod::Pld, &list, 1e-5), 0.272_136_057_415_901_63);
     let published = moments::strong_composition_as_published(
         SamplingRate::new(0.01).unwrap(),
         NoiseMultiplier::new(4.0).unwrap(),
@@ -39,7 +39,7 @@ fn the_figure_of_the_moments_accountant() {
     );
     near(published.unwrap(), 2.305_630_901_534_098_3);
     // The bound that really follows is larger.
-    assert!(upper(Method::Advanced, &list, 1e-5) > 3.0);
+    assert!(upper(CompositionMethod::Advanced, &list, 1e-5) > 3.0);
 }
 
 #[test]
@@ -53,28 +53,34 @@ fn methods_in_order_of_tightness() {
         ],
     ] {
         let of = |method| upper(method, &list, 1e-6);
-        assert!(of(Method::Pld) <= of(Method::Rdp) && of(Method::Rdp) <= of(Method::Moments));
-        assert!(of(Method::Pld) <= of(Method::Optimal) && of(Method::Optimal) <= of(Method::Advanced));
-        assert!(of(Method::Advanced) <= of(Method::Basic) * (1.0 + 1e-9));
+        assert!(
+            of(CompositionMethod::Pld) <= of(CompositionMethod::Rdp)
+                && of(CompositionMethod::Rdp) <= of(CompositionMethod::Moments)
+        );
+        assert!(
+            of(CompositionMethod::Pld) <= of(CompositionMethod::Optimal)
+                && of(CompositionMethod::Optimal) <= of(CompositionMethod::Advanced)
+        );
+        assert!(of(CompositionMethod::Advanced) <= of(CompositionMethod::Basic) * (1.0 + 1e-9));
     }
 }
 
 #[test]
 fn events_without_a_loss_distribution_fall_back() {
     let rho = [(1, Event::Zcdp { rho: Rho::new(0.1).unwrap() })];
-    let answer = account(Method::Pld, &rho).epsilon(delta(1e-6)).unwrap();
-    assert_eq!(answer.method, Method::Rdp);
+    let answer = account(CompositionMethod::Pld, &rho).epsilon(delta(1e-6)).unwrap();
+    assert_eq!(answer.method, CompositionMethod::Rdp);
     assert!((answer.upper - 2.141_938_928).abs() < 1e-6 && (answer.lower - 1.994_526_9).abs() < 1e-6);
     // Bounded range beats what purity alone gives.
     let selections = [(50, Event::Exponential { epsilon: Epsilon::new(0.2).unwrap() })];
-    let answer = account(Method::Pld, &selections).epsilon(delta(1e-6)).unwrap();
+    let answer = account(CompositionMethod::Pld, &selections).epsilon(delta(1e-6)).unwrap();
     assert!((answer.upper - 3.542_291_3).abs() < 1e-5 && (answer.lower - 3.172_902_7).abs() < 1e-6);
 }
 
 #[test]
 fn calibration_meets_its_target_and_not_much_more() {
     let plan = |q: f64, z: f64, n: u64| {
-        let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+        let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
         account.compose(&sampled(q, z), n)?;
         Ok(account)
     };
@@ -89,7 +95,7 @@ fn calibration_meets_its_target_and_not_much_more() {
 
 #[test]
 fn a_budget_is_kept() {
-    let spent = account(Method::Pld, &[(500, sampled(0.01, 1.0))]);
+    let spent = account(CompositionMethod::Pld, &[(500, sampled(0.01, 1.0))]);
     let step = sampled(0.01, 1.0);
     let limit = budget(2.0, 1e-5);
     assert!(spent.fits(&step, 702, limit).unwrap() && !spent.fits(&step, 703, limit).unwrap());
@@ -102,7 +108,8 @@ fn a_budget_is_kept() {
 fn trade_offs_of_gaussian_noise() {
     for (z, fpr) in [(1.0, 0.03), (0.5, 0.2), (4.0, 0.001)] {
         let fpr = Probability::new(fpr).unwrap();
-        let floor = tradeoff::false_negative_rate(&account(Method::Pld, &[(1, gaussian(z))]), fpr).unwrap();
+        let floor = tradeoff::false_negative_rate(&account(CompositionMethod::Pld, &[(1, gaussian(z))]), fpr)
+            .unwrap();
         let exact = tradeoff::gaussian(Mu::new(1.0 / z).unwrap(), fpr);
         assert!(floor <= exact && floor >= exact - 1e-6, "{floor} {exact}");
     }
@@ -110,7 +117,7 @@ fn trade_offs_of_gaussian_noise() {
 
 #[test]
 fn a_hundred_thousand_different_events() {
-    let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     for i in 0..100_000 {
         account.compose(&sampled(0.001 + 1e-8 * f64::from(i), 1.0 + 1e-6 * f64::from(i)), 1).unwrap();
     }
@@ -149,36 +156,44 @@ fn no_kind_is_refused_for_being_many() {
     ];
     for (name, kind) in kinds {
         let list: Vec<(u64, Event)> = (1..=40).map(|i| (1, kind(f64::from(i) / 40.0))).collect();
-        for method in [Method::Pld, Method::Rdp, Method::Optimal, Method::Advanced, Method::Basic] {
+        for method in [
+            CompositionMethod::Pld,
+            CompositionMethod::Rdp,
+            CompositionMethod::Optimal,
+            CompositionMethod::Advanced,
+            CompositionMethod::Basic,
+        ] {
             let answer = account(method, &list).epsilon(delta(1e-6));
-            if (name, method) == ("approximate", Method::Rdp) {
+            if (name, method) == ("approximate", CompositionMethod::Rdp) {
                 continue;
             }
             let answer = answer.unwrap_or_else(|error| panic!("{name} {method} {error}"));
             assert!(answer.upper >= answer.lower && answer.upper > 0.1, "{name} {method} {answer:?}");
             let known = !["zcdp", "exponential"].contains(&name);
-            if method == Method::Pld && known {
+            if method == CompositionMethod::Pld && known {
                 assert!(answer.upper < 1.001 * answer.lower, "{name} {answer:?}");
             }
         }
     }
     let list: Vec<(u64, Event)> =
         (1..=100).map(|i| (1, Event::Pure { epsilon: epsilon(f64::from(i) / 100.0) })).collect();
-    let sum = account(Method::Basic, &list).epsilon(delta(1e-6)).unwrap();
+    let sum = account(CompositionMethod::Basic, &list).epsilon(delta(1e-6)).unwrap();
     assert!(sum.upper >= 50.5 && sum.upper < 50.5 * (1.0 + 1e-12), "{sum:?}");
 }
 
 #[test]
 fn counting_does_not_depend_on_how_it_is_written() {
-    let once = account(Method::Pld, &[(3000, sampled(0.02, 1.5))]).epsilon(delta(1e-6)).unwrap();
+    let once = account(CompositionMethod::Pld, &[(3000, sampled(0.02, 1.5))]).epsilon(delta(1e-6)).unwrap();
     let inner = Event::Repeated { count: 100, event: Box::new(sampled(0.02, 1.5)) };
     let nested = Event::Composed {
         events: vec![Event::Repeated { count: 10, event: Box::new(inner.clone()) }, inner],
     };
-    let split = account(Method::Pld, &[(2, nested), (800, sampled(0.02, 1.5))]).epsilon(delta(1e-6)).unwrap();
+    let split = account(CompositionMethod::Pld, &[(2, nested), (800, sampled(0.02, 1.5))])
+        .epsilon(delta(1e-6))
+        .unwrap();
     assert_eq!(once, split);
     let huge = Event::Repeated { count: u64::MAX, event: Box::new(gaussian(1.0)) };
-    assert!(Accountant::new(Neighboring::AddRemove, Method::Pld).compose(&huge, 2).is_err());
+    assert!(Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld).compose(&huge, 2).is_err());
 }
 
 /// No event is left out because one method does not know it.
@@ -186,12 +201,12 @@ fn counting_does_not_depend_on_how_it_is_written() {
 fn nothing_is_ignored() {
     let fpr = Probability::new(0.05).unwrap();
     let rho = Event::Zcdp { rho: Rho::new(10.0).unwrap() };
-    let fnr = tradeoff::false_negative_rate(&account(Method::Pld, &[(1, rho)]), fpr).unwrap();
+    let fnr = tradeoff::false_negative_rate(&account(CompositionMethod::Pld, &[(1, rho)]), fpr).unwrap();
     assert!(fnr < 0.01, "{fnr}");
     // The δ of a sampled claim is charged.
     let claim = Event::Approximate { epsilon: Epsilon::new(1.0).unwrap(), delta: delta(0.1) };
     let sampled = Event::PoissonSampled { rate: SamplingRate::new(0.5).unwrap(), event: Box::new(claim) };
-    for method in [Method::Basic, Method::Advanced, Method::Optimal] {
+    for method in [CompositionMethod::Basic, CompositionMethod::Advanced, CompositionMethod::Optimal] {
         assert!(account(method, &[(1, sampled.clone())]).epsilon(delta(1e-6)).is_err());
         let spent = account(method, &[(1, sampled.clone())]).delta(Epsilon::new(1.0).unwrap()).unwrap();
         assert!(spent.upper >= 0.05, "{spent:?}");
@@ -201,7 +216,7 @@ fn nothing_is_ignored() {
         noise_multiplier: NoiseMultiplier::new(0.3).unwrap(),
         sensitivity: Some(reticent_core::Sensitivity::new(10.0).unwrap()),
     };
-    let answer = account(Method::Pld, &[(1, wide)]).delta(Epsilon::new(6.0).unwrap()).unwrap();
+    let answer = account(CompositionMethod::Pld, &[(1, wide)]).delta(Epsilon::new(6.0).unwrap()).unwrap();
     assert!(answer.upper >= 0.3452, "{answer:?}");
 }
 
@@ -210,7 +225,7 @@ fn disjoint_parts_cost_what_the_worst_costs() {
     let pure = Event::Pure { epsilon: Epsilon::new(1.0).unwrap() };
     let claim = Event::Approximate { epsilon: Epsilon::new(0.5).unwrap(), delta: delta(1e-6) };
     let parallel = [(1, Event::Parallel { events: vec![pure, claim] })];
-    for method in [Method::Pld, Method::Optimal, Method::Basic] {
+    for method in [CompositionMethod::Pld, CompositionMethod::Optimal, CompositionMethod::Basic] {
         let answer = account(method, &parallel).epsilon(delta(1e-6)).unwrap();
         assert!((answer.upper - 1.0).abs() < 1e-9, "{method} {answer:?}");
     }
@@ -228,7 +243,8 @@ fn a_small_batch_is_no_better_than_an_uncut_one() {
             max_batch: 1,
             event: Box::new(gaussian(z)),
         };
-        let answer = account(Method::Pld, &[(1, event)]).delta(Epsilon::new(epsilon).unwrap()).unwrap();
+        let answer =
+            account(CompositionMethod::Pld, &[(1, event)]).delta(Epsilon::new(epsilon).unwrap()).unwrap();
         assert!(answer.upper >= truth - 1e-5, "{answer:?}");
     }
 }
@@ -242,9 +258,9 @@ fn sequences_of_clipped_sums_on_everybody_have_a_claim() {
         rate: SamplingRate::new(1.0).unwrap(),
         event: Box::new(twice(event)),
     };
-    for method in [Method::Basic, Method::Advanced, Method::Optimal] {
+    for method in [CompositionMethod::Basic, CompositionMethod::Advanced, CompositionMethod::Optimal] {
         let found = upper(method, &[(1, everybody(sum.clone()))], 1e-6);
-        let exact = upper(Method::Pld, &[(2, gaussian(3.0))], 1e-6);
+        let exact = upper(CompositionMethod::Pld, &[(2, gaussian(3.0))], 1e-6);
         assert!(found >= exact && found < 2.0 * exact, "{method}: {found} {exact}");
     }
 }

@@ -174,7 +174,7 @@ fn no_method_answers_below_the_truth_and_no_floor_is_above_it() {
             continue;
         }
         for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
-            for method in Method::ALL {
+            for method in CompositionMethod::ALL {
                 let log = EventLog { neighboring, events: events.clone() };
                 let account = Accountant::of_log(&log, method).unwrap();
                 let at = 2.0 * trees.unit();
@@ -242,17 +242,17 @@ fn a_wrapping_does_not_raise_the_floor() {
             Event::BallsInBins { bins: 1, epochs: 1, event: own() },
         ];
         for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
-            let plain = |method: Method, event: &Event| {
+            let plain = |method: CompositionMethod, event: &Event| {
                 let mut account = Accountant::new(neighboring, method);
                 account.compose(event, 1000).unwrap();
                 account.epsilon(delta)
             };
-            let uppers = Method::ALL.iter().filter_map(|method| plain(*method, &event).ok());
+            let uppers = CompositionMethod::ALL.iter().filter_map(|method| plain(*method, &event).ok());
             let least = uppers.map(|answer| answer.upper).fold(f64::INFINITY, f64::min);
             for nested in &wrapped {
                 // A second part may be met too where a record can change parts.
                 let moved = if neighboring == Neighboring::ReplaceOne { 1e-3 } else { 0.0 };
-                if let Ok(answer) = plain(Method::Pld, nested) {
+                if let Ok(answer) = plain(CompositionMethod::Pld, nested) {
                     let most = least * (1.0 + 1e-5) + moved;
                     assert!(answer.lower <= most, "{neighboring:?} {nested:?}: {answer:?} against {least}");
                 }
@@ -264,7 +264,7 @@ fn a_wrapping_does_not_raise_the_floor() {
 #[test]
 fn the_exponential_mechanism_has_the_floor_of_a_selection() {
     let event = Event::Exponential { epsilon: Epsilon::new(0.1).unwrap() };
-    let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     let mut sampled = account.clone();
     let rate = SamplingRate::new(0.999_999_99).unwrap();
     sampled.compose(&Event::PoissonSampled { rate, event: Box::new(event.clone()) }, 1000).unwrap();
@@ -281,7 +281,7 @@ fn disjoint_parts_of_different_kinds_cost_the_worst_at_every_epsilon() {
     let gaussian = Event::Gaussian { noise_multiplier: noise(10.0) };
     let delta = Delta::new(1e-6).unwrap();
     let ask = |neighboring, list: &[(u64, Event)]| {
-        let mut account = Accountant::new(neighboring, Method::Pld);
+        let mut account = Accountant::new(neighboring, CompositionMethod::Pld);
         list.iter().for_each(|(count, event)| account.compose(event, *count).unwrap());
         account.epsilon(delta).unwrap()
     };

@@ -1,7 +1,7 @@
 //! A ledger with a limit.
 
 use super::cost::Price;
-use super::{Filter, Odometer, Rule};
+use super::{Filter, FilterRule, Odometer};
 use crate::AccountingError;
 use reticent_core::{
     Epsilon, Guarantee, InvalidValue, Ledger, LedgerError, Neighboring, Permit, Plan, ShareError,
@@ -56,14 +56,14 @@ impl Budget {
     /// # Errors
     /// As [`Filter::new`].
     pub fn new(limit: Guarantee, neighboring: Neighboring) -> Result<Self, InvalidValue> {
-        Self::by(limit, neighboring, Rule::Best)
+        Self::by(limit, neighboring, FilterRule::Best)
     }
 
     /// An empty record, by a rule.
     ///
     /// # Errors
     /// As [`Filter::new`].
-    pub fn by(limit: Guarantee, neighboring: Neighboring, rule: Rule) -> Result<Self, InvalidValue> {
+    pub fn by(limit: Guarantee, neighboring: Neighboring, rule: FilterRule) -> Result<Self, InvalidValue> {
         Ok(Self { filter: Filter::new(limit, neighboring, rule)?, plans: Vec::new() })
     }
 
@@ -189,7 +189,7 @@ pub fn charge_share(
     neighboring: Neighboring,
     plan: &Plan,
 ) -> Result<Permit, ShareError> {
-    let mut within = Budget::by(share, neighboring, Rule::Basic)
+    let mut within = Budget::by(share, neighboring, FilterRule::Basic)
         .map_err(|invalid| LedgerError::Exceeded { remedy: invalid.to_string() })?;
     permit.charge_within(share, &mut within, plan)
 }

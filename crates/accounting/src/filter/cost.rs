@@ -3,7 +3,7 @@
 use crate::amplification::subsampled;
 use crate::kind;
 use crate::rdp::RdpAccountant;
-use crate::{Accountant, AccountingError, Method};
+use crate::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::rounding::{add_up, div_up, exp_up, mul_up};
 use reticent_core::special::normal_tail_quantile;
 use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Plan, SamplingRate};
@@ -139,7 +139,7 @@ pub(super) struct Price {
 
 impl Price {
     pub(super) fn new(plan: &Plan, neighboring: Neighboring) -> Result<Self, AccountingError> {
-        let mut account = Accountant::new(neighboring, Method::Pld);
+        let mut account = Accountant::new(neighboring, CompositionMethod::Pld);
         plan.events().iter().try_for_each(|event| account.compose(event, 1))?;
         let (mut cost, mut curve) = (Cost::NONE, Some(RdpAccountant::new(neighboring)));
         for (count, event) in account.tally().parts() {

@@ -5,11 +5,11 @@
 //! filter does, because it bounds every path that the interaction could have taken.
 //!
 //! ```
-//! use reticent_accounting::filter::{Filter, Rule};
+//! use reticent_accounting::filter::{Filter, FilterRule};
 //! use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, Plan};
 //!
 //! let total = Guarantee { epsilon: Epsilon::new(2.0)?, delta: Delta::new(1e-6)? };
-//! let mut filter = Filter::new(total, Neighboring::AddRemove, Rule::Best)?;
+//! let mut filter = Filter::new(total, Neighboring::AddRemove, FilterRule::Best)?;
 //! let question = Plan::new(vec![Event::Pure { epsilon: Epsilon::new(0.01)? }])?;
 //! let mut asked = 0;
 //! while filter.admit(&question)? {
@@ -42,9 +42,9 @@ use reticent_core::{Delta, Epsilon, Event, EventLog, Guarantee, InvalidValue, Ne
 /// Which filter decides. It is chosen before the first answer, from public numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum FilterRule {
     /// Whichever of the others allows a plan, each with its own share of δ. If the first plan needs more of δ than a share,
-    /// the whole δ goes to [`Rule::Basic`].
+    /// the whole δ goes to [`FilterRule::Basic`].
     Best,
     /// Every plan by its own (ε, δ); these add up.
     Basic,
@@ -56,7 +56,7 @@ pub enum Rule {
     Approximate,
 }
 
-/// The shares of δ under [`Rule::Best`]; they add up to 1.
+/// The shares of δ under [`FilterRule::Best`]; they add up to 1.
 mod share {
     pub(super) const BASIC: f64 = 0.25;
     pub(super) const LEAKS: f64 = 0.125;
@@ -94,7 +94,7 @@ struct Open {
 }
 
 impl Open {
-    fn new(total: Guarantee, rule: Rule) -> Result<Self, InvalidValue> {
+    fn new(total: Guarantee, rule: FilterRule) -> Result<Self, InvalidValue> {
         let Guarantee { epsilon, delta } = total;
         let part = |share: f64| Delta::new(mul_down(delta.get(), share).max(0.0));
         let none = Self {
@@ -105,19 +105,21 @@ impl Open {
             renyi: Vec::new(),
         };
         Ok(match rule {
-            Rule::Basic => Self { basic: Some(Basic::new(total)), ..none },
-            Rule::Gaussian => Self { gaussian: Some(Sum::up_to(gaussian::limit(epsilon, delta))), ..none },
-            Rule::Renyi(order) => {
+            FilterRule::Basic => Self { basic: Some(Basic::new(total)), ..none },
+            FilterRule::Gaussian => {
+                Self { gaussian: Some(Sum::up_to(gaussian::limit(epsilon, delta))), ..none }
+            }
+            FilterRule::Renyi(order) => {
                 let limit = Sum::up_to(renyi::limit(order.get(), epsilon, delta));
                 Self { renyi: vec![(order.get(), limit)], ..none }
             }
-            Rule::Approximate => {
+            FilterRule::Approximate => {
                 let half = part(0.5)?;
                 let limit = Sum::up_to(approximate::limit(epsilon, half));
                 Self { leaks: Sum::up_to(half.get()), approximate: Some(limit), ..none }
             }
-            Rule::Best if delta.get() == 0.0 => Self { basic: Some(Basic::new(total)), ..none },
-            Rule::Best => {
+            FilterRule::Best if delta.get() == 0.0 => Self { basic: Some(Basic::new(total)), ..none },
+            FilterRule::Best => {
                 let each = part(share::RENYI / f64::from(renyi::ORDERS))?;
                 let orders = renyi::orders(epsilon, each);
                 Self {
@@ -161,7 +163,7 @@ impl Open {
 ///
 /// # Guarantee
 /// An interaction in which every plan was admitted before its first draw is (ε, δ)-private as a whole, under the relation
-/// given at the start, whoever chooses the plans and whatever answers the choice is made by. All sums are rounded up and
+/// given at the start, whichever way the plans are chosen from earlier answers. All sums are rounded up and
 /// all limits down.
 ///
 /// # Reference
@@ -171,7 +173,7 @@ impl Open {
 pub struct Filter {
     total: Guarantee,
     neighboring: Neighboring,
-    rule: Rule,
+    rule: FilterRule,
     open: Open,
     /// Whether no plan has been admitted.
     is_fresh: bool,
@@ -182,12 +184,12 @@ impl Filter {
     ///
     /// # Errors
     /// [`InvalidValue`] when the rule needs a δ above 0 or an order above 1.
-    pub fn new(total: Guarantee, neighboring: Neighboring, rule: Rule) -> Result<Self, InvalidValue> {
-        let needs_delta = !matches!(rule, Rule::Best | Rule::Basic);
+    pub fn new(total: Guarantee, neighboring: Neighboring, rule: FilterRule) -> Result<Self, InvalidValue> {
+        let needs_delta = !matches!(rule, FilterRule::Best | FilterRule::Basic);
         if needs_delta && total.delta.get() == 0.0 {
             return Err(InvalidValue::new("delta", 0, "give a delta above 0, or use the basic rule"));
         }
-        if let Rule::Renyi(order) = rule
+        if let FilterRule::Renyi(order) = rule
             && order.get() <= 1.0
         {
             return Err(InvalidValue::new("order", order, "give an order above 1"));
@@ -255,9 +257,9 @@ impl Filter {
 
     fn after(&self, price: &Price) -> Result<Option<Open>, AccountingError> {
         let next = self.open.then(price)?;
-        if next.is_none() && self.is_fresh && self.rule == Rule::Best {
+        if next.is_none() && self.is_fresh && self.rule == FilterRule::Best {
             // No answer has been given: the choice between the two depends on the first plan alone.
-            return Open::new(self.total, Rule::Basic)?.then(price);
+            return Open::new(self.total, FilterRule::Basic)?.then(price);
         }
         Ok(next)
     }

@@ -1,7 +1,7 @@
 //! What is spent so far, when nobody knows beforehand where the interaction will end.
 
 use super::cost::Price;
-use super::{Filter, Rule};
+use super::{Filter, FilterRule};
 use crate::AccountingError;
 use reticent_core::rounding::{mul_down, mul_up};
 use reticent_core::{Delta, Epsilon, Guarantee, InvalidValue, Neighboring, Plan};
@@ -14,7 +14,7 @@ const LEVELS: u32 = 16;
 /// # Guarantee
 /// Let E be any set of transcripts and Eₖ those of them after which the odometer reads εₖ. Then
 /// P(E) ≤ Σₖ e^{εₖ}·Q(Eₖ) + δ if E has no transcript after which it reads nothing. So the reading may be used as if it
-/// had been the total from the start, whoever chooses the plans and when to stop.
+/// had been the total from the start, whichever way the plans and the end are chosen from earlier answers.
 ///
 /// # Reference
 /// Rogers, Roth, Ullman, Vadhan (2016), definition 3.3; Feldman, Zrnic (2021), section 4.2, for levels that are filters.
@@ -39,7 +39,7 @@ impl Odometer {
         let level = |k: u32| {
             let epsilon = mul_up(most.epsilon.get(), f64::from(k) / f64::from(LEVELS));
             let total = Guarantee { epsilon: Epsilon::new(epsilon)?, delta };
-            Ok(Some(Filter::new(total, neighboring, Rule::Best)?))
+            Ok(Some(Filter::new(total, neighboring, FilterRule::Best)?))
         };
         let levels = (1..=LEVELS).map(level).collect::<Result<_, InvalidValue>>()?;
         Ok(Self { delta: most.delta, neighboring, levels })

@@ -1,7 +1,7 @@
 use super::cost::gaussian_of_pure;
 use super::*;
 use crate::calibrate::noise_multiplier;
-use crate::{Accountant, Method};
+use crate::{Accountant, CompositionMethod};
 use reticent_core::{LedgerError, Mu, NoiseMultiplier, Rho, SamplingRate, charge};
 
 fn total(epsilon: f64, delta: f64) -> Guarantee {
@@ -29,7 +29,7 @@ fn plan(event: Event) -> Plan {
     Plan::new(vec![event]).unwrap()
 }
 
-fn filter(epsilon: f64, delta: f64, rule: Rule) -> Filter {
+fn filter(epsilon: f64, delta: f64, rule: FilterRule) -> Filter {
     Filter::new(total(epsilon, delta), Neighboring::AddRemove, rule).unwrap()
 }
 
@@ -39,7 +39,7 @@ fn admitted(mut filter: Filter, plan: &Plan, most: usize) -> usize {
 }
 
 /// The least total ε, to 1 %, at which so many of the same plan fit.
-fn least_total(plan: &Plan, count: usize, delta: f64, rule: Rule) -> f64 {
+fn least_total(plan: &Plan, count: usize, delta: f64, rule: FilterRule) -> f64 {
     let mut epsilon = 0.05;
     while admitted(filter(epsilon, delta, rule), plan, count) < count {
         epsilon *= 1.01;
@@ -92,7 +92,7 @@ fn pure_events_are_gaussian_ones_rounded_up() {
 fn the_shares_of_delta_add_up_to_one() {
     let shares = [share::BASIC, share::LEAKS, share::GAUSSIAN, share::APPROXIMATE, share::RENYI];
     assert_eq!(shares.iter().sum::<f64>(), 1.0);
-    let open = Open::new(total(1.0, 1e-6), Rule::Best).unwrap();
+    let open = Open::new(total(1.0, 1e-6), FilterRule::Best).unwrap();
     assert_eq!(open.renyi.len(), renyi::ORDERS as usize);
     assert!(open.renyi.iter().all(|(order, _)| *order > 1.0));
 }
@@ -101,20 +101,20 @@ fn the_shares_of_delta_add_up_to_one() {
 fn a_thousand_small_questions_cost_far_less_than_their_sum() {
     // 1000 answers of ε = 0.01 each, every one chosen by the earlier ones: 10 by their sum.
     let question = plan(pure(0.01));
-    let best = least_total(&question, 1000, 1e-6, Rule::Best);
-    let alone = least_total(&question, 1000, 1e-6, Rule::Approximate);
+    let best = least_total(&question, 1000, 1e-6, FilterRule::Best);
+    let alone = least_total(&question, 1000, 1e-6, FilterRule::Approximate);
     println!(
         "1000 questions of epsilon 0.01: {best:.3} by the best filter, {alone:.3} by the approximate one"
     );
     assert!(best < 1.85 && alone < 1.75 && alone <= best, "{best} {alone}");
     // The optimal composition of 1000 questions that are fixed beforehand, which no filter can beat.
-    let mut fixed = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let mut fixed = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     fixed.compose(&pure(0.01), 1000).unwrap();
     assert!(fixed.epsilon(Delta::new(1e-6).unwrap()).unwrap().lower < alone);
     // Gaussian answers: the Gaussian filter gives what the tight account of a fixed list does.
     let noisy = plan(gaussian(100.0));
-    let gaussian_only = least_total(&noisy, 1000, 1e-6, Rule::Gaussian);
-    let mut fixed = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let gaussian_only = least_total(&noisy, 1000, 1e-6, FilterRule::Gaussian);
+    let mut fixed = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     fixed.compose(&gaussian(100.0), 1000).unwrap();
     let tight = fixed.epsilon(Delta::new(1e-6).unwrap()).unwrap();
     assert!(gaussian_only >= tight.lower && gaussian_only < 1.02 * tight.upper, "{gaussian_only} {tight:?}");
@@ -122,31 +122,31 @@ fn a_thousand_small_questions_cost_far_less_than_their_sum() {
 
 #[test]
 fn budgets_collect_no_dust() {
-    assert_eq!(admitted(filter(1.0, 0.0, Rule::Best), &plan(pure(0.125)), 99), 8);
-    assert_eq!(admitted(filter(1.0, 0.0, Rule::Basic), &plan(pure(0.5)), 99), 2);
+    assert_eq!(admitted(filter(1.0, 0.0, FilterRule::Best), &plan(pure(0.125)), 99), 8);
+    assert_eq!(admitted(filter(1.0, 0.0, FilterRule::Basic), &plan(pure(0.5)), 99), 2);
     let (whole, quarter) = (libm::exp2(-20.0), libm::exp2(-22.0));
-    assert_eq!(admitted(filter(1.0, whole, Rule::Basic), &plan(approximate(0.25, quarter)), 99), 4);
+    assert_eq!(admitted(filter(1.0, whole, FilterRule::Basic), &plan(approximate(0.25, quarter)), 99), 4);
     // A sum that is rounded up is refused.
-    assert_eq!(admitted(filter(0.3, 0.0, Rule::Basic), &plan(pure(0.1)), 99), 2);
+    assert_eq!(admitted(filter(0.3, 0.0, FilterRule::Basic), &plan(pure(0.1)), 99), 2);
 }
 
 #[test]
 fn one_plan_may_take_everything_by_its_tight_account() {
     let budget = total(2.0, 1e-6);
     let account = |z: f64| {
-        let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+        let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
         account.compose(&steps(0.01, z, 1000), 1)?;
         Ok(account)
     };
     let z = noise_multiplier(budget, account).unwrap();
-    let mut whole = filter(2.0, 1e-6, Rule::Best);
+    let mut whole = filter(2.0, 1e-6, FilterRule::Best);
     assert!(whole.admit(&plan(steps(0.01, z, 1000))).unwrap());
     // Nothing but what costs nothing fits after it.
     assert!(whole.left().unwrap().get() < 1e-3);
     assert!(!whole.fits(&plan(pure(0.01))).unwrap());
     assert!(whole.fits(&Plan::default()).unwrap());
     // As a second plan it gets what is left by its claim, and not by the tight account of both.
-    let mut late = filter(2.0, 1e-6, Rule::Best);
+    let mut late = filter(2.0, 1e-6, FilterRule::Best);
     assert!(late.admit(&plan(pure(0.01))).unwrap());
     assert!(!late.fits(&plan(steps(0.01, z, 1000))).unwrap());
     assert!(late.admit(&plan(steps(0.01, 1.3 * z, 1000))).unwrap());
@@ -155,12 +155,12 @@ fn one_plan_may_take_everything_by_its_tight_account() {
 #[test]
 fn training_runs_add_up_by_the_renyi_orders() {
     let run = plan(steps(0.01, 2.0, 200));
-    let count = admitted(filter(3.0, 1e-6, Rule::Best), &run, 1000);
-    let by_sum = admitted(filter(3.0, 1e-6, Rule::Basic), &run, 1000);
+    let count = admitted(filter(3.0, 1e-6, FilterRule::Best), &run, 1000);
+    let by_sum = admitted(filter(3.0, 1e-6, FilterRule::Basic), &run, 1000);
     println!("runs within epsilon 3: {count} by the best filter, {by_sum} by sums of claims");
     assert!(count > 3 * by_sum, "{count} {by_sum}");
     // One order, chosen beforehand, has all of δ.
-    let one = filter(3.0, 1e-6, Rule::Renyi(Order::new(9.0).unwrap()));
+    let one = filter(3.0, 1e-6, FilterRule::Renyi(Order::new(9.0).unwrap()));
     assert!(admitted(one, &run, 1000) >= count);
 }
 
@@ -168,7 +168,7 @@ fn training_runs_add_up_by_the_renyi_orders() {
 fn each_rule_takes_what_it_can_bound() {
     let discrete =
         Event::DiscreteGaussian { noise_multiplier: NoiseMultiplier::new(50.0).unwrap(), sensitivity: None };
-    let order = Rule::Renyi(Order::new(8.0).unwrap());
+    let order = FilterRule::Renyi(Order::new(8.0).unwrap());
     let cases = [
         (gaussian(50.0), [true, true, true, true]),
         (Event::Gdp { mu: Mu::new(0.02).unwrap() }, [true, true, true, true]),
@@ -179,12 +179,14 @@ fn each_rule_takes_what_it_can_bound() {
         (approximate(0.02, 1e-8), [true, false, false, true]),
     ];
     for (event, expected) in cases {
-        for (rule, fits) in [Rule::Basic, Rule::Gaussian, order, Rule::Approximate].into_iter().zip(expected)
+        for (rule, fits) in [FilterRule::Basic, FilterRule::Gaussian, order, FilterRule::Approximate]
+            .into_iter()
+            .zip(expected)
         {
             let found = filter(2.0, 1e-6, rule).fits(&plan(event.clone())).unwrap();
             assert_eq!(found, fits, "{event:?} by {rule:?}");
         }
-        assert!(filter(2.0, 1e-6, Rule::Best).fits(&plan(event)).unwrap());
+        assert!(filter(2.0, 1e-6, FilterRule::Best).fits(&plan(event)).unwrap());
     }
 }
 
@@ -192,13 +194,16 @@ fn each_rule_takes_what_it_can_bound() {
 fn leaks_add_up_within_their_share() {
     // Each leaks a 128th of δ: 16 fit the eighth that is set aside for leaks, 32 the quarter of the basic filter.
     let (whole, part) = (libm::exp2(-20.0), libm::exp2(-27.0));
-    assert_eq!(admitted(filter(2.0, whole, Rule::Best), &plan(approximate(0.001, part)), 99), 32);
-    assert_eq!(admitted(filter(2.0, whole, Rule::Approximate), &plan(approximate(0.001, part)), 99), 64);
+    assert_eq!(admitted(filter(2.0, whole, FilterRule::Best), &plan(approximate(0.001, part)), 99), 32);
+    assert_eq!(
+        admitted(filter(2.0, whole, FilterRule::Approximate), &plan(approximate(0.001, part)), 99),
+        64
+    );
 }
 
 #[test]
 fn a_filter_that_refused_what_was_drawn_stays_closed() {
-    let mut open = filter(2.0, 1e-6, Rule::Best);
+    let mut open = filter(2.0, 1e-6, FilterRule::Best);
     // Sampled steps have no μ: the Gaussian filter is closed from here on.
     assert!(open.admit(&plan(steps(0.01, 2.0, 10))).unwrap());
     assert_eq!((open.open.gaussian, open.open.approximate), (None, None));
@@ -225,7 +230,7 @@ fn what_cannot_be_bounded_is_refused() {
     all.push(approximate(0.0, 0.999));
     for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
         for event in &all {
-            for rule in [Rule::Best, Rule::Basic, Rule::Gaussian, Rule::Approximate] {
+            for rule in [FilterRule::Best, FilterRule::Basic, FilterRule::Gaussian, FilterRule::Approximate] {
                 let filter = Filter::new(total(1.0, 1e-6), neighboring, rule).unwrap();
                 assert!(!filter.fits(&plan(event.clone())).unwrap_or(false), "{event:?} by {rule:?}");
             }
@@ -237,7 +242,7 @@ fn what_cannot_be_bounded_is_refused() {
 fn replacing_a_record_costs_a_clipped_sum_twice_the_noise() {
     let sum = Event::ClippedSum { noise_multiplier: NoiseMultiplier::new(20.0).unwrap() };
     let count = |neighboring, event: &Event| {
-        let filter = Filter::new(total(1.0, 1e-6), neighboring, Rule::Gaussian).unwrap();
+        let filter = Filter::new(total(1.0, 1e-6), neighboring, FilterRule::Gaussian).unwrap();
         admitted(filter, &plan(event.clone()), 999)
     };
     assert_eq!(count(Neighboring::AddRemove, &sum), count(Neighboring::AddRemove, &gaussian(20.0)));
@@ -253,7 +258,7 @@ fn replacing_a_record_costs_a_clipped_sum_twice_the_noise() {
 fn an_odometer_rises_and_stays_above_what_one_plan_costs() {
     let mut odometer = Odometer::new(total(4.0, 1e-6), Neighboring::AddRemove).unwrap();
     assert_eq!(odometer.spent().unwrap().epsilon.get(), 0.25);
-    let (mut last, mut fixed) = (0.0, Accountant::new(Neighboring::AddRemove, Method::Pld));
+    let (mut last, mut fixed) = (0.0, Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld));
     for _ in 0..40 {
         odometer.record(&plan(gaussian(20.0))).unwrap();
         fixed.compose(&gaussian(20.0), 1).unwrap();
@@ -297,9 +302,9 @@ fn a_budget_records_what_fits_and_says_what_is_left() {
 
 #[test]
 fn rules_that_need_a_delta_or_an_order_say_so() {
-    let order = |order: f64| Rule::Renyi(Order::new(order).unwrap());
+    let order = |order: f64| FilterRule::Renyi(Order::new(order).unwrap());
     for (rule, delta) in
-        [(Rule::Gaussian, 0.0), (Rule::Approximate, 0.0), (order(2.0), 0.0), (order(1.0), 1e-6)]
+        [(FilterRule::Gaussian, 0.0), (FilterRule::Approximate, 0.0), (order(2.0), 0.0), (order(1.0), 1e-6)]
     {
         assert!(Filter::new(total(1.0, delta), Neighboring::AddRemove, rule).is_err(), "{rule:?}");
     }

@@ -6,15 +6,15 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::{self, Group};
-use crate::rdp::{Curve, curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, curve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, Pair, unknown_inside};
 use crate::words::Digits;
 use reticent_core::event::kind::Approximate;
 use reticent_core::{Delta, Event, Guarantee, Neighboring};
 
 impl Kind for Approximate<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let why = "an (epsilon, delta) claim has no Rényi curve: use optimal composition";
         Err(curve::unsupported("approximate", why))
     }
@@ -33,7 +33,7 @@ impl Kind for Approximate<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

@@ -8,8 +8,8 @@ use crate::clipped::{Sums, each_allowed};
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{collect, epochs_of, summed};
-use crate::rdp::{self, Curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{self, RdpCurve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::balls::epoch;
 use crate::tight::events::{End, Found, Pair, times, unknown_inside};
 use crate::words::{Digits, named, sentence};
@@ -23,7 +23,7 @@ fn amplified(event: &BallsInBins<'_>, neighboring: Neighboring) -> Option<f64> {
 }
 
 impl Kind for BallsInBins<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         summed(self, neighboring)
     }
 
@@ -31,12 +31,12 @@ impl Kind for BallsInBins<'_> {
         &self,
         count: u64,
         neighboring: Neighboring,
-        parts: &mut Vec<(u64, Curve)>,
+        parts: &mut Vec<(u64, RdpCurve)>,
     ) -> Result<(), AccountingError> {
         let total = epochs_of(count, *self.epochs)?;
         if let Some(z) = amplified(self, neighboring) {
             let epoch = rdp::BallsInBins::new(*self.bins, z);
-            parts.push((total, Curve::new(move |order| epoch.rdp(order))));
+            parts.push((total, RdpCurve::new(move |order| epoch.rdp(order))));
             return Ok(());
         }
         // Each record is in one batch an epoch: without amplification this is the event once an epoch.
@@ -60,7 +60,7 @@ impl Kind for BallsInBins<'_> {
         match known.filter(|_| count > 0) {
             Some(epoch) => {
                 found.log_kept += count as f64 * libm::log1p(-epoch.revealed);
-                let (remove, add) = (Loss::Atoms(epoch.remove), Loss::Atoms(epoch.add));
+                let (remove, add) = (PrivacyLoss::Atoms(epoch.remove), PrivacyLoss::Atoms(epoch.add));
                 found.add(count, Pair::Epoch { remove, add });
                 Ok(())
             }
@@ -69,7 +69,7 @@ impl Kind for BallsInBins<'_> {
         }
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

@@ -6,15 +6,15 @@ use crate::account::{Grid, Own};
 use crate::clipped::{Sums, multiplier, plain};
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::{Curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, unknown_inside};
 use crate::words::Digits;
 use reticent_core::event::kind::ClippedSum;
 use reticent_core::{Event, Neighboring, NoiseMultiplier, SamplingRate};
 
 impl Kind for ClippedSum<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         Ok(gaussian::curve(multiplier(*self.noise_multiplier, neighboring)?.get()))
     }
 
@@ -30,7 +30,7 @@ impl Kind for ClippedSum<'_> {
         Err(unknown_inside())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

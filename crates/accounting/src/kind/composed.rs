@@ -7,15 +7,15 @@ use crate::clipped::{Sums, each_allowed};
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::curve::{collect, summed};
-use crate::rdp::{Curve, ends, kullback_leibler, largest_loss};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends, kullback_leibler, largest_loss};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::Found;
 use crate::words::{Digits, several};
 use reticent_core::event::kind::Composed;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for Composed<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         summed(self, neighboring)
     }
 
@@ -23,7 +23,7 @@ impl Kind for Composed<'_> {
         &self,
         count: u64,
         neighboring: Neighboring,
-        parts: &mut Vec<(u64, Curve)>,
+        parts: &mut Vec<(u64, RdpCurve)>,
     ) -> Result<(), AccountingError> {
         self.events.iter().try_for_each(|event| collect(event, count, neighboring, parts))
     }
@@ -40,7 +40,7 @@ impl Kind for Composed<'_> {
         self.events.iter().try_for_each(|event| found.collect(event, count))
     }
 
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         found.as_one(self)
     }
 

@@ -6,15 +6,15 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
+use crate::rdp::RdpCurve;
 use crate::tight::events::{End, Found, something, unsupported};
-use crate::tight::{Loss, lattice};
+use crate::tight::{PrivacyLoss, lattice};
 use crate::words::Digits;
 use reticent_core::event::kind::DiscreteGaussian;
 use reticent_core::{Event, Neighboring, Rho};
 
 impl Kind for DiscreteGaussian<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         Ok(gaussian::curve(self.noise_multiplier.get()))
     }
 
@@ -31,14 +31,14 @@ impl Kind for DiscreteGaussian<'_> {
         Ok(())
     }
 
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         // Of integers that move by nobody knows how much, one may move by one.
         let known = self.sensitivity.map(|own| own.get()).or((found.end == End::Floor).then_some(1.0));
         let why = "state the sensitivity of the integers: without it only a Rényi bound is known";
         let sensitivity = known.ok_or_else(|| unsupported("discrete_gaussian", why))?;
         let atoms = lattice::discrete_gaussian(self.noise_multiplier.get(), sensitivity, found.end)
             .ok_or_else(|| unsupported("discrete_gaussian", "there are too many ways to move so far"))?;
-        Ok(something(Loss::Atoms(atoms)))
+        Ok(something(PrivacyLoss::Atoms(atoms)))
     }
 
     fn atoms(&self) -> f64 {

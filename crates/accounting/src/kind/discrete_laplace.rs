@@ -6,10 +6,10 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
+use crate::rdp::RdpCurve;
 use crate::rdp::curve::{divided, log_sum_exp};
 use crate::tight::events::{End, Found, something};
-use crate::tight::{Loss, lattice};
+use crate::tight::{PrivacyLoss, lattice};
 use crate::words::Digits;
 use reticent_core::event::kind::DiscreteLaplace;
 use reticent_core::rounding::div_up;
@@ -20,14 +20,14 @@ const FINE: u64 = 100_000;
 
 impl Kind for DiscreteLaplace<'_> {
     /// D_α for integers that move by the sensitivity in all.
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let (z, sensitivity) = (self.noise_multiplier.get(), self.sensitivity.unwrap_or(1));
         let plain = pure::curve(1.0 / z * (1.0 + 1e-15));
         if sensitivity == 1 {
             return Ok(plain);
         }
         let (s, scale) = (sensitivity as f64, z * sensitivity as f64);
-        Ok(Curve::new(move |order| {
+        Ok(RdpCurve::new(move |order| {
             // Masses 1/(1 + r) of loss s/b and r^s/(1 + r) of −s/b, and (1 − r)r^j/(1 + r) of (s − 2j)/b between them.
             let log_end = -libm::log1p(libm::exp(-1.0 / scale));
             let top = (order - 1.0) / z;
@@ -52,11 +52,11 @@ impl Kind for DiscreteLaplace<'_> {
         Ok(())
     }
 
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         let z = self.noise_multiplier.get();
         Ok(something(match (self.sensitivity, found.end) {
             // On ever finer integers this is continuous Laplace noise, which a coarser grid never betters: see the proof.
-            (Some(many), End::Floor) if *many > FINE => Loss::Laplace(1.0 / z),
+            (Some(many), End::Floor) if *many > FINE => PrivacyLoss::Laplace(1.0 / z),
             (known, _) => lattice::discrete_laplace(z, known.unwrap_or(1)),
         }))
     }

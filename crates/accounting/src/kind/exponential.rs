@@ -6,8 +6,8 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
-use crate::tight::Loss;
+use crate::rdp::RdpCurve;
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{End, Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Exponential;
@@ -16,10 +16,10 @@ use reticent_core::{Event, Guarantee, Neighboring};
 
 impl Kind for Exponential<'_> {
     /// A selection of range ε is ε²/8-zCDP, and pure.
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let epsilon = self.epsilon.get();
         let plain = pure::curve(epsilon);
-        Ok(Curve::new(move |order| (order * epsilon * epsilon / 8.0 * (1.0 + 1e-15)).min(plain.at(order))))
+        Ok(RdpCurve::new(move |order| (order * epsilon * epsilon / 8.0 * (1.0 + 1e-15)).min(plain.at(order))))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -36,7 +36,7 @@ impl Kind for Exponential<'_> {
         Ok(())
     }
 
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Ok(something(pure::loss(match found.end {
             // Two candidates: randomized response of half the range.
             End::Floor => 0.5 * self.epsilon.get(),

@@ -6,20 +6,20 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
-use crate::tight::Loss;
+use crate::rdp::RdpCurve;
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Gaussian;
 use reticent_core::{Event, Neighboring, NoiseMultiplier, SamplingRate};
 
 /// D_α of Gaussian noise of multiplier z: α/2z².
-pub(super) fn curve(z: f64) -> Curve {
-    Curve::new(move |order| order / (2.0 * z * z) * (1.0 + 1e-15))
+pub(super) fn curve(z: f64) -> RdpCurve {
+    RdpCurve::new(move |order| order / (2.0 * z * z) * (1.0 + 1e-15))
 }
 
 impl Kind for Gaussian<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         Ok(curve(self.noise_multiplier.get()))
     }
 
@@ -36,8 +36,8 @@ impl Kind for Gaussian<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
-        Ok(something(Loss::Gaussian(self.noise_multiplier.get())))
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
+        Ok(something(PrivacyLoss::Gaussian(self.noise_multiplier.get())))
     }
 
     fn is_noise(&self) -> bool {

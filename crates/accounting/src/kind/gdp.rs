@@ -6,8 +6,8 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::{Curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Gdp;
@@ -15,9 +15,9 @@ use reticent_core::rounding::mul_up;
 use reticent_core::{Event, Mu, Neighboring};
 
 impl Kind for Gdp<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let mu = self.mu.get();
-        Ok(Curve::new(move |order| order * mu * mu / 2.0 * (1.0 + 1e-15)))
+        Ok(RdpCurve::new(move |order| order * mu * mu / 2.0 * (1.0 + 1e-15)))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -33,8 +33,8 @@ impl Kind for Gdp<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
-        if self.mu.get() > 0.0 { Ok(something(Loss::Gaussian(1.0 / self.mu.get()))) } else { Ok(None) }
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
+        if self.mu.get() > 0.0 { Ok(something(PrivacyLoss::Gaussian(1.0 / self.mu.get()))) } else { Ok(None) }
     }
 
     fn on_sample(&self) -> OnSample {

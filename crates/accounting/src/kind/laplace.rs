@@ -6,9 +6,9 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
+use crate::rdp::RdpCurve;
 use crate::rdp::curve::{divided, log_sum_exp};
-use crate::tight::Loss;
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Laplace;
@@ -16,9 +16,9 @@ use reticent_core::rounding::div_up;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for Laplace<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let z = self.noise_multiplier.get();
-        Ok(Curve::new(move |order| {
+        Ok(RdpCurve::new(move |order| {
             let e = 1.0 / z;
             let up = libm::log(order / (2.0 * order - 1.0)) + (order - 1.0) * e;
             let down = libm::log((order - 1.0) / (2.0 * order - 1.0)) - order * e;
@@ -40,8 +40,8 @@ impl Kind for Laplace<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
-        Ok(something(Loss::Laplace(1.0 / self.noise_multiplier.get())))
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
+        Ok(something(PrivacyLoss::Laplace(1.0 / self.noise_multiplier.get())))
     }
 
     fn is_noise(&self) -> bool {

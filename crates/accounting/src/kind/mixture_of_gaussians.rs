@@ -7,15 +7,15 @@ use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, divided_finely};
-use crate::rdp::{Curve, ends, mixture_log_moment};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends, mixture_log_moment};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, Pair, unknown_inside, unsupported};
 use crate::words::Digits;
 use reticent_core::event::kind::MixtureOfGaussians;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for MixtureOfGaussians<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         if neighboring == Neighboring::ReplaceOne {
             return Err(curve::unsupported(
                 "mixture_of_gaussians",
@@ -24,7 +24,7 @@ impl Kind for MixtureOfGaussians<'_> {
         }
         let (s, p) = (self.sensitivities.clone(), self.probabilities.clone());
         let z = self.noise_multiplier.get();
-        Ok(Curve::new(move |order| {
+        Ok(RdpCurve::new(move |order| {
             let (remove, add) =
                 (mixture_log_moment(&s, &p, z, order), mixture_log_moment(&s, &p, z, 1.0 - order));
             divided_finely(if remove.is_nan() { remove } else { add.max(remove) }, order)
@@ -59,7 +59,7 @@ impl Kind for MixtureOfGaussians<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

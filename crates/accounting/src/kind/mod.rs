@@ -44,8 +44,8 @@ use crate::amplification::BatchRule;
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
-use crate::tight::Loss;
+use crate::rdp::RdpCurve;
+use crate::tight::PrivacyLoss;
 use crate::tight::events::Found;
 use crate::words::Digits;
 use reticent_core::event::{Visitor, kind};
@@ -57,7 +57,7 @@ pub(crate) trait Kind {
     ///
     /// # Errors
     /// [`AccountingError::Unsupported`] where none is known under the relation.
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError>;
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError>;
 
     /// Adds the curves of `count` uses, at least one: those of what it is made of, where these add up by themselves.
     ///
@@ -67,7 +67,7 @@ pub(crate) trait Kind {
         &self,
         count: u64,
         neighboring: Neighboring,
-        parts: &mut Vec<(u64, Curve)>,
+        parts: &mut Vec<(u64, RdpCurve)>,
     ) -> Result<(), AccountingError> {
         parts.push((count, self.curve(neighboring)?));
         Ok(())
@@ -95,7 +95,7 @@ pub(crate) trait Kind {
     ///
     /// # Errors
     /// [`AccountingError::Unsupported`] where it is not known or no such loss.
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError>;
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError>;
 
     /// Whether it is noise on numbers, and not a claim about any mechanism: one that publishes who is in the sample may be as
     /// private as Gaussian noise where a record is replaced, and gains nothing by the sample.
@@ -174,7 +174,7 @@ pub(crate) trait Kind {
     fn claim(&self, whole: &Event, neighboring: Neighboring) -> Result<Own, AccountingError>;
 
     /// The (ε, δ) that it states, or that its largest loss amounts to; none where it has a different ε for every δ, or only a
-    /// bound that is no claim.
+    /// bound that is not a claim.
     ///
     /// # Errors
     /// [`AccountingError::Invalid`] where the claims inside it add up to none.

@@ -8,8 +8,8 @@ use crate::composition;
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{collect, summed};
-use crate::rdp::{Curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::Found;
 use crate::words::{Digits, several};
 use reticent_core::event::kind::Parallel;
@@ -24,8 +24,8 @@ fn touched(neighboring: Neighboring) -> usize {
 }
 
 /// The largest of the parts' curves; under replace-one the two largest, as a record may change parts.
-fn largest(inner: Vec<Vec<(u64, Curve)>>, neighboring: Neighboring) -> Curve {
-    Curve::new(move |order| {
+fn largest(inner: Vec<Vec<(u64, RdpCurve)>>, neighboring: Neighboring) -> RdpCurve {
+    RdpCurve::new(move |order| {
         let mut sums: Vec<f64> =
             inner.iter().map(|own| own.iter().map(|(n, curve)| *n as f64 * curve.at(order)).sum()).collect();
         sums.sort_by(|a, b| b.total_cmp(a));
@@ -34,7 +34,7 @@ fn largest(inner: Vec<Vec<(u64, Curve)>>, neighboring: Neighboring) -> Curve {
 }
 
 impl Kind for Parallel<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         summed(self, neighboring)
     }
 
@@ -42,7 +42,7 @@ impl Kind for Parallel<'_> {
         &self,
         count: u64,
         neighboring: Neighboring,
-        parts: &mut Vec<(u64, Curve)>,
+        parts: &mut Vec<(u64, RdpCurve)>,
     ) -> Result<(), AccountingError> {
         let mut inner = Vec::new();
         for event in self.events {
@@ -75,7 +75,7 @@ impl Kind for Parallel<'_> {
         Ok(())
     }
 
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         found.as_one(self)
     }
 

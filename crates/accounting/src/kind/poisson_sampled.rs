@@ -8,8 +8,8 @@ use crate::clipped::{Sums, allowed, as_they_are};
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, divided_finely, single};
-use crate::rdp::{Curve, ends, replaced_log_moment, sampled_gaussian_log_moment};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends, replaced_log_moment, sampled_gaussian_log_moment};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, Pair, unknown_inside};
 use crate::words::{Digits, named, sentence};
 use reticent_core::event::kind::PoissonSampled;
@@ -17,12 +17,12 @@ use reticent_core::{Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Sam
 
 impl Kind for PoissonSampled<'_> {
     /// Exact for Gaussian noise, through ε′ = ln(1 + q(e^ε − 1)) for pure events, or as without sampling where that is less.
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         let rate = self.rate.get();
         if neighboring == Neighboring::ReplaceOne {
             if let Event::ClippedSum { noise_multiplier } = **self.event {
                 let z = noise_multiplier.get();
-                return Ok(Curve::new(move |order| {
+                return Ok(RdpCurve::new(move |order| {
                     divided_finely(replaced_log_moment(rate, z, order), order)
                 }));
             }
@@ -33,7 +33,7 @@ impl Kind for PoissonSampled<'_> {
         }
         let pure_epsilon = match of(self.event, |kind| kind.on_sample()) {
             OnSample::Gaussian(z) => {
-                return Ok(Curve::new(move |order| {
+                return Ok(RdpCurve::new(move |order| {
                     divided_finely(sampled_gaussian_log_moment(rate, z, order), order)
                 }));
             }
@@ -47,7 +47,7 @@ impl Kind for PoissonSampled<'_> {
         let outer = subsampled(inner, SamplingRate::new(rate)?)?;
         // A mixture with the other law only brings the two closer (quasi-convexity): never above the event itself.
         let (amplified, whole) = (pure::curve(outer.epsilon.get()), single(self.event, neighboring)?);
-        Ok(Curve::new(move |order| amplified.at(order).min(whole.at(order))))
+        Ok(RdpCurve::new(move |order| amplified.at(order).min(whole.at(order))))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -69,7 +69,7 @@ impl Kind for PoissonSampled<'_> {
         let pair = match **self.event {
             // Only what is replaced is left as a clipped sum.
             Event::ClippedSum { noise_multiplier } => {
-                Some(Pair::Same(Loss::Replaced { rate, sigma: noise_multiplier.get() }))
+                Some(Pair::Same(PrivacyLoss::Replaced { rate, sigma: noise_multiplier.get() }))
             }
             _ => found.sampled(rate, self.event, "poisson_sampled")?,
         };
@@ -79,11 +79,11 @@ impl Kind for PoissonSampled<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 
-    /// With everybody in every batch there is no sample. What is replaced in a sample of a sum is kept where it is to be.
+    /// With every record in every batch nothing is sampled. What is replaced in a sample of a sum is kept where it is to be.
     fn weaker(&self, whole: &Event, sums: &Sums<'_>) -> Result<Event, AccountingError> {
         if self.rate.get() == 1.0 {
             return sums.written(self.event);

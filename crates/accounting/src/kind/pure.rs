@@ -6,17 +6,17 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
+use crate::rdp::RdpCurve;
 use crate::rdp::curve::{divided, log_sum_exp};
-use crate::tight::Loss;
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::Pure;
 use reticent_core::{Event, Guarantee, Neighboring};
 
 /// The tight curve of anything ε-private: binary randomized response.
-pub(super) fn curve(epsilon: f64) -> Curve {
-    Curve::new(move |order| {
+pub(super) fn curve(epsilon: f64) -> RdpCurve {
+    RdpCurve::new(move |order| {
         // ln(p^α(1−p)^{1−α} + (1−p)^α p^{1−α}) with p = e^ε/(1 + e^ε).
         let log_p = -libm::log1p(libm::exp(-epsilon));
         let up = (order - 1.0) * epsilon + log_p;
@@ -31,13 +31,13 @@ pub(super) fn kullback_leibler(epsilon: f64) -> f64 {
 }
 
 /// The worst ε-private pair.
-pub(super) fn loss(epsilon: f64) -> Loss {
+pub(super) fn loss(epsilon: f64) -> PrivacyLoss {
     let minus = 1.0 / (1.0 + libm::exp(epsilon));
-    Loss::Response { epsilon, plus: 1.0 - minus, minus }
+    PrivacyLoss::Response { epsilon, plus: 1.0 - minus, minus }
 }
 
 impl Kind for Pure<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         Ok(curve(self.epsilon.get()))
     }
 
@@ -54,7 +54,7 @@ impl Kind for Pure<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Ok(something(loss(self.epsilon.get())))
     }
 

@@ -6,9 +6,9 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
+use crate::rdp::RdpCurve;
 use crate::rdp::curve::{divided, log_sum_exp};
-use crate::tight::Loss;
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, something};
 use crate::words::Digits;
 use reticent_core::event::kind::RandomizedResponse;
@@ -25,9 +25,9 @@ pub(super) fn response_loss(keep: f64, categories: u64) -> f64 {
 
 impl Kind for RandomizedResponse<'_> {
     /// D_α between two answers.
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let (keep, categories) = (self.keep_probability.get(), *self.categories);
-        Ok(Curve::new(move |order| {
+        Ok(RdpCurve::new(move |order| {
             let others = categories as f64 - 1.0;
             let (kept, stray) = (libm::log(keep), libm::log((1.0 - keep) / others));
             let largest = response_loss(keep, categories);
@@ -54,11 +54,11 @@ impl Kind for RandomizedResponse<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         let keep = self.keep_probability.get();
         let stray = (1.0 - keep) / (*self.categories as f64 - 1.0);
         let epsilon = response_loss(keep, *self.categories);
-        Ok(something(Loss::Response { epsilon, plus: keep, minus: stray }))
+        Ok(something(PrivacyLoss::Response { epsilon, plus: keep, minus: stray }))
     }
 
     fn weaker(&self, whole: &Event, _: &Sums<'_>) -> Result<Event, AccountingError> {

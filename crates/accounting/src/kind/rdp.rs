@@ -6,8 +6,8 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::{self, Group};
-use crate::rdp::{Curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{End, Found, unsupported};
 use crate::words::Digits;
 use reticent_core::event::kind::Rdp;
@@ -15,9 +15,9 @@ use reticent_core::{Epsilon, Event, Neighboring, Order};
 
 impl Kind for Rdp<'_> {
     /// Divergences grow with the order: one point bounds the orders below it.
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let (known, epsilon) = (self.order.get(), self.epsilon.get());
-        Ok(Curve::new(move |order| if order <= known { epsilon } else { f64::INFINITY }))
+        Ok(RdpCurve::new(move |order| if order <= known { epsilon } else { f64::INFINITY }))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -35,7 +35,7 @@ impl Kind for Rdp<'_> {
         }
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unsupported("rdp", "a Rényi claim has no loss distribution"))
     }
 

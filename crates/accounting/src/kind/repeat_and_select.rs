@@ -7,15 +7,15 @@ use crate::clipped::{Sums, as_they_are};
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, single};
-use crate::rdp::{Curve, ends, largest_loss, repeat_and_select};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends, largest_loss, repeat_and_select};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{End, Found, unsupported};
 use crate::words::{Digits, named, sentence};
 use reticent_core::event::kind::RepeatAndSelect;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for RepeatAndSelect<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         if matches!(**self.event, Event::RepeatAndSelect { .. }) {
             return Err(curve::unsupported(
                 "repeat_and_select",
@@ -42,7 +42,7 @@ impl Kind for RepeatAndSelect<'_> {
         }
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unsupported("repeat_and_select", "only a Rényi bound is known"))
     }
 

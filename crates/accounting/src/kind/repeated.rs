@@ -7,15 +7,15 @@ use crate::clipped::{Sums, each_allowed};
 use crate::filter::Cost;
 use crate::group::Group;
 use crate::rdp::curve::{collect, summed};
-use crate::rdp::{Curve, ends, kullback_leibler, largest_loss};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends, kullback_leibler, largest_loss};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, times};
 use crate::words::{Digits, named, sentence};
 use reticent_core::event::kind::Repeated;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for Repeated<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         summed(self, neighboring)
     }
 
@@ -23,7 +23,7 @@ impl Kind for Repeated<'_> {
         &self,
         count: u64,
         neighboring: Neighboring,
-        parts: &mut Vec<(u64, Curve)>,
+        parts: &mut Vec<(u64, RdpCurve)>,
     ) -> Result<(), AccountingError> {
         let total = count.checked_mul(*self.count).ok_or_else(|| {
             let remedy = "give fewer repetitions: the total is beyond 2^64";
@@ -44,7 +44,7 @@ impl Kind for Repeated<'_> {
         found.collect(self.event, times(count, *self.count, "count")?)
     }
 
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         found.as_one(self)
     }
 

@@ -7,8 +7,8 @@ use crate::clipped::{Sums, each_allowed};
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, single};
-use crate::rdp::{Curve, GaussianDifferences, Inner, ends, without_replacement_rdp};
-use crate::tight::Loss;
+use crate::rdp::{GaussianDifferences, Inner, RdpCurve, ends, without_replacement_rdp};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, unknown_inside, unsupported};
 use crate::words::{Digits, named, sentence};
 use reticent_core::event::kind::SampledWithoutReplacement;
@@ -21,7 +21,7 @@ fn rate(event: &SampledWithoutReplacement<'_>) -> f64 {
 }
 
 impl Kind for SampledWithoutReplacement<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         if neighboring == Neighboring::AddRemove {
             return Err(curve::unsupported(
                 "sampled_without_replacement",
@@ -40,7 +40,7 @@ impl Kind for SampledWithoutReplacement<'_> {
             Event::Gaussian { noise_multiplier } => Some(GaussianDifferences::new(noise_multiplier.get())),
             _ => None,
         };
-        Ok(Curve::new(move |order| {
+        Ok(RdpCurve::new(move |order| {
             let difference = |l| differences.as_ref().map_or(f64::INFINITY, |d| d.log_difference(l));
             let inner = Inner {
                 curve: &|j| inner.at(j),
@@ -77,7 +77,7 @@ impl Kind for SampledWithoutReplacement<'_> {
         }
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

@@ -8,8 +8,8 @@ use crate::clipped::{Sums, each_allowed};
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{collect, epochs_of, summed};
-use crate::rdp::{Curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{End, Found, times, unknown_inside};
 use crate::tight::shuffle::Shuffle;
 use crate::words::{Digits, named, sentence};
@@ -17,7 +17,7 @@ use reticent_core::event::kind::Shuffled;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for Shuffled<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         summed(self, neighboring)
     }
 
@@ -26,7 +26,7 @@ impl Kind for Shuffled<'_> {
         &self,
         count: u64,
         neighboring: Neighboring,
-        parts: &mut Vec<(u64, Curve)>,
+        parts: &mut Vec<(u64, RdpCurve)>,
     ) -> Result<(), AccountingError> {
         collect(self.event, epochs_of(count, *self.epochs)?, neighboring, parts)
     }
@@ -56,7 +56,7 @@ impl Kind for Shuffled<'_> {
         }
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

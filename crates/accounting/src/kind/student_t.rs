@@ -6,17 +6,17 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::{self, Group};
-use crate::rdp::{Curve, student_t_rdp};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, student_t_rdp};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{End, Found, unsupported};
 use crate::words::Digits;
 use reticent_core::event::kind::StudentT;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for StudentT<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let (z, freedom) = (self.noise_multiplier.get(), *self.degrees_of_freedom);
-        Ok(Curve::new(move |order| student_t_rdp(z, freedom, order)))
+        Ok(RdpCurve::new(move |order| student_t_rdp(z, freedom, order)))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -35,7 +35,7 @@ impl Kind for StudentT<'_> {
         }
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unsupported("student_t", "its loss is not known here"))
     }
 

@@ -6,8 +6,8 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::Curve;
-use crate::tight::Loss;
+use crate::rdp::RdpCurve;
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{Found, times, unknown_inside};
 use crate::words::Digits;
 use reticent_core::event::kind::TreeAggregation;
@@ -19,9 +19,9 @@ fn levels(steps: u64) -> u32 {
 }
 
 impl Kind for TreeAggregation<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let (z, levels) = (self.noise_multiplier.get(), f64::from(levels(*self.steps)));
-        Ok(Curve::new(move |order| levels * order / (2.0 * z * z) * (1.0 + 1e-15)))
+        Ok(RdpCurve::new(move |order| levels * order / (2.0 * z * z) * (1.0 + 1e-15)))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -38,7 +38,7 @@ impl Kind for TreeAggregation<'_> {
         found.collect(&node, times(count, u64::from(levels(*self.steps)), "steps")?)
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

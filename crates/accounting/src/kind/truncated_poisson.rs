@@ -7,15 +7,15 @@ use crate::clipped::{Sums, as_they_are};
 use crate::filter::Cost;
 use crate::group::{self, Group};
 use crate::rdp::curve::{self, divided};
-use crate::rdp::{self, Curve, binomial_tail_up, ends};
-use crate::tight::Loss;
+use crate::rdp::{self, RdpCurve, binomial_tail_up, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{End, Found, Pair, unknown_inside, unsupported};
 use crate::words::{Digits, named, sentence};
 use reticent_core::event::kind::TruncatedPoisson;
 use reticent_core::{Event, Neighboring};
 
 impl Kind for TruncatedPoisson<'_> {
-    fn curve(&self, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
         if neighboring == Neighboring::ReplaceOne {
             return Err(curve::unsupported(
                 "truncated_poisson",
@@ -30,7 +30,7 @@ impl Kind for TruncatedPoisson<'_> {
         };
         let (size, rate, cap) = (*self.dataset_size, self.rate.get(), *self.max_batch);
         let sampler = rdp::TruncatedPoisson::new(size, rate, cap, noise_multiplier.get());
-        Ok(Curve::new(move |order| divided(sampler.log_moment(order), order)))
+        Ok(RdpCurve::new(move |order| divided(sampler.log_moment(order), order)))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -58,7 +58,7 @@ impl Kind for TruncatedPoisson<'_> {
         }
     }
 
-    fn loss(&self, _: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, _: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         Err(unknown_inside())
     }
 

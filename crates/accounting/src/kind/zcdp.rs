@@ -6,8 +6,8 @@ use crate::account::{Grid, Own};
 use crate::clipped::Sums;
 use crate::filter::Cost;
 use crate::group::Group;
-use crate::rdp::{Curve, ends};
-use crate::tight::Loss;
+use crate::rdp::{RdpCurve, ends};
+use crate::tight::PrivacyLoss;
 use crate::tight::events::{End, Found, something, unsupported};
 use crate::words::Digits;
 use reticent_core::event::kind::Zcdp;
@@ -15,9 +15,9 @@ use reticent_core::rounding::mul_up;
 use reticent_core::{Event, Neighboring, Rho};
 
 impl Kind for Zcdp<'_> {
-    fn curve(&self, _: Neighboring) -> Result<Curve, AccountingError> {
+    fn curve(&self, _: Neighboring) -> Result<RdpCurve, AccountingError> {
         let rho = self.rho.get();
-        Ok(Curve::new(move |order| rho * order * (1.0 + 1e-15)))
+        Ok(RdpCurve::new(move |order| rho * order * (1.0 + 1e-15)))
     }
 
     fn kullback_leibler(&self) -> Result<f64, AccountingError> {
@@ -33,13 +33,13 @@ impl Kind for Zcdp<'_> {
         Ok(())
     }
 
-    fn loss(&self, found: &Found) -> Result<Option<Loss>, AccountingError> {
+    fn loss(&self, found: &Found) -> Result<Option<PrivacyLoss>, AccountingError> {
         match found.end {
             End::Ceiling => Err(unsupported("zcdp", "a zCDP claim has no loss distribution")),
             // Gaussian noise is a ρ-zCDP mechanism.
             End::Floor if self.rho.get() > 0.0 => {
                 let sigma = 1.0 / (2.0 * self.rho.get()).sqrt() * (1.0 + 4.0 * f64::EPSILON);
-                Ok(something(Loss::Gaussian(sigma)))
+                Ok(something(PrivacyLoss::Gaussian(sigma)))
             }
             End::Floor => Ok(None),
         }

@@ -5,9 +5,9 @@ use crate::kind::{Kind, of};
 use reticent_core::{Event, Neighboring};
 
 /// An upper bound on D_α as a function of α > 1.
-pub struct Curve(Box<dyn Fn(f64) -> f64 + Send + Sync>);
+pub struct RdpCurve(Box<dyn Fn(f64) -> f64 + Send + Sync>);
 
-impl Curve {
+impl RdpCurve {
     /// A curve from its function.
     pub fn new(f: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
         Self(Box::new(f))
@@ -49,7 +49,7 @@ pub(crate) fn collect(
     event: &Event,
     count: u64,
     neighboring: Neighboring,
-    parts: &mut Vec<(u64, Curve)>,
+    parts: &mut Vec<(u64, RdpCurve)>,
 ) -> Result<(), AccountingError> {
     if count == 0 {
         return Ok(());
@@ -58,15 +58,15 @@ pub(crate) fn collect(
 }
 
 /// The curve of one event.
-pub(crate) fn single(event: &Event, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+pub(crate) fn single(event: &Event, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
     of(event, |kind| kind.curve(neighboring))
 }
 
 /// The curve of an event that is the sum of several.
-pub(crate) fn summed(kind: &dyn Kind, neighboring: Neighboring) -> Result<Curve, AccountingError> {
+pub(crate) fn summed(kind: &dyn Kind, neighboring: Neighboring) -> Result<RdpCurve, AccountingError> {
     let mut parts = Vec::new();
     kind.curves(1, neighboring, &mut parts)?;
-    Ok(Curve::new(move |order| {
+    Ok(RdpCurve::new(move |order| {
         parts.iter().map(|(n, curve)| *n as f64 * curve.at(order)).sum::<f64>() * (1.0 + 1e-14)
     }))
 }

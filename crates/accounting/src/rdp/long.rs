@@ -1,6 +1,6 @@
 //! Sums of many different curves: where to look for the best order is settled on a few of them.
 
-use super::curve::{Curve, divided_finely};
+use super::curve::{RdpCurve, divided_finely};
 use super::sampled::sampled_gaussian_log_moment;
 use super::{RdpAccountant, convert};
 use crate::cells::{Cells, Step};
@@ -75,7 +75,7 @@ fn divergence(step: Step, order: f64) -> f64 {
 
 /// A curve that stands for others.
 enum Piece<'a> {
-    Curve(&'a Curve),
+    Curve(&'a RdpCurve),
     Step(Step),
 }
 

@@ -24,9 +24,9 @@ mod without_replacement;
 pub use balls::BallsInBins;
 pub use binomial::binomial_tail_up;
 pub use convert::{delta_at_order, epsilon_at_order, epsilon_by_mironov, epsilon_up};
-pub use curve::Curve;
+pub use curve::RdpCurve;
 pub use ends::{kullback_leibler, largest_loss, one_order};
-pub use outcome::{OutcomeRange, bad_outcome, bayes_factor};
+pub use outcome::{OutcomeRange, bad_outcome, bayes_factor, odds_moment_up};
 pub use replaced::replaced_log_moment;
 pub use sampled::{mixture_log_moment, sampled_gaussian_log_moment};
 pub use selection::repeat_and_select;
@@ -52,7 +52,7 @@ use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
 /// Mironov, *Rényi Differential Privacy* (2017), proposition 1.
 pub struct RdpAccountant {
     neighboring: Neighboring,
-    parts: Vec<(u64, Curve)>,
+    parts: Vec<(u64, RdpCurve)>,
     /// Gaussian events on Poisson samples under add-remove.
     steps: Steps,
 }

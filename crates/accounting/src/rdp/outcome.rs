@@ -1,6 +1,7 @@
 //! What a Rényi bound says about probabilities.
 
 use crate::AccountingError;
+use reticent_core::rounding::{exp_up, mul_up, sub_up};
 use reticent_core::{Epsilon, Order, Probability};
 
 /// Where the probability of an outcome may lie on neighbouring data.
@@ -62,4 +63,24 @@ pub fn bayes_factor(order: Order, epsilon: Epsilon, beta: Probability) -> Result
         return Err(AccountingError::invalid("beta", 0, "give a probability above 0"));
     }
     Ok(libm::exp(epsilon.get() - libm::log(beta.get()) / (order.get() - 1.0)) * (1.0 + 1e-13))
+}
+
+/// The mean of (posterior odds / prior odds)^{α−1} over outputs, at most: e^{(α−1)ε}.
+///
+/// The odds are those of the data set that was used against a neighbouring one; by Bayes' rule they change by the ratio R of the two
+/// densities, and E[R^{α−1}] = e^{(α−1)D_α}. The mean of ln R, the expected change of the log-odds, is D_1.
+///
+/// # Guarantee
+/// For D_α ≤ ε, under its neighbouring relation; rounded up, and infinite where doubles end.
+///
+/// # Reference
+/// Mironov (2017), section VII (Bayes factor).
+///
+/// # Errors
+/// [`AccountingError::Invalid`] when the order is 1, where the moment is 1 and says nothing.
+pub fn odds_moment_up(order: Order, epsilon: Epsilon) -> Result<f64, AccountingError> {
+    if order.get() == 1.0 {
+        return Err(AccountingError::invalid("order", 1, "give an order above 1"));
+    }
+    Ok(exp_up(mul_up(sub_up(order.get(), 1.0), epsilon.get())))
 }

@@ -1,7 +1,7 @@
 //! A Poisson number of runs, of which the best is kept.
 
 use super::convert::{delta_at_order, least_over_orders, orders};
-use super::curve::{Curve, log_sum_exp};
+use super::curve::{RdpCurve, log_sum_exp};
 use reticent_core::Epsilon;
 
 /// The curve of keeping the best of K runs, K ~ Poisson with this mean μ; where K = 0 that is all that is released.
@@ -15,7 +15,7 @@ use reticent_core::Epsilon;
 ///
 /// # Reference
 /// Papernot, Steinke, *Hyperparameter tuning with Rényi differential privacy* (2022), theorem 6, with the term for K = 0.
-pub(super) fn poisson_and_select(inner: Curve, mean: f64) -> Curve {
+pub(super) fn poisson_and_select(inner: RdpCurve, mean: f64) -> RdpCurve {
     let table: Vec<(f64, f64)> = orders().map(|order| (order, inner.at(order))).collect();
     let spread = move |order: f64| -> f64 {
         // ln(α/(α − 1)), rounded down.
@@ -30,7 +30,7 @@ pub(super) fn poisson_and_select(inner: Curve, mean: f64) -> Curve {
         if bound.is_nan() { f64::INFINITY } else { bound }
     };
     let (lowest, lowest_at) = least_over_orders(|order| plain(inner.at(order), order));
-    Curve::new(move |order| {
+    RdpCurve::new(move |order| {
         let own = plain(inner.at(order), order);
         // Divergences grow with the order: a lower bound at a higher order holds here too.
         if order <= lowest_at { own.min(lowest) } else { own }
@@ -74,7 +74,7 @@ mod tests {
         for (p, q) in pairs {
             for mean in [1.0, 2.5, 10.0, 40.0] {
                 let (first, second) = (p.to_vec(), q.to_vec());
-                let inner = Curve::new(move |order| divergence(order, &first, &second));
+                let inner = RdpCurve::new(move |order| divergence(order, &first, &second));
                 let bound = poisson_and_select(inner, mean);
                 for order in [1.05, 1.5, 2.0, 4.0, 16.0, 64.0] {
                     let exact = divergence(order, &best(p, mean), &best(q, mean));
@@ -87,7 +87,7 @@ mod tests {
     /// δ̂ = 0 while e^ε is below α/(α − 1): the cost is then that of one run and ln μ/(α − 1).
     #[test]
     fn a_pure_run_costs_little_more() {
-        let bound = poisson_and_select(Curve::new(|_| 0.1), 20.0).at(10.0);
+        let bound = poisson_and_select(RdpCurve::new(|_| 0.1), 20.0).at(10.0);
         let plain = 0.1 + libm::log(20.0) / 9.0;
         assert!(bound > 0.1 && bound <= plain + 1e-9, "{bound} {plain}");
     }

@@ -1,7 +1,7 @@
 //! A random number of runs, of which the best is kept.
 
 use super::convert::least_over_orders;
-use super::curve::Curve;
+use super::curve::RdpCurve;
 use super::poisson_selection::poisson_and_select;
 use reticent_core::special::bisect;
 
@@ -18,7 +18,7 @@ use reticent_core::special::bisect;
 ///
 /// # Reference
 /// Papernot, Steinke, *Hyperparameter tuning with Rényi differential privacy* (2022), theorem 2.
-pub fn repeat_and_select(inner: Curve, mean: f64, shape: f64) -> Curve {
+pub fn repeat_and_select(inner: RdpCurve, mean: f64, shape: f64) -> RdpCurve {
     if shape == f64::INFINITY {
         return poisson_and_select(inner, mean);
     }
@@ -36,7 +36,7 @@ pub fn repeat_and_select(inner: Curve, mean: f64, shape: f64) -> Curve {
         guarded((epsilon + switched + log_mean / (order - 1.0)) * (1.0 + 1e-14))
     };
     let (lowest, lowest_at) = least_over_orders(|order| plain(inner.at(order), order));
-    Curve::new(move |order| {
+    RdpCurve::new(move |order| {
         let own = plain(inner.at(order), order);
         // Divergences grow with the order: a lower bound at a higher order holds here too.
         if order <= lowest_at { own.min(lowest) } else { own }

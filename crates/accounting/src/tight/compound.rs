@@ -4,12 +4,12 @@ use super::contour::Sum;
 use super::events::End;
 use super::exact::net;
 use super::grid::{Law, end};
-use super::loss::Loss;
+use super::loss::PrivacyLoss;
 use super::tails::Atoms;
 
 /// A single loss, and the probability that everything is revealed instead.
 pub(super) struct Compound {
-    pub(super) loss: Loss,
+    pub(super) loss: PrivacyLoss,
     pub(super) leak: f64,
 }
 
@@ -25,13 +25,15 @@ const ROUNDING: f64 = 1e-10;
 
 /// The loss of all parts together: for the ceiling one that is never better, for the floor one that is never worse. None
 /// where there is none of reasonable size.
-pub(super) fn compound(parts: &[(f64, Loss)], end: End) -> Option<Compound> {
+pub(super) fn compound(parts: &[(f64, PrivacyLoss)], end: End) -> Option<Compound> {
     let mut sum = Sum::default();
     parts.iter().for_each(|(count, loss)| sum.push(*count, loss.clone()));
     let away = if end == End::Ceiling { -1e-15 } else { 1e-15 };
     let exact = |loss| Some(Compound { loss, leak: 0.0 });
     match &sum.parts[..] {
-        [(count, Loss::Gaussian(sigma))] => exact(Loss::Gaussian(sigma / count.sqrt() * (1.0 + 4.0 * away))),
+        [(count, PrivacyLoss::Gaussian(sigma))] => {
+            exact(PrivacyLoss::Gaussian(sigma / count.sqrt() * (1.0 + 4.0 * away)))
+        }
         [(count, loss)] if *count == 1.0 => exact(loss.clone()),
         parts => match listed(parts, end) {
             Some(loss) => exact(loss),
@@ -42,18 +44,18 @@ pub(super) fn compound(parts: &[(f64, Loss)], end: End) -> Option<Compound> {
 }
 
 /// Every outcome of discrete losses.
-fn listed(parts: &[(f64, Loss)], end: End) -> Option<Loss> {
+fn listed(parts: &[(f64, PrivacyLoss)], end: End) -> Option<PrivacyLoss> {
     let mut sums = vec![(0.0, 1.0)];
     for (count, loss) in parts {
         let own: Vec<(f64, f64)> = match loss {
-            Loss::Response { epsilon, plus, minus } if *count <= 1000.0 => {
+            PrivacyLoss::Response { epsilon, plus, minus } if *count <= 1000.0 => {
                 net(*count as usize, *plus, *minus)
                     .into_iter()
                     .enumerate()
                     .map(|(i, mass)| ((i as f64 - count) * epsilon, mass))
                     .collect()
             }
-            Loss::Atoms(atoms) if *count == 1.0 => atoms.iter().copied().collect(),
+            PrivacyLoss::Atoms(atoms) if *count == 1.0 => atoms.iter().copied().collect(),
             _ => return None,
         };
         if own.len() as f64 * sums.len() as f64 > MOST_OUTCOMES {
@@ -64,7 +66,7 @@ fn listed(parts: &[(f64, Loss)], end: End) -> Option<Loss> {
     }
     sums.sort_by(|a, b| a.0.total_cmp(&b.0));
     let away = if end == End::Ceiling { ROUNDING } else { -ROUNDING };
-    Some(Loss::Atoms(Atoms::new(
+    Some(PrivacyLoss::Atoms(Atoms::new(
         sums.into_iter().map(|(at, mass)| (at, mass * (1.0 + away))).collect(),
         None,
     )))
@@ -136,7 +138,7 @@ impl Masses {
 }
 
 /// The losses on one grid, never better than they are, added up without cancellation.
-fn discretised(parts: &[(f64, Loss)]) -> Option<Compound> {
+fn discretised(parts: &[(f64, PrivacyLoss)]) -> Option<Compound> {
     let uses: f64 = parts.iter().map(|(count, _)| count).sum();
     let share = CUT / uses;
     let mut ends = Vec::new();
@@ -158,5 +160,5 @@ fn discretised(parts: &[(f64, Loss)]) -> Option<Compound> {
     let at = |i: usize| (first + i as i64) as f64 * step;
     let atoms = masses.into_iter().enumerate().filter(|(_, mass)| *mass > 0.0);
     let atoms = atoms.map(|(i, mass)| (at(i), mass * (1.0 + ROUNDING))).collect();
-    Some(Compound { loss: Loss::Atoms(Atoms::new(atoms, Some(step))), leak })
+    Some(Compound { loss: PrivacyLoss::Atoms(Atoms::new(atoms, Some(step))), leak })
 }

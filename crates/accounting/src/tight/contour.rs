@@ -1,12 +1,12 @@
 //! δ(ε) as an integral along a vertical line, with bounds on everything left out.
 
 use super::complex::Complex;
-use super::loss::{Decay, Loss};
+use super::loss::{Decay, PrivacyLoss};
 
 /// A sum of independent privacy losses in one direction.
 #[derive(Clone)]
 pub(super) struct Sum {
-    pub(super) parts: Vec<(f64, Loss)>,
+    pub(super) parts: Vec<(f64, PrivacyLoss)>,
     /// The wanted width of brackets, relative.
     pub(super) width: f64,
     gaussian: Option<Merged>,
@@ -96,13 +96,13 @@ impl Sum {
 
     /// Adds so many uses of a loss. Gaussian losses are one Gaussian loss; equal ones are counted together while the list
     /// is short.
-    pub(super) fn push(&mut self, times: f64, loss: Loss) {
-        if let Loss::Gaussian(sigma) = loss {
+    pub(super) fn push(&mut self, times: f64, loss: PrivacyLoss) {
+        if let PrivacyLoss::Gaussian(sigma) = loss {
             match self.gaussian {
                 Some(Merged { place, .. }) if self.parts[place].1 == loss => self.parts[place].0 += times,
                 Some(ref mut merged) => {
                     let (count, known) = &mut self.parts[merged.place];
-                    if let Loss::Gaussian(known) = known {
+                    if let PrivacyLoss::Gaussian(known) = known {
                         if *count != 1.0 || merged.precision == 0.0 {
                             (merged.precision, merged.lost) = (*count / (*known * *known), 0.0);
                         }
@@ -125,7 +125,7 @@ impl Sum {
     }
 
     /// The same list without some of its losses, none of which is Gaussian.
-    pub(super) fn without(&self, left_out: impl Fn(&Loss) -> bool) -> Self {
+    pub(super) fn without(&self, left_out: impl Fn(&PrivacyLoss) -> bool) -> Self {
         let mut rest = Self { width: self.width, ..Self::default() };
         for (count, loss) in self.parts.iter().filter(|(_, loss)| !left_out(loss)) {
             rest.parts.push((*count, loss.clone()));
@@ -327,7 +327,7 @@ impl Contour {
         (base + libm::log(sum * self.h / std::f64::consts::PI), slope / sum)
     }
 
-    /// δ at ε, from both sides.
+    /// Upper and lower bounds on δ at ε.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         let base = self.values[0].re - self.c * epsilon;
         let (sum, rounding) = self.sums(epsilon);

@@ -1,6 +1,6 @@
 //! From events to privacy losses.
 
-use super::loss::{Direction, Loss};
+use super::loss::{Direction, PrivacyLoss};
 use super::shuffle::Shuffle;
 use crate::AccountingError;
 use crate::kind::{Kind, of};
@@ -32,7 +32,7 @@ pub(crate) struct Found {
 /// A loss that is the same both ways, or one that is not.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Pair {
-    Same(Loss),
+    Same(PrivacyLoss),
     Mixture {
         shifts: Vec<f64>,
         weights: Vec<f64>,
@@ -40,21 +40,21 @@ pub(crate) enum Pair {
     },
     Sampled {
         rate: f64,
-        inner: Loss,
+        inner: PrivacyLoss,
     },
     Truncated {
         spilled: f64,
         rate: f64,
         sigma: f64,
     },
-    /// The worst of several at every ε: see [`Loss::Envelope`]. For each one both directions.
+    /// The worst of several at every ε: see [`PrivacyLoss::Envelope`]. For each one both directions.
     Envelope {
         leak: f64,
-        branches: Vec<((f64, Loss), (f64, Loss))>,
+        branches: Vec<((f64, PrivacyLoss), (f64, PrivacyLoss))>,
     },
     Epoch {
-        remove: Loss,
-        add: Loss,
+        remove: PrivacyLoss,
+        add: PrivacyLoss,
     },
 }
 
@@ -62,15 +62,14 @@ pub(crate) fn unsupported(event: &'static str, why: &str) -> AccountingError {
     AccountingError::Unsupported { event, accountant: "pld", why: why.into() }
 }
 
-/// An event that is no single loss.
+/// An event that does not have a single loss.
 pub(crate) fn unknown_inside() -> AccountingError {
     unsupported("this event", "it is not known inside a sampler or beside others")
 }
 
 /// A loss, if it is one.
-pub(crate) fn something(loss: Loss) -> Option<Loss> {
-    let is_nothing =
-        matches!(loss, Loss::Response { epsilon, .. } | Loss::Laplace(epsilon) if epsilon == 0.0);
+pub(crate) fn something(loss: PrivacyLoss) -> Option<PrivacyLoss> {
+    let is_nothing = matches!(loss, PrivacyLoss::Response { epsilon, .. } | PrivacyLoss::Laplace(epsilon) if epsilon == 0.0);
     (!is_nothing).then_some(loss)
 }
 
@@ -81,34 +80,34 @@ pub(crate) fn times(count: u64, n: u64, field: &'static str) -> Result<u64, Acco
         .ok_or_else(|| AccountingError::invalid(field, n, "give less: the total is beyond 2^64"))
 }
 
-fn mixture(shifts: Vec<f64>, weights: Vec<f64>, sigma: f64, direction: Direction) -> Loss {
-    Loss::Mixture { shifts, weights, sigma, direction }
+fn mixture(shifts: Vec<f64>, weights: Vec<f64>, sigma: f64, direction: Direction) -> PrivacyLoss {
+    PrivacyLoss::Mixture { shifts, weights, sigma, direction }
 }
 
 impl Pair {
-    fn loss(&self, direction: Direction) -> Loss {
+    fn loss(&self, direction: Direction) -> PrivacyLoss {
         match self {
             Self::Same(loss) => loss.clone(),
             Self::Mixture { shifts, weights, sigma } => {
                 mixture(shifts.clone(), weights.clone(), *sigma, direction)
             }
             Self::Sampled { rate, inner } => {
-                Loss::Sampled { rate: *rate, inner: Box::new(inner.clone()), direction }
+                PrivacyLoss::Sampled { rate: *rate, inner: Box::new(inner.clone()), direction }
             }
             Self::Epoch { remove, add } => match direction {
                 Direction::Remove => remove.clone(),
                 Direction::Add => add.clone(),
             },
-            Self::Truncated { spilled, rate, sigma } => Loss::Blend(vec![
+            Self::Truncated { spilled, rate, sigma } => PrivacyLoss::Blend(vec![
                 (1.0 - spilled, mixture(vec![0.0, 1.0], vec![1.0 - rate, *rate], *sigma, direction)),
                 (*spilled, mixture(vec![0.0, 2.0], vec![1.0 - rate, *rate], *sigma, direction)),
             ]),
             Self::Envelope { leak, branches } => {
-                let chosen = |(remove, add): &((f64, Loss), (f64, Loss))| match direction {
+                let chosen = |(remove, add): &((f64, PrivacyLoss), (f64, PrivacyLoss))| match direction {
                     Direction::Remove => remove.clone(),
                     Direction::Add => add.clone(),
                 };
-                Loss::Envelope { leak: *leak, branches: branches.iter().map(chosen).collect() }
+                PrivacyLoss::Envelope { leak: *leak, branches: branches.iter().map(chosen).collect() }
             }
         }
     }
@@ -145,7 +144,7 @@ impl Found {
     }
 
     /// The losses in one direction.
-    pub(crate) fn losses(&self, direction: Direction) -> impl Iterator<Item = (f64, Loss)> {
+    pub(crate) fn losses(&self, direction: Direction) -> impl Iterator<Item = (f64, PrivacyLoss)> {
         self.parts.iter().map(move |(count, pair)| (*count, pair.loss(direction)))
     }
 
@@ -163,14 +162,14 @@ impl Found {
     }
 
     /// Adds so many uses of a loss that is the same both ways, if there is one.
-    pub(crate) fn add_same(&mut self, count: u64, loss: Option<Loss>) {
+    pub(crate) fn add_same(&mut self, count: u64, loss: Option<PrivacyLoss>) {
         if let Some(loss) = loss {
             self.add(count, Pair::Same(loss));
         }
     }
 
     /// All losses of an event as a single one, if they are one.
-    pub(crate) fn as_one(&self, kind: &dyn Kind) -> Result<Option<Loss>, AccountingError> {
+    pub(crate) fn as_one(&self, kind: &dyn Kind) -> Result<Option<PrivacyLoss>, AccountingError> {
         let mut list = Self::new(self.neighboring, self.end);
         kind.losses(1, &mut list)?;
         list.single()
@@ -189,15 +188,15 @@ impl Found {
         let Some(inner) = inner else { return Ok(None) };
         Ok(Some(match (self.neighboring, inner, self.end) {
             // One way of replacing a record: it has no effect before, its full effect after.
-            (Neighboring::AddRemove, Loss::Gaussian(sigma), _)
-            | (Neighboring::ReplaceOne, Loss::Gaussian(sigma), End::Floor) => {
+            (Neighboring::AddRemove, PrivacyLoss::Gaussian(sigma), _)
+            | (Neighboring::ReplaceOne, PrivacyLoss::Gaussian(sigma), End::Floor) => {
                 Pair::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - rate, rate], sigma }
             }
             // What is left out of a Poisson sample may say more than what is replaced in it, but for sums.
             (Neighboring::ReplaceOne, inner, _)
                 if sampler == "poisson_sampled"
                     && !(of(event, |kind| kind.is_noise())
-                        && matches!(inner, Loss::Gaussian(_) | Loss::Laplace(_))) =>
+                        && matches!(inner, PrivacyLoss::Gaussian(_) | PrivacyLoss::Laplace(_))) =>
             {
                 return Err(unsupported(
                     sampler,
@@ -205,7 +204,7 @@ impl Found {
                 ));
             }
             (Neighboring::ReplaceOne, inner, End::Ceiling) => {
-                Pair::Same(Loss::Swapped { rate, inner: Box::new(inner) })
+                Pair::Same(PrivacyLoss::Swapped { rate, inner: Box::new(inner) })
             }
             (_, inner, _) => Pair::Sampled { rate, inner },
         }))

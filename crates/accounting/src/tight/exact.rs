@@ -1,7 +1,7 @@
 //! Totals that need no approximation: one use of one loss, and a few answers with three outcomes each.
 
 use super::contour::{Bounds, Sum};
-use super::loss::Loss;
+use super::loss::PrivacyLoss;
 
 /// Outcomes listed at most.
 const MOST_OUTCOMES: usize = 200_000;
@@ -9,7 +9,7 @@ const MOST_OUTCOMES: usize = 200_000;
 /// A total loss whose δ(ε) is a finite expression.
 pub(super) enum Exact<'a> {
     /// One use.
-    Single(&'a Loss),
+    Single(&'a PrivacyLoss),
     /// Every value of the total with its probability, the losses increasing.
     Listed(Listed),
 }
@@ -57,11 +57,11 @@ fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     sum
 }
 
-fn listed(parts: &[(f64, Loss)]) -> Option<Listed> {
+fn listed(parts: &[(f64, PrivacyLoss)]) -> Option<Listed> {
     // Convolution squares the number of uses: a thousand at most.
     let mut total = 1.0;
     for (count, loss) in parts {
-        let Loss::Response { .. } = loss else { return None };
+        let PrivacyLoss::Response { .. } = loss else { return None };
         total *= 2.0 * count + 1.0;
         if *count > 1000.0 || total > MOST_OUTCOMES as f64 {
             return None;
@@ -69,7 +69,7 @@ fn listed(parts: &[(f64, Loss)]) -> Option<Listed> {
     }
     let (mut sums, mut uses, mut reach) = (vec![(0.0, 1.0)], 0.0, 0.0);
     for (count, loss) in parts {
-        let Loss::Response { epsilon, plus, minus } = loss else { return None };
+        let PrivacyLoss::Response { epsilon, plus, minus } = loss else { return None };
         let net = net(*count as usize, *plus, *minus);
         let mut next = Vec::with_capacity(sums.len() * net.len());
         for (at, mass) in &sums {
@@ -95,7 +95,7 @@ fn listed(parts: &[(f64, Loss)]) -> Option<Listed> {
 }
 
 impl Exact<'_> {
-    /// δ at ε, from both sides.
+    /// Upper and lower bounds on δ at ε.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         match self {
             Self::Single(loss) => loss.delta(epsilon),

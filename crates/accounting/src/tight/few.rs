@@ -5,7 +5,7 @@
 
 use super::contour::{Bounds, Sum};
 use super::grid::end;
-use super::loss::Loss;
+use super::loss::PrivacyLoss;
 use super::series::Series;
 use super::tails::Tails;
 use super::{is_narrow, uses};
@@ -29,7 +29,7 @@ const LARGEST_LOSS: f64 = 500.0;
 
 /// All uses but one as a law from above and one from below, and the last use.
 struct Few<'a> {
-    last: &'a Loss,
+    last: &'a PrivacyLoss,
     /// Where the last loss begins and ends, but for what is cut off.
     last_range: (f64, f64),
     /// Q(L ≤ the beginning) of the last loss, and P(L > the end).
@@ -50,7 +50,7 @@ struct Few<'a> {
 /// Parts with their ends.
 struct Split<'a> {
     last: usize,
-    parts: &'a [(f64, Loss)],
+    parts: &'a [(f64, PrivacyLoss)],
     ends: Vec<(f64, f64)>,
     uses: f64,
 }
@@ -148,7 +148,7 @@ fn difference(above: (f64, f64), below: (f64, f64)) -> (f64, f64) {
 
 /// One loss as a law that is never better and one that is never worse. A cell's P-mass and Q-mass are split between its
 /// ends for the first, and put together for the second.
-fn laws(loss: &Loss, edge: f64, step: f64, points: usize, upwards: bool) -> (Series, Series) {
+fn laws(loss: &PrivacyLoss, edge: f64, step: f64, points: usize, upwards: bool) -> (Series, Series) {
     let (mut upper, mut lower) = (Series::one(points, false), Series::one(points, true));
     (upper.mass[0], lower.mass[0]) = (0.0, 0.0);
     let at = |i: usize| if upwards { edge + step * i as f64 } else { edge - step * i as f64 };

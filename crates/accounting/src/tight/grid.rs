@@ -4,7 +4,7 @@
 //! off is small beside δ however small δ is.
 
 use super::contour::{Bounds, Sum};
-use super::loss::Loss;
+use super::loss::PrivacyLoss;
 use super::uses;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex64;
@@ -45,7 +45,7 @@ struct Laws {
 }
 
 /// The least t with P(L > t) ≤ share, or the largest with P(L ≤ t) ≤ share, from outside; none beyond 10⁹.
-pub(super) fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
+pub(super) fn end(loss: &PrivacyLoss, share: f64, above: bool) -> Option<f64> {
     let sign = if above { 1.0 } else { -1.0 };
     let outside = |reach: f64| {
         let tails = loss.tails(sign * reach);
@@ -73,7 +73,7 @@ pub(super) fn end(loss: &Loss, share: f64, above: bool) -> Option<f64> {
 impl Law {
     /// Mass in (a, a + step] is split between the ends so that its P-mass and its Q-mass are both kept:
     /// of all laws on the grid that are never better, the least bad one.
-    pub(super) fn new(loss: &Loss, step: f64, from: f64, to: f64) -> Option<Self> {
+    pub(super) fn new(loss: &PrivacyLoss, step: f64, from: f64, to: f64) -> Option<Self> {
         let (first, last) = ((from / step).floor() - 1.0, (to / step).ceil() + 1.0);
         if last - first > MOST_CELLS {
             return None;
@@ -111,12 +111,12 @@ impl Law {
     }
 
     /// Discrete losses that lie on the grid: every atom on its own point.
-    fn on_points(loss: &Loss, step: f64) -> Option<Self> {
+    fn on_points(loss: &PrivacyLoss, step: f64) -> Option<Self> {
         let atoms: Vec<(f64, f64)> = match loss {
-            Loss::Response { epsilon, plus, minus } => {
+            PrivacyLoss::Response { epsilon, plus, minus } => {
                 vec![(-epsilon, *minus), (0.0, (1.0 - plus - minus).max(0.0)), (*epsilon, *plus)]
             }
-            Loss::Atoms(atoms) => atoms.iter().copied().collect(),
+            PrivacyLoss::Atoms(atoms) => atoms.iter().copied().collect(),
             _ => return None,
         };
         let first = (atoms.first()?.0 / step).round();
@@ -392,7 +392,7 @@ impl Sum {
     /// The step of a law with some thousands of points when its tails are cut for this δ.
     fn coarse_step(&self, cut: f64) -> Option<f64> {
         let share = share(self, cut);
-        let width = |loss: &Loss| Some(end(loss, share, true)? - end(loss, share, false)?);
+        let width = |loss: &PrivacyLoss| Some(end(loss, share, true)? - end(loss, share, false)?);
         let widths = self.parts.iter().map(|(_, loss)| width(loss)).collect::<Option<Vec<f64>>>()?;
         let widest = widths.iter().copied().fold(0.0, f64::max);
         let narrowest = widths.iter().copied().fold(f64::INFINITY, f64::min);
@@ -537,7 +537,7 @@ impl Grid {
         (scale * inner, scale * (self.error * weight + rounding))
     }
 
-    /// δ at ε, from both sides.
+    /// Upper and lower bounds on δ at ε.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         let (early, late) = (epsilon - self.drift, epsilon + self.drift);
         let (value, error) = self.value(early);

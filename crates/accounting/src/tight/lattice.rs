@@ -8,18 +8,18 @@
 //! | | σ, b | the scale itself, z·s |
 
 use super::events::End;
-use super::loss::Loss;
+use super::loss::PrivacyLoss;
 use super::tails::Atoms;
 
 /// Atoms of one loss at most.
 const MOST_ATOMS: f64 = 400_000.0;
 
 /// Discrete Laplace noise of scale z·s on integers that move by s in all.
-pub(crate) fn discrete_laplace(multiplier: f64, sensitivity: u64) -> Loss {
+pub(crate) fn discrete_laplace(multiplier: f64, sensitivity: u64) -> PrivacyLoss {
     if sensitivity == 1 {
         // Two losses: the worst that is 1/z-private.
         let minus = 1.0 / (1.0 + libm::exp(1.0 / multiplier));
-        return Loss::Response { epsilon: 1.0 / multiplier, plus: 1.0 - minus, minus };
+        return PrivacyLoss::Response { epsilon: 1.0 / multiplier, plus: 1.0 - minus, minus };
     }
     // Integers in groups of k, the sensitivity rounded up to a multiple of k: never better, see the proof.
     let group = (sensitivity as f64 / MOST_ATOMS).ceil().max(1.0);
@@ -40,7 +40,7 @@ pub(crate) fn discrete_laplace(multiplier: f64, sensitivity: u64) -> Loss {
     };
     let count = groups as usize;
     let atoms = (0..=count).rev().map(|j| j as f64).map(|j| ((groups - 2.0 * j) / scale, mass(j)));
-    Loss::Atoms(Atoms::new(atoms.filter(|(_, p)| *p > 0.0).collect(), Some(1.0 / scale)))
+    PrivacyLoss::Atoms(Atoms::new(atoms.filter(|(_, p)| *p > 0.0).collect(), Some(1.0 / scale)))
 }
 
 /// From here on z the mass of Σvⱼxⱼ is that of a discrete Gaussian to 10⁻²⁰: see the proof.

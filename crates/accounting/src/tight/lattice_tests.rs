@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Accountant, Method};
+use crate::{Accountant, CompositionMethod};
 use reticent_core::{Delta, Event, Neighboring, NoiseMultiplier, Sensitivity};
 
 /// δ(ε) of two laws on the integers, the second moved.
@@ -9,7 +9,7 @@ fn moved(law: &dyn Fn(i64) -> f64, by: i64, epsilon: f64) -> f64 {
     reach.map(|x| (law(x) - libm::exp(epsilon) * law(x - by)).max(0.0)).sum::<f64>() / total
 }
 
-fn delta(loss: &Loss, epsilon: f64) -> f64 {
+fn delta(loss: &PrivacyLoss, epsilon: f64) -> f64 {
     let tails = loss.tails(epsilon);
     tails.p_above - libm::exp(epsilon) * tails.q_above
 }
@@ -33,7 +33,7 @@ fn discrete_laplace_is_two_moved_laws() {
     let (many, fewer) = (discrete_laplace(2.0, 1_000_003), discrete_laplace(2.0, 50_000));
     for epsilon in [0.0, 0.1, 0.4] {
         assert!((delta(&many, epsilon) - delta(&fewer, epsilon)).abs() < 1e-5);
-        assert!(delta(&many, epsilon) >= delta(&Loss::Laplace(0.5), epsilon));
+        assert!(delta(&many, epsilon) >= delta(&PrivacyLoss::Laplace(0.5), epsilon));
     }
 }
 
@@ -65,8 +65,8 @@ fn discrete_gaussian_is_the_worst_of_all_moves() {
     {
         let sigma = multiplier * sensitivity;
         let m = (sensitivity * sensitivity + 1e-9).floor() as u64;
-        let ceiling = Loss::Atoms(discrete_gaussian(multiplier, sensitivity, End::Ceiling).unwrap());
-        let floor = Loss::Atoms(discrete_gaussian(multiplier, sensitivity, End::Floor).unwrap());
+        let ceiling = PrivacyLoss::Atoms(discrete_gaussian(multiplier, sensitivity, End::Ceiling).unwrap());
+        let floor = PrivacyLoss::Atoms(discrete_gaussian(multiplier, sensitivity, End::Floor).unwrap());
         // At the atoms the ceiling is the worst move itself.
         let atoms = (0..6).map(|k| (m as f64 + 2.0 * f64::from(k)) / (2.0 * sigma * sigma));
         for (epsilon, exact) in EPSILONS.into_iter().map(|e| (e, false)).chain(atoms.map(|e| (e, true))) {
@@ -85,7 +85,7 @@ fn discrete_gaussian_is_the_worst_of_all_moves() {
             }
             assert!(delta(&floor, epsilon) <= worst * (1.0 + 1e-10) + 1e-13);
         }
-        let Loss::Atoms(atoms) = &ceiling else { panic!() };
+        let PrivacyLoss::Atoms(atoms) = &ceiling else { panic!() };
         let total: f64 = atoms.iter().map(|(_, p)| p).sum();
         assert!((total - 1.0).abs() < 1e-8, "{total}");
     }
@@ -110,7 +110,7 @@ fn a_sensitivity_of_two_is_accounted_by_its_atoms() {
         sensitivity: Some(Sensitivity::new(sensitivity).unwrap()),
     };
     let epsilon = |event: &Event, count: u64, delta: f64| {
-        let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+        let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
         account.compose(event, count).unwrap();
         account.epsilon(Delta::new(delta).unwrap()).unwrap()
     };
@@ -121,7 +121,7 @@ fn a_sensitivity_of_two_is_accounted_by_its_atoms() {
         // As the continuous Gaussian of the same multiplier, nearly.
         let continuous =
             epsilon(&Event::Gaussian { noise_multiplier: NoiseMultiplier::new(5.0).unwrap() }, count, delta);
-        assert!(found.method == Method::Pld, "{found:?}");
+        assert!(found.method == CompositionMethod::Pld, "{found:?}");
         assert!((found.upper - continuous.upper).abs() < 0.02 * continuous.upper, "{found:?} {continuous:?}");
         assert!(found.lower > 0.9 * found.upper, "{found:?}");
     }
@@ -139,7 +139,7 @@ fn a_sensitivity_of_two_is_accounted_by_its_atoms() {
     // So many atoms that they are split between the points of a grid.
     let many = epsilon(&laplace(Some(1 << 20)), 100, 1e-6).upper;
     assert!(many >= continuous * (1.0 - 1e-4) && many < 1.001 * continuous, "{many} {continuous}");
-    let mut renyi = Accountant::new(Neighboring::AddRemove, Method::Rdp);
+    let mut renyi = Accountant::new(Neighboring::AddRemove, CompositionMethod::Rdp);
     renyi.compose(&laplace(Some(50)), 100).unwrap();
     let renyi = renyi.epsilon(Delta::new(1e-6).unwrap()).unwrap().upper;
     assert!(renyi >= ends[3] && renyi < 1.15 * ends[3], "{renyi} {ends:?}");

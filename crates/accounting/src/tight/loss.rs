@@ -16,7 +16,7 @@ pub enum Direction {
 
 /// A privacy loss L = ln dP/dQ under P for which K(z) = ln E[e^{zL}] can be computed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Loss {
+pub enum PrivacyLoss {
     /// Gaussian noise of multiplier z.
     Gaussian(f64),
     /// Laplace noise with this ε.
@@ -48,7 +48,7 @@ pub enum Loss {
         /// The probability of being in the sample.
         rate: f64,
         /// The loss of what is run on the sample.
-        inner: Box<Loss>,
+        inner: Box<PrivacyLoss>,
         /// Which of the two is P.
         direction: Direction,
     },
@@ -57,7 +57,7 @@ pub enum Loss {
         /// The probability of being in the sample.
         rate: f64,
         /// The loss of what is run on the sample; the same both ways.
-        inner: Box<Loss>,
+        inner: Box<PrivacyLoss>,
     },
     /// (1 − rate)·N(0, σ²) + rate·N(1, σ²) against (1 − rate)·N(0, σ²) + rate·N(−1, σ²), the same both ways.
     Replaced {
@@ -67,14 +67,14 @@ pub enum Loss {
         sigma: f64,
     },
     /// One of several losses, which one being revealed.
-    Blend(Vec<(f64, Loss)>),
+    Blend(Vec<(f64, PrivacyLoss)>),
     /// The worst of several at every ε, given that not everything is revealed: what a record loses that is in one of
     /// several parts.
     Envelope {
         /// The largest of their probabilities to reveal everything.
         leak: f64,
         /// The probability of each to reveal everything, and its loss otherwise.
-        branches: Vec<(f64, Loss)>,
+        branches: Vec<(f64, PrivacyLoss)>,
     },
 }
 
@@ -204,7 +204,7 @@ impl Wheel {
     }
 }
 
-impl Loss {
+impl PrivacyLoss {
     /// K(c) for c > 0; infinite where the quadrature would be too long.
     pub(super) fn cumulant(&self, c: f64) -> f64 {
         self.line(c, 1.0, 1).map_or(f64::INFINITY, |line| line.values[0].re)
@@ -423,7 +423,7 @@ pub(super) fn atoms_line(
 }
 
 /// ln Σ wᵢ e^{Kᵢ} along a line.
-fn blended(parts: &[(f64, Loss)], lines: &[Line], count: usize) -> Line {
+fn blended(parts: &[(f64, PrivacyLoss)], lines: &[Line], count: usize) -> Line {
     let top = lines.iter().map(|line| line.values[0].re).fold(f64::NEG_INFINITY, f64::max);
     let (mut values, mut errors) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for k in 0..count {
@@ -485,7 +485,7 @@ impl Tilted {
 
 /// The continuous part of a tilted Laplace loss has density e^{(c + ½)L − ε/2}/(4M) on (−ε, ε).
 fn laplace_layers(epsilon: f64, c: f64, layers: u32) -> Vec<Uniform> {
-    let loss = Loss::Laplace(epsilon);
+    let loss = PrivacyLoss::Laplace(epsilon);
     let log_moment = loss.cumulant(c);
     (0..layers)
         .map(|i| {

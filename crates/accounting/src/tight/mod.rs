@@ -1,4 +1,4 @@
-//! The tight accountant: exact privacy-loss distributions, certified from both sides.
+//! The tight accountant: exact privacy-loss distributions, with certified upper and lower bounds.
 #![doc = include_str!("proof.md")]
 
 pub(crate) mod balls;
@@ -20,7 +20,7 @@ pub(crate) mod shuffle;
 mod single;
 mod tails;
 
-pub use loss::{Direction, Loss};
+pub use loss::{Direction, PrivacyLoss};
 pub(crate) use replaced::{last_mode, log_part};
 
 use crate::AccountingError;
@@ -32,7 +32,7 @@ use grid::Near;
 use reticent_core::{Delta, Epsilon, Event, EventLog, Neighboring};
 use shuffle::Shuffle;
 
-/// A number known from both sides; the upper end is what may be claimed.
+/// Certified lower and upper bounds on a number; the upper bound is what may be claimed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bracket {
     /// Never above the truth for the worst mechanisms the events allow.
@@ -55,7 +55,7 @@ const SMALLEST_DELTA: f64 = 1e-290;
 /// For the sequence of all composed events under the relation given at the start: the upper ends of
 /// [`delta`](Self::delta) and [`epsilon`](Self::epsilon) are true claims. The lower ends are those of
 /// mechanisms that the events allow, so no claim below them follows from the events; a mechanism of a better
-/// kind (a `pure` one that is no randomized response, say) may still lose less. Both directions of the relation
+/// kind (a `pure` one that is not randomized response, say) may still lose less. Both directions of the relation
 /// are kept apart to the end.
 ///
 /// # Reference

@@ -7,7 +7,7 @@
 
 use super::compound::compound;
 use super::events::{End, Found, Pair, unsupported};
-use super::loss::{Direction, Loss};
+use super::loss::{Direction, PrivacyLoss};
 use super::{AccountingError, Side};
 use reticent_core::{Event, Neighboring};
 
@@ -72,7 +72,7 @@ impl Found {
     }
 
     /// The whole list as a single loss that is the same both ways, if it is one.
-    pub(super) fn single(&self) -> Result<Option<Loss>, AccountingError> {
+    pub(super) fn single(&self) -> Result<Option<PrivacyLoss>, AccountingError> {
         let list = self.settled()?;
         if list.is_empty() {
             return Ok(None);
@@ -81,8 +81,8 @@ impl Found {
         if list.log_kept != 0.0 || !list.shuffled.is_empty() {
             return Err(unknown());
         }
-        let losses: Vec<(f64, Loss)> = list.losses(Direction::Remove).collect();
-        if losses != list.losses(Direction::Add).collect::<Vec<(f64, Loss)>>() {
+        let losses: Vec<(f64, PrivacyLoss)> = list.losses(Direction::Remove).collect();
+        if losses != list.losses(Direction::Add).collect::<Vec<(f64, PrivacyLoss)>>() {
             return Err(unknown());
         }
         match compound(&losses, self.end) {
@@ -96,9 +96,9 @@ impl Found {
 fn kind(part: &Found) -> Option<(u8, f64)> {
     match &part.parts[..] {
         [(1.0, Pair::Same(loss))] if part.log_kept == 0.0 && part.parallels.is_empty() => match loss {
-            Loss::Gaussian(sigma) => Some((0, -sigma)),
-            Loss::Laplace(epsilon) => Some((1, *epsilon)),
-            Loss::Response { epsilon, plus, minus } if (plus + minus - 1.0).abs() < 1e-15 => {
+            PrivacyLoss::Gaussian(sigma) => Some((0, -sigma)),
+            PrivacyLoss::Laplace(epsilon) => Some((1, *epsilon)),
+            PrivacyLoss::Response { epsilon, plus, minus } if (plus + minus - 1.0).abs() < 1e-15 => {
                 Some((2, *epsilon))
             }
             _ => None,
@@ -148,8 +148,8 @@ fn envelope(parts: &[Found]) -> Result<(Pair, f64), AccountingError> {
     let mut branches = Vec::new();
     for part in parts {
         let own = -libm::expm1(part.log_kept);
-        let one = |direction: Direction| -> Result<(f64, Loss), AccountingError> {
-            let losses: Vec<(f64, Loss)> = part.losses(direction).collect();
+        let one = |direction: Direction| -> Result<(f64, PrivacyLoss), AccountingError> {
+            let losses: Vec<(f64, PrivacyLoss)> = part.losses(direction).collect();
             // A part without a loss is one of loss 0.
             let Some(found) =
                 (if losses.is_empty() { Some(nothing()) } else { compound(&losses, End::Ceiling) })
@@ -167,5 +167,8 @@ fn envelope(parts: &[Found]) -> Result<(Pair, f64), AccountingError> {
 }
 
 fn nothing() -> super::compound::Compound {
-    super::compound::Compound { loss: Loss::Response { epsilon: 0.0, plus: 0.5, minus: 0.5 }, leak: 0.0 }
+    super::compound::Compound {
+        loss: PrivacyLoss::Response { epsilon: 0.0, plus: 0.5, minus: 0.5 },
+        leak: 0.0,
+    }
 }

@@ -1,15 +1,15 @@
 //! δ(ε) of one use at any real ε, without differences of nearly equal numbers where the loss comes from sampling.
 
 use super::contour::Bounds;
-use super::loss::{Direction, Loss};
+use super::loss::{Direction, PrivacyLoss};
 use reticent_core::profile::{gaussian_delta_down, gaussian_delta_up};
 use reticent_core::{Epsilon, NoiseMultiplier};
 
 /// What a handful of roundings may do, relative.
 const FEW_ULPS: f64 = 16.0 * f64::EPSILON;
 
-impl Loss {
-    /// δ at ε, from both sides; ε may be negative.
+impl PrivacyLoss {
+    /// Upper and lower bounds on δ at ε; ε may be negative.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         match self {
             Self::Gaussian(sigma) => gaussian(epsilon, *sigma),
@@ -125,21 +125,25 @@ mod tests {
 
     #[test]
     fn agrees_with_tails_where_those_are_accurate() {
-        let mixture = |direction| Loss::Mixture {
+        let mixture = |direction| PrivacyLoss::Mixture {
             shifts: vec![0.0, 1.0],
             weights: vec![0.7, 0.3],
             sigma: 0.9,
             direction,
         };
-        let laplace = |direction| Loss::Sampled { rate: 0.3, inner: Box::new(Loss::Laplace(0.8)), direction };
-        let swapped = Loss::Swapped { rate: 0.3, inner: Box::new(Loss::Gaussian(0.9)) };
+        let laplace = |direction| PrivacyLoss::Sampled {
+            rate: 0.3,
+            inner: Box::new(PrivacyLoss::Laplace(0.8)),
+            direction,
+        };
+        let swapped = PrivacyLoss::Swapped { rate: 0.3, inner: Box::new(PrivacyLoss::Gaussian(0.9)) };
         for loss in [
             mixture(Direction::Remove),
             mixture(Direction::Add),
             laplace(Direction::Remove),
             laplace(Direction::Add),
             swapped,
-            Loss::Gaussian(0.9),
+            PrivacyLoss::Gaussian(0.9),
         ] {
             for i in -60..60 {
                 let epsilon = f64::from(i) * 0.021;

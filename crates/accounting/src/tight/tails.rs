@@ -1,6 +1,6 @@
 //! How much of a privacy loss lies above and below a point, under either of its two laws.
 
-use super::loss::{Direction, Loss};
+use super::loss::{Direction, PrivacyLoss};
 use super::replaced;
 use reticent_core::special::{normal_cdf, normal_tail};
 
@@ -78,7 +78,7 @@ impl Atoms {
     }
 }
 
-impl Loss {
+impl PrivacyLoss {
     pub(super) fn tails(&self, t: f64) -> Tails {
         match self {
             Self::Gaussian(sigma) => {
@@ -264,7 +264,7 @@ fn mixture_point(shifts: &[f64], weights: &[f64], sigma: f64, loss: f64) -> Opti
 }
 
 /// An inner loss that is the same both ways, on a random part of the data: (1 − q)Q + qP against Q.
-fn sampled(rate: f64, inner: &Loss, direction: Direction, t: f64) -> Tails {
+fn sampled(rate: f64, inner: &PrivacyLoss, direction: Direction, t: f64) -> Tails {
     // L = ln(1 − q + q e^ℓ) one way; the other way, mirrored, L = −ln(1 − q + q e^{−ℓ}).
     let sign = if direction == Direction::Remove { 1.0 } else { -1.0 };
     let rest = libm::expm1(sign * t) + rate;
@@ -285,8 +285,8 @@ fn sampled(rate: f64, inner: &Loss, direction: Direction, t: f64) -> Tails {
 
 /// Where one of the pairs has the largest δ around t, the tails are that pair's own: δ(t) = P(L > t) − e^t·Q(L > t) and
 /// δ′(t) = −e^t·Q(L > t). They are divided by the probability 1 − leak of not being revealed.
-fn envelope(leak: f64, branches: &[(f64, Loss)], t: f64) -> Tails {
-    let whole = |(own, loss): &(f64, Loss)| {
+fn envelope(leak: f64, branches: &[(f64, PrivacyLoss)], t: f64) -> Tails {
+    let whole = |(own, loss): &(f64, PrivacyLoss)| {
         let tails = loss.tails(t);
         let kept = 1.0 - own;
         // Differences of the common part are taken before the rest is added.
@@ -324,35 +324,36 @@ mod tests {
     use super::super::lattice::{discrete_gaussian, discrete_laplace};
     use super::*;
 
-    fn losses() -> Vec<Loss> {
-        let mixture = |direction| Loss::Mixture {
+    fn losses() -> Vec<PrivacyLoss> {
+        let mixture = |direction| PrivacyLoss::Mixture {
             shifts: vec![0.0, 1.0, 2.0],
             weights: vec![0.7, 0.2, 0.1],
             sigma: 1.3,
             direction,
         };
-        let sampled = |inner, direction| Loss::Sampled { rate: 0.3, inner: Box::new(inner), direction };
+        let sampled =
+            |inner, direction| PrivacyLoss::Sampled { rate: 0.3, inner: Box::new(inner), direction };
         vec![
-            Loss::Gaussian(0.8),
-            Loss::Laplace(0.7),
-            Loss::Response { epsilon: 0.9, plus: 0.5, minus: 0.5 * libm::exp(-0.9) },
-            Loss::Atoms(discrete_gaussian(1.7, 1.0, End::Ceiling).unwrap()),
-            Loss::Atoms(discrete_gaussian(0.9, 2.0, End::Floor).unwrap()),
-            Loss::Atoms(discrete_gaussian(2.1, 3.0, End::Floor).unwrap()),
+            PrivacyLoss::Gaussian(0.8),
+            PrivacyLoss::Laplace(0.7),
+            PrivacyLoss::Response { epsilon: 0.9, plus: 0.5, minus: 0.5 * libm::exp(-0.9) },
+            PrivacyLoss::Atoms(discrete_gaussian(1.7, 1.0, End::Ceiling).unwrap()),
+            PrivacyLoss::Atoms(discrete_gaussian(0.9, 2.0, End::Floor).unwrap()),
+            PrivacyLoss::Atoms(discrete_gaussian(2.1, 3.0, End::Floor).unwrap()),
             discrete_laplace(1.4, 3),
             mixture(Direction::Remove),
             mixture(Direction::Add),
-            sampled(Loss::Gaussian(0.8), Direction::Remove),
-            sampled(Loss::Gaussian(0.8), Direction::Add),
-            sampled(Loss::Laplace(0.7), Direction::Remove),
-            sampled(Loss::Laplace(0.7), Direction::Add),
-            Loss::Swapped { rate: 0.3, inner: Box::new(Loss::Gaussian(0.8)) },
-            Loss::Envelope {
+            sampled(PrivacyLoss::Gaussian(0.8), Direction::Remove),
+            sampled(PrivacyLoss::Gaussian(0.8), Direction::Add),
+            sampled(PrivacyLoss::Laplace(0.7), Direction::Remove),
+            sampled(PrivacyLoss::Laplace(0.7), Direction::Add),
+            PrivacyLoss::Swapped { rate: 0.3, inner: Box::new(PrivacyLoss::Gaussian(0.8)) },
+            PrivacyLoss::Envelope {
                 leak: 0.0,
-                branches: vec![(0.0, Loss::Gaussian(1.6)), (0.0, Loss::Laplace(0.7))],
+                branches: vec![(0.0, PrivacyLoss::Gaussian(1.6)), (0.0, PrivacyLoss::Laplace(0.7))],
             },
-            Loss::Replaced { rate: 0.3, sigma: 0.8 },
-            Loss::Replaced { rate: 0.01, sigma: 0.3 },
+            PrivacyLoss::Replaced { rate: 0.3, sigma: 0.8 },
+            PrivacyLoss::Replaced { rate: 0.01, sigma: 0.3 },
         ]
     }
 
@@ -389,9 +390,14 @@ mod tests {
     #[test]
     fn mixtures_agree_with_sampled_gaussians() {
         for direction in [Direction::Remove, Direction::Add] {
-            let mixture =
-                Loss::Mixture { shifts: vec![0.0, 1.0], weights: vec![0.9, 0.1], sigma: 0.7, direction };
-            let sampled = Loss::Sampled { rate: 0.1, inner: Box::new(Loss::Gaussian(0.7)), direction };
+            let mixture = PrivacyLoss::Mixture {
+                shifts: vec![0.0, 1.0],
+                weights: vec![0.9, 0.1],
+                sigma: 0.7,
+                direction,
+            };
+            let sampled =
+                PrivacyLoss::Sampled { rate: 0.1, inner: Box::new(PrivacyLoss::Gaussian(0.7)), direction };
             for i in -50..80 {
                 let (a, b) = (mixture.tails(f64::from(i) * 0.05), sampled.tails(f64::from(i) * 0.05));
                 assert!((a.p_above - b.p_above).abs() < 1e-13 && (a.q_below - b.q_below).abs() < 1e-13);

@@ -169,7 +169,7 @@ fn grid_and_contour_agree() {
             let mut sum = Sum::default();
             sum.push(
                 count,
-                Loss::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - q, q], sigma, direction },
+                PrivacyLoss::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - q, q], sigma, direction },
             );
             let contour = epsilon_by_contour(&sum, delta, delta).unwrap();
             let grid = epsilon_by_grid(&sum, delta, delta).unwrap();

@@ -1,7 +1,12 @@
 use crate::AttackError;
 use reticent_data::keyed_hash;
 use reticent_noise::entropy::Repeatable;
-use reticent_train::{Beside, Clipping, Examples, Layout, Model, Network, Selection, TrainError};
+use reticent_train::engine::{Background, EngineState, FixedSum};
+use reticent_train::noise::StepNoise;
+use reticent_train::optimizer::StepInput;
+use reticent_train::{
+    Clipping, Engine, Examples, Layout, Recipe, RoundingMargin, Selection, TrainError, Weights,
+};
 
 /// The length of a canary's gradient over the clipping norm: so long that every clipping rule brings it to all but a
 /// 10⁻⁶th of what it lets through, within the rounding margin of the rule.
@@ -11,7 +16,7 @@ const LENGTH: f64 = 1e6;
 /// coordinate of its own, and clipped like any other.
 ///
 /// # Guarantee
-/// The contract of [`Model::accumulate`] holds: a canary's vector depends on its own number alone, and its factor is the
+/// The contract of [`Engine::sum`] holds: a canary's vector depends on its own number alone, and its factor is the
 /// clipping rule's. Under flat and automatic clipping it adds all but a thousandth of C at its coordinate; under clipping
 /// by layer C/√(number of layers), since only one layer has any of it.
 ///
@@ -19,7 +24,7 @@ const LENGTH: f64 = 1e6;
 /// Nasr et al., *Adversary instantiation* (2021), and Steinke, Nasr, Jagielski, *Privacy auditing with one (1) training
 /// run* (2023), for gradient canaries.
 pub struct Dirac {
-    inner: Network,
+    inner: Box<dyn Engine>,
     ordinary: usize,
     /// Where the gradient of each canary in the data is not zero, and the group of that place.
     places: Vec<(usize, usize)>,
@@ -32,7 +37,7 @@ impl Dirac {
     ///
     /// # Errors
     /// [`AttackError::Invalid`] for a coordinate that is not there.
-    pub fn new(inner: Network, ordinary: usize, coordinates: &[usize]) -> Result<Self, AttackError> {
+    pub fn new(inner: Box<dyn Engine>, ordinary: usize, coordinates: &[usize]) -> Result<Self, AttackError> {
         let layout = inner.layout();
         let group = |coordinate: usize| {
             let parameters = layout.parameters().iter().enumerate();
@@ -74,31 +79,13 @@ impl Dirac {
     }
 }
 
-impl Model for Dirac {
-    fn layout(&self) -> &Layout {
-        self.inner.layout()
-    }
-
-    fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
-        self.inner.initial_weights()
-    }
-
-    fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
-        self.inner.repeatable_weights(bits)
-    }
-
-    fn check(&self, examples: &Examples) -> Result<(), TrainError> {
-        self.inner.check(examples)
-    }
-
-    fn accumulate(
+impl Engine for Dirac {
+    fn sum(
         &mut self,
-        weights: &[f32],
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
-        beside: Beside<'_>,
-        sum: &mut [f32],
+        background: Background<'_>,
     ) -> Result<(), TrainError> {
         let groups = self.inner.layout().groups();
         let refused = |why: &str| Err(TrainError::Shape(why.to_owned()));
@@ -120,27 +107,94 @@ impl Model for Dirac {
                 _ => return refused("a gradient canary is a unit by itself: train with examples as units"),
             }
         }
-        if self.plain.units() > 0 {
-            self.inner.accumulate(weights, examples, &self.plain, Some(clipping), beside, sum)?;
-        } else {
-            beside();
-        }
-        let length = LENGTH * clipping.norm();
+        self.inner.sum(examples, &self.plain, Some(clipping), background)?;
+        let (length, margin) = (LENGTH * clipping.norm(), self.inner.rounding_margin());
         let (mut squares, mut factors) = (vec![0.0; groups], vec![0.0; groups]);
+        let mut added = Vec::with_capacity(canaries.len());
         for (coordinate, group) in canaries {
             squares.fill(0.0);
             squares[group] = length * length;
-            clipping.factors(groups, &squares, &mut factors);
+            clipping.factors(margin, groups, &squares, &mut factors);
             if factors[group] != 0.0 {
-                sum[coordinate] += length as f32 * factors[group];
+                added.push((coordinate, length as f32 * factors[group]));
             }
         }
-        Ok(())
+        self.inner.add_to_sum(&added)
+    }
+
+    fn fixed_sum(
+        &mut self,
+        _: &Examples,
+        _: &Selection,
+        _: &Clipping,
+        _: &mut FixedSum,
+    ) -> Result<(), TrainError> {
+        Err(TrainError::Shape("gradient canaries are for training in one process".to_owned()))
+    }
+
+    fn layout(&self) -> &Layout {
+        self.inner.layout()
+    }
+
+    fn rounding_margin(&self) -> RoundingMargin {
+        self.inner.rounding_margin()
+    }
+
+    fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
+        self.inner.initial_weights()
+    }
+
+    fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
+        self.inner.repeatable_weights(bits)
+    }
+
+    fn check(&self, examples: &Examples) -> Result<(), TrainError> {
+        self.inner.check(examples)
+    }
+
+    fn begin(&mut self, recipe: &Recipe) -> Result<(), TrainError> {
+        self.inner.begin(recipe)
+    }
+
+    fn load_weights(&mut self, weights: &[f32]) -> Result<(), TrainError> {
+        self.inner.load_weights(weights)
+    }
+
+    fn read_weights(&mut self, which: Weights) -> Result<Vec<f32>, TrainError> {
+        self.inner.read_weights(which)
+    }
+
+    fn read_sum(&mut self) -> Result<Vec<f32>, TrainError> {
+        self.inner.read_sum()
+    }
+
+    fn load_sum(&mut self, sum: &[f32]) -> Result<(), TrainError> {
+        self.inner.load_sum(sum)
+    }
+
+    fn add_to_sum(&mut self, added: &[(usize, f32)]) -> Result<(), TrainError> {
+        self.inner.add_to_sum(added)
+    }
+
+    fn add_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
+        self.inner.add_noise(noise)
+    }
+
+    fn update(&mut self, input: StepInput) -> Result<(), TrainError> {
+        self.inner.update(input)
+    }
+
+    fn read_state(&mut self) -> Result<EngineState, TrainError> {
+        self.inner.read_state()
+    }
+
+    fn load_state(&mut self, state: EngineState) -> Result<(), TrainError> {
+        self.inner.load_state(state)
     }
 
     fn outputs(
         &mut self,
-        weights: &[f32],
+        weights: Weights,
         examples: &Examples,
         which: &[usize],
     ) -> Result<Vec<f32>, TrainError> {

@@ -4,7 +4,7 @@ use crate::learner::{Halt, NetworkTraining, network_outputs, permit_without_limi
 use crate::population::classes_of;
 use reticent_audit::{Membership, Signal};
 use reticent_core::{Certificate, Neighboring};
-use reticent_train::{Effort, Model, Network, Terms, Trainer, Units};
+use reticent_train::{Device, Engine, Resources, Trainer, TrainingTerms, Units, engine};
 
 /// A finished run with canaries in it.
 #[derive(Debug, Clone)]
@@ -40,44 +40,46 @@ pub struct CanaryRun {
 pub fn run(
     canaries: &Canaries,
     training: &NetworkTraining,
-    effort: Effort,
+    resources: Resources,
     halt: Halt<'_>,
 ) -> Result<CanaryRun, AttackError> {
     let NetworkTraining { description, terms, recipe } = training;
-    if let Terms::Private(plan) = terms
+    if let TrainingTerms::Private(plan) = terms
         && plan.settings().neighboring != Neighboring::AddRemove
     {
         let remedy = "give an add-remove plan: a coin adds a canary or leaves it out";
         return Err(AttackError::invalid("neighboring", plan.settings().neighboring, remedy));
     }
     let (settings, examples) = (canaries.settings(), canaries.training()?);
-    let network = Network::new(description.clone(), effort)?;
+    let network = engine(description, Device::Cpu, resources)?;
     network.check(canaries.planted())?;
     let layout = network.layout().clone();
     let coordinates = match settings.kind {
         CanaryKind::Dirac => Dirac::coordinates(&layout, settings.count, &settings.key)?,
         _ => Vec::new(),
     };
-    let model: Box<dyn Model> = match (settings.kind, terms) {
-        (CanaryKind::Dirac, Terms::NonPrivate(_)) => {
+    let engine: Box<dyn Engine> = match (settings.kind, terms) {
+        (CanaryKind::Dirac, TrainingTerms::NonPrivate(_)) => {
             let remedy = "give a plan: a gradient canary has the length of its clipping norm";
             return Err(AttackError::premise("terms", "non-private", remedy));
         }
-        (CanaryKind::Dirac, Terms::Private(_)) => {
+        (CanaryKind::Dirac, TrainingTerms::Private(_)) => {
             let own: Vec<usize> = canaries.included().iter().map(|canary| coordinates[*canary]).collect();
             Box::new(Dirac::new(network, canaries.ordinary().len(), &own)?)
         }
-        _ => Box::new(network),
+        _ => network,
     };
     let units = Units::examples(examples.len());
     let mut trainer = match terms {
-        Terms::Private(plan) => {
+        TrainingTerms::Private(plan) => {
             let permit = permit_without_limit(plan)?;
-            Trainer::private(model, examples, units, plan.clone(), *recipe, permit)?
+            Trainer::private(engine, examples, units, plan.clone(), *recipe, permit)?
         }
-        Terms::NonPrivate(baseline) => Trainer::non_private(model, examples, units, *baseline, *recipe)?,
+        TrainingTerms::NonPrivate(baseline) => {
+            Trainer::non_private(engine, examples, units, *baseline, *recipe)?
+        }
     };
-    let start = trainer.weights()?.to_vec();
+    let start = trainer.weights()?;
     take_steps(&mut trainer, halt)?;
     let mut notes = Vec::new();
     let scores = if settings.kind == CanaryKind::Dirac {
@@ -94,7 +96,7 @@ pub fn run(
         let end = trainer.final_weights()?;
         let labels = classes_of(canaries.planted())?;
         let sure = |weights: &[f32]| -> Result<Vec<f64>, AttackError> {
-            let outputs = network_outputs(description, weights, canaries.planted(), effort)?;
+            let outputs = network_outputs(description, weights, canaries.planted(), resources)?;
             Ok(Signal::Loss.compute(&outputs, labels)?)
         };
         sure(&end)?.iter().zip(sure(&start)?).map(|(end, start)| end - start).collect()

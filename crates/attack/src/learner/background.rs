@@ -1,6 +1,5 @@
-use super::{Halt, Learner};
+use super::{Artifact, ArtifactPart, Halt, Learner, Wanted};
 use crate::AttackError;
-use reticent_audit::Outputs;
 use reticent_train::digest::digest;
 
 /// A learner over some of its records, while others are in every model.
@@ -58,20 +57,32 @@ impl Learner for WithBackground<'_> {
         self.inner.is_repeatable()
     }
 
-    fn fit(&self, inside: &[usize], key: &str, halt: Halt<'_>) -> Result<Outputs, AttackError> {
+    fn kind(&self) -> &'static str {
+        self.inner.kind()
+    }
+
+    fn offers(&self, part: ArtifactPart) -> bool {
+        self.inner.offers(part)
+    }
+
+    fn fit(
+        &self,
+        inside: &[usize],
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
         let mut records: Vec<usize> = inside.iter().map(|record| self.audited[*record]).collect();
         records.extend_from_slice(&self.background);
         records.sort_unstable();
-        let all = self.inner.fit(&records, key, halt)?;
-        let values = self.audited.iter().flat_map(|record| all.record(*record).iter().copied()).collect();
-        Ok(Outputs::new(all.kind(), all.classes(), values)?)
+        Ok(self.inner.fit(&records, key, wanted, halt)?.some(&self.audited))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_audit::OutputsKind;
+    use reticent_audit::{Outputs, OutputsKind};
 
     /// Says which records it was trained on.
     struct Confessing;
@@ -89,24 +100,56 @@ mod tests {
             true
         }
 
-        fn fit(&self, inside: &[usize], _key: &str, _halt: Halt<'_>) -> Result<Outputs, AttackError> {
+        fn kind(&self) -> &'static str {
+            "confessing models"
+        }
+
+        fn offers(&self, part: ArtifactPart) -> bool {
+            part == ArtifactPart::Weights
+        }
+
+        fn fit(
+            &self,
+            inside: &[usize],
+            _key: &str,
+            wanted: &Wanted,
+            _halt: Halt<'_>,
+        ) -> Result<Artifact, AttackError> {
             assert!(inside.is_sorted());
             let said = |record| [f32::from(u8::from(inside.contains(&record))), record as f32];
-            Ok(Outputs::new(OutputsKind::Logits, 2, (0..6).flat_map(said).collect())?)
+            let outputs = Outputs::new(OutputsKind::Logits, 2, (0..6).flat_map(said).collect())?;
+            let weights = wanted.weights.then(|| vec![inside.len() as f32]);
+            Ok(Artifact { weights, ..outputs.into() })
         }
     }
 
     #[test]
     fn the_background_is_always_in_and_never_asked_about() {
         let learner = WithBackground::new(&Confessing, vec![5, 1], vec![0, 4]).unwrap();
-        let outputs = learner.fit(&[0], "k", &|| false).unwrap();
+        let wanted = Wanted { weights: true, ..Wanted::default() };
+        let found = learner.fit(&[0], "k", &wanted, &|| false).unwrap();
+        assert_eq!(found.weights, Some(vec![3.0]), "the audited record and the background");
+        let outputs = found.outputs;
         assert_eq!((outputs.len(), learner.records()), (2, 2));
         assert_eq!((outputs.record(0), outputs.record(1)), (&[1.0, 5.0][..], &[0.0, 1.0][..]));
-        let all = Confessing.fit(&[0, 4, 5], "k", &|| false).unwrap();
+        let all = Confessing.fit(&[0, 4, 5], "k", &Wanted::default(), &|| false).unwrap().outputs;
         assert_eq!(all.record(0), &[1.0, 0.0]);
         assert!(WithBackground::new(&Confessing, vec![5, 1], vec![1]).is_err());
         assert!(WithBackground::new(&Confessing, vec![6], vec![]).is_err());
         let other = WithBackground::new(&Confessing, vec![5, 1], vec![0]).unwrap();
         assert_ne!(learner.identity(), other.identity());
+    }
+
+    #[test]
+    fn what_the_inner_learner_cannot_give_is_refused() {
+        let learner = WithBackground::new(&Confessing, vec![5, 1], vec![0]).unwrap();
+        assert!(Wanted { weights: true, ..Wanted::default() }.check(&learner).is_ok());
+        let wanted = Wanted { weights: true, gradients: true, ..Wanted::default() };
+        let refusal = wanted.check(&learner).unwrap_err();
+        assert!(
+            matches!(refusal, AttackError::NotOffered { part: ArtifactPart::Gradients, .. }),
+            "{refusal}"
+        );
+        assert!(refusal.to_string().contains("confessing models"), "{refusal}");
     }
 }

@@ -1,10 +1,10 @@
-use super::{Halt, Learner};
+use super::{Artifact, ArtifactPart, Halt, Learner, Wanted};
 use crate::AttackError;
 use reticent_audit::{Outputs, OutputsKind};
 use reticent_core::{Epsilon, Guarantee};
-use reticent_data::Design;
-use reticent_erm::{Classes, Linear, Loss, Method, Rows, Settings, fit, fit_multiclass};
-use reticent_noise::Session;
+use reticent_data::FeatureMatrix;
+use reticent_erm::{Classes, FitMethod, Linear, MarginLoss, Settings, SparseRows, fit, fit_multiclass};
+use reticent_noise::NoiseSession;
 use reticent_train::digest::{checksum, digest};
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,10 @@ pub struct LinearSettings {
     /// How many classes there are, at least 2.
     pub classes: u32,
     /// The loss, one of classification.
-    pub loss: Loss,
+    pub loss: MarginLoss,
     /// How the model is made private, if it is.
-    pub method: Method,
-    /// What a private method may spend; none for [`Method::Exact`].
+    pub method: FitMethod,
+    /// What a private method may spend; none for [`FitMethod::Exact`].
     pub budget: Option<Guarantee>,
     /// The public side of a fit.
     pub settings: Settings,
@@ -29,11 +29,11 @@ pub struct LinearSettings {
 /// Linear classifiers by the methods of `reticent-erm`.
 ///
 /// For two classes the logits are 0 and the margin; for several they are the classes' margins, each told from the rest
-/// unless the method is a descent with the logistic loss, which fits the softmax. [`Method::Exact`] is a function of its
+/// unless the method is a descent with the logistic loss, which fits the softmax. [`FitMethod::Exact`] is a function of its
 /// records alone; every other method draws fresh noise and cannot be repeated.
 #[derive(Debug, Clone)]
 pub struct LinearLearner {
-    design: Design,
+    design: FeatureMatrix,
     labels: Vec<u32>,
     how: LinearSettings,
     identity: String,
@@ -55,7 +55,7 @@ impl LinearLearner {
     /// # Errors
     /// [`AttackError::Invalid`] for fewer than 2 classes, a loss that is not of classification, labels that are no
     /// classes, or a private method without a budget.
-    pub fn new(design: Design, how: LinearSettings) -> Result<Self, AttackError> {
+    pub fn new(design: FeatureMatrix, how: LinearSettings) -> Result<Self, AttackError> {
         if how.classes < 2 {
             return Err(AttackError::premise("classes", how.classes, "give at least 2"));
         }
@@ -63,7 +63,7 @@ impl LinearLearner {
             let remedy = "give a loss of classification: attacks here are on classifiers";
             return Err(AttackError::premise("loss", format!("{:?}", how.loss), remedy));
         }
-        if how.method != Method::Exact && how.budget.is_none() {
+        if how.method != FitMethod::Exact && how.budget.is_none() {
             let remedy = format!("give one for the method `{}`, or use `exact`", how.method);
             return Err(AttackError::premise("budget", "none", remedy));
         }
@@ -110,8 +110,9 @@ impl LinearLearner {
         rows
     }
 
-    fn rows<'a>(&self, own: &'a Gathered) -> Result<Rows<'a>, AttackError> {
-        let rows = Rows::new(self.design.dimension(), &own.offsets, &own.columns, &own.values, &own.labels)?;
+    fn rows<'a>(&self, own: &'a Gathered) -> Result<SparseRows<'a>, AttackError> {
+        let rows =
+            SparseRows::new(self.design.dimension(), &own.offsets, &own.columns, &own.values, &own.labels)?;
         Ok(match self.how.l1_bound {
             Some(bound) => rows.with_l1_bound(bound)?,
             None => rows,
@@ -145,7 +146,7 @@ impl LinearLearner {
         let budget = budget.map_or_else(|| Epsilon::new(1.0).map(Guarantee::pure), Ok)?;
         let rows = self.rows(own)?;
         // Models that an attack fits are for the owner of the data alone.
-        let mut session = Session::without_limit(&settings.unit, settings.neighboring)?;
+        let mut session = NoiseSession::without_limit(&settings.unit, settings.neighboring)?;
         if *classes == 2 {
             let fit = fit(&rows, *loss, *method, budget, settings, &mut session)?;
             return Ok(vec![Linear { weights: fit.weights, intercept: fit.intercept }]);
@@ -155,7 +156,7 @@ impl LinearLearner {
     }
 }
 
-fn digest_of(design: &Design) -> String {
+fn digest_of(design: &FeatureMatrix) -> String {
     let numbers = |values: &[f64]| checksum(&values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>());
     let offsets: Vec<u8> = design.offsets().iter().flat_map(|v| (*v as u64).to_le_bytes()).collect();
     let columns: Vec<u8> = design.columns().iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -173,14 +174,33 @@ impl Learner for LinearLearner {
     }
 
     fn is_repeatable(&self) -> bool {
-        self.how.method == Method::Exact
+        self.how.method == FitMethod::Exact
     }
 
-    fn fit(&self, inside: &[usize], _key: &str, halt: Halt<'_>) -> Result<Outputs, AttackError> {
+    fn kind(&self) -> &'static str {
+        "linear models"
+    }
+
+    fn offers(&self, part: ArtifactPart) -> bool {
+        part == ArtifactPart::Weights
+    }
+
+    fn fit(
+        &self,
+        inside: &[usize],
+        _key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
+        wanted.check(self)?;
         if halt() {
             return Err(AttackError::Interrupted);
         }
         let models = self.models(&self.gather(inside.iter().copied()))?;
-        self.outputs(&models)
+        let weights = wanted.weights.then(|| {
+            let of_class = |model: &Linear| [&model.weights[..], &[model.intercept]].concat();
+            models.iter().flat_map(of_class).map(|weight| weight as f32).collect()
+        });
+        Ok(Artifact { weights, ..self.outputs(&models)?.into() })
     }
 }

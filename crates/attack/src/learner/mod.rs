@@ -1,21 +1,24 @@
-//! How a model is made of some of the records and asked about all of them.
+//! How a model is trained on some of the records and queried on all of them.
 
+mod artifact;
 mod background;
 mod linear;
 mod network;
 
+pub use artifact::{
+    Artifact, ArtifactPart, GRADIENT_NORM, GRADIENT_NORMS, LOSS_TRAJECTORY, Snapshot, Wanted, activations_of,
+};
 pub use background::WithBackground;
 pub use linear::{LinearLearner, LinearSettings};
 pub use network::{NetworkLearner, NetworkTraining, network_outputs};
 pub(crate) use network::{permit_without_limit, take_steps};
 
 use crate::AttackError;
-use reticent_audit::Outputs;
 
-/// Says whether to stop; asked between steps.
+/// Whether to stop; checked between steps.
 pub type Halt<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// A way to train a model on some of the records, and to ask it about all of them.
+/// A way to train a model on some of the records and to query it on all of them.
 pub trait Learner: Sync {
     /// How many records there are.
     fn records(&self) -> usize;
@@ -28,9 +31,23 @@ pub trait Learner: Sync {
     /// comes from the operating system. Neither do networks with dropout.
     fn is_repeatable(&self) -> bool;
 
-    /// Trains on the records `inside`, in rising order, and says what the model says about all records.
+    /// The kind of model in words, for messages: "linear models".
+    fn kind(&self) -> &'static str;
+
+    /// Whether it can give a part of an artifact besides the outputs.
+    fn offers(&self, part: ArtifactPart) -> bool;
+
+    /// Trains on the records `inside`, in increasing order, queries the model on all records, and returns its outputs and what
+    /// else is wanted.
     ///
     /// # Errors
-    /// [`AttackError::Interrupted`] when `halt` says so; what the model refuses.
-    fn fit(&self, inside: &[usize], key: &str, halt: Halt<'_>) -> Result<Outputs, AttackError>;
+    /// [`AttackError::NotOffered`] for a part that it cannot give; [`AttackError::Interrupted`] when `halt` says so; what the
+    /// model refuses.
+    fn fit(
+        &self,
+        inside: &[usize],
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError>;
 }

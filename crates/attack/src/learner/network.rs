@@ -1,12 +1,18 @@
-use super::{Halt, Learner};
+use super::{
+    Artifact, ArtifactPart, GRADIENT_NORM, GRADIENT_NORMS, Halt, LOSS_TRAJECTORY, Learner, Snapshot, Wanted,
+    activations_of,
+};
 use crate::AttackError;
 use crate::population::classes_of;
-use reticent_audit::{Outputs, OutputsKind};
+use reticent_audit::{Outputs, OutputsKind, Signal, SignalSource, SignalValues, Signals};
 use reticent_core::{Neighboring, Permit};
-use reticent_noise::Session;
+use reticent_noise::NoiseSession;
 use reticent_train::digest::digest;
+use reticent_train::graph::Graph;
+use reticent_train::inspect::{Inspection, Inspector};
 use reticent_train::{
-    Description, Effort, Examples, Model, Network, PlanSettings, PrivacyPlan, Recipe, Terms, Trainer, Units,
+    Description, Device, Examples, PlanSettings, PrivacyPlan, Recipe, Resources, Trainer, TrainingTerms,
+    Units, Weights, engine,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -15,7 +21,7 @@ use std::sync::Arc;
 const CHUNK: usize = 512;
 
 /// One model on one thread, so that its weights do not depend on what else runs.
-pub(crate) const ALONE: Effort = Effort { threads: 1, chunk: None };
+pub(crate) const ALONE: Resources = Resources::SINGLE;
 
 /// A network and how it is trained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +30,7 @@ pub struct NetworkTraining {
     /// The network in words.
     pub description: Description,
     /// A guarantee or none.
-    pub terms: Terms,
+    pub terms: TrainingTerms,
     /// How gradients become weights.
     pub recipe: Recipe,
 }
@@ -51,17 +57,17 @@ impl NetworkLearner {
     pub fn new(population: Arc<Examples>, training: NetworkTraining) -> Result<Self, AttackError> {
         classes_of(&population)?;
         training.recipe.check()?;
-        let network = Network::new(training.description.clone(), ALONE)?;
-        network.check(&population)?;
-        if let Terms::Private(plan) = &training.terms {
-            let (planned, dimension) = (plan.settings().dimension, network.layout().gradients());
+        let graph = Graph::new(&training.description)?;
+        graph.check(&population)?;
+        if let TrainingTerms::Private(plan) = &training.terms {
+            let (planned, dimension) = (plan.settings().dimension, graph.layout().gradients());
             if planned != dimension {
                 let remedy = format!("make the plan for the network's {dimension} trained weights");
                 return Err(AttackError::invalid("dimension", planned, remedy));
             }
         }
         let identity = digest(&("network", &training, population.digest()));
-        let is_repeatable = matches!(training.terms, Terms::NonPrivate(_)) && network.is_repeatable();
+        let is_repeatable = matches!(training.terms, TrainingTerms::NonPrivate(_)) && graph.is_repeatable();
         Ok(Self { population, training, identity, is_repeatable })
     }
 
@@ -79,15 +85,15 @@ impl NetworkLearner {
         let examples = Arc::new(self.population.subset(inside));
         let units = Units::examples(inside.len());
         let NetworkTraining { description, terms, recipe } = &self.training;
-        let network = Box::new(Network::new(description.clone(), ALONE)?);
+        let network = engine(description, Device::Cpu, ALONE)?;
         Ok(match terms {
-            Terms::NonPrivate(baseline) if !self.is_repeatable => {
+            TrainingTerms::NonPrivate(baseline) if !self.is_repeatable => {
                 Trainer::non_private(network, examples, units, *baseline, *recipe)?
             }
-            Terms::NonPrivate(baseline) => {
+            TrainingTerms::NonPrivate(baseline) => {
                 Trainer::repeatable(network, examples, units, *baseline, *recipe, key)?
             }
-            Terms::Private(plan) => {
+            TrainingTerms::Private(plan) => {
                 let plan = plan_for(plan, inside.len())?;
                 let permit = permit_without_limit(&plan)?;
                 Trainer::private(network, examples, units, plan, *recipe, permit)?
@@ -100,7 +106,7 @@ impl NetworkLearner {
 /// alone.
 pub(crate) fn permit_without_limit(plan: &PrivacyPlan) -> Result<Permit, AttackError> {
     let PlanSettings { unit, neighboring, .. } = plan.settings();
-    Ok(plan.charge(&mut Session::without_limit(unit, *neighboring)?)?)
+    Ok(plan.charge(&mut NoiseSession::without_limit(unit, *neighboring)?)?)
 }
 
 /// The plan for so many units.
@@ -126,17 +132,120 @@ impl Learner for NetworkLearner {
         self.is_repeatable
     }
 
-    fn fit(&self, inside: &[usize], key: &str, halt: Halt<'_>) -> Result<Outputs, AttackError> {
+    fn kind(&self) -> &'static str {
+        "networks"
+    }
+
+    fn offers(&self, _part: ArtifactPart) -> bool {
+        true
+    }
+
+    fn fit(
+        &self,
+        inside: &[usize],
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
+        wanted.check(self)?;
         let mut trainer = self.trainer(inside, key)?;
+        if let Some(late) = wanted.snapshots.iter().find(|step| **step > trainer.steps()) {
+            let remedy = format!("give steps up to {}, the last one of the training", trainer.steps());
+            return Err(AttackError::invalid("snapshots", late, remedy));
+        }
+        let mut snapshots = Vec::with_capacity(wanted.snapshots.len());
+        for step in &wanted.snapshots {
+            steps_to(&mut trainer, *step, halt)?;
+            let weights = trainer.final_weights()?;
+            let outputs = self.outputs(&weights)?;
+            snapshots.push(Snapshot { step: *step, weights, outputs });
+        }
         take_steps(&mut trainer, halt)?;
         let weights = trainer.final_weights()?;
-        network_outputs(&self.training.description, &weights, &self.population, ALONE)
+        let outputs = self.outputs(&weights)?;
+        let signals = self.trajectory(&snapshots, self.inspected(&weights, wanted)?)?;
+        Ok(Artifact { outputs, weights: wanted.weights.then_some(weights), signals, snapshots })
     }
 }
 
-/// All steps of a training.
+impl NetworkLearner {
+    /// What a network says about all records.
+    fn outputs(&self, weights: &[f32]) -> Result<Outputs, AttackError> {
+        network_outputs(&self.training.description, weights, &self.population, ALONE)
+    }
+
+    /// What a network that was trained elsewhere gives, such as a stored target: everything that follows from its weights.
+    ///
+    /// # Errors
+    /// [`AttackError::NotOffered`] when snapshots are wanted, which weights do not have; otherwise as [`Learner::fit`].
+    pub fn artifact(&self, weights: Vec<f32>, wanted: &Wanted) -> Result<Artifact, AttackError> {
+        wanted.check(self)?;
+        if !wanted.snapshots.is_empty() {
+            let learner = "networks that are already trained";
+            return Err(AttackError::NotOffered { part: ArtifactPart::Snapshots, learner });
+        }
+        let outputs = self.outputs(&weights)?;
+        let signals = self.inspected(&weights, wanted)?;
+        let weights = wanted.weights.then_some(weights);
+        Ok(Artifact { outputs, weights, signals, snapshots: Vec::new() })
+    }
+
+    /// Signals of gradients and activations at every record.
+    fn inspected(&self, weights: &[f32], wanted: &Wanted) -> Result<Signals, AttackError> {
+        let mut signals = Signals::none();
+        if !wanted.gradients && wanted.activations.is_empty() {
+            return Ok(signals);
+        }
+        let mut inspector = Inspector::new(&self.training.description, ALONE)?;
+        let inspection = Inspection {
+            layer_norms: wanted.gradients,
+            activations: wanted.activations.clone(),
+            ..Inspection::default()
+        };
+        let all: Vec<usize> = (0..self.population.len()).collect();
+        let seen = inspector.inspect(weights, &self.population, &all, &inspection)?;
+        if let Some(norms) = seen.layer_norms {
+            let width = inspector.layout().groups().max(1);
+            let total = |row: &[f64]| -row.iter().map(|norm| norm * norm).sum::<f64>().sqrt();
+            let totals = norms.chunks_exact(width).map(total).collect();
+            signals.insert(GRADIENT_NORM, SignalValues::scalar(SignalSource::Gradients, totals));
+            let negated = norms.iter().map(|norm| -norm).collect();
+            signals.insert(GRADIENT_NORMS, SignalValues::rows(SignalSource::Gradients, width, negated)?);
+        }
+        for layer in seen.activations {
+            let width = layer.shape.iter().product();
+            let values = layer.values.into_iter().map(f64::from).collect();
+            let values = SignalValues::rows(SignalSource::Activations, width, values)?;
+            signals.insert(activations_of(&layer.layer), values);
+        }
+        Ok(signals)
+    }
+
+    /// Adds the log-probability of the true class of every record at every snapshot; nothing without snapshots.
+    fn trajectory(&self, snapshots: &[Snapshot], signals: Signals) -> Result<Signals, AttackError> {
+        if snapshots.is_empty() {
+            return Ok(signals);
+        }
+        let labels = classes_of(&self.population)?;
+        let losses: Vec<Vec<f64>> = snapshots
+            .iter()
+            .map(|snapshot| Signal::Loss.compute(&snapshot.outputs, labels))
+            .collect::<Result<_, _>>()?;
+        let row = |record: usize| losses.iter().map(move |loss| loss[record]);
+        let values = (0..labels.len()).flat_map(row).collect();
+        let values = SignalValues::rows(SignalSource::Snapshots, snapshots.len(), values)?;
+        Ok(signals.with(LOSS_TRAJECTORY, values))
+    }
+}
+
+/// All steps of a training that are left.
 pub(crate) fn take_steps(trainer: &mut Trainer, halt: Halt<'_>) -> Result<(), AttackError> {
-    while !trainer.is_finished() {
+    steps_to(trainer, u64::MAX, halt)
+}
+
+/// The steps of a training up to a number.
+fn steps_to(trainer: &mut Trainer, last: u64, halt: Halt<'_>) -> Result<(), AttackError> {
+    while !trainer.is_finished() && trainer.progress().taken < last {
         if halt() {
             return Err(AttackError::Interrupted);
         }
@@ -154,13 +263,14 @@ pub fn network_outputs(
     description: &Description,
     weights: &[f32],
     examples: &Examples,
-    effort: Effort,
+    resources: Resources,
 ) -> Result<Outputs, AttackError> {
-    let mut network = Network::new(description.clone(), effort)?;
+    let mut network = engine(description, Device::Cpu, resources)?;
+    network.load_weights(weights)?;
     let all: Vec<usize> = (0..examples.len()).collect();
     let mut values = Vec::new();
-    for which in all.chunks(CHUNK * effort.threads) {
-        values.extend(network.outputs(weights, examples, which)?);
+    for which in all.chunks(CHUNK * resources.threads) {
+        values.extend(network.outputs(Weights::Current, examples, which)?);
     }
     let classes = values.len().checked_div(examples.len()).unwrap_or(0);
     Ok(Outputs::new(OutputsKind::Logits, classes, values)?)

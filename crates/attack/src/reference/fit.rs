@@ -21,7 +21,7 @@ impl Job {
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct JobProgress {
     /// References of the job that are on disk.
     pub finished: usize,
     /// References of the job.
@@ -30,20 +30,20 @@ pub struct Progress {
     pub current: usize,
 }
 
-/// How a job runs; nothing in it changes a repeatable reference.
+/// How a job runs. None of it changes a repeatable reference.
 #[derive(Clone, Copy)]
-pub struct Run<'a> {
+pub struct JobSettings<'a> {
     /// Models at a time, each on a thread of its own.
     pub threads: usize,
-    /// Told of every beginning and end, on the calling thread.
-    pub progress: &'a dyn Fn(Progress),
-    /// Set by anyone, it stops the job before the next step of every model.
+    /// Called at the beginning and end of every reference, on the calling thread.
+    pub progress: &'a dyn Fn(JobProgress),
+    /// Once set, the job stops before the next step of every model.
     pub halt: &'a AtomicBool,
 }
 
 /// What a job did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fitted {
+pub struct JobReport {
     /// The references that it trained, in order.
     pub trained: Vec<usize>,
     /// How many were there already.
@@ -66,7 +66,7 @@ impl ReferencePlan<'_> {
     /// # Errors
     /// [`AttackError::Invalid`] for a job or threads without meaning; [`AttackError::Reference`] when one cannot be
     /// trained or stored. What was finished before is kept.
-    pub fn fit(&self, store: &Store, job: Job, run: Run<'_>) -> Result<Fitted, AttackError> {
+    pub fn fit(&self, store: &Store, job: Job, run: JobSettings<'_>) -> Result<JobReport, AttackError> {
         if job.index >= job.of {
             let remedy = format!("give a number below the number of jobs, {}", job.of);
             return Err(AttackError::invalid("job", job.index, remedy));
@@ -109,7 +109,7 @@ impl ReferencePlan<'_> {
                     }
                 };
                 let finished = present + trained.len();
-                (run.progress)(Progress { finished, total: own.len(), current });
+                (run.progress)(JobProgress { finished, total: own.len(), current });
             }
         });
         if let Some(failure) = failure {
@@ -117,7 +117,7 @@ impl ReferencePlan<'_> {
         }
         trained.sort_unstable();
         let left = todo.len() - trained.len();
-        Ok(Fitted { trained, present, left })
+        Ok(JobReport { trained, present, left })
     }
 
     /// One thread: a reference after the other. All parallel work inside a model stays on this thread's own pool of
@@ -157,12 +157,9 @@ impl ReferencePlan<'_> {
     ) -> Result<(), AttackError> {
         let mask = self.mask(index);
         let inside: Vec<usize> = (0..mask.len()).filter(|record| mask[*record]).collect();
-        let outputs = self.learner.fit(&inside, &self.training_key(index), halt)?;
-        if outputs.len() != mask.len() {
-            let remedy = format!("give outputs for all {} records", mask.len());
-            return Err(AttackError::invalid("outputs", outputs.len(), remedy));
-        }
-        store.save(self, index, &mask, &outputs)
+        let artifact = self.learner.fit(&inside, &self.training_key(index), &self.settings.wanted, halt)?;
+        artifact.check(mask.len())?;
+        store.save(self, index, &mask, &artifact)
     }
 }
 

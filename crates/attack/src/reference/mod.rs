@@ -3,10 +3,10 @@
 mod fit;
 mod store;
 
-pub use fit::{Fitted, Job, Progress, Run};
+pub use fit::{Job, JobProgress, JobReport, JobSettings};
 pub use store::Store;
 
-use crate::{AttackError, Learner};
+use crate::{AttackError, Learner, Wanted};
 use reticent_audit::Reference;
 use reticent_data::keyed_hash;
 use reticent_train::digest::digest;
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 /// What files hold; a file of another format is another file.
 const FORMAT: u32 = 1;
 
-/// Which records a reference is trained on.
+/// Which records each reference is trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Design {
+pub enum ReferenceDesign {
     /// Pairs of references split the records into halves: one of them is trained on the one, the other on the rest. With
     /// an even number of references, every record is in exactly half of them; with an odd number, the last has no
     /// partner.
@@ -27,7 +27,7 @@ pub enum Design {
     Bernoulli,
 }
 
-impl Design {
+impl ReferenceDesign {
     /// Who is in: a function of the key, the reference's number and the number of records alone.
     pub fn mask(self, key: &str, index: usize, records: usize) -> Vec<bool> {
         match self {
@@ -66,15 +66,18 @@ pub struct ReferenceSettings {
     /// How many references, at least 1.
     pub references: usize,
     /// Who is in which.
-    pub design: Design,
+    pub design: ReferenceDesign,
+    /// What is kept of every reference besides its outputs.
+    #[serde(default)]
+    pub wanted: Wanted,
 }
 
-/// Reference models of a population: who is in which is settled before any is trained.
+/// Reference models of a population. Which record is in which reference is fixed before any is trained.
 ///
 /// A reference's file is named after everything that determines it, and never after how many others there are or which
 /// job trained it. With a learner that is repeatable, all jobs together give the same references to the last bit however
 /// they were split, and more references can be asked for later. Models with a guarantee draw fresh noise: they are kept
-/// like others, but trained again they are other models. They are for the auditor's eyes: no budget is charged for them.
+/// like others, but trained again they are other models. They are for the auditor only: no budget is charged for them.
 #[derive(Clone, Copy)]
 pub struct ReferencePlan<'a> {
     settings: &'a ReferenceSettings,
@@ -85,7 +88,8 @@ impl<'a> ReferencePlan<'a> {
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`AttackError::Invalid`] for an empty key, no references, more than 65536, or fewer than 2 records.
+    /// [`AttackError::Invalid`] for an empty key, no references, more than 65536, or fewer than 2 records;
+    /// [`AttackError::NotOffered`] when the learner cannot give what is wanted.
     pub fn new(settings: &'a ReferenceSettings, learner: &'a dyn Learner) -> Result<Self, AttackError> {
         if settings.key.is_empty() {
             return Err(AttackError::invalid("key", "\"\"", "give any text, and keep it to repeat the work"));
@@ -96,6 +100,7 @@ impl<'a> ReferencePlan<'a> {
         if learner.records() < 2 {
             return Err(AttackError::invalid("records", learner.records(), "give at least 2 to split"));
         }
+        settings.wanted.check(learner)?;
         Ok(Self { settings, learner })
     }
 
@@ -121,9 +126,10 @@ impl<'a> ReferencePlan<'a> {
 
     /// A short name for everything that determines a reference.
     pub fn digest(&self, index: usize) -> String {
-        let ReferenceSettings { key, design, .. } = self.settings;
+        let ReferenceSettings { key, design, wanted, .. } = self.settings;
         let version = (FORMAT, env!("CARGO_PKG_VERSION"));
-        digest(&(version, self.learner.identity(), key, design, self.learner.records(), index))
+        let usual = (version, self.learner.identity(), key, design, self.learner.records(), index);
+        if wanted.is_empty() { digest(&usual) } else { digest(&(usual, wanted)) }
     }
 
     /// All references.
@@ -156,7 +162,8 @@ mod tests {
     #[test]
     fn halves_are_halves_and_every_record_is_in_half_of_them() {
         for records in [2, 9, 100] {
-            let masks: Vec<Vec<bool>> = (0..6).map(|index| Design::Half.mask("k", index, records)).collect();
+            let masks: Vec<Vec<bool>> =
+                (0..6).map(|index| ReferenceDesign::Half.mask("k", index, records)).collect();
             for record in 0..records {
                 assert_eq!(masks.iter().filter(|mask| mask[record]).count(), 3);
             }
@@ -165,13 +172,14 @@ mod tests {
                 assert_eq!(inside, if index % 2 == 0 { records / 2 } else { records.div_ceil(2) });
             }
         }
-        assert_ne!(Design::Half.mask("k", 0, 100), Design::Half.mask("k", 2, 100));
-        assert_ne!(Design::Half.mask("k", 0, 100), Design::Half.mask("l", 0, 100));
+        assert_ne!(ReferenceDesign::Half.mask("k", 0, 100), ReferenceDesign::Half.mask("k", 2, 100));
+        assert_ne!(ReferenceDesign::Half.mask("k", 0, 100), ReferenceDesign::Half.mask("l", 0, 100));
     }
 
     #[test]
     fn coins_are_fair_and_their_own() {
-        let masks: Vec<Vec<bool>> = (0..40).map(|index| Design::Bernoulli.mask("k", index, 500)).collect();
+        let masks: Vec<Vec<bool>> =
+            (0..40).map(|index| ReferenceDesign::Bernoulli.mask("k", index, 500)).collect();
         let heads = masks.iter().flatten().filter(|inside| **inside).count() as f64;
         // Six standard deviations.
         assert!((heads - 10_000.0).abs() < 6.0 * 70.8, "{heads}");

@@ -1,9 +1,10 @@
 use super::ReferencePlan;
 use crate::AttackError;
-use reticent_audit::{Outputs, OutputsKind, Reference};
-use reticent_data::write_private;
+use crate::learner::{Artifact, Snapshot};
+use reticent_audit::{Outputs, OutputsKind, Reference, SignalSource, SignalValues};
+use reticent_files::write_private;
 use reticent_train::TrainError;
-use reticent_train::tensors::{Array, decode, encode};
+use reticent_train::tensors::{Tensor, decode, encode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -23,6 +24,44 @@ struct Text {
     digest: String,
     kind: String,
     classes: usize,
+    #[serde(default, skip_serializing_if = "Kept::is_empty")]
+    kept: Kept,
+}
+
+/// What is kept besides outputs.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    /// How many weights, if they are kept.
+    weights: Option<usize>,
+    /// The step and the number of weights of every snapshot.
+    snapshots: Vec<(u64, usize)>,
+    signals: Vec<KeptSignal>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct KeptSignal {
+    name: String,
+    provenance: SignalSource,
+    width: usize,
+}
+
+impl Kept {
+    fn of(artifact: &Artifact) -> Self {
+        let signal = |(name, values): (&str, &SignalValues)| KeptSignal {
+            name: name.to_owned(),
+            provenance: values.provenance(),
+            width: values.width(),
+        };
+        Self {
+            weights: artifact.weights.as_ref().map(Vec::len),
+            snapshots: artifact.snapshots.iter().map(|own| (own.step, own.weights.len())).collect(),
+            signals: artifact.signals.iter().map(signal).collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Store {
@@ -47,32 +86,59 @@ impl Store {
         plan: &ReferencePlan<'_>,
         index: usize,
         inside: &[bool],
-        outputs: &Outputs,
+        artifact: &Artifact,
     ) -> Result<(), AttackError> {
         let path = self.path(plan, index);
-        let values: Vec<f32> =
-            (0..outputs.len()).flat_map(|record| outputs.record(record).iter().copied()).collect();
+        let outputs = &artifact.outputs;
         let mask: Vec<f32> = inside.iter().map(|inside| f32::from(u8::from(*inside))).collect();
+        let single = |values: &SignalValues| values.values().iter().map(|v| *v as f32).collect::<Vec<f32>>();
+        let signals: Vec<Vec<f32>> = artifact.signals.iter().map(|(_, values)| single(values)).collect();
         let shape = vec![outputs.len(), outputs.classes()];
-        let arrays = BTreeMap::from([
-            ("inside".to_owned(), Array { shape: vec![mask.len()], values: &mask }),
-            ("outputs".to_owned(), Array { shape, values: &values }),
+        let flat = |values: &[f32]| vec![values.len()];
+        let mut arrays = BTreeMap::from([
+            ("inside".to_owned(), Tensor { shape: flat(&mask), values: &mask }),
+            ("outputs".to_owned(), Tensor { shape: shape.clone(), values: outputs.values() }),
         ]);
+        if let Some(weights) = &artifact.weights {
+            arrays.insert("weights".to_owned(), Tensor { shape: flat(weights), values: weights });
+        }
+        for snapshot in &artifact.snapshots {
+            let Snapshot { step, weights, outputs } = snapshot;
+            arrays.insert(weights_at(*step), Tensor { shape: flat(weights), values: weights });
+            arrays.insert(outputs_at(*step), Tensor { shape: shape.clone(), values: outputs.values() });
+        }
+        for ((name, own), values) in artifact.signals.iter().zip(&signals) {
+            arrays.insert(signal_named(name), Tensor { shape: vec![own.len(), own.width()], values });
+        }
         let kind = match outputs.kind() {
             OutputsKind::Logits => "logits",
             OutputsKind::Probabilities => "probabilities",
         };
-        let (digest, classes) = (plan.digest(index), outputs.classes());
-        let text = serde_json::to_string(&Text { index, digest, kind: kind.to_owned(), classes })
+        let (digest, classes, kept) = (plan.digest(index), outputs.classes(), Kept::of(artifact));
+        let text = serde_json::to_string(&Text { index, digest, kind: kind.to_owned(), classes, kept })
             .map_err(|error| refused(&path, error.to_string()))?;
         Ok(write_private(&path, &encode(&path, &arrays, &text)?)?)
     }
 
-    /// Reads a reference; none when there is no file.
+    /// Reads a reference: its outputs, its signals and who was in it; none when there is no file.
     ///
     /// # Errors
     /// [`AttackError::Train`] naming the file when it cannot be read, is truncated or corrupt, or holds something else.
     pub fn load(&self, plan: &ReferencePlan<'_>, index: usize) -> Result<Option<Reference>, AttackError> {
+        let reference = |Artifact { outputs, signals, .. }: Artifact| Reference {
+            name: format!("reference {index}"),
+            outputs: Some(outputs),
+            signals,
+            inside: plan.mask(index),
+        };
+        Ok(self.artifact(plan, index)?.map(reference))
+    }
+
+    /// Reads everything that is kept of a reference; none when there is no file.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn artifact(&self, plan: &ReferencePlan<'_>, index: usize) -> Result<Option<Artifact>, AttackError> {
         let path = self.path(plan, index);
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -88,8 +154,9 @@ impl Store {
             other => return Err(refused(&path, format!("outputs of the kind {other} are not known here"))),
         };
         let inside = plan.mask(index);
-        let values = arrays.take(&path, "outputs", &[inside.len(), text.classes])?;
-        let mask = arrays.take(&path, "inside", &[inside.len()])?;
+        let (records, shape) = (inside.len(), [inside.len(), text.classes]);
+        let values = arrays.take(&path, "outputs", &shape)?;
+        let mask = arrays.take(&path, "inside", &[records])?;
         let is_mask = mask.iter().zip(&inside).all(|(stored, inside)| (*stored == 1.0) == *inside);
         if text.index != index || text.digest != plan.digest(index) || !is_mask {
             return Err(refused(
@@ -97,10 +164,35 @@ impl Store {
                 "it holds another reference than its name says: remove it".to_owned(),
             ));
         }
-        let outputs = Outputs::new(kind, text.classes, values)?;
-        let name = format!("reference {index}");
-        Ok(Some(Reference { name, outputs: Some(outputs), scores: None, inside }))
+        let outputs = |values| Outputs::new(kind, text.classes, values);
+        let mut artifact = Artifact::from(outputs(values)?);
+        if let Some(count) = text.kept.weights {
+            artifact.weights = Some(arrays.take(&path, "weights", &[count])?);
+        }
+        for (step, count) in text.kept.snapshots {
+            let weights = arrays.take(&path, &weights_at(step), &[count])?;
+            let outputs = outputs(arrays.take(&path, &outputs_at(step), &shape)?)?;
+            artifact.snapshots.push(Snapshot { step, weights, outputs });
+        }
+        for KeptSignal { name, provenance, width } in text.kept.signals {
+            let values = arrays.take(&path, &signal_named(&name), &[records, width])?;
+            let values = values.into_iter().map(f64::from).collect();
+            artifact.signals.insert(name, SignalValues::rows(provenance, width, values)?);
+        }
+        Ok(Some(artifact))
     }
+}
+
+fn weights_at(step: u64) -> String {
+    format!("snapshot {step} weights")
+}
+
+fn outputs_at(step: u64) -> String {
+    format!("snapshot {step} outputs")
+}
+
+fn signal_named(name: &str) -> String {
+    format!("signal {name}")
 }
 
 fn refused(path: &Path, why: String) -> AttackError {

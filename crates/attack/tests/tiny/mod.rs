@@ -3,9 +3,10 @@
 
 use reticent_attack::NetworkTraining;
 use reticent_data::keyed_hash;
-use reticent_train::describe::Kind;
+use reticent_train::describe::LayerKind;
 use reticent_train::{
-    Baseline, Batches, Description, Examples, Inputs, OptimizerSettings, Recipe, Schedule, Targets, Terms,
+    Baseline, Batching, Description, Examples, Inputs, OptimizerSettings, Recipe, Schedule, Targets,
+    TrainingTerms,
 };
 use std::sync::Arc;
 
@@ -27,15 +28,15 @@ pub(crate) fn records(count: usize, classes: u32) -> Arc<Examples> {
 /// One hidden layer.
 pub(crate) fn network(inputs: usize, hidden: usize, classes: usize) -> Description {
     Description::reading(&[inputs])
-        .then(Kind::Linear { out: hidden, bias: true })
-        .then(Kind::Relu)
-        .then(Kind::Linear { out: classes, bias: true })
+        .then(LayerKind::Linear { out: hidden, bias: true })
+        .then(LayerKind::Relu)
+        .then(LayerKind::Linear { out: classes, bias: true })
 }
 
 pub(crate) fn training(classes: usize, steps: u64) -> NetworkTraining {
     NetworkTraining {
         description: network(12, 32, classes),
-        terms: Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: 16 }, steps }),
+        terms: TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size: 16 }, steps }),
         recipe: Recipe {
             optimizer: OptimizerSettings::adam(),
             schedule: Schedule::constant(0.01),

@@ -1,12 +1,9 @@
-//! Which attack speaks for a study: references play the target, and the attack that finds most of their members is taken.
+//! The headline attack of a study: references stand in for the target, and the attack that finds most of their members is
+//! chosen.
 
-use super::{Attack, AttackSettings, rmia};
+use super::{Attack, AttackSettings, Registry, evidence};
 use crate::metrics::{MetricSettings, measure};
 use crate::{AuditError, Membership, Reference, Study, StudyParts};
-
-/// Attacks that may speak for a study with references, the first of equals.
-const CANDIDATES: [Attack; 5] =
-    [Attack::LiraOnline, Attack::RmiaOffline, Attack::RmiaOnline, Attack::LiraOffline, Attack::YeomLoss];
 
 /// How many references play the target.
 const PLAYED: usize = 4;
@@ -15,51 +12,93 @@ const RATE: f64 = 0.01;
 /// With fewer non-members than this the whole curve is compared.
 const FEW: usize = 100;
 
+/// When an attack may be the headline of an audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidacy {
+    /// Of attacks that do equally well, the one with the smallest rank is taken.
+    pub rank: u32,
+    /// Whether it is compared with the others where references play the target.
+    pub plays: bool,
+    /// From how many references on it may be chosen by what the study holds, where no reference can play the target; none for
+    /// never.
+    pub by_evidence: Option<usize>,
+}
+
 /// The attack that was chosen, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Headline {
     /// The attack.
-    pub attack: Attack,
+    pub attack: &'static dyn Attack,
     /// How it was chosen, in words.
     pub how: String,
 }
 
-pub(super) fn choose(
-    study: &Study,
-    among: &[Attack],
-    settings: &AttackSettings,
-) -> Result<Headline, AuditError> {
-    let [first, ..] = among else {
-        return Err(AuditError::premise("attacks", "none", "name at least one"));
-    };
-    let candidates: Vec<Attack> = CANDIDATES
-        .into_iter()
-        .filter(|attack| among.contains(attack) && attack.can_run(study).is_ok())
-        .collect();
-    if candidates.len() > 1
-        && let Some(found) = played(study, &candidates, settings)?
-    {
-        return Ok(found);
+impl Registry {
+    /// Attacks that may be the headline, by rank. One whose scores are fitted to the target's members never is.
+    fn candidates(&self) -> Vec<(&'static dyn Attack, Candidacy)> {
+        let own = |attack: &&'static dyn Attack| attack.candidacy().map(|candidacy| (*attack, candidacy));
+        let mut found: Vec<_> =
+            self.attacks().iter().filter(|attack| !attack.sees_members()).filter_map(own).collect();
+        found.sort_by_key(|(_, candidacy)| candidacy.rank);
+        found
     }
-    let by_evidence = Attack::by_evidence(study);
-    let (attack, how) = match among {
-        [only] => (*only, "the only attack that was asked for"),
-        _ if among.contains(&by_evidence) => {
-            (by_evidence, "by what the study holds: no reference models could play the target")
+
+    /// The attack that speaks for the study by what it holds, where no reference can play the target: the first candidate that
+    /// can be run and has as many references as it asks for.
+    pub fn by_evidence(&self, study: &Study) -> Option<&'static dyn Attack> {
+        let references = study.parts().references.len();
+        let serves = |(attack, candidacy): &(&'static dyn Attack, Candidacy)| {
+            candidacy.by_evidence.is_some_and(|fewest| references >= fewest) && attack.can_run(study).is_ok()
+        };
+        self.candidates().into_iter().find(serves).map(|(attack, _)| attack)
+    }
+
+    /// The attack that speaks for the study, of some: the one that finds most members of reference models that play the target.
+    /// Neither what the target said nor who was in it is looked at.
+    ///
+    /// # Errors
+    /// [`AuditError::Invalid`] for no attacks and for settings out of range.
+    pub fn headline(
+        &self,
+        study: &Study,
+        among: &[&'static dyn Attack],
+        settings: &AttackSettings,
+    ) -> Result<Headline, AuditError> {
+        let [first, ..] = among else {
+            return Err(AuditError::premise("attacks", "none", "name at least one"));
+        };
+        let candidates: Vec<&'static dyn Attack> = self
+            .candidates()
+            .into_iter()
+            .filter(|(attack, candidacy)| candidacy.plays && among.contains(attack))
+            .map(|(attack, _)| attack)
+            .filter(|attack| attack.can_run(study).is_ok())
+            .collect();
+        if candidates.len() > 1
+            && let Some(found) = played(study, &candidates, settings)?
+        {
+            return Ok(found);
         }
-        _ => (*first, "the first of the attacks that were asked for"),
-    };
-    Ok(Headline { attack, how: how.to_owned() })
+        let (attack, how) = match (among, self.by_evidence(study)) {
+            ([only], _) => (*only, "the only attack requested"),
+            (_, Some(best)) if among.contains(&best) => {
+                (best, "by the available evidence: no reference model could stand in for the target")
+            }
+            _ => (*first, "the first of the attacks requested"),
+        };
+        Ok(Headline { attack, how: how.to_owned() })
+    }
 }
 
 /// The best candidate where references play the target in turn; none where none can.
 fn played(
     study: &Study,
-    candidates: &[Attack],
+    candidates: &[&'static dyn Attack],
     settings: &AttackSettings,
 ) -> Result<Option<Headline>, AuditError> {
-    let sample = rmia::sample(study, &settings.key);
-    let tuned = [tuned(study, candidates, false, settings)?, tuned(study, candidates, true, settings)?];
+    let sample = evidence::sample(study, &settings.key);
+    let tuned =
+        candidates.iter().map(|attack| attack.tuned(study, settings)).collect::<Result<Vec<_>, _>>()?;
     // Sums of what each finds, and in how many plays.
     let mut totals = vec![(0.0, 0); candidates.len()];
     let (mut plays, mut rate) = (0, RATE);
@@ -74,8 +113,7 @@ fn played(
         }
         plays += 1;
         rate = RATE.max(10.0 / others as f64);
-        for (attack, total) in candidates.iter().zip(&mut totals) {
-            let settings = &tuned[usize::from(*attack == Attack::RmiaOnline)];
+        for ((attack, settings), total) in candidates.iter().zip(&tuned).zip(&mut totals) {
             let Some(found) = strength(&play, *attack, settings, (others >= FEW).then_some(rate))? else {
                 continue;
             };
@@ -99,46 +137,24 @@ fn played(
     let what = if rate > 0.1 {
         "by AUC".to_owned()
     } else {
-        format!("by members found at a false-positive rate of {:.2} %", 100.0 * rate)
+        format!("by true-positive rate at {:.2} % false-positive rate", 100.0 * rate)
     };
     let models =
         if plays == 1 { "1 reference model".to_owned() } else { format!("{plays} reference models") };
     Ok(Some(Headline {
         attack: candidates[best],
-        how: format!("{what} where {models} played the target: {}", listed.join(", ")),
+        how: format!("{what} where {models} stood in for the target: {}", listed.join(", ")),
     }))
-}
-
-/// Settings with what RMIA is tuned to on all references, so that it is not tuned again in every play.
-fn tuned(
-    study: &Study,
-    candidates: &[Attack],
-    online: bool,
-    settings: &AttackSettings,
-) -> Result<AttackSettings, AuditError> {
-    let attack = if online { Attack::RmiaOnline } else { Attack::RmiaOffline };
-    if !candidates.contains(&attack) {
-        return Ok(settings.clone());
-    }
-    rmia::check(settings)?;
-    let tuned = rmia::tune(study, online, settings)?;
-    Ok(AttackSettings {
-        rmia_temperature: Some(tuned.temperature),
-        rmia_a: Some(tuned.a),
-        ..settings.clone()
-    })
 }
 
 /// The study in which one reference is the target and the others are its references; none where it lacks what the target has.
 fn play(study: &Study, place: usize, sample: &[usize]) -> Option<Study> {
     let parts = study.parts();
     let flags = |flags: &[bool]| sample.iter().map(|record| flags[*record]).collect::<Vec<_>>();
-    let scores =
-        |scores: &Option<Vec<f64>>| scores.as_ref().map(|s| sample.iter().map(|r| s[*r]).collect::<Vec<_>>());
     let model = |reference: &Reference| Reference {
         name: reference.name.clone(),
         outputs: reference.outputs.as_ref().map(|outputs| outputs.some(sample)),
-        scores: scores(&reference.scores),
+        signals: reference.signals.some(sample),
         inside: flags(&reference.inside),
     };
     let own = model(&parts.references[place]);
@@ -156,7 +172,7 @@ fn play(study: &Study, place: usize, sample: &[usize]) -> Option<Study> {
     Study::new(StudyParts {
         members: own.inside,
         labels: parts.labels.as_ref().map(|labels| sample.iter().map(|record| labels[*record]).collect()),
-        scores: own.scores,
+        signals: own.signals,
         target: own.outputs,
         references: others.map(|(_, reference)| model(reference)).collect(),
         ..StudyParts::default()
@@ -167,7 +183,7 @@ fn play(study: &Study, place: usize, sample: &[usize]) -> Option<Study> {
 /// The true-positive rate of an attack at a false-positive rate, or its area; none where it cannot be run.
 fn strength(
     play: &Study,
-    attack: Attack,
+    attack: &'static dyn Attack,
     settings: &AttackSettings,
     rate: Option<f64>,
 ) -> Result<Option<f64>, AuditError> {

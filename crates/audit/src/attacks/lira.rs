@@ -8,12 +8,14 @@
 //! # Reference
 //! Carlini, Chien, Nasr, Song, Terzis, Tramèr, *Membership inference attacks from first principles*, 2022.
 
-use super::evidence::{self, Signals};
-use super::{AttackScores, AttackSettings};
-use crate::{AuditError, Study};
+use super::evidence::{self, Compared};
+use super::{Attack, AttackScores, AttackSettings, Candidacy, ReferenceNeed, Requirements};
+use crate::{AuditError, SCORE, Study};
 use libm::log;
-use std::collections::BTreeMap;
 use std::fmt;
+
+/// How many references `lira-online` needs to be the headline where none can play the target.
+const HEADLINE_REFERENCES: usize = 8;
 
 /// Whose spread the normal distributions have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub enum Variance {
 /// How many references the global variance is worth in [`Variance::Shrunken`].
 pub const PRIOR: f64 = 6.0;
 
-/// With fewer references than this no side of a record is sure to have 2: one spread serves all, unless told otherwise.
+/// With fewer references than this, a side of a record may have fewer than 2: unless told otherwise, one spread serves all records.
 const FEW: usize = 3;
 
 impl fmt::Display for Variance {
@@ -54,11 +56,54 @@ pub enum Location {
 
 /// Which likelihoods are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub enum LiraForm {
+    /// Those of references trained with and without the record.
     Online,
+    /// The one-sided distribution function of references trained without it, as in the paper.
     Offline,
+    /// The density of references trained without it, as in the paper's published code.
     OfflineTwoTailed,
 }
+
+/// The likelihood-ratio attack on some signal.
+#[derive(Debug, Clone, Copy)]
+pub struct Lira {
+    /// The name of the attack.
+    pub name: &'static str,
+    /// Which likelihoods are compared.
+    pub form: LiraForm,
+    /// Names of signals of which one is enough, the preferred one first.
+    pub signals: &'static [&'static str],
+    /// When it may be the headline.
+    pub candidacy: Option<Candidacy>,
+}
+
+/// The logit of the true class, or a given score.
+const USUAL: &[&str] = &["logit", SCORE];
+
+/// The likelihood ratio between references trained with and without the record.
+pub const LIRA_ONLINE: &dyn Attack = &Lira {
+    name: "lira-online",
+    form: LiraForm::Online,
+    signals: USUAL,
+    candidacy: Some(Candidacy { rank: 10, plays: true, by_evidence: Some(HEADLINE_REFERENCES) }),
+};
+
+/// The one-sided likelihood of references trained without the record.
+pub const LIRA_OFFLINE: &dyn Attack = &Lira {
+    name: "lira-offline",
+    form: LiraForm::Offline,
+    signals: USUAL,
+    candidacy: Some(Candidacy { rank: 40, plays: true, by_evidence: Some(1) }),
+};
+
+/// The two-tailed likelihood of references trained without the record.
+pub const LIRA_OFFLINE_TWO_TAILED: &dyn Attack = &Lira {
+    name: "lira-offline-two-tailed",
+    form: LiraForm::OfflineTwoTailed,
+    signals: USUAL,
+    candidacy: None,
+};
 
 /// One normal distribution per record.
 struct Side {
@@ -70,46 +115,89 @@ struct Side {
     pooled: f64,
 }
 
-pub(super) fn can_run(study: &Study, form: Form) -> Result<(), String> {
-    evidence::references(study)?;
-    evidence::comparable(study)?;
-    evidence::sides(study, form == Form::Online)
-}
-
-pub(super) fn run(study: &Study, form: Form, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
-    can_run(study, form).map_err(AuditError::not_measurable)?;
-    let signals = evidence::signals(study)?;
-    let fewest = fewest(study, form);
-    let few = signals.references.len() < FEW;
-    let variance = settings.lira_variance.unwrap_or(if few { Variance::Global } else { Variance::Shrunken });
-    let mut out = side(study, &signals, false, variance, settings.lira_location)?;
-    let mut into = None;
-    if form == Form::Online || out.count.contains(&0.0) {
-        let mut other = side(study, &signals, true, variance, settings.lira_location)?;
-        fill_in(&mut out, &mut other);
-        into = (form == Form::Online).then_some(other);
+impl Attack for Lira {
+    fn name(&self) -> &'static str {
+        self.name
     }
-    let scores = signals.target.iter().enumerate().map(|(record, signal)| {
-        let z = (signal - out.location[record]) / out.deviation[record];
-        match &into {
-            Some(into) => {
-                let own = (signal - into.location[record]) / into.deviation[record];
-                0.5 * (z * z - own * own) + log(out.deviation[record]) - log(into.deviation[record])
+
+    fn about(&self) -> &'static str {
+        match self.form {
+            LiraForm::Online => {
+                "the likelihood ratio between reference models trained with and without the record"
             }
-            None if form == Form::Offline => z,
-            None => 0.5 * z * z + log(out.deviation[record]),
+            LiraForm::Offline => {
+                "how much more confident the target is than reference models trained without the record"
+            }
+            LiraForm::OfflineTwoTailed => {
+                "how unlikely the target's signal is under reference models trained without the record"
+            }
         }
-    });
-    let chosen_by = if settings.lira_variance.is_some() { "as asked" } else { "by the number of references" };
-    let mut settings = BTreeMap::from([
-        ("signal".to_owned(), signals.what.to_owned()),
-        ("variance".to_owned(), format!("{variance}, {chosen_by}")),
-        ("location".to_owned(), format!("{:?}", settings.lira_location).to_lowercase()),
-        ("references".to_owned(), signals.references.len().to_string()),
-        ("fewest references per side".to_owned(), fewest.to_string()),
-    ]);
-    evidence::note(study, form == Form::Online, &mut settings);
-    Ok(AttackScores { scores: scores.collect(), settings })
+    }
+
+    fn needs(&self) -> &'static str {
+        match self.form {
+            LiraForm::Online => "references with and without each record",
+            LiraForm::Offline | LiraForm::OfflineTwoTailed => "a reference without each record",
+        }
+    }
+
+    fn requirements(&self) -> Requirements {
+        let references = match self.form {
+            LiraForm::Online => ReferenceNeed::WithAndWithout,
+            LiraForm::Offline | LiraForm::OfflineTwoTailed => ReferenceNeed::Without,
+        };
+        Requirements { signals: self.signals, references }
+    }
+
+    fn knowledge(&self, study: &Study) -> String {
+        let sides = if self.form == LiraForm::Online { "with it and without it" } else { "some without it" };
+        format!("the record, and {} trained on data like the target's, {sides}", evidence::models(study))
+    }
+
+    fn candidacy(&self) -> Option<Candidacy> {
+        self.candidacy
+    }
+
+    fn score(&self, study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
+        let form = self.form;
+        let signals = evidence::compared(study, self.requirements())?;
+        let fewest = fewest(study, form);
+        let few = signals.references.len() < FEW;
+        let variance =
+            settings.lira_variance.unwrap_or(if few { Variance::Global } else { Variance::Shrunken });
+        let mut out = side(study, &signals, false, variance, settings.lira_location)?;
+        let mut into = None;
+        if form == LiraForm::Online || out.count.contains(&0.0) {
+            let mut other = side(study, &signals, true, variance, settings.lira_location)?;
+            fill_in(&mut out, &mut other);
+            into = (form == LiraForm::Online).then_some(other);
+        }
+        let scores = signals.target.iter().enumerate().map(|(record, signal)| {
+            let z = (signal - out.location[record]) / out.deviation[record];
+            match &into {
+                Some(into) => {
+                    let own = (signal - into.location[record]) / into.deviation[record];
+                    0.5 * (z * z - own * own) + log(out.deviation[record]) - log(into.deviation[record])
+                }
+                None if form == LiraForm::Offline => z,
+                None => 0.5 * z * z + log(out.deviation[record]),
+            }
+        });
+        let chosen_by =
+            if settings.lira_variance.is_some() { "as asked" } else { "by the number of references" };
+        let mut found = AttackScores::new(
+            scores.collect(),
+            [
+                ("signal", signals.what.to_owned()),
+                ("variance", format!("{variance}, {chosen_by}")),
+                ("location", format!("{:?}", settings.lira_location).to_lowercase()),
+                ("references", signals.references.len().to_string()),
+                ("fewest references per side", fewest.to_string()),
+            ],
+        );
+        evidence::note(study, self.requirements().references, &mut found.settings);
+        Ok(found)
+    }
 }
 
 /// Gives records that lack one side what the other side and the mean difference between the sides make likely. The variance
@@ -133,19 +221,19 @@ fn fill_in(out: &mut Side, into: &mut Side) {
 }
 
 /// The fewest references that any record has on a side that is used.
-fn fewest(study: &Study, form: Form) -> usize {
+fn fewest(study: &Study, form: LiraForm) -> usize {
     let references = &study.parts().references;
     let per_record = (0..study.len()).map(|record| {
         let inside = references.iter().filter(|r| r.inside[record]).count();
         let outside = references.len() - inside;
-        if form == Form::Online { inside.min(outside) } else { outside }
+        if form == LiraForm::Online { inside.min(outside) } else { outside }
     });
     per_record.min().unwrap_or(0)
 }
 
 fn side(
     study: &Study,
-    signals: &Signals,
+    signals: &Compared<'_>,
     inside: bool,
     variance: Variance,
     location: Location,

@@ -7,65 +7,85 @@
 //! # Reference
 //! Bertran et al., *Scalable membership inference attacks via quantile regression*, 2023.
 
-use super::{AttackScores, AttackSettings, evidence};
-use crate::boost::{Boost, BoostSettings, Loss};
+use super::{Attack, AttackScores, AttackSettings, CannotRun, ReferenceNeed, Requirements, evidence};
+use crate::boost::{Boost, BoostLoss, BoostSettings};
 use crate::rows::{chosen, with_labels};
-use crate::{AuditError, Signal, Study};
+use crate::{AuditError, SCORE, Study};
 use reticent_data::keyed_hash;
-use std::collections::BTreeMap;
 
 /// The fewest non-members in a half.
 const ENOUGH: usize = 50;
 
-pub(super) fn can_run(study: &Study) -> Result<(), String> {
-    let parts = study.parts();
-    if evidence::target_outputs(study).is_err() && parts.scores.is_none() {
-        return Err("it needs the target's outputs and labels, or a score".to_owned());
-    }
-    if parts.features.as_ref().is_none_or(|features| features.columns == 0) {
-        return Err("it needs features of the records: give columns `feature_…`".to_owned());
-    }
-    let outside = parts.members.iter().filter(|member| !**member).count();
-    if outside < 2 * ENOUGH {
-        return Err(format!(
-            "it needs at least {} non-members to learn from, and there are {outside}",
-            2 * ENOUGH
-        ));
-    }
-    Ok(())
-}
+/// The distance from a quantile of the signals of non-members with similar features.
+pub const QUANTILE_REGRESSION: &dyn Attack = &Quantile;
 
-pub(super) fn run(study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
-    can_run(study).map_err(AuditError::not_measurable)?;
-    let parts = study.parts();
-    let (own, what) = match evidence::target_outputs(study) {
-        Ok((outputs, labels)) => (Signal::Hinge.compute(outputs, labels)?, Signal::Hinge.name()),
-        Err(_) => (parts.scores.clone().unwrap_or_default(), "given score"),
-    };
-    evidence::finite(study, what, &own)?;
-    let key = format!("{}: quantile", settings.key);
-    let features = with_labels(study);
-    let halves = halves(study, &key);
-    let boost = BoostSettings { key, leaf: 20, ..BoostSettings::default() };
-    let mut scores = vec![0.0; study.len()];
-    for half in [false, true] {
-        let is_learnt = |r: &usize| halves[*r] != half && !parts.members[*r];
-        let learnt: Vec<usize> = (0..study.len()).filter(is_learnt).collect();
-        let asked: Vec<usize> = (0..study.len()).filter(|r| halves[*r] == half).collect();
-        let targets: Vec<f64> = learnt.iter().map(|record| own[*record]).collect();
-        let loss = Loss::Pinball(settings.quantile_level);
-        let model = Boost::fit(&chosen(&features, &learnt), &targets, loss, &boost)?;
-        for (record, quantile) in asked.iter().zip(model.predict(&chosen(&features, &asked))?) {
-            scores[*record] = own[*record] - quantile;
-        }
+#[derive(Debug)]
+struct Quantile;
+
+impl Attack for Quantile {
+    fn name(&self) -> &'static str {
+        "quantile-regression"
     }
-    let settings = BTreeMap::from([
-        ("signal".to_owned(), what.to_owned()),
-        ("level".to_owned(), settings.quantile_level.to_string()),
-        ("learnt from".to_owned(), "the other half of the non-members".to_owned()),
-        ("regression".to_owned(), format!("{} boosted trees of depth {}", boost.rounds, boost.depth)),
-    ]);
-    Ok(AttackScores { scores, settings })
+
+    fn about(&self) -> &'static str {
+        "how far the target's confidence exceeds a quantile of non-members with similar features"
+    }
+
+    fn needs(&self) -> &'static str {
+        "outputs and labels or a score, and features"
+    }
+
+    fn requirements(&self) -> Requirements {
+        Requirements { signals: &["hinge", SCORE], references: ReferenceNeed::None }
+    }
+
+    fn knowledge(&self, _study: &Study) -> String {
+        "the record, and records that are known not to be in the training data".to_owned()
+    }
+
+    fn sees_members(&self) -> bool {
+        true
+    }
+
+    fn check(&self, study: &Study) -> Result<(), CannotRun> {
+        let parts = study.parts();
+        if parts.features.as_ref().is_none_or(|features| features.columns == 0) {
+            return Err(CannotRun::NoFeatures);
+        }
+        let (needed, found) = (2 * ENOUGH, parts.members.iter().filter(|member| !**member).count());
+        if found < needed { Err(CannotRun::TooFewNonMembers { needed, found }) } else { Ok(()) }
+    }
+
+    fn score(&self, study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
+        let parts = study.parts();
+        let (own, _, what) = evidence::target_signal(study, self.requirements())?;
+        evidence::finite(study, what, own)?;
+        let key = format!("{}: quantile", settings.key);
+        let features = with_labels(study);
+        let halves = halves(study, &key);
+        let boost = BoostSettings { key, leaf: 20, ..BoostSettings::default() };
+        let mut scores = vec![0.0; study.len()];
+        for half in [false, true] {
+            let is_learnt = |r: &usize| halves[*r] != half && !parts.members[*r];
+            let learnt: Vec<usize> = (0..study.len()).filter(is_learnt).collect();
+            let asked: Vec<usize> = (0..study.len()).filter(|r| halves[*r] == half).collect();
+            let targets: Vec<f64> = learnt.iter().map(|record| own[*record]).collect();
+            let loss = BoostLoss::Pinball(settings.quantile_level);
+            let model = Boost::fit(&chosen(&features, &learnt), &targets, loss, &boost)?;
+            for (record, quantile) in asked.iter().zip(model.predict(&chosen(&features, &asked))?) {
+                scores[*record] = own[*record] - quantile;
+            }
+        }
+        Ok(AttackScores::new(
+            scores,
+            [
+                ("signal", what.to_owned()),
+                ("level", settings.quantile_level.to_string()),
+                ("learnt from", "the other half of the non-members".to_owned()),
+                ("regression", format!("{} boosted trees of depth {}", boost.rounds, boost.depth)),
+            ],
+        ))
+    }
 }
 
 /// Two halves of the members and of the non-members, which differ in size by at most one.

@@ -5,19 +5,17 @@
 //! probability of the true class and p(x) its mean over models trained with and without x. Offline, only models trained
 //! without x exist, and p(x) is ((1 + a) mean + 1 − a) / 2.
 //!
-//! The population z is all of the study's records, whoever is a member: so a score never rests on whom the attacker wants to
-//! find, and is the same rising function of the ratio for every record. Ratios are sorted once and searched: no table of
+//! The population z is all of the study's records, members and non-members: so a score does not depend on membership, and is
+//! the same increasing function of the ratio for every record. Ratios are sorted once and searched: no table of
 //! all pairs is made.
 //!
 //! # Reference
 //! Zarifzadeh, Liu, Shokri, *Low-cost high-power membership inference attacks*, 2024.
 
-use super::{AttackScores, AttackSettings, evidence};
+use super::{Attack, AttackScores, AttackSettings, Candidacy, ReferenceNeed, Requirements, evidence};
 use crate::rank::auc;
-use crate::{AuditError, Reference, Study};
+use crate::{AuditError, OUTPUTS, Reference, Study};
 use libm::{exp, log};
-use reticent_data::keyed_hash;
-use std::collections::BTreeMap;
 
 /// The temperature where none can be tuned.
 const TEMPERATURE: f64 = 2.0;
@@ -26,46 +24,102 @@ const OFFLINE: f64 = 0.3;
 const TEMPERATURES: [f64; 9] = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 6.0, 8.0];
 /// How many references play the target in tuning.
 const PLAYED: usize = 4;
-/// The most records that are tuned on.
-const SAMPLE: usize = 5000;
 
-pub(super) fn can_run(study: &Study, online: bool) -> Result<(), String> {
-    evidence::all_outputs(study)?;
-    evidence::sides(study, online)
+/// The relative attack with references trained without the record.
+pub const RMIA_OFFLINE: &dyn Attack = &Rmia { online: false };
+
+/// The relative attack with references on both sides.
+pub const RMIA_ONLINE: &dyn Attack = &Rmia { online: true };
+
+#[derive(Debug)]
+struct Rmia {
+    online: bool,
 }
 
-pub(super) fn run(
-    study: &Study,
-    online: bool,
-    settings: &AttackSettings,
-) -> Result<AttackScores, AuditError> {
-    can_run(study, online).map_err(AuditError::not_measurable)?;
-    check(settings)?;
-    let tuned = tune(study, online, settings)?;
-    let records: Vec<usize> = (0..study.len()).collect();
-    let target =
-        evidence::log_probability(study, study.parts().target.as_ref(), tuned.temperature, &records)?;
-    let references = evidence::reference_log_probabilities(study, tuned.temperature, &records)?;
-    let means = Means::new(&study.parts().references, &references, None, &records);
-    let ratios: Vec<f64> =
-        target.iter().enumerate().map(|(record, own)| own - log(means.of(record, online, tuned.a))).collect();
-    let scores = rmia_scores(&ratios, &ratios, settings.rmia_gamma);
-    let mut settings = BTreeMap::from([
-        ("temperature".to_owned(), tuned.temperature.to_string()),
-        ("gamma".to_owned(), settings.rmia_gamma.to_string()),
-        ("chosen".to_owned(), tuned.how),
-        ("references".to_owned(), references.len().to_string()),
-        ("population".to_owned(), "all records of the study".to_owned()),
-    ]);
-    if !online {
-        settings.insert("a".to_owned(), tuned.a.to_string());
+impl Attack for Rmia {
+    fn name(&self) -> &'static str {
+        if self.online { "rmia-online" } else { "rmia-offline" }
     }
-    evidence::note(study, online, &mut settings);
-    Ok(AttackScores { scores, settings })
+
+    fn about(&self) -> &'static str {
+        match self.online {
+            true => {
+                "how often the record's likelihood ratio exceeds those of other records, against reference models with and without it"
+            }
+            false => {
+                "how often the record's likelihood ratio exceeds those of other records, against reference models without it"
+            }
+        }
+    }
+
+    fn needs(&self) -> &'static str {
+        match self.online {
+            true => "outputs of references with and without each record",
+            false => "outputs of a reference without each record",
+        }
+    }
+
+    fn requirements(&self) -> Requirements {
+        let references = if self.online { ReferenceNeed::WithAndWithout } else { ReferenceNeed::Without };
+        Requirements { signals: &[OUTPUTS], references }
+    }
+
+    fn knowledge(&self, study: &Study) -> String {
+        let (models, sides) =
+            (evidence::models(study), if self.online { "with it and without it" } else { "some without it" });
+        format!(
+            "the record, {models} trained on data like the target's, {sides}, and other records to compare with"
+        )
+    }
+
+    fn candidacy(&self) -> Option<Candidacy> {
+        Some(match self.online {
+            true => Candidacy { rank: 30, plays: true, by_evidence: None },
+            false => Candidacy { rank: 20, plays: true, by_evidence: Some(1) },
+        })
+    }
+
+    fn tuned(&self, study: &Study, settings: &AttackSettings) -> Result<AttackSettings, AuditError> {
+        check(settings)?;
+        let tuned = tune(study, self.online, settings)?;
+        Ok(AttackSettings {
+            rmia_temperature: Some(tuned.temperature),
+            rmia_a: Some(tuned.a),
+            ..settings.clone()
+        })
+    }
+
+    fn score(&self, study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
+        let online = self.online;
+        check(settings)?;
+        let tuned = tune(study, online, settings)?;
+        let records: Vec<usize> = (0..study.len()).collect();
+        let target =
+            evidence::log_probability(study, study.parts().target.as_ref(), tuned.temperature, &records)?;
+        let references = evidence::reference_log_probabilities(study, tuned.temperature, &records)?;
+        let means = Means::new(&study.parts().references, &references, None, &records);
+        let ratio = |(record, own): (usize, &f64)| own - log(means.of(record, online, tuned.a));
+        let ratios: Vec<f64> = target.iter().enumerate().map(ratio).collect();
+        let mut found = AttackScores::new(
+            rmia_scores(&ratios, &ratios, settings.rmia_gamma),
+            [
+                ("temperature", tuned.temperature.to_string()),
+                ("gamma", settings.rmia_gamma.to_string()),
+                ("chosen", tuned.how),
+                ("references", references.len().to_string()),
+                ("population", "all records of the study".to_owned()),
+            ],
+        );
+        if !online {
+            found.settings.insert("a".to_owned(), tuned.a.to_string());
+        }
+        evidence::note(study, self.requirements().references, &mut found.settings);
+        Ok(found)
+    }
 }
 
 /// Refuses settings out of range.
-pub(super) fn check(settings: &AttackSettings) -> Result<(), AuditError> {
+fn check(settings: &AttackSettings) -> Result<(), AuditError> {
     let refuse = |field, value: f64, remedy: &str| Err(AuditError::invalid(field, value, remedy));
     if !(settings.rmia_gamma > 0.0 && settings.rmia_gamma.is_finite()) {
         return refuse("rmia_gamma", settings.rmia_gamma, "give a positive number");
@@ -154,15 +208,15 @@ fn mean((sum, count): (f64, u32)) -> f64 {
     sum / f64::from(count.max(1))
 }
 
-pub(super) struct Tuned {
-    pub(super) temperature: f64,
-    pub(super) a: f64,
+struct Tuned {
+    temperature: f64,
+    a: f64,
     how: String,
 }
 
 /// Temperature and a with the largest area under the curve when references play the target in turn: their own masks are the
 /// truth, and the target is not looked at.
-pub(super) fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned, AuditError> {
+fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned, AuditError> {
     let temperatures = settings.rmia_temperature.map_or(TEMPERATURES.to_vec(), |t| vec![t]);
     let factors: Vec<f64> = match settings.rmia_a {
         Some(a) => vec![a],
@@ -173,7 +227,7 @@ pub(super) fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Re
         return Ok(Tuned { temperature: *temperature, a: *a, how: "as asked".to_owned() });
     }
     let models = &study.parts().references;
-    let sample = sample(study, &settings.key);
+    let sample = evidence::sample(study, &settings.key);
     let mut totals = vec![0.0; temperatures.len() * factors.len()];
     let mut played = 0;
     for (row, temperature) in temperatures.iter().enumerate() {
@@ -201,7 +255,7 @@ pub(super) fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Re
     }
     if played == 0 {
         let temperature = settings.rmia_temperature.unwrap_or(TEMPERATURE);
-        let how = "defaults: no reference can play the target for the others".to_owned();
+        let how = "defaults: no reference can stand in for the target".to_owned();
         return Ok(Tuned { temperature, a: settings.rmia_a.unwrap_or(OFFLINE), how });
     }
     let mut best = 0;
@@ -213,24 +267,14 @@ pub(super) fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Re
     Ok(Tuned {
         temperature: temperatures[best / factors.len()],
         a: factors[best % factors.len()],
-        how: format!("by {played} references that played the target"),
+        how: format!("by {played} references that stood in for the target"),
     })
-}
-
-/// The records that are tuned on, by a keyed hash.
-pub(super) fn sample(study: &Study, key: &str) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..study.len()).collect();
-    if study.len() > SAMPLE {
-        let (key, ids) = (format!("{key}: rmia"), &study.parts().ids);
-        order.sort_by_cached_key(|record| (keyed_hash(&key, ids[*record].as_bytes()), *record));
-        order.truncate(SAMPLE);
-    }
-    order
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reticent_data::keyed_hash;
 
     #[test]
     fn search_equals_all_pairs() {

@@ -6,12 +6,11 @@
 //! # Reference
 //! Shokri, Stronati, Song, Shmatikov, *Membership inference attacks against machine learning models*, 2017.
 
-use super::{AttackScores, AttackSettings, evidence};
-use crate::boost::{Boost, BoostSettings, Loss};
+use super::{Attack, AttackScores, AttackSettings, CannotRun, ReferenceNeed, Requirements, evidence};
+use crate::boost::{Boost, BoostLoss, BoostSettings};
 use crate::rows::chosen;
 use crate::signal::each_row;
-use crate::{AuditError, Features, Outputs, Signal, Study};
-use std::collections::BTreeMap;
+use crate::{AuditError, Features, OUTPUTS, Outputs, Signal, Study};
 
 /// How many of the largest log-probabilities are looked at.
 const LARGEST: usize = 10;
@@ -20,74 +19,100 @@ const MOST_ROWS: usize = 100_000;
 /// The fewest rows of either kind for a class to have its own classifier.
 const ENOUGH: usize = 250;
 
-pub(super) fn can_run(study: &Study) -> Result<(), String> {
-    evidence::all_outputs(study)?;
-    let flags = study.parts().references.iter().flat_map(|r| r.inside.iter());
-    let (mut inside, mut outside) = (false, false);
-    flags.for_each(|flag| if *flag { inside = true } else { outside = true });
-    if !(inside && outside) {
-        return Err("it needs references trained with some of the records and without others".to_owned());
-    }
-    Ok(())
-}
+/// A classifier trained on shadow models.
+pub const SHOKRI: &dyn Attack = &Shokri;
 
-pub(super) fn run(study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
-    can_run(study).map_err(AuditError::not_measurable)?;
-    let (target, labels) = evidence::all_outputs(study).map_err(AuditError::not_measurable)?;
-    let (mut columns, mut shadows) = (0, 0);
-    let (mut rows, mut truth, mut classes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut seen_inside, mut seen_outside) = (false, false);
-    for reference in &study.parts().references {
-        let Some(outputs) = &reference.outputs else { continue };
-        if truth.len() >= MOST_ROWS && seen_inside && seen_outside {
-            break;
-        }
-        let seen = features(outputs, labels)?;
-        columns = seen.columns;
-        rows.extend(seen.values);
-        truth.extend(reference.inside.iter().map(|inside| f64::from(u8::from(*inside))));
-        classes.extend(labels.iter().copied());
-        seen_inside |= reference.inside.contains(&true);
-        seen_outside |= reference.inside.contains(&false);
-        shadows += 1;
+#[derive(Debug)]
+struct Shokri;
+
+impl Attack for Shokri {
+    fn name(&self) -> &'static str {
+        "shokri"
     }
-    let boost = BoostSettings {
-        key: format!("{}: shokri", settings.key),
-        leaf: 20,
-        rounds: 60,
-        ..BoostSettings::default()
-    };
-    let learnt = Features { columns, values: rows };
-    let asked = features(target, labels)?;
-    let mut scores = vec![0.0; study.len()];
-    let (mut own_classifier, mut rest) = (0, Vec::new());
-    for class in 0..target.classes() as u32 {
-        let records: Vec<usize> = (0..study.len()).filter(|record| labels[*record] == class).collect();
-        let places: Vec<usize> = (0..truth.len()).filter(|place| classes[*place] == class).collect();
-        let own: Vec<f64> = places.iter().map(|place| truth[*place]).collect();
-        let inside = own.iter().filter(|t| **t == 1.0).count();
-        if inside < ENOUGH || own.len() - inside < ENOUGH {
-            rest.extend(records);
-            continue;
-        }
-        own_classifier += 1;
-        let model = Boost::fit(&chosen(&learnt, &places), &own, Loss::Logistic, &boost)?;
-        for (record, score) in records.iter().zip(model.predict(&chosen(&asked, &records))?) {
-            scores[*record] = score;
-        }
+
+    fn about(&self) -> &'static str {
+        "a classifier trained on shadow models to recognize outputs on members"
     }
-    if !rest.is_empty() {
-        let model = Boost::fit(&learnt, &truth, Loss::Logistic, &boost)?;
-        for (record, score) in rest.iter().zip(model.predict(&chosen(&asked, &rest))?) {
-            scores[*record] = score;
-        }
+
+    fn needs(&self) -> &'static str {
+        "outputs of references"
     }
-    let settings = BTreeMap::from([
-        ("shadow models".to_owned(), shadows.to_string()),
-        ("classes with their own classifier".to_owned(), own_classifier.to_string()),
-        ("classifier".to_owned(), format!("{} boosted trees of depth {}", boost.rounds, boost.depth)),
-    ]);
-    Ok(AttackScores { scores, settings })
+
+    fn requirements(&self) -> Requirements {
+        Requirements { signals: &[OUTPUTS], references: ReferenceNeed::Any }
+    }
+
+    fn knowledge(&self, study: &Study) -> String {
+        let models = evidence::models(study);
+        format!("the record, and {models} trained on data like the target's, with it and without it")
+    }
+
+    fn check(&self, study: &Study) -> Result<(), CannotRun> {
+        let flags = study.parts().references.iter().flat_map(|r| r.inside.iter());
+        let (mut inside, mut outside) = (false, false);
+        flags.for_each(|flag| if *flag { inside = true } else { outside = true });
+        if inside && outside { Ok(()) } else { Err(CannotRun::OneKindOfReference) }
+    }
+
+    fn score(&self, study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
+        let (target, labels) = evidence::target_outputs(study)?;
+        let (mut columns, mut shadows) = (0, 0);
+        let (mut rows, mut truth, mut classes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut seen_inside, mut seen_outside) = (false, false);
+        for reference in &study.parts().references {
+            let Some(outputs) = &reference.outputs else { continue };
+            if truth.len() >= MOST_ROWS && seen_inside && seen_outside {
+                break;
+            }
+            let seen = features(outputs, labels)?;
+            columns = seen.columns;
+            rows.extend(seen.values);
+            truth.extend(reference.inside.iter().map(|inside| f64::from(u8::from(*inside))));
+            classes.extend(labels.iter().copied());
+            seen_inside |= reference.inside.contains(&true);
+            seen_outside |= reference.inside.contains(&false);
+            shadows += 1;
+        }
+        let boost = BoostSettings {
+            key: format!("{}: shokri", settings.key),
+            leaf: 20,
+            rounds: 60,
+            ..BoostSettings::default()
+        };
+        let learnt = Features { columns, values: rows };
+        let asked = features(target, labels)?;
+        let mut scores = vec![0.0; study.len()];
+        let (mut own_classifier, mut rest) = (0, Vec::new());
+        for class in 0..target.classes() as u32 {
+            let records: Vec<usize> = (0..study.len()).filter(|record| labels[*record] == class).collect();
+            let places: Vec<usize> = (0..truth.len()).filter(|place| classes[*place] == class).collect();
+            let own: Vec<f64> = places.iter().map(|place| truth[*place]).collect();
+            let inside = own.iter().filter(|t| **t == 1.0).count();
+            if inside < ENOUGH || own.len() - inside < ENOUGH {
+                rest.extend(records);
+                continue;
+            }
+            own_classifier += 1;
+            let model = Boost::fit(&chosen(&learnt, &places), &own, BoostLoss::Logistic, &boost)?;
+            for (record, score) in records.iter().zip(model.predict(&chosen(&asked, &records))?) {
+                scores[*record] = score;
+            }
+        }
+        if !rest.is_empty() {
+            let model = Boost::fit(&learnt, &truth, BoostLoss::Logistic, &boost)?;
+            for (record, score) in rest.iter().zip(model.predict(&chosen(&asked, &rest))?) {
+                scores[*record] = score;
+            }
+        }
+        Ok(AttackScores::new(
+            scores,
+            [
+                ("shadow models", shadows.to_string()),
+                ("classes with their own classifier", own_classifier.to_string()),
+                ("classifier", format!("{} boosted trees of depth {}", boost.rounds, boost.depth)),
+            ],
+        ))
+    }
 }
 
 /// What the classifier sees of every record.

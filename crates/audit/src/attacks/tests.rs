@@ -1,6 +1,6 @@
 use super::*;
 use crate::rank::auc;
-use crate::{Features, Outputs, OutputsKind, Reference, StudyParts};
+use crate::{Features, Outputs, OutputsKind, Reference, Signal, Signals, StudyParts};
 use libm::{cos, exp, log, sqrt};
 use reticent_core::special::normal_cdf;
 use reticent_noise::entropy::{Bits, SeededForTests};
@@ -44,20 +44,24 @@ fn gaussian(records: usize, references: usize, shift: f64, draw: &mut Draw) -> S
     let reference = |(place, (inside, outputs)): (usize, (Vec<bool>, Outputs))| Reference {
         name: format!("reference {place}"),
         outputs: Some(outputs),
-        scores: None,
+        signals: Signals::none(),
         inside,
     };
     let references = (0..references).map(|_| model()).enumerate().map(reference).collect();
     StudyParts { members, labels: Some(labels), target: Some(target), references, ..StudyParts::default() }
 }
 
-fn area(attack: Attack, study: &Study, settings: &AttackSettings) -> f64 {
+fn by_evidence(study: &Study) -> &'static dyn Attack {
+    Registry::standard().by_evidence(study).unwrap()
+}
+
+fn area(attack: &'static dyn Attack, study: &Study, settings: &AttackSettings) -> f64 {
     auc(&attack.run(study, settings).unwrap().scores, &study.parts().members).unwrap()
 }
 
-fn refusal(attack: Attack, parts: &StudyParts) -> String {
+fn refusal(attack: &'static dyn Attack, parts: &StudyParts) -> String {
     let study = Study::new(parts.clone()).unwrap();
-    let reason = attack.can_run(&study).unwrap_err();
+    let reason = attack.can_run(&study).unwrap_err().to_string();
     let error = attack.run(&study, &AttackSettings::default()).unwrap_err();
     assert!(matches!(&error, AuditError::NotMeasurable(text) if *text == reason), "{error}");
     reason
@@ -71,13 +75,13 @@ fn lira_online_nears_the_best_test() {
     let best = normal_cdf(1.5 / sqrt(2.0));
     for variance in [Variance::Global, Variance::PerExample, Variance::Shrunken] {
         let settings = AttackSettings { lira_variance: Some(variance), ..AttackSettings::default() };
-        let found = area(Attack::LiraOnline, &study, &settings);
+        let found = area(LIRA_ONLINE, &study, &settings);
         assert!(found > best - 0.025 && found < best + 0.015, "{variance}: {found}, best {best}");
     }
     let median = AttackSettings { lira_location: Location::Median, ..AttackSettings::default() };
-    assert!((area(Attack::LiraOnline, &study, &median) - best).abs() < 0.025);
+    assert!((area(LIRA_ONLINE, &study, &median) - best).abs() < 0.025);
     // Levels differ by more than the shift: one threshold for all is far behind.
-    assert!(area(Attack::YeomLoss, &study, &AttackSettings::default()) < best - 0.1);
+    assert!(area(YEOM_LOSS, &study, &AttackSettings::default()) < best - 0.1);
 }
 
 #[test]
@@ -85,8 +89,8 @@ fn one_tail_beats_two_when_members_only_score_higher() {
     let mut draw = Draw::new(2);
     let study = Study::new(gaussian(3000, 16, 1.5, &mut draw)).unwrap();
     let settings = AttackSettings::default();
-    let one = area(Attack::LiraOffline, &study, &settings);
-    let two = area(Attack::LiraOfflineTwoTailed, &study, &settings);
+    let one = area(LIRA_OFFLINE, &study, &settings);
+    let two = area(LIRA_OFFLINE_TWO_TAILED, &study, &settings);
     assert!(one > two + 0.1, "{one} {two}");
 }
 
@@ -96,14 +100,14 @@ fn no_leak_is_no_signal() {
     let mut parts = gaussian(2000, 8, 0.0, &mut draw);
     parts.features = Some(Features { columns: 3, values: (0..6000).map(|_| draw.normal() as f32).collect() });
     let study = Study::new(parts).unwrap();
-    for attack in Attack::ALL {
+    for attack in STANDARD.iter().copied() {
         match attack.can_run(&study) {
             Ok(()) => {
                 let found = area(attack, &study, &AttackSettings::default());
                 assert!((found - 0.5).abs() < 0.06, "{}: {found}", attack.name());
             }
             Err(reason) => {
-                assert!(attack == Attack::GivenScore, "{reason}");
+                assert!(attack == GIVEN_SCORE, "{reason}");
             }
         }
     }
@@ -114,15 +118,16 @@ fn every_attack_finds_a_strong_leak() {
     let mut draw = Draw::new(4);
     let mut parts = gaussian(1500, 24, 4.0, &mut draw);
     parts.features = Some(Features { columns: 3, values: (0..4500).map(|_| draw.normal() as f32).collect() });
-    parts.scores = Some(parts.members.iter().map(|m| f64::from(u8::from(*m)) + draw.normal()).collect());
+    parts.signals =
+        Signals::of_scores(parts.members.iter().map(|m| f64::from(u8::from(*m)) + draw.normal()).collect());
     let study = Study::new(parts).unwrap();
-    for attack in Attack::ALL {
+    for attack in STANDARD.iter().copied() {
         let found = area(attack, &study, &AttackSettings::default());
         assert!(found > 0.7, "{}: {found}", attack.name());
         let again = area(attack, &study, &AttackSettings::default());
         assert_eq!(found, again, "{}", attack.name());
     }
-    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
+    assert_eq!(by_evidence(&study), LIRA_ONLINE);
 }
 
 #[test]
@@ -130,26 +135,26 @@ fn scores_without_outputs_serve_lira_only() {
     let mut draw = Draw::new(5);
     let mut parts = gaussian(800, 20, 2.0, &mut draw);
     let labels = parts.labels.clone().unwrap();
-    parts.scores = Some(Signal::Logit.compute(parts.target.as_ref().unwrap(), &labels).unwrap());
+    parts.signals =
+        Signals::of_scores(Signal::Logit.compute(parts.target.as_ref().unwrap(), &labels).unwrap());
     let whole = Study::new(parts.clone()).unwrap();
     for reference in &mut parts.references {
         let outputs = reference.outputs.take().unwrap();
-        reference.scores = Some(Signal::Logit.compute(&outputs, &labels).unwrap());
+        reference.signals = Signals::of_scores(Signal::Logit.compute(&outputs, &labels).unwrap());
     }
-    for attack in [Attack::RmiaOffline, Attack::RmiaOnline, Attack::Base, Attack::BaseOffline, Attack::Shokri]
-    {
+    for attack in [RMIA_OFFLINE, RMIA_ONLINE, BASE, BASE_OFFLINE, SHOKRI] {
         assert!(refusal(attack, &parts).contains("only scores"));
     }
     parts.target = None;
     let study = Study::new(parts).unwrap();
-    let run = |study| Attack::LiraOffline.run(study, &AttackSettings::default()).unwrap();
+    let run = |study: &Study| LIRA_OFFLINE.run(study, &AttackSettings::default()).unwrap();
     assert_eq!(run(&whole).scores, run(&study).scores);
     assert_eq!(run(&study).settings["signal"], "given score");
-    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
+    assert_eq!(by_evidence(&study), LIRA_ONLINE);
     let mut parts = study.into_parts();
     parts.references.truncate(7);
     parts.references.iter_mut().for_each(|r| r.inside = vec![false; 800]);
-    assert_eq!(Attack::by_evidence(&Study::new(parts).unwrap()), Attack::LiraOffline);
+    assert_eq!(by_evidence(&Study::new(parts).unwrap()), LIRA_OFFLINE);
 }
 
 #[test]
@@ -163,8 +168,8 @@ fn base_is_its_formula() {
         let (own, other) = (z[labels[record] as usize], z[1 - labels[record] as usize]);
         1.0 / (1.0 + exp(f64::from(other - own)))
     };
-    let online = Attack::Base.run(&study, &AttackSettings::default()).unwrap().scores;
-    let offline = Attack::BaseOffline.run(&study, &AttackSettings::default()).unwrap().scores;
+    let online = BASE.run(&study, &AttackSettings::default()).unwrap().scores;
+    let offline = BASE_OFFLINE.run(&study, &AttackSettings::default()).unwrap().scores;
     for record in 0..study.len() {
         let own = log(p(parts.target.as_ref().unwrap(), record));
         let all: Vec<f64> = parts.references.iter().map(|r| p(r.outputs.as_ref().unwrap(), record)).collect();
@@ -206,7 +211,7 @@ fn rmia_is_the_table_of_all_pairs() {
         rmia_a: Some(a),
         ..AttackSettings::default()
     };
-    for (attack, online) in [(Attack::RmiaOffline, false), (Attack::RmiaOnline, true)] {
+    for (attack, online) in [(RMIA_OFFLINE, false), (RMIA_ONLINE, true)] {
         let found = attack.run(&study, &settings).unwrap().scores;
         let ratio = |record: usize| {
             let prior = if online {
@@ -230,15 +235,15 @@ fn one_reference_uses_defaults_and_says_so() {
     let mut parts = gaussian(300, 1, 2.0, &mut draw);
     parts.references[0].inside = vec![false; 300];
     let study = Study::new(parts).unwrap();
-    let found = Attack::RmiaOffline.run(&study, &AttackSettings::default()).unwrap();
+    let found = RMIA_OFFLINE.run(&study, &AttackSettings::default()).unwrap();
     assert_eq!(found.settings["temperature"], "2");
     assert_eq!(found.settings["a"], "0.3");
     assert!(found.settings["chosen"].starts_with("defaults"));
-    assert_eq!(Attack::by_evidence(&study), Attack::RmiaOffline);
-    let lira = Attack::LiraOffline.run(&study, &AttackSettings::default()).unwrap();
+    assert_eq!(by_evidence(&study), RMIA_OFFLINE);
+    let lira = LIRA_OFFLINE.run(&study, &AttackSettings::default()).unwrap();
     assert!(lira.settings["variance"].starts_with("global"));
     let own = AttackSettings { lira_variance: Some(Variance::PerExample), ..AttackSettings::default() };
-    let error = Attack::LiraOffline.run(&study, &own).unwrap_err().to_string();
+    let error = LIRA_OFFLINE.run(&study, &own).unwrap_err().to_string();
     assert!(error.contains("records have 1 reference trained without them"), "{error}");
 }
 
@@ -257,12 +262,12 @@ fn classes_are_made_comparable() {
     for reference in &mut parts.references {
         reference.outputs = Some(outputs(&phi(&reference.inside), &labels));
     }
-    let global = area(Attack::YeomLoss, &Study::new(parts.clone()).unwrap(), &AttackSettings::default());
+    let global = area(YEOM_LOSS, &Study::new(parts.clone()).unwrap(), &AttackSettings::default());
     let best = normal_cdf(2.0 / sqrt(2.0));
     for references in [6, 0] {
         parts.references.truncate(references);
         let study = Study::new(parts.clone()).unwrap();
-        let found = area(Attack::YeomPerClass, &study, &AttackSettings::default());
+        let found = area(YEOM_PER_CLASS, &study, &AttackSettings::default());
         assert!(found > global + 0.1 && (found - best).abs() < 0.02, "{references}: {found}, {global}");
     }
 }
@@ -277,11 +282,11 @@ fn quantiles_of_others_remove_what_features_explain() {
         .map(|r| 5.0 * f64::from(x[r]) + draw.normal() + if members[r] { 2.0 } else { 0.0 })
         .collect();
     let features = Some(Features { columns: 1, values: x });
-    let parts = StudyParts { members, scores: Some(scores), features, ..StudyParts::default() };
+    let parts =
+        StudyParts { members, signals: Signals::of_scores(scores), features, ..StudyParts::default() };
     let study = Study::new(parts).unwrap();
     let settings = AttackSettings::default();
-    let (given, found) =
-        (area(Attack::GivenScore, &study, &settings), area(Attack::QuantileRegression, &study, &settings));
+    let (given, found) = (area(GIVEN_SCORE, &study, &settings), area(QUANTILE_REGRESSION, &study, &settings));
     assert!(found > 0.85 && given < 0.65, "{found} {given}");
 }
 
@@ -295,8 +300,7 @@ fn constant_references_do_not_divide_by_zero() {
         reference.inside = vec![place % 2 == 0; 50];
     }
     let study = Study::new(parts).unwrap();
-    for attack in [Attack::LiraOnline, Attack::LiraOffline, Attack::LiraOfflineTwoTailed, Attack::RmiaOnline]
-    {
+    for attack in [LIRA_ONLINE, LIRA_OFFLINE, LIRA_OFFLINE_TWO_TAILED, RMIA_ONLINE] {
         let found = attack.run(&study, &AttackSettings::default()).unwrap();
         assert!(found.scores.iter().all(|s| s.is_finite()));
     }
@@ -311,7 +315,7 @@ fn missing_evidence_is_named_but_no_record() {
         parts.references.iter_mut().for_each(|r| r.inside[records.clone()].fill(inside));
     };
     set(&mut parts, 7..15, true);
-    for attack in [Attack::LiraOffline, Attack::LiraOnline, Attack::RmiaOffline, Attack::BaseOffline] {
+    for attack in [LIRA_OFFLINE, LIRA_ONLINE, RMIA_OFFLINE, BASE_OFFLINE] {
         let reason = refusal(attack, &parts);
         assert!(
             reason.contains("8 of 30 records have no reference trained ") && !reason.contains("person"),
@@ -319,18 +323,18 @@ fn missing_evidence_is_named_but_no_record() {
         );
     }
     set(&mut parts, 7..15, false);
-    let reason = refusal(Attack::LiraOnline, &parts);
+    let reason = refusal(LIRA_ONLINE, &parts);
     assert!(reason.contains("trained with them") && !reason.contains("person"), "{reason}");
-    assert!(refusal(Attack::QuantileRegression, &parts).contains("feature_"));
-    assert!(refusal(Attack::GivenScore, &parts).contains("`score`"));
+    assert!(refusal(QUANTILE_REGRESSION, &parts).contains("feature_"));
+    assert!(refusal(GIVEN_SCORE, &parts).contains("`score`"));
     let labels = parts.labels.take();
-    assert!(refusal(Attack::YeomLoss, &parts).contains("`label`"));
-    assert!(refusal(Attack::LiraOffline, &parts).contains("in common"));
+    assert!(refusal(YEOM_LOSS, &parts).contains("`label`"));
+    assert!(refusal(LIRA_OFFLINE, &parts).contains("in common"));
     parts.labels = labels;
     parts.references.clear();
-    assert!(refusal(Attack::LiraOffline, &parts).contains("reference models"));
-    assert!(refusal(Attack::RmiaOffline, &parts).contains("reference models"));
-    assert_eq!(Attack::by_evidence(&Study::new(parts).unwrap()), Attack::YeomLoss);
+    assert!(refusal(LIRA_OFFLINE, &parts).contains("reference models"));
+    assert!(refusal(RMIA_OFFLINE, &parts).contains("reference models"));
+    assert_eq!(by_evidence(&Study::new(parts).unwrap()), YEOM_LOSS);
 }
 
 #[test]
@@ -338,18 +342,18 @@ fn bad_values_are_refused() {
     let mut draw = Draw::new(13);
     let parts = StudyParts {
         members: vec![true, false, true],
-        scores: Some(vec![0.1, f64::NAN, 0.3]),
+        signals: Signals::of_scores(vec![0.1, f64::NAN, 0.3]),
         ..StudyParts::default()
     };
     let study = Study::new(parts).unwrap();
-    let error = Attack::GivenScore.run(&study, &AttackSettings::default()).unwrap_err().to_string();
+    let error = GIVEN_SCORE.run(&study, &AttackSettings::default()).unwrap_err().to_string();
     assert!(error.contains("NaN of record \"1\""), "{error}");
-    assert_eq!(Attack::by_evidence(&study), Attack::GivenScore);
+    assert_eq!(by_evidence(&study), GIVEN_SCORE);
     let study = Study::new(gaussian(200, 12, 1.0, &mut draw)).unwrap();
     let with = |change: fn(&mut AttackSettings)| {
         let mut settings = AttackSettings::default();
         change(&mut settings);
-        Attack::RmiaOffline.run(&study, &settings).unwrap_err().to_string()
+        RMIA_OFFLINE.run(&study, &settings).unwrap_err().to_string()
     };
     assert!(with(|s| s.rmia_gamma = 0.0).contains("rmia_gamma"));
     assert!(with(|s| s.rmia_temperature = Some(f64::NAN)).contains("rmia_temperature"));
@@ -363,16 +367,16 @@ fn three_records_run_or_say_why() {
     parts.members = vec![true, false, true];
     parts.references.iter_mut().enumerate().for_each(|(place, r)| r.inside = vec![place % 2 == 0; 3]);
     let study = Study::new(parts).unwrap();
-    for attack in Attack::ALL {
+    for attack in STANDARD {
         match attack.run(&study, &AttackSettings::default()) {
             Ok(found) => assert!(found.scores.iter().all(|s| s.is_finite()), "{}", attack.name()),
             Err(error) => assert!(matches!(error, AuditError::NotMeasurable(_)), "{error}"),
         }
         assert!(!attack.about().is_empty() && !attack.threat(&study).knowledge.is_empty());
     }
-    let names: std::collections::BTreeSet<&str> = Attack::ALL.iter().map(|a| a.name()).collect();
-    assert_eq!(names.len(), Attack::ALL.len());
-    assert_eq!(Attack::by_evidence(&study), Attack::LiraOnline);
+    let names: std::collections::BTreeSet<&str> = STANDARD.iter().map(|a| a.name()).collect();
+    assert_eq!(names.len(), STANDARD.len());
+    assert_eq!(by_evidence(&study), LIRA_ONLINE);
 }
 
 /// With 8 references drawn by coins, one record in 128 lacks a side. The others keep their scores, and those few are told apart
@@ -403,11 +407,9 @@ fn records_without_a_side_are_filled_in() {
     bare.target = Some(outputs(&target, &labels));
     let study = Study::new(bare).unwrap();
     let best = normal_cdf(2.0 / sqrt(2.0));
-    for attack in
-        [Attack::LiraOnline, Attack::LiraOffline, Attack::RmiaOnline, Attack::RmiaOffline, Attack::Base]
-    {
+    for attack in [LIRA_ONLINE, LIRA_OFFLINE, RMIA_ONLINE, RMIA_OFFLINE, BASE] {
         let found = attack.run(&study, &AttackSettings::default()).unwrap();
-        let wanted = if matches!(attack, Attack::LiraOffline | Attack::RmiaOffline) { 100 } else { 200 };
+        let wanted = if [LIRA_OFFLINE, RMIA_OFFLINE].contains(&attack) { 100 } else { 200 };
         assert_eq!(attack.filled_in(&study), wanted, "{}", attack.name());
         assert!(
             found.settings["filled in"].starts_with(&format!("{wanted} of 3000")),
@@ -419,7 +421,7 @@ fn records_without_a_side_are_filled_in() {
         println!("{}: {few:.3} of those filled in, {all:.3} of all, best {best:.3}", attack.name());
         assert!(few > best - 0.12 && all > best - 0.12, "{}: {few} {all} {best}", attack.name());
     }
-    assert_eq!(Attack::YeomLoss.filled_in(&study), 0);
+    assert_eq!(YEOM_LOSS.filled_in(&study), 0);
 }
 
 /// Two kinds of studies: in one the log-odds of a record are normal around its own level, in the other probabilities are those
@@ -429,21 +431,23 @@ fn references_choose_the_headline() {
     let mut draw = Draw::new(16);
     let mut parts = gaussian(2000, 12, 1.5, &mut draw);
     let settings = AttackSettings::default();
-    let chosen = Attack::headline(&Study::new(parts.clone()).unwrap(), &Attack::ALL, &settings).unwrap();
-    assert!(chosen.how.contains("4 reference models played the target"), "{}", chosen.how);
-    assert_ne!(chosen.attack, Attack::YeomLoss, "{}", chosen.how);
-    let some = [Attack::YeomLoss, Attack::LiraOffline];
-    let one = Attack::headline(&Study::new(parts.clone()).unwrap(), &some, &settings).unwrap();
-    assert_eq!(one.attack, Attack::LiraOffline, "{}", one.how);
+    let chosen =
+        Registry::standard().headline(&Study::new(parts.clone()).unwrap(), STANDARD, &settings).unwrap();
+    assert!(chosen.how.contains("4 reference models stood in for the target"), "{}", chosen.how);
+    assert_ne!(chosen.attack, YEOM_LOSS, "{}", chosen.how);
+    let some = [YEOM_LOSS, LIRA_OFFLINE];
+    let one = Registry::standard().headline(&Study::new(parts.clone()).unwrap(), &some, &settings).unwrap();
+    assert_eq!(one.attack, LIRA_OFFLINE, "{}", one.how);
     // Another target with other members: the same choice, word for word.
     let other = gaussian(2000, 0, 1.5, &mut Draw::new(17));
     (parts.target, parts.members) = (parts.references[0].outputs.clone(), other.members.clone());
-    let again = Attack::headline(&Study::new(parts.clone()).unwrap(), &Attack::ALL, &settings).unwrap();
+    let again =
+        Registry::standard().headline(&Study::new(parts.clone()).unwrap(), STANDARD, &settings).unwrap();
     assert_eq!(again, chosen);
     parts.references.truncate(1);
-    let alone = Attack::headline(&Study::new(parts).unwrap(), &Attack::ALL, &settings).unwrap();
-    assert!(alone.how.contains("no reference models could play"), "{}", alone.how);
-    assert!(Attack::headline(&Study::new(other).unwrap(), &[], &settings).is_err());
+    let alone = Registry::standard().headline(&Study::new(parts).unwrap(), STANDARD, &settings).unwrap();
+    assert!(alone.how.contains("no reference model could stand in"), "{}", alone.how);
+    assert!(Registry::standard().headline(&Study::new(other).unwrap(), &[], &settings).is_err());
 }
 
 /// Probabilities with two decimal places, many of them 0 or 1: the likelihood ratio keeps most of what it had.
@@ -451,7 +455,7 @@ fn references_choose_the_headline() {
 fn rounded_probabilities_keep_their_signal() {
     let mut draw = Draw::new(18);
     let mut parts = gaussian(3000, 12, 1.5, &mut draw);
-    let exact = area(Attack::LiraOnline, &Study::new(parts.clone()).unwrap(), &AttackSettings::default());
+    let exact = area(LIRA_ONLINE, &Study::new(parts.clone()).unwrap(), &AttackSettings::default());
     let labels = parts.labels.clone().unwrap();
     let rounded = |given: &Outputs| {
         let phi = Signal::Logit.compute(given, &labels).unwrap();
@@ -466,7 +470,7 @@ fn rounded_probabilities_keep_their_signal() {
     for reference in &mut parts.references {
         reference.outputs = reference.outputs.as_ref().map(rounded);
     }
-    let found = area(Attack::LiraOnline, &Study::new(parts).unwrap(), &AttackSettings::default());
+    let found = area(LIRA_ONLINE, &Study::new(parts).unwrap(), &AttackSettings::default());
     println!("lira-online {exact:.3}, rounded {found:.3}");
     assert!(found > exact - 0.07, "{found} of {exact}");
 }

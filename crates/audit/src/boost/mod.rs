@@ -14,7 +14,7 @@ use tree::{Gradient, Tree};
 
 /// What is minimised.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Loss {
+pub enum BoostLoss {
     /// The log-loss of targets that are 0 or 1; predictions are log-odds.
     Logistic,
     /// The pinball loss at a level between 0 and 1; predictions are that quantile of the target.
@@ -95,7 +95,7 @@ impl Boost {
     pub fn fit(
         features: &Features,
         targets: &[f64],
-        loss: Loss,
+        loss: BoostLoss,
         settings: &BoostSettings,
     ) -> Result<Self, AuditError> {
         settings.check()?;
@@ -129,7 +129,7 @@ impl Boost {
                 gradients.push(Gradient { row: row as u32, slope, weight });
             }
             let mut tree = Tree::grow(&bins, &chosen_columns, &mut gradients, settings);
-            if let Loss::Pinball(level) = loss {
+            if let BoostLoss::Pinball(level) = loss {
                 let leaves = gradients.iter().map(|g| g.row as usize);
                 tree.refit(leaves, |row| bins.row(row), |row| targets[row] - margins[row], level);
             }
@@ -162,9 +162,9 @@ impl Boost {
 }
 
 /// The best constant.
-fn start(targets: &[f64], loss: Loss) -> Result<f64, AuditError> {
+fn start(targets: &[f64], loss: BoostLoss) -> Result<f64, AuditError> {
     match loss {
-        Loss::Logistic => {
+        BoostLoss::Logistic => {
             if let Some(odd) = targets.iter().find(|t| **t != 0.0 && **t != 1.0) {
                 return Err(AuditError::invalid("target", odd, "give 0 or 1"));
             }
@@ -175,7 +175,7 @@ fn start(targets: &[f64], loss: Loss) -> Result<f64, AuditError> {
             }
             Ok(log(ones / zeros))
         }
-        Loss::Pinball(level) => {
+        BoostLoss::Pinball(level) => {
             if !(level > 0.0 && level < 1.0) {
                 return Err(AuditError::setting("level", level, "give a quantile between 0 and 1"));
             }
@@ -188,13 +188,13 @@ fn start(targets: &[f64], loss: Loss) -> Result<f64, AuditError> {
 }
 
 /// The negative slope of the loss, and its curvature.
-fn slope(loss: Loss, target: f64, margin: f64) -> (f64, f64) {
+fn slope(loss: BoostLoss, target: f64, margin: f64) -> (f64, f64) {
     match loss {
-        Loss::Logistic => {
+        BoostLoss::Logistic => {
             let p = 1.0 / (1.0 + exp(-margin));
             (target - p, (p * (1.0 - p)).max(1e-9))
         }
-        Loss::Pinball(level) => (if target > margin { level } else { level - 1.0 }, 1.0),
+        BoostLoss::Pinball(level) => (if target > margin { level } else { level - 1.0 }, 1.0),
     }
 }
 

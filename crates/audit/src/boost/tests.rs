@@ -14,7 +14,7 @@ fn learns_an_interaction() {
     let x = features(2000, 10);
     let inside = |row: &[f32]| (row[2] > 0.5) != (row[7] > 0.3);
     let y: Vec<f64> = x.values.chunks_exact(10).map(|row| f64::from(u8::from(inside(row)))).collect();
-    let boost = Boost::fit(&x, &y, Loss::Logistic, &BoostSettings::default()).unwrap();
+    let boost = Boost::fit(&x, &y, BoostLoss::Logistic, &BoostSettings::default()).unwrap();
     let fresh = Features { columns: 10, values: (0..10_000).map(|p| noise(p, "fresh") as f32).collect() };
     let truth: Vec<bool> = fresh.values.chunks_exact(10).map(inside).collect();
     let found = auc(&boost.predict(&fresh).unwrap(), &truth).unwrap();
@@ -33,7 +33,7 @@ fn learns_a_quantile() {
             10.0 * f64::from(x[0]) + scale * noise(row, "y")
         })
         .collect();
-    let boost = Boost::fit(&x, &y, Loss::Pinball(0.9), &BoostSettings::default()).unwrap();
+    let boost = Boost::fit(&x, &y, BoostLoss::Pinball(0.9), &BoostSettings::default()).unwrap();
     let q = boost.predict(&x).unwrap();
     for wide in [false, true] {
         let rows: Vec<usize> = (0..4000).filter(|r| (x.values[r * 4 + 1] > 0.5) == wide).collect();
@@ -48,7 +48,7 @@ fn same_rows_same_trees() {
     let y: Vec<f64> = (0..300).map(|row| f64::from(u8::from(noise(row, "y") > 0.5))).collect();
     let fit = |key: &str| {
         let settings = BoostSettings { key: key.to_owned(), rounds: 10, ..BoostSettings::default() };
-        Boost::fit(&x, &y, Loss::Logistic, &settings).unwrap().predict(&x).unwrap()
+        Boost::fit(&x, &y, BoostLoss::Logistic, &settings).unwrap().predict(&x).unwrap()
     };
     assert_eq!(fit("a"), fit("a"));
     assert_ne!(fit("a"), fit("b"));
@@ -58,7 +58,7 @@ fn same_rows_same_trees() {
 fn no_columns_predict_the_base() {
     let x = Features { columns: 1, values: vec![1.0; 20] };
     let y: Vec<f64> = (0..20).map(|row| f64::from(u8::from(row < 5))).collect();
-    let boost = Boost::fit(&x, &y, Loss::Logistic, &BoostSettings::default()).unwrap();
+    let boost = Boost::fit(&x, &y, BoostLoss::Logistic, &BoostSettings::default()).unwrap();
     assert!(boost.predict(&x).unwrap().iter().all(|p| (p - (1.0f64 / 3.0).ln()).abs() < 0.5));
 }
 
@@ -66,9 +66,9 @@ fn no_columns_predict_the_base() {
 fn refuses_what_it_cannot_learn() {
     let x = features(4, 1);
     let fit = |y: &[f64], loss| Boost::fit(&x, y, loss, &BoostSettings::default()).unwrap_err().to_string();
-    assert!(fit(&[1.0; 4], Loss::Logistic).contains("one kind"));
-    assert!(fit(&[0.0, 1.0, 2.0, 0.0], Loss::Logistic).contains("0 or 1"));
-    assert!(fit(&[0.0; 3], Loss::Logistic).contains("4 rows"));
-    assert!(fit(&[0.0; 4], Loss::Pinball(1.0)).contains("between 0 and 1"));
-    assert!(fit(&[f64::NAN; 4], Loss::Pinball(0.5)).contains("finite"));
+    assert!(fit(&[1.0; 4], BoostLoss::Logistic).contains("one kind"));
+    assert!(fit(&[0.0, 1.0, 2.0, 0.0], BoostLoss::Logistic).contains("0 or 1"));
+    assert!(fit(&[0.0; 3], BoostLoss::Logistic).contains("4 rows"));
+    assert!(fit(&[0.0; 4], BoostLoss::Pinball(1.0)).contains("between 0 and 1"));
+    assert!(fit(&[f64::NAN; 4], BoostLoss::Pinball(0.5)).contains("finite"));
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// For a true-positive rate, the least false-positive rate at which a mechanism lets an attacker reach it: convex, increasing,
 /// never above the true-positive rate; rounded down.
-pub type Curve = Box<dyn Fn(f64) -> f64>;
+pub type TradeoffCurve = Box<dyn Fn(f64) -> f64>;
 
 /// The trade-off curves among which the mechanism is sought.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub trait Family: fmt::Debug {
     ///
     /// # Errors
     /// Whatever keeps the curve from being known.
-    fn curve(&self, size: f64) -> Result<Curve, AuditError>;
+    fn curve(&self, size: f64) -> Result<TradeoffCurve, AuditError>;
 
     /// An ε that the mechanism of this size certainly exceeds or reaches at δ, rounded down.
     ///
@@ -57,7 +57,7 @@ impl Family for Approximate {
         700.0
     }
 
-    fn curve(&self, size: f64) -> Result<Curve, AuditError> {
+    fn curve(&self, size: f64) -> Result<TradeoffCurve, AuditError> {
         Ok(supported(vec![(size, self.delta)]))
     }
 
@@ -67,7 +67,7 @@ impl Family for Approximate {
 }
 
 /// The curve that a list of true (ε, δ) gives: x ↦ the largest of 0, e^{−ε}(x − δ) and 1 − δ − e^ε(1 − x).
-fn supported(guarantees: Vec<(f64, f64)>) -> Curve {
+fn supported(guarantees: Vec<(f64, f64)>) -> TradeoffCurve {
     let lines: Vec<(f64, f64, f64)> = guarantees
         .into_iter()
         .map(|(epsilon, delta)| (libm::exp(epsilon).next_up().next_up(), libm::exp(-epsilon), delta))
@@ -94,7 +94,7 @@ impl Family for Gaussian {
         64.0
     }
 
-    fn curve(&self, size: f64) -> Result<Curve, AuditError> {
+    fn curve(&self, size: f64) -> Result<TradeoffCurve, AuditError> {
         Ok(Box::new(move |x| {
             if x <= 0.0 {
                 return 0.0;
@@ -133,13 +133,13 @@ pub(super) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<f64, AuditError> {
 ///
 /// The curve at a size is made from pairs (ε, δ) of the account, each rounded up, so that it lies on the safe side of the
 /// mechanism's own.
-pub struct Accounted<F> {
+pub struct AccountedFamily<F> {
     about: String,
     most: f64,
     account: F,
 }
 
-impl<F: Fn(f64) -> Result<Accountant, AuditError>> Accounted<F> {
+impl<F: Fn(f64) -> Result<Accountant, AuditError>> AccountedFamily<F> {
     /// A family by the account of each size.
     ///
     /// # Errors
@@ -152,16 +152,16 @@ impl<F: Fn(f64) -> Result<Accountant, AuditError>> Accounted<F> {
     }
 }
 
-impl<F> fmt::Debug for Accounted<F> {
+impl<F> fmt::Debug for AccountedFamily<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Accounted")
+        f.debug_struct("AccountedFamily")
             .field("about", &self.about)
             .field("most", &self.most)
             .finish_non_exhaustive()
     }
 }
 
-impl<F: Fn(f64) -> Result<Accountant, AuditError>> Family for Accounted<F> {
+impl<F: Fn(f64) -> Result<Accountant, AuditError>> Family for AccountedFamily<F> {
     fn about(&self) -> String {
         self.about.clone()
     }
@@ -170,7 +170,7 @@ impl<F: Fn(f64) -> Result<Accountant, AuditError>> Family for Accounted<F> {
         self.most
     }
 
-    fn curve(&self, size: f64) -> Result<Curve, AuditError> {
+    fn curve(&self, size: f64) -> Result<TradeoffCurve, AuditError> {
         if size == 0.0 {
             return Ok(supported(vec![(0.0, 0.0)]));
         }

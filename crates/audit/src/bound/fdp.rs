@@ -1,6 +1,6 @@
 use super::family::{Approximate, Family, Gaussian, Tradeoff};
 use super::guess::play;
-use super::{BoundSettings, Selection, finding, largest_rejected};
+use super::{BoundSettings, ThresholdSelection, finding, largest_rejected};
 use crate::findings::EpsilonLower;
 use crate::{AuditError, Membership};
 
@@ -18,7 +18,7 @@ pub(super) fn lower(
         Tradeoff::Gaussian => (&gaussian, "f-dp one-run, gaussian"),
         Tradeoff::Declared(family) => (family, "f-dp one-run, declared family"),
     };
-    if let Selection::HeldOut { share } = settings.selection {
+    if let ThresholdSelection::HeldOut { share } = settings.selection {
         let remedy = "declare the share of guesses in advance, such as 0.05, or use a grid: for trade-off curves the number of \
                       guesses may not hang on the scores";
         return Err(AuditError::invalid("selection", format!("held out, {share}"), remedy));

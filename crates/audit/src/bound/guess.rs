@@ -1,7 +1,7 @@
 //! Guesses for the one-run game: which records are guessed, as what, and how many guesses are right.
 
 use super::logistic::{Logistic, normal_scores, quick_quantile};
-use super::{BoundSettings, HELD_OUT, MANY, Selection, share_of_guesses};
+use super::{BoundSettings, HELD_OUT, MANY, ThresholdSelection, share_of_guesses};
 use crate::{AuditError, Membership, interval};
 use reticent_data::keyed_hash;
 
@@ -83,12 +83,12 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
         return Err(too_few());
     }
     let (tried, open, correction) = match settings.selection {
-        Selection::HeldOut { share } => {
+        ThresholdSelection::HeldOut { share } => {
             let (guesses, open, correction) =
                 held_out(&records, share, settings.alpha()).ok_or_else(too_few)?;
             (vec![guesses], open, correction)
         }
-        Selection::BySize => {
+        ThresholdSelection::BySize => {
             // The number of records does not hang on the scores; whether its share can be guessed does.
             let share = share_of_guesses(membership.len());
             let count = ((share * records.len() as f64).round() as usize).clamp(1, records.len());
@@ -108,7 +108,7 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
                 (vec![guesses], open, correction)
             }
         }
-        Selection::Grid => {
+        ThresholdSelection::Grid => {
             let mut count = records.len();
             let mut tried = vec![];
             let order = by_score(&records);
@@ -121,13 +121,14 @@ pub(super) fn play(membership: &Membership, settings: &BoundSettings) -> Result<
             let correction = format!("{} fixed numbers of guesses, the error shared equally", tried.len());
             (tried, records.len(), correction)
         }
-        Selection::Declared { share } => {
+        ThresholdSelection::Declared { share } => {
             let count = ((share * records.len() as f64).round() as usize).clamp(1, records.len());
             let correction = format!("{count} guesses; their share was given ({share})");
             (vec![both_ends(&records, &by_score(&records), count)], records.len(), correction)
         }
     };
-    let is_adaptive = matches!(settings.selection, Selection::HeldOut { .. } | Selection::BySize);
+    let is_adaptive =
+        matches!(settings.selection, ThresholdSelection::HeldOut { .. } | ThresholdSelection::BySize);
     Ok(Rounds { tried, randomised, open: open as u64, is_adaptive, correction: correction + &thinned })
 }
 
@@ -155,8 +156,8 @@ fn fair(membership: &Membership, settings: &BoundSettings) -> Result<(Vec<Record
     let (low, high) = interval::two_sided(members, all, 1e-6);
     if p < low || p > high {
         return Err(AuditError::not_measurable(format!(
-            "{members} of {all} records are members, which contradicts that each was put in with probability {p}: audit \
-             records of which each was put in or left out by its own coin, and declare its `inclusion` probability"
+            "{members} of {all} records are members, which contradicts that each was included with probability {p}: audit \
+             records that were each included by an independent coin flip, and declare its `inclusion` probability"
         )));
     }
     let (keep_member, keep_other) = if p > 0.5 { ((1.0 - p) / p, 1.0) } else { (1.0, p / (1.0 - p)) };

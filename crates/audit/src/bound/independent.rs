@@ -3,7 +3,7 @@
 use super::family::gaussian_epsilon;
 use super::guess::hash;
 use super::logistic::{Logistic, normal_scores};
-use super::{BoundSettings, Selection, finding, largest_rejected};
+use super::{BoundSettings, ThresholdSelection, finding, largest_rejected};
 use crate::findings::EpsilonLower;
 use crate::{AuditError, Membership, interval};
 use reticent_core::rounding::{div_down, ln_down, sub_down};
@@ -116,15 +116,15 @@ fn tried(
     promise: impl Fn(f64, f64) -> f64,
 ) -> Result<(Vec<Errors>, String), AuditError> {
     let shares = match settings.selection {
-        Selection::HeldOut { share } => {
+        ThresholdSelection::HeldOut { share } => {
             let (pilot, rest) = split(membership, share, &settings.key)?;
             let chosen = threshold(&pilot, &rest, promise, settings.alpha());
             let rows = pilot.members.len() + pilot.non_members.len();
             let note = format!("threshold chosen on {rows} held-out rows (share {share})");
             return Ok((vec![rest.errors(chosen)], note));
         }
-        Selection::Declared { share } => vec![share],
-        Selection::BySize | Selection::Grid => {
+        ThresholdSelection::Declared { share } => vec![share],
+        ThresholdSelection::BySize | ThresholdSelection::Grid => {
             let fewest = membership.member_count().min(membership.non_member_count()) as f64;
             let mut shares = vec![0.5];
             while shares[shares.len() - 1] * fewest >= 8.0 {
@@ -221,7 +221,7 @@ pub(super) fn gaussian(
 ) -> Result<EpsilonLower, AuditError> {
     gaussian_epsilon(0.0, settings.delta)?;
     let (n1, n0) = (membership.member_count() as f64, membership.non_member_count() as f64);
-    if let Selection::HeldOut { share } = settings.selection
+    if let ThresholdSelection::HeldOut { share } = settings.selection
         && n1.max(n0) <= 1.5 * n1.min(n0)
     {
         let (pilot, rest) = split(membership, share, &settings.key)?;

@@ -1,7 +1,7 @@
 #![doc = include_str!("proof.md")]
 //!
 //! # In code
-//! [`lower`] takes scores beside the truth, a [`Method`] and [`BoundSettings`]. What a method asks of the experiment is in
+//! [`lower`] takes scores beside the truth, a [`BoundMethod`] and [`BoundSettings`]. What a method asks of the experiment is in
 //! [`EpsilonLower::premise`]; no method can check it.
 
 mod family;
@@ -11,7 +11,7 @@ mod independent;
 mod logistic;
 mod one_run;
 
-pub use family::{Accounted, Curve, Family, Tradeoff};
+pub use family::{AccountedFamily, Family, Tradeoff, TradeoffCurve};
 pub use fdp::rejects;
 pub use one_run::p_value;
 
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 /// How guesses or thresholds are chosen, and so what pays for the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Selection {
+pub enum ThresholdSelection {
     /// By the number of records. One-run methods: below 4 000 records a share that is a function of their number alone, see
     /// [`share_of_guesses`], with three quarters of the error, and guesses chosen on a held-out tenth with the rest; where equal
     /// scores stand in the way of that many guesses, and from 4 000 records on, only the latter. Trade-off curves: always that share. Independent rows: a held-out tenth.
@@ -67,8 +67,8 @@ pub struct BoundSettings {
     /// The key of every split. Choose it before the memberships are known.
     pub key: String,
     /// How guesses or thresholds are chosen.
-    pub selection: Selection,
-    /// One-run methods: the probability with which each record was put in, by its own coin. Other than ½, the more frequent
+    pub selection: ThresholdSelection,
+    /// One-run methods: the probability with which each record was included, by its own coin flip. Other than ½, the more frequent
     /// side is thinned by keyed hash until the coin is fair.
     pub inclusion: f64,
     /// What one coin decided on: whom the bound is about.
@@ -86,7 +86,7 @@ impl BoundSettings {
             delta,
             confidence: Confidence::P95.get(),
             key: key.into(),
-            selection: Selection::default(),
+            selection: ThresholdSelection::default(),
             inclusion: 0.5,
             game: Game::RECORDS,
             fresh: None,
@@ -105,15 +105,15 @@ impl BoundSettings {
             return Err(AuditError::setting("confidence", self.confidence, remedy));
         }
         let share = match self.selection {
-            Selection::HeldOut { share } if !(share > 0.0 && share < 1.0) => Some(share),
-            Selection::Declared { share } if !(share > 0.0 && share <= 1.0) => Some(share),
+            ThresholdSelection::HeldOut { share } if !(share > 0.0 && share < 1.0) => Some(share),
+            ThresholdSelection::Declared { share } if !(share > 0.0 && share <= 1.0) => Some(share),
             _ => None,
         };
         if let Some(share) = share {
             return Err(AuditError::setting("share", share, "give a share between 0 and 1, e.g. 0.1"));
         }
         if !(self.inclusion > 0.0 && self.inclusion < 1.0) {
-            let remedy = "give the probability with which each record was put in, e.g. 0.5";
+            let remedy = "give the probability with which each record was included, e.g. 0.5";
             return Err(AuditError::setting("inclusion", self.inclusion, remedy));
         }
         Ok(())
@@ -126,7 +126,7 @@ impl BoundSettings {
 
 /// How a lower bound on ε follows.
 #[derive(Debug, Clone, Copy)]
-pub enum Method<'a> {
+pub enum BoundMethod<'a> {
     /// One training run, every record put in or not by its own coin; nothing else is assumed.
     OneRun,
     /// The same experiment, by trade-off curves: of (ε, δ) itself, or of a declared family.
@@ -153,16 +153,16 @@ pub enum Method<'a> {
 /// contradicts the declared inclusion probability; what a declared family refuses.
 pub fn lower(
     membership: &Membership,
-    method: Method<'_>,
+    method: BoundMethod<'_>,
     settings: &BoundSettings,
 ) -> Result<EpsilonLower, AuditError> {
     settings.check()?;
     let selection = match (settings.selection, method) {
-        (Selection::BySize, Method::FDp(_)) => {
-            Selection::Declared { share: share_of_guesses(membership.len()) }
+        (ThresholdSelection::BySize, BoundMethod::FDp(_)) => {
+            ThresholdSelection::Declared { share: share_of_guesses(membership.len()) }
         }
-        (Selection::BySize, Method::ClopperPearson | Method::Gaussian) => {
-            Selection::HeldOut { share: HELD_OUT }
+        (ThresholdSelection::BySize, BoundMethod::ClopperPearson | BoundMethod::Gaussian) => {
+            ThresholdSelection::HeldOut { share: HELD_OUT }
         }
         (selection, _) => selection,
     };
@@ -170,10 +170,10 @@ pub fn lower(
     let untied = untied(membership, settings)?;
     let playing = untied.as_ref().unwrap_or(membership);
     let mut found = match method {
-        Method::OneRun => one_run::lower(playing, settings),
-        Method::FDp(family) => fdp::lower(playing, family, settings),
-        Method::ClopperPearson => independent::clopper_pearson(playing, settings),
-        Method::Gaussian => independent::gaussian(playing, settings),
+        BoundMethod::OneRun => one_run::lower(playing, settings),
+        BoundMethod::FDp(family) => fdp::lower(playing, family, settings),
+        BoundMethod::ClopperPearson => independent::clopper_pearson(playing, settings),
+        BoundMethod::Gaussian => independent::gaussian(playing, settings),
     }?;
     if untied.is_some() {
         found.correction += "; equal scores put in a random order";
@@ -185,7 +185,7 @@ pub fn lower(
 /// bits, and where a held-out choice can go around ties.
 fn untied(membership: &Membership, settings: &BoundSettings) -> Result<Option<Membership>, AuditError> {
     let Some(fresh) = settings.fresh else { return Ok(None) };
-    if !matches!(settings.selection, Selection::Declared { .. } | Selection::Grid) {
+    if !matches!(settings.selection, ThresholdSelection::Declared { .. } | ThresholdSelection::Grid) {
         return Ok(None);
     }
     let key = format!("{}, ties {fresh:016x}", settings.key);
@@ -220,7 +220,7 @@ fn finding(
     mut premise: String,
     counts: &[(&str, u64)],
 ) -> EpsilonLower {
-    if let Selection::Declared { .. } = settings.selection {
+    if let ThresholdSelection::Declared { .. } = settings.selection {
         premise.push_str("; the share of guesses was fixed before any score was seen");
     }
     let Game { unit, unit_records, neighboring, .. } = settings.game;

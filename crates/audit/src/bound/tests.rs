@@ -1,5 +1,5 @@
 use super::*;
-use reticent_accounting::{Accountant, Method as By};
+use reticent_accounting::{Accountant, CompositionMethod};
 use reticent_core::{Event, Neighboring, NoiseMultiplier};
 
 /// Members score above non-members but for every tenth pair of records.
@@ -13,24 +13,28 @@ fn separated(count: usize) -> Membership {
     Membership::new((0..count).map(score).collect(), (0..count).map(member).collect()).unwrap()
 }
 
-const METHODS: [Method<'static>; 5] = [
-    Method::OneRun,
-    Method::FDp(Tradeoff::Approximate),
-    Method::FDp(Tradeoff::Gaussian),
-    Method::ClopperPearson,
-    Method::Gaussian,
+const METHODS: [BoundMethod<'static>; 5] = [
+    BoundMethod::OneRun,
+    BoundMethod::FDp(Tradeoff::Approximate),
+    BoundMethod::FDp(Tradeoff::Gaussian),
+    BoundMethod::ClopperPearson,
+    BoundMethod::Gaussian,
 ];
 
 /// Trade-off curves take no number of guesses that hangs on the scores.
-fn is_refused(method: Method<'_>, selection: Selection) -> bool {
-    matches!((method, selection), (Method::FDp(_), Selection::HeldOut { .. }))
+fn is_refused(method: BoundMethod<'_>, selection: ThresholdSelection) -> bool {
+    matches!((method, selection), (BoundMethod::FDp(_), ThresholdSelection::HeldOut { .. }))
 }
 
 #[test]
 fn every_method_finds_a_leak_and_says_how() {
     let data = separated(2000);
     for method in METHODS {
-        for selection in [Selection::default(), Selection::Grid, Selection::Declared { share: 0.3 }] {
+        for selection in [
+            ThresholdSelection::default(),
+            ThresholdSelection::Grid,
+            ThresholdSelection::Declared { share: 0.3 },
+        ] {
             let settings = BoundSettings { selection, ..BoundSettings::new(1e-5, "k") };
             if is_refused(method, selection) {
                 assert!(matches!(lower(&data, method, &settings), Err(AuditError::Invalid(_))));
@@ -38,8 +42,8 @@ fn every_method_finds_a_leak_and_says_how() {
             }
             let found = lower(&data, method, &settings).unwrap();
             // Nine of ten guesses are right.
-            let grid_of_ranks = matches!(method, Method::ClopperPearson | Method::Gaussian);
-            if !grid_of_ranks || selection == Selection::default() {
+            let grid_of_ranks = matches!(method, BoundMethod::ClopperPearson | BoundMethod::Gaussian);
+            if !grid_of_ranks || selection == ThresholdSelection::default() {
                 assert!(found.value > 1.5, "{method:?} {selection:?}: {found:?}");
             }
             assert_eq!((found.delta, found.confidence), (1e-5, 0.95));
@@ -52,9 +56,9 @@ fn every_method_finds_a_leak_and_says_how() {
 
 #[test]
 fn one_run_bounds_stay_below_the_odds_of_right_guesses() {
-    let selection = Selection::HeldOut { share: 0.1 };
+    let selection = ThresholdSelection::HeldOut { share: 0.1 };
     let settings = BoundSettings { selection, ..BoundSettings::new(0.0, "k") };
-    let found = lower(&separated(2000), Method::OneRun, &settings).unwrap();
+    let found = lower(&separated(2000), BoundMethod::OneRun, &settings).unwrap();
     let (right, made) = (found.counts["correct"] as f64, found.counts["guesses"] as f64);
     assert!(found.value < (right / (made - right)).ln() && found.value > 1.8, "{found:?}");
     let p = p_value(found.value, 0.0, 2000, made as u64, right as u64);
@@ -68,7 +72,11 @@ fn ties_do_not_tell_members_by_their_place() {
     let scores = (0..2000).map(|i| if i % 500 == 0 { f64::INFINITY } else { 0.0 }).collect();
     let data = Membership::new(scores, members).unwrap();
     for method in METHODS {
-        for selection in [Selection::default(), Selection::Grid, Selection::Declared { share: 0.3 }] {
+        for selection in [
+            ThresholdSelection::default(),
+            ThresholdSelection::Grid,
+            ThresholdSelection::Declared { share: 0.3 },
+        ] {
             if is_refused(method, selection) {
                 continue;
             }
@@ -81,16 +89,18 @@ fn ties_do_not_tell_members_by_their_place() {
 #[test]
 fn a_declared_family_of_gaussian_accounts_is_the_gaussian_family() {
     let data = separated(300);
-    let settings =
-        BoundSettings { selection: Selection::Declared { share: 0.3 }, ..BoundSettings::new(1e-5, "k") };
-    let family = Accounted::new("Gaussian noise of some multiplier", 16.0, |size: f64| {
-        let mut account = Accountant::new(Neighboring::AddRemove, By::Pld);
+    let settings = BoundSettings {
+        selection: ThresholdSelection::Declared { share: 0.3 },
+        ..BoundSettings::new(1e-5, "k")
+    };
+    let family = AccountedFamily::new("Gaussian noise of some multiplier", 16.0, |size: f64| {
+        let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
         account.compose(&Event::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0 / size)? }, 1)?;
         Ok(account)
     })
     .unwrap();
-    let declared = lower(&data, Method::FDp(Tradeoff::Declared(&family)), &settings).unwrap();
-    let gaussian = lower(&data, Method::FDp(Tradeoff::Gaussian), &settings).unwrap();
+    let declared = lower(&data, BoundMethod::FDp(Tradeoff::Declared(&family)), &settings).unwrap();
+    let gaussian = lower(&data, BoundMethod::FDp(Tradeoff::Gaussian), &settings).unwrap();
     assert!(declared.premise.contains("Gaussian noise of some multiplier"));
     // Fewer supporting lines than the curve has: a little below, never above.
     assert!(declared.value <= gaussian.value + 1e-6, "{} {}", declared.value, gaussian.value);
@@ -106,22 +116,26 @@ fn what_cannot_be_said_is_refused() {
         BoundSettings { confidence: 0.3, ..base.clone() },
         BoundSettings { confidence: f64::NAN, ..base.clone() },
         BoundSettings { inclusion: 0.0, ..base.clone() },
-        BoundSettings { selection: Selection::HeldOut { share: 1.0 }, ..base.clone() },
-        BoundSettings { selection: Selection::Declared { share: 0.0 }, ..base.clone() },
+        BoundSettings { selection: ThresholdSelection::HeldOut { share: 1.0 }, ..base.clone() },
+        BoundSettings { selection: ThresholdSelection::Declared { share: 0.0 }, ..base.clone() },
     ] {
         assert!(
-            matches!(lower(&data, Method::OneRun, &settings), Err(AuditError::Invalid(_))),
+            matches!(lower(&data, BoundMethod::OneRun, &settings), Err(AuditError::Invalid(_))),
             "{settings:?}"
         );
     }
     let pure = BoundSettings { delta: 0.0, ..base.clone() };
-    for method in [Method::Gaussian, Method::FDp(Tradeoff::Gaussian)] {
+    for method in [BoundMethod::Gaussian, BoundMethod::FDp(Tradeoff::Gaussian)] {
         assert!(matches!(lower(&data, method, &pure), Err(AuditError::Invalid(_))));
     }
     let uneven = BoundSettings { inclusion: 0.9, ..base.clone() };
-    assert!(matches!(lower(&data, Method::OneRun, &uneven), Err(AuditError::NotMeasurable(_))));
+    assert!(matches!(lower(&data, BoundMethod::OneRun, &uneven), Err(AuditError::NotMeasurable(_))));
     assert!(
-        Accounted::new("none", f64::NAN, |_| Ok(Accountant::new(Neighboring::AddRemove, By::Pld))).is_err()
+        AccountedFamily::new("none", f64::NAN, |_| Ok(Accountant::new(
+            Neighboring::AddRemove,
+            CompositionMethod::Pld
+        )))
+        .is_err()
     );
 }
 
@@ -131,10 +145,10 @@ fn few_records_prove_little_but_break_nothing() {
         let data = separated(count);
         for method in METHODS {
             for selection in [
-                Selection::default(),
-                Selection::HeldOut { share: 0.5 },
-                Selection::Grid,
-                Selection::Declared { share: 1.0 },
+                ThresholdSelection::default(),
+                ThresholdSelection::HeldOut { share: 0.5 },
+                ThresholdSelection::Grid,
+                ThresholdSelection::Declared { share: 1.0 },
             ] {
                 if is_refused(method, selection) {
                     continue;
@@ -174,7 +188,7 @@ fn tied_scores_are_as_good_as_jittered_ones() {
         let jittered = (0..2000).map(|row| level(row) + 1e-6 * uniform("jitter", row)).collect();
         let jittered = Membership::new(jittered, members.clone()).unwrap();
         for method in METHODS {
-            for selection in [Selection::BySize, Selection::Declared { share: 0.1 }] {
+            for selection in [ThresholdSelection::BySize, ThresholdSelection::Declared { share: 0.1 }] {
                 let settings =
                     BoundSettings { selection, fresh: Some(7), ..BoundSettings::new(1e-5, "jitter") };
                 let of = |data: &Membership| lower(data, method, &settings).unwrap().value;
@@ -189,8 +203,8 @@ fn tied_scores_are_as_good_as_jittered_ones() {
             }
         }
         // Without fresh bits a fixed number of guesses still claims nothing from ties.
-        let fixed = Selection::Declared { share: 0.1 };
+        let fixed = ThresholdSelection::Declared { share: 0.1 };
         let settings = BoundSettings { selection: fixed, ..BoundSettings::new(1e-5, "jitter") };
-        assert_eq!(lower(&tied, Method::OneRun, &settings).unwrap().value, 0.0);
+        assert_eq!(lower(&tied, BoundMethod::OneRun, &settings).unwrap().value, 0.0);
     }
 }

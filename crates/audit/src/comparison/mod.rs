@@ -3,9 +3,9 @@
 //! # In code
 //! [`compare`] is the one place where a certificate and a lower bound are set against each other.
 
-use crate::Unit;
+use crate::AuditUnit;
 use crate::findings::EpsilonLower;
-use reticent_accounting::{Accountant, Method, group};
+use reticent_accounting::{Accountant, CompositionMethod, group};
 use reticent_core::{Certificate, Delta, Epsilon, EventLog, Guarantee, Neighboring};
 
 /// How far an account of the events may lie below the certificate's own claim before it is taken to be one of something else.
@@ -15,7 +15,7 @@ const TRIES: usize = 4;
 
 /// What a certificate says about the ε that an audit bounds from below.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Comparison {
+pub enum CertificateComparison {
     /// Both sides speak of the same ε.
     Compared {
         /// What the certificate allows for the audit's unit, relation and δ; rounded up.
@@ -32,7 +32,7 @@ pub enum Comparison {
     },
 }
 
-impl Comparison {
+impl CertificateComparison {
     /// Whether the two sides cannot both be true.
     pub fn is_contradiction(&self) -> bool {
         matches!(self, Self::Compared { contradiction: true, .. })
@@ -42,15 +42,15 @@ impl Comparison {
 /// Sets a certificate against a lower bound, by a stated theorem or not at all.
 ///
 /// # Guarantee
-/// [`Comparison::Compared`] has an `upper` with which every mechanism that keeps the certificate is (`upper`, δ)-private for the
+/// [`CertificateComparison::Compared`] has an `upper` with which every mechanism that keeps the certificate is (`upper`, δ)-private for the
 /// data sets that the audit's coins chose between, δ being the audit's. If it is a contradiction, the certificate is not kept, the
 /// premise of the audit is not met, or an event of probability 1 − confidence has happened.
 ///
 /// # Reference
 /// Vadhan, *The Complexity of Differential Privacy* (2017), lemma 2.2; Ganesh (2024) for groups under sampling. The arguments are in
 /// [`self`].
-pub fn compare(certificate: &Certificate, lower: &EpsilonLower) -> Comparison {
-    let apart = |why: String| Comparison::Apart { why };
+pub fn compare(certificate: &Certificate, lower: &EpsilonLower) -> CertificateComparison {
+    let apart = |why: String| CertificateComparison::Apart { why };
     let Some(relation) = lower.neighboring else {
         return apart(
             "the audit's rows are runs of their own, and nothing says what differed between them".to_owned(),
@@ -65,7 +65,7 @@ pub fn compare(certificate: &Certificate, lower: &EpsilonLower) -> Comparison {
     };
     match allowed(certificate, steps, delta) {
         Some((upper, how)) => {
-            Comparison::Compared { upper, theorem: how, contradiction: lower.value > upper }
+            CertificateComparison::Compared { upper, theorem: how, contradiction: lower.value > upper }
         }
         None => apart(format!(
             "the certificate is for δ = {:e}, the audit for δ = {:e}, and no claim at that δ{} follows from the certificate's events",
@@ -91,10 +91,10 @@ enum Steps {
 }
 
 /// The unit of a certificate.
-fn unit_of(certificate: &Certificate) -> Option<Unit> {
+fn unit_of(certificate: &Certificate) -> Option<AuditUnit> {
     match certificate.unit.trim() {
-        "row" | "record" | "example" | "image" | "text" => Some(Unit::Record),
-        "user" | "all rows of one user" => Some(Unit::User),
+        "row" | "record" | "example" | "image" | "text" => Some(AuditUnit::Record),
+        "user" | "all rows of one user" => Some(AuditUnit::User),
         _ => None,
     }
 }
@@ -109,28 +109,29 @@ fn steps(certificate: &Certificate, lower: &EpsilonLower, relation: Neighboring)
         ));
     };
     match (protected, lower.unit, claimed, relation) {
-        (_, Unit::Unknown, ..) | (Unit::Unknown, ..) => {
+        (_, AuditUnit::Unknown, ..) | (AuditUnit::Unknown, ..) => {
             Err("the audit does not say whose data its coins decided on".to_owned())
         }
-        (Unit::Record, Unit::Record, AddRemove, AddRemove)
-        | (Unit::Record, Unit::Record, ReplaceOne, ReplaceOne)
-        | (Unit::User, Unit::User, AddRemove, AddRemove)
-        | (Unit::User, Unit::User, ReplaceOne, ReplaceOne) => Ok(Steps::One),
-        (Unit::Record, Unit::User, AddRemove, AddRemove) => Ok(match lower.unit_records {
+        (AuditUnit::Record, AuditUnit::Record, AddRemove, AddRemove)
+        | (AuditUnit::Record, AuditUnit::Record, ReplaceOne, ReplaceOne)
+        | (AuditUnit::User, AuditUnit::User, AddRemove, AddRemove)
+        | (AuditUnit::User, AuditUnit::User, ReplaceOne, ReplaceOne) => Ok(Steps::One),
+        (AuditUnit::Record, AuditUnit::User, AddRemove, AddRemove) => Ok(match lower.unit_records {
             0 => return Err("the audit does not say how many records a user has".to_owned()),
             1 => Steps::One,
             records => Steps::Together(records),
         }),
         // One record is taken out and another put in.
-        (Unit::Record, Unit::Record, AddRemove, ReplaceOne) => Ok(Steps::Apart),
+        (AuditUnit::Record, AuditUnit::Record, AddRemove, ReplaceOne) => Ok(Steps::Apart),
         // A user's data is taken out, and put in again with one record more, less or changed.
-        (Unit::User, Unit::Record, AddRemove, _) => Ok(Steps::Apart),
+        (AuditUnit::User, AuditUnit::Record, AddRemove, _) => Ok(Steps::Apart),
         (_, _, ReplaceOne, AddRemove) => Err(format!(
             "the certificate is for replace-one, where the number of {unit}s is public, and the audit varied that number \
              (add-remove): replace-one says nothing about it"
         )),
-        (Unit::User, Unit::Record, ReplaceOne, ReplaceOne) => Ok(Steps::One),
-        (Unit::Record, Unit::User, ..) | (Unit::User, Unit::User, AddRemove, ReplaceOne) => Err(format!(
+        (AuditUnit::User, AuditUnit::Record, ReplaceOne, ReplaceOne) => Ok(Steps::One),
+        (AuditUnit::Record, AuditUnit::User, ..)
+        | (AuditUnit::User, AuditUnit::User, AddRemove, ReplaceOne) => Err(format!(
             "the certificate protects one {unit} under {claimed}, and the audit varied one {} under {relation}",
             lower.unit
         )),
@@ -173,7 +174,7 @@ fn allowed(certificate: &Certificate, steps: Steps, delta: Delta) -> Option<(f64
 fn recomputed(certificate: &Certificate, units: u64, delta: Delta) -> Option<f64> {
     let log = EventLog { neighboring: certificate.neighboring, events: certificate.events.clone() };
     let epsilon = |log: &EventLog, delta: Delta| -> Option<f64> {
-        Some(Accountant::of_log(log, Method::Pld).ok()?.epsilon(delta).ok()?.upper)
+        Some(Accountant::of_log(log, CompositionMethod::Pld).ok()?.epsilon(delta).ok()?.upper)
     };
     let own = certificate.guarantee;
     if (epsilon(&log, own.delta)? - own.epsilon.get()).abs() > SAME * own.epsilon.get() {

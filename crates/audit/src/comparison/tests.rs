@@ -12,7 +12,7 @@ fn certificate(unit: &str, neighboring: Neighboring, noise: f64, delta: f64) -> 
 fn lower(
     value: f64,
     delta: f64,
-    unit: Unit,
+    unit: AuditUnit,
     unit_records: u64,
     relation: Option<Neighboring>,
 ) -> EpsilonLower {
@@ -32,11 +32,11 @@ fn lower(
 
 fn upper(certificate: &Certificate, lower: &EpsilonLower) -> Option<f64> {
     match compare(certificate, lower) {
-        Comparison::Compared { upper, contradiction, .. } => {
+        CertificateComparison::Compared { upper, contradiction, .. } => {
             assert_eq!(contradiction, lower.value > upper);
             Some(upper)
         }
-        Comparison::Apart { why } => {
+        CertificateComparison::Apart { why } => {
             assert!(!why.is_empty());
             None
         }
@@ -50,12 +50,12 @@ use Neighboring::{AddRemove, ReplaceOne};
 fn a_bound_for_users_does_not_contradict_a_certificate_for_rows() {
     let claim = Guarantee::pure(Epsilon::new(0.5).unwrap());
     let rows = Certificate::compose("row", AddRemove, vec![claim.claim()], claim, "stated", Vec::new());
-    let users = lower(2.22, 1e-5, Unit::User, 20, Some(AddRemove));
+    let users = lower(2.22, 1e-5, AuditUnit::User, 20, Some(AddRemove));
     let found = upper(&rows, &users).unwrap();
     assert!(found > 9.9 && found <= 10.0 + 1e-9, "{found}");
     assert!(!compare(&rows, &users).is_contradiction());
     // The same number about records is a contradiction.
-    assert!(compare(&rows, &lower(2.22, 0.0, Unit::Record, 1, Some(AddRemove))).is_contradiction());
+    assert!(compare(&rows, &lower(2.22, 0.0, AuditUnit::Record, 1, Some(AddRemove))).is_contradiction());
 }
 
 /// What an earlier answer decided may not be added up again, also not where it happens to add up to what is claimed.
@@ -66,7 +66,7 @@ fn older_certificates_of_decided_events_are_taken_at_their_claim() {
     text["accountant"] = "rows counted with noise, then tight accounting".into();
     text.as_object_mut().unwrap().remove("version");
     let decided: Certificate = serde_json::from_value(text).unwrap();
-    let at = |delta: f64| lower(0.5, delta, Unit::Record, 1, Some(AddRemove));
+    let at = |delta: f64| lower(0.5, delta, AuditUnit::Record, 1, Some(AddRemove));
     let claimed = fixed.guarantee.epsilon.get();
     assert!(upper(&fixed, &at(1e-3)).unwrap() < 0.9 * claimed);
     let found = upper(&decided, &at(1e-3)).unwrap();
@@ -80,7 +80,7 @@ fn older_certificates_of_decided_events_are_taken_at_their_claim() {
 fn groups_meet_less_noise() {
     let rows = certificate("row", AddRemove, 10.0, 1e-5);
     let five = certificate("row", AddRemove, 2.0, 1e-5).guarantee.epsilon.get();
-    let found = upper(&rows, &lower(1.0, 1e-5, Unit::User, 5, Some(AddRemove))).unwrap();
+    let found = upper(&rows, &lower(1.0, 1e-5, AuditUnit::User, 5, Some(AddRemove))).unwrap();
     assert!((found - five).abs() < 1e-3 * five, "{found} for {five}");
 }
 
@@ -89,14 +89,14 @@ fn another_delta_is_added_up_again() {
     let rows = certificate("row", AddRemove, 1.0, 1e-5);
     for delta in [1e-9, 1e-7, 1e-3] {
         let truth = certificate("row", AddRemove, 1.0, delta).guarantee.epsilon.get();
-        let found = upper(&rows, &lower(1.0, delta, Unit::Record, 1, Some(AddRemove))).unwrap();
+        let found = upper(&rows, &lower(1.0, delta, AuditUnit::Record, 1, Some(AddRemove))).unwrap();
         assert!((found - truth).abs() < 1e-9 * truth, "{delta}: {found} for {truth}");
     }
     // Events that do not add up to the claim prove nothing at a smaller δ; at a larger one the claim itself holds.
     let mut other = rows.clone();
     other.guarantee.epsilon = Epsilon::new(2.0 * rows.guarantee.epsilon.get()).unwrap();
-    assert_eq!(upper(&other, &lower(1.0, 1e-9, Unit::Record, 1, Some(AddRemove))), None);
-    let kept = upper(&other, &lower(1.0, 1e-3, Unit::Record, 1, Some(AddRemove)));
+    assert_eq!(upper(&other, &lower(1.0, 1e-9, AuditUnit::Record, 1, Some(AddRemove))), None);
+    let kept = upper(&other, &lower(1.0, 1e-3, AuditUnit::Record, 1, Some(AddRemove)));
     assert_eq!(kept, Some(other.guarantee.epsilon.get()));
 }
 
@@ -105,28 +105,28 @@ fn relations_are_compared_by_a_path_or_not_at_all() {
     let removal = certificate("row", AddRemove, 2.0, 1e-6);
     let own = removal.guarantee.epsilon.get();
     // Two steps: twice ε at a δ that is (1 + e^ε) times as large.
-    let swapped = upper(&removal, &lower(1.0, 1e-4, Unit::Record, 1, Some(ReplaceOne))).unwrap();
+    let swapped = upper(&removal, &lower(1.0, 1e-4, AuditUnit::Record, 1, Some(ReplaceOne))).unwrap();
     assert!((swapped - 2.0 * own).abs() < 1e-9, "{swapped}");
     // At the certificate's own δ an earlier one serves; it is no smaller than the truth, Gaussian noise of half the size.
     let truth = certificate("row", ReplaceOne, 1.0, 1e-6).guarantee.epsilon.get();
-    let strict = upper(&removal, &lower(1.0, 1e-6, Unit::Record, 1, Some(ReplaceOne))).unwrap();
+    let strict = upper(&removal, &lower(1.0, 1e-6, AuditUnit::Record, 1, Some(ReplaceOne))).unwrap();
     assert!(strict > swapped && strict >= truth, "{strict} {truth}");
     let replaced = certificate("row", ReplaceOne, 2.0, 1e-6);
-    assert_eq!(upper(&replaced, &lower(9.0, 1e-6, Unit::Record, 1, Some(AddRemove))), None);
-    assert!(compare(&replaced, &lower(9.0, 1e-6, Unit::Record, 1, Some(ReplaceOne))).is_contradiction());
+    assert_eq!(upper(&replaced, &lower(9.0, 1e-6, AuditUnit::Record, 1, Some(AddRemove))), None);
+    assert!(compare(&replaced, &lower(9.0, 1e-6, AuditUnit::Record, 1, Some(ReplaceOne))).is_contradiction());
 }
 
 #[test]
 fn units_that_are_not_known_are_not_compared() {
     let (rows, users) = (certificate("row", AddRemove, 2.0, 1e-6), certificate("user", AddRemove, 2.0, 1e-6));
     let own = users.guarantee.epsilon.get();
-    let by_user = lower(9.0, 1e-6, Unit::User, 7, Some(AddRemove));
+    let by_user = lower(9.0, 1e-6, AuditUnit::User, 7, Some(AddRemove));
     assert_eq!(upper(&users, &by_user), Some(own));
-    let by_record = upper(&users, &lower(1.0, 1e-4, Unit::Record, 1, Some(AddRemove))).unwrap();
+    let by_record = upper(&users, &lower(1.0, 1e-4, AuditUnit::Record, 1, Some(AddRemove))).unwrap();
     assert!((by_record - 2.0 * own).abs() < 1e-9);
     assert_eq!(upper(&certificate("household", AddRemove, 2.0, 1e-6), &by_user), None);
-    assert_eq!(upper(&rows, &lower(9.0, 1e-6, Unit::Unknown, 0, Some(AddRemove))), None);
-    assert_eq!(upper(&rows, &lower(9.0, 1e-6, Unit::Unknown, 1, None)), None);
-    assert_eq!(upper(&rows, &lower(9.0, 1e-6, Unit::User, 0, Some(AddRemove))), None);
+    assert_eq!(upper(&rows, &lower(9.0, 1e-6, AuditUnit::Unknown, 0, Some(AddRemove))), None);
+    assert_eq!(upper(&rows, &lower(9.0, 1e-6, AuditUnit::Unknown, 1, None)), None);
+    assert_eq!(upper(&rows, &lower(9.0, 1e-6, AuditUnit::User, 0, Some(AddRemove))), None);
     assert_eq!(upper(&certificate("row", ReplaceOne, 2.0, 1e-6), &by_user), None);
 }

@@ -1,7 +1,7 @@
-//! The bound of the headline attack: only where somebody declared how members were drawn, and nothing refutes it.
+//! The bound of the headline attack, stated only where the draw of members is declared and nothing refutes it.
 
 use crate::baseline::coin_pairs;
-use crate::bound::{self, BoundSettings, Method};
+use crate::bound::{self, BoundMethod, BoundSettings};
 use crate::findings::EpsilonLower;
 use crate::rank::{auc, mann_whitney};
 use crate::vulnerability::by_user;
@@ -40,8 +40,8 @@ pub(super) fn refuted(study: &Study, blind: &Membership) -> Result<Option<String
     let Some(apart) = mann_whitney(judged.scores(), judged.members()) else { return Ok(None) };
     Ok((apart > normal_tail_quantile(REFUTED)).then(|| {
         format!(
-            "a classifier that never saw the model tells members from non-members (AUC {:.3}), which coins would have made \
-             impossible (level {REFUTED}): members were not drawn as declared",
+            "a classifier that never saw the model distinguishes members from non-members (AUC {:.3}), which is impossible under \
+             independent coin flips (level {REFUTED}): members were not drawn as declared",
             auc(judged.scores(), judged.members()).unwrap_or(0.5)
         )
     }))
@@ -55,7 +55,7 @@ fn refuted_by_pairs(pairs: &[(&str, [usize; 2])], blind: &Membership) -> Option<
     let (low, high) = interval::two_sided(right, right + wrong, REFUTED);
     (low > 0.5 || high < 0.5).then(|| {
         format!(
-            "a classifier that never saw the model is right about {right} of {} pairs, which fair coins would have made impossible \
+            "a classifier that never saw the model is right about {right} of {} pairs, which is impossible under fair coin flips \
              (level {REFUTED}): members were not drawn as declared",
             right + wrong
         )
@@ -69,7 +69,7 @@ fn refuted_by_pairs(pairs: &[(&str, [usize; 2])], blind: &Membership) -> Option<
 pub(super) fn lower(
     study: &Study,
     membership: &Membership,
-    method: Method<'static>,
+    method: BoundMethod<'static>,
     settings: &BoundSettings,
 ) -> Result<Result<EpsilonLower, String>, AuditError> {
     let (playing, inclusion, game) = match played(study, membership, method, settings) {
@@ -88,48 +88,48 @@ pub(super) fn lower(
 fn played(
     study: &Study,
     membership: &Membership,
-    method: Method<'_>,
+    method: BoundMethod<'_>,
     settings: &BoundSettings,
 ) -> Result<(Membership, f64, Game), String> {
-    let is_one_run = matches!(method, Method::OneRun | Method::FDp(_));
+    let is_one_run = matches!(method, BoundMethod::OneRun | BoundMethod::FDp(_));
     let users = study.parts().users.as_deref();
     let most = users.map_or(1, most_records);
     match study.parts().draw {
-        Draw::Undeclared => Err("nobody declared how members were drawn, and a table cannot tell: if every record was put in by \
-                                 a coin of its own with probability P, say so with --drawn P"
+        Draw::Undeclared => Err("it is not declared how members were drawn, and a table cannot show it: if every record was included \
+                                 by an independent coin flip with probability P, declare it with --drawn P"
             .to_owned()),
-        Draw::Runs(_) if is_one_run => Err("rows that are runs of their own go with clopper-pearson or gaussian".to_owned()),
+        Draw::Runs(_) if is_one_run => Err("for rows that are separate training runs, use clopper-pearson or gaussian".to_owned()),
         Draw::Runs(_) if most > 1 => {
-            Err("some users have several rows, so rows are not independent of each other".to_owned())
+            Err("some users have several rows, so rows are not independent".to_owned())
         }
         Draw::Runs(game) => Ok((membership.clone(), settings.inclusion, game)),
         _ if !is_one_run => {
-            Err("clopper-pearson and gaussian ask that every row is a run of its own: for coins in one run use one-run".to_owned())
+            Err("clopper-pearson and gaussian require every row to be a separate training run: for coin flips within one run, use one-run".to_owned())
         }
         Draw::Coins(p) if most == 1 => Ok((membership.clone(), p, Game::RECORDS)),
         Draw::Coins(p) => {
             let found = by_user(membership, users.unwrap_or_default()).map_err(|error| error.to_string())?;
             if found.mixed > 0 {
                 return Err(format!(
-                    "{} users have records of both kinds, so who is a member was not settled user by user",
+                    "{} users have both members and non-members, so membership was not drawn by user (records of both kinds)",
                     found.mixed
                 ));
             }
             Ok((found.membership, p, Game::users(most)))
         }
         _ if most > 1 => {
-            Err("some users have several records: a draw of pairs, or of a fixed number, is one of single records".to_owned())
+            Err("some users have several records: pairs and fixed numbers are draws of single records".to_owned())
         }
         Draw::Pairs => {
             let Some(pairs) = &study.parts().pairs else {
-                return Err("there is no column `pair` that says which two records a coin chose between".to_owned());
+                return Err("a column `pair` is needed: it says which two records each coin flip chose between".to_owned());
             };
             Ok((differences(membership, &declared(membership, pairs)?, settings)?, 0.5, Game::PAIRS))
         }
         Draw::Fixed => {
             let Some(fresh) = settings.fresh else {
-                return Err("members of a fixed number are matched with others by random bits that were drawn after the scores, and \
-                            there are none: set `fresh`"
+                return Err("a fixed number of members is matched with non-members by random bits drawn after the scores: set \
+                            `fresh`"
                     .to_owned());
             };
             Ok((differences(membership, &matched(membership, &settings.key, fresh), settings)?, 0.5, Game::MATCHED))
@@ -158,9 +158,9 @@ fn declared(membership: &Membership, pairs: &[String]) -> Result<Vec<[usize; 2]>
     let found: Vec<[usize; 2]> = rows.into_values().filter_map(pair).collect();
     match all - found.len() {
         0 => Ok(found),
-        // Names, and whether both or neither are members, would tell of somebody.
+        // Names, and whether both or neither are members, would reveal membership.
         wrong => Err(format!(
-            "{wrong} of {all} pairs are none: a pair has two records, of which exactly one was put in"
+            "{wrong} of {all} pairs are invalid: a pair has two records, of which exactly one was included"
         )),
     }
 }

@@ -3,8 +3,8 @@
 mod bound;
 mod references;
 
-use crate::attacks::{Attack, AttackSettings};
-use crate::bound::{BoundSettings, Method};
+use crate::attacks::{Attack, AttackSettings, Registry};
+use crate::bound::{BoundMethod, BoundSettings};
 use crate::findings::{
     AttackFinding, BaselineFinding, Findings, HeadlineChoice, NotRun, Performance, SCHEMA, UserFinding,
 };
@@ -12,7 +12,8 @@ use crate::metrics::{MetricSettings, measure};
 use crate::private::{Private, shared, shared_groups};
 use crate::vulnerability::{GroupSettings, RecordSettings};
 use crate::{
-    AuditError, Draw, Membership, Overfitting, Reference, Study, Unit, baseline, overfitting, vulnerability,
+    AuditError, AuditUnit, Draw, Membership, Overfitting, Reference, Study, baseline, overfitting,
+    vulnerability,
 };
 use std::collections::BTreeMap;
 
@@ -23,17 +24,19 @@ pub struct ExamineSettings {
     pub metrics: MetricSettings,
     /// How ε is bounded from below; none for no bound. Where the study declares no draw, none follows. The inclusion probability
     /// and the game are those of the study's draw.
-    pub bound: Option<(Method<'static>, BoundSettings)>,
-    /// The attacks to run; none for all that can be run.
-    pub attacks: Option<Vec<Attack>>,
+    pub bound: Option<(BoundMethod<'static>, BoundSettings)>,
+    /// The attacks that there are.
+    pub registry: Registry,
+    /// The attacks to run; none for all of the registry that can be run.
+    pub attacks: Option<Vec<&'static dyn Attack>>,
     /// How attacks are set up.
     pub attack: AttackSettings,
     /// How many of the records most at risk are listed.
     pub worst: usize,
     /// The key of every split.
     pub key: String,
-    /// Whether it is warned of a baseline that cannot be measured. Not where the auditor tossed the coins himself for records that do
-    /// not differ otherwise, as with canaries: there a baseline has nothing to find.
+    /// Whether a baseline that cannot be measured is a warning. It is not where the audit itself flipped the coins for records that
+    /// do not differ otherwise, as with canaries: there a baseline has nothing to find.
     pub expects_baseline: bool,
 }
 
@@ -43,7 +46,7 @@ pub struct Examination {
     /// What is said.
     pub findings: Findings,
     /// The scores behind it, attack by attack, record by record.
-    pub scores: Vec<(Attack, Vec<f64>)>,
+    pub scores: Vec<(&'static dyn Attack, Vec<f64>)>,
     /// What gives away who is a member.
     pub private: Private,
 }
@@ -89,10 +92,11 @@ pub fn examine(
         }
     };
     let parts = study.parts();
-    let asked: Vec<Attack> = settings.attacks.clone().unwrap_or_else(|| Attack::ALL.to_vec());
+    let asked: Vec<&'static dyn Attack> =
+        settings.attacks.clone().unwrap_or_else(|| settings.registry.attacks().to_vec());
     let by_name = settings.attacks.is_some();
     progress("choosing the headline attack");
-    let chosen = Attack::headline(study, &asked, &settings.attack)?;
+    let chosen = settings.registry.headline(study, &asked, &settings.attack)?;
     let headline = chosen.attack;
     let (mut attacks, mut not_run, mut scores) = (Vec::new(), Vec::new(), Vec::new());
     progress("baseline without a model");
@@ -102,12 +106,12 @@ pub fn examine(
         if let Err(reason) = attack.can_run(study) {
             let reason = match &telling {
                 Some(why) if attack.needs_references() => why.clone(),
-                _ => reason,
+                _ => reason.to_string(),
             };
             if by_name {
                 return Err(AuditError::premise("attacks", attack.name(), reason));
             }
-            not_run.push(NotRun { name: attack.name().to_owned(), reason });
+            not_run.push(NotRun { name: attack.name().to_owned(), kind: attack.kind(), reason });
             continue;
         }
         progress(attack.name());
@@ -120,7 +124,7 @@ pub fn examine(
         let (ran, membership, performance) = match found {
             Ok(found) => found,
             Err(AuditError::NotMeasurable(reason)) if !by_name && !is_headline => {
-                not_run.push(NotRun { name: attack.name().to_owned(), reason });
+                not_run.push(NotRun { name: attack.name().to_owned(), kind: attack.kind(), reason });
                 continue;
             }
             Err(error) => return Err(error),
@@ -130,7 +134,7 @@ pub fn examine(
                 progress("bound on epsilon");
                 let found = match (attack.sees_members(), &refuted) {
                     (true, _) => Err(format!(
-                        "{} is fitted to who is a member of the target, so its scores are not guesses",
+                        "{} is fitted to the membership of the target, so its scores are not guesses",
                         attack.name()
                     )),
                     (_, Some(why)) if parts.draw != Draw::Undeclared => Err(why.clone()),
@@ -142,6 +146,7 @@ pub fn examine(
         };
         attacks.push(AttackFinding {
             name: attack.name().to_owned(),
+            kind: attack.kind(),
             about: attack.about().to_owned(),
             settings: ran.settings,
             threat: attack.threat(study),
@@ -152,11 +157,6 @@ pub fn examine(
         scores.push((*attack, ran.scores));
         if is_headline {
             headline_scores = Some(membership);
-        }
-    }
-    if !by_name {
-        for attack in Attack::ALL.iter().filter(|attack| !asked.contains(attack)) {
-            not_run.push(NotRun { name: attack.name().to_owned(), reason: "not asked for".to_owned() });
         }
     }
     let Some(membership) = headline_scores else {
@@ -218,7 +218,7 @@ fn without_model(
         Err(AuditError::NotMeasurable(reason)) => {
             if settings.expects_baseline {
                 warnings.push(format!(
-                    "no baseline: {reason}; whether members and non-members differ by themselves is not known"
+                    "no baseline: {reason}; whether members and non-members differ anyway is not known"
                 ));
             }
             return Ok(blank(format!("not measurable: {reason}")));
@@ -227,8 +227,8 @@ fn without_model(
     };
     for column in &found.free_text {
         warnings.push(format!(
-            "the baseline sees only the order, length, words and numbers of the texts in the column {column:?}, which hardly repeat: \
-             other differences between members and non-members in it are not measurable, and no bound on epsilon is safe from them"
+            "the texts in the column {column:?} hardly repeat, so the baseline sees only their order, length, words and numbers: other \
+             differences between members and non-members there are not measurable, and may invalidate a bound on epsilon"
         ));
     }
     let membership = match Membership::new(found.scores, study.parts().members.clone()) {
@@ -246,8 +246,8 @@ fn without_model(
     let shift = baseline::measure(&membership, &strict)?.auc.lower > 0.5;
     if shift {
         warnings.push(format!(
-            "members and non-members differ without the model: a classifier that never saw it reaches AUC {:.3} \
-             ({:.3} to {:.3}), so attacks measure that difference too",
+            "members and non-members differ even without the model: a classifier that never saw it reaches AUC {:.3} \
+             ({:.3} to {:.3}), so the attacks also measure that difference",
             performance.auc.value, performance.auc.lower, performance.auc.upper
         ));
     }
@@ -273,7 +273,7 @@ fn by_user(
 ) -> Result<UserFinding, AuditError> {
     let gathered = vulnerability::by_user(membership, users).and_then(|found| {
         let performance = measure(&found.membership, &settings.metrics)?;
-        Ok((found, Performance { unit: Unit::User, ..performance }))
+        Ok((found, Performance { unit: AuditUnit::User, ..performance }))
     });
     match gathered {
         Ok((found, performance)) => {
@@ -294,7 +294,7 @@ fn overfitted(study: &Study) -> Result<Vec<Overfitting>, AuditError> {
     let target = Reference {
         name: "target".to_owned(),
         outputs: Some(target.clone()),
-        scores: None,
+        signals: parts.signals.clone(),
         inside: parts.members.clone(),
     };
     let is_mixed = |model: &&Reference| model.inside.contains(&true) && model.inside.contains(&false);
@@ -311,7 +311,7 @@ fn unused(columns: &[String]) -> Option<String> {
         several => format!(" and {} more", several - 1),
     };
     Some(format!(
-        "nothing uses the column {first:?}{more}: if it should count, see how columns are named, or give it as a group or a feature"
+        "nothing uses the column {first:?}{more}: if it matters, rename it as documented, or give it as a group or a feature"
     ))
 }
 
@@ -331,8 +331,8 @@ fn unequal_users(study: &Study) -> Option<String> {
     let least = effective(true).min(effective(false));
     (least < FEWEST_USERS).then(|| {
         format!(
-            "a few users hold most records, so these weigh as much as {least:.0} users with equal numbers: intervals of records \
-             may be too narrow; read the figures by user"
+            "a few users hold most records, so the effective number of users is only {least:.0}: intervals over records may be \
+             too narrow; use the figures by user"
         )
     })
 }
@@ -362,7 +362,7 @@ fn warn_of_few(performance: &Performance, warnings: &mut Vec<String>) {
         performance.rates.iter().filter(|rate| rate.tpr.is_none()).map(|rate| rate.fpr.to_string()).collect();
     if !missing.is_empty() {
         warnings.push(format!(
-            "{} non-members are too few for the false-positive rate {}: fewer than 10 false positives would be expected",
+            "{} non-members are too few for a false-positive rate of {}: fewer than 10 false positives are expected",
             performance.non_members,
             missing.join(", ")
         ));

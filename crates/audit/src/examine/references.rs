@@ -3,7 +3,7 @@
 use crate::baseline::coin_pairs;
 use crate::rank::{fractional_ranks, mann_whitney};
 use crate::signal::each_row;
-use crate::{Draw, Outputs, Reference, Study};
+use crate::{Draw, Outputs, Reference, SCORE, Signals, Study};
 use reticent_core::special::normal_tail_quantile;
 use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ fn mask(study: &Study, units: &[Vec<usize>], reference: &Reference) -> Option<St
     (by_chance(table) < level).then(|| {
         let [both, only, target, neither] = table;
         format!(
-            "{name} was trained on {both} of the target's {} members and on {only} of {} others, which does not happen by chance",
+            "{name} was trained on {both} of the target's {} members and on {only} of {} others, which is too close to be chance",
             both + target,
             only + neither
         )
@@ -126,15 +126,18 @@ fn foreseen(study: &Study, units: &[Vec<usize>]) -> Option<String> {
     if matches!(parts.draw, Draw::Undeclared | Draw::Runs(_)) {
         return None;
     }
-    let all: Vec<(&str, Vec<f64>)> = parts
-        .references
-        .iter()
-        .map(|reference| (reference.name.as_str(), own_scores(study, reference)))
-        .collect();
+    let usual = parts.references.iter().map(|r| (r.name.as_str(), own_scores(study, r)));
+    let mut all: Vec<(&str, Vec<f64>)> = usual.collect();
     let mut mean = vec![0.0; study.len()];
     for (_, scores) in &all {
         // By rank, since references may score on scales of their own.
         fractional_ranks(scores).iter().zip(&mut mean).for_each(|(rank, mean)| *mean += rank);
+    }
+    // Every other signal that an attack may use is looked at too, value by value.
+    for reference in &parts.references {
+        let others = reference.signals.iter().filter(|(name, _)| *name != SCORE);
+        let columns = others.flat_map(|(_, values)| (0..values.width()).map(|at| values.column(at)));
+        all.extend(columns.map(|column| (reference.name.as_str(), column)));
     }
     let least = normal_tail_quantile(LEVEL / 2.0 / (all.len() + 1) as f64);
     let pairs = coin_pairs(study);
@@ -148,14 +151,14 @@ fn foreseen(study: &Study, units: &[Vec<usize>]) -> Option<String> {
     let everyone = ("the mean of the reference models", mean);
     let (name, _) = all.iter().chain([&everyone]).find(|(_, scores)| is_telling(scores))?;
     Some(format!(
-        "the scores of {name}, by themselves, tell the target's members from others, which coins would not have let them"
+        "the scores of {name} alone distinguish the target's members, which is impossible if members were drawn by coin flips"
     ))
 }
 
 /// A score of every record by one reference: its own, or the probability of the label.
 fn own_scores(study: &Study, reference: &Reference) -> Vec<f64> {
-    match (&reference.outputs, &reference.scores) {
-        (_, Some(scores)) => scores.clone(),
+    match (&reference.outputs, reference.signals.score()) {
+        (_, Some(scores)) => scores.to_vec(),
         (Some(outputs), None) => {
             let labels = study.parts().labels.as_deref();
             let mut scores = vec![0.0; outputs.len()];
@@ -192,11 +195,11 @@ fn copy(study: &Study) -> Option<String> {
     let parts = study.parts();
     let step = study.len().div_ceil(COMPARED).max(1);
     let records: Vec<usize> = (0..study.len()).step_by(step).collect();
-    let target = said(parts.target.as_ref(), parts.scores.as_deref(), &records);
+    let target = said(parts.target.as_ref(), &parts.signals, &records);
     let models: Vec<(&Reference, Vec<Vec<f64>>)> = parts
         .references
         .iter()
-        .map(|reference| (reference, said(reference.outputs.as_ref(), reference.scores.as_deref(), &records)))
+        .map(|reference| (reference, said(reference.outputs.as_ref(), &reference.signals, &records)))
         .collect();
     let mut usual: Vec<f64> = (0..models.len())
         .flat_map(|first| (first + 1..models.len()).map(move |second| (first, second)))
@@ -215,9 +218,10 @@ fn copy(study: &Study) -> Option<String> {
     Some(format!("{} gives the same outputs as the target", found.name))
 }
 
-/// What a model said about some records: probabilities, or a score.
-fn said(outputs: Option<&Outputs>, scores: Option<&[f64]>, records: &[usize]) -> Vec<Vec<f64>> {
-    match (outputs, scores) {
+/// What a model said about some records: probabilities, or else its score or its first signal.
+fn said(outputs: Option<&Outputs>, signals: &Signals, records: &[usize]) -> Vec<Vec<f64>> {
+    let first = || signals.iter().next().map(|(_, values)| values);
+    match (outputs, signals.get(SCORE).or_else(first)) {
         (Some(outputs), _) => {
             let mut all = Vec::with_capacity(records.len());
             // Where nothing is at stake but equality, any label does.
@@ -228,7 +232,10 @@ fn said(outputs: Option<&Outputs>, scores: Option<&[f64]>, records: &[usize]) ->
             });
             all
         }
-        (None, Some(scores)) => records.iter().map(|record| vec![scores[*record]]).collect(),
+        (None, Some(signal)) => {
+            let some = signal.some(records);
+            some.values().chunks_exact(some.width()).map(<[f64]>::to_vec).collect()
+        }
         (None, None) => Vec::new(),
     }
 }

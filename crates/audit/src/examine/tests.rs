@@ -1,6 +1,7 @@
 use super::*;
-use crate::bound::Method;
-use crate::{Features, Game, Outputs, OutputsKind, StudyParts};
+use crate::attacks::{LIRA_ONLINE, QUANTILE_REGRESSION, STANDARD, YEOM_LOSS};
+use crate::bound::BoundMethod;
+use crate::{Features, Game, Outputs, OutputsKind, Signals, StudyParts};
 use reticent_data::keyed_hash;
 
 /// A number from 0 to 1.
@@ -11,7 +12,11 @@ fn uniform(place: usize, what: &str) -> f64 {
 fn settings() -> ExamineSettings {
     ExamineSettings {
         metrics: MetricSettings::default(),
-        bound: Some((Method::OneRun, BoundSettings { fresh: Some(11), ..BoundSettings::new(1e-5, "t") })),
+        bound: Some((
+            BoundMethod::OneRun,
+            BoundSettings { fresh: Some(11), ..BoundSettings::new(1e-5, "t") },
+        )),
+        registry: Registry::standard(),
         attacks: None,
         attack: AttackSettings::default(),
         worst: 5,
@@ -22,9 +27,9 @@ fn settings() -> ExamineSettings {
 
 #[test]
 fn a_missing_baseline_is_a_warning_only_where_one_is_expected() {
-    let scores = (0..40).map(|record| uniform(record, "s")).collect();
+    let signals = Signals::of_scores((0..40).map(|record| uniform(record, "s")).collect());
     let members = (0..40).map(|record| record % 2 == 0).collect();
-    let study = Study::new(StudyParts { members, scores: Some(scores), ..StudyParts::default() }).unwrap();
+    let study = Study::new(StudyParts { members, signals, ..StudyParts::default() }).unwrap();
     for expects_baseline in [true, false] {
         let found = examine(&study, &ExamineSettings { expects_baseline, ..settings() }, &|_| {}).unwrap();
         assert!(found.findings.baseline.performance.is_none());
@@ -36,10 +41,10 @@ fn a_missing_baseline_is_a_warning_only_where_one_is_expected() {
 #[test]
 fn what_needs_references_cannot_run_without() {
     let mut parts = parts(400, 1.0, 0.0);
-    parts.scores = Some((0..400).map(|record| uniform(record, "s")).collect());
+    parts.signals = Signals::of_scores((0..400).map(|record| uniform(record, "s")).collect());
     let study = Study::new(parts).unwrap();
     let bare = study.without_references();
-    for attack in Attack::ALL {
+    for attack in STANDARD {
         assert!(attack.can_run(&study).is_ok(), "{}", attack.name());
         assert_eq!(attack.can_run(&bare).is_err(), attack.needs_references(), "{}", attack.name());
     }
@@ -65,7 +70,7 @@ fn parts(records: usize, gap: f64, shift: f64) -> StudyParts {
                 })
                 .collect();
             let outputs = said(&inside, &format!("reference {reference}"));
-            Reference { name: format!("reference {reference}"), outputs, scores: None, inside }
+            Reference { name: format!("reference {reference}"), outputs, signals: Signals::none(), inside }
         })
         .collect();
     StudyParts {
@@ -85,13 +90,13 @@ fn the_headline_is_chosen_beforehand_and_alone_has_a_bound() {
     let study = Study::new(parts(600, 1.5, 0.0)).unwrap();
     let found = examine(&study, &settings(), &|_| {}).unwrap();
     let findings = &found.findings;
-    assert!(findings.headline_chosen.contains("4 reference models played the target"), "{findings:?}");
+    assert!(findings.headline_chosen.contains("4 reference models stood in for the target"), "{findings:?}");
     assert!(findings.auc > 0.9, "{}", findings.auc);
     assert!(findings.epsilon_lower.as_ref().unwrap().value > 1.0);
     let bounded: Vec<&str> =
         findings.attacks.iter().filter(|a| a.epsilon_lower.is_some()).map(|a| a.name.as_str()).collect();
     assert_eq!(bounded, [findings.headline.as_str()]);
-    assert_eq!(findings.attacks.len() + findings.not_run.len(), Attack::ALL.len());
+    assert_eq!(findings.attacks.len() + findings.not_run.len(), STANDARD.len());
     assert_eq!(findings.baseline.shift, Some(false));
     assert!(findings.users.is_none());
     assert_eq!(findings.records.as_ref().unwrap().worst.len(), 5);
@@ -121,7 +126,7 @@ fn coins_of_users_are_guessed_by_user() {
         let users: Vec<usize> = (0..2000).map(|record| record / 10).collect();
         let study = Study::new(StudyParts {
             members: users.iter().map(|user| coin(*user)).collect(),
-            scores: Some(
+            signals: Signals::of_scores(
                 users.iter().enumerate().map(|(r, u)| level(*u) + 0.1 * uniform(r, "own")).collect(),
             ),
             users: Some(users.iter().map(ToString::to_string).collect()),
@@ -130,7 +135,7 @@ fn coins_of_users_are_guessed_by_user() {
         });
         let found = examine(&study.unwrap(), &settings(), &|_| {}).unwrap().findings.epsilon_lower.unwrap();
         assert_eq!(found.counts["randomised"], 200);
-        assert_eq!((found.unit, found.unit_records), (Unit::User, 10));
+        assert_eq!((found.unit, found.unit_records), (AuditUnit::User, 10));
         claims += usize::from(found.value > 0.0);
     }
     assert!(claims <= 8, "{claims} of 60");
@@ -168,7 +173,7 @@ fn references_that_tell_members_are_not_used() {
 #[test]
 fn an_attack_that_sees_members_proves_nothing() {
     let study = Study::new(parts(400, 2.0, 0.0)).unwrap();
-    let asked = ExamineSettings { attacks: Some(vec![Attack::QuantileRegression]), ..settings() };
+    let asked = ExamineSettings { attacks: Some(vec![QUANTILE_REGRESSION]), ..settings() };
     let findings = examine(&study, &asked, &|_| {}).unwrap().findings;
     assert_eq!(findings.headline, "quantile-regression");
     assert!(findings.epsilon_lower.is_none());
@@ -180,10 +185,11 @@ fn attacks_by_name_must_be_possible_and_tables_must_have_records() {
     let mut without = parts(50, 1.0, 0.0);
     without.references.clear();
     let study = Study::new(without).unwrap();
-    let asked = ExamineSettings { attacks: Some(vec![Attack::LiraOnline]), ..settings() };
+    let asked = ExamineSettings { attacks: Some(vec![LIRA_ONLINE]), ..settings() };
     let line = examine(&study, &asked, &|_| {}).unwrap_err().to_string();
     assert!(line.contains("lira-online") && line.contains("reference"), "{line}");
-    let empty = Study::new(StudyParts { scores: Some(Vec::new()), ..StudyParts::default() }).unwrap();
+    let empty =
+        Study::new(StudyParts { signals: Signals::of_scores(Vec::new()), ..StudyParts::default() }).unwrap();
     assert!(examine(&empty, &settings(), &|_| {}).is_err());
     let none = ExamineSettings { attacks: Some(Vec::new()), ..settings() };
     assert!(examine(&study, &none, &|_| {}).is_err());
@@ -195,7 +201,7 @@ fn a_table_without_a_declared_draw_gets_rates_and_no_bound() {
     let findings = examine(&study, &settings(), &|_| {}).unwrap().findings;
     assert!(findings.epsilon_lower.is_none() && findings.auc > 0.9);
     assert!(
-        findings.warnings.iter().any(|warning| warning.contains("nobody declared how members were drawn"))
+        findings.warnings.iter().any(|warning| warning.contains("it is not declared how members were drawn"))
     );
 }
 
@@ -207,7 +213,7 @@ fn references_that_know_the_target_are_used_by_nothing() {
     let poison: [(&str, Mask); 3] = [
         ("exactly the target's members", |members| members.to_vec()),
         ("exactly the records that the target was not", |members| members.iter().map(|m| !m).collect()),
-        ("does not happen by chance", |members| {
+        ("too close to be chance", |members| {
             members.iter().enumerate().map(|(r, m)| *m ^ (uniform(r, "leak") < 0.3)).collect()
         }),
     ];
@@ -220,7 +226,7 @@ fn references_that_know_the_target_are_used_by_nothing() {
         assert!(findings.attacks.iter().all(|attack| !attack.threat.knowledge.contains("models")));
         let lira = findings.not_run.iter().find(|other| other.name == "lira-online").unwrap();
         assert!(lira.reason.contains(words), "{}", lira.reason);
-        let by_name = ExamineSettings { attacks: Some(vec![Attack::LiraOnline]), ..settings() };
+        let by_name = ExamineSettings { attacks: Some(vec![LIRA_ONLINE]), ..settings() };
         assert!(examine(&study, &by_name, &|_| {}).unwrap_err().to_string().contains(words));
     }
     // Its outputs under a mask that says nothing, to the precision of a table with few digits.
@@ -259,8 +265,9 @@ fn pairs_and_fixed_halves_are_bounded_under_replace_one() {
         let members: Vec<bool> = (0..1200).map(coin).collect();
         let score =
             |(record, member): (usize, &bool)| uniform(record, "own") + if *member { gap } else { 0.0 };
-        let scores = Some(members.iter().enumerate().map(score).collect());
-        let study = Study::new(StudyParts { members, scores, draw, pairs, ..StudyParts::default() }).unwrap();
+        let signals = Signals::of_scores(members.iter().enumerate().map(score).collect());
+        let study =
+            Study::new(StudyParts { members, signals, draw, pairs, ..StudyParts::default() }).unwrap();
         let found = examine(&study, &settings(), &|_| {}).unwrap().findings;
         found.epsilon_lower.ok_or_else(|| found.warnings.join(" "))
     };
@@ -275,7 +282,7 @@ fn pairs_and_fixed_halves_are_bounded_under_replace_one() {
     }
     assert!(bound(0.9, Draw::Pairs, None).unwrap_err().contains("column `pair`"));
     let odd = Some((0..1200).map(|record| (record / 3).to_string()).collect());
-    assert!(bound(0.9, Draw::Pairs, odd).unwrap_err().contains("400 of 400 pairs are none"));
+    assert!(bound(0.9, Draw::Pairs, odd).unwrap_err().contains("400 of 400 pairs are invalid"));
     // One pair of two that were both put in, or both left out: the refusal names neither.
     let mut crossed = names().unwrap();
     (crossed[0], crossed[1], crossed[2], crossed[3]) =
@@ -292,7 +299,7 @@ fn pairs_and_fixed_halves_are_bounded_under_replace_one() {
     assert!(why.contains("2 of 600 pairs") || why.contains("2 of 601 pairs"), "{why}");
     assert!(!why.contains("carol") && !why.contains("members:"), "{why}");
     // Records that are runs of their own are no coins of one run, and the other way round.
-    assert!(bound(0.9, Draw::Runs(Game::RUNS), None).unwrap_err().contains("runs of their own"));
+    assert!(bound(0.9, Draw::Runs(Game::RUNS), None).unwrap_err().contains("separate training runs"));
 }
 
 /// A number of members that the declared coins do not give refutes them.
@@ -328,7 +335,7 @@ fn a_headline_that_was_asked_for_is_said_to_be() {
         examine(&study, &ExamineSettings { attacks, ..settings() }, &|_| {}).unwrap().findings.headline_choice
     };
     assert_eq!(chosen(None), HeadlineChoice::Rule);
-    assert_eq!(chosen(Some(vec![Attack::YeomLoss])), HeadlineChoice::Name);
+    assert_eq!(chosen(Some(vec![YEOM_LOSS])), HeadlineChoice::Name);
 }
 
 /// A column of names, or a rare group, would say of single records whether they were members.
@@ -457,7 +464,7 @@ fn coins_of_pairs_are_judged_within_pairs() {
         let score =
             |(record, member): (usize, &bool)| uniform(record, "own") + if *member { 0.9 } else { 0.0 };
         let study = Study::new(StudyParts {
-            scores: Some(members.iter().enumerate().map(score).collect()),
+            signals: Signals::of_scores(members.iter().enumerate().map(score).collect()),
             features: Some(Features { columns: 1, values }),
             pairs: Some((0..800).map(|record| (record / 2).to_string()).collect()),
             draw: Draw::Pairs,
@@ -490,12 +497,12 @@ fn fixed_numbers_are_matched_by_fresh_bits() {
         let mut members = vec![false; 600];
         order[..300].iter().for_each(|record| members[*record] = true);
         let hash = |record: u64| (keyed_hash("t: matched", &record.to_le_bytes()) >> 11) as f64;
-        let scores = Some((0..600).map(hash).collect());
+        let signals = Signals::of_scores((0..600).map(hash).collect());
         let study =
-            Study::new(StudyParts { members, scores, draw: Draw::Fixed, ..StudyParts::default() }).unwrap();
+            Study::new(StudyParts { members, signals, draw: Draw::Fixed, ..StudyParts::default() }).unwrap();
         let bound = |fresh| {
             let bound = BoundSettings { fresh, ..BoundSettings::new(0.0, "t") };
-            let own = ExamineSettings { bound: Some((Method::OneRun, bound)), ..settings() };
+            let own = ExamineSettings { bound: Some((BoundMethod::OneRun, bound)), ..settings() };
             examine(&study, &own, &|_| {}).unwrap().findings
         };
         claims += usize::from(bound(Some(run)).epsilon_lower.unwrap().value > 0.0);
@@ -518,10 +525,10 @@ fn references_that_foresee_members_are_used_by_nothing() {
             uniform(record, &format!("own {place}")) + if *member { 0.2 } else { 0.0 }
         };
         reference.outputs = None;
-        reference.scores = Some(members.iter().enumerate().map(score).collect());
+        reference.signals = Signals::of_scores(members.iter().enumerate().map(score).collect());
     }
     let why = references::telling(&Study::new(told.clone()).unwrap()).unwrap();
-    assert!(why.contains("by themselves"), "{why}");
+    assert!(why.contains("alone distinguish"), "{why}");
     // Where nobody declared coins, records may differ by themselves.
     told.draw = Draw::Undeclared;
     assert_eq!(references::telling(&Study::new(told).unwrap()), None);
@@ -542,7 +549,7 @@ fn true_draws_are_hardly_ever_refuted() {
             let values = (0..600).map(|place| uniform(place, &format!("values {run}")) as f32).collect();
             let study = Study::new(StudyParts {
                 members: (0..200).map(coin).collect(),
-                scores: Some((0..200).map(|record| uniform(record, "s")).collect()),
+                signals: Signals::of_scores((0..200).map(|record| uniform(record, "s")).collect()),
                 features: Some(Features { columns: 3, values }),
                 pairs: Some((0..200).map(|record| (record / 2).to_string()).collect()),
                 draw,

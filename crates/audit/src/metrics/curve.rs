@@ -1,5 +1,5 @@
 //! The places along the sorted scores that are told to others. A curve with a corner for every record, or a bin for every
-//! score, would tell whoever has the scores who is a member.
+//! score, would reveal membership to anyone who has the scores.
 
 use super::Blocks;
 use crate::findings::RateAt;

@@ -22,7 +22,7 @@ pub(crate) use rates::effective_share;
 pub(crate) use spread::Tally;
 
 use crate::findings::{Estimate, Performance, RateAt};
-use crate::{AuditError, Membership, Unit, interval};
+use crate::{AuditError, AuditUnit, Membership, interval};
 use reticent_core::Confidence;
 
 /// What [`measure`] should say.
@@ -161,7 +161,7 @@ pub(crate) fn measure_dependent(
     let mut cuts = curve::Cuts::new(&blocks, &rates);
     let histogram = histogram::histogram(membership, &mut cuts);
     Ok(Performance {
-        unit: Unit::Record,
+        unit: AuditUnit::Record,
         members: blocks.members,
         non_members: blocks.non_members,
         auc: area::area(&blocks, settings.confidence),

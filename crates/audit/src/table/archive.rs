@@ -1,7 +1,7 @@
 //! An npz archive of whole arrays.
 
 use super::{TableSettings, columns};
-use crate::{AuditError, Features, Outputs, OutputsKind, Reference, Study, StudyParts};
+use crate::{AuditError, Features, Outputs, OutputsKind, Reference, Signals, Study, StudyParts};
 use reticent_data::{Array, NpzFile, Values};
 use std::path::Path;
 
@@ -10,7 +10,7 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     let mut parts = StudyParts { members: flags(&file, &settings.member, 1)?.1, ..StudyParts::default() };
     let records = parts.members.len();
     if has(&file, &settings.score) {
-        parts.scores = Some(numbers(&file, &settings.score, &[records])?);
+        parts.signals = Signals::of_scores(numbers(&file, &settings.score, &[records])?);
     }
     let texts = |name: &str| has(&file, name).then(|| words(&file, name, records)).transpose();
     parts.ids = texts(&settings.id)?.unwrap_or_default();
@@ -64,7 +64,7 @@ pub(super) fn references(file: &NpzFile, records: usize) -> Result<Vec<Reference
         .map(|(place, inside)| Reference {
             name: format!("reference {place}"),
             outputs: None,
-            scores: None,
+            signals: Signals::none(),
             inside: inside.to_vec(),
         })
         .collect();
@@ -81,7 +81,7 @@ pub(super) fn references(file: &NpzFile, records: usize) -> Result<Vec<Reference
     if has(file, "reference_scores") {
         let values = numbers(file, "reference_scores", &[models, records])?;
         for (reference, own) in found.iter_mut().zip(values.chunks_exact(records.max(1))) {
-            reference.scores = Some(own.to_vec());
+            reference.signals = Signals::of_scores(own.to_vec());
         }
     }
     Ok(found)

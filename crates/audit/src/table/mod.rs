@@ -2,7 +2,7 @@
 //!
 //! A CSV or Parquet table has a row per record: `member` (0 or 1, true or false) and `score`, or `probability_0`,
 //! `probability_1`, … or `logit_0`, … per class. Optional: `id`, `label` (a class number, or text that is numbered in sorted
-//! order), `user`, `drawn` (the probability with which every record was put in by a coin of its own), `pair`, `feature_…`, and per
+//! order), `user`, `drawn` (the probability with which every record was included by its own coin flip), `pair`, `feature_…`, and per
 //! reference model K its score `reference_K` and `reference_K_in`, whether it was
 //! trained on the record.
 //!
@@ -37,7 +37,7 @@ pub struct TableSettings {
     pub label: String,
     /// The column that says whose record it is.
     pub user: String,
-    /// The column of the probability with which each record was put in by a coin of its own.
+    /// The column of the probability with which each record was included by its own coin flip.
     pub drawn: String,
     /// The column that says which pair a record belongs to.
     pub pair: String,

@@ -1,8 +1,8 @@
 //! Reference models from a second file, matched by the names of the records.
 
 use super::{archive, columns, is_archive};
-use crate::{AuditError, Outputs, OutputsKind, Reference, Study};
-use reticent_data::{NpzFile, TableFile};
+use crate::{AuditError, Outputs, OutputsKind, Reference, Signals, Study};
+use reticent_data::{NpzFile, open_table};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -42,8 +42,8 @@ fn from_archive(path: &Path, places: &BTreeMap<&str, usize>) -> Result<Vec<Refer
         let mut found = archive::references(&file, records)?;
         for reference in &mut found {
             reference.inside = order.iter().map(|at| reference.inside[*at]).collect();
-            reference.scores = reference.scores.take().map(|s| order.iter().map(|at| s[*at]).collect());
-            reference.outputs = reference.outputs.take().map(|o| reordered(&o, &order)).transpose()?;
+            reference.signals = reference.signals.some(&order);
+            reference.outputs = reference.outputs.take().map(|outputs| outputs.some(&order));
         }
         found
     } else {
@@ -56,11 +56,6 @@ fn from_archive(path: &Path, places: &BTreeMap<&str, usize>) -> Result<Vec<Refer
     Ok(found)
 }
 
-fn reordered(outputs: &Outputs, order: &[usize]) -> Result<Outputs, AuditError> {
-    let values = order.iter().flat_map(|at| outputs.record(*at)).copied().collect();
-    Outputs::new(outputs.kind(), outputs.classes(), values)
-}
-
 /// What is read of one reference.
 #[derive(Default)]
 struct Rows {
@@ -71,7 +66,7 @@ struct Rows {
 }
 
 fn from_rows(path: &Path, places: &BTreeMap<&str, usize>) -> Result<Vec<Reference>, AuditError> {
-    let table = TableFile::open(path)?;
+    let table = open_table(path)?;
     let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     let outputs = columns::output_columns(&path.display().to_string(), &names)?;
     let scored = outputs.is_none() || names.iter().any(|name| name == "score");
@@ -123,7 +118,10 @@ fn reference(
         .transpose()?;
     Ok(Reference {
         outputs,
-        scores: scored.then(|| order.iter().map(|at| rows.scores[*at]).collect()),
+        signals: match scored {
+            true => Signals::of_scores(order.iter().map(|at| rows.scores[*at]).collect()),
+            false => Signals::none(),
+        },
         inside: order.iter().map(|at| rows.inside[*at]).collect(),
         name,
     })

@@ -2,8 +2,8 @@
 
 use super::{TableSettings, columns, unknown};
 use crate::encode::encode;
-use crate::{AuditError, Features, Reference, Study, StudyParts};
-use reticent_data::{TableFile, closest};
+use crate::{AuditError, Features, Reference, Signals, Study, StudyParts};
+use reticent_data::{closest, open_table};
 use std::path::Path;
 
 /// Where each wanted column stands among those that are read.
@@ -27,7 +27,7 @@ struct ReferencePlaces {
 }
 
 pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, AuditError> {
-    let table = TableFile::open(path)?;
+    let table = open_table(path)?;
     let file = path.display().to_string();
     let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     let has = |name: &str| names.iter().any(|known| known == name);
@@ -99,7 +99,7 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
         Ok::<(), AuditError>(())
     })?;
     parts.ids = ids;
-    parts.scores = score.map(|_| scores);
+    parts.signals = score.map_or_else(Signals::none, |_| Signals::of_scores(scores));
     parts.labels = label.map(|_| columns::classes(&labels));
     parts.users = user.map(|_| users);
     parts.pairs = pair.map(|_| pairs);
@@ -110,7 +110,7 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
     let reference = |(places, (scores, inside)): (ReferencePlaces, _)| Reference {
         name: places.name,
         outputs: None,
-        scores: Some(scores),
+        signals: Signals::of_scores(scores),
         inside,
     };
     parts.references = references.into_iter().zip(reference_values).map(reference).collect();

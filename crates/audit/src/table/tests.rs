@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Attack, AttackSettings, OutputsKind};
+use crate::attacks::{GIVEN_SCORE, Registry};
+use crate::{AttackSettings, OutputsKind};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -31,9 +32,9 @@ fn the_least_table() {
     let folder = Folder::new();
     let study = folder.read("score,member\n0.5,1\n-2,0\n3e-1,TRUE\n").unwrap();
     assert_eq!(study.parts().members, [true, false, true]);
-    assert_eq!(study.parts().scores.as_deref(), Some(&[0.5, -2.0, 0.3][..]));
+    assert_eq!(study.parts().signals.score(), Some(&[0.5, -2.0, 0.3][..]));
     assert_eq!(study.parts().ids, ["0", "1", "2"]);
-    assert_eq!(Attack::by_evidence(&study), Attack::GivenScore);
+    assert_eq!(Registry::standard().by_evidence(&study), Some(GIVEN_SCORE));
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn all_columns() {
     assert_eq!(parts.target.as_ref().unwrap().kind(), OutputsKind::Probabilities);
     assert_eq!(parts.target.as_ref().unwrap().record(1), [0.2, 0.8]);
     assert_eq!(parts.references[0].inside, [false, true]);
-    assert_eq!(parts.references[0].scores.as_deref(), Some(&[1.5, 2.5][..]));
+    assert_eq!(parts.references[0].signals.score(), Some(&[1.5, 2.5][..]));
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn long_references_are_matched_by_id() {
         add("reference,id,in,score\nr,c,0,30\nr,a,1,10\nr,b,0,20\ns,a,0,1\ns,b,0,2\ns,c,1,3\n").unwrap();
     let references = &good.parts().references;
     assert_eq!(references.len(), 2);
-    assert_eq!(references[0].scores.as_deref(), Some(&[10.0, 20.0, 30.0][..]));
+    assert_eq!(references[0].signals.score(), Some(&[10.0, 20.0, 30.0][..]));
     assert_eq!(references[0].inside, [true, false, false]);
     let refusal = |text: &str| add(text).unwrap_err().to_string();
     let message = refusal("reference,id,in,score\nr,a,1,1\nr,b,0,1\nr,z,0,1\nr,y,0,1\n");
@@ -233,11 +234,11 @@ fn archives() {
 fn scores_are_written_and_read_back() {
     let folder = Folder::new();
     let study = folder.read("id,score,member\na,0.1,1\nb,2,0\n").unwrap();
-    let found = Attack::GivenScore.run(&study, &AttackSettings::default()).unwrap();
+    let found = GIVEN_SCORE.run(&study, &AttackSettings::default()).unwrap();
     let path = folder.0.path().join("out.csv");
     write_scores(&path, &study, &[("given-score", &found.scores)]).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap().trim(), "id,member,given-score\na,1,0.1\nb,0,2.0");
     let settings = TableSettings { score: "given-score".to_owned(), ..TableSettings::default() };
-    assert_eq!(read_scores(&path, &settings).unwrap().parts().scores, study.parts().scores);
+    assert_eq!(read_scores(&path, &settings).unwrap().parts().signals, study.parts().signals);
     assert!(write_scores(&path, &study, &[("short", &[1.0])]).is_err());
 }

@@ -1,21 +1,23 @@
 //! `account tradeoff`: what an attacker can achieve.
 
 use super::words;
-use crate::digits::{self, Side};
+use crate::digits::{self, RoundingSide};
 use crate::text::aligned;
-use reticent::curator::account::{Answered, Rates};
-use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
+use reticent::curator::account::{AccountAnswer, Rates};
+use reticent::report::plot::{Axis, Chart, Labels, Line, Stroke};
 use std::path::Path;
 
 /// Misses at rates of false alarms.
-pub(super) fn tradeoff(found: &Rates, answered: &Answered, plot: Option<&Path>) -> String {
+pub(super) fn tradeoff(found: &Rates, answered: &AccountAnswer, plot: Option<&Path>) -> String {
     let mut lines: Vec<(String, String)> = found
         .fpr
         .iter()
         .zip(&found.fnr)
         .map(|(fpr, fnr)| {
-            let (least, most) =
-                (digits::significant(*fnr, 4, Side::Down), digits::significant(1.0 - fnr, 4, Side::Up));
+            let (least, most) = (
+                digits::significant(*fnr, 4, RoundingSide::Down),
+                digits::significant(1.0 - fnr, 4, RoundingSide::Up),
+            );
             let text = format!("fnr at least {least} (an attack finds at most {most} of the records)");
             (format!("fpr = {}", digits::exactly(*fpr)), text)
         })
@@ -29,7 +31,7 @@ pub(super) fn tradeoff(found: &Rates, answered: &Answered, plot: Option<&Path>) 
 }
 
 /// The whole curve, with the line of perfect privacy.
-pub(super) fn chart(found: &Rates, answered: &Answered) -> Chart {
+pub(super) fn chart(found: &Rates, answered: &AccountAnswer) -> Chart {
     let marks = found.fpr.iter().copied().zip(found.fnr.iter().copied()).collect();
     Chart {
         title: "What an attacker can achieve".to_owned(),
@@ -38,7 +40,7 @@ pub(super) fn chart(found: &Rates, answered: &Answered) -> Chart {
         y: Axis::unit("false-negative rate (records missed)"),
         labels: Labels::Corner,
         curves: vec![
-            Curve {
+            Line {
                 label: "no attack is below this line".to_owned(),
                 value: String::new(),
                 stroke: Stroke::Solid(0),
@@ -46,7 +48,7 @@ pub(super) fn chart(found: &Rates, answered: &Answered) -> Chart {
                 marks,
                 fill: false,
             },
-            Curve {
+            Line {
                 label: "perfect privacy: guessing".to_owned(),
                 value: String::new(),
                 stroke: Stroke::Guide,

@@ -1,12 +1,12 @@
 //! `account rdp`: the Rényi curve of everything together.
 
 use super::words;
-use crate::digits::{self, Side};
+use crate::digits::{self, RoundingSide};
 use crate::text::aligned;
-use reticent::curator::account::{Answered, Converted, Divergences};
+use reticent::curator::account::{AccountAnswer, Converted, Divergences};
 
 /// Divergences at orders, and ε at the best of all orders.
-pub(super) fn rdp(found: &Divergences, answered: &Answered) -> String {
+pub(super) fn rdp(found: &Divergences, answered: &AccountAnswer) -> String {
     let mut lines: Vec<(String, String)> = found
         .orders
         .iter()
@@ -24,5 +24,6 @@ pub(super) fn rdp(found: &Divergences, answered: &Answered) -> String {
 }
 
 fn divergence(value: Option<f64>) -> String {
-    value.map_or_else(|| "no finite bound".to_owned(), |value| digits::significant(value, 7, Side::Up))
+    value
+        .map_or_else(|| "no finite bound".to_owned(), |value| digits::significant(value, 7, RoundingSide::Up))
 }

@@ -4,10 +4,10 @@ use super::words;
 use crate::digits;
 use crate::text::aligned;
 use reticent::core::Neighboring;
-use reticent::curator::account::{Answered, GroupClaim, GroupDivergence};
+use reticent::curator::account::{AccountAnswer, GroupClaim, GroupDivergence};
 
 /// The (ε, δ) that a group is promised.
-pub(super) fn claim(found: &GroupClaim, answered: &Answered) -> String {
+pub(super) fn claim(found: &GroupClaim, answered: &AccountAnswer) -> String {
     let (epsilon, size) = (digits::spent(found.epsilon), found.size);
     let (headline, how) = match (found.lower, found.upper) {
         (Some(lower), Some(upper)) => {
@@ -25,13 +25,13 @@ pub(super) fn claim(found: &GroupClaim, answered: &Answered) -> String {
 }
 
 /// The divergence that a group is promised.
-pub(super) fn divergence(found: &GroupDivergence, answered: &Answered) -> String {
+pub(super) fn divergence(found: &GroupDivergence, answered: &AccountAnswer) -> String {
     let (divergence, order) = (digits::spent(found.rdp), digits::exactly(found.order));
     let headline = format!("rdp = {divergence} at order {order} for a group of {}", found.size);
     told(answered, &headline, format!("Rényi group privacy, for {}", found.doubled), found.neighboring)
 }
 
-fn told(answered: &Answered, headline: &str, how: String, neighboring: Neighboring) -> String {
+fn told(answered: &AccountAnswer, headline: &str, how: String, neighboring: Neighboring) -> String {
     let lines = [
         ("by".to_owned(), how),
         ("neighboring".to_owned(), words::relation(neighboring)),

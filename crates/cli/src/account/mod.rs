@@ -6,6 +6,7 @@
 //! | `bound` | epsilon, delta |
 //! | `solve` | noise, steps, rate |
 //! | `curve` | rdp |
+//! | `formula` | closed formulas of the textbooks |
 //! | `attack` | tradeoff |
 //! | `group`, `outcome`, `posterior`, `compare`, `statement` | those questions |
 //! | `words`, `warn` | text |
@@ -14,6 +15,7 @@ mod attack;
 mod bound;
 mod compare;
 mod curve;
+mod formula;
 mod group;
 mod outcome;
 mod posterior;
@@ -25,41 +27,45 @@ mod warn;
 mod words;
 
 use crate::Output;
-use crate::args::account::Question;
-use crate::bar::Bar;
+use crate::args::account::{Question, Request};
+use crate::bar;
 use crate::fail::Fail;
 use crate::file;
+use crate::screen;
 use crate::text::json_line;
 use request::Asked;
-use reticent::curator::account::{Answered, Comparison, Found};
-use reticent::curator::watch::Activity;
+use reticent::curator::account::{AccountAnswer, AccountResult, AccountantComparison};
 use reticent::report::plot::Chart;
 use std::mem::take;
 use std::path::Path;
 use typed::Typed;
 
-/// What an answer takes its time for.
+/// The progress label of a question.
 fn stage(question: &Question) -> &'static str {
     match question {
-        Question::Noise(_) => "looking for the least noise multiplier; each try is bracketed from both sides",
-        Question::Steps(_) => "looking for the most steps; each try is bracketed from both sides",
-        Question::Rate(_) => "looking for the largest sampling rate; each try is bracketed from both sides",
-        Question::Compare(_) => "adding up by every accountant",
-        _ => "adding up the events, from both sides",
+        Question::Noise(_) => "searching for the smallest noise multiplier",
+        Question::Steps(_) => "searching for the largest number of steps",
+        Question::Rate(_) => "searching for the largest sampling rate",
+        Question::Compare(_) => "composing the events with every accountant",
+        _ => "composing the events",
     }
 }
 
-/// Answers one question.
-pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
+/// Answers one question, or evaluates one formula.
+pub(crate) fn run(request: &Request, progress: bool) -> Result<Output, Fail> {
+    let question = match request {
+        Request::Question(question) => question,
+        Request::Formula { formula } => return formula::run(formula),
+    };
     let (mut answered, plot, json) = answered(question, progress)?;
     let warnings = warn::lines(&take(&mut answered.warnings));
-    let stdout = if json { json_line(&answered)? } else { text(&answered, plot) };
+    let stdout = if json { json_line(&answered)? } else { screen::present(&text(&answered, plot)) };
     Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// The answer to one question, its picture drawn where one is asked for; where that is, and whether JSON is asked for.
-fn answered(question: &Question, progress: bool) -> Result<(Answered, Option<&Path>, bool), Fail> {
-    let line = Bar::stage(progress);
+fn answered(question: &Question, progress: bool) -> Result<(AccountAnswer, Option<&Path>, bool), Fail> {
+    let line = bar::stage(progress);
     line.say(stage(question));
     let mut typed = Typed::default();
     let Asked { account, plot, json } = request::read(question, &mut typed)?;
@@ -71,39 +77,42 @@ fn answered(question: &Question, progress: bool) -> Result<(Answered, Option<&Pa
 }
 
 /// The comparison of all accountants that a question asks for, its picture drawn, and what to mind about it.
-pub(crate) fn compared(question: &Question) -> Result<Option<(Comparison, String)>, Fail> {
+pub(crate) fn compared(request: &Request) -> Result<Option<(AccountantComparison, String)>, Fail> {
+    let Request::Question(question) = request else { return Ok(None) };
     let (answered, ..) = answered(question, false)?;
     let warnings = warn::lines(&answered.warnings);
     Ok(match answered.found {
-        Found::Compare(found) => Some((found, warnings)),
+        AccountResult::Compare(found) => Some((found, warnings)),
         _ => None,
     })
 }
 
-/// The picture of an answer, where it has one.
-fn chart(answered: &Answered) -> Option<Chart> {
+/// The plot of an answer, if it has one.
+fn chart(answered: &AccountAnswer) -> Option<Chart> {
     match &answered.found {
-        Found::Tradeoff(found) => Some(attack::chart(found, answered)),
-        Found::Posterior(found) => Some(posterior::chart(found)),
-        Found::Compare(found) => found.curves.as_ref().map(|curves| compare::chart(found, curves, answered)),
+        AccountResult::Tradeoff(found) => Some(attack::chart(found, answered)),
+        AccountResult::Posterior(found) => Some(posterior::chart(found)),
+        AccountResult::Compare(found) => {
+            found.curves.as_ref().map(|curves| compare::chart(found, curves, answered))
+        }
         _ => None,
     }
 }
 
 /// The answer in lines.
-fn text(answered: &Answered, plot: Option<&Path>) -> String {
+fn text(answered: &AccountAnswer, plot: Option<&Path>) -> String {
     match &answered.found {
-        Found::Epsilon(found) => bound::epsilon(found, answered),
-        Found::Delta(found) => bound::delta(found, answered),
-        Found::Solved(found) => solve::solved(found, answered),
-        Found::Rdp(found) => curve::rdp(found, answered),
-        Found::Tradeoff(found) => attack::tradeoff(found, answered, plot),
-        Found::Group(found) => group::claim(found, answered),
-        Found::GroupDivergence(found) => group::divergence(found, answered),
-        Found::Outcome(found) => outcome::outcome(found, answered),
-        Found::Posterior(found) => posterior::beliefs(found, answered, plot),
-        Found::Compare(found) => compare::compare(found, answered, plot),
-        Found::Statement(found) => statement::statement(found),
+        AccountResult::Epsilon(found) => bound::epsilon(found, answered),
+        AccountResult::Delta(found) => bound::delta(found, answered),
+        AccountResult::Solved(found) => solve::solved(found, answered),
+        AccountResult::Rdp(found) => curve::rdp(found, answered),
+        AccountResult::Tradeoff(found) => attack::tradeoff(found, answered, plot),
+        AccountResult::Group(found) => group::claim(found, answered),
+        AccountResult::GroupDivergence(found) => group::divergence(found, answered),
+        AccountResult::Outcome(found) => outcome::outcome(found, answered),
+        AccountResult::Posterior(found) => posterior::beliefs(found, answered, plot),
+        AccountResult::Compare(found) => compare::compare(found, answered, plot),
+        AccountResult::Statement(found) => statement::statement(found),
     }
 }
 

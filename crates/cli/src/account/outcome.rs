@@ -3,11 +3,11 @@
 use super::words;
 use crate::digits;
 use crate::text::aligned;
-use reticent::curator::account::{Answered, OutcomeFound, Theorem};
+use reticent::curator::account::{AccountAnswer, OutcomeBounds, Theorem};
 
 /// The range of the probability without the record.
-pub(super) fn outcome(found: &OutcomeFound, answered: &Answered) -> String {
-    let [least, most] = [(found.lower, digits::Side::Down), (found.upper, digits::Side::Up)]
+pub(super) fn outcome(found: &OutcomeBounds, answered: &AccountAnswer) -> String {
+    let [least, most] = [(found.lower, digits::RoundingSide::Down), (found.upper, digits::RoundingSide::Up)]
         .map(|(end, side)| digits::significant(end, 4, side));
     let with = digits::exactly(found.probability);
     let (lower_by, upper_by) = (name(found.lower_by), name(found.upper_by));

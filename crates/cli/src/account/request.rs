@@ -5,7 +5,9 @@ use crate::args::account as args;
 use crate::fail::Fail;
 use crate::file;
 use reticent::core::Neighboring;
-use reticent::curator::account::{Account, Budget, Events, Happened, Question, Sampling, Training};
+use reticent::curator::account::{
+    Account, AccountQuestion, Activity, Events, PrivacyTarget, Sampling, TrainingShorthand,
+};
 use reticent::curator::quantity;
 use std::path::Path;
 
@@ -25,7 +27,7 @@ pub(super) fn read<'a>(arguments: &'a args::Question, typed: &mut Typed) -> Resu
     question.check().map_err(|refusal| typed.fail(refusal))?;
     let mut accountant = None;
     let check_plot = || plot.map_or(Ok(()), |path| file::plot(path).check());
-    let is_comparison = matches!(question, Question::Compare { .. });
+    let is_comparison = matches!(question, AccountQuestion::Compare { .. });
     if !is_comparison {
         check_plot()?;
     }
@@ -36,7 +38,7 @@ pub(super) fn read<'a>(arguments: &'a args::Question, typed: &mut Typed) -> Resu
         check_plot()?;
     }
     let happened = match question {
-        Question::Posterior { epsilon: Some(_), .. } => None,
+        AccountQuestion::Posterior { epsilon: Some(_), .. } => None,
         _ => happened(&ask.source, &question, typed)?,
     };
     Ok(Asked { account: Account { question, happened, accountant }, plot, json: ask.json })
@@ -46,57 +48,58 @@ pub(super) fn read<'a>(arguments: &'a args::Question, typed: &mut Typed) -> Resu
 fn question<'a>(
     arguments: &'a args::Question,
     typed: &mut Typed,
-) -> (Question, &'a args::Ask, Option<&'a Path>) {
+) -> (AccountQuestion, &'a args::Ask, Option<&'a Path>) {
     match arguments {
         args::Question::Epsilon(own) => {
             let delta = delta(&own.delta, typed);
             let width = typed.number("width", own.width.as_deref());
-            (Question::Epsilon { delta, width }, &own.ask, None)
+            (AccountQuestion::Epsilon { delta, width }, &own.ask, None)
         }
         args::Question::Delta(own) => {
             let epsilon = epsilon(&own.epsilon, typed);
             let width = typed.number("width", own.width.as_deref());
-            (Question::Delta { epsilon, width }, &own.ask, None)
+            (AccountQuestion::Delta { epsilon, width }, &own.ask, None)
         }
-        args::Question::Noise(own) => (Question::Noise(budget(own, typed)), &own.ask, None),
-        args::Question::Steps(own) => (Question::Steps(budget(own, typed)), &own.ask, None),
-        args::Question::Rate(own) => (Question::Rate(budget(own, typed)), &own.ask, None),
+        args::Question::Noise(own) => (AccountQuestion::Noise(budget(own, typed)), &own.ask, None),
+        args::Question::Steps(own) => (AccountQuestion::Steps(budget(own, typed)), &own.ask, None),
+        args::Question::Rate(own) => (AccountQuestion::Rate(budget(own, typed)), &own.ask, None),
         args::Question::Rdp(own) => {
             let orders = own.orders.as_deref().map_or_else(Vec::new, |text| typed.list("orders", text));
             let delta = typed.number("delta", own.delta.as_deref());
-            (Question::Rdp { orders, delta }, &own.ask, None)
+            (AccountQuestion::Rdp { orders, delta }, &own.ask, None)
         }
         args::Question::Tradeoff(own) => {
             let fpr = own.fpr.as_deref().map_or_else(Vec::new, |text| typed.list("fpr", text));
-            (Question::Tradeoff { fpr, drawn: own.plot.is_some() }, &own.ask, own.plot.as_deref())
+            (AccountQuestion::Tradeoff { fpr, drawn: own.plot.is_some() }, &own.ask, own.plot.as_deref())
         }
         args::Question::Group(own) => {
             let size = typed.count("size", &own.size);
             let delta = typed.number("delta", own.delta.as_deref());
-            (Question::Group { size, delta }, &own.ask, None)
+            (AccountQuestion::Group { size, delta }, &own.ask, None)
         }
         args::Question::Outcome(own) => {
             let probability = typed.needed("probability", Some(&own.probability), "");
             let delta = typed.number("delta", own.delta.as_deref());
-            (Question::Outcome { probability, delta }, &own.ask, None)
+            (AccountQuestion::Outcome { probability, delta }, &own.ask, None)
         }
         args::Question::Posterior(own) => {
             let prior = typed.list("prior", &own.prior);
             let epsilon = own.epsilon.as_deref().map(|text| typed.each("epsilon", text));
             let delta = typed.number("delta", own.delta.as_deref());
-            let drawn = own.plot.is_some();
-            (Question::Posterior { prior, epsilon, delta, drawn }, &own.ask, own.plot.as_deref())
+            let orders = own.orders.as_deref().map_or_else(Vec::new, |text| typed.list("orders", text));
+            let (drawn, plot) = (own.plot.is_some(), own.plot.as_deref());
+            (AccountQuestion::Posterior { prior, epsilon, delta, orders, drawn }, &own.ask, plot)
         }
         args::Question::Compare(own) => {
             let delta = delta(&own.delta, typed);
             if let Some(path) = &own.plot {
                 typed.shown("curves", "--plot", &path.display().to_string());
             }
-            (Question::Compare { delta, curves: own.plot.is_some() }, &own.ask, own.plot.as_deref())
+            (AccountQuestion::Compare { delta, curves: own.plot.is_some() }, &own.ask, own.plot.as_deref())
         }
         args::Question::Statement(own) => {
             let delta = delta(&own.delta, typed);
-            (Question::Statement { delta, unit: own.unit.clone() }, &own.ask, None)
+            (AccountQuestion::Statement { delta, unit: own.unit.clone() }, &own.ask, None)
         }
     }
 }
@@ -109,18 +112,22 @@ fn epsilon(text: &Option<String>, typed: &mut Typed) -> f64 {
     typed.needed("epsilon", text.as_deref(), "give the privacy loss to hold, e.g. --epsilon 1")
 }
 
-fn budget(own: &args::Budget, typed: &mut Typed) -> Budget {
-    Budget { epsilon: epsilon(&own.epsilon, typed), delta: delta(&own.delta, typed) }
+fn budget(own: &args::Budget, typed: &mut Typed) -> PrivacyTarget {
+    PrivacyTarget { epsilon: epsilon(&own.epsilon, typed), delta: delta(&own.delta, typed) }
 }
 
 /// The file of events, or the training run; nothing where neither is given.
-fn happened(flags: &args::Source, question: &Question, typed: &mut Typed) -> Result<Option<Happened>, Fail> {
+fn happened(
+    flags: &args::Source,
+    question: &AccountQuestion,
+    typed: &mut Typed,
+) -> Result<Option<Activity>, Fail> {
     let neighboring = flags.neighboring.as_deref().map(quantity::neighboring).transpose()?;
     let Some(path) = &flags.events else {
         // A budget alone is a question about one step on all records.
-        let is_described = shorthand(flags).next().is_some() || matches!(question, Question::Noise(_));
+        let is_described = shorthand(flags).next().is_some() || matches!(question, AccountQuestion::Noise(_));
         return match is_described {
-            true => Ok(Some(Happened::Training(training(flags, neighboring, question, typed)?))),
+            true => Ok(Some(Activity::Training(training(flags, neighboring, question, typed)?))),
             false => Ok(None),
         };
     };
@@ -129,20 +136,20 @@ fn happened(flags: &args::Source, question: &Question, typed: &mut Typed) -> Res
         let remedy = format!("leave it out: --events {name} says what happened");
         return Err(Fail::conflict(flag, value, remedy));
     }
-    Ok(Some(Happened::Events(Events::read(path, neighboring)?)))
+    Ok(Some(Activity::Events(Events::read(path, neighboring)?)))
 }
 
 fn training(
     flags: &args::Source,
     neighboring: Option<Neighboring>,
-    question: &Question,
+    question: &AccountQuestion,
     typed: &mut Typed,
-) -> Result<Training, Fail> {
+) -> Result<TrainingShorthand, Fail> {
     let sampling = match flags.sampling.as_deref() {
         Some(name) => question.sampling(name)?,
         None => Sampling::Poisson,
     };
-    Ok(Training {
+    Ok(TrainingShorthand {
         noise_multiplier: typed.number("noise_multiplier", flags.noise_multiplier.as_deref()),
         sampling_rate: typed.number("sampling_rate", flags.sampling_rate.as_deref()),
         steps: flags.steps.as_deref().map(|text| typed.count("steps", text)),

@@ -1,17 +1,18 @@
 //! `account noise`, `account steps` and `account rate`: the one unknown of a budget.
 
 use super::words;
-use crate::digits::{self, Side};
+use crate::digits::{self, RoundingSide};
 use crate::text::aligned;
-use reticent::curator::account::{Answered, Solved};
+use reticent::curator::account::{AccountAnswer, Solved};
 
 /// The number that was found, and what it achieves.
-pub(super) fn solved(found: &Solved, answered: &Answered) -> String {
+pub(super) fn solved(found: &Solved, answered: &AccountAnswer) -> String {
     let target =
         format!("epsilon = {} at delta = {}", digits::exactly(found.epsilon), digits::exactly(found.delta));
     let mut headline = String::new();
     if let Some(noise) = found.noise_multiplier {
-        headline = format!("noise multiplier = {} for {target}\n", digits::significant(noise, 5, Side::Up));
+        headline =
+            format!("noise multiplier = {} for {target}\n", digits::significant(noise, 5, RoundingSide::Up));
     }
     if let Some(steps) = found.steps {
         headline = match found.run {
@@ -20,7 +21,8 @@ pub(super) fn solved(found: &Solved, answered: &Answered) -> String {
         };
     }
     if let Some(rate) = found.sampling_rate {
-        headline = format!("sampling rate = {} within {target}\n", digits::significant(rate, 5, Side::Down));
+        headline =
+            format!("sampling rate = {} within {target}\n", digits::significant(rate, 5, RoundingSide::Down));
     }
     let (achieved, neighboring) = (found.achieved, found.neighboring);
     let how = words::answered(answered.asked, found.accountant, found.direction, neighboring);

@@ -1,12 +1,12 @@
 //! `account statement`: the paragraph that a paper or a model card needs.
 
-use reticent::curator::account::Statement;
+use reticent::curator::account::PrivacyStatement;
 
 /// Columns of the printed paragraph.
 const COLUMNS: usize = 96;
 
 /// The paragraph.
-pub(super) fn statement(found: &Statement) -> String {
+pub(super) fn statement(found: &PrivacyStatement) -> String {
     wrapped(&found.unbroken)
 }
 

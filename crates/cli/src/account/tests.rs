@@ -147,7 +147,8 @@ fn argument_sets_are_answered_or_refused() {
         let start = Instant::now();
         let Finished { status, stdout, stderr } = run_from(&words, false);
         let context = || format!("{words:?}\n{events}\n{stdout}\n{stderr}");
-        assert!(start.elapsed() < Duration::from_secs(30), "{:?} for {}", start.elapsed(), context());
+        // A guard against a search that does not end, on a machine that has other work too.
+        assert!(start.elapsed() < Duration::from_secs(120), "{:?} for {}", start.elapsed(), context());
         let control = |text: &str| text.chars().any(|c| c.is_control() && c != '\n');
         assert!(!control(&stdout) && !control(&stderr), "{}", context());
         match status {

@@ -12,7 +12,7 @@ fn text(warning: Warning) -> String {
     match warning {
         Warning::Shuffled { lower } => {
             let least = lower.map_or_else(String::new, |lower| {
-                let lower = digits::significant(lower, 4, digits::Side::Down);
+                let lower = digits::significant(lower, 4, digits::RoundingSide::Down);
                 format!("; they lose at least epsilon = {lower}")
             });
             format!("shuffled batches: no amplification by sampling is claimed for them{least}")

@@ -2,23 +2,29 @@
 
 use crate::digits;
 use reticent::core::Neighboring;
-use reticent::curator::account::{Answered, Batches, Direction, Method, Summary, theorem};
+use reticent::curator::account::{
+    AccountAnswer, BatchSampling, CompositionMethod, Direction, Summary, theorem,
+};
 
 /// What was added up.
-pub(super) fn happened(answered: &Answered) -> String {
+pub(super) fn happened(answered: &AccountAnswer) -> String {
     answered.happened.as_ref().map_or_else(String::new, Summary::words)
 }
 
 /// How batches were drawn, however many.
-pub(super) fn batches(batches: &Batches) -> String {
+pub(super) fn batches(batches: &BatchSampling) -> String {
     match *batches {
-        Batches::Poisson { rate, .. } if rate.get() == 1.0 => "all records in every step".to_owned(),
-        Batches::Poisson { rate, .. } => format!("Poisson samples at rate {}", digits::brief(rate.get())),
-        Batches::WithoutReplacement { dataset_size, batch_size, .. } => {
+        BatchSampling::Poisson { rate, .. } if rate.get() == 1.0 => "all records in every step".to_owned(),
+        BatchSampling::Poisson { rate, .. } => {
+            format!("Poisson samples at rate {}", digits::brief(rate.get()))
+        }
+        BatchSampling::WithoutReplacement { dataset_size, batch_size, .. } => {
             format!("{batch_size} of {dataset_size} records without replacement")
         }
-        Batches::Shuffled { per_epoch, .. } => format!("{per_epoch} shuffled batches an epoch"),
-        Batches::BallsInBins { per_epoch, .. } => format!("{per_epoch} batches an epoch by balls in bins"),
+        BatchSampling::Shuffled { per_epoch, .. } => format!("{per_epoch} shuffled batches an epoch"),
+        BatchSampling::BallsInBins { per_epoch, .. } => {
+            format!("{per_epoch} batches an epoch by balls in bins")
+        }
     }
 }
 
@@ -32,11 +38,16 @@ pub(super) fn relation(neighboring: Neighboring) -> String {
 }
 
 /// The method that answered, and why where it is not the one asked.
-pub(super) fn answered(asked: Method, by: Method, direction: Direction, neighboring: Neighboring) -> String {
+pub(super) fn answered(
+    asked: CompositionMethod,
+    by: CompositionMethod,
+    direction: Direction,
+    neighboring: Neighboring,
+) -> String {
     let mut text = format!("{} ({})", by.name(), theorem(by));
     if by != asked {
         text.push_str(&format!(": tighter here than {}", asked.name()));
-    } else if asked == Method::Pld && neighboring == Neighboring::AddRemove {
+    } else if asked == CompositionMethod::Pld && neighboring == Neighboring::AddRemove {
         let worse = match direction {
             Direction::Remove => "remove",
             Direction::Add => "add",

@@ -1,85 +1,100 @@
 //! `reticent account` as clap reads it.
 
 use super::help::account as help;
+use super::help::short;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Request {
+    #[command(flatten)]
+    Question(Question),
+    /// Evaluate closed formulas of textbooks and courses, in the range in which they hold
+    #[command(after_help = short(super::help::formula::FORMULA), after_long_help = super::help::formula::FORMULA)]
+    #[command(arg_required_else_help = true)]
+    Formula {
+        #[command(subcommand)]
+        formula: super::formula::Formula,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Question {
-    /// The epsilon that events add up to at a delta
-    #[command(after_help = help::EPSILON)]
+    /// Compute epsilon at a given delta
+    #[command(after_help = short(help::EPSILON), after_long_help = help::EPSILON)]
     Epsilon(Epsilon),
-    /// The delta that events add up to at an epsilon
-    #[command(after_help = help::DELTA)]
+    /// Compute delta at a given epsilon
+    #[command(after_help = short(help::DELTA), after_long_help = help::DELTA)]
     Delta(Delta),
-    /// The least noise multiplier for a budget
-    #[command(after_help = help::NOISE)]
+    /// Find the smallest noise multiplier for a budget
+    #[command(after_help = short(help::NOISE), after_long_help = help::NOISE)]
     Noise(Budget),
-    /// The largest number of steps within a budget
-    #[command(after_help = help::STEPS)]
+    /// Find the largest number of steps within a budget
+    #[command(after_help = short(help::STEPS), after_long_help = help::STEPS)]
     Steps(Budget),
-    /// The largest sampling rate within a budget
-    #[command(after_help = help::RATE)]
+    /// Find the largest sampling rate within a budget
+    #[command(after_help = short(help::RATE), after_long_help = help::RATE)]
     Rate(Budget),
-    /// Rényi divergences at given orders
-    #[command(after_help = help::RDP)]
+    /// Compute Rényi divergences at given orders
+    #[command(after_help = short(help::RDP), after_long_help = help::RDP)]
     Rdp(Rdp),
-    /// What an attacker can achieve: misses against false alarms
-    #[command(after_help = help::TRADEOFF)]
+    /// Bound any attack: false-negative rate against false-positive rate
+    #[command(after_help = short(help::TRADEOFF), after_long_help = help::TRADEOFF)]
     Tradeoff(Tradeoff),
-    /// What a group of people is promised
-    #[command(after_help = help::GROUP)]
+    /// Compute the guarantee of a group of people
+    #[command(after_help = short(help::GROUP), after_long_help = help::GROUP)]
     Group(Group),
-    /// How much likelier a bad outcome becomes for a person whose record is used
-    #[command(after_help = help::OUTCOME)]
+    /// Bound how much the use of a person's record changes the probability of an outcome
+    #[command(after_help = short(help::OUTCOME), after_long_help = help::OUTCOME)]
     Outcome(Outcome),
-    /// What an output can make somebody believe about one person
-    #[command(after_help = help::POSTERIOR)]
+    /// Bound what an observer can believe about one person after an output
+    #[command(after_help = short(help::POSTERIOR), after_long_help = help::POSTERIOR)]
     Posterior(Posterior),
-    /// Epsilon by every accountant, side by side
-    #[command(after_help = help::COMPARE)]
+    /// Compare epsilon by every accountant
+    #[command(after_help = short(help::COMPARE), after_long_help = help::COMPARE)]
     Compare(Compare),
-    /// The paragraph for a paper or a model card
-    #[command(after_help = help::STATEMENT)]
+    /// Write the privacy statement for a paper or a model card
+    #[command(after_help = short(help::STATEMENT), after_long_help = help::STATEMENT)]
     Statement(Statement),
 }
 
-/// What happened: a list of events, or a training run in short.
+/// The events: a list, or the parameters of a training run.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
     /// A JSON file of events, or a certificate; - reads standard input
-    #[arg(long, value_name = "FILE.json", help_heading = "What happened (a list of events)")]
+    #[arg(long, value_name = "FILE.json", help_heading = "Events from a file")]
     pub(crate) events: Option<PathBuf>,
-    /// Noise of a step: sigma / clipping norm, above 0
+    /// Noise multiplier: sigma / clipping norm, above 0
     #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) noise_multiplier: Option<String>,
-    /// Probability of each record to be in a step [default: 1, every record in every step]
+    /// Sampling rate: the probability that a record is in a step [default: 1, every record in every step]
     #[arg(long, value_name = "Q", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) sampling_rate: Option<String>,
     /// Number of steps [default: 1]
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) steps: Option<String>,
-    /// Number of records; with --batch-size instead of --sampling-rate: Q = B / N
+    /// Number of records N; with --batch-size B it replaces --sampling-rate: Q = B / N
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) dataset_size: Option<String>,
-    /// Records in a batch (on average, when sampled)
+    /// Batch size: records in a step (the expected number, if sampled)
     #[arg(long, value_name = "B", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) batch_size: Option<String>,
-    /// Passes over the data, instead of --steps: T = K N / B, rounded up
+    /// Number of epochs, instead of --steps: T = K N / B, rounded up
     #[arg(long, value_name = "K", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) epochs: Option<String>,
-    /// How batches were really drawn: poisson, shuffled, without-replacement or balls-in-bins [default: poisson]
+    /// How batches were really sampled: poisson, shuffled, without-replacement or balls-in-bins [default: poisson]
     #[arg(long, value_name = "NAME", help_heading = TRAINING)]
     pub(crate) sampling: Option<String>,
-    /// What is hidden: add-remove (that a record is there at all) or replace-one (what it holds) [default: as the
-    /// events say, or add-remove]
+    /// Neighboring relation: add-remove or replace-one [default: from the events, or add-remove]
+    ///
+    /// add-remove hides whether a record is in the data, replace-one hides what a record contains.
     #[arg(long, value_name = "RELATION")]
     pub(crate) neighboring: Option<String>,
 }
 
-const TRAINING: &str = "What happened (a training run with clipped gradients and Gaussian noise)";
+const TRAINING: &str = "Events of a training run (DP-SGD: clipped gradients, Gaussian noise)";
 
-/// What all questions share.
+/// The flags that all questions share.
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     #[command(flatten)]
@@ -94,10 +109,10 @@ pub(crate) struct Ask {
 
 #[derive(Debug, Args)]
 pub(crate) struct Epsilon {
-    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
+    /// Delta, well below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// How far apart the ends may be, relative to the upper one, where the accountant is pld [default: 1e-4]
+    /// Maximum relative gap between upper and lower bound, for the pld accountant [default: 1e-4]
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     pub(crate) width: Option<String>,
     #[command(flatten)]
@@ -106,10 +121,10 @@ pub(crate) struct Epsilon {
 
 #[derive(Debug, Args)]
 pub(crate) struct Delta {
-    /// The epsilon to hold or stay within
+    /// Epsilon of the claim or budget
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// How far apart the ends may be, relative to the upper one, where the accountant is pld [default: 1e-4]
+    /// Maximum relative gap between upper and lower bound, for the pld accountant [default: 1e-4]
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     pub(crate) width: Option<String>,
     #[command(flatten)]
@@ -118,10 +133,10 @@ pub(crate) struct Delta {
 
 #[derive(Debug, Args)]
 pub(crate) struct Budget {
-    /// The epsilon to hold or stay within
+    /// Epsilon of the claim or budget
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
+    /// Delta, well below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     #[command(flatten)]
@@ -130,10 +145,10 @@ pub(crate) struct Budget {
 
 #[derive(Debug, Args)]
 pub(crate) struct Rdp {
-    /// Orders, comma-separated: 1 is the Kullback-Leibler divergence, inf the largest loss
+    /// Rényi orders, comma-separated: 1 is the Kullback-Leibler divergence, inf the maximum privacy loss
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
     pub(crate) orders: Option<String>,
-    /// Also convert to epsilon at this delta, at the best order of all
+    /// Also convert to epsilon at this delta, at the best order
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     #[command(flatten)]
@@ -145,7 +160,7 @@ pub(crate) struct Tradeoff {
     /// False-positive rates from 0 to 1, comma-separated
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
     pub(crate) fpr: Option<String>,
-    /// Draw the whole curve
+    /// Plot the whole trade-off curve
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
@@ -154,10 +169,10 @@ pub(crate) struct Tradeoff {
 
 #[derive(Debug, Args)]
 pub(crate) struct Group {
-    /// How many people, or records of one person, change together
+    /// Group size: how many people, or records of one person, change together
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) size: String,
-    /// The delta of the promise to the group; not needed for pure, approximate and rdp events
+    /// Delta of the group's guarantee; not needed for pure, approximate and rdp events
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     #[command(flatten)]
@@ -169,14 +184,14 @@ pub(crate) struct Outcome {
     /// Probability of the outcome when the person's record is used, from 0 to 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     pub(crate) probability: String,
-    /// Also use the (epsilon, delta) claim at this delta
+    /// Also use the (epsilon, delta) guarantee at this delta
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     #[command(flatten)]
     pub(crate) ask: Ask,
 }
 
-/// Flags that say nothing beside claims that are given.
+/// Flags that conflict with a pure epsilon that is given directly.
 const CLAIMED: [&str; 10] = [
     "events",
     "noise_multiplier",
@@ -192,16 +207,21 @@ const CLAIMED: [&str; 10] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Posterior {
-    /// Beliefs before, from 0 to 1, comma-separated
+    /// Prior probabilities, from 0 to 1, comma-separated
     #[arg(long, value_name = "P", default_value = "0.01,0.1,0.5", allow_hyphen_values = true)]
     pub(crate) prior: String,
-    /// Pure claims to compare, comma-separated, instead of events
+    /// Values of pure epsilon to compare, comma-separated, instead of events
     #[arg(long, value_name = "E", allow_hyphen_values = true, conflicts_with_all = CLAIMED)]
     pub(crate) epsilon: Option<String>,
-    /// Probability with which the bound may fail; needed where some outputs can tell any amount, as with Gaussian noise
+    /// Probability with which the bound may fail; needed if the privacy loss is unbounded, as with Gaussian noise
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// Draw the belief after against the belief before
+    /// Rényi orders, comma-separated: also bound the mean of (posterior odds / prior odds)^(order - 1)
+    ///
+    /// At order 1 it is the mean change of the log-odds.
+    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, conflicts_with = "epsilon")]
+    pub(crate) orders: Option<String>,
+    /// Plot the posterior against the prior
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
@@ -210,10 +230,10 @@ pub(crate) struct Posterior {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
+    /// Delta, well below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// Draw epsilon against steps (against repetitions of the list, for --events)
+    /// Plot epsilon against steps (against repetitions of the list, for --events)
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
@@ -222,10 +242,10 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Statement {
-    /// The delta of the claim: far below 1 / number of records, e.g. 1e-6
+    /// Delta, well below 1 / number of records, e.g. 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// What one unit of protection is, e.g. 'user' [default: as the certificate says, or record]
+    /// Name of the privacy unit, e.g. 'user' [default: from the certificate, or record]
     #[arg(long, value_name = "NAME")]
     pub(crate) unit: Option<String>,
     #[command(flatten)]

@@ -3,35 +3,41 @@
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// What is stated about an attack.
+/// The statements about an attack.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Statements")]
 pub(crate) struct Statement {
-    /// How epsilon is bounded from below: one-run, f-dp, f-dp-gaussian, clopper-pearson, gaussian, or none [default: one-run
-    /// where it is known or declared how members were drawn, else none]
+    /// Method of the lower bound on epsilon: one-run, f-dp, f-dp-gaussian, clopper-pearson, gaussian or none
+    ///
+    /// [default: one-run if it is known or declared how members were sampled, else none]
     #[arg(long, value_name = "METHOD")]
     pub(crate) bound: Option<String>,
-    /// Bounds from one run: the share of records that is guessed, half from each end, fixed before any result is seen
+    /// Fraction of records that the attacker guesses, for bounds from one run
+    ///
+    /// Half of the guesses are the highest scores and half the lowest. The fraction is fixed before any result is seen.
     /// [default: 250 records, and from 5 % to 30 % of them; one-run also by a choice on a held-out tenth, and only by that
     /// with 4000 records or more or with many equal scores]
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) guesses: Option<String>,
-    /// The delta of the bound on epsilon [default: the certificate's, or 1e-5]
+    /// Delta of the lower bound on epsilon [default: the certificate's, or 1e-5]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// Confidence of intervals and bounds
+    /// Confidence level of intervals and bounds
     #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
-    /// The share of members among those an attacker would try, for the share of true alarms (PPV)
+    /// Base rate of members among the records an attacker tries, for the positive predictive value (PPV)
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     pub(crate) prior: Option<String>,
-    /// How many of the records most at risk are listed
+    /// Number of most vulnerable records to list
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "K", default_value = "20", allow_hyphen_values = true)]
     pub(crate) worst: String,
-    /// The key of every split; the same key gives the same audit
+    /// Key of all random splits; the same key gives the same audit
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "TEXT", default_value = "reticent")]
     pub(crate) key: String,
-    /// Draw what every attack finds against what it wrongly accuses, on logarithmic axes
+    /// Plot the ROC curves of all attacks on logarithmic axes
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
 }
@@ -40,17 +46,17 @@ pub(crate) struct Statement {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Score tables")]
 pub(crate) struct Table {
-    /// Scores of anybody's model (.csv, .parquet or .npz): columns score and member, or probabilities or logits per class
+    /// Scores of any model (.csv, .parquet or .npz): columns score and member, or probabilities or logits per class
     #[arg(long, value_name = "FILE")]
     pub(crate) scores: Option<PathBuf>,
-    /// Reference models' outputs and who was in them (.npz, or a long table), matched by id
-    #[arg(long, value_name = "FILE", requires = "scores")]
+    /// Outputs and members of reference models (.npz, or a long table), matched by id
+    #[arg(long, value_name = "FILE", requires = "scores", hide_short_help = true)]
     pub(crate) references_from: Option<PathBuf>,
-    /// Columns whose groups are compared, comma-separated
+    /// Columns that define subgroups to compare, comma-separated
     #[arg(long, value_name = "A,B,…", requires = "scores", value_delimiter = ',')]
     pub(crate) groups: Vec<String>,
-    /// Columns that are known without the model, comma-separated, for the baseline; those named feature_… are always taken
-    #[arg(long, value_name = "A,B,…", requires = "scores", value_delimiter = ',')]
+    /// Columns known without the model, comma-separated, for the baseline; columns named feature_… are always used
+    #[arg(long, value_name = "A,B,…", requires = "scores", value_delimiter = ',', hide_short_help = true)]
     pub(crate) features: Vec<String>,
 }
 
@@ -61,17 +67,19 @@ const REFERENCES: &str = "16";
 
 /// How reference models are trained.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Our own models")]
+#[command(next_help_heading = "Models of this tool")]
 pub(crate) struct Fitting {
-    /// How many reference models are trained like the target, each with a random half of the audited records [default: 16]
+    /// Number of reference models, each trained on a random half of the audited records [default: 16]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) references: Option<String>,
-    /// Data of the same kind that the model was NOT trained on [default: the rows that were held out, or the test part]
+    /// Data from the same distribution that the model was NOT trained on [default: held-out rows, or the test split]
     #[arg(long, value_name = "DATA")]
     pub(crate) non_members: Option<PathBuf>,
-    /// Declare how members were drawn: P, each record by a coin of its own with this probability. For tables also 'pairs', one
-    /// record of each pair (column pair) by a fair coin, or 'fixed', a fixed number of records, all such sets being equally
-    /// likely. Without a draw, no bound on epsilon follows [default: known for rows that were held out]
+    /// Declare how members were sampled: P, pairs or fixed; without it there is no bound on epsilon
+    ///
+    /// P: each record independently with this probability. For tables also 'pairs': one record of each pair (column pair), by
+    /// a fair coin; or 'fixed': a fixed number of records, every such set equally likely. [default: known if rows were held
+    /// out]
     #[arg(
         long,
         value_name = "P",
@@ -80,10 +88,11 @@ pub(crate) struct Fitting {
         help_heading = "Statements"
     )]
     pub(crate) drawn: Option<String>,
-    /// The most records to audit, about half of them members [default: 20000]
+    /// Maximum number of records to audit, about half of them members [default: 20000]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) records: Option<String>,
-    /// Threads to use [default: all processors]
+    /// Number of threads [default: all processors]
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
 }
@@ -114,19 +123,19 @@ impl Fitting {
 
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
-    /// The folder of a model that 'reticent train --out' wrote
+    /// Folder of a model written by 'reticent train --out'
     #[arg(value_name = "MODEL", conflicts_with = "scores", required_unless_present = "scores")]
     pub(crate) run: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) table: Table,
     #[command(flatten)]
     pub(crate) fitting: Fitting,
-    /// Run only these, comma-separated; 'reticent attack list' names them [default: all that can be run]
+    /// Run only these attacks, comma-separated; see 'reticent attack list' [default: all that can run]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Statements")]
     pub(crate) attacks: Vec<String>,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// Where results go: audit.json, private.json, scores.csv, reference models [default: MODEL-audit; for tables, nowhere]
+    /// Output folder: audit.json, private.json, scores.csv, reference models [default: MODEL-audit; none for tables]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON
@@ -136,30 +145,32 @@ pub(crate) struct Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Attack {
-    /// The attacks there are, and what each needs
+    /// List the attacks and what each needs
     List {
         /// Print one line of JSON
         #[arg(long)]
         json: bool,
     },
-    /// One attack on a table of scores
+    /// Run one attack on a table of scores
     Run(AttackRun),
-    /// Train reference models: one of several independent jobs
+    /// Train reference models as one of several independent jobs
     Fit(Fit),
-    /// Gather the reference models of all jobs and audit
+    /// Collect the reference models of all jobs and audit the model
     Collect(Collect),
-    /// Train once with canaries that were put in by coin, and bound epsilon from below
+    /// Train once with randomly inserted canaries and bound epsilon from below
     Canary(Canary),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AttackRun {
-    /// Which attack, as 'reticent attack list' names it
+    /// Name of the attack; see 'reticent attack list'
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) table: Table,
-    /// Declare how members were drawn: P, each record by a coin of its own with this probability; 'pairs', one record of each
-    /// pair (column pair) by a fair coin; 'fixed', a fixed number of records, all such sets being equally likely
+    /// Declare how members were sampled: P, pairs or fixed; without it there is no bound on epsilon
+    ///
+    /// P: each record independently with this probability. 'pairs': one record of each pair (column pair), by a fair coin.
+    /// 'fixed': a fixed number of records, every such set equally likely.
     #[arg(
         long,
         value_name = "P",
@@ -170,7 +181,7 @@ pub(crate) struct AttackRun {
     pub(crate) drawn: Option<String>,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// Where to write every record's score, as CSV
+    /// Write the score of every record to this CSV file
     #[arg(long, value_name = "FILE.csv", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON
@@ -180,21 +191,22 @@ pub(crate) struct AttackRun {
 
 #[derive(Debug, Args)]
 pub(crate) struct Fit {
-    /// The folder of a model that 'reticent train --out' wrote
+    /// Folder of a model written by 'reticent train --out'
     #[arg(value_name = "MODEL")]
     pub(crate) run: PathBuf,
-    /// Which job this is, from 0
+    /// Index of this job, from 0
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) index: String,
-    /// How many jobs there are
+    /// Number of jobs
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) of: String,
     #[command(flatten)]
     pub(crate) fitting: Fitting,
-    /// The key of every split; the same key gives the same audit
+    /// Key of all random splits; the same key gives the same audit
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "TEXT", default_value = "reticent", help_heading = "Statements")]
     pub(crate) key: String,
-    /// The folder of the reference models, the same for all jobs
+    /// Folder of the reference models, the same for all jobs
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: PathBuf,
     /// Print one line of JSON
@@ -204,14 +216,14 @@ pub(crate) struct Fit {
 
 #[derive(Debug, Args)]
 pub(crate) struct Collect {
-    /// The folder of a model that 'reticent train --out' wrote
+    /// Folder of a model written by 'reticent train --out'
     #[arg(value_name = "MODEL")]
     pub(crate) run: PathBuf,
     #[command(flatten)]
     pub(crate) fitting: Fitting,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// The folder that the jobs filled; results go there too
+    /// Folder that the jobs wrote to; the results go there too
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: PathBuf,
     /// Print one line of JSON
@@ -226,24 +238,24 @@ pub(crate) enum CanaryKind {
     Mislabelled,
     /// Empty inputs with a random label
     Blank,
-    /// Gradients along one weight each: the strongest, and only for an auditor inside the training
+    /// Gradients along a single weight each: the strongest canaries; they need access to the training itself
     Dirac,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Canary {
-    /// The folder of a private network that 'reticent train --out' wrote: its training is repeated, with canaries
+    /// Folder of a private network written by 'reticent train --out'; its training is repeated with canaries
     #[arg(value_name = "MODEL")]
     pub(crate) run: PathBuf,
-    /// What a canary is
+    /// Kind of canary
     #[arg(long, value_enum, value_name = "KIND", default_value = "mislabelled")]
     pub(crate) kind: CanaryKind,
-    /// How many there are; each is put in by a fair coin
+    /// Number of canaries; each is inserted with probability 1/2
     #[arg(long, value_name = "M", default_value = "1000", allow_hyphen_values = true)]
     pub(crate) canaries: String,
     #[command(flatten)]
     pub(crate) statement: Statement,
-    /// Where results go: audit.json, private.json, scores.csv
+    /// Output folder: audit.json, private.json, scores.csv
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Print one line of JSON
@@ -253,15 +265,15 @@ pub(crate) struct Canary {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// A folder with audit.json: what 'reticent audit --out' wrote, or the folder of an audited model
+    /// Folder with audit.json, written by 'reticent audit --out', or the folder of an audited model
     pub(crate) folder: PathBuf,
-    /// What only people know: title, purpose, release context, prior, subjects (TOML; see below)
+    /// Facts that the data do not contain: title, purpose, release context, prior, subjects (TOML; see --help)
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) declared: Option<PathBuf>,
-    /// The certificate to set beside the audit [default: the run's]
+    /// The certificate to compare with the audit [default: the model's]
     #[arg(long, value_name = "FILE.json")]
     pub(crate) certificate: Option<PathBuf>,
-    /// Where report.html and report.json go [default: the audit's folder]
+    /// Output folder of report.html and report.json [default: the audit's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Open the page in a browser

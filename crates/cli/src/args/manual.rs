@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell that will read them
+    /// The shell
     pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The folder to write the pages to; it is made where there is none
+    /// Output folder; it is created if it does not exist
     #[arg(required_unless_present = "markdown")]
     pub(crate) dir: Option<PathBuf>,
     /// Print the reference of all commands as one page of Markdown

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod demo;
+pub(crate) mod formula;
 mod help;
 pub(crate) mod learn;
 pub(crate) mod manual;
@@ -14,85 +15,107 @@ mod tests;
 
 pub(crate) use release::*;
 
-use clap::{Args, Parser, Subcommand};
+use crate::screen;
+use clap::{Args, ColorChoice, Parser, Subcommand};
+use help::short;
 
-/// Answer questions about private data and learn from it with noise that hides every single row, account for
-/// what it costs, and measure what still leaks.
+/// Differential privacy for tables and models: private statistics, private training, privacy accounting, and audits of what
+/// a trained model leaks
 #[derive(Debug, Parser)]
 #[command(name = "reticent", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(styles = screen::HELP)]
 #[command(after_help = "\
-Try: reticent demo
-     reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
-     reticent train --epsilon 1
-     reticent audit --scores scores.csv
-     reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5
+Start here: reticent demo
+Examples and exit statuses: reticent --help")]
+#[command(after_long_help = "\
+Examples:
+  reticent demo
+  reticent release mean testdata/adult/adult.parquet --column age --bounds 17,90 --epsilon 1
+  reticent train --epsilon 1
+  reticent audit --scores scores.csv
+  reticent account epsilon --noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --delta 1e-5
 
-Exit status: 0 done, 2 refused (an error with a code), 70 a defect of the program, 130 interrupted,
-141 the reader of standard output has ended.
-Errors have codes: 'reticent explain CODE' says what one means and how to mend it.")]
+Exit status: 0 success, 2 refused (an error with a code), 70 internal error, 130 interrupted,
+141 the reader of standard output closed it.
+Every error has a code: 'reticent explain CODE' says what it means and how to fix it.")]
 pub(crate) struct Cli {
+    /// Use colours: auto, always or never
+    ///
+    /// With auto, colours are used on a terminal, unless NO_COLOR is set; CLICOLOR_FORCE=1 turns them on elsewhere too.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_short_help = true, hide_possible_values = true)]
+    pub(crate) color: ColorChoice,
+    /// Do not show progress
+    ///
+    /// Progress goes to standard error: a bar on a terminal, a line every five seconds elsewhere, nothing with --json.
+    /// RETICENT_QUIET=1 does the same.
+    #[arg(long, short, global = true, hide_short_help = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// A guided tour on bundled data: begin here
-    #[command(after_help = help::demo::DEMO)]
+    /// Take a guided tour on bundled data
+    #[command(after_help = short(help::demo::DEMO), after_long_help = help::demo::DEMO)]
     Demo(demo::Demo),
-    /// Answer a question about a table with differential privacy
-    #[command(after_help = help::release::RELEASE, arg_required_else_help = true)]
+    /// Release a statistic of a table with differential privacy
+    #[command(after_long_help = help::release::RELEASE, arg_required_else_help = true)]
     Release {
         #[command(subcommand)]
         question: Question,
     },
-    /// What releases and training runs cost together, and how much noise a budget needs
-    #[command(after_help = help::account::ACCOUNT, arg_required_else_help = true)]
+    /// Compute the privacy cost of releases and training runs, or the noise that a budget needs
+    #[command(after_help = short(help::account::ACCOUNT), after_long_help = help::account::ACCOUNT)]
+    #[command(arg_required_else_help = true)]
     Account {
         #[command(subcommand)]
-        question: account::Question,
+        question: account::Request,
     },
-    /// Train a model with differential privacy: linear, or a network
-    #[command(after_help = help::learn::TRAIN)]
+    /// Train a linear model or a neural network with differential privacy
+    #[command(after_help = short(help::learn::TRAIN), after_long_help = help::learn::TRAIN)]
     Train(Box<learn::Train>),
-    /// What a trained model says about the rows of a table
-    #[command(after_help = help::learn::PREDICT)]
+    /// Predict with a trained model
+    #[command(after_help = short(help::learn::PREDICT), after_long_help = help::learn::PREDICT)]
     Predict(learn::Predict),
-    /// How well a trained model does on a labelled table
-    #[command(after_help = help::learn::EVALUATE)]
+    /// Evaluate a trained model on labelled data
+    #[command(after_help = short(help::learn::EVALUATE), after_long_help = help::learn::EVALUATE)]
     Evaluate(learn::Evaluate),
-    /// Draft the schema of a table: the bounds and categories that training takes as given
-    #[command(after_help = help::schema::SCHEMA, arg_required_else_help = true)]
+    /// Draft or learn a schema: the public bounds and categories of a table
+    #[command(after_long_help = help::schema::SCHEMA, arg_required_else_help = true)]
     Schema {
         #[command(subcommand)]
         question: schema::Question,
     },
-    /// What a model leaks about who was in its training data: ours, or anybody's
-    #[command(after_help = help::audit::AUDIT, arg_required_else_help = true)]
+    /// Audit a model: run membership inference attacks and bound epsilon from below
+    #[command(after_help = short(help::audit::AUDIT), after_long_help = help::audit::AUDIT)]
+    #[command(arg_required_else_help = true)]
     Audit(Box<audit::Audit>),
-    /// Single attacks, reference models as independent jobs, canaries
-    #[command(after_help = help::audit::ATTACK, arg_required_else_help = true)]
+    /// Run the parts of an audit: single attacks, reference models as jobs, canaries
+    #[command(after_help = short(help::audit::ATTACK), after_long_help = help::audit::ATTACK)]
+    #[command(arg_required_else_help = true)]
     Attack {
         #[command(subcommand)]
         question: Box<audit::Attack>,
     },
-    /// An audit and a certificate as one page for a data-protection assessment
-    #[command(after_help = help::audit::REPORT)]
+    /// Write an audit and a certificate as one page for a data-protection assessment
+    #[command(after_help = short(help::audit::REPORT), after_long_help = help::audit::REPORT)]
     Report(audit::Report),
-    /// What the code of an error means, and how to mend it
+    /// Explain the code of an error and how to fix it
     Explain(Explain),
-    /// A script that completes commands and flags, for a shell
-    #[command(after_help = help::manual::COMPLETIONS)]
+    /// Print the completion script of a shell
+    #[command(after_help = short(help::manual::COMPLETIONS), after_long_help = help::manual::COMPLETIONS)]
     Completions(manual::Completions),
     /// Write a man page for every command
-    #[command(after_help = help::manual::MAN)]
+    #[command(after_help = short(help::manual::MAN), after_long_help = help::manual::MAN)]
     Man(manual::Man),
 }
 
 /// The arguments of `reticent explain`.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The code, such as R201; all codes with their titles if left out
+    /// The code, such as R201; without one, all codes are listed
     #[arg(value_name = "CODE")]
     pub(crate) code: Option<String>,
     /// Print one line of JSON

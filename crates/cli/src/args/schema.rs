@@ -1,13 +1,14 @@
 //! `reticent schema` as clap reads it.
 
 use super::help::schema as help;
+use super::help::short;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Question {
-    /// Draft a schema from the records, or learn one with differential privacy
-    #[command(after_help = help::INFER)]
+    /// Draft a schema from the data, or learn one with differential privacy
+    #[command(after_help = short(help::INFER), after_long_help = help::INFER)]
     Infer(Infer),
 }
 
@@ -15,28 +16,28 @@ pub(crate) enum Question {
 pub(crate) struct Infer {
     /// The table: a .csv file with a header line, or a .parquet file
     pub(crate) file: PathBuf,
-    /// The column that a model will predict
+    /// The column to predict
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
-    /// The label's positive value: two classes, this one against every other
+    /// The positive value of the label: two classes, this value against all others
     #[arg(long, value_name = "VALUE", requires = "label", allow_negative_numbers = true)]
     pub(crate) positive: Option<String>,
-    /// Protect all rows that share a value in this column, instead of each row
+    /// Privacy unit: protect all rows that share a value in this column, instead of single rows
     #[arg(long, value_name = "COLUMN")]
     pub(crate) unit: Option<String>,
-    /// A column to leave out without looking at it; may be given several times
+    /// Leave this column out without reading it; may be repeated
     #[arg(long, value_name = "COLUMN")]
     pub(crate) ignore: Vec<String>,
-    /// Learn the schema with differential privacy, spending this much
+    /// Learn the schema with differential privacy, with this privacy budget
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<String>,
-    /// The delta to spend on finding categories, far below 1 / number of records
+    /// Delta for finding categories, well below 1 / number of records
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
-    /// Where to write the schema [default: standard output]
+    /// Write the schema to this file [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the file at --out
+    /// Overwrite the file at --out
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
     /// Print one line of JSON

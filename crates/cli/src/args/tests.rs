@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// Flags and arguments that mean something of their own in some commands, and why.
 const OWN_WORDS: &[(&str, &str)] = &[
+    ("--certificate", "written by `release`, read by `report`"),
     ("--batch-size", "`train` has a default and users"),
     ("--column", "`count` asks about rows, not values"),
     ("--dataset-size", "`account` divides by it, `train` counts the rows without it"),
@@ -17,9 +18,11 @@ const OWN_WORDS: &[(&str, &str)] = &[
     ("--mechanism", "noise on numbers, or a private choice"),
     ("--neighboring", "`account` reads it from the events"),
     ("--noise-multiplier", "`train` takes it instead of epsilon"),
+    ("--orders", "`rdp` needs them, `posterior` adds means at them"),
     ("--out", "a file or a folder, each with its own content"),
     ("--plot", "each draws something else"),
     ("--prior", "beliefs before an output, or a share among those whom an attacker tries"),
+    ("--regularization", "`train` has a default"),
     ("--sampling-rate", "of a stated run, or of a method to be run"),
     ("--steps", "of a stated run, or of one to be run"),
     ("--unit", "a column of the table, or a word in a statement"),
@@ -56,7 +59,8 @@ fn name(argument: &Arg) -> String {
 
 /// The help, with the default that clap would print at its end.
 fn words(argument: &Arg) -> Words {
-    let mut help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = argument.get_long_help().or_else(|| argument.get_help());
+    let mut help = help.map(ToString::to_string).unwrap_or_default();
     let defaults = argument.get_default_values().iter().map(|value| value.to_string_lossy().into_owned());
     if argument.get_action().takes_values() {
         defaults.for_each(|value| help += &format!(" [default: {value}]"));
@@ -113,6 +117,25 @@ fn help_begins_with_a_capital_and_ends_without_a_full_stop() {
             command.get_about().map(ToString::to_string).unwrap_or_default(),
         );
         commands.extend(command.get_subcommands());
+    }
+}
+
+#[test]
+fn short_help_fits_one_screen_and_long_help_teaches() {
+    /// Lines of a screen.
+    const SCREEN: usize = 48;
+    let tree = tree();
+    let mut commands: Vec<&Command> = vec![&tree];
+    while let Some(command) = commands.pop() {
+        commands.extend(command.get_subcommands());
+        let mut command = command.clone().term_width(100);
+        let name = command.get_bin_name().unwrap_or_default().to_owned();
+        let (short, long) = (command.render_help().to_string(), command.render_long_help().to_string());
+        assert!(short.lines().count() <= SCREEN, "{name}: {} lines\n{short}", short.lines().count());
+        assert!(short.len() <= long.len(), "{name}");
+        for line in long.lines().filter(|line| line.starts_with("  reticent ") && !line.ends_with('\\')) {
+            assert!(line.chars().count() <= 100, "{name}: {line}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `reticent audit`: what a model leaks about who was in its training data.
+//! `reticent audit`: membership inference attacks and lower bounds on ε.
 //!
 //! | file | step |
 //! |---|---|
@@ -13,21 +13,21 @@ pub(crate) use render::{interrupted, shown};
 use crate::Output;
 use crate::args::audit::Audit;
 use crate::fail::Fail;
-use crate::learn::asked;
+use crate::learn;
 use reticent::curator::audit as curator;
 use std::path::Path;
 
-/// Audits a model of ours, or anybody's scores.
+/// Audits a model of this tool, or a table of scores.
 pub(crate) fn audit(arguments: &Audit, progress: bool) -> Result<Output, Fail> {
     answer(&request::audit(arguments)?, arguments.statement.plot.as_deref(), arguments.json, progress)
 }
 
-/// Runs an audit and prints what it found.
+/// Runs an audit; its findings as text or JSON.
 pub(crate) fn answer(
     request: &curator::Audit,
     plot: Option<&Path>,
     json: bool,
     progress: bool,
 ) -> Result<Output, Fail> {
-    shown(&asked(request, progress && !json)?, plot, json)
+    shown(&learn::run(request, progress && !json)?, plot, json)
 }

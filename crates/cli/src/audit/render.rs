@@ -1,20 +1,21 @@
 //! An audit as text and as JSON.
 
-use crate::digits::{Side, brief, confidence, significant};
+use crate::digits::{RoundingSide, brief, confidence, significant};
 use crate::fail::{Fail, flags_named, warnings};
 use crate::file;
+use crate::screen::present;
 use crate::text::{aligned, json_line, spent};
 use crate::{INTERRUPTED, Output};
-use reticent::audit::comparison::Comparison;
+use reticent::audit::comparison::CertificateComparison;
 use reticent::audit::findings::{AttackFinding, EpsilonLower, Estimate, GroupFinding, Performance, RateAt};
-use reticent::audit::{Findings, Unit};
-use reticent::curator::audit::{Audited, Interrupted, Outcome};
+use reticent::audit::{AuditUnit, Findings};
+use reticent::curator::audit::{Audited, InterruptedAudit, Outcome};
 use reticent::report::plot::Chart;
 use reticent::report::roc;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What an audit found, as it is printed: the findings as JSON, or a summary.
+/// The findings of an audit as JSON, or a summary as text.
 pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Result<Output, Fail> {
     let found = match outcome {
         Outcome::Found(found) => found,
@@ -25,9 +26,8 @@ pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Resul
         let named: Vec<(&str, &Performance)> =
             findings.attacks.iter().map(|attack| (attack.name.as_str(), &attack.performance)).collect();
         let chart = Chart {
-            title: "What attacks find".to_owned(),
-            subtitle: "a curve above the dotted line finds members more often than it accuses others"
-                .to_owned(),
+            title: "ROC curves of the attacks".to_owned(),
+            subtitle: "above the dotted line, an attack is better than guessing".to_owned(),
             ..roc(&named)
         };
         file::plot(path).write(&chart.svg())?;
@@ -37,19 +37,20 @@ pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Resul
             let named = findings.warnings.iter().map(|warning| flags_named(warning)).collect();
             json_line(&Findings { warnings: named, ..findings.clone() })?
         }
-        false => summary(found, plot),
+        false => present(&summary(found, plot)),
     };
     let warnings = warnings(&findings.warnings);
     Ok(Output { stdout, warnings, ..Output::default() })
 }
 
-/// What is said after Ctrl-C.
-pub(crate) fn interrupted(stop: &Interrupted, json: bool) -> Result<Output, Fail> {
+/// The output after Ctrl-C.
+pub(crate) fn interrupted(stop: &InterruptedAudit, json: bool) -> Result<Output, Fail> {
     let stdout = match &stop.out {
-        None => "Interrupted: a training with canaries is one piece, and begins anew.\n".to_owned(),
+        None => "Interrupted. A training with canaries cannot be resumed: the same command starts over.\n"
+            .to_owned(),
         Some(_) if json => json_line(stop)?,
         Some(folder) => format!(
-            "Interrupted. Finished models are kept in {}; the same command goes on from there.\n",
+            "Interrupted. Finished models are kept in {}; run the same command again to continue.\n",
             folder.display()
         ),
     };
@@ -65,8 +66,7 @@ fn summary(found: &Audited, plot: Option<&Path>) -> String {
     text += &table(findings);
     let groups: Vec<&GroupFinding> = worst_groups(findings);
     if !groups.is_empty() {
-        let _ =
-            writeln!(text, "\nGroups that stand out (AUC among the members and non-members of the group)");
+        let _ = writeln!(text, "\nGroups that stand out (AUC within the group)");
         let lines: Vec<(String, String)> = groups.iter().map(|group| group_line(group)).collect();
         text += &aligned(&lines);
     }
@@ -86,13 +86,13 @@ fn summary(found: &Audited, plot: Option<&Path>) -> String {
         let folder = folder.display();
         let _ = writeln!(
             text,
-            "\nSaved {folder}/audit.json; private.json and scores.csv tell who is a member\nNext: reticent report {folder}"
+            "\nSaved to {folder}: audit.json can be shared; private.json and scores.csv reveal who is a member\nNext: reticent report {folder}"
         );
     }
     text
 }
 
-/// The attack that was chosen beforehand, line by line.
+/// The headline attack, line by line.
 fn headline_lines(found: &Audited, headline: &AttackFinding) -> Vec<(String, String)> {
     let (findings, performance) = (&found.findings, &headline.performance);
     let mut lines = vec![
@@ -107,7 +107,7 @@ fn headline_lines(found: &Audited, headline: &AttackFinding) -> Vec<(String, Str
     }
     if let Some(target) = findings.overfitting.first() {
         let words = format!(
-            "{:.1} % on members, {:.1} % on non-members; the simplest attack is right {:.1} % of the time",
+            "{:.1} % on members, {:.1} % on non-members; gap attack (correct means member): {:.1} % accuracy",
             target.train_accuracy * 100.0,
             target.test_accuracy * 100.0,
             target.attack_accuracy * 100.0
@@ -116,14 +116,14 @@ fn headline_lines(found: &Audited, headline: &AttackFinding) -> Vec<(String, Str
     }
     lines.extend([("AUC".to_owned(), format!("{} (0.5 is guessing)", with_interval(&performance.auc)))]);
     for rate in &performance.rates {
-        let label = format!("found at {} % false alarms", brief(rate.fpr * 100.0));
+        let label = format!("TPR at {} % FPR", brief(rate.fpr * 100.0));
         lines.push((label, rate_words(rate)));
     }
     if let Some(prior) = performance.prior {
         for rate in performance.rates.iter().filter(|rate| rate.ppv.is_some()) {
             if let Some(ppv) = &rate.ppv {
-                let label = format!("true alarms at prior {}", brief(prior));
-                let at = format!("{} of those flagged at {} %", percents(ppv), brief(rate.fpr * 100.0));
+                let label = format!("PPV at prior {}", brief(prior));
+                let at = format!("{} at {} % FPR", percents(ppv), brief(rate.fpr * 100.0));
                 lines.push((label, at));
             }
         }
@@ -132,9 +132,9 @@ fn headline_lines(found: &Audited, headline: &AttackFinding) -> Vec<(String, Str
         Some(found) => format!("AUC {} ({})", with_interval(&found.auc), findings.baseline.about),
         None => findings.baseline.about.clone(),
     };
-    lines.push(("without the model".to_owned(), baseline));
+    lines.push(("baseline without the model".to_owned(), baseline));
     if let Some(bound) = &findings.epsilon_lower {
-        let value = significant(bound.value, 3, Side::Down);
+        let value = significant(bound.value, 3, RoundingSide::Down);
         let sure = format!(
             "ε ≥ {value} at δ = {} for {}, {} % confidence ({}; {})",
             brief(bound.delta),
@@ -143,42 +143,42 @@ fn headline_lines(found: &Audited, headline: &AttackFinding) -> Vec<(String, Str
             bound.method,
             bound.correction
         );
-        lines.push(("proven from below".to_owned(), sure));
-        lines.push(("  if".to_owned(), bound.premise.clone()));
+        lines.push(("lower bound on ε".to_owned(), sure));
+        lines.push(("  premise".to_owned(), bound.premise.clone()));
     }
     if let Some(certificate) = &found.certificate {
         let who =
             format!("{} ({}, {})", spent(&certificate.guarantee), certificate.unit, certificate.neighboring);
-        lines.push(("certified from above".to_owned(), who));
-        lines.extend(found.comparison.iter().map(|both| ("both together".to_owned(), together(both))));
+        lines.push(("upper bound on ε".to_owned(), who));
+        lines.extend(found.comparison.iter().map(|both| ("comparison".to_owned(), together(both))));
     }
     lines
 }
 
-/// Whose data a bound is about.
+/// The privacy unit of a bound.
 fn whom(bound: &EpsilonLower) -> String {
     match (bound.unit, bound.unit_records) {
-        (Unit::Record, _) => "one record".to_owned(),
-        (Unit::User, records) => format!("all records of one user (at most {records})"),
-        (Unit::Unknown, _) => "what differed between runs".to_owned(),
+        (AuditUnit::Record, _) => "one record".to_owned(),
+        (AuditUnit::User, records) => format!("all records of one user (at most {records})"),
+        (AuditUnit::Unknown, _) => "the data that differed between runs".to_owned(),
     }
 }
 
-/// What a certificate and a bound say together.
-fn together(comparison: &Comparison) -> String {
+/// The certificate compared with the lower bound.
+fn together(comparison: &CertificateComparison) -> String {
     match comparison {
-        Comparison::Compared { upper, theorem, contradiction } => {
-            let upper = significant(*upper, 4, Side::Up);
+        CertificateComparison::Compared { upper, theorem, contradiction } => {
+            let upper = significant(*upper, 4, RoundingSide::Up);
             match contradiction {
                 true => format!("CONTRADICTION: the certificate allows ε ≤ {upper} ({theorem})"),
                 false => format!("no contradiction: the certificate allows ε ≤ {upper} ({theorem})"),
             }
         }
-        Comparison::Apart { why } => format!("not compared: {why}"),
+        CertificateComparison::Apart { why } => format!("not compared: {why}"),
     }
 }
 
-/// All attacks beside each other.
+/// A table of all attacks.
 fn table(findings: &Findings) -> String {
     let width = findings.attacks.iter().map(|attack| attack.name.len()).max().unwrap_or(6).max(6);
     let mut text = format!("{:width$}  {:>6}", "attack", "AUC");
@@ -187,7 +187,7 @@ fn table(findings: &Findings) -> String {
         None => Vec::new(),
     };
     for rate in &rates {
-        let _ = write!(text, "  {:>10}", format!("at {} %", brief(rate * 100.0)));
+        let _ = write!(text, "  {:>10}", format!("TPR@{} %", brief(rate * 100.0)));
     }
     text += "  advantage\n";
     for attack in &findings.attacks {
@@ -202,7 +202,7 @@ fn table(findings: &Findings) -> String {
     text
 }
 
-/// Groups whose members are surely told from their own non-members better, or worse, than those of other groups.
+/// Groups whose AUC differs significantly from that of the other groups.
 fn worst_groups(findings: &Findings) -> Vec<&GroupFinding> {
     let mut groups: Vec<&GroupFinding> = findings.groups.iter().filter(|group| group.stands_out()).collect();
     groups.sort_by(|a, b| {
@@ -223,7 +223,7 @@ fn group_line(group: &GroupFinding) -> (String, String) {
 
 fn rate_words(rate: &RateAt) -> String {
     match (&rate.tpr, &rate.reason) {
-        (Some(tpr), _) => format!("{} of the members", percents(tpr)),
+        (Some(tpr), _) => percents(tpr),
         (None, Some(reason)) => format!("not measurable: {reason}"),
         (None, None) => "not measurable".to_owned(),
     }

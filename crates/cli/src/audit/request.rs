@@ -5,13 +5,13 @@ use crate::fail::Fail;
 use crate::file;
 use crate::read;
 use reticent::curator::audit::{
-    self, CANARIES, Canaries, CanaryKind, Collected, Drawn, FitReferences, Fitting, JOBS, Model, RECORDS,
-    REFERENCES, Scores, THREADS, WORST,
+    self, CANARIES, CanaryAudit, CanaryKind, Collected, Drawn, FitReferences, Fitting, JOBS, ModelAudit,
+    RECORDS, REFERENCES, ScoreAudit, THREADS, WORST,
 };
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// What the flags ask for.
+/// The request of the flags.
 pub(crate) fn audit(arguments: &Audit) -> Result<audit::Audit, Fail> {
     Ok(match &arguments.run {
         Some(folder) => audit::Audit::Model(model(folder, arguments)?),
@@ -19,14 +19,14 @@ pub(crate) fn audit(arguments: &Audit) -> Result<audit::Audit, Fail> {
     })
 }
 
-/// What is stated; where the curves are to be drawn is checked first.
-fn statement(flags: &Statement) -> Result<audit::Statement, Fail> {
+/// The statements; the file of the plot is checked first.
+fn statement(flags: &Statement) -> Result<audit::AuditStatement, Fail> {
     if let Some(path) = &flags.plot {
         file::plot(path).check()?;
     }
     let number =
         |flag: &str, text: &Option<String>| text.as_deref().map(|text| read::number(flag, text)).transpose();
-    Ok(audit::Statement {
+    Ok(audit::AuditStatement {
         confidence: read::number("--confidence", &flags.confidence)?,
         prior: number("--prior", &flags.prior)?,
         delta: number("--delta", &flags.delta)?,
@@ -38,46 +38,46 @@ fn statement(flags: &Statement) -> Result<audit::Statement, Fail> {
 }
 
 /// An audit of a table.
-fn scores(arguments: &Audit) -> Result<Scores, Fail> {
+fn scores(arguments: &Audit) -> Result<ScoreAudit, Fail> {
     if let Some((flag, value)) = arguments.fitting.for_models() {
-        let remedy = "is for models of ours, and a table of scores does not use it: leave it out (--references-from gives \
+        let remedy = "only for models of this tool, not for a table of scores: leave it out (--references-from gives \
                       reference models)";
         return Err(Fail::conflict(flag, &value, remedy));
     }
     let drawn = arguments.fitting.drawn.as_deref();
     let request = of_table(&arguments.table, &arguments.statement, drawn)?;
-    Ok(Scores { attacks: arguments.attacks.clone(), out: arguments.out.clone(), ..request })
+    Ok(ScoreAudit { attacks: arguments.attacks.clone(), out: arguments.out.clone(), ..request })
 }
 
 /// One attack on a table.
-pub(crate) fn single(arguments: &AttackRun) -> Result<Scores, Fail> {
+pub(crate) fn single(arguments: &AttackRun) -> Result<ScoreAudit, Fail> {
     let request = of_table(&arguments.table, &arguments.statement, arguments.drawn.as_deref())?;
-    Ok(Scores { attacks: vec![arguments.name.clone()], ..request })
+    Ok(ScoreAudit { attacks: vec![arguments.name.clone()], ..request })
 }
 
-fn of_table(table: &Table, flags: &Statement, drawn: Option<&str>) -> Result<Scores, Fail> {
+fn of_table(table: &Table, flags: &Statement, drawn: Option<&str>) -> Result<ScoreAudit, Fail> {
     let statement = statement(flags)?;
-    Ok(Scores {
+    Ok(ScoreAudit {
         scores: table.scores.clone().unwrap_or_default(),
         references_from: table.references_from.clone(),
         groups: table.groups.clone(),
         features: table.features.clone(),
         drawn: drawn.map(str::parse::<Drawn>).transpose()?,
         statement,
-        ..Scores::default()
+        ..ScoreAudit::default()
     })
 }
 
-/// An audit of a model of ours.
-fn model(model: &Path, arguments: &Audit) -> Result<Model, Fail> {
+/// An audit of a model of this tool.
+fn model(model: &Path, arguments: &Audit) -> Result<ModelAudit, Fail> {
     let Table { groups, features, .. } = &arguments.table;
     for (flag, names) in [("--groups", groups), ("--features", features)] {
         if !names.is_empty() {
-            let remedy = "is for a table of scores, and the audit of a model does not use it: leave it out";
+            let remedy = "only for a table of scores, not for a model of this tool: leave it out";
             return Err(Fail::conflict(flag, &names.join(","), remedy));
         }
     }
-    Ok(Model {
+    Ok(ModelAudit {
         model: model.to_owned(),
         statement: statement(&arguments.statement)?,
         attacks: arguments.attacks.clone(),
@@ -99,7 +99,7 @@ pub(crate) fn job(arguments: &Fit) -> Result<FitReferences, Fail> {
     })
 }
 
-/// An audit with what jobs have trained.
+/// An audit with the reference models of all jobs.
 pub(crate) fn collected(arguments: &Collect) -> Result<Collected, Fail> {
     Ok(Collected {
         model: arguments.run.clone(),
@@ -109,9 +109,9 @@ pub(crate) fn collected(arguments: &Collect) -> Result<Collected, Fail> {
     })
 }
 
-/// A training with canaries.
-pub(crate) fn canaries(arguments: &Canary) -> Result<Canaries, Fail> {
-    Ok(Canaries {
+/// An audit with canaries.
+pub(crate) fn canaries(arguments: &Canary) -> Result<CanaryAudit, Fail> {
+    Ok(CanaryAudit {
         model: arguments.run.clone(),
         kind: match arguments.kind {
             args::CanaryKind::Mislabelled => CanaryKind::Mislabelled,

@@ -7,31 +7,30 @@ use super::{Halt, Tour};
 use crate::digits;
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::curator::account::{Comparison, Curves, Training};
+use reticent::curator::account::{AccountantComparison, Curves, TrainingShorthand};
 use reticent::curator::stored::read_certificate;
-use reticent::report::story::{Accounted, Accounting};
+use reticent::report::story::{AccountedEpsilon, Accounting};
 
 /// The chart as a file.
 pub(super) const PICTURE: &str = "accounting.svg";
 
-/// Accountants as the command names them, the tightest first; the last one proves nothing.
+/// Accountants by name, the tightest first; the last one is not a bound.
 const ABOUT: [(&str, &str, bool); 7] = [
-    ("pld", "tight: the whole distribution of the privacy loss", true),
+    ("pld", "tight: the whole privacy loss distribution", true),
     ("rdp", "Rényi divergences of all orders", true),
     ("moments", "the moments accountant of Abadi et al. (2016)", true),
-    ("optimal", "the best that can be made of the steps' own ε alone", true),
-    ("advanced", "strong composition of the steps' own ε", true),
-    ("basic", "the steps' own ε, added up", true),
-    ("published", "no bound: strong composition as published by Abadi et al. (2016)", false),
+    ("optimal", "optimal composition of the (ε, δ) of single steps", true),
+    ("advanced", "advanced composition of the (ε, δ) of single steps", true),
+    ("basic", "basic composition: the sum over all steps", true),
+    ("published", "not a bound: strong composition as published by Abadi et al. (2016)", false),
 ];
 
 pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
     tour.narrator.title("3  What the training cost")?;
     let (noise, rate, steps) = run(tour)?;
     tour.narrator.say(&format!(
-        "The network took {steps} steps. In each, every row took part with probability {}, and noise of {} times the clipping norm was \
-         added. How much do all steps together tell about one person? That is up to the accountant: the noise is the \
-         same, but some proofs waste less of it.",
+        "The network was trained for {steps} steps with sampling rate {} and noise multiplier {}. How much do all steps together reveal \
+         about one person? The bound depends on the accountant: the noise is the same, but some proofs are tighter than others.",
         digits::brief(rate),
         digits::brief(noise)
     ))?;
@@ -41,7 +40,7 @@ pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
         .flag("--steps", &steps.to_string())
         .flag("--delta", NETWORK_DELTA)
         .flag("--plot", &tour.folder.shown(PICTURE));
-    let (found, warnings) = tour.waiting("adding up", |_| Ok(call.compared()?))?;
+    let (found, warnings) = tour.waiting("composing the steps", |_| Ok(call.compared()?))?;
     let warnings = warnings.lines().map(|line| line.trim_start_matches("warning: ").to_owned());
     tour.note(&warnings.collect::<Vec<_>>());
     let accounting = Accounting {
@@ -60,11 +59,11 @@ pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
         .collect();
     tour.narrator.table(&rows)?;
     tour.narrator.say(&format!(
-        "All at δ = {}. The certificate of the network states the first one. The picture: {}",
+        "All at δ = {}. The certificate of the network states the first one. The plot: {}",
         digits::exactly(accounting.delta),
         accounting.picture
     ))?;
-    tour.narrator.say("The same by hand, and from the certificate itself:")?;
+    tour.narrator.say("The same by hand, and from the certificate:")?;
     tour.narrator.command(&accounting.command)?;
     let certificate = tour.folder.shown(&format!("{NETWORK}/certificate.json"));
     let whole = Call::new("account compare").flag("--events", &certificate).flag("--delta", NETWORK_DELTA);
@@ -72,7 +71,7 @@ pub(super) fn tell(tour: &mut Tour) -> Result<Accounting, Halt> {
     Ok(accounting)
 }
 
-fn accounted((name, about, bound): &(&str, &str, bool), found: &Comparison) -> Accounted {
+fn accounted((name, about, bound): &(&str, &str, bool), found: &AccountantComparison) -> AccountedEpsilon {
     let of = |name: &str| {
         found.accountants.iter().find(|row| row.accountant.name() == name).and_then(|row| row.epsilon)
     };
@@ -86,10 +85,10 @@ fn accounted((name, about, bound): &(&str, &str, bool), found: &Comparison) -> A
         points.filter(|(_, value)| *value > 0.0).collect()
     });
     let about = match (*name, of("advanced") == of("basic")) {
-        ("advanced", true) => format!("{about}: here no better than to add them up"),
+        ("advanced", true) => format!("{about}: no better than basic composition here"),
         _ => (*about).to_owned(),
     };
-    Accounted { name: (*name).to_owned(), about, epsilon, bound: *bound, curve }
+    AccountedEpsilon { name: (*name).to_owned(), about, epsilon, bound: *bound, curve }
 }
 
 /// The curve of an accountant.
@@ -110,12 +109,12 @@ fn run(tour: &Tour) -> Result<(f64, f64, u64), Fail> {
     let other = || {
         Fail::new(
             Code::Internal,
-            "the network's certificate is not one of sampled Gaussian steps: please report it",
+            "the network's certificate is not about sampled Gaussian steps: please report it",
         )
     };
     let certificate = read_certificate(&tour.folder.path(NETWORK))?.ok_or_else(other)?;
-    match Training::of(&certificate) {
-        Some(Training {
+    match TrainingShorthand::of(&certificate) {
+        Some(TrainingShorthand {
             noise_multiplier: Some(noise),
             sampling_rate: Some(rate),
             steps: Some(steps),

@@ -1,4 +1,4 @@
-//! A command that the demo shows, and the request that it is.
+//! A command that the demo shows, and its request.
 
 use crate::args::{Cli, Command};
 use crate::explain::Code;
@@ -6,7 +6,7 @@ use crate::fail::Fail;
 use crate::text::quoted;
 use crate::{account, audit, learn, network, release, report};
 use clap::Parser;
-use reticent::curator::account::Comparison;
+use reticent::curator::account::AccountantComparison;
 use reticent::curator::audit::Audit;
 use reticent::curator::fit::Fit;
 use reticent::curator::release::Release;
@@ -42,7 +42,7 @@ impl Call {
         self.word(flag).word(value)
     }
 
-    /// What the command line makes of the words.
+    /// The parsed command.
     fn command(&self) -> Result<Command, Fail> {
         let words = std::iter::once("reticent").chain(self.words.iter().map(String::as_str));
         let parsed = Cli::try_parse_from(words)
@@ -70,7 +70,7 @@ impl Call {
         }
     }
 
-    /// The request of a command that audits a model of ours.
+    /// The request of a command that audits a model.
     pub(super) fn audit(&self) -> Result<Audit, Fail> {
         match self.command()? {
             Command::Audit(arguments) => audit::request::audit(&arguments),
@@ -86,7 +86,7 @@ impl Call {
         }
     }
 
-    /// The request of a command that asks a question about a table.
+    /// The request of a command that releases a statistic.
     pub(super) fn release(&self) -> Result<Release, Fail> {
         let request = match self.command()? {
             Command::Release { question } => release::request(question),
@@ -95,8 +95,8 @@ impl Call {
         request.ok_or_else(|| self.another())
     }
 
-    /// What a command finds that compares accountants, and what it warns of.
-    pub(super) fn compared(&self) -> Result<(Comparison, String), Fail> {
+    /// The comparison of accountants by a command, and its warnings.
+    pub(super) fn compared(&self) -> Result<(AccountantComparison, String), Fail> {
         let found = match self.command()? {
             Command::Account { question } => account::compared(&question)?,
             _ => None,
@@ -104,7 +104,7 @@ impl Call {
         found.ok_or_else(|| self.another())
     }
 
-    /// The command as a shell takes it.
+    /// The command as typed in a shell.
     pub(super) fn shown(&self) -> String {
         let words = self.words.iter().map(|word| quoted(word));
         std::iter::once("reticent".to_owned()).chain(words).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! The tables that the demo works on, made of the bundled records.
+//! The tables of the demo, made from the bundled records.
 
 use super::folder::Folder;
 use super::recipe::{Recipe, SPLIT_KEY, TEST_SHARE, WIDE};
@@ -7,13 +7,13 @@ use crate::fail::Fail;
 use reticent::curator::Session;
 use reticent::curator::audit::coins;
 use reticent::data::bundled::{ADULT, ADULT_SCHEMA, adult};
-use reticent::data::{Cell, DataError, Side, Split, write_csv_atomic};
+use reticent::data::{Cell, DataError, Split, SplitSide, write_csv_atomic};
 
 /// The column of the statistic.
 pub(super) const COLUMN: &str = "age";
 const LABEL: (&str, &str) = ("income", ">50K");
 
-/// What is known of the tables.
+/// Facts about the tables.
 pub(super) struct Data {
     pub(super) rows: u64,
     pub(super) training_rows: u64,
@@ -44,7 +44,7 @@ pub(super) fn write(folder: &Folder, recipe: &Recipe) -> Result<Data, Fail> {
     let split = Split::new(SPLIT_KEY, TEST_SHARE)?;
     let place = |name: &str| names.iter().position(|known| *known == name);
     let (Some(age), Some(label)) = (place(COLUMN), place(LABEL.0)) else {
-        return Err(Fail::new(Code::Internal, "the bundled table lacks a column: please report it"));
+        return Err(Fail::new(Code::Internal, "a column is missing in the bundled table: please report it"));
     };
     let (mut train, mut test, mut coined): (Vec<Line>, Vec<Line>, Vec<Line>) = Default::default();
     let (mut rows, mut sum, mut positive) = (0u64, 0.0, 0u64);
@@ -56,15 +56,15 @@ pub(super) fn write(folder: &Folder, recipe: &Recipe) -> Result<Data, Fail> {
             coined.push(line.clone());
         }
         match split.row(names.iter().copied().zip(cells)) {
-            Side::Train => train.push(line),
-            Side::Test => {
+            SplitSide::Train => train.push(line),
+            SplitSide::Test => {
                 positive += u64::from(cells[label].label().is_some_and(|label| label == LABEL.1));
                 test.push(line);
             }
         }
         Ok::<(), DataError>(())
     })?;
-    // One fair coin for each record, whatever is in it: the premise of the audit's bounds.
+    // An independent fair coin for each record: the premise of the lower bounds.
     let tossed = coins(coined.len(), &mut Session::without_limit()?);
     let (mut members, mut others): (Vec<Line>, Vec<Line>) = Default::default();
     for (line, is_in) in coined.into_iter().zip(tossed) {
@@ -86,7 +86,7 @@ pub(super) fn write(folder: &Folder, recipe: &Recipe) -> Result<Data, Fail> {
     })
 }
 
-/// What people would declare for a report.
+/// Declared facts for a report.
 fn declared(name: &str, about: &str) -> String {
     format!(
         "title = \"The demo's {name} model\"\nmodel = \"{name}\"\npurpose = \"A demonstration: {about}\"\n\

@@ -5,16 +5,16 @@ use super::folder::{MARKER, SCHEMA};
 use super::{Halt, Tour};
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::report::story::{Accounting, Made, Membership, Models, Next, Statistic, Story};
+use reticent::report::story::{Accounting, MembershipStory, Models, Next, Statistic, Story, WrittenFile};
 use serde_json::{Value, json};
 
 /// The page.
 pub(super) const PAGE: &str = "report.html";
 
-/// Everything that a demo leaves behind.
+/// The files of a demo.
 const FILES: &[(&str, &str)] = &[
-    (PAGE, "this story with its plots, one page that stands alone"),
-    (super::accounting::PICTURE, "ε against steps by every accountant"),
+    (PAGE, "all results with plots, one self-contained page"),
+    (super::accounting::PICTURE, "ε against steps for every accountant"),
     (MARKER, "all numbers of this run"),
     ("exact", "the model without privacy"),
     ("logistic", "the logistic model with its certificate"),
@@ -26,13 +26,13 @@ const FILES: &[(&str, &str)] = &[
     ("twin-audit/report.html", "the twin's privacy report"),
     ("twin-audit", "the twin's audit"),
     ("data/adult.parquet", "the census records (Becker and Kohavi 1996, CC BY 4.0)"),
-    ("data/schema.toml", "what is publicly known of their columns"),
-    ("data/train.csv", "the rows that the three models learnt from"),
-    ("data/test.csv", "the rows they were tested on"),
-    ("data/members.csv", "the records that coins put into part 4's models"),
-    ("data/others.csv", "the records that they left out"),
+    ("data/schema.toml", "the public schema of the records"),
+    ("data/train.csv", "the training rows of the three models"),
+    ("data/test.csv", "their test rows"),
+    ("data/members.csv", "the members of part 4: records that the coins selected"),
+    ("data/others.csv", "the non-members of part 4"),
     ("data/wide.toml", "the network of part 4"),
-    ("data/overfitted.toml", "what people declare for the report of the overfitted model"),
+    ("data/overfitted.toml", "declared facts for the report of the overfitted model"),
     ("data/twin.toml", "the same for its twin"),
 ];
 
@@ -41,14 +41,14 @@ pub(super) fn tell(
     statistic: Statistic,
     models: Models,
     accounting: Accounting,
-    membership: Membership,
+    membership: MembershipStory,
 ) -> Result<Value, Halt> {
-    let made = |(name, about): &(&str, &str)| Made {
+    let made = |(name, about): &(&str, &str)| WrittenFile {
         path: tour.folder.shown(name),
         link: (*name).to_owned(),
         about: (*about).to_owned(),
     };
-    let files: Vec<Made> = FILES.iter().map(made).collect();
+    let files: Vec<WrittenFile> = FILES.iter().map(made).collect();
     let (next, notes) = (next(tour), tour.notes.clone());
     let story = Story { statistic, models, accounting, membership, files, next, notes };
     tour.folder.write(PAGE, story.html().as_bytes())?;
@@ -66,9 +66,9 @@ pub(super) fn tell(
     tour.folder.write(MARKER, format!("{text}\n").as_bytes())?;
 
     let narrator = &tour.narrator;
-    narrator.title("5  All of it on one page")?;
-    narrator.say(&format!("Open {} in a browser: it needs no network.", tour.folder.shown(PAGE)))?;
-    narrator.say("Everything that was written:")?;
+    narrator.title("5  All results on one page")?;
+    narrator.say(&format!("Open {} in a browser; it works offline.", tour.folder.shown(PAGE)))?;
+    narrator.say("All files:")?;
     let rows: Vec<Vec<String>> =
         story.files.iter().map(|file| vec![file.path.clone(), file.about.clone()]).collect();
     narrator.table(&rows)?;
@@ -86,39 +86,33 @@ fn next(tour: &Tour) -> Vec<Next> {
         || Call::new("train").word(&tour.table("train.csv")).flag("--schema", &tour.table("schema.toml"));
     vec![
         next(
-            "More privacy, and what it costs in accuracy:",
+            "More privacy at the price of accuracy:",
             train().flag("--test", &tour.table("test.csv")).words("--epsilon 0.1"),
         ),
         next(
-            "What the logistic model says about other rows:",
+            "Predict other rows with the logistic model:",
             Call::new("predict")
                 .word(&tour.folder.shown("logistic"))
                 .word(&tour.table("test.csv"))
                 .words("--out predictions.csv"),
         ),
         next(
-            "What a family of three in the training data is promised together:",
+            "The guarantee for a family of three in the training data:",
             Call::new("account group --size 3")
                 .flag("--events", &tour.folder.shown("network/certificate.json"))
                 .words("--delta 1e-6"),
         ),
         next(
-            "The promise in words, for a paper or a model card:",
+            "The privacy statement for a paper or a model card:",
             Call::new("account statement")
                 .flag("--events", &tour.folder.shown("network/certificate.json"))
                 .words("--delta 1e-6"),
         ),
+        next("Draft a schema for a table:", Call::new("schema infer").word(&tour.table("train.csv"))),
         next(
-            "A schema for a table of your own, to begin with:",
-            Call::new("schema infer").word(&tour.table("train.csv")),
-        ),
-        next(
-            "A stronger audit: the twin's training once more, with canaries planted by coins:",
+            "A stronger audit: train the twin again with randomly inserted canaries:",
             Call::new("attack canary").word(&tour.folder.shown("twin")).words("--kind dirac --canaries 1000"),
         ),
-        next(
-            "The attacks there are; 'reticent audit --scores' runs them on anybody's model:",
-            Call::new("attack list"),
-        ),
+        next("List all attacks; 'reticent audit --scores' runs them on any model:", Call::new("attack list")),
     ]
 }

@@ -1,13 +1,13 @@
-//! The demo's folder: what is in it, whether it is ours, and how it is emptied without touching anything else.
+//! The demo's folder: its files, whether a demo made it, and how it is emptied without touching other files.
 
 use crate::explain::Code;
 use crate::fail::Fail;
-use reticent::data::write_atomic;
+use reticent::files::write_atomic;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Says that a folder is a demo's, and holds its numbers when it is finished.
+/// Marks the folder of a demo, and holds its numbers when it is finished.
 pub(super) const MARKER: &str = "demo.json";
 /// The name of that file's layout.
 pub(super) const SCHEMA: &str = "reticent-demo/1";
@@ -62,7 +62,7 @@ impl Folder {
         let shown = out.to_str().unwrap_or_default().trim_end_matches(['/', '\\']).to_owned();
         let refuse = |remedy: &str| Fail::flag("--out", &out.display().to_string(), remedy);
         if shown.is_empty() || shown.chars().any(char::is_control) {
-            return Err(refuse("give the name of a folder, in plain text"));
+            return Err(refuse("give the name of a folder without control characters"));
         }
         // Commands must not take it for a flag.
         let shown = if shown.starts_with('-') { format!("./{shown}") } else { shown };
@@ -71,18 +71,19 @@ impl Folder {
             Ok(true) => {}
             Ok(false) if folder.is_ours() => folder.empty()?,
             Ok(false) => {
-                return Err(refuse("the folder holds something else: name a new one with --out"));
+                return Err(refuse("the folder contains other files: give a new folder with --out"));
             }
             Err(_) if fs::symlink_metadata(&folder.path).is_ok() => {
-                return Err(refuse("not a folder that can be read: name a new one with --out"));
+                return Err(refuse("not a readable folder: give a new folder with --out"));
             }
-            Err(_) => fs::create_dir_all(&folder.path)
-                .map_err(|error| refuse(&format!("cannot be made ({error}): name another one with --out")))?,
+            Err(_) => fs::create_dir_all(&folder.path).map_err(|error| {
+                refuse(&format!("cannot be created ({error}): give another folder with --out"))
+            })?,
         }
         folder.write(MARKER, format!("{}\n", json!({"schema": SCHEMA, "finished": false})).as_bytes())?;
         let data = folder.path.join("data");
         fs::create_dir_all(&data).map_err(|error| {
-            Fail::new(Code::Unwritable, format!("{}: cannot be made: {error}", data.display()))
+            Fail::new(Code::Unwritable, format!("{}: cannot be created: {error}", data.display()))
         })?;
         Ok(folder)
     }
@@ -170,7 +171,7 @@ fn foreign(folder: &Path) -> Fail {
     Fail::new(
         Code::Taken,
         format!(
-            "{}: there is something that no demo made: move it away, or name a new folder with --out",
+            "{}: contains a file that no demo wrote: move it away, or give a new folder with --out",
             folder.display()
         ),
     )

@@ -5,21 +5,21 @@ use super::data::Data;
 use super::models::{promise, trained_network};
 use super::recipe::{TWIN_DELTA, TWIN_EPSILON};
 use super::{Halt, Tour};
-use crate::digits::{self, Side, significant};
+use crate::digits::{self, RoundingSide, significant};
 use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::audit::findings::RateAt;
 use reticent::curator::audit::Outcome;
-use reticent::report::story::{Attacked, Membership, percent};
+use reticent::report::story::{Attacked, MembershipStory, percent};
 
-pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
+pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<MembershipStory, Halt> {
     let (records, references) = (tour.recipe.records as u64, tour.recipe.references);
     tour.narrator.title("4  Who was in the training data?")?;
     tour.narrator.say(&format!(
-        "A model that learns its examples by heart tells who they were. We toss a fair coin for each of {records} records and train \
-         on the {} that it chose: once far too long and without privacy, once with DP-SGD at ε = {TWIN_EPSILON}. Then we play an attacker \
-         who has the model, the records and {references} models of his own making, but not the coins of those that count, and guesses who \
-         was in.",
+        "A model that memorizes its training data reveals who was in it. We flip a fair coin for each of {records} records and train \
+         on the {} that it selects: once far too long and without privacy, once with DP-SGD at ε = {TWIN_EPSILON}. Then we play an \
+         attacker who has the model, all records and {references} reference models, but not the coins of the target, and guesses who was a member \
+         (membership inference).",
         data.members
     ))?;
     let begin = Call::new("train")
@@ -35,12 +35,7 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
         .words(tour.recipe.twin)
         .words(&tour.threads);
     let models = vec![
-        attacked(
-            tour,
-            "overfitted",
-            "trained without privacy, many times over the same records",
-            &overfitted,
-        )?,
+        attacked(tour, "overfitted", "trained without privacy for many epochs", &overfitted)?,
         attacked(tour, "twin", "the same network and the same records, trained with DP-SGD", &twin)?,
     ];
     tour.narrator.table(&table(&models))?;
@@ -48,15 +43,15 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Membership, Halt> {
         tour.narrator.say(&words)?;
     }
     tour.narrator.say(
-        "An audit that finds little proves little, since a better attack may come; the certificate holds against all of them.",
+        "An audit that finds little proves little, because a better attack may exist; the certificate holds against all attacks.",
     )?;
     let reports: Vec<&str> = models.iter().map(|model| model.report.as_str()).collect();
     tour.narrator.say(&format!("The full reports: {}", reports.join(" and ")))?;
-    tour.narrator.say("The same by hand (reference models that are there are taken over):")?;
+    tour.narrator.say("The same by hand (existing reference models are reused):")?;
     for command in models.iter().flat_map(|model| &model.commands) {
         tour.narrator.command(command)?;
     }
-    Ok(Membership { records, members: data.members, models })
+    Ok(MembershipStory { records, members: data.members, models })
 }
 
 /// Trains a model, audits it and writes its report.
@@ -117,42 +112,44 @@ fn table(models: &[Attacked]) -> Vec<Vec<String>> {
     let row = |label: &str, of: &dyn Fn(&Attacked) -> String| {
         std::iter::once(label.to_owned()).chain(models.iter().map(of)).collect::<Vec<String>>()
     };
-    let none = || "nothing".to_owned();
+    let none = || "none".to_owned();
     let mut rows = vec![
         row("", &|model| model.name.clone()),
         row("accuracy on members", &|model| percent(model.train_accuracy)),
-        row("accuracy on others", &|model| percent(model.test_accuracy)),
+        row("accuracy on non-members", &|model| percent(model.test_accuracy)),
         row("AUC (0.5 is guessing)", &Attacked::auc_words),
     ];
     if let Some(rate) = models.iter().find_map(|model| model.rate.as_ref()) {
-        let label = format!("found at {} % false alarms", digits::brief(100.0 * rate.fpr));
+        let label = format!("TPR at {} % FPR", digits::brief(100.0 * rate.fpr));
         rows.push(row(&label, &|model| match &model.rate {
             Some(own) if own.fpr == rate.fpr => model.found_words(),
             _ => "not measurable".to_owned(),
         }));
     }
     rows.extend([
-        row("proven by attack", &|model| model.lower_words().unwrap_or_else(none)),
-        row("promised", &|model| model.promise.map_or_else(none, |promise| promise.words())),
+        row("lower bound on ε (audit)", &|model| model.lower_words().unwrap_or_else(none)),
+        row("upper bound on ε (certificate)", &|model| {
+            model.promise.map_or_else(none, |promise| promise.words())
+        }),
     ]);
     rows
 }
 
-/// What the numbers of one model mean.
+/// The numbers of one model in a sentence.
 fn meaning(model: &Attacked) -> String {
     let name = &model.name;
     let told = match model.auc.lower <= 0.5 {
-        true => "by its AUC, the attack cannot be told from guessing",
-        false => "the attack tells members from others better than by chance",
+        true => "by its AUC, the attack is not distinguishable from guessing",
+        false => "the attack separates members from non-members better than chance",
     };
     let proven = match &model.epsilon_lower {
         Some(bound) if bound.value > 0.0 => format!(
-            "its surest guesses prove ε ≥ {} at δ = {} ({} % confidence), so any smaller claim would be wrong",
-            significant(bound.value, 3, Side::Down),
+            "its most confident guesses show ε ≥ {} at δ = {} ({} % confidence), so any smaller claim would be wrong",
+            significant(bound.value, 3, RoundingSide::Down),
             digits::exactly(bound.delta),
             digits::confidence(bound.confidence)
         ),
-        _ => "it proves nothing about ε".to_owned(),
+        _ => "it gives no lower bound on ε".to_owned(),
     };
     format!("The {name} model: {told}; {proven}.")
 }

@@ -1,13 +1,13 @@
 //! `reticent demo`: a guided tour on the bundled records.
 //!
-//! Each part performs the very commands that it shows, so that what is shown is true.
+//! Each part runs the commands that it shows.
 //!
 //! | file | step |
 //! |---|---|
 //! | `recipe` | the numbers of the demo |
-//! | `folder` | its folder: whose it is, and how it is emptied |
-//! | `data` | the tables it works on |
-//! | `call` | a command that is shown, and the request that it is |
+//! | `folder` | its folder: who made it, and how it is emptied |
+//! | `data` | its tables |
+//! | `call` | a command that is shown, and its request |
 //! | `narrator` | the story on standard output |
 //! | `statistic`, `models`, `accounting`, `membership` | parts 1 to 4 |
 //! | `ending` | part 5: the page, the files and what to try next |
@@ -24,25 +24,24 @@ mod recipe;
 mod statistic;
 
 use crate::args::demo::Demo;
-use crate::bar::Bar;
+use crate::bar;
 use crate::fail::{Fail, words};
-use crate::learn::asked;
+use crate::learn;
 use crate::text::json_line;
 use crate::{INTERRUPTED, Output, audit, interrupt, report};
 use folder::Folder;
 use narrator::Narrator;
 use recipe::Recipe;
-use reticent::curator::watch::Activity;
 use reticent::curator::{Planned, Refusal, Request};
 use serde_json::json;
 
-/// Why a demo ends before its end.
+/// Why a demo ends early.
 enum Halt {
     /// Something went wrong.
     Failed(Fail),
     /// Ctrl-C.
     Interrupted,
-    /// Nobody reads the story any more.
+    /// The reader of standard output closed it.
     Unread,
 }
 
@@ -58,16 +57,16 @@ impl From<Refusal> for Halt {
     }
 }
 
-/// What all parts share.
+/// The state that all parts share.
 struct Tour {
     folder: Folder,
     recipe: Recipe,
     narrator: Narrator,
     /// Whether bars are shown.
     progress: bool,
-    /// Flags that go with every training and audit.
+    /// Flags of every training and audit.
     threads: String,
-    /// What commands warned of.
+    /// Warnings of the commands.
     notes: Vec<String>,
 }
 
@@ -103,7 +102,7 @@ pub(crate) fn run(arguments: &Demo, progress: bool) -> Result<Output, Fail> {
             let stdout = match arguments.json {
                 true => json_line(&json!({"interrupted": true, "out": folder}))?,
                 false => format!(
-                    "\nInterrupted. What is finished is kept in {folder}; another 'reticent demo' replaces it and begins anew.\n"
+                    "\nInterrupted. Finished parts are kept in {folder}; the next 'reticent demo' replaces them and starts over.\n"
                 ),
             };
             Ok(Output { stdout, status: INTERRUPTED, ..Output::default() })
@@ -114,11 +113,11 @@ pub(crate) fn run(arguments: &Demo, progress: bool) -> Result<Output, Fail> {
 impl Tour {
     /// All parts, one after the other.
     fn tell(&mut self) -> Result<serde_json::Value, Halt> {
-        self.narrator.say("Reticent: learning from people's data without telling on them.")?;
+        self.narrator.say("Reticent: statistics and models from private data, with differential privacy.")?;
         self.narrator.say("")?;
         self.narrator.say(&format!(
-            "A tour in five parts, about a minute on two cores. The data are a public extract of the 1994 US census (“Adult”), which \
-             is part of this program; we treat it as if it were private. Everything is written to {}/.",
+            "A tour in five parts; it takes about a minute on two cores. The data are a public extract of the 1994 US census (“Adult”), \
+             bundled with this program; we treat them as if they were private. All files are written to {}/.",
             self.folder.name()
         ))?;
         let data = self.waiting("writing the tables", |tour| Ok(data::write(&tour.folder, &tour.recipe)?))?;
@@ -129,26 +128,26 @@ impl Tour {
         ending::tell(self, statistic, models, accounting, membership)
     }
 
-    /// Work with a line that says so on a terminal. Ctrl-C during the work ends the tour.
+    /// Runs work with a progress label. Ctrl-C ends the tour.
     fn waiting<T>(
         &mut self,
         words: &str,
         work: impl FnOnce(&mut Self) -> Result<T, Halt>,
     ) -> Result<T, Halt> {
-        let stage = Bar::stage(self.progress);
+        let stage = bar::stage(self.progress);
         stage.say(words);
         let done = work(self)?;
         drop(stage);
-        if interrupt::is_asked() { Err(Halt::Interrupted) } else { Ok(done) }
+        if interrupt::is_requested() { Err(Halt::Interrupted) } else { Ok(done) }
     }
 
-    /// Does what a request asks for. Ctrl-C during the work ends the tour.
+    /// Runs a request. Ctrl-C ends the tour.
     fn ask<R: Request>(&self, request: &R, progress: bool) -> Result<<R::Planned as Planned>::Outcome, Halt> {
-        let outcome = asked(request, progress)?;
-        if interrupt::is_asked() { Err(Halt::Interrupted) } else { Ok(outcome) }
+        let outcome = learn::run(request, progress)?;
+        if interrupt::is_requested() { Err(Halt::Interrupted) } else { Ok(outcome) }
     }
 
-    /// Keeps what a request warned of.
+    /// Keeps the warnings of a request.
     fn note(&mut self, warnings: &[String]) {
         for note in warnings.iter().map(|warning| words(warning)) {
             if !self.notes.contains(&note) {
@@ -157,7 +156,7 @@ impl Tour {
         }
     }
 
-    /// Where a file of the tables is, as commands name it.
+    /// The path of a table in commands.
     fn table(&self, name: &str) -> String {
         self.folder.shown(&format!("data/{name}"))
     }

@@ -8,7 +8,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::curator::stored::read_certificate;
 use reticent::curator::train::{Finished, Trained as Ended};
-use reticent::report::story::{Models, Promise, Trained, percent};
+use reticent::report::story::{Models, Promise, TrainedModel, percent};
 use std::path::Path;
 
 /// Where the network of this part is.
@@ -17,10 +17,10 @@ pub(super) const NETWORK: &str = "network";
 pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
     tour.narrator.title("2  Three models")?;
     tour.narrator.say(&format!(
-        "Who earns more than 50,000 dollars? Three models learn it from {} rows: one without privacy, one whose weights are \
-         found with noise in what is minimised (objective perturbation), and a neural network that adds noise to every \
-         step (DP-SGD). All are tested on the same {} other rows, which a hash of their content chose. Those test rows count as public: the \
-         scores are exact, and no certificate covers them.",
+        "Who earns more than 50,000 dollars? Three models learn it from {} rows: one without privacy, one with noise in its \
+         objective function (objective perturbation), and a neural network with noise in every gradient step (DP-SGD). All are \
+         tested on the same {} other rows, selected by a hash of their content. These test rows count as public: the accuracies are \
+         exact, and no certificate covers them.",
         data.training_rows, data.test_rows
     ))?;
     let (train, test, schema) = (tour.table("train.csv"), tour.table("test.csv"), tour.table("schema.toml"));
@@ -36,38 +36,37 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
         .words(tour.recipe.network)
         .words(&tour.threads);
     let models = vec![
-        linear_model(tour, data, "exact", "logistic regression, the best fit there is", &exact)?,
-        linear_model(tour, data, "logistic", "logistic regression by objective perturbation", &logistic)?,
+        linear_model(tour, data, "exact", "logistic regression without privacy", &exact)?,
+        linear_model(tour, data, "logistic", "logistic regression with objective perturbation", &logistic)?,
         {
             let call = network.clone().flag("--out", &tour.folder.shown(NETWORK));
             let finished = trained_network(tour, &call)?;
             let accuracy = finished.accuracy.ok_or_else(|| silent(&call))?;
-            let about = "a network with two hidden layers by DP-SGD";
+            let about = "a network with two hidden layers, trained with DP-SGD";
             trained(tour, data, NETWORK, about, accuracy, &network)?
         },
     ];
     let mut rows: Vec<Vec<String>> = models
         .iter()
         .map(|model| {
-            let promise = model.promise.map_or("no promise".to_owned(), |promise| promise.words());
+            let promise = model.promise.map_or("not private".to_owned(), |promise| promise.words());
             vec![model.name.clone(), model.words(), promise, model.about.clone()]
         })
         .collect();
     rows.push(vec![
-        "no model".to_owned(),
+        "majority class".to_owned(),
         percent(data.majority),
         String::new(),
-        "always answering with the larger class".to_owned(),
+        "always predicting the larger class".to_owned(),
     ]);
     tour.narrator.table(&rows)?;
     tour.narrator.say(
-        "What a person is promised: whatever happens because of such a model would have been about as likely without their row, up \
-         to a factor of exp(ε) (and up to δ). The price is what accuracy the private models lack. The settings were chosen \
-         beforehand on the same public data; on private data such a search costs privacy too. And promises add up: to somebody who \
-         is in part 1 and in both private models they promise the sum of the three ε. The exact model, given out beside them, \
-         would void it.",
+        "The guarantee for each person: any consequence of a private model would have been about as likely without their row, up to \
+         a factor of exp(ε) and an additional δ. The price is lower accuracy. The settings were tuned beforehand on the same \
+         public data; on private data, tuning costs privacy too. Costs add up: for someone whose data are in part 1 and in both \
+         private models, the total is the sum of the three ε. Publishing the exact model as well would void this guarantee.",
     )?;
-    tour.narrator.say("The same by hand, into folders of your own:")?;
+    tour.narrator.say("The same commands, with output folders of your own:")?;
     for model in &models {
         tour.narrator.command(&model.command)?;
     }
@@ -75,7 +74,13 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Models, Halt> {
     Ok(Models { training_rows, test_rows, majority, models })
 }
 
-fn linear_model(tour: &mut Tour, data: &Data, name: &str, about: &str, call: &Call) -> Result<Trained, Halt> {
+fn linear_model(
+    tour: &mut Tour,
+    data: &Data,
+    name: &str,
+    about: &str,
+    call: &Call,
+) -> Result<TrainedModel, Halt> {
     let performed = call.clone().flag("--out", &tour.folder.shown(name));
     let request = performed.fit()?;
     let fitted = tour.waiting("training", |tour| tour.ask(&request, false))?;
@@ -96,7 +101,7 @@ pub(super) fn trained_network(tour: &mut Tour, call: &Call) -> Result<Box<Finish
 }
 
 fn silent(call: &Call) -> Fail {
-    Fail::new(Code::Internal, format!("{}: it told no accuracy", call.shown()))
+    Fail::new(Code::Internal, format!("{}: no accuracy", call.shown()))
 }
 
 fn trained(
@@ -106,8 +111,8 @@ fn trained(
     about: &str,
     accuracy: f64,
     call: &Call,
-) -> Result<Trained, Halt> {
-    Ok(Trained {
+) -> Result<TrainedModel, Halt> {
+    Ok(TrainedModel {
         name: name.to_owned(),
         about: about.to_owned(),
         promise: promise(&tour.folder.path(name))?,
@@ -118,7 +123,7 @@ fn trained(
     })
 }
 
-/// What the certificate of a model promises.
+/// The guarantee in the certificate of a model.
 pub(super) fn promise(folder: &Path) -> Result<Option<Promise>, Fail> {
     let promised = read_certificate(folder)?;
     Ok(promised.map(|certificate| Promise {

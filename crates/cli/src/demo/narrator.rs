@@ -1,15 +1,16 @@
-//! The story on standard output, told while the work goes on.
+//! The text of the tour on standard output.
 
 use super::Halt;
 use crate::explain::Code;
 use crate::fail::{Fail, plain};
+use crate::screen;
 use crate::text::columns;
 use std::io::{ErrorKind, Write};
 
-/// Letters in a line.
-const WIDTH: usize = 88;
+/// Characters in a line, at most.
+const WIDTH: usize = 80;
 
-/// Tells the story, or keeps silent.
+/// Prints the text of the tour, or nothing.
 pub(super) struct Narrator {
     silent: bool,
 }
@@ -27,7 +28,7 @@ impl Narrator {
         let mut stdout = std::io::stdout();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Ok(()) => Ok(()),
-            // Whoever was reading has seen enough.
+            // The reader has closed it.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Halt::Unread),
             Err(error) => {
                 Err(Fail::new(Code::Output, format!("cannot write to standard output: {error}")).into())
@@ -38,7 +39,7 @@ impl Narrator {
     /// The title of a part.
     pub(super) fn title(&self, text: &str) -> Result<(), Halt> {
         let text = plain(text);
-        self.write(&format!("\n{text}\n{}\n", "-".repeat(text.chars().count())))
+        self.write(&format!("\n{}\n{}\n", screen::title(&text), "-".repeat(text.chars().count())))
     }
 
     /// A paragraph.
@@ -50,7 +51,7 @@ impl Narrator {
     /// Rows of a table, its columns aligned.
     pub(super) fn table(&self, rows: &[Vec<String>]) -> Result<(), Halt> {
         let lines: String = columns(rows).iter().map(|line| format!("  {line}\n")).collect();
-        self.write(&format!("\n{lines}\n"))
+        self.write(&screen::present(&format!("\n{lines}\n")))
     }
 
     /// A command for the reader, who may copy it.
@@ -61,12 +62,13 @@ impl Narrator {
     }
 }
 
-/// Pieces of text in lines of at most [`WIDTH`] letters where they fit. The first line begins with `first`, the others with `rest`,
+/// Pieces of text in lines of at most [`WIDTH`] characters where they fit. The first line begins with `first`, the others with `rest`,
 /// and all but the last end in `more`.
 fn wrapped<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, rest: &str, more: &str) -> String {
     let (mut lines, mut line, mut is_begun) = (Vec::new(), first.to_owned(), false);
     for piece in pieces.filter(|piece| !piece.is_empty()) {
-        if is_begun && line.chars().count() + 1 + piece.chars().count() + more.len() > WIDTH {
+        if is_begun && line.chars().count() + 1 + piece.chars().count() + more.len() > screen::columns(WIDTH)
+        {
             lines.push(std::mem::replace(&mut line, rest.to_owned()));
         } else if is_begun {
             line.push(' ');

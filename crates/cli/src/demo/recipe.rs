@@ -1,19 +1,19 @@
 //! The numbers of the demo: those of its trainings were chosen beforehand, on the same public data.
 
-/// What is varied between the demo and a quick try of it.
+/// The settings that differ between the demo and its quick variant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recipe {
     /// How the network of part 2 is trained.
     pub(super) network: &'static str,
-    /// Records for which a coin is tossed.
+    /// Records for which a coin is flipped.
     pub(super) records: usize,
-    /// A public number near that of the members.
+    /// Public approximate number of members.
     pub(super) size: usize,
     /// How the overfitted model is trained.
     pub(super) overfitted: &'static str,
     /// How its private twin is trained.
     pub(super) twin: &'static str,
-    /// Models that the attacker trains.
+    /// Reference models of the attacker.
     pub(super) references: usize,
 }
 
@@ -22,15 +22,15 @@ pub(super) const STATISTIC_EPSILON: &str = "0.1";
 /// The share of rows that is kept for testing, and the key of the hash that chooses them.
 pub(super) const TEST_SHARE: f64 = 0.2;
 pub(super) const SPLIT_KEY: &str = "reticent";
-/// A public number near that of the training rows.
+/// Public approximate number of training rows.
 pub(super) const TRAINING_SIZE: &str = "26000";
 /// δ of the network.
 pub(super) const NETWORK_DELTA: &str = "1e-6";
-/// The promise of the private twin.
+/// The guarantee of the private twin.
 pub(super) const TWIN_EPSILON: &str = "3";
 pub(super) const TWIN_DELTA: &str = "1e-5";
 
-/// The network that is overfitted: wide enough to learn its examples by heart.
+/// The network that is overfitted: wide enough to memorize its training data.
 pub(super) const WIDE: &str = r#"input = [125]
 
 [[layer]]

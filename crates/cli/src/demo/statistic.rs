@@ -8,15 +8,15 @@ use crate::digits;
 use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::core::Guarantee;
-use reticent::curator::release::{Found, Released};
+use reticent::curator::release::{ReleasedAnswer, ReleasedValue};
 use reticent::report::story::{Promise, Statistic, surer};
 
 pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
     tour.narrator.title("1  A private statistic")?;
     tour.narrator.say(&format!(
-        "How old are these {} people on average? The answer carries noise that hides every single one of them. ε says how much may \
-         still be learnt about one: at ε = {STATISTIC_EPSILON}, who knows all others, and would bet evenly on whether one more was in \
-         the table, may be {} sure of it afterwards, and no more. Smaller is more private.",
+        "How old are these {} people on average? Noise in the answer hides every single one of them. ε bounds how much the answer \
+         can reveal about one person: at ε = {STATISTIC_EPSILON}, an attacker who knows everyone else and starts at 50:50 on whether \
+         one more person is in the table can be at most {} sure afterwards. Smaller is more private.",
         data.rows,
         surer(STATISTIC_EPSILON.parse().unwrap_or(f64::INFINITY))
     ))?;
@@ -27,9 +27,11 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
         .words("--bounds 17,90")
         .flag("--epsilon", STATISTIC_EPSILON);
     let request = call.release()?;
-    let released = tour.waiting("asking", |tour| tour.ask(&request, false))?;
+    let released = tour.waiting("computing the mean", |tour| tour.ask(&request, false))?;
     tour.note(&released.warnings);
-    let Released { found: Found::Number { value, interval, .. }, confidence, certificate, .. } = released
+    let ReleasedAnswer {
+        found: ReleasedValue::Number { value, interval, .. }, confidence, certificate, ..
+    } = released
     else {
         return Err(Fail::new(Code::Internal, format!("{}: no number", call.shown())).into());
     };
@@ -46,11 +48,11 @@ pub(super) fn tell(tour: &mut Tour, data: &Data) -> Result<Statistic, Halt> {
     };
     tour.narrator.table(&[vec![statistic.what.clone(), statistic.words(), statistic.promise.words()]])?;
     let verdict = match statistic.holds() {
-        true => "the interval holds it",
-        false => "the interval misses it this time, as one in twenty may",
+        true => "the interval contains it",
+        false => "the interval misses it this time, which happens in at most one of twenty runs",
     };
     tour.narrator.say(&format!(
-        "The data are public, so we may look: the exact mean is {}, and {verdict}.",
+        "These data are public, so we can check: the exact mean is {}, and {verdict}.",
         digits::brief(data.mean)
     ))?;
     tour.narrator.say("The same by hand:")?;

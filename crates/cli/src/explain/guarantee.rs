@@ -1,11 +1,11 @@
-//! Errors about what no guarantee covers.
+//! Errors about limits of guarantees.
 
 use super::Example;
 
 pub(super) const UNSUPPORTED: Example = Example {
     files: &[(
         "sampled.json",
-        "{\"neighboring\": \"replace-one\", \"events\": [{\"poisson_sampled\": {\"rate\": 0.1, \"event\": {\"gaussian\": {\"noise_multiplier\": 1}}}}]}\n",
+        "{\"neighboring\": \"replace-one\", \"events\": [{\"poisson_sampled\":\n  {\"rate\": 0.1, \"event\": {\"gaussian\": {\"noise_multiplier\": 1}}}}]}\n",
     )],
     wrong: "reticent account rdp --events sampled.json --orders 2",
     mended: "reticent account epsilon --events sampled.json --delta 1e-6",

@@ -1,12 +1,12 @@
-//! `reticent explain`: what the code of an error means and how to mend it. The meanings are those of [`Code::explanation`]; here are
-//! commands that are refused with each code.
+//! `reticent explain`: what the code of an error means and how to fix it. The explanations are those of [`Code::explanation`]; the
+//! examples are here: a command that is refused with the code, and a corrected one.
 //!
 //! | module | examples of |
 //! |---|---|
 //! | `command` | R1xx: the command line |
 //! | `value` | R2xx: values |
 //! | `file` | R3xx: files and tables |
-//! | `guarantee` | R4xx: what no guarantee covers |
+//! | `guarantee` | R4xx: limits of guarantees |
 //! | `model` | R5xx: stored models and runs |
 //! | `audit` | R6xx: audits |
 
@@ -34,11 +34,11 @@ struct Example {
 
 /// How a command can end.
 const STATUSES: [(u8, &str); 5] = [
-    (0, "done"),
+    (0, "success"),
     (crate::MISTAKE, "refused: one error with a code on standard error, nothing on standard output"),
-    (crate::DEFECT, "a defect of the program"),
+    (crate::DEFECT, "internal error: a defect of the program"),
     (crate::INTERRUPTED, "interrupted by Ctrl-C"),
-    (crate::BROKEN_PIPE, "the reader of standard output has ended before it read everything"),
+    (crate::BROKEN_PIPE, "the reader of standard output closed it early"),
 ];
 
 /// A command line that is refused with the code, and one that is not; none where no command line causes it by itself.
@@ -124,8 +124,7 @@ fn unknown(text: &str) -> Fail {
         near.sort_by_key(|code| u32::from(code.number()).abs_diff(number));
     }
     let near: Vec<String> = near.iter().take(NEAREST).map(Code::to_string).collect();
-    let remedy =
-        format!("no error has that code: the nearest are {}; 'reticent explain' lists all", near.join(", "));
+    let remedy = format!("unknown code: the nearest are {}; 'reticent explain' lists all", near.join(", "));
     Fail::flag("explain", text, remedy).coded(Code::Unexplained)
 }
 

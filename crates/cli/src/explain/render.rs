@@ -2,12 +2,15 @@
 
 use super::{Code, STATUSES, example};
 use crate::fail::Fail;
+use crate::screen::columns;
 use crate::text::json_line;
 use reticent::core::Explanation;
 use serde_json::{Value, json};
 
-/// The width that paragraphs are broken at.
+/// The width of paragraphs in the terminal.
 const WIDTH: usize = 100;
+/// The width of paragraphs and commands on the page.
+const PAGE_WIDTH: usize = 80;
 
 /// One explanation for people.
 pub(super) fn text(code: Code) -> String {
@@ -19,14 +22,14 @@ pub(super) fn text(code: Code) -> String {
             out.extend(contents.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n"));
         }
         let (wrong, mended) = (example.wrong, example.mended);
-        out.push_str(&format!("\nRefused\n  {wrong}\n\nMended\n  {mended}\n"));
+        out.push_str(&format!("\nRefused\n  {wrong}\n\nCorrected\n  {mended}\n"));
     }
     out
 }
 
 /// All codes with their titles.
 pub(super) fn list() -> String {
-    let mut out = "Codes of errors; 'reticent explain R201' explains one.\n".to_owned();
+    let mut out = "Error codes; 'reticent explain R201' explains one.\n".to_owned();
     for (digit, name) in Code::GROUPS {
         out.push_str(&format!("\n{name}\n"));
         out.extend(of(digit).map(|code| format!("  {code}  {}\n", code.explanation().title)));
@@ -63,9 +66,9 @@ fn value(code: Code) -> Value {
 pub(super) fn markdown() -> String {
     let mut out = "# Errors\n\n".to_owned();
     out.push_str(&broken(
-        "Every error of the command has a code that stays the same: scripts may rely on it. `reticent explain R201` \
-         prints what stands here. An error is one line on standard error; an error in a TOML file also shows the line \
-         it is about. With `--json` it is one line of JSON, `{\"error\": {\"code\", \"message\", \"explain\"}}`.",
+        "Look up the code of an error here, or with `reticent explain R201`. Codes are stable, so scripts can rely on them. An error \
+         is one line on standard error; an error in a TOML file also shows the line it is about. With `--json` it is one line of \
+         JSON, `{\"error\": {\"code\", \"message\", \"explain\"}}`.",
     ));
     out.push_str("\n| Exit status | Meaning |\n|---|---|\n");
     out.extend(STATUSES.iter().map(|(status, meaning)| format!("| {status} | {meaning} |\n")));
@@ -87,7 +90,9 @@ pub(super) fn markdown() -> String {
                     out.push_str(&format!("\nWith `{name}`:\n\n```{language}\n{contents}\n```\n"));
                 }
                 let (wrong, mended) = (command(example.wrong), command(example.mended));
-                out.push_str(&format!("\nRefused, and mended:\n\n```sh no-run\n{wrong}\n{mended}\n```\n"));
+                out.push_str(&format!(
+                    "\nRefused, then corrected:\n\n```sh no-run\n{wrong}\n{mended}\n```\n"
+                ));
             }
         }
     }
@@ -96,7 +101,7 @@ pub(super) fn markdown() -> String {
 
 /// A command line on as many lines as it needs.
 fn command(line: &str) -> String {
-    lines(line, WIDTH).join(" \\\n    ")
+    lines(line, PAGE_WIDTH - 6).join(" \\\n    ")
 }
 
 /// The codes that begin with a digit.
@@ -105,11 +110,11 @@ fn of(digit: u16) -> impl Iterator<Item = Code> {
 }
 
 fn indented(text: &str) -> String {
-    lines(text, WIDTH - 2).iter().map(|line| format!("  {line}\n")).collect()
+    lines(text, columns(WIDTH) - 2).iter().map(|line| format!("  {line}\n")).collect()
 }
 
 fn broken(text: &str) -> String {
-    lines(text, WIDTH).iter().map(|line| format!("{line}\n")).collect()
+    lines(text, PAGE_WIDTH).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The words of a text on lines of at most `width` characters.

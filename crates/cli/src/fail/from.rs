@@ -6,12 +6,13 @@ use reticent::curator::Refusal;
 use reticent::curator::refusal::{Subject, fields_named};
 use reticent::data::DataError;
 use reticent::data::toml::TomlError;
+use reticent::files::FileError;
 
 /// The flag of a field.
 fn flag(field: &str) -> String {
     match field {
         "" => String::new(),
-        // What is no identifier is named as it is, such as a table of a schema.
+        // What is not a field is named as it is, such as a table of a schema.
         _ if field.starts_with(|c: char| !c.is_ascii_lowercase()) => field.to_owned(),
         "filter" => "--where".to_owned(),
         _ => format!("--{}", field.replace('_', "-")),
@@ -24,8 +25,8 @@ pub(crate) fn words(text: &str) -> String {
 }
 
 /// Warnings of the curator, for standard error: fields become flags.
-pub(crate) fn warnings(said: &[String]) -> String {
-    said.iter().map(|text| format!("warning: {}\n", flags_named(text))).collect()
+pub(crate) fn warnings(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("warning: {}\n", flags_named(text))).collect()
 }
 
 /// A text of the curator: fields become flags.
@@ -64,7 +65,7 @@ macro_rules! by_refusal {
     )+};
 }
 
-by_refusal!(InvalidValue, DataError, TomlError);
+by_refusal!(InvalidValue, DataError, FileError, TomlError);
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Mistakes of the user: one line that names the flag and the remedy.
+//! Errors of the user: one line that names the flag and the remedy.
 
 mod from;
 mod usage;
@@ -6,7 +6,7 @@ mod usage;
 use crate::explain::Code;
 use reticent::curator::Refusal;
 use reticent::data::DataError;
-use reticent::data::toml::{Place, locate};
+use reticent::data::toml::{Span, locate};
 use std::ffi::OsString;
 use std::fmt;
 
@@ -18,19 +18,19 @@ pub(crate) use usage::usage;
 #[derive(Debug)]
 pub(crate) struct Fail {
     code: Code,
-    /// What it was met in, each followed by a colon and a blank.
+    /// The contexts, each followed by a colon and a blank.
     within: String,
     about: About,
     text: String,
-    /// What to show of a TOML file.
-    place: Option<Box<Place>>,
-    /// Whether a value is shown as it is, even if it was typed in another way.
+    /// The place in a TOML file.
+    place: Option<Box<Span>>,
+    /// Whether a value is shown as in the request, even if it was typed differently.
     exact: bool,
-    /// The refusal that it was, with the error behind it.
+    /// The refusal it was made from, with its underlying error.
     refusal: Option<Box<Refusal>>,
 }
 
-/// What a message begins with.
+/// The subject of a message.
 #[derive(Debug)]
 enum About {
     Nothing,
@@ -63,7 +63,7 @@ impl Fail {
         Self { about, ..Self::new(Code::Range, remedy.to_string()) }
     }
 
-    /// `--width 0.1: leave it out: …`: a flag that does not go with the others.
+    /// `--width 0.1: leave it out: …`: a flag that conflicts with others.
     pub(crate) fn conflict(flag: &str, value: &str, remedy: impl fmt::Display) -> Self {
         Self::flag(flag, value, remedy).coded(Code::Conflict)
     }
@@ -73,17 +73,17 @@ impl Fail {
         Self::about(Code::Missing, flag, format!("missing: {remedy}"))
     }
 
-    /// `--schema: …`: something is wrong with a flag, whatever its value.
+    /// `--schema: …`: an error about a flag, whatever its value.
     fn about(code: Code, flag: &str, text: impl Into<String>) -> Self {
         Self { about: About::Flag(flag.to_owned()), ..Self::new(code, text) }
     }
 
-    /// An error of the table, met on behalf of `flag`.
-    pub(crate) fn data(flag: &str) -> impl Fn(DataError) -> Self {
-        move |error| match error {
+    /// An error of the table named by `flag`.
+    pub(crate) fn data<E: Into<DataError>>(flag: &str) -> impl Fn(E) -> Self {
+        move |error| match error.into() {
             // It names its file.
-            DataError::Schema(_) => error.into(),
-            _ => {
+            error @ DataError::Schema(_) => error.into(),
+            error => {
                 let failure = Self::about(reticent::core::Coded::code(&error), flag, error.to_string());
                 Self { refusal: Some(Box::new(error.into())), ..failure }
             }
@@ -95,7 +95,7 @@ impl Fail {
         Self { code, ..self }
     }
 
-    /// The same mistake with the refused value as this text.
+    /// The same error with this text as the refused value.
     pub(crate) fn shown(mut self, text: String) -> Self {
         if let About::Value { value, .. } = &mut self.about {
             *value = text;
@@ -103,13 +103,13 @@ impl Fail {
         self
     }
 
-    /// What kind of mistake it is.
+    /// The error code.
     pub(crate) fn code(&self) -> Code {
         self.code
     }
 
-    /// The same mistake, at a place that the message does not name yet.
-    fn at(self, place: Option<Box<Place>>) -> Self {
+    /// The same error, with its place in a file.
+    fn at(self, place: Option<Box<Span>>) -> Self {
         Self { place, ..self }
     }
 
@@ -121,7 +121,7 @@ impl Fail {
         }
     }
 
-    /// The same mistake, at the key of a TOML file that says what the flag would say; unchanged if it has no such key.
+    /// The same error at the key of a TOML file that corresponds to the flag; unchanged if there is no such key.
     pub(crate) fn in_file(self, file: &str, text: &str) -> Self {
         let said = self.refused().and_then(|(flag, value)| {
             let key = flag.strip_prefix("--")?;
@@ -141,12 +141,12 @@ impl Fail {
         key.is_some_and(|key| locate(text, &[key]).is_some())
     }
 
-    /// The same mistake with its value as it is.
+    /// The same error with its value as in the request.
     pub(crate) fn exactly(self) -> Self {
         Self { exact: true, ..self }
     }
 
-    /// The same mistake with a refused number of a request as it was typed: `1e-9`, and not `0.000000001`.
+    /// The same error with a refused number as it was typed: `1e-9`, not `0.000000001`.
     pub(crate) fn shown_as_typed(mut self, words: &[OsString]) -> Self {
         if !self.exact
             && let About::Value { flag, value } = &mut self.about
@@ -159,7 +159,7 @@ impl Fail {
         self
     }
 
-    /// The same mistake about this flag and what was typed after it.
+    /// The same error about this flag and its text.
     pub(crate) fn typed(self, flag: &str, text: &str) -> Self {
         Self { about: About::Value { flag: flag.to_owned(), value: text.to_owned() }, ..self }
     }
@@ -195,7 +195,7 @@ impl fmt::Display for Fail {
     }
 }
 
-/// As much of a value as a message needs to be recognised.
+/// The beginning of a value, long enough to recognise it.
 fn shortened(value: &str) -> String {
     const SHOWN: usize = 60;
     let mut kept: String = value.chars().take(SHOWN).collect();

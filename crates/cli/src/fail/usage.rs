@@ -3,20 +3,26 @@
 use super::Fail;
 use crate::args::Cli;
 use crate::explain::Code;
-use crate::{Finished, MISTAKE, mistake};
+use crate::{Finished, MISTAKE, mistake, screen};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
 /// What clap has to say: help and the version as they are, a refusal as one line.
 pub(crate) fn usage(refusal: &clap::Error, words: &[OsString]) -> Finished {
-    let text = refusal.render().to_string();
+    let rendered = refusal.render();
+    let coloured = |wanted: bool| {
+        let text = if wanted { rendered.ansi().to_string() } else { rendered.to_string() };
+        text.trim_end().to_owned() + "\n"
+    };
+    let text = rendered.to_string();
     match refusal.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            return Finished { stdout: text, ..Finished::default() };
+            return Finished { stdout: coloured(screen::has_colours()), ..Finished::default() };
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            return Finished { status: MISTAKE, stderr: text, ..Finished::default() };
+            let stderr = coloured(screen::errors_have_colours());
+            return Finished { status: MISTAKE, stderr, ..Finished::default() };
         }
         _ => {}
     }

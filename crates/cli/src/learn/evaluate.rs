@@ -1,14 +1,15 @@
-//! What an evaluation prints.
+//! Text and JSON of an evaluation.
 
 use super::warned;
 use crate::Output;
 use crate::digits::brief;
 use crate::fail::{Fail, plain};
+use crate::screen::present;
 use crate::text::{aligned, json_line};
 use reticent::curator::evaluate::{ClassScore, Evaluated, Scores};
 use std::mem::take;
 
-const NOTE: &str = "computed exactly: these numbers protect nobody in the table that was evaluated on";
+const NOTE: &str = "exact numbers: they do not protect the rows of the evaluated table";
 
 /// An evaluation as JSON or text.
 pub(super) fn printed(mut evaluated: Evaluated, json: bool) -> Result<Output, Fail> {
@@ -21,7 +22,7 @@ fn text(scores: &Scores) -> String {
     let (mut lines, classes) = match scores {
         Scores::Values(found) => {
             let mut lines = vec![("rmse", brief(found.rmse)), ("mean absolute error", brief(found.mae))];
-            lines.extend(found.r2.map(|r2| ("variance explained", percent(r2))));
+            lines.extend(found.r2.map(|r2| ("R²", format!("{r2:.4}"))));
             (lines, String::new())
         }
         Scores::Classes(found) => {
@@ -36,12 +37,12 @@ fn text(scores: &Scores) -> String {
     lines.push(("note", NOTE.to_owned()));
     let lines: Vec<(String, String)> =
         lines.into_iter().map(|(label, text)| (label.to_owned(), text)).collect();
-    aligned(&lines) + &classes
+    present(&(aligned(&lines) + &classes))
 }
 
 /// A class, on a line of its own.
 fn line(class: &ClassScore) -> String {
-    // A score that is not a number is none, as it is in JSON.
+    // NaN is shown as "none", and is null in JSON.
     let share =
         |share: Option<f64>| share.filter(|share| share.is_finite()).map_or("none".to_owned(), percent);
     format!(

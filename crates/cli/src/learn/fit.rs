@@ -1,4 +1,4 @@
-//! The words of `train` for a linear model as a request.
+//! The flags of `train` for a linear model as a request.
 
 use crate::args::learn::Train;
 use crate::fail::Fail;
@@ -7,7 +7,7 @@ use reticent::core::Neighboring;
 use reticent::curator::fit::{Fit, LinearModel, method};
 use reticent::curator::quantity::neighboring;
 
-/// What the flags ask for.
+/// The request of the flags.
 pub(crate) fn request(arguments: &Train) -> Result<Fit, Fail> {
     let real = |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text)).transpose();
     let count = |flag: &str, text: &Option<String>, most: u64| {

@@ -1,9 +1,9 @@
-//! `reticent train`, `predict` and `evaluate`: words to requests, and outcomes to words.
+//! `reticent train`, `predict` and `evaluate`: flags to requests, and outcomes to text.
 //!
 //! | file | step |
 //! |---|---|
-//! | `fit` | the words of `train` for a linear model |
-//! | `render` | what training a linear model prints |
+//! | `fit` | the flags of `train` for a linear model |
+//! | `render` | text and JSON of a trained linear model |
 //! | `predict`, `evaluate` | a stored model on other data |
 
 mod evaluate;
@@ -19,24 +19,21 @@ use crate::bar::Terminal;
 use crate::fail::{Fail, warnings, words};
 use crate::network;
 use reticent::curator::folder::is_network;
-use reticent::curator::train::Part;
+use reticent::curator::train::SourcePart;
 use reticent::curator::{Planned, Request, Session, evaluate as scoring, predict as predicting};
 use std::path::Path;
 
-/// Does what a request asks for, with bars where they are wanted.
-pub(crate) fn asked<R: Request>(
-    request: &R,
-    progress: bool,
-) -> Result<<R::Planned as Planned>::Outcome, Fail> {
+/// Runs a request, with progress if it is wanted.
+pub(crate) fn run<R: Request>(request: &R, progress: bool) -> Result<<R::Planned as Planned>::Outcome, Fail> {
     let plan = request.check()?;
     let mut session = Session::without_limit()?.watched(Box::new(Terminal { progress }));
     Ok(plan.run(&mut session)?)
 }
 
 /// Warnings as lines.
-pub(crate) fn warned(said: &[String]) -> String {
-    let said: Vec<String> = said.iter().map(|warning| words(warning)).collect();
-    warnings(&said)
+pub(crate) fn warned(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|warning| words(warning)).collect();
+    warnings(&texts)
 }
 
 /// Trains a model.
@@ -46,28 +43,28 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
         return network::train(arguments, given, progress);
     }
     given.check_linear()?;
-    let fitted = asked(&fit::request(arguments)?, progress)?;
+    let fitted = run(&fit::request(arguments)?, progress)?;
     render::fitted(fitted, arguments.json)
 }
 
-/// What a stored model says about rows without labels.
+/// Predicts rows without labels with a stored model.
 pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fail> {
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
     let request =
         predicting::Predict { part, out: arguments.out.clone(), ..predicting::Predict::new(model, data) };
-    predict::printed(asked(&request, progress)?, arguments.json)
+    predict::printed(run(&request, progress)?, arguments.json)
 }
 
-/// How well a stored model does on labelled rows.
+/// Evaluates a stored model on labelled rows.
 pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, Fail> {
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
-    let evaluated = asked(&scoring::Evaluate { model, data, part }, progress)?;
+    let evaluated = run(&scoring::Evaluate { model, data, part }, progress)?;
     evaluate::printed(evaluated, arguments.json)
 }
 
-/// The part of data, which networks alone know.
-fn part(model: &Path, name: Option<&str>) -> Result<Option<Part>, Fail> {
-    Ok(name.filter(|_| is_network(model)).map(Part::named).transpose()?)
+/// The split of the data; only networks have one.
+fn part(model: &Path, name: Option<&str>) -> Result<Option<SourcePart>, Fail> {
+    Ok(name.filter(|_| is_network(model)).map(SourcePart::named).transpose()?)
 }

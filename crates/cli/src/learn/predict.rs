@@ -1,4 +1,4 @@
-//! What a prediction prints.
+//! Text and JSON of predictions.
 
 use super::warned;
 use crate::Output;
@@ -7,7 +7,7 @@ use crate::text::json_line;
 use reticent::curator::predict::Predicted;
 use std::mem::take;
 
-/// Predictions as JSON or CSV, or where they were written.
+/// Predictions as JSON or CSV, or the file they were written to.
 pub(super) fn printed(mut predicted: Predicted, json: bool) -> Result<Output, Fail> {
     let warnings = warned(&take(&mut predicted.warnings));
     let stdout = match &predicted.out {

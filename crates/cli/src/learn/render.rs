@@ -1,10 +1,11 @@
-//! What training a linear model prints.
+//! Text and JSON of a trained linear model.
 
 use super::warned;
 use crate::Output;
-use crate::cost::cost;
+use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::fail::{Fail, words};
+use crate::screen::present;
 use crate::text::{aligned, json_line};
 use reticent::curator::fit::{Fitted, Sizing, Test};
 use reticent::curator::folder::CERTIFICATE_FILE;
@@ -15,7 +16,8 @@ pub(super) fn fitted(mut fitted: Fitted, json: bool) -> Result<Output, Fail> {
         fitted.warnings.iter_mut().for_each(|warning| *warning = words(warning));
         return Ok(Output { stdout: json_line(&fitted)?, warnings, ..Output::default() });
     }
-    let chosen = if fitted.is_method_chosen { ", chosen by its bound from public numbers" } else { "" };
+    let chosen =
+        if fitted.is_method_chosen { ", chosen by its error bound for the public numbers" } else { "" };
     let mut lines = vec![
         ("model".to_owned(), format!("{} on {} features", fitted.model.name(), fitted.features)),
         ("method".to_owned(), format!("{}{chosen}", method_words(fitted.method.name()))),
@@ -25,15 +27,16 @@ pub(super) fn fitted(mut fitted: Fitted, json: bool) -> Result<Output, Fail> {
     match &fitted.certificate {
         Some(certificate) => {
             let file = fitted.out.as_ref().map(|folder| folder.join(CERTIFICATE_FILE));
-            lines.extend(cost(certificate, certificate.accountant.clone(), file.as_deref())?);
+            let whole = file.as_deref().map_or(Whole::Flag("--out DIR"), Whole::File);
+            lines.extend(cost(certificate, certificate.accountant.clone(), whole));
         }
-        None => lines.push(("privacy".to_owned(), "none: this model may tell what it was trained on".into())),
+        None => lines.push(("privacy".to_owned(), "none: this model may leak its training data".into())),
     }
     match &fitted.out {
         Some(folder) => lines.push(("saved to".to_owned(), folder.display().to_string())),
-        None => lines.push(("saved to".to_owned(), "nowhere: give --out DIR to keep the model".to_owned())),
+        None => lines.push(("saved to".to_owned(), "not saved: give --out DIR to keep the model".to_owned())),
     }
-    Ok(Output { stdout: aligned(&lines), warnings, ..Output::default() })
+    Ok(Output { stdout: present(&aligned(&lines)), warnings, ..Output::default() })
 }
 
 fn trained_on(fitted: &Fitted) -> String {
@@ -49,8 +52,8 @@ fn trained_on(fitted: &Fitted) -> String {
 
 fn score(fitted: &Fitted) -> Option<(String, String)> {
     let how = match fitted.tested {
-        Test::Released => "on held-out rows, noise included",
-        Test::Exact => "exactly, for your eyes only",
+        Test::Released => "on held-out rows",
+        Test::Exact => "exact, not protected",
         Test::None => return None,
     };
     if let (Some(rmse), Some(interval), Some(sampling)) =
@@ -70,7 +73,7 @@ fn score(fitted: &Fitted) -> Option<(String, String)> {
                 .majority_class
                 .as_ref()
                 .zip(fitted.majority)
-                .map(|(name, share)| format!("; always answering '{name}': {}", percent(share)));
+                .map(|(name, share)| format!("; always predicting '{name}': {}", percent(share)));
             let sampling = format!("± {} (sampling)", rounded_up(sampling));
             let doubt = match fitted.accuracy_doubt {
                 Some(noise) => format!(" ± {} (noise), {sampling}", rounded_up(noise)),
@@ -78,28 +81,28 @@ fn score(fitted: &Fitted) -> Option<(String, String)> {
             };
             format!("{}{doubt} ({how}{})", percent(accuracy), always.unwrap_or_default())
         }
-        _ => "cannot be told".to_owned(),
+        _ => "too noisy to state".to_owned(),
     };
     Some(("accuracy".to_owned(), text))
 }
 
 fn method_words(name: &str) -> &str {
     match name {
-        "exact" => "exact minimum, not private",
-        "output" => "output perturbation: noise on the best weights",
-        "objective" => "objective perturbation: noise in what is minimised",
+        "exact" => "exact minimum of the objective, not private",
+        "output" => "output perturbation: noise on the optimal weights",
+        "objective" => "objective perturbation: noise in the objective function",
         "chaudhuri-2011" => "objective perturbation as published by Chaudhuri et al. 2011",
         "kifer-2012" => "objective perturbation as published by Kifer et al. 2012",
         "iyengar-2019" => "approximate minima perturbation as published by Iyengar et al. 2019",
-        "descent" => "gradient perturbation: noise on every step of a descent",
-        "sgd" => "gradient perturbation on random samples of the rows",
+        "descent" => "gradient perturbation: noise on every step of gradient descent",
+        "sgd" => "gradient perturbation on Poisson-sampled batches (DP-SGD)",
         other => other,
     }
 }
 
-/// A share that an accuracy may be off by, in percent.
+/// The half-width of an interval, in percent.
 fn rounded_up(share: f64) -> String {
-    format!("{} %", digits::significant(100.0 * share, 2, digits::Side::Up))
+    format!("{} %", digits::significant(100.0 * share, 2, digits::RoundingSide::Up))
 }
 
 fn percent(share: f64) -> String {

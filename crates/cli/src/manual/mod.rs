@@ -13,7 +13,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::json_line;
 use clap::{Command, CommandFactory};
-use reticent::data::write_atomic;
+use reticent::files::write_atomic;
 use serde_json::json;
 use std::fs;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! The words of `train` for a network as a request.
+//! The flags of `train` for a network as a request.
 
 use crate::args::learn::Train;
 use crate::fail::Fail;
 use crate::read;
-use reticent::curator::train::{Classes, OneOrMore, Train as Request};
+use reticent::curator::train::{ClassNames, OneOrMore, Train as Request};
 
-/// What the flags ask for.
+/// The request of the flags.
 pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
     let network = &arguments.network;
     let number =
@@ -19,8 +19,8 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         Ok(Some(OneOrMore::More(values.collect::<Result<_, _>>()?)))
     };
     let classes = network.classes.as_deref().map(|text| match text.trim().parse() {
-        Ok(count) => Classes::Count(count),
-        Err(_) => Classes::Names(text.split(',').map(|name| name.trim().to_owned()).collect()),
+        Ok(count) => ClassNames::Count(count),
+        Err(_) => ClassNames::Names(text.split(',').map(|name| name.trim().to_owned()).collect()),
     });
     Ok(Request {
         data: arguments.file.clone(),

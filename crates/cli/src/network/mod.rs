@@ -1,8 +1,8 @@
-//! `reticent train` for networks: which words go with them, and what a run prints.
+//! `reticent train` for networks.
 //!
 //! | file | step |
 //! |---|---|
-//! | `flags` | the words as a request |
+//! | `flags` | flags to a request |
 //! | `render` | text and JSON |
 
 mod flags;
@@ -14,16 +14,16 @@ use crate::Output;
 use crate::args::learn::Train;
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::learn::asked;
+use crate::learn::run;
 use reticent::curator::train::{Resume, Train as Request, stop_cause};
 
 /// Refuses flags of linear models that were given with a network.
 fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
     let refuse = |flag: &str, remedy: &str| {
-        Err(Fail::new(Code::Conflict, format!("{flag}: goes with linear models only: {remedy}")))
+        Err(Fail::new(Code::Conflict, format!("{flag}: only for linear models: {remedy}")))
     };
     if arguments.method != "auto" {
-        return refuse("--method", "leave it out, or give --non-private for a network without privacy");
+        return refuse("--method", "leave it out, or give --non-private to train a network without privacy");
     }
     for (flag, given, remedy) in [
         ("--regularization", arguments.regularization.is_some(), "give --weight-decay"),
@@ -39,7 +39,7 @@ fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
     Ok(())
 }
 
-/// Trains the network that is `given`.
+/// Trains the network of the request `given`.
 pub(crate) fn train(arguments: &Train, given: Request, progress: bool) -> Result<Output, Fail> {
     refuse_linear(arguments)?;
     let flags = given.to_toml()?;
@@ -49,20 +49,20 @@ pub(crate) fn train(arguments: &Train, given: Request, progress: bool) -> Result
     let (file, trained) = if let Some(folder) = known.resume.as_ref().or(known.finish.as_ref()) {
         let stopped_by = known.stopped_by.as_deref().map(stop_cause).transpose()?;
         let resume = Resume { folder: folder.clone(), changes: given, finish, stopped_by };
-        (Some(resume.file()), asked(&resume, progress))
+        (Some(resume.file()), run(&resume, progress))
     } else {
         let (request, file) = given.with_file()?;
         let checked = request.check_values().map_err(Fail::from).and_then(|()| match request.out {
             None if !arguments.json => {
-                Err(Fail::missing("--out", "say where the run is kept, e.g. --out runs/first"))
+                Err(Fail::missing("--out", "give the folder of the run, e.g. --out runs/first"))
             }
-            _ => asked(&request, progress),
+            _ => run(&request, progress),
         });
         (file, checked)
     };
     let trained =
         trained.map_err(|failure| match file.map(|file| (std::fs::read_to_string(&file), file)) {
-            // A flag replaces what the file says, and is refused as a flag.
+            // A flag overrides the file, and is refused as a flag.
             Some((Ok(text), file)) if !failure.is_about_key(&flags) => {
                 failure.in_file(&file.display().to_string(), &text)
             }

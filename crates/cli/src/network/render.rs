@@ -1,14 +1,15 @@
-//! What a run prints.
+//! Text and JSON of a training run.
 
-use crate::cost::cost;
+use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::explain::Code;
 use crate::fail::{Fail, words};
 use crate::learn::warned;
+use crate::screen::present;
 use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
 use reticent::curator::folder::CERTIFICATE_FILE;
-use reticent::curator::train::{Finished, Interrupted, Sizing, Trained};
+use reticent::curator::train::{Finished, InterruptedTraining, Sizing, Trained};
 use serde_json::json;
 
 pub(super) fn trained(trained: Trained, json: bool) -> Result<Output, Fail> {
@@ -44,7 +45,7 @@ fn text(run: &Finished) -> Result<String, Fail> {
         (
             "steps".to_owned(),
             format!(
-                "{} of {} {words} each, {} epochs{}",
+                "{}, expected batch size {} {words}, {} epochs{}",
                 run.steps,
                 run.batch_size,
                 digits::brief(run.epochs),
@@ -54,7 +55,7 @@ fn text(run: &Finished) -> Result<String, Fail> {
     ];
     if let (Some(multiplier), Some(noise)) = (run.noise_multiplier, &run.noise) {
         let noise = format!(
-            "{} times the clipping norm {} ({})",
+            "noise multiplier {}, clipping norm {} ({})",
             digits::brief(multiplier),
             digits::brief(noise.norm),
             noise.clipping
@@ -62,7 +63,7 @@ fn text(run: &Finished) -> Result<String, Fail> {
         lines.push(("noise".to_owned(), noise));
     }
     if let (Some(loss), Some(data)) = (run.loss, &run.validation) {
-        let note = format!("on {data}: public, not protected");
+        let note = format!("on {data}, public and not protected");
         if let Some(accuracy) = run.accuracy {
             lines.push(("accuracy".to_owned(), format!("{:.2} % ({note})", 100.0 * accuracy)));
         }
@@ -72,17 +73,18 @@ fn text(run: &Finished) -> Result<String, Fail> {
     match &run.certificate {
         Some(certificate) => {
             let file = run.out.as_ref().map(|folder| folder.join(CERTIFICATE_FILE));
-            lines.extend(cost(certificate, certificate.accountant.clone(), file.as_deref())?);
+            let whole = file.as_deref().map_or(Whole::Flag("--out DIR"), Whole::File);
+            lines.extend(cost(certificate, certificate.accountant.clone(), whole));
         }
-        None => lines.push(("privacy".to_owned(), "none: this model may tell what it was trained on".into())),
+        None => lines.push(("privacy".to_owned(), "none: this model may leak its training data".into())),
     }
     let place = run.out.as_ref().map(|folder| folder.display().to_string());
-    lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "nowhere".to_owned())));
-    Ok(aligned(&lines))
+    lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "not saved".to_owned())));
+    Ok(present(&aligned(&lines)))
 }
 
-/// What is said after Ctrl-C.
-fn interrupted(run: &Interrupted, json: bool) -> Result<Output, Fail> {
+/// The output after Ctrl-C.
+fn interrupted(run: &InterruptedTraining, json: bool) -> Result<Output, Fail> {
     let command =
         |flag: &str| run.out.as_ref().map(|folder| format!("reticent train --{flag} {}", folder.display()));
     let (resume, finish) = (command("resume"), command("finish"));
@@ -94,13 +96,13 @@ fn interrupted(run: &Interrupted, json: bool) -> Result<Output, Fail> {
         stdout = json_line(&value)?;
     }
     let spent = run.certificate.as_ref().map_or_else(String::new, |certificate| {
-        format!(", the plan's {} taken as spent", crate::text::spent(&certificate.guarantee))
+        format!(", {} of the whole plan is counted as spent", crate::text::spent(&certificate.guarantee))
     });
     let next = match (&resume, &finish) {
         (Some(resume), Some(finish)) => {
-            format!("stored; go on with: {resume} (or use the model as it is with: {finish})")
+            format!("saved; to continue: {resume}; to use the model as it is: {finish}")
         }
-        _ => "nothing was stored, for want of --out".to_owned(),
+        _ => "nothing was saved, because --out was not given".to_owned(),
     };
     let warnings = format!("stopped after step {} of {}{spent}: {next}\n", run.steps, run.of);
     Ok(Output { stdout, warnings, status: INTERRUPTED })

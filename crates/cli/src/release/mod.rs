@@ -15,22 +15,23 @@ mod words;
 use crate::Output;
 use crate::args::Question;
 use crate::bar::Terminal;
+use crate::cost::certificate_text;
 use crate::explain::Code;
 use crate::fail::{Fail, warnings};
 use crate::file;
-use request::Asking;
+use request::ParsedRelease;
 use reticent::curator::release::Release;
 use reticent::curator::{Planned, Request, Session};
 use std::mem::take;
 
 /// Answers one question.
 pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
-    let asking = match question {
+    let parsed = match question {
         Question::Randomize(arguments) => return survey::randomize(arguments, progress),
         Question::Estimate(arguments) => return survey::estimate(arguments, progress),
-        other => request::asking(other),
+        other => request::parsed(other),
     };
-    let Some(Asking { request, typed, json, dry_run, plot }) = asking else {
+    let Some(ParsedRelease { request, typed, json, dry_run, plot, certificate }) = parsed else {
         return Err(Fail::new(Code::Internal, "a question without a request"));
     };
     let planned = typed.checked(request.check())?;
@@ -44,16 +45,20 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
     if let Some(path) = &plot {
         file::plot(path).write(&plot::answer(&released))?;
     }
+    if let Some(path) = &certificate {
+        file::certificate(path).write(&certificate_text(&released.certificate)?)?;
+    }
     let warnings = warnings(&take(&mut released.warnings));
-    Ok(Output { stdout: render::released(&released, json, plot.as_deref())?, warnings, ..Output::default() })
+    let files = render::Files { plot: plot.as_deref(), certificate: certificate.as_deref() };
+    Ok(Output { stdout: render::released(&released, json, files)?, warnings, ..Output::default() })
 }
 
 /// What the flags of one of the seven questions ask for.
 pub(crate) fn request(question: Question) -> Option<Release> {
-    request::asking(question).map(|asking| asking.request)
+    request::parsed(question).map(|parsed| parsed.request)
 }
 
-/// A session of this terminal; whoever runs the command keeps the budget.
+/// A session of this terminal without a limit: the user keeps track of the budget.
 fn session(progress: bool) -> Result<Session, Fail> {
     Ok(Session::without_limit()?.watched(Box::new(Terminal { progress })))
 }

@@ -4,19 +4,19 @@ use super::render::percent;
 use super::words::title;
 use crate::digits;
 use crate::text::spent;
-use reticent::curator::release::{Found, Released};
-use reticent::report::plot::{Axis, Mark, Row, Rows};
+use reticent::curator::release::{ReleasedAnswer, ReleasedValue};
+use reticent::report::plot::{Axis, DotPlot, DotRow, Mark};
 
 /// The released answer with its interval.
-pub(super) fn answer(released: &Released) -> String {
+pub(super) fn answer(released: &ReleasedAnswer) -> String {
     let title = title(&released.query);
     let (answers, whole, axis) = match &released.found {
-        Found::Number { value, interval, whole } => (
+        ReleasedValue::Number { value, interval, whole } => (
             vec![(title.clone(), *value, *interval)],
             *whole,
             released.query.column.as_deref().unwrap_or("rows"),
         ),
-        Found::Counts { labels, values, intervals } => {
+        ReleasedValue::Counts { labels, values, intervals } => {
             let cells = labels.iter().zip(values).zip(intervals);
             (
                 cells.map(|((label, value), interval)| (label.clone(), *value, *interval)).collect(),
@@ -24,7 +24,7 @@ pub(super) fn answer(released: &Released) -> String {
                 "rows",
             )
         }
-        Found::Choice { .. } => (Vec::new(), true, "rows"),
+        ReleasedValue::Choice { .. } => (Vec::new(), true, "rows"),
     };
     let level = percent(released.confidence);
     let each = if answers.len() > 1 { "each interval" } else { "interval" };
@@ -47,7 +47,7 @@ pub(super) fn rows(
     let low = if answers.len() > 1 { low.min(0.0) } else { low };
     let row = |(label, value, interval): &(String, f64, [f64; 2])| {
         let [shown, from, to] = digits::with_interval(*value, *interval, whole);
-        Row {
+        DotRow {
             label: label.clone(),
             value: format!("{shown} ({from} to {to})"),
             mark: Mark::Interval { value: *value, low: interval[0], high: interval[1] },
@@ -55,5 +55,6 @@ pub(super) fn rows(
         }
     };
     let rows = answers.iter().map(row).collect();
-    Rows { title: title.to_owned(), x: Axis::linear(axis, low, high), rows, guides: Vec::new() }.svg(subtitle)
+    DotPlot { title: title.to_owned(), x: Axis::linear(axis, low, high), rows, guides: Vec::new() }
+        .svg(subtitle)
 }

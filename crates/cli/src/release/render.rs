@@ -1,14 +1,17 @@
 //! Output: aligned text for people, one line of JSON for programs.
 
 use super::words::title;
-use crate::cost::cost;
+use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::fail::{Fail, plain};
+use crate::screen::present;
 use crate::text::{aligned, json_line, spent};
 use reticent::core::Fact;
-use reticent::curator::release::{Found, Measure, Preview, Released};
+use reticent::curator::release::{Measure, Preview, ReleasedAnswer, ReleasedValue};
 use std::path::Path;
 
+/// The flag that writes a certificate to a file.
+pub(super) const CERTIFICATE_FLAG: &str = "--certificate FILE.json";
 /// The longest bar of a histogram.
 const BAR: f64 = 30.0;
 
@@ -17,27 +20,33 @@ pub(super) fn percent(confidence: f64) -> String {
     format!("{} %", digits::confidence(confidence))
 }
 
-/// A released answer, and where it was drawn.
-pub(super) fn released(released: &Released, json: bool, plot: Option<&Path>) -> Result<String, Fail> {
+/// The files written besides the answer.
+pub(super) struct Files<'a> {
+    pub(super) plot: Option<&'a Path>,
+    pub(super) certificate: Option<&'a Path>,
+}
+
+/// A released answer, and the files that go with it.
+pub(super) fn released(released: &ReleasedAnswer, json: bool, files: Files<'_>) -> Result<String, Fail> {
     if json {
         return json_line(released);
     }
-    let Released { query, found, clamped, certificate, confidence, .. } = released;
+    let ReleasedAnswer { query, found, clamped, certificate, confidence, .. } = released;
     let level = percent(*confidence);
     let (mut lines, mut table) = (Vec::new(), String::new());
     match found {
-        Found::Number { value, interval, whole } => {
+        ReleasedValue::Number { value, interval, whole } => {
             let [value, low, high] = digits::with_interval(*value, *interval, *whole);
             lines.push((title(query), format!("{value}  ({level}: {low} to {high})")));
         }
-        Found::Choice { label, shortfall } => {
+        ReleasedValue::Choice { label, shortfall } => {
             let rows = digits::error(*shortfall);
             lines.push((
                 title(query),
                 format!("{label}  ({level}: at most {rows} rows short of the most common)"),
             ));
         }
-        Found::Counts { labels, values, intervals } => {
+        ReleasedValue::Counts { labels, values, intervals } => {
             table = format!(
                 "{} (each interval: {level})\n{}",
                 plain(&title(query)),
@@ -47,18 +56,19 @@ pub(super) fn released(released: &Released, json: bool, plot: Option<&Path>) -> 
     }
     if let Some(clamped) = clamped {
         let [value, low, high] = digits::with_interval(clamped.value, clamped.interval, true);
-        let what = "values outside of the bounds or not numbers";
+        let what = "values outside the bounds or not numbers";
         lines.push(("clamped".to_owned(), format!("about {value} {what}  ({level}: {low} to {high})")));
     }
-    let mut cost = cost(certificate, released.mechanism.to_string(), None)?;
+    let whole = files.certificate.map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
+    let mut cost = cost(certificate, released.mechanism.to_string(), whole);
     if let Some(target) = released.target {
-        cost[0].1.push_str(&format!(", chosen for an error of {}", digits::brief(target)));
+        cost[0].1.push_str(&format!(", chosen for a target error of {}", digits::brief(target)));
     }
     lines.extend(cost);
-    if let Some(path) = plot {
+    if let Some(path) = files.plot {
         lines.push(("plot".to_owned(), path.display().to_string()));
     }
-    Ok(table + &aligned(&lines))
+    Ok(present(&(table + &aligned(&lines))))
 }
 
 /// The cells of a histogram, with a bar each.
@@ -84,7 +94,7 @@ fn bars(labels: &[String], values: &[f64], intervals: &[[f64; 2]]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// What a release would be like.
+/// The expected error and cost of a release.
 pub(super) fn preview(preview: &Preview, json: bool) -> Result<String, Fail> {
     if json {
         return json_line(preview);
@@ -96,11 +106,11 @@ pub(super) fn preview(preview: &Preview, json: bool) -> Result<String, Fail> {
             let thousand = digits::error(preview.error / 1000.0);
             format!("about {error} / number of rows at {level} ({thousand} for 1000 rows)")
         }
-        Measure::Rank => format!("at most {error} rows from the rank asked for at {level}"),
+        Measure::Rank => format!("at most {error} rows from the requested rank at {level}"),
         Measure::Shortfall => format!("at most {error} rows short of the most common at {level}"),
     };
     let mut lines = vec![
-        (title(&preview.query), "not released: dry run, no values read".to_owned()),
+        (title(&preview.query), "not released: dry run, no values were read".to_owned()),
         ("expected error".to_owned(), error),
         (
             "privacy to spend".to_owned(),
@@ -111,5 +121,5 @@ pub(super) fn preview(preview: &Preview, json: bool) -> Result<String, Fail> {
     if !preview.public.is_empty() {
         lines.push(("taken as public".to_owned(), Fact::line(&preview.public)));
     }
-    Ok(aligned(&lines))
+    Ok(present(&aligned(&lines)))
 }

@@ -1,20 +1,21 @@
-//! Surveys in the local model, in words.
+//! `release randomize` and `release estimate`: surveys in the local model.
 
-use super::render::percent;
+use super::render::{CERTIFICATE_FLAG, percent};
 use super::{plot, session};
 use crate::Output;
 use crate::args;
-use crate::cost::cost;
+use crate::cost::{Whole, certificate_text, cost};
 use crate::digits;
 use crate::fail::{Fail, plain};
 use crate::file;
+use crate::screen::present;
 use crate::text::{aligned, json_line, quoted};
 use crate::typed::Typed;
-use reticent::curator::release::survey::{Estimate, Randomize, Share};
-use reticent::curator::release::written;
+use reticent::curator::release::join_names;
+use reticent::curator::release::survey::{EstimateShares, Randomize, Share};
 use reticent::curator::{Planned, Request};
 
-/// Writes a randomized copy of one column.
+/// Writes a column after randomized response.
 pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Output, Fail> {
     let mut typed = Typed::default();
     let request = Randomize {
@@ -25,11 +26,17 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
         column: arguments.column,
         out: arguments.out,
     };
-    let randomized = typed.checked(request.check())?.run(&mut session(progress)?)?;
+    let certificate = arguments.certificate;
+    let planned = typed.checked(request.check())?;
+    certificate.iter().try_for_each(|path| file::certificate(path).check())?;
+    let randomized = planned.run(&mut session(progress)?)?;
+    if let Some(path) = &certificate {
+        file::certificate(path).write(&certificate_text(&randomized.certificate)?)?;
+    }
     let mut warnings = String::new();
     if !randomized.kept.is_empty() {
         let names = plain(&randomized.kept.join(", "));
-        warnings = format!("warning: --keep-columns: copied without protection: {names}\n");
+        warnings = format!("warning: --keep-columns: these columns are copied and NOT protected: {names}\n");
     }
     if arguments.json {
         return Ok(Output { stdout: json_line(&randomized)?, warnings, ..Output::default() });
@@ -39,7 +46,7 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
         "reticent release estimate {} --column {} --categories {} --epsilon {}",
         quoted(&output),
         quoted(column),
-        quoted(&written(&randomized.categories)),
+        quoted(&join_names(&randomized.categories)),
         randomized.epsilon
     );
     let keep = randomized.keep_probability;
@@ -48,18 +55,19 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
         (format!("randomized {column}"), format!("{} answers written to {output}", randomized.rows)),
         ("keep probability".to_owned(), keep.to_string()),
     ];
-    lines.extend(cost(&randomized.certificate, mechanism, None)?);
+    let whole = certificate.as_deref().map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
+    lines.extend(cost(&randomized.certificate, mechanism, whole));
     lines.push(("to estimate".to_owned(), again));
-    Ok(Output { stdout: aligned(&lines), warnings, ..Output::default() })
+    Ok(Output { stdout: present(&aligned(&lines)), warnings, ..Output::default() })
 }
 
-/// Recovers the shares of all categories from randomized answers.
+/// Estimates the proportions of all categories from randomized answers.
 pub(super) fn estimate(arguments: args::Estimate, progress: bool) -> Result<Output, Fail> {
     if let Some(path) = &arguments.plot {
         file::plot(path).check()?;
     }
     let mut typed = Typed::default();
-    let request = Estimate {
+    let request = EstimateShares {
         categories: typed.names("categories", &arguments.categories),
         confidence: typed.number("confidence", &arguments.confidence),
         epsilon: typed.optional("epsilon", arguments.epsilon.as_deref()),
@@ -77,14 +85,15 @@ pub(super) fn estimate(arguments: args::Estimate, progress: bool) -> Result<Outp
             .map(|(name, share)| (name.clone(), share.value, share.interval))
             .collect();
         let of = format!("from {rows} randomized answers, {level}");
-        let svg = plot::rows(&format!("estimated shares of {column}"), &of, "share", &answers, false);
+        let svg =
+            plot::rows(&format!("estimated proportions of {column}"), &of, "proportion", &answers, false);
         file::plot(path).write(&svg)?;
     }
     if arguments.json {
         return Ok(Output { stdout: json_line(&estimated)?, ..Output::default() });
     }
     let mut lines =
-        vec![(format!("estimated shares of {column}"), format!("from {rows} randomized answers"))];
+        vec![(format!("estimated proportions of {column}"), format!("from {rows} randomized answers"))];
     lines.extend(estimated.categories.iter().zip(&estimated.shares).map(|(name, share)| {
         let Share { value, standard_error, interval } = *share;
         let [value, low, high] = digits::with_interval(value, interval, false);
@@ -94,10 +103,10 @@ pub(super) fn estimate(arguments: args::Estimate, progress: bool) -> Result<Outp
     let keep = digits::brief(estimated.keep_probability);
     lines.push((
         "privacy spent".to_owned(),
-        format!("none: the answers were randomized already (kept with probability {keep})"),
+        format!("none: the answers are randomized already (kept with probability {keep})"),
     ));
     if let Some(path) = &arguments.plot {
         lines.push(("plot".to_owned(), path.display().to_string()));
     }
-    Ok(Output { stdout: aligned(&lines), ..Output::default() })
+    Ok(Output { stdout: present(&aligned(&lines)), ..Output::default() })
 }

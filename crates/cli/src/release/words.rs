@@ -1,23 +1,23 @@
-//! A question in words.
+//! Titles of answers.
 
-use reticent::curator::release::{Asked, Kind};
+use reticent::curator::release::{SettledQuestion, StatisticKind};
 
-/// The question in words.
-pub(super) fn title(asked: &Asked) -> String {
-    let column = asked.column.as_deref().unwrap_or("rows");
-    let text = match asked.kind {
-        Kind::Count => format!("count of {column}"),
-        Kind::Sum => format!("clamped sum of {column}"),
-        Kind::Mean => format!("clamped mean of {column}"),
-        Kind::Histogram => format!("histogram of {column}"),
-        Kind::Quantile => match asked.quantile {
+/// The title of the answer to a question.
+pub(super) fn title(question: &SettledQuestion) -> String {
+    let column = question.column.as_deref().unwrap_or("rows");
+    let text = match question.kind {
+        StatisticKind::Count => format!("count of {column}"),
+        StatisticKind::Sum => format!("clamped sum of {column}"),
+        StatisticKind::Mean => format!("clamped mean of {column}"),
+        StatisticKind::Histogram => format!("histogram of {column}"),
+        StatisticKind::Quantile => match question.quantile {
             None | Some(0.5) => format!("clamped median of {column}"),
             Some(level) => format!("clamped {level}-quantile of {column}"),
         },
-        Kind::Mode => format!("mode of {column}"),
-        Kind::Proportion => {
-            format!("share of {column} = {}", asked.value.as_deref().unwrap_or_default())
+        StatisticKind::Mode => format!("mode of {column}"),
+        StatisticKind::Proportion => {
+            format!("proportion of {column} = {}", question.value.as_deref().unwrap_or_default())
         }
     };
-    asked.filter.as_ref().map_or(text.clone(), |filter| format!("{text} where {filter}"))
+    question.filter.as_ref().map_or(text.clone(), |filter| format!("{text} where {filter}"))
 }

@@ -7,13 +7,13 @@ pub(crate) use open::open;
 use crate::Output;
 use crate::args::audit::Report;
 use crate::fail::Fail;
-use crate::learn::asked;
+use crate::learn;
 use crate::text::json_line;
-use reticent::curator::report::Report as Asked;
+use reticent::curator::report::Report as Request;
 
-/// What the flags ask for.
-pub(crate) fn request(arguments: &Report) -> Asked {
-    Asked {
+/// The request of the flags.
+pub(crate) fn request(arguments: &Report) -> Request {
+    Request {
         folder: arguments.folder.clone(),
         declared: arguments.declared.clone(),
         certificate: arguments.certificate.clone(),
@@ -24,7 +24,7 @@ pub(crate) fn request(arguments: &Report) -> Asked {
 
 /// Writes the page and its JSON.
 pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
-    let written = asked(&request(arguments), false)?;
+    let written = learn::run(&request(arguments), false)?;
     let warnings = match arguments.open {
         true => open(&written.html),
         false => String::new(),
@@ -32,7 +32,7 @@ pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
     let stdout = match arguments.json {
         true => json_line(&written)?,
         false => format!(
-            "Report written to {}\nand as JSON to {}\n",
+            "Report written to {}\nJSON written to {}\n",
             written.html.display(),
             written.json.display()
         ),

@@ -1,9 +1,9 @@
-//! A page in the user's browser.
+//! Opening a page in the browser.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Asks the system to show a file; what went wrong is a warning, since the file is there.
+/// Opens a file in the browser. A failure is only a warning, because the file was written.
 pub(crate) fn open(page: &Path) -> String {
     let (program, before): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
@@ -22,7 +22,7 @@ pub(crate) fn open(page: &Path) -> String {
     match started {
         Ok(_) => String::new(),
         Err(error) => {
-            format!("warning: {program} could not be started ({error}): open {} yourself\n", page.display())
+            format!("warning: cannot start {program} ({error}): open {} yourself\n", page.display())
         }
     }
 }

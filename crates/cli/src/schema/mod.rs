@@ -10,7 +10,7 @@ use crate::typed::Typed;
 use reticent::curator::schema::LearnSchema;
 use reticent::curator::{Planned, Request, Session};
 
-/// Answers one question.
+/// Runs `schema infer`.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
     let Question::Infer(arguments) = question;
     let mut typed = Typed::default();

@@ -2,12 +2,13 @@
 
 use crate::Output;
 use crate::fail::{Fail, words};
+use crate::screen::present;
 use crate::text::{aligned, json_line, spent};
 use reticent::curator::schema::LearntSchema;
-use reticent::data::schema::Kind;
+use reticent::data::schema::FeatureKind;
 use std::path::Path;
 
-/// Prints the schema, or says where it was written.
+/// The schema, or a summary of the file it was written to.
 pub(super) fn output(mut learnt: LearntSchema, json: bool) -> Result<Output, Fail> {
     learnt.warnings.iter_mut().for_each(|warning| *warning = words(warning));
     let stdout = match &learnt.out {
@@ -19,12 +20,12 @@ pub(super) fn output(mut learnt: LearntSchema, json: bool) -> Result<Output, Fai
     Ok(Output { stdout, warnings, ..Output::default() })
 }
 
-/// What was written.
+/// A summary of the written schema.
 fn summary(path: &Path, learnt: &LearntSchema) -> String {
     let columns = learnt.schema.columns();
-    let count = |is: fn(&Kind) -> bool| columns.iter().filter(|column| is(&column.kind)).count();
+    let count = |is: fn(&FeatureKind) -> bool| columns.iter().filter(|column| is(&column.kind)).count();
     let (numeric, ignored) =
-        (count(|kind| matches!(kind, Kind::Numeric(_))), count(|kind| *kind == Kind::Ignored));
+        (count(|kind| matches!(kind, FeatureKind::Numeric(_))), count(|kind| *kind == FeatureKind::Ignored));
     let categorical = columns.len() - numeric - ignored;
     let mut lines = vec![
         ("schema".to_owned(), format!("written to {}", path.display())),
@@ -35,5 +36,5 @@ fn summary(path: &Path, learnt: &LearntSchema) -> String {
         let (neighboring, unit) = (certificate.neighboring, &certificate.unit);
         ("privacy spent".to_owned(), format!("{cost} ({neighboring}, unit: {unit})"))
     }));
-    aligned(&lines)
+    present(&aligned(&lines))
 }

@@ -1,6 +1,6 @@
 //! Text, JSON and warnings of answers.
 
-use crate::{account, account_with, json, json_about, text};
+use super::{account, account_with, json, json_about, text};
 use serde_json::{Value, json};
 
 const RUN: &str = "--noise-multiplier 1 --sampling-rate 0.01 --steps 1000";
@@ -283,7 +283,7 @@ fn help_teaches_with_examples() {
 #[test]
 fn beliefs_move_by_no_more_than_the_odds() {
     let found = json("posterior --epsilon 0,1.0986122886681098 --prior 0.5,0.01");
-    assert_eq!(keys(&found), ["claims", "failure_probability", "neighboring"]);
+    assert_eq!(keys(&found), ["claims", "failure_probability", "neighboring", "odds"]);
     let belief = |claim: usize, prior: usize, end: &str| {
         found["claims"][claim]["beliefs"][prior][end].as_f64().unwrap()
     };

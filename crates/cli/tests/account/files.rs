@@ -1,6 +1,6 @@
 //! Files of events that are wrong, odd or large.
 
-use crate::{account_with, json_of, refused, refused_with};
+use super::{account_with, json_of, refused, refused_with};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Flags that are wrong, missing or contradict each other: one line that names them.
 
-use crate::{refused, refused_with};
+use super::{refused, refused_with};
 
 const RUN: &str = "--noise-multiplier 1 --sampling-rate 0.01 --steps 100";
 
@@ -38,7 +38,7 @@ fn numbers() {
 fn contradictions_name_both_flags() {
     let both = |line: &str, flags: [&str; 2]| {
         refused(line, "--");
-        let said = String::from_utf8(crate::account(line).stderr).unwrap();
+        let said = String::from_utf8(super::account(line).stderr).unwrap();
         assert!(flags.iter().all(|flag| said.contains(flag)), "{said}");
     };
     both(&format!("epsilon {RUN} --delta 1e-5 --events f.json"), ["--events", "--noise-multiplier"]);

@@ -2,7 +2,7 @@
 //! of the privacy loss, and formulas of the cited papers. What is reported is at least the exact value and at
 //! most a stated distance above it.
 
-use crate::{json, json_about};
+use super::{json, json_about};
 use serde_json::{Value, json};
 
 fn gaussian(noise: f64) -> Value {

@@ -1,6 +1,6 @@
 //! Charts: written whole or not at all, and never over something that is no file.
 
-use crate::{account_with, json_of, refused};
+use super::{account_with, json_of, refused};
 
 const RUN: [&str; 6] = ["--noise-multiplier", "4", "--sampling-rate", "0.01", "--steps", "200"];
 
@@ -50,7 +50,7 @@ fn places_where_no_chart_can_go() {
     let line = |plot: &str| format!("tradeoff {} --fpr 0.1 --plot {plot}", RUN.join(" "));
     let taken = taken.to_str().unwrap();
     refused(&line(taken), &format!("--plot {}", &taken[..taken.len().min(60)]));
-    refused(&line("/nowhere/at/all.svg"), "--plot /nowhere/at/all.svg: there is no such folder: ");
+    refused(&line("/nowhere/at/all.svg"), "--plot /nowhere/at/all.svg: no such folder: ");
     refused(&line("chart.png"), "--plot chart.png: give a name that ends in .svg");
     let one = "compare --noise-multiplier 1 --delta 1e-5 --plot one.svg";
     refused(one, "--plot one.svg: one step makes no curve: ");
@@ -61,7 +61,7 @@ fn places_where_no_chart_can_go() {
         let link = link.to_str().unwrap();
         refused(
             &line(link),
-            &format!("--plot {link}: this is a symbolic link, and only a regular file is replaced: "),
+            &format!("--plot {link}: this is a symbolic link, and only regular files are overwritten: "),
         );
     }
 }

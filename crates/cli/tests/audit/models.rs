@@ -104,7 +104,7 @@ fn a_linear_model_is_audited_on_its_held_out_rows() {
     assert_eq!(again["present"], 4);
     json(&[&["attack", "collect"], &words[..]].concat());
     let text = stdout(&["audit", &model, "--references", "4", "--records", "2000"]);
-    assert!(text.contains("certified from above") && text.contains("proven from below"), "{text}");
+    assert!(text.contains("upper bound on ε") && text.contains("lower bound on ε"), "{text}");
 }
 
 #[test]

@@ -19,9 +19,7 @@ fn two_columns_are_enough() {
     assert_eq!((bound["unit"].as_str(), bound["neighboring"].as_str()), (Some("record"), Some("add-remove")));
     assert_eq!(found["headline"], "given-score");
     let text = stdout(&["audit", "--scores", &table, "--drawn", "0.5", "--prior", "0.01"]);
-    for part in
-        ["proven from below", "not measurable", "AUC", "true alarms", "without the model", "lira-online"]
-    {
+    for part in ["lower bound on ε", "not measurable", "AUC", "PPV", "without the model", "lira-online"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -49,8 +49,14 @@ fn told(folder: &Path) {
         String::from_utf8_lossy(&output.stderr)
     );
     assert!(told.chars().all(|c| c == '\n' || !c.is_control()), "{told:?}");
-    let titles =
-        ["1  A private", "2  Three models", "3  What the", "4  Who was", "5  All of it", "What to try next"];
+    let titles = [
+        "1  A private",
+        "2  Three models",
+        "3  What the",
+        "4  Who was",
+        "5  All results",
+        "What to try next",
+    ];
     let places: Vec<usize> = titles.iter().map(|title| told.find(title).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
     let named = paths(&told);

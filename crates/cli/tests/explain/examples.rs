@@ -1,6 +1,6 @@
 //! The refused command of every explanation is refused with its code, and the mended one is not.
 
-use crate::{reticent_in, stdout};
+use super::{reticent_in, stdout};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Errors in every kind of TOML file show the line they are about.
 
-use crate::reticent_in;
+use super::reticent_in;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -112,7 +112,7 @@ fn models() {
         ),
         (
             "kind = \"linear\"\nout = 3",
-            "error[R504]: m.toml:9: it has 3 outputs, and the data need 2: one per class",
+            "error[R504]: m.toml:9: the network has 3 outputs, but the data need 2: one per class",
             "9 | out = 3\n  |       ^",
         ),
         ("kind = linear", "error[R311]: m.toml:8: not valid TOML: ", "8 | kind = linear\n  |        ^^^^^^"),
@@ -147,7 +147,7 @@ fn runs() {
         ),
         (
             "epsilon = 1\nclip = 0",
-            "error[R312]: run.toml:6: clip = 0: give a number above 0, such as 1: ",
+            "error[R312]: run.toml:6: clip = 0: give a clipping norm above 0, such as 1",
             "6 | clip = 0\n  |        ^",
         ),
         (

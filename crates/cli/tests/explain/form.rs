@@ -1,6 +1,6 @@
 //! How codes, explanations and errors are printed.
 
-use crate::{reticent, stdout};
+use super::{reticent, stdout};
 use serde_json::Value;
 use std::path::Path;
 
@@ -18,18 +18,23 @@ fn the_page_of_the_documentation_is_up_to_date() {
 #[test]
 fn codes_are_listed_and_explained() {
     let list = stdout(&["explain"]);
-    for part in ["\nValues\n  R201  ", "R901", "Exit statuses", "  70    a defect", "  130   interrupted"] {
+    for part in
+        ["\nValues\n  R201  ", "R901", "Exit statuses", "  70    internal error", "  130   interrupted"]
+    {
         assert!(list.contains(part), "{part}: {list}");
     }
     let one = stdout(&["explain", "R204"]);
-    assert!(one.starts_with("R204: ") && one.contains("\nMended\n  reticent release mean"), "{one}");
+    assert!(one.starts_with("R204: ") && one.contains("\nCorrected\n  reticent release mean"), "{one}");
     for code in ["r204", "204"] {
         assert_eq!(stdout(&["explain", code]), one);
     }
     let json: Value = serde_json::from_str(&stdout(&["explain", "204", "--json"])).unwrap();
     assert_eq!(json["code"], "R204");
     let help = stdout(&["--help"]);
-    assert!(help.contains("Exit status: 0 done, 2 ") && help.contains("'reticent explain CODE'"), "{help}");
+    assert!(
+        help.contains("Exit status: 0 success, 2 ") && help.contains("'reticent explain CODE'"),
+        "{help}"
+    );
 }
 
 #[test]
@@ -37,7 +42,7 @@ fn an_unknown_code_names_the_nearest() {
     let output = reticent(&["explain", "R208"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr.starts_with("error[R105]: explain R208: no error has that code: the nearest are R207, "));
+    assert!(stderr.starts_with("error[R105]: explain R208: unknown code: the nearest are R207, "));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_run_from_before_goes_on_and_is_bound_from_then_on() {
     assert!(folder.read("network/model.json").contains("sha256:"));
     let other = folder.file("other.csv", std::fs::read_to_string(PEOPLE).unwrap().replace("yes", "no"));
     let line = refusal(&["train", other.as_str(), "--resume", &old]);
-    assert!(line.contains("another data") && line.contains("people.csv"), "{line}");
+    assert!(line.contains("a different data") && line.contains("people.csv"), "{line}");
     assert!(!files(&old).contains_key("fingerprint.json"));
 }
 

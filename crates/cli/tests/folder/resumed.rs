@@ -11,13 +11,13 @@ fn other_data_schemas_and_requests_are_refused() {
     stdout(&network(&data, &out));
     let other = folder.file("b.csv", text.replacen(",yes", ",no", 1));
     let line = refusal(&["train", other.as_str(), "--resume", &out]);
-    assert!(line.contains("begun with other data") && line.contains("b.csv"), "{line}");
+    assert!(line.contains("started with data other than") && line.contains("b.csv"), "{line}");
     let schema = std::fs::read_to_string(SCHEMA).unwrap();
     let wider = folder.file("wider.toml", schema.replace("[17, 90]", "[17, 91]"));
     let line = refusal(&["train", "--resume", &out, "--schema", &wider]);
-    assert!(line.contains("another schema"), "{line}");
+    assert!(line.contains("a different schema"), "{line}");
     let line = refusal(&["train", "--resume", &out, "--dataset-size", "240"]);
-    assert!(line.contains("another size: null then, 240 now"), "{line}");
+    assert!(line.contains("a different size: null then, 240 now"), "{line}");
     // An edited file is no other way to say it.
     let run = folder.read("run/run.toml");
     folder.file("run/run.toml", format!("examples-per-user = 3\n{run}"));
@@ -25,7 +25,7 @@ fn other_data_schemas_and_requests_are_refused() {
     folder.file("run/run.toml", &run);
     let own = folder.read("run/schema.toml");
     folder.file("run/schema.toml", own.replace("90", "91"));
-    assert!(refusal(&["train", "--resume", &out]).contains("another schema"));
+    assert!(refusal(&["train", "--resume", &out]).contains("a different schema"));
     folder.file("run/schema.toml", own);
     // The same data elsewhere, threads and how often it is stored may change.
     let moved = folder.file("moved.csv", &text);
@@ -67,9 +67,9 @@ fn the_count_and_the_budget_are_those_that_the_run_began_with() {
     let uncounted = run.split_once("[counted]").unwrap().0.to_owned();
     let less = cheaper(&run).replacen("epsilon = 4.0", "epsilon = 3.9201", 1);
     for (text, why) in [
-        (&uncounted, "the count of the rows is missing"),
-        (&less, "not the count of the rows"),
-        (&cheaper(&run), "not the count"),
+        (&uncounted, "the noisy count of the rows is missing"),
+        (&less, "not the noisy count"),
+        (&cheaper(&run), "not the noisy count"),
     ] {
         folder.file("run/run.toml", text);
         let line = refusal(&["train", "--resume", &out]);
@@ -80,9 +80,10 @@ fn the_count_and_the_budget_are_those_that_the_run_began_with() {
     assert_eq!(json(&["train", "--resume", &out])["certificate"], began["certificate"]);
     // Before its terms were stored, nothing but the request in the ledger is there to compare with.
     without_terms(&folder);
-    for (text, why) in
-        [(&uncounted, "the count of the rows is missing"), (&cheaper(&run), "as the cost of its events")]
-    {
+    for (text, why) in [
+        (&uncounted, "the noisy count of the rows is missing"),
+        (&cheaper(&run), "as the cost of its events"),
+    ] {
         folder.file("run/run.toml", text);
         let line = refusal(&["train", "--resume", &out]);
         assert!(line.contains("run.toml") && line.contains(why), "{line}");
@@ -93,7 +94,7 @@ fn the_count_and_the_budget_are_those_that_the_run_began_with() {
     stdout(&words);
     folder.file("run/run.toml", folder.read("other/run.toml"));
     let line = refusal(&["train", "--resume", &out]);
-    assert!(line.contains("another epsilon: 4.0 then, 2.0 now"), "{line}");
+    assert!(line.contains("a different epsilon: 4.0 then, 2.0 now"), "{line}");
     folder.file("run/run.toml", &run);
     let again = json(&["train", "--resume", &out]);
     assert_eq!(again["dataset_size"], began["dataset_size"]);
@@ -151,7 +152,7 @@ fn a_beginning_is_not_resumed_and_predict_does_not_say_so() {
     without_terms(&folder);
     std::fs::remove_file(folder.path("run/run.toml")).unwrap();
     let line = refusal(&["predict", &out, PEOPLE]);
-    assert!(line.contains("before its first draw") && !line.contains("--resume"), "{line}");
+    assert!(line.contains("before its first step") && !line.contains("--resume"), "{line}");
     stdout(&network(PEOPLE, &out));
 }
 
@@ -178,7 +179,7 @@ fn users_keep_their_number_of_rows() {
     };
     stdout(&words);
     let line = refusal(&["train", "--resume", &out, "--examples-per-user", "3"]);
-    assert!(line.contains("another examples-per-user: 2 then, 3 now"), "{line}");
+    assert!(line.contains("a different examples-per-user: 2 then, 3 now"), "{line}");
     stdout(&["train", "--resume", &out, "--examples-per-user", "2"]);
 }
 

@@ -20,7 +20,7 @@ fn refused(model: &str, file: &str, why: &str) {
     for words in verbs {
         let line = refusal(&words);
         // Findings about another model file are not shown beside this one.
-        let is_foreign = words[0] == "report" && line.contains("not an audit of the model");
+        let is_foreign = words[0] == "report" && line.contains("not an audit of the current model");
         assert!(is_foreign || (line.contains(file) && line.contains(why)), "{words:?}: {line}");
     }
     assert!(!Path::new(&format!("{model}-audit/report.html")).exists());
@@ -47,7 +47,7 @@ fn weights_and_certificates_of_others_are_refused() {
     let weights = std::fs::read(folder.path("exact/weights.safetensors")).unwrap();
     let own = std::fs::read(folder.path("private/weights.safetensors")).unwrap();
     folder.file("private/weights.safetensors", &weights);
-    refused(&private, "weights.safetensors", "not those that the certificate speaks for");
+    refused(&private, "weights.safetensors", "not the weights that the certificate covers");
     folder.file("private/weights.safetensors", &own);
     // The exact model with the private one's certificate.
     let copied = folder.path("copied");
@@ -77,12 +77,12 @@ fn a_network_is_bound_to_its_layers_as_well() {
     let keep = |name: &str| std::fs::read(folder.path(name)).unwrap();
     let (weights, layers) = (keep("one/model.safetensors"), folder.read("one/model.toml"));
     folder.file("one/model.safetensors", keep("other/model.safetensors"));
-    refused(&one, "model.safetensors", "not those that the certificate speaks for");
+    refused(&one, "model.safetensors", "not the weights that the certificate covers");
     folder.file("one/model.safetensors", weights);
     folder.file("one/model.toml", layers.replacen("relu", "tanh", 1));
     refused(&one, "model.toml", "changed since the model was stored");
     let line = refusal(&["train", "--resume", &one]);
-    assert!(line.contains("another model"), "{line}");
+    assert!(line.contains("a different model"), "{line}");
     folder.file("one/model.toml", layers);
     assert!(json(&["evaluate", &one, PEOPLE])["rows"] == 240);
 }
@@ -106,16 +106,16 @@ fn what_model_json_holds_itself_is_bound_as_well() {
         std::fs::remove_file(folder.path(&format!("model/{name}"))).unwrap();
     }
     edit(&folder, "model", |model| model["binary"]["weights"][0] = 3.5.into());
-    refused(&model, "weights.safetensors", "not those that the certificate speaks for");
+    refused(&model, "weights.safetensors", "not the weights that the certificate covers");
     // Nor is it written out.
-    assert!(refusal(&linear(PEOPLE, &model)).contains("it holds a model"));
+    assert!(refusal(&linear(PEOPLE, &model)).contains("contains a model"));
     assert!(!files(&model).contains_key("weights.safetensors"));
     folder.file("model/model.json", &own);
     edit(&folder, "model", |model| model["binary"]["certificate"]["epsilon"] = 0.001.into());
     refused(&model, "certificate.json", "not the certificate");
     folder.file("model/model.json", own);
     assert_eq!(stdout(&["predict", &model, PEOPLE]), said);
-    assert!(refusal(&linear(PEOPLE, &model)).contains("it holds a model"));
+    assert!(refusal(&linear(PEOPLE, &model)).contains("contains a model"));
     assert!(files(&model).contains_key("weights.safetensors"));
     assert!(files(&model).contains_key("certificate.json"));
 }
@@ -163,7 +163,7 @@ fn a_test_table_that_is_the_training_table_is_recognised() {
     let out = folder.path("model");
     for test in [PEOPLE, &same] {
         let line = refusal(&[&linear(PEOPLE, &out)[..], &["--test", test]].concat());
-        assert!(line.contains("--test") && line.contains("the private data themselves"), "{line}");
+        assert!(line.contains("--test") && line.contains("the private training data"), "{line}");
         assert!(!std::path::Path::new(&out).exists(), "a refused training leaves nothing behind");
     }
     // Without privacy there is nothing to protect.
@@ -214,7 +214,7 @@ fn other_data_are_not_audited_and_members_are_no_others() {
         // A replaced file is not what the model was trained on.
         folder.file("data.csv", text.replacen(",yes", ",no", 1));
         let line = refusal(&[&audit[..], &["--non-members", PEOPLE]].concat());
-        assert!(line.contains("data.csv") && line.contains("not the data"), "{line}");
+        assert!(line.contains("data.csv") && line.contains("not the training data"), "{line}");
         std::fs::remove_dir_all(&out).unwrap();
     }
 }
@@ -228,7 +228,7 @@ fn validation_data_that_are_the_private_ones_are_recognised_by_their_content() {
     let same = folder.file("same.csv", format!("{head}\n{turned}\n"));
     let out = folder.path("run");
     let words = [&network(PEOPLE, &out)[..], &["--validation", &same]].concat();
-    assert!(refusal(&words).contains("the private data themselves"));
+    assert!(refusal(&words).contains("the private training data"));
     assert!(!std::path::Path::new(&out).exists(), "a refused run leaves nothing behind");
     let fewer = folder.file("fewer.csv", format!("{head}\n{}\n", turned.lines().next().unwrap()));
     stdout(&[&network(PEOPLE, &out)[..], &["--validation", &fewer]].concat());
@@ -263,7 +263,7 @@ fn an_audit_is_of_one_model_and_stays_out_of_its_folder() {
     stdout(&["train", PEOPLE, "--schema", SCHEMA, "--method", "exact", "--out", &model]);
     for words in [&["report", &model][..], &["report", &audit]] {
         let line = refusal(words);
-        assert!(line.contains("not an audit of the model"), "{line}");
+        assert!(line.contains("not an audit of the current model"), "{line}");
     }
     stdout(&["audit", &model, "--references", "0"]);
     stdout(&["report", &model]);

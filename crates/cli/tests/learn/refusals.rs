@@ -13,7 +13,7 @@ fn flags_without_meaning_are_named() {
         (vec!["train", "--epsilon", "1e-9"], ["--epsilon 1e-9", "at least"]),
         (vec!["train", "--epsilon", "1", "--delta", "1"], ["--delta 1", "below 1"]),
         (vec!["train", "--epsilon", "1", "--method", "magic"], ["--method magic", "objective"]),
-        (vec!["train", "--epsilon", "1", "--method", "gradient"], ["--delta", "needs one"]),
+        (vec!["train", "--epsilon", "1", "--method", "gradient"], ["--delta", "needs a delta"]),
         (vec!["train", "--epsilon", "1", "--method", "exact"], ["--epsilon 1", "not private"]),
         (vec!["train", "--epsilon", "1", "--model", "forest"], ["--model forest", "ridge"]),
         (vec!["train", "--epsilon", "1", "--regularization", "0"], ["--regularization 0", "above 0"]),
@@ -22,7 +22,7 @@ fn flags_without_meaning_are_named() {
         (vec!["train", "--epsilon", "1", "--test-share", "1"], ["--test-share 1", "below 1"]),
         (
             vec!["train", "--epsilon", "1", "--test-share", "0.2", "--neighboring", "replace-one"],
-            ["--test-share 0.2", "change sides"],
+            ["--test-share 0.2", "change from training to test"],
         ),
         (vec!["train", "--epsilon", "1", "--neighboring", "near"], ["--neighboring near", "replace-one"]),
         (vec!["train", ADULT, "--epsilon", "1"], ["--schema", "infer"]),
@@ -30,8 +30,8 @@ fn flags_without_meaning_are_named() {
             vec!["train", "nowhere.csv", "--schema", SCHEMA, "--epsilon", "1"],
             ["nowhere.csv", "check the path"],
         ),
-        (vec!["evaluate", "testdata", ADULT], ["testdata", "no model there"]),
-        (vec!["predict", "nowhere", ADULT], ["nowhere", "no model there"]),
+        (vec!["evaluate", "testdata", ADULT], ["testdata", "no model in this folder"]),
+        (vec!["predict", "nowhere", ADULT], ["nowhere", "no model in this folder"]),
     ] {
         let line = refusal(&words);
         assert!(parts.iter().all(|part| line.contains(part)), "{words:?}: {line}");
@@ -61,7 +61,7 @@ fn a_folder_with_something_else_is_left_alone() {
     let folder = Folder::new();
     let kept = folder.file("kept.txt", "mine");
     let parent = std::path::Path::new(&kept).parent().unwrap().to_str().unwrap();
-    for (out, part) in [(parent, "something else"), (kept.as_str(), "not a folder")] {
+    for (out, part) in [(parent, "other files"), (kept.as_str(), "not a folder")] {
         assert!(refusal(&["train", "--epsilon", "1", "--out", out]).contains(part));
     }
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), "mine");

@@ -1,7 +1,7 @@
 //! The accountant finds at most what a certificate claims, from its events alone, for every verb that writes one.
 
 use super::{ADULT, Folder, SCHEMA, json, stdout, tenth};
-use reticent::accounting::{Accountant, Method};
+use reticent::accounting::{Accountant, CompositionMethod};
 use reticent::core::{Certificate, Delta};
 
 /// A certificate of a pure guarantee is asked at a δ that changes nothing.
@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-9;
 
 fn replays(words: &[&str], certificate: &serde_json::Value) {
     let certificate: Certificate = serde_json::from_value(certificate.clone()).unwrap();
-    let mut account = Accountant::new(certificate.neighboring, Method::Pld);
+    let mut account = Accountant::new(certificate.neighboring, CompositionMethod::Pld);
     certificate.events.iter().for_each(|event| account.compose(event, 1).unwrap());
     let delta = Delta::new(certificate.guarantee.delta.get().max(TINY)).unwrap();
     let found =

@@ -1,5 +1,5 @@
 use super::{ADULT, Folder, SCHEMA, json, refusal, stdout, tenth};
-use reticent::accounting::{Accountant, Method};
+use reticent::accounting::{Accountant, CompositionMethod};
 use reticent::core::{Certificate, Delta};
 
 #[test]
@@ -12,7 +12,7 @@ fn the_bundled_records_need_nothing_but_an_epsilon() {
     assert_eq!((certificate.unit.as_str(), certificate.guarantee.delta), ("row", Delta::ZERO));
     assert!(certificate.guarantee.epsilon.get() <= 1.0);
     // The accountant agrees with the claim from the events alone.
-    let mut account = Accountant::new(certificate.neighboring, Method::Basic);
+    let mut account = Accountant::new(certificate.neighboring, CompositionMethod::Basic);
     certificate.events.iter().for_each(|event| account.compose(event, 1).unwrap());
     assert!(account.epsilon(Delta::new(1e-12).unwrap()).unwrap().upper <= 1.0 + 1e-3);
 }
@@ -54,7 +54,7 @@ fn noise_and_sampling_are_told_apart() {
     let text = stdout(&["train", "--epsilon", "1"]);
     assert!(text.contains("% (noise), ± ") && text.contains("% (sampling) (on held-out rows"), "{text}");
     let exact = stdout(&["train", "--method", "exact"]);
-    assert!(exact.contains("% (sampling) (exactly") && !exact.contains("(noise)"), "{exact}");
+    assert!(exact.contains("% (sampling) (exact, not protected") && !exact.contains("(noise)"), "{exact}");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_delta_that_a_pure_fit_does_not_use_is_told() {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(answer["certificate"]["delta"] == 0.0, is_pure, "{answer}");
-        assert_eq!(said.contains("warning: --delta 1e-6: not used"), is_pure, "{said}");
+        assert_eq!(said.contains("warning: --delta 1e-6 is not used"), is_pure, "{said}");
     }
 }
 
@@ -128,7 +128,7 @@ fn a_stored_model_predicts_and_is_evaluated() {
         / class["precision"].as_f64().unwrap();
     assert!((positive - expected).abs() < 0.5);
     // A model that is there, with its certificate and perhaps an audit, is not replaced; JSON predictions are the CSV's.
-    assert!(refusal(&words).contains("it holds a model"));
+    assert!(refusal(&words).contains("contains a model"));
     let again = json(&["predict", &model, ADULT]);
     assert_eq!(again["predictions"].as_array().unwrap().len(), 32_561);
     assert_eq!(again["probabilities"].as_array().unwrap().len(), 32_561);
@@ -199,6 +199,6 @@ fn a_draft_can_be_trained_with_and_voids_the_claim() {
 fn exact_scores_are_marked_as_not_covered() {
     let folder = Folder::new();
     let answer = json(&["train", "--epsilon", "1", "--test", &tenth(&folder)]);
-    assert!(answer["warnings"][0].as_str().unwrap().contains("no certificate covers"), "{answer}");
+    assert!(answer["warnings"][0].as_str().unwrap().contains("the certificate does not cover"), "{answer}");
     assert!(answer["tested"].as_str().unwrap().contains("not covered"));
 }

@@ -1,7 +1,7 @@
 //! Every question, near the known truth. An answer is off by more than 25 times its noise scale with
 //! probability e⁻²⁵, so these tests do not fail by chance.
 
-use crate::{ADULT, SURVEY, json, reticent, stdout};
+use super::{ADULT, SURVEY, json, reticent, stdout};
 use serde_json::Value;
 
 /// Asserts that the answer is close to the truth, and its interval and certificate in order.
@@ -270,7 +270,7 @@ fn a_closed_output_is_told_from_a_discarded_one() {
         let line = format!("\"$0\" release count {ADULT} --epsilon 1 {redirection}");
         let command = std::process::Command::new("sh")
             .args(["-c", &line, env!("CARGO_BIN_EXE_reticent")])
-            .current_dir(crate::root())
+            .current_dir(super::root())
             .output()
             .unwrap();
         (command.status.code(), String::from_utf8_lossy(&command.stderr).into_owned())
@@ -285,7 +285,7 @@ fn a_closed_output_is_told_from_a_discarded_one() {
 #[test]
 fn clamped_values_are_counted_for_a_share() {
     let words = ["mean", ADULT, "--column", "age", "--bounds", "30,50", "--epsilon", "1", "--count-clamped"];
-    let output = crate::release(&[&words[..], &["--json"]].concat());
+    let output = super::release(&[&words[..], &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.starts_with("warning: at least ") && said.contains("outside of --bounds"), "{said}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -301,7 +301,7 @@ fn clamped_values_are_counted_for_a_share() {
     assert!(epsilon <= 1.0 && epsilon > 1.0 - 1e-12, "{found}");
     let quantile =
         ["quantile", ADULT, "--column", "age", "--bounds", "0,120", "--epsilon", "1", "--count-clamped"];
-    let quantile = crate::release(&[&quantile[..], &["--json"]].concat());
+    let quantile = super::release(&[&quantile[..], &["--json"]].concat());
     let quantile: serde_json::Value = serde_json::from_slice(&quantile.stdout).unwrap();
     assert!(quantile["certificate"]["epsilon"].as_f64().unwrap() <= 1.0, "{quantile}");
     assert_eq!(found["certificate"]["events"].as_array().unwrap().len(), 2);
@@ -322,7 +322,7 @@ fn clamped_values_are_counted_for_a_share() {
     let text = stdout(&wide);
     assert!(text.contains("clamped  ") && text.contains("ε = 1 (add-remove"), "{text}");
     let error = ["sum", ADULT, "--column", "age", "--bounds", "0,99", "--error", "5", "--count-clamped"];
-    assert!(!crate::release(&error).status.success());
+    assert!(!super::release(&error).status.success());
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn bounds_inside_of_the_schema_are_told() {
             schema,
         ]
     };
-    let said = |bounds| String::from_utf8(crate::release(&words(bounds)).stderr).unwrap();
+    let said = |bounds| String::from_utf8(super::release(&words(bounds)).stderr).unwrap();
     assert!(said("30,50").starts_with("warning: --bounds 30,50: inside of the schema's bounds "));
     assert_eq!(said("0,500"), "");
 }

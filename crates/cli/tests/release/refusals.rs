@@ -1,6 +1,6 @@
 //! Bad input: exit status 2, one line that names the flag, nothing on standard output.
 
-use crate::{ADULT, SURVEY, release};
+use super::{ADULT, SURVEY, release};
 use std::path::Path;
 
 /// Asserts a refusal whose line begins as given.
@@ -29,7 +29,7 @@ fn files_and_columns() {
     refused(&[&mean[..], &["--column", "agee"]].concat(), "--column: column \"agee\" is not in");
     refused(
         &[&mean[..], &["--column", "sex"]].concat(),
-        "--column sex: the file says that it holds text or truth values: ",
+        "--column sex: this column holds text or Boolean values: ",
     );
     refused(&["count", ADULT, "--epsilon", "1", "--where", "agee>1"], "--where: column \"agee\" is not in");
 }
@@ -90,15 +90,15 @@ fn the_remedy_is_in_the_line() {
     let count = ["count", ADULT, "--epsilon", "1"];
     assert_eq!(
         say(&[&count[..], &["--mechanism", "gaussian"]].concat()),
-        "error[R102]: --delta: missing: Gaussian noise needs one, e.g. --delta 1e-6\n"
+        "error[R102]: --delta: missing: Gaussian noise needs a delta, e.g. --delta 1e-6\n"
     );
     assert_eq!(
         say(&[&count[..], &["--mechanism", "laplace", "--delta", "1e-6"]].concat()),
-        "error[R103]: --delta 0.000001: leave it out: Laplace noise needs none (or choose --mechanism gaussian)\n"
+        "error[R103]: --delta 0.000001: Laplace noise needs no delta: leave it out, or choose --mechanism gaussian\n"
     );
     assert_eq!(
         say(&["count", ADULT, "--epsilon", "1000"]),
-        "error[R207]: --epsilon 1000: such a release protects nobody: give at most 50\n"
+        "error[R207]: --epsilon 1000: so large an epsilon gives no protection: give at most 50\n"
     );
     assert_eq!(
         say(&["mean", ADULT, "--epsilon", "1"]),
@@ -160,7 +160,10 @@ fn missing_and_unknown_flags() {
 #[test]
 fn a_name_is_not_drawn() {
     let mode = ["mode", ADULT, "--column", "sex", "--categories", "Male,Female", "--epsilon", "1"];
-    refused(&[&mode[..], &["--plot", "m.svg"]].concat(), "--plot m.svg: leave it out: ");
+    refused(
+        &[&mode[..], &["--plot", "m.svg"]].concat(),
+        "--plot m.svg: the answer of this statistic is a category",
+    );
 }
 
 /// Whatever a cell holds, what is said is the same: no cell is an error, a warning or a word on standard error.

@@ -1,6 +1,6 @@
 //! Randomize, then estimate: the local model end to end.
 
-use crate::{ADULT, SURVEY, json, release, stdout};
+use super::{ADULT, SURVEY, json, release, stdout};
 use std::path::Path;
 
 fn randomize(output: &Path, more: &[&str]) -> std::process::Output {
@@ -59,7 +59,10 @@ fn other_columns_are_written_only_on_request_and_with_a_warning() {
     let output = randomize(&path, &["--keep-columns", "age,workclass"]);
     assert!(output.status.success());
     let warning = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(warning, "warning: --keep-columns: copied without protection: age, workclass\n");
+    assert_eq!(
+        warning,
+        "warning: --keep-columns: these columns are copied and NOT protected: age, workclass\n"
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("reticent release estimate") && text.contains("keep probability"), "{text}");
     let written = std::fs::read_to_string(&path).unwrap();
@@ -74,7 +77,7 @@ fn what_is_refused_leaves_no_file() {
     let good = folder.path().join("out.csv");
     let good = good.to_str().unwrap();
     let input = folder.path().join("in.csv");
-    std::fs::copy(crate::root().join(SURVEY), &input).unwrap();
+    std::fs::copy(super::root().join(SURVEY), &input).unwrap();
     let again = folder.path().join("./in.csv");
     let (input, again) = (input.to_str().unwrap(), again.to_str().unwrap());
     let before = std::fs::read(input).unwrap();
@@ -90,7 +93,7 @@ fn what_is_refused_leaves_no_file() {
             "Male,Female",
             "1",
             "/nowhere/at/all.csv",
-            "--out /nowhere/at/all.csv: there is no such folder",
+            "--out /nowhere/at/all.csv: no such folder",
         ),
         (input, "sex", "Male,Female", "1", "/proc/out.csv", "--out: /proc/out.csv: cannot write"),
         (input, "sex", "Male,Female", "1", here, "--out "),

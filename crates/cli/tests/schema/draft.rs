@@ -1,8 +1,8 @@
 //! Drafts: what is found in the records, with a loud warning.
 
-use crate::{ADULT, SURVEY, binary, bounds, json, kind, labels, parsed, table, told};
+use super::{ADULT, SURVEY, binary, bounds, json, kind, labels, parsed, table, told};
 use reticent::data::Schema;
-use reticent::data::schema::{Kind, Target, Unit};
+use reticent::data::schema::{FeatureKind, LabelKind, PrivacyUnit};
 use std::path::Path;
 
 #[test]
@@ -13,16 +13,16 @@ fn the_draft_of_adult_agrees_with_its_public_schema() {
     let draft = parsed(&text);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/adult/schema.toml");
     let public = Schema::read(&path).unwrap();
-    assert_eq!((draft.unit(), draft.spent()), (&Unit::Row, None));
+    assert_eq!((draft.unit(), draft.spent()), (&PrivacyUnit::Row, None));
     assert_eq!(draft.label(), Some(&binary("income", ">50K")));
     assert_eq!(draft.columns().len(), public.columns().len());
     for (mine, theirs) in draft.columns().iter().zip(public.columns()) {
         assert_eq!(mine.name, theirs.name);
         match (&mine.kind, &theirs.kind) {
-            (Kind::Numeric(mine), Kind::Numeric(theirs)) => {
+            (FeatureKind::Numeric(mine), FeatureKind::Numeric(theirs)) => {
                 assert!(mine.low() >= theirs.low() && mine.high() <= theirs.high(), "{}", theirs.low());
             }
-            (Kind::Categorical(mine), Kind::Categorical(theirs)) => {
+            (FeatureKind::Categorical(mine), FeatureKind::Categorical(theirs)) => {
                 assert!(mine.labels().iter().all(|label| theirs.position(label).is_some()));
             }
             (mine, theirs) => assert_eq!(mine, theirs),
@@ -46,15 +46,15 @@ fn csv_columns_are_what_their_cells_read_as() {
     let file = table(folder.path(), "t.csv", &text);
     let (text, warnings) = told(&[&file, "--unit", "id", "--label", "score"]);
     let schema = parsed(&text);
-    assert_eq!(*schema.unit(), Unit::Column("id".to_owned()));
-    let Target::Number(range) = schema.label().unwrap().target else { panic!("not a number") };
+    assert_eq!(*schema.unit(), PrivacyUnit::Column("id".to_owned()));
+    let LabelKind::Number(range) = schema.label().unwrap().target else { panic!("not a number") };
     assert_eq!([range.low(), range.high()], [-20.5, 129.5]);
     assert_eq!(labels(&schema, "odd name.x"), ["a, \"b\"", "c"]);
     assert_eq!(bounds(&schema, "flag"), [0.0, 1.0]);
     for (ignored, reason) in
         [("note", "more than 100 different labels"), ("same", "every number is 7"), ("empty", "no values")]
     {
-        assert_eq!(*kind(&schema, ignored), Kind::Ignored);
+        assert_eq!(*kind(&schema, ignored), FeatureKind::Ignored);
         let note = format!("column \"{ignored}\" is ignored: {reason}\n");
         assert!(
             text.contains(&format!("# {note}")) && warnings.contains(&format!("warning: {note}")),
@@ -67,9 +67,9 @@ fn csv_columns_are_what_their_cells_read_as() {
 fn labels_are_read_by_what_they_hold() {
     let (text, warnings) = told(&[SURVEY, "--label", "income"]);
     assert_eq!(parsed(&text).label(), Some(&binary("income", ">50K")));
-    assert!(warnings.contains("\">50K\" is taken as positive against \"<=50K\""), "{warnings}");
+    assert!(warnings.contains("\">50K\" is taken as the positive class, against \"<=50K\""), "{warnings}");
     let schema = parsed(&told(&[SURVEY, "--label", "education"]).0);
-    let Target::Classes { categories, other: 0 } = &schema.label().unwrap().target else {
+    let LabelKind::Classes { categories, other: 0 } = &schema.label().unwrap().target else {
         panic!("several classes were expected")
     };
     assert_eq!(categories.labels().len(), 16);

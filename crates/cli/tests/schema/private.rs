@@ -1,7 +1,7 @@
 //! Schemas learnt with noise. Each assertion on a noisy value fails by chance with probability below 10⁻⁸; the
 //! reasons stand beside them.
 
-use crate::{ADULT, SURVEY, binary, bounds, json, labels, parsed, table, told};
+use super::{ADULT, SURVEY, binary, bounds, json, labels, parsed, table, told};
 use reticent::core::{Certificate, Event};
 use reticent::data::Schema;
 
@@ -51,10 +51,7 @@ fn adult_at_epsilon_one() {
     // Likewise: more than 28000 rows lie above 25 hours.
     assert!(bounds(&schema, "hours_per_week")[1] >= 50.0);
     assert!(
-        value["schema"]
-            .as_str()
-            .unwrap()
-            .starts_with("# Learnt from the records with differential privacy: ")
+        value["schema"].as_str().unwrap().starts_with("# Learnt from the data with differential privacy: ")
     );
 }
 

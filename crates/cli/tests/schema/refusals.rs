@@ -1,6 +1,6 @@
 //! Bad input: exit status 2, one line that names the flag, nothing on standard output and nothing written.
 
-use crate::{ADULT, SURVEY, infer, table};
+use super::{ADULT, SURVEY, infer, table};
 
 /// Asserts a refusal whose line begins as given and leaves no file behind.
 fn refused(words: &[&str], start: &str) {
@@ -32,17 +32,20 @@ fn files_and_columns() {
         refused(&words, &format!("{flag}: column \"incme\" is not in"));
         assert!(String::from_utf8(infer(&words).stderr).unwrap().contains("did you mean \"income\"?"));
     }
-    refused(&[SURVEY, "--label", "age", "--unit", "age"], "--unit age: it is the label");
-    refused(&[SURVEY, "--label", "age", "--ignore", "age"], "--ignore age: it is the label");
+    refused(&[SURVEY, "--label", "age", "--unit", "age"], "--unit age: this column is the label");
+    refused(
+        &[SURVEY, "--label", "age", "--ignore", "age"],
+        "--ignore age: this column is the label and cannot be ignored",
+    );
 }
 
 #[test]
 fn labels() {
-    refused(&[SURVEY, "--label", "income", "--positive", ">60K"], "--positive >60K: no row has it");
+    refused(&[SURVEY, "--label", "income", "--positive", ">60K"], "--positive >60K: no row has this value");
     refused(&[SURVEY, "--label", "income", "--positive", " "], "--positive  : blank");
     let folder = tempfile::tempdir().unwrap();
     let one = table(folder.path(), "one.csv", "x,y\na,1\na,1\n");
-    refused(&[&one, "--label", "x"], "--label x: a single class was found: ");
+    refused(&[&one, "--label", "x"], "--label x: only one class was found: ");
     refused(&[&one, "--label", "y"], "--label y: every number is 1: ");
     let output = infer(&[SURVEY, "--positive", ">50K"]);
     assert_eq!(output.status.code(), Some(2));
@@ -59,11 +62,11 @@ fn budgets() {
     for delta in ["0", "1", "-1", "2", "NaN", "x"] {
         refused(&[ADULT, "--epsilon", "1", "--delta", delta], &format!("--delta {delta}: "));
     }
-    refused(&[ADULT, "--epsilon", "1"], "--delta: missing: text columns need one");
+    refused(&[ADULT, "--epsilon", "1"], "--delta: missing: text columns need a delta");
     refused(&[SURVEY, "--epsilon", "1"], "--delta: missing: the columns of a CSV file may be text");
-    refused(&[ADULT, "--delta", "1e-6"], "--delta 1e-6: nothing is spent without --epsilon");
+    refused(&[ADULT, "--delta", "1e-6"], "--delta 1e-6: a delta needs an --epsilon");
     let users = [&[ADULT, "--unit", "age", "--epsilon", "1"], &delta[..]].concat();
-    refused(&users, "--unit age: a schema can be learnt privately for rows only");
+    refused(&users, "--unit age: a schema can be learnt privately only with rows as the unit");
 }
 
 #[test]
@@ -73,6 +76,6 @@ fn a_file_is_not_replaced_unasked() {
     refused(&[SURVEY, "--out", &there], &format!("--out {}", &there[..20]));
     assert_eq!(std::fs::read_to_string(&there).unwrap(), "mine\n");
     refused(&[SURVEY, "--out", "schema.txt"], "--out schema.txt: give a name that ends in .toml");
-    refused(&[SURVEY, "--out", "nowhere/schema.toml"], "--out nowhere/schema.toml: there is no such folder");
+    refused(&[SURVEY, "--out", "nowhere/schema.toml"], "--out nowhere/schema.toml: no such folder");
     assert_eq!(infer(&[SURVEY, "--force"]).status.code(), Some(2));
 }

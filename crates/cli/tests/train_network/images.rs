@@ -1,5 +1,5 @@
 use super::{Folder, QUICK, json, reticent, stdout};
-use reticent::accounting::{Accountant, Method};
+use reticent::accounting::{Accountant, CompositionMethod};
 use reticent::core::{Certificate, Event};
 use reticent::train::describe::preset;
 
@@ -19,17 +19,17 @@ fn a_folder_of_images_gives_a_run_that_predicts_and_is_evaluated() {
     assert!(epsilon <= 8.0 && epsilon > 8.0 - 1e-9, "{epsilon}");
     assert!(certificate.accountant.starts_with("rows counted with noise"));
     // The accountant agrees with the claim from the events alone.
-    let composed = |events: &[Event], method: Method| {
+    let composed = |events: &[Event], method: CompositionMethod| {
         let mut account = Accountant::new(certificate.neighboring, method);
         events.iter().for_each(|event| account.compose(event, 1).unwrap());
         account.epsilon(certificate.guarantee.delta).unwrap().upper
     };
-    assert!((composed(&certificate.events, Method::Basic) - epsilon).abs() < 1e-9);
+    assert!((composed(&certificate.events, CompositionMethod::Basic) - epsilon).abs() < 1e-9);
     // The steps that followed this count use up their share, and composed with the count they would say less.
-    let steps = composed(&certificate.adaptive, Method::Pld);
+    let steps = composed(&certificate.adaptive, CompositionMethod::Pld);
     assert!(steps <= 0.98 * 8.0 && steps > 0.999 * 0.98 * 8.0, "{steps}");
     let both = [&certificate.events[..1], &certificate.adaptive].concat();
-    assert!(composed(&both, Method::Pld) < 0.999 * epsilon);
+    assert!(composed(&both, CompositionMethod::Pld) < 0.999 * epsilon);
     let mut files: Vec<_> = std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
     files.sort();
     assert_eq!(
@@ -95,7 +95,7 @@ fn a_run_file_says_it_all_and_flags_come_first() {
     assert!(plain["certificate"].is_null() && plain["noise_multiplier"].is_null(), "{plain}");
     assert_eq!(folder.read("plain/certificate.json").trim(), "null");
     let text = stdout(&["train", &run, "--non-private", "--steps", "2", "--out", &folder.path("plainer")]);
-    assert!(text.contains("none: this model may tell"), "{text}");
+    assert!(text.contains("none: this model may leak"), "{text}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn numbers_without_meaning_are_named() {
         (vec!["--epsilon", "0"], ["--epsilon 0", "above 0"]),
         (vec!["--epsilon", "1", "--epochs", "nan"], ["--epochs nan", "finite"]),
         (vec!["--epsilon", "1", "--model", "cnn-mnits"], ["--model cnn-mnits", "did you mean cnn-mnist"]),
-        (vec!["--epsilon", "1", "--model", "svm"], ["--model svm", "tables only"]),
+        (vec!["--epsilon", "1", "--model", "svm"], ["--model svm", "only for tables"]),
         (vec!["--epsilon", "1", "--model", "lstm-text"], ["--model lstm-text", "vocabulary"]),
         (vec!["--epsilon", "1", "--model", "nowhere.toml"], ["--model", "nowhere.toml"]),
         (vec!["--epsilon", "1", "--freeze", "9"], ["--freeze 9", "no such layer"]),
@@ -53,7 +53,7 @@ fn images_that_do_not_fit_are_refused() {
     let mixed = folder.images("mixed", 8, 90, 9);
     folder.idx("mixed/t10k-images-idx3-ubyte", &[9, 9, 9], &[0; 729]);
     let line = train(&mixed, &["--classes", "3"]);
-    assert!(line.contains("test part") && line.contains("[1, 9, 9]"), "{line}");
+    assert!(line.contains("test split") && line.contains("[1, 9, 9]"), "{line}");
     // Fewer labels than images.
     folder.idx("mixed/t10k-images-idx3-ubyte", &[8, 8, 8], &[0; 512]);
     assert!(train(&mixed, &[]).contains("8"), "unequal parts");
@@ -67,7 +67,7 @@ fn images_that_do_not_fit_are_refused() {
     assert!(train(&mixed, &[]).contains("train-images-idx3-ubyte"));
     let empty = folder.path("empty");
     std::fs::create_dir(&empty).unwrap();
-    assert!(train(&empty, &[]).contains("no images there"));
+    assert!(train(&empty, &[]).contains("no images in this folder"));
     assert!(!std::path::Path::new(&out).exists());
 }
 
@@ -77,21 +77,23 @@ fn places_where_nothing_can_go_are_left_alone() {
     let images = folder.images("toy", 8, 90, 9);
     let kept = folder.file("kept.txt", "mine");
     let parent = std::path::Path::new(&kept).parent().unwrap().to_str().unwrap();
-    for (out, part) in
-        [(parent, "not empty"), (kept.as_str(), "not a folder"), (&format!("{kept}/run"), "cannot be made")]
-    {
+    for (out, part) in [
+        (parent, "not empty"),
+        (kept.as_str(), "not a folder"),
+        (&format!("{kept}/run"), "cannot be created"),
+    ] {
         let line = refusal(&[&["train", &images, "--classes", "3", "--out", out], QUICK].concat());
         assert!(line.contains("--out") && line.contains(part), "{line}");
     }
     assert_eq!(folder.read("kept.txt"), "mine");
-    // A score on the private data themselves is not covered.
+    // A score on the private training data is not covered.
     let table = folder.file("t.csv", "x,y\n0.1,no\n0.9,yes\n");
     let schema =
         "unit = \"row\"\n[label]\ncolumn = \"y\"\npositive = \"yes\"\n[columns]\nx = { bounds = [0, 1] }\n";
     let schema = folder.file("s.toml", schema);
     let words = ["train", &table, "--schema", &schema, "--model", "mlp", "--validation", &table, "--json"];
     let line = refusal(&[&words[..], &["--epsilon", "1", "--delta", "1e-3"]].concat());
-    assert!(line.contains("--validation") && line.contains("private data themselves"), "{line}");
+    assert!(line.contains("--validation") && line.contains("private training data"), "{line}");
     let plain = [&words[..8], &["--non-private", "--batch-size", "2", "--steps", "2"]].concat();
     assert!(json(&plain)["accuracy"].is_number());
 }

@@ -68,7 +68,7 @@ fn ctrl_c_stores_the_run_and_it_goes_on() {
         assert_eq!(stdout(&["predict", &copy, &images]).lines().count(), 31);
         // It stays as it was ended, whatever is asked later.
         let line = refusal(&["train", "--finish", &copy, "--stopped-by", "crash"]);
-        assert!(line.contains("has ended already"), "{line}");
+        assert!(line.contains("has already ended"), "{line}");
         assert_eq!(json(&["train", "--finish", &copy])["certificate"], ended["certificate"]);
         assert_eq!(json(&["train", "--resume", &copy])["certificate"], ended["certificate"]);
     }
@@ -82,7 +82,7 @@ fn ctrl_c_stores_the_run_and_it_goes_on() {
     let line = refusal(&["predict", &out, &images]);
     assert!(line.contains("not finished") && line.contains("--resume"), "{line}");
     let line = refusal(&words);
-    assert!(line.contains("it holds a run"), "{line}");
+    assert!(line.contains("contains a run"), "{line}");
     let answer = json(&["train", "--resume", &out]);
     assert_eq!((&answer["steps"], &answer["counted_steps"]), (&1500.into(), &1500.into()));
     let epsilon = answer["certificate"]["epsilon"].as_f64().unwrap();
@@ -123,7 +123,7 @@ fn a_changed_plan_and_broken_files_are_refused() {
         (["--steps", "9"], "steps"),
         (["--batch-size", "31"], "sampling-rate"),
         (["--lr", "3"], "recipe.schedule.peak"),
-        (["--model", "mlp"], "another model"),
+        (["--model", "mlp"], "a different model"),
     ] {
         let line = refusal(&[&["train", "--resume", &out][..], &given].concat());
         assert!(line.contains("--resume") && line.contains(part), "{given:?}: {line}");
@@ -141,7 +141,7 @@ fn a_changed_plan_and_broken_files_are_refused() {
     std::fs::remove_file(folder.path("run/ledger.json")).unwrap();
     assert!(refusal(&["train", "--resume", &out]).contains("ledger"));
     let line = refusal(&["train", "--resume", &folder.path("nowhere")]);
-    assert!(line.contains("--resume") && line.contains("no run there"), "{line}");
+    assert!(line.contains("--resume") && line.contains("no run in this folder"), "{line}");
     let weights = folder.path("run/model.safetensors");
     std::fs::write(&weights, "half").unwrap();
     assert!(refusal(&["evaluate", &out, &images]).contains("model.safetensors"));

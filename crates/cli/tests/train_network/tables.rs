@@ -1,6 +1,6 @@
 use super::{Folder, QUICK, json, refusal, stdout};
 use reticent::train::Description;
-use reticent::train::describe::{Kind, Loss};
+use reticent::train::describe::{LayerKind, Objective};
 use std::fmt::Write as _;
 
 /// Rows of (user, x, label yes if x > 0.5, number).
@@ -25,14 +25,14 @@ fn a_table_trains_a_network_by_row_or_by_user() {
     let rows = folder.file("rows.toml", schema("\"row\"", "column = \"y\"\npositive = \"yes\""));
     let test = folder.file("test.csv", table(101));
     let small = Description::reading(&[2])
-        .then(Kind::Linear { out: 4, bias: true })
-        .then(Kind::Tanh)
-        .then(Kind::Linear { out: 2, bias: true });
+        .then(LayerKind::Linear { out: 4, bias: true })
+        .then(LayerKind::Tanh)
+        .then(LayerKind::Linear { out: 2, bias: true });
     let model = folder.file("net.toml", small.to_toml().unwrap());
     let words = ["train", &data, "--schema", &rows, "--model", &model, "--lr", "1", "--validation", &test];
     let answer = json(&[&words[..], QUICK, &["--out", &out]].concat());
     assert!(answer["accuracy"].as_f64().unwrap() > 0.8, "{answer}");
-    assert!(!answer["warnings"].to_string().contains("times as long as all gradients"), "{answer}");
+    assert!(!answer["warnings"].to_string().contains("times the largest possible norm"), "{answer}");
     let said = stdout(&["predict", &out, &test]);
     assert!(said.contains("yes,0.") && said.contains("not yes,0."), "{said}");
     assert_eq!(json(&["evaluate", &out, &test])["classes"][1]["class"], "yes");
@@ -43,7 +43,7 @@ fn a_table_trains_a_network_by_row_or_by_user() {
     let more = ["--dataset-size", "40", "--batch-size", "10", "--steps", "6", "--examples-per-user", "5"];
     let answer = json(&[&words[..], &more].concat());
     // More than a hundred thousand weights, and ten users a step.
-    assert!(answer["warnings"].to_string().contains("times as long as all gradients"), "{answer}");
+    assert!(answer["warnings"].to_string().contains("times the largest possible norm"), "{answer}");
     assert_eq!(
         (&answer["certificate"]["unit"], &answer["dataset_size"]),
         (&"all rows of one who".into(), &40.into())
@@ -73,8 +73,8 @@ fn numbers_are_learnt_with_the_squared_loss() {
     let folder = Folder::new();
     let (data, out) = (folder.file("t.csv", table(800)), folder.path("run"));
     let schema = folder.file("s.toml", schema("\"row\"", "column = \"z\"\nbounds = [0, 10]"));
-    let small = Description { loss: Loss::Squared, ..Description::reading(&[2]) };
-    let small = small.then(Kind::Linear { out: 1, bias: true });
+    let small = Description { loss: Objective::Squared, ..Description::reading(&[2]) };
+    let small = small.then(LayerKind::Linear { out: 1, bias: true });
     let model = folder.file("net.toml", small.to_toml().unwrap());
     let words = ["train", &data, "--schema", &schema, "--model", &model, "--lr", "0.2", "--out", &out];
     let answer = json(&[&words[..], QUICK, &["--neighboring", "replace-one"]].concat());
@@ -102,11 +102,11 @@ fn a_noisy_count_below_the_batch_is_no_reason_to_fail() {
 #[test]
 fn linear_models_and_networks_have_their_own_flags() {
     for (words, parts) in [
-        (vec!["train", "--epsilon", "1", "--epochs", "3"], ["--epochs", "networks only"]),
+        (vec!["train", "--epsilon", "1", "--epochs", "3"], ["--epochs", "only for networks"]),
         (vec!["train", "--non-private"], ["--non-private", "--method exact"]),
         (
             vec!["train", "--model", "mlp", "--epsilon", "1", "--method", "output"],
-            ["--method", "linear models only"],
+            ["--method", "only for linear models"],
         ),
         (
             vec!["train", "--model", "mlp", "--epsilon", "1", "--test-share", "0.1"],

@@ -20,7 +20,7 @@ impl Certificate {
     /// Dwork, Roth (2014), theorem 3.16.
     ///
     /// # Errors
-    /// [`InvalidValue`] when the sum is no guarantee.
+    /// [`InvalidValue`] when the sum is not a guarantee.
     pub fn following(self, before: &[Event], cost: Guarantee) -> Result<Self, InvalidValue> {
         let events = [before, &self.events].concat();
         Ok(Self { events, guarantee: cost.then(self.guarantee)?, ..self })
@@ -44,7 +44,7 @@ impl Certificate {
     /// has the proof for a count that decides the noise.
     ///
     /// # Errors
-    /// [`InvalidValue`] when the certificate claims more than `share`, or the sum is no guarantee.
+    /// [`InvalidValue`] when the certificate claims more than `share`, or the sum is not a guarantee.
     pub fn after(self, before: &[Event], cost: Guarantee, share: Guarantee) -> Result<Self, InvalidValue> {
         let own = self.guarantee;
         if own.epsilon > share.epsilon || own.delta > share.delta {
@@ -68,7 +68,7 @@ impl Certificate {
     /// McSherry, *Privacy integrated queries* (2009), theorem 4, for add-remove.
     ///
     /// # Errors
-    /// [`InvalidValue`] when the sum is no guarantee.
+    /// [`InvalidValue`] when the sum is not a guarantee.
     pub fn beside(self, event: Event, cost: Guarantee, how: &str) -> Result<Self, InvalidValue> {
         let own = self.guarantee;
         let guarantee = match self.neighboring {
@@ -106,7 +106,7 @@ impl Certificate {
     /// As [`following`](Self::following).
     ///
     /// # Errors
-    /// [`InvalidValue`] when the sum is no guarantee.
+    /// [`InvalidValue`] when the sum is not a guarantee.
     pub fn with_schema(self, learning: &[Event], cost: Guarantee) -> Result<Self, InvalidValue> {
         let whole = self.following(learning, cost)?;
         Ok(Self { accountant: format!("{SCHEMA}, then {}", whole.accountant), ..whole })

@@ -3,15 +3,15 @@
 use super::Explanation;
 
 pub(super) const UNKNOWN_WORD: Explanation = Explanation {
-    title: "a flag or command that is not known",
-    cause: "A word on the command line is no flag, command or value that is expected there. Often it is \
-            misspelt, or it belongs to another command.",
+    title: "an unknown flag or command",
+    cause: "A word on the command line is not a known flag, command or value. Often it is misspelt, or it belongs \
+            to another command.",
     remedy: "Correct the word; the message names the nearest one where there is one. 'reticent COMMAND \
              --help' lists all flags of a command.",
 };
 
 pub(super) const MISSING: Explanation = Explanation {
-    title: "a flag that is needed is not there",
+    title: "a required flag is missing",
     cause: "The command cannot do without this flag or argument, or another flag makes it necessary: Gaussian \
             noise needs --delta, for instance.",
     remedy: "Add what the message names. Nothing that decides about privacy has a silent default.",

@@ -23,7 +23,7 @@ pub(super) const UNWRITABLE: Explanation = Explanation {
 };
 
 pub(super) const TAKEN: Explanation = Explanation {
-    title: "a place for output that something else has",
+    title: "the output exists already",
     cause: "There is a file or folder of that name already, and this command does not replace it.",
     remedy: "Give another name; --force replaces a file where the command has that flag, --resume goes on \
              with a run.",
@@ -67,8 +67,8 @@ pub(super) const TYPE: Explanation = Explanation {
 
 pub(super) const DATASET: Explanation = Explanation {
     title: "a dataset that is not there",
-    cause: "A name that is no file is looked up as a dataset in the folder that --data-dir or RETICENT_DATA \
-            names, and there is none of that name, or no images in it.",
+    cause: "A name that is not a file is looked up as a dataset in the folder that --data-dir or RETICENT_DATA \
+            names. There is no dataset of that name, or it has no images.",
     remedy: "Set --data-dir, correct the name, or give the path of a table.",
 };
 
@@ -102,16 +102,16 @@ pub(super) const JSON: Explanation = Explanation {
 };
 
 pub(super) const SCHEMA: Explanation = Explanation {
-    title: "a schema that does not do for what is asked",
+    title: "a schema that lacks something",
     cause: "The schema is sound, but training needs something that it does not say, such as a label or a \
             feature, or it was learnt for another unit.",
     remedy: "Add what the message names.",
 };
 
 pub(super) const VOCABULARY: Explanation = Explanation {
-    title: "a vocabulary that is none",
+    title: "invalid vocabulary",
     cause: "A vocabulary is a public file of UTF-8 text with one token per line, each once.",
-    remedy: "Correct the line that the message names. A vocabulary made from the private texts would tell \
+    remedy: "Correct the line that the message names. A vocabulary made from the private texts would reveal \
              their words.",
 };
 
@@ -125,7 +125,7 @@ pub(super) const TOO_LARGE: Explanation = Explanation {
 pub(super) const LAYER: Explanation = Explanation {
     title: "a layer that does not fit, or has no private gradient",
     cause: "A layer of a network cannot read what the one before it yields, has a setting outside its range, \
-            or mixes the examples of a batch, so that no example has a gradient of its own to clip.",
+            or mixes the examples of a batch, so no example has a gradient of its own to clip.",
     remedy: "Change the layer that the message names; layers are counted from 0. Use group-norm or layer-norm \
              in place of batch-norm.",
 };

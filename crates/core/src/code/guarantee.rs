@@ -36,12 +36,12 @@ pub(super) const SPENT: Explanation = Explanation {
     title: "the budget is spent already",
     cause: "What was counted before, such as the noisy number of rows or the steps of an interrupted run, has \
             used up the budget.",
-    remedy: "Give a larger epsilon, declare --dataset-size so that nothing needs to be counted, or begin a new run.",
+    remedy: "Give a larger epsilon, declare --dataset-size so nothing needs to be counted, or begin a new run.",
 };
 
 pub(super) const UNREACHABLE: Explanation = Explanation {
-    title: "nothing keeps within the budget",
-    cause: "No noise, number of steps or sampling rate that is looked at costs as little as the budget \
+    title: "nothing stays within the budget",
+    cause: "No noise, number of steps or sampling rate that is tried costs as little as the budget \
             allows.",
     remedy: "Give a larger epsilon or delta, more noise or fewer steps.",
 };

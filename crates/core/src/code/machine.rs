@@ -4,8 +4,8 @@ use super::Explanation;
 
 pub(super) const INTERNAL: Explanation = Explanation {
     title: "a defect of the program",
-    cause: "The program met something that its authors held to be impossible. What was printed or written \
-            before is as good as ever.",
+    cause: "The program reached a state that should be impossible. What was printed or written before is still \
+            valid.",
     remedy: "Please report it with the command that you ran; leave private data out of the report.",
 };
 

@@ -3,7 +3,7 @@
 //! Codes are append-only: a code keeps its number and its meaning for good, scripts may rely on it. A new kind of mistake
 //! gets a new number at the end of its group; a code that nothing uses any more stays here and is explained as retired.
 //!
-//! What a code means stands here too, so that the command, its pages and every binding say the same.
+//! What a code means stands here too, so the command, its pages and every binding agree.
 //!
 //! | module | explains |
 //! |---|---|
@@ -56,9 +56,9 @@ codes! {
     Range = 201,
     /// Text where a number belongs.
     NotANumber = 202,
-    /// A name that is none of those that can be chosen.
+    /// An unknown name.
     UnknownName = 203,
-    /// Two bounds that are no interval.
+    /// Invalid bounds.
     Bounds = 204,
     /// A list with an item too few, too many, empty or twice.
     List = 205,
@@ -96,7 +96,7 @@ codes! {
     Json = 314,
     /// A schema that does not do for what is asked.
     Schema = 315,
-    /// A vocabulary that is none.
+    /// An invalid vocabulary.
     Vocabulary = 316,
     /// A file that is too large.
     TooLarge = 317,

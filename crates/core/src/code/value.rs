@@ -10,20 +10,20 @@ pub(super) const RANGE: Explanation = Explanation {
 };
 
 pub(super) const NOT_A_NUMBER: Explanation = Explanation {
-    title: "text where a number belongs",
+    title: "text instead of a number",
     cause: "The flag takes a number, and its value cannot be read as one.",
     remedy: "Give a number such as 1, 0.5 or 1e-6, with a point and without separators between thousands.",
 };
 
 pub(super) const UNKNOWN_NAME: Explanation = Explanation {
-    title: "a name that cannot be chosen",
+    title: "an unknown name",
     cause: "The flag chooses among names, such as mechanisms, methods, accountants, models or attacks, and \
-            this is none of them.",
+            this is not one of them.",
     remedy: "Choose one of those that the message lists.",
 };
 
 pub(super) const BOUNDS: Explanation = Explanation {
-    title: "two bounds that are no interval",
+    title: "invalid bounds",
     cause: "Public bounds are two different finite numbers, the lower one first. They may also be too close \
             together or too large for the question.",
     remedy: "Give the lower bound first, such as --bounds 17,90. Bounds come from public knowledge, never \
@@ -44,7 +44,7 @@ pub(super) const FILTER: Explanation = Explanation {
 
 pub(super) const USELESS: Explanation = Explanation {
     title: "an epsilon that protects nobody, or whose answer is all noise",
-    cause: "Above epsilon 50 a release is as good as unprotected; far below the least useful value an answer \
+    cause: "Above epsilon 50 a release is practically unprotected; far below the least useful value an answer \
             would be noise alone, and its budget lost.",
     remedy: "Give an epsilon between the limits that the message states. With --error, allow a larger error.",
 };

@@ -88,8 +88,8 @@ macro_rules! kinds {
 
         impl Event {
             /// Every kind by its name in JSON, with its fields in their order.
-            pub const KINDS: &'static [Shape] = &[
-                $(Shape {
+            pub const KINDS: &'static [EventForm] = &[
+                $(EventForm {
                     name: stringify!($name),
                     fields: &[$(FieldShape {
                         name: stringify!($field),

@@ -19,7 +19,7 @@ mod walk;
 
 pub use field::Knob;
 pub use key::EventKey;
-pub use read::{Listed, ReadProblem, Step, read};
+pub use read::{EventList, ReadProblem, Step, read};
 pub use walk::Walk;
 
 use crate::{
@@ -34,7 +34,7 @@ use trials::Trials;
 
 /// A kind of events as JSON has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct EventForm {
     /// Its name.
     pub name: &'static str,
     /// Its fields, in their order.

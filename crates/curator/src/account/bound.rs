@@ -3,15 +3,15 @@
 use super::case::Case;
 use super::check;
 use super::warning::Stated;
-use super::{Answered, Direction, Found, wire};
+use super::{AccountAnswer, AccountResult, Direction, wire};
 use crate::Refusal;
-use reticent_accounting::{Answer, Method};
+use reticent_accounting::{CertifiedBounds, CompositionMethod};
 use reticent_core::Neighboring;
 use serde::Serialize;
 
 /// The ε that events add up to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct EpsilonFound {
+pub struct EpsilonBounds {
     /// The claim, rounded up.
     pub epsilon: f64,
     /// What is certainly lost; 0 where nothing is known.
@@ -22,7 +22,7 @@ pub struct EpsilonFound {
     pub delta: f64,
     /// The accountant that gave the claim.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// The direction that decides.
@@ -32,7 +32,7 @@ pub struct EpsilonFound {
 
 /// The δ that events add up to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DeltaFound {
+pub struct DeltaBounds {
     /// The claim, rounded up.
     pub delta: f64,
     /// What is certainly lost; 0 where nothing is known.
@@ -43,7 +43,7 @@ pub struct DeltaFound {
     pub epsilon: f64,
     /// The accountant that gave the claim.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// The direction that decides.
@@ -52,25 +52,25 @@ pub struct DeltaFound {
 }
 
 /// ε at δ.
-pub(super) fn epsilon(case: &Case, delta: f64, width: Option<f64>) -> Result<Answered, Refusal> {
+pub(super) fn epsilon(case: &Case, delta: f64, width: Option<f64>) -> Result<AccountAnswer, Refusal> {
     let at = check::delta(delta)?;
     let account = case.account_within(width)?;
     let answer = account.epsilon(at).map_err(|error| case.refused(error))?;
-    let Answer { lower, upper, direction, method: accountant } = answer;
+    let CertifiedBounds { lower, upper, direction, method: accountant } = answer;
     let (epsilon, neighboring) = (upper, account.neighboring());
-    let found = EpsilonFound { epsilon, lower, upper, delta, accountant, neighboring, direction };
+    let found = EpsilonBounds { epsilon, lower, upper, delta, accountant, neighboring, direction };
     let stated = Stated { epsilon: Some(upper), delta: Some(delta), lower: Some(lower) };
-    Ok(case.answered(Found::Epsilon(found), &account, stated))
+    Ok(case.answered(AccountResult::Epsilon(found), &account, stated))
 }
 
 /// δ at ε.
-pub(super) fn delta(case: &Case, epsilon: f64, width: Option<f64>) -> Result<Answered, Refusal> {
+pub(super) fn delta(case: &Case, epsilon: f64, width: Option<f64>) -> Result<AccountAnswer, Refusal> {
     let at = check::epsilon(epsilon)?;
     let account = case.account_within(width)?;
     let answer = account.delta(at).map_err(|error| case.refused(error))?;
-    let Answer { lower, upper, direction, method: accountant } = answer;
+    let CertifiedBounds { lower, upper, direction, method: accountant } = answer;
     let (delta, epsilon, neighboring) = (upper, at.get(), account.neighboring());
-    let found = DeltaFound { delta, lower, upper, epsilon, accountant, neighboring, direction };
+    let found = DeltaBounds { delta, lower, upper, epsilon, accountant, neighboring, direction };
     let stated = Stated { epsilon: Some(epsilon), delta: Some(upper), lower: None };
-    Ok(case.answered(Found::Delta(found), &account, stated))
+    Ok(case.answered(AccountResult::Delta(found), &account, stated))
 }

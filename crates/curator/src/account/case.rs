@@ -1,41 +1,45 @@
 //! What all questions share, checked.
 
-use super::happened::{Happened, Source, Unknown};
+use super::happened::{Activity, Source, Unknown};
 use super::warning::{Stated, warnings};
-use super::{Answered, Found, Question, Warning};
+use super::{AccountAnswer, AccountQuestion, AccountResult, Warning};
 use super::{bound, compare, curve, group, outcome, posterior, solve, statement, tradeoff};
 use crate::Refusal;
-use reticent_accounting::{Accountant, AccountingError, Method};
+use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 
 /// What happened, and how it is to be added up.
 pub(super) struct Case {
     pub(super) source: Source,
-    pub(super) method: Method,
+    pub(super) method: CompositionMethod,
 }
 
 impl Case {
     /// Checks what happened, but for what the question leaves open.
-    pub(super) fn new(happened: &Happened, unknown: Unknown, method: Method) -> Result<Self, Refusal> {
+    pub(super) fn new(
+        happened: &Activity,
+        unknown: Unknown,
+        method: CompositionMethod,
+    ) -> Result<Self, Refusal> {
         Ok(Self { source: Source::new(happened, unknown)?, method })
     }
 
     /// Answers a question that was checked.
-    pub(super) fn answer(&self, question: &Question) -> Result<Answered, Refusal> {
+    pub(super) fn answer(&self, question: &AccountQuestion) -> Result<AccountAnswer, Refusal> {
         match question {
-            Question::Epsilon { delta, width } => bound::epsilon(self, *delta, *width),
-            Question::Delta { epsilon, width } => bound::delta(self, *epsilon, *width),
-            Question::Noise(budget) => solve::noise(self, *budget),
-            Question::Steps(budget) => solve::steps(self, *budget),
-            Question::Rate(budget) => solve::rate(self, *budget),
-            Question::Rdp { orders, delta } => curve::rdp(self, orders, *delta),
-            Question::Tradeoff { fpr, drawn } => tradeoff::tradeoff(self, fpr, *drawn),
-            Question::Group { size, delta } => group::group(self, *size, *delta),
-            Question::Outcome { probability, delta } => outcome::outcome(self, *probability, *delta),
-            Question::Posterior { prior, delta, drawn, .. } => {
-                posterior::happened(self, prior, *delta, *drawn)
+            AccountQuestion::Epsilon { delta, width } => bound::epsilon(self, *delta, *width),
+            AccountQuestion::Delta { epsilon, width } => bound::delta(self, *epsilon, *width),
+            AccountQuestion::Noise(budget) => solve::noise(self, *budget),
+            AccountQuestion::Steps(budget) => solve::steps(self, *budget),
+            AccountQuestion::Rate(budget) => solve::rate(self, *budget),
+            AccountQuestion::Rdp { orders, delta } => curve::rdp(self, orders, *delta),
+            AccountQuestion::Tradeoff { fpr, drawn } => tradeoff::tradeoff(self, fpr, *drawn),
+            AccountQuestion::Group { size, delta } => group::group(self, *size, *delta),
+            AccountQuestion::Outcome { probability, delta } => outcome::outcome(self, *probability, *delta),
+            AccountQuestion::Posterior { prior, delta, orders, drawn, .. } => {
+                posterior::happened(self, prior, *delta, orders, *drawn)
             }
-            Question::Compare { delta, curves } => compare::compare(self, *delta, *curves),
-            Question::Statement { delta, unit } => statement::statement(self, *delta, unit.as_deref()),
+            AccountQuestion::Compare { delta, curves } => compare::compare(self, *delta, *curves),
+            AccountQuestion::Statement { delta, unit } => statement::statement(self, *delta, unit.as_deref()),
         }
     }
 
@@ -48,7 +52,7 @@ impl Case {
     pub(super) fn account_within(&self, width: Option<f64>) -> Result<Accountant, Refusal> {
         let account = self.account()?;
         let Some(width) = width else { return Ok(account) };
-        if self.method != Method::Pld {
+        if self.method != CompositionMethod::Pld {
             let remedy = "leave it out: only the pld accountant has two ends to bring closer";
             return Err(Refusal::conflict("width", width, remedy));
         }
@@ -63,14 +67,24 @@ impl Case {
     }
 
     /// The answer, with what to mind about a claim.
-    pub(super) fn answered(&self, found: Found, account: &Accountant, stated: Stated) -> Answered {
+    pub(super) fn answered(
+        &self,
+        found: AccountResult,
+        account: &Accountant,
+        stated: Stated,
+    ) -> AccountAnswer {
         let warnings = warnings(&self.source, stated);
         self.told(found, account, warnings)
     }
 
     /// The answer with these warnings.
-    pub(super) fn told(&self, found: Found, account: &Accountant, warnings: Vec<Warning>) -> Answered {
+    pub(super) fn told(
+        &self,
+        found: AccountResult,
+        account: &Accountant,
+        warnings: Vec<Warning>,
+    ) -> AccountAnswer {
         let happened = Some(self.source.summary(account));
-        Answered { found, happened, asked: self.method, warnings }
+        AccountAnswer { found, happened, asked: self.method, warnings }
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers of a question, checked.
 
-use super::Budget;
+use super::PrivacyTarget;
 use crate::Refusal;
 use reticent_core::{Delta, Epsilon, Guarantee, Probability};
 
@@ -45,7 +45,7 @@ pub(super) fn count(field: &str, value: u64) -> Result<u64, Refusal> {
     }
 }
 
-impl Budget {
+impl PrivacyTarget {
     /// The budget of a calibration.
     pub(super) fn checked(self) -> Result<Guarantee, Refusal> {
         let epsilon = epsilon(self.epsilon)?;

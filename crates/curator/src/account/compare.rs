@@ -3,9 +3,11 @@
 use super::case::Case;
 use super::check;
 use super::warning::Stated;
-use super::{Answered, Found, wire};
+use super::{AccountAnswer, AccountResult, wire};
 use crate::Refusal;
-use reticent_accounting::{Accountant, AccountingError, Answer, Method, amplification, moments, tradeoff};
+use reticent_accounting::{
+    Accountant, AccountingError, CertifiedBounds, CompositionMethod, amplification, moments, tradeoff,
+};
 use reticent_core::profile::gaussian_epsilon_up;
 use reticent_core::{Delta, Neighboring, NoiseMultiplier, SamplingRate};
 use serde::Serialize;
@@ -18,13 +20,13 @@ const REPETITIONS: u64 = 1000;
 
 /// ε by every accountant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct AccountantComparison {
     /// The δ of the claims.
     pub delta: f64,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// What each accountant says, from the tightest to the loosest.
-    pub accountants: Vec<Row>,
+    pub accountants: Vec<AccountantRow>,
     /// Numbers that bound nothing, where the events are sampled Gaussian steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_bounds: Option<NotBounds>,
@@ -35,10 +37,10 @@ pub struct Comparison {
 
 /// What one accountant says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct AccountantRow {
     /// The accountant.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The claim, rounded up; nothing where it cannot say.
     pub epsilon: Option<f64>,
     /// What is certainly lost; 0 where nothing is known.
@@ -46,7 +48,7 @@ pub struct Row {
     pub lower: Option<f64>,
     /// The accountant whose bound was tighter and was taken.
     #[serde(skip_serializing_if = "Option::is_none", with = "wire::method_or_none")]
-    pub answered_by: Option<Method>,
+    pub answered_by: Option<CompositionMethod>,
     /// Why it cannot say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -61,7 +63,7 @@ pub struct NotBounds {
     pub strong_composition_as_published: Option<f64>,
 }
 
-/// One ε for every number of steps, nothing where there is none.
+/// One ε for every number of steps, nothing where it has no bound.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curves {
     /// Numbers of steps; of repetitions of the whole list, where events were given.
@@ -87,14 +89,15 @@ pub struct Curves {
 }
 
 /// ε by every accountant.
-pub(super) fn compare(case: &Case, delta: f64, with_curves: bool) -> Result<Answered, Refusal> {
+pub(super) fn compare(case: &Case, delta: f64, with_curves: bool) -> Result<AccountAnswer, Refusal> {
     let at = check::delta(delta)?;
     if with_curves && case.source.run().is_some_and(|run| run.steps() == 1) {
         let remedy = "one step makes no curve: give more with ⟦steps⟧ or ⟦epochs⟧";
         return Err(Refusal::conflict("curves", with_curves, remedy));
     }
     let account = case.account()?;
-    let rows: Vec<Row> = Method::ALL.into_iter().map(|method| row(&account, method, at)).collect();
+    let rows: Vec<AccountantRow> =
+        CompositionMethod::ALL.into_iter().map(|method| row(&account, method, at)).collect();
     if rows.iter().all(|row| row.epsilon.is_none()) {
         // Nobody can account for the events: the tightest accountant says why.
         account.epsilon(at).map_err(|error| case.refused(error))?;
@@ -105,13 +108,13 @@ pub(super) fn compare(case: &Case, delta: f64, with_curves: bool) -> Result<Answ
     let lower = rows.iter().filter_map(|row| row.lower).fold(0.0, f64::max);
     let stated = Stated { epsilon: Some(best), delta: Some(delta), lower: Some(lower) };
     let (neighboring, accountants) = (account.neighboring(), rows);
-    let found = Comparison { delta, neighboring, accountants, not_bounds, curves };
-    Ok(case.answered(Found::Compare(found), &account, stated))
+    let found = AccountantComparison { delta, neighboring, accountants, not_bounds, curves };
+    Ok(case.answered(AccountResult::Compare(found), &account, stated))
 }
 
-fn row(account: &Accountant, method: Method, delta: Delta) -> Row {
+fn row(account: &Accountant, method: CompositionMethod, delta: Delta) -> AccountantRow {
     let accountant = method;
-    let reason = |reason: String| Row {
+    let reason = |reason: String| AccountantRow {
         accountant,
         epsilon: None,
         lower: None,
@@ -119,7 +122,7 @@ fn row(account: &Accountant, method: Method, delta: Delta) -> Row {
         reason: Some(reason),
     };
     match account.by(method).epsilon(delta) {
-        Ok(Answer { lower, upper, method: by, .. }) if upper.is_finite() => Row {
+        Ok(CertifiedBounds { lower, upper, method: by, .. }) if upper.is_finite() => AccountantRow {
             accountant,
             epsilon: Some(upper),
             lower: Some(lower),
@@ -162,14 +165,14 @@ fn curves(case: &Case, delta: Delta, with_estimates: bool) -> Curves {
     let steps = steps(most);
     let accounts: Vec<Option<Accountant>> =
         steps.iter().map(|count| case.source.with_steps(*count, case.method).ok()).collect();
-    let by = |method: Method| -> Vec<Option<f64>> {
+    let by = |method: CompositionMethod| -> Vec<Option<f64>> {
         let at = |account: &Accountant| account.by(method).epsilon(delta).ok().map(|answer| answer.upper);
         let found = accounts.iter().map(|account| account.as_ref().and_then(at));
         found.map(|value| value.filter(|value| value.is_finite())).collect()
     };
     let by = &by;
     let [pld, rdp, moments, optimal, advanced, basic] = std::thread::scope(|scope| {
-        let started = Method::ALL.map(|method| scope.spawn(move || by(method)));
+        let started = CompositionMethod::ALL.map(|method| scope.spawn(move || by(method)));
         started.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     let estimates: Vec<Option<NotBounds>> = if with_estimates {

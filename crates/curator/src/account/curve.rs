@@ -3,10 +3,10 @@
 use super::case::Case;
 use super::check;
 use super::warning::Stated;
-use super::{Answered, Found, wire};
+use super::{AccountAnswer, AccountResult, wire};
 use crate::Refusal;
 use reticent_accounting::rdp::{RdpAccountant, epsilon_up, kullback_leibler, largest_loss};
-use reticent_accounting::{AccountingError, Method};
+use reticent_accounting::{AccountingError, CompositionMethod};
 use reticent_core::{Event, Neighboring};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct Divergences {
     pub rdp: Vec<Option<f64>>,
     /// The accountant.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// The ε they give, where a δ was asked about.
@@ -40,7 +40,7 @@ pub struct Converted {
 }
 
 /// Divergences at orders, and ε at the best of all orders.
-pub(super) fn rdp(case: &Case, orders: &[f64], delta: Option<f64>) -> Result<Answered, Refusal> {
+pub(super) fn rdp(case: &Case, orders: &[f64], delta: Option<f64>) -> Result<AccountAnswer, Refusal> {
     let delta = delta.map(check::delta).transpose()?;
     let account = case.account()?;
     let curve = account.renyi().map_err(|error| case.refused(error))?;
@@ -56,13 +56,13 @@ pub(super) fn rdp(case: &Case, orders: &[f64], delta: Option<f64>) -> Result<Ans
     };
     let epsilon = converted.map(|found| found.epsilon);
     let stated = Stated { epsilon, delta: delta.map(|delta| delta.get()), lower: None };
-    let (orders, accountant, neighboring) = (orders.to_vec(), Method::Rdp, account.neighboring());
+    let (orders, accountant, neighboring) = (orders.to_vec(), CompositionMethod::Rdp, account.neighboring());
     let found = Divergences { orders, rdp, accountant, neighboring, converted };
-    Ok(case.answered(Found::Rdp(found), &account, stated))
+    Ok(case.answered(AccountResult::Rdp(found), &account, stated))
 }
 
 /// D at an order from 1 to ∞; nothing where it is infinite or no bound is known.
-fn divergence(events: &[Event], curve: &RdpAccountant, order: f64) -> Option<f64> {
+pub(super) fn divergence(events: &[Event], curve: &RdpAccountant, order: f64) -> Option<f64> {
     let ends = |end: fn(&Event) -> Result<f64, AccountingError>| {
         events.iter().try_fold(0.0, |sum: f64, event| {
             let next = end(event)?;

@@ -3,9 +3,11 @@
 use super::case::Case;
 use super::check;
 use super::warning::Stated;
-use super::{Answered, Direction, Found, wire};
+use super::{AccountAnswer, AccountResult, Direction, wire};
 use crate::Refusal;
-use reticent_accounting::{Accountant, AccountingError, Answer, Method, composition, group as theorem, rdp};
+use reticent_accounting::{
+    Accountant, AccountingError, CertifiedBounds, CompositionMethod, composition, group as theorem, rdp,
+};
 use reticent_core::rounding::{add_up, mul_up};
 use reticent_core::{Delta, Epsilon, Guarantee, Neighboring, Order};
 use serde::Serialize;
@@ -27,7 +29,7 @@ pub struct GroupClaim {
     pub size: u64,
     /// The accountant that gave the claim.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation of the events.
     pub neighboring: Neighboring,
     /// The direction that decides.
@@ -46,7 +48,7 @@ pub struct GroupDivergence {
     pub size: u64,
     /// The accountant.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation of the events.
     pub neighboring: Neighboring,
     /// The size the theorem was used for: a power of 2.
@@ -55,7 +57,7 @@ pub struct GroupDivergence {
 }
 
 /// The promise to a group.
-pub(super) fn group(case: &Case, size: u64, delta: Option<f64>) -> Result<Answered, Refusal> {
+pub(super) fn group(case: &Case, size: u64, delta: Option<f64>) -> Result<AccountAnswer, Refusal> {
     let account = case.account()?;
     let refused = |error| case.refused(error);
     if let Some(delta) = delta {
@@ -66,9 +68,9 @@ pub(super) fn group(case: &Case, size: u64, delta: Option<f64>) -> Result<Answer
         // What holds for a larger group holds for a smaller one.
         let doubled = size.checked_next_power_of_two().unwrap_or(size);
         let (order, epsilon) = theorem::renyi(order, epsilon, doubled).map_err(refused)?;
-        let (order, rdp, accountant) = (order.get(), epsilon.get(), Method::Rdp);
+        let (order, rdp, accountant) = (order.get(), epsilon.get(), CompositionMethod::Rdp);
         let found = GroupDivergence { order, rdp, size, accountant, neighboring, doubled };
-        return Ok(case.told(Found::GroupDivergence(found), &account, Vec::new()));
+        return Ok(case.told(AccountResult::GroupDivergence(found), &account, Vec::new()));
     }
     let Some(one) = claims(&account).map_err(refused)? else {
         let remedy = "these events have no epsilon without one: give e.g. ⟦delta⟧ 1e-6";
@@ -78,23 +80,24 @@ pub(super) fn group(case: &Case, size: u64, delta: Option<f64>) -> Result<Answer
         one.iter().map(|(uses, claim)| repeated(theorem::approximate(*claim, size)?, *uses)).collect();
     let claim = composition::basic(&together.map_err(refused)?).map_err(refused)?;
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
-    let (lower, upper, accountant, direction) = (None, None, Method::Basic, Direction::Remove);
+    let (lower, upper, accountant, direction) = (None, None, CompositionMethod::Basic, Direction::Remove);
     let found = GroupClaim { epsilon, lower, upper, delta, size, accountant, neighboring, direction };
     let stated = Stated { epsilon: Some(epsilon), delta: Some(delta), lower: None };
-    Ok(case.answered(Found::Group(found), &account, stated))
+    Ok(case.answered(AccountResult::Group(found), &account, stated))
 }
 
 /// The events as the group meets them, added up at δ.
-fn accounted(case: &Case, one: &Accountant, size: u64, delta: Delta) -> Result<Answered, Refusal> {
+fn accounted(case: &Case, one: &Accountant, size: u64, delta: Delta) -> Result<AccountAnswer, Refusal> {
     let refused = |error| case.refused(error);
     let log = theorem::log(&case.source.log, size).map_err(refused)?;
     let account = Accountant::of_log(&log, case.method).map_err(refused)?;
-    let Answer { lower, upper, method: accountant, direction } = account.epsilon(delta).map_err(refused)?;
+    let CertifiedBounds { lower, upper, method: accountant, direction } =
+        account.epsilon(delta).map_err(refused)?;
     let (delta, neighboring) = (delta.get(), account.neighboring());
     let stated = Stated { epsilon: Some(upper), delta: Some(delta), lower: Some(lower) };
     let (epsilon, lower, upper) = (upper, Some(lower), Some(upper));
     let found = GroupClaim { epsilon, lower, upper, delta, size, accountant, neighboring, direction };
-    Ok(case.answered(Found::Group(found), one, stated))
+    Ok(case.answered(AccountResult::Group(found), one, stated))
 }
 
 /// The divergence at one order, where that is all that is known.

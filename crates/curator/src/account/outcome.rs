@@ -3,12 +3,12 @@
 use super::case::Case;
 use super::check;
 use super::warning::Stated;
-use super::{Answered, Found};
+use super::{AccountAnswer, AccountResult};
 use crate::Refusal;
 use reticent_accounting::posterior::greatest_loss;
 use reticent_accounting::rdp::{OutcomeRange, bad_outcome, one_order};
 use reticent_accounting::tradeoff::false_negative_rate;
-use reticent_accounting::{Accountant, AccountingError, Method};
+use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::{Delta, Epsilon, Neighboring, Order, Probability};
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ const ORDERS: usize = 200;
 
 /// The range of the probability of an outcome without the record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OutcomeFound {
+pub struct OutcomeBounds {
     /// Its least value, rounded down.
     pub lower: f64,
     /// Its largest value, rounded up.
@@ -59,16 +59,16 @@ struct Known {
 }
 
 /// The range of the probability without the record.
-pub(super) fn outcome(case: &Case, probability: f64, delta: Option<f64>) -> Result<Answered, Refusal> {
+pub(super) fn outcome(case: &Case, probability: f64, delta: Option<f64>) -> Result<AccountAnswer, Refusal> {
     let p = check::probability("probability", probability)?;
     let delta = delta.map(check::delta).transpose()?;
     let account = case.account()?;
     let Known { range, lower_by, upper_by } =
         self::range(&account, p, delta).map_err(|error| case.refused(error))?;
     let (OutcomeRange { lower, upper }, neighboring) = (range, account.neighboring());
-    let found = OutcomeFound { lower, upper, probability, neighboring, lower_by, upper_by };
+    let found = OutcomeBounds { lower, upper, probability, neighboring, lower_by, upper_by };
     let stated = Stated { delta: delta.map(Delta::get), ..Stated::default() };
-    Ok(case.answered(Found::Outcome(found), &account, stated))
+    Ok(case.answered(AccountResult::Outcome(found), &account, stated))
 }
 
 /// The tightest range that follows from the events.
@@ -89,7 +89,8 @@ fn range(account: &Accountant, p: Probability, delta: Option<Delta>) -> Result<K
     by_loss(account, p.get(), &mut known);
     let tested = by_tradeoff(account, p, complement, &mut known);
     // An exact trade-off implies the rest; one that came from Rényi bounds does not.
-    let exact = matches!(account.delta(Epsilon::new(1.0)?), Ok(answer) if answer.method == Method::Pld);
+    let exact =
+        matches!(account.delta(Epsilon::new(1.0)?), Ok(answer) if answer.method == CompositionMethod::Pld);
     if !(tested && exact) {
         by_renyi(account, p, complement, &mut known)?;
     }

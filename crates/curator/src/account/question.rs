@@ -2,7 +2,7 @@
 
 use super::check::{count, delta, epsilon, probabilities};
 use super::happened::Unknown;
-use super::{Method, Sampling, wire};
+use super::{CompositionMethod, Sampling, wire};
 use crate::Refusal;
 use reticent_core::Code;
 use serde::{Deserialize, Serialize};
@@ -13,28 +13,28 @@ const MOST_ORDERS: usize = 10_000;
 /// What is asked about events.
 ///
 /// ```
-/// use reticent_curator::account::{Account, Budget, Happened, Question, Training};
-/// # fn answered(question: Question, training: Training) -> Result<(), reticent_curator::Refusal> {
-/// #     Account::new(question, Happened::Training(training)).answer().map(drop)
+/// use reticent_curator::account::{Account, PrivacyTarget, Activity, AccountQuestion, TrainingShorthand};
+/// # fn answered(question: AccountQuestion, training: TrainingShorthand) -> Result<(), reticent_curator::Refusal> {
+/// #     Account::new(question, Activity::Training(training)).answer().map(drop)
 /// # }
-/// let run = || Training { noise_multiplier: Some(1.0), sampling_rate: Some(0.01), steps: Some(100), ..Training::default() };
-/// let (delta, budget) = (1e-5, Budget { epsilon: 1.0, delta: 1e-5 });
-/// answered(Question::Delta { epsilon: 1.0, width: None }, run())?;
-/// answered(Question::Noise(budget), Training { noise_multiplier: None, ..run() })?;
-/// answered(Question::Steps(budget), Training { steps: None, ..run() })?;
-/// answered(Question::Rate(budget), Training { sampling_rate: None, ..run() })?;
-/// answered(Question::Rdp { orders: vec![2.0, 32.0], delta: None }, run())?;
-/// answered(Question::Tradeoff { fpr: vec![0.01], drawn: false }, run())?;
-/// answered(Question::Group { size: 3, delta: Some(delta) }, run())?;
-/// answered(Question::Outcome { probability: 0.05, delta: None }, run())?;
-/// answered(Question::Posterior { prior: vec![0.5], epsilon: None, delta: Some(delta), drawn: false }, run())?;
-/// answered(Question::Compare { delta, curves: false }, run())?;
-/// answered(Question::Statement { delta, unit: None }, run())?;
+/// let run = || TrainingShorthand { noise_multiplier: Some(1.0), sampling_rate: Some(0.01), steps: Some(100), ..TrainingShorthand::default() };
+/// let (delta, budget) = (1e-5, PrivacyTarget { epsilon: 1.0, delta: 1e-5 });
+/// answered(AccountQuestion::Delta { epsilon: 1.0, width: None }, run())?;
+/// answered(AccountQuestion::Noise(budget), TrainingShorthand { noise_multiplier: None, ..run() })?;
+/// answered(AccountQuestion::Steps(budget), TrainingShorthand { steps: None, ..run() })?;
+/// answered(AccountQuestion::Rate(budget), TrainingShorthand { sampling_rate: None, ..run() })?;
+/// answered(AccountQuestion::Rdp { orders: vec![2.0, 32.0], delta: None }, run())?;
+/// answered(AccountQuestion::Tradeoff { fpr: vec![0.01], drawn: false }, run())?;
+/// answered(AccountQuestion::Group { size: 3, delta: Some(delta) }, run())?;
+/// answered(AccountQuestion::Outcome { probability: 0.05, delta: None }, run())?;
+/// answered(AccountQuestion::Posterior { prior: vec![0.5], epsilon: None, delta: Some(delta), orders: vec![2.0], drawn: false }, run())?;
+/// answered(AccountQuestion::Compare { delta, curves: false }, run())?;
+/// answered(AccountQuestion::Statement { delta, unit: None }, run())?;
 /// # Ok::<(), reticent_curator::Refusal>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Question {
+pub enum AccountQuestion {
     /// The ε that events add up to at a δ.
     Epsilon {
         /// The δ of the claim.
@@ -52,11 +52,11 @@ pub enum Question {
         width: Option<f64>,
     },
     /// The least noise multiplier for a budget.
-    Noise(Budget),
+    Noise(PrivacyTarget),
     /// The largest number of steps within a budget.
-    Steps(Budget),
+    Steps(PrivacyTarget),
     /// The largest sampling rate within a budget.
-    Rate(Budget),
+    Rate(PrivacyTarget),
     /// Rényi divergences at given orders.
     Rdp {
         /// Orders from 1, the Kullback-Leibler divergence, to infinity (`"inf"`), the largest loss.
@@ -66,7 +66,7 @@ pub enum Question {
         #[serde(default)]
         delta: Option<f64>,
     },
-    /// What an attacker can achieve: misses against false alarms.
+    /// What an attacker can achieve: false-negative against false-positive rate.
     Tradeoff {
         /// False-positive rates from 0 to 1.
         #[serde(default)]
@@ -75,7 +75,7 @@ pub enum Question {
         #[serde(default)]
         drawn: bool,
     },
-    /// What a group is promised.
+    /// The guarantee of a group.
     Group {
         /// How many people, or records of one person, change together.
         size: u64,
@@ -91,7 +91,7 @@ pub enum Question {
         #[serde(default)]
         delta: Option<f64>,
     },
-    /// What an output can make somebody believe about one person.
+    /// How far an output can move a belief about one person.
     Posterior {
         /// Beliefs before, from 0 to 1.
         prior: Vec<f64>,
@@ -101,6 +101,9 @@ pub enum Question {
         /// The probability with which the bound may fail.
         #[serde(default)]
         delta: Option<f64>,
+        /// Orders α from 1 up, for the means of (posterior odds / prior odds)^(α−1); at 1, of the change of the log-odds.
+        #[serde(default)]
+        orders: Vec<f64>,
         /// Whether the points of the whole curves are wanted.
         #[serde(default)]
         drawn: bool,
@@ -126,14 +129,14 @@ pub enum Question {
 /// What may be spent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Budget {
+pub struct PrivacyTarget {
     /// The ε to stay within.
     pub epsilon: f64,
     /// The δ of the claim.
     pub delta: f64,
 }
 
-impl Question {
+impl AccountQuestion {
     /// Checks the numbers of the question, as far as they can be without knowing what happened.
     ///
     /// # Errors
@@ -164,12 +167,22 @@ impl Question {
                 super::check::probability("probability", *probability)?;
                 at.map_or(Ok(()), |at| delta(at).map(drop))
             }
-            Self::Posterior { prior, epsilon: claims, delta: at, .. } => {
+            Self::Posterior { prior, epsilon: claims, delta: at, orders: moments, .. } => {
                 let remedy = "give numbers from 0 to 1 with commas between, such as 0.01,0.5";
                 if prior.is_empty() {
                     return Err(Refusal::missing("prior", remedy));
                 }
                 probabilities("prior", prior, remedy)?;
+                orders(moments, true)?;
+                if let Some(order) = moments.iter().find(|order| order.is_infinite()) {
+                    let remedy = "give finite orders of at least 1, such as 1,2,32";
+                    return Err(Refusal::value("orders", order, remedy).coded(Code::List));
+                }
+                if let (Some(_), [first, ..]) = (claims, &moments[..]) {
+                    let remedy =
+                        "goes with events: give ⟦events⟧ or the flags of a training run instead of ⟦epsilon⟧";
+                    return Err(Refusal::value("orders", first, remedy));
+                }
                 match (claims, at) {
                     (Some(_), Some(at)) => {
                         let remedy = "goes with events: beliefs under a claim with a delta need to know what happened: \
@@ -191,7 +204,7 @@ impl Question {
     ///
     /// # Errors
     /// [`Refusal`] where there is no such accountant, or no choice.
-    pub fn accountant(&self, name: &str) -> Result<Method, Refusal> {
+    pub fn accountant(&self, name: &str) -> Result<CompositionMethod, Refusal> {
         match self.own() {
             Some((own, why)) if own.is_none_or(|own| own.name() != name) => {
                 Err(Refusal::conflict("accountant", name, format!("leave it out: {why}")))
@@ -215,19 +228,21 @@ impl Question {
     }
 
     /// The accountant that answers.
-    pub(super) fn method(&self, given: Option<Method>) -> Result<Method, Refusal> {
+    pub(super) fn method(&self, given: Option<CompositionMethod>) -> Result<CompositionMethod, Refusal> {
         let own = || self.own().and_then(|(own, _)| own);
         match given {
             Some(given) => self.accountant(given.name()),
-            None => Ok(own().unwrap_or(Method::Pld)),
+            None => Ok(own().unwrap_or(CompositionMethod::Pld)),
         }
     }
 
     /// The only accountant that answers the question, or none where all do, and why.
-    fn own(&self) -> Option<(Option<Method>, &'static str)> {
+    fn own(&self) -> Option<(Option<CompositionMethod>, &'static str)> {
         match self {
-            Self::Rdp { .. } => Some((Some(Method::Rdp), "'account rdp' gives Rényi divergences")),
-            Self::Tradeoff { .. } => Some((Some(Method::Pld), "trade-offs come from the pld accountant")),
+            Self::Rdp { .. } => Some((Some(CompositionMethod::Rdp), "'account rdp' gives Rényi divergences")),
+            Self::Tradeoff { .. } => {
+                Some((Some(CompositionMethod::Pld), "trade-offs come from the pld accountant"))
+            }
             Self::Compare { .. } => Some((None, "'account compare' shows all of them")),
             _ => None,
         }

@@ -2,9 +2,9 @@
 
 use super::case::Case;
 use super::warning::{Stated, Warning, warnings};
-use super::{Answered, Budget, Direction, Found, Run, wire};
+use super::{AccountAnswer, AccountResult, Direction, PrivacyTarget, TrainingRun, wire};
 use crate::Refusal;
-use reticent_accounting::{Accountant, AccountingError, Method, calibrate};
+use reticent_accounting::{Accountant, AccountingError, CompositionMethod, calibrate};
 use reticent_core::{Code, Guarantee, Neighboring};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub struct Solved {
     pub delta: f64,
     /// The accountant that gave what is achieved.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// What ε the answer comes to.
@@ -39,10 +39,10 @@ pub struct Solved {
     pub direction: Direction,
     /// The training run with the number in it, where one was described.
     #[serde(skip)]
-    pub run: Option<Run>,
+    pub run: Option<TrainingRun>,
 }
 
-/// The ε of an answer, from both sides.
+/// Upper and lower bounds on the ε of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Achieved {
     /// What is certainly lost; 0 where nothing is known.
@@ -60,7 +60,7 @@ enum Number {
 }
 
 /// The least noise.
-pub(super) fn noise(case: &Case, budget: Budget) -> Result<Answered, Refusal> {
+pub(super) fn noise(case: &Case, budget: PrivacyTarget) -> Result<AccountAnswer, Refusal> {
     solved(case, budget, |budget| {
         let plan = |noise: f64| case.source.with_noise(noise, case.method);
         let found = calibrate::noise_multiplier(budget, plan)?;
@@ -69,7 +69,7 @@ pub(super) fn noise(case: &Case, budget: Budget) -> Result<Answered, Refusal> {
 }
 
 /// The most steps.
-pub(super) fn steps(case: &Case, budget: Budget) -> Result<Answered, Refusal> {
+pub(super) fn steps(case: &Case, budget: PrivacyTarget) -> Result<AccountAnswer, Refusal> {
     solved(case, budget, |budget| {
         let plan = |steps: u64| case.source.with_steps(steps, case.method);
         let found = calibrate::steps(budget, plan)?;
@@ -78,7 +78,7 @@ pub(super) fn steps(case: &Case, budget: Budget) -> Result<Answered, Refusal> {
 }
 
 /// The largest sampling rate.
-pub(super) fn rate(case: &Case, budget: Budget) -> Result<Answered, Refusal> {
+pub(super) fn rate(case: &Case, budget: PrivacyTarget) -> Result<AccountAnswer, Refusal> {
     solved(case, budget, |budget| {
         let plan = |rate: f64| case.source.with_rate(rate, case.method);
         let found = calibrate::sampling_rate(budget, plan)?;
@@ -88,9 +88,9 @@ pub(super) fn rate(case: &Case, budget: Budget) -> Result<Answered, Refusal> {
 
 fn solved(
     case: &Case,
-    budget: Budget,
+    budget: PrivacyTarget,
     solve: impl FnOnce(Guarantee) -> Result<(Number, Accountant), AccountingError>,
-) -> Result<Answered, Refusal> {
+) -> Result<AccountAnswer, Refusal> {
     let budget = budget.checked()?;
     let (found, account) = solve(budget).map_err(|error| {
         let is_unreachable =
@@ -126,9 +126,11 @@ fn solved(
         delta,
         accountant: answer.method,
         neighboring: account.neighboring(),
-        achieved: Achieved { lower: answer.lower, upper: answer.upper },
+        // The number was accepted because delta at the budget's epsilon is within the budget. So that epsilon is a bound at the
+        // budget's delta, also where the account bounds epsilon at that delta less tightly.
+        achieved: Achieved { lower: answer.lower, upper: answer.upper.min(epsilon) },
         direction: answer.direction,
         run: run.transpose()?,
     };
-    Ok(case.told(Found::Solved(found), &account, warnings))
+    Ok(case.told(AccountResult::Solved(found), &account, warnings))
 }

@@ -4,16 +4,16 @@ use super::case::Case;
 use super::check;
 use super::warning::Stated;
 use super::words::{Summary, theorem};
-use super::{Answered, Batches, Found, Run, wire};
+use super::{AccountAnswer, AccountResult, BatchSampling, TrainingRun, wire};
 use crate::Refusal;
-use reticent_accounting::{Answer, Method};
+use reticent_accounting::{CertifiedBounds, CompositionMethod};
 use reticent_core::{Delta, Neighboring};
 use reticent_report::{digits, plain};
 use serde::Serialize;
 
 /// A claim with the paragraph about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Statement {
+pub struct PrivacyStatement {
     /// The paragraph.
     pub statement: String,
     /// The claim, rounded up.
@@ -26,7 +26,7 @@ pub struct Statement {
     pub delta: f64,
     /// The accountant that gave the claim.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// What one unit of protection is.
@@ -37,7 +37,7 @@ pub struct Statement {
 }
 
 /// The paragraph.
-pub(super) fn statement(case: &Case, delta: f64, unit: Option<&str>) -> Result<Answered, Refusal> {
+pub(super) fn statement(case: &Case, delta: f64, unit: Option<&str>) -> Result<AccountAnswer, Refusal> {
     let delta = check::delta(delta)?;
     let unit = self::unit(unit.or(case.source.unit()).unwrap_or("record"))?;
     let account = case.account()?;
@@ -51,8 +51,8 @@ pub(super) fn statement(case: &Case, delta: f64, unit: Option<&str>) -> Result<A
         scope(&summary),
     ];
     let unbroken = sentences.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
-    let Answer { lower, upper, method: accountant, .. } = answer;
-    let found = Statement {
+    let CertifiedBounds { lower, upper, method: accountant, .. } = answer;
+    let found = PrivacyStatement {
         statement: unbroken.replace('\u{a0}', " "),
         epsilon: upper,
         lower,
@@ -64,7 +64,7 @@ pub(super) fn statement(case: &Case, delta: f64, unit: Option<&str>) -> Result<A
         unbroken,
     };
     let stated = Stated { epsilon: Some(upper), delta: Some(delta.get()), lower: Some(lower) };
-    Ok(case.answered(Found::Statement(found), &account, stated))
+    Ok(case.answered(AccountResult::Statement(found), &account, stated))
 }
 
 fn unit(name: &str) -> Result<String, Refusal> {
@@ -92,7 +92,7 @@ fn what(summary: &Summary) -> String {
     }
 }
 
-fn promise(answer: &Answer, delta: Delta, unit: &str, neighboring: Neighboring) -> String {
+fn promise(answer: &CertifiedBounds, delta: Delta, unit: &str, neighboring: Neighboring) -> String {
     let differ = match neighboring {
         Neighboring::AddRemove => "being added or removed",
         Neighboring::ReplaceOne => "being replaced by another",
@@ -105,10 +105,10 @@ fn promise(answer: &Answer, delta: Delta, unit: &str, neighboring: Neighboring) 
     )
 }
 
-fn how(answer: &Answer) -> String {
+fn how(answer: &CertifiedBounds) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let certainty = match answer.method {
-        Method::Pld if answer.lower > 0.0 => {
+        CompositionMethod::Pld if answer.lower > 0.0 => {
             let [lower, upper] = digits::bracket(answer.lower, answer.upper);
             format!(", certified to lie between {lower} and {upper}")
         }
@@ -136,28 +136,28 @@ fn sampling(summary: &Summary) -> String {
         Summary::Events(_) => return String::new(),
     };
     match run.batches {
-        Batches::Poisson { rate, .. } if rate.get() == 1.0 => "Every step used all records.".to_owned(),
-        Batches::Poisson { rate, .. } => format!(
+        BatchSampling::Poisson { rate, .. } if rate.get() == 1.0 => "Every step used all records.".to_owned(),
+        BatchSampling::Poisson { rate, .. } => format!(
             "It assumes Poisson sampling: every record entered every batch independently with probability \
              {}{}. This must be how batches were really drawn: batches cut from a shuffled list are not covered.",
             digits::brief(rate.get()),
             expected(run),
         ),
-        Batches::WithoutReplacement { dataset_size, batch_size, .. } => format!(
+        BatchSampling::WithoutReplacement { dataset_size, batch_size, .. } => format!(
             "It assumes that every batch was a fresh sample of {batch_size} of the {dataset_size} records without \
              replacement."
         ),
-        Batches::Shuffled { per_epoch, epochs } => format!(
+        BatchSampling::Shuffled { per_epoch, epochs } => format!(
             "Batches were cut from a shuffled list ({epochs} × {per_epoch}): no amplification by sampling is claimed."
         ),
-        Batches::BallsInBins { per_epoch, epochs } => format!(
+        BatchSampling::BallsInBins { per_epoch, epochs } => format!(
             "It assumes that in each of {epochs} epochs every record was thrown into one of {per_epoch} batches \
              independently; batches cut from a shuffled list are not covered."
         ),
     }
 }
 
-fn expected(run: &Run) -> String {
+fn expected(run: &TrainingRun) -> String {
     match (run.batch_size, run.dataset_size) {
         (Some(batch), Some(records)) => format!(" (on average {batch} of {records} records)"),
         _ => String::new(),

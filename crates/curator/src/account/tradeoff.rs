@@ -3,10 +3,10 @@
 use super::case::Case;
 use super::check::probabilities;
 use super::warning::Stated;
-use super::{Answered, Found, wire};
+use super::{AccountAnswer, AccountResult, wire};
 use crate::Refusal;
 use reticent_accounting::tradeoff::false_negative_rate;
-use reticent_accounting::{Accountant, AccountingError, Method};
+use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::{Delta, Epsilon, Neighboring};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub struct Rates {
     pub fnr: Vec<f64>,
     /// The accountant.
     #[serde(serialize_with = "wire::method")]
-    pub accountant: Method,
+    pub accountant: CompositionMethod,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// Points of the whole curve, where they were asked for.
@@ -33,7 +33,7 @@ pub struct Rates {
 }
 
 /// Misses at rates of false alarms.
-pub(super) fn tradeoff(case: &Case, fpr: &[f64], drawn: bool) -> Result<Answered, Refusal> {
+pub(super) fn tradeoff(case: &Case, fpr: &[f64], drawn: bool) -> Result<AccountAnswer, Refusal> {
     let account = case.account()?;
     let rates = probabilities("fpr", fpr, "give numbers from 0 to 1")?;
     let misses: Result<Vec<f64>, _> = rates.iter().map(|rate| false_negative_rate(&account, *rate)).collect();
@@ -42,10 +42,10 @@ pub(super) fn tradeoff(case: &Case, fpr: &[f64], drawn: bool) -> Result<Answered
         true => whole(&account).map_err(|error| case.refused(error))?,
         false => Vec::new(),
     };
-    let (accountant, neighboring) = (Method::Pld, account.neighboring());
+    let (accountant, neighboring) = (CompositionMethod::Pld, account.neighboring());
     let fpr = rates.iter().map(|rate| rate.get()).collect();
     let found = Rates { fpr, fnr, accountant, neighboring, curve };
-    Ok(case.answered(Found::Tradeoff(found), &account, Stated::default()))
+    Ok(case.answered(AccountResult::Tradeoff(found), &account, Stated::default()))
 }
 
 /// The curve under which no attack can be. Every (ε, δ) that holds is a straight line below it; many of them

@@ -1,11 +1,11 @@
 //! Names of accountants and directions, and orders up to infinity, in JSON.
 
-use reticent_accounting::Method;
+use reticent_accounting::CompositionMethod;
 use reticent_accounting::tight::Direction;
 use serde::Serializer;
 
 /// The name of an accountant.
-pub(super) fn method<S: Serializer>(method: &Method, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn method<S: Serializer>(method: &CompositionMethod, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(method.name())
 }
 
@@ -19,22 +19,22 @@ pub(super) fn direction<S: Serializer>(direction: &Direction, serializer: S) -> 
 
 /// The name of an accountant, or null.
 pub(super) mod method_or_none {
-    use reticent_accounting::Method;
+    use reticent_accounting::CompositionMethod;
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     /// The name, or null.
     pub(in super::super) fn serialize<S: Serializer>(
-        method: &Option<Method>,
+        method: &Option<CompositionMethod>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        method.map(Method::name).serialize(serializer)
+        method.map(CompositionMethod::name).serialize(serializer)
     }
 
     /// The accountant of a name.
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<Option<Method>, D::Error> {
+    ) -> Result<Option<CompositionMethod>, D::Error> {
         let name: Option<String> = Option::deserialize(deserializer)?;
         name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
     }

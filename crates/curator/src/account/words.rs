@@ -1,7 +1,7 @@
 //! Events, batches and theorems as statements name them.
 
-use super::happened::{Batches, Run};
-use reticent_accounting::Method;
+use super::happened::{BatchSampling, TrainingRun};
+use reticent_accounting::CompositionMethod;
 use reticent_accounting::amplification::BatchRule;
 use reticent_accounting::words::{self, Digits};
 use reticent_core::Event;
@@ -14,14 +14,14 @@ const MOST_KINDS: usize = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Summary {
     /// A training run.
-    Run(Run),
+    Run(TrainingRun),
     /// A list of events.
-    Events(Listed),
+    Events(EventSummary),
 }
 
 /// A list of events, in short.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct EventSummary {
     /// Number of events, repetitions counted.
     pub total: u64,
     /// Number of different ones.
@@ -34,7 +34,7 @@ pub struct Listed {
     pub is_poisson_sampled: bool,
 }
 
-impl Listed {
+impl EventSummary {
     /// The tally of a list of events, in short.
     pub(super) fn of(parts: &[(u64, Event)], rules: &[BatchRule]) -> Self {
         let few = if parts.len() <= MOST_KINDS { parts } else { &[] };
@@ -50,7 +50,7 @@ impl Listed {
 
 impl Summary {
     /// The training run, where it is one.
-    pub fn run(&self) -> Option<&Run> {
+    pub fn run(&self) -> Option<&TrainingRun> {
         match self {
             Self::Run(run) => Some(run),
             Self::Events(_) => None,
@@ -64,11 +64,11 @@ impl Summary {
                 let noise = digits::exactly(run.noise.get());
                 format!("{}, noise multiplier {noise}", run.batches.words())
             }
-            Self::Events(Listed { kinds: 0, .. }) => "no events".to_owned(),
-            Self::Events(Listed { total, kinds, named, .. }) if named.is_empty() => {
+            Self::Events(EventSummary { kinds: 0, .. }) => "no events".to_owned(),
+            Self::Events(EventSummary { total, kinds, named, .. }) if named.is_empty() => {
                 format!("{total} events of {kinds} kinds")
             }
-            Self::Events(Listed { named, .. }) => {
+            Self::Events(EventSummary { named, .. }) => {
                 let each = |(count, name): &(u64, String)| match count {
                     1 => name.clone(),
                     _ => format!("{count} × {name}"),
@@ -79,25 +79,25 @@ impl Summary {
     }
 }
 
-impl Batches {
+impl BatchSampling {
     /// How the batches of a run were drawn, and how many: `10 steps on all records`.
     pub fn words(&self) -> String {
         let steps = |count: u64| if count == 1 { "1 step".to_owned() } else { format!("{count} steps") };
         let epochs = |count: u64| if count == 1 { "1 epoch".to_owned() } else { format!("{count} epochs") };
         match *self {
-            Batches::Poisson { rate, steps: count } if rate.get() == 1.0 => {
+            BatchSampling::Poisson { rate, steps: count } if rate.get() == 1.0 => {
                 format!("{} on all records", steps(count))
             }
-            Batches::Poisson { rate, steps: count } => {
+            BatchSampling::Poisson { rate, steps: count } => {
                 format!("{} on Poisson samples at rate {}", steps(count), digits::brief(rate.get()))
             }
-            Batches::WithoutReplacement { dataset_size, batch_size, steps: count } => {
+            BatchSampling::WithoutReplacement { dataset_size, batch_size, steps: count } => {
                 format!("{} on {batch_size} of {dataset_size} records without replacement", steps(count))
             }
-            Batches::Shuffled { per_epoch, epochs: count } => {
+            BatchSampling::Shuffled { per_epoch, epochs: count } => {
                 format!("{} of {per_epoch} shuffled batches", epochs(count))
             }
-            Batches::BallsInBins { per_epoch, epochs: count } => {
+            BatchSampling::BallsInBins { per_epoch, epochs: count } => {
                 format!("{} of {per_epoch} batches by balls in bins", epochs(count))
             }
         }
@@ -110,13 +110,13 @@ fn named(event: &Event) -> String {
 }
 
 /// What a method is called in prose.
-pub fn theorem(method: Method) -> &'static str {
+pub fn theorem(method: CompositionMethod) -> &'static str {
     match method {
-        Method::Pld => "the privacy-loss distribution",
-        Method::Rdp => "Rényi divergences",
-        Method::Moments => "the moments accountant of Abadi et al.",
-        Method::Optimal => "optimal composition",
-        Method::Advanced => "advanced composition",
-        Method::Basic => "basic composition",
+        CompositionMethod::Pld => "the privacy-loss distribution",
+        CompositionMethod::Rdp => "Rényi divergences",
+        CompositionMethod::Moments => "the moments accountant of Abadi et al.",
+        CompositionMethod::Optimal => "optimal composition",
+        CompositionMethod::Advanced => "advanced composition",
+        CompositionMethod::Basic => "basic composition",
     }
 }

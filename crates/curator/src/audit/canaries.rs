@@ -1,18 +1,18 @@
 //! A training with canaries, and what it proves about ε.
 
 use super::folder::{self, Subject, Writer};
-use super::statement::{Stated, Statement, whole};
+use super::statement::{AuditStatement, Stated, whole};
 use super::target::Repeated;
-use super::{Audited, Interrupted, Outcome};
+use super::{Audited, InterruptedAudit, Outcome};
 use crate::folder::is_network;
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_attack::AttackError;
 use reticent_attack::canary::{self, CanaryKind, CanarySettings, Coins};
-use reticent_audit::bound::Method;
-use reticent_audit::{Draw, ExamineSettings, Game, Study, StudyParts, examine};
+use reticent_audit::bound::BoundMethod;
+use reticent_audit::{Draw, ExamineSettings, Game, Signals, Study, StudyParts, examine};
 use reticent_core::Code;
-use reticent_train::{Effort, Terms};
+use reticent_train::{Resources, TrainingTerms};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -21,10 +21,10 @@ use std::sync::atomic::Ordering;
 /// How many canaries there may be.
 pub const CANARIES: RangeInclusive<u64> = 2..=1 << 24;
 
-/// A private training repeated with canaries that were put in by coin.
+/// A private training repeated with canaries that are included by coin flips.
 ///
 /// ```
-/// use reticent_curator::audit::{Audit, Canaries, Outcome};
+/// use reticent_curator::audit::{Audit, CanaryAudit, Outcome};
 /// use reticent_curator::{Planned, Request, Session, train::Train};
 ///
 /// # let place = tempfile::tempdir()?;
@@ -32,14 +32,14 @@ pub const CANARIES: RangeInclusive<u64> = 2..=1 << 24;
 /// # let mut session = Session::without_limit()?;
 /// let train = Train { epsilon: Some(1.0), delta: Some(1e-6), steps: Some(2), ..Train::default() };
 /// Train { out: Some(model.clone()), ..train }.check()?.run(&mut session)?;
-/// let audit = Audit::Canaries(Canaries { model, canaries: 200, ..Canaries::default() });
+/// let audit = Audit::Canaries(CanaryAudit { model, canaries: 200, ..CanaryAudit::default() });
 /// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
 /// assert!(found.certificate.is_some() && found.findings.epsilon_lower.is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Canaries {
+pub struct CanaryAudit {
     /// The folder of a network.
     pub model: PathBuf,
     /// What a canary is.
@@ -47,18 +47,18 @@ pub struct Canaries {
     /// How many there are; each is put in by a fair coin.
     pub canaries: u64,
     /// What is stated.
-    pub statement: Statement,
+    pub statement: AuditStatement,
     /// The folder that the audit is written to; none for nowhere.
     pub out: Option<PathBuf>,
 }
 
-impl Default for Canaries {
+impl Default for CanaryAudit {
     fn default() -> Self {
         Self {
             model: PathBuf::new(),
             kind: CanaryKind::Mislabelled,
             canaries: 1000,
-            statement: Statement::default(),
+            statement: AuditStatement::default(),
             out: None,
         }
     }
@@ -73,7 +73,7 @@ pub(super) struct CanariesPlan {
     out: Option<PathBuf>,
 }
 
-impl Canaries {
+impl CanaryAudit {
     pub(super) fn plan(&self) -> Result<CanariesPlan, Refusal> {
         let count = whole("canaries", self.canaries, &CANARIES)?;
         let stated = Stated::of(&self.statement, &[])?;
@@ -100,7 +100,7 @@ impl CanariesPlan {
         let Self { target, subject, settings, stated, out } = self;
         let (count, kind) = (settings.count, settings.kind);
         let (examples, classes, training) = target.training(session)?;
-        if let (CanaryKind::Dirac, Terms::NonPrivate(_)) = (kind, &training.terms) {
+        if let (CanaryKind::Dirac, TrainingTerms::NonPrivate(_)) = (kind, &training.terms) {
             let remedy = "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";
             return Err(Refusal::conflict("kind", "dirac", remedy));
         }
@@ -112,22 +112,22 @@ impl CanariesPlan {
         watch.listen();
         let halt = watch.halt();
         let is_halted = || halt.load(Ordering::SeqCst);
-        let ran = match canary::run(&planted, &training, Effort::default(), &is_halted) {
+        let ran = match canary::run(&planted, &training, Resources::default(), &is_halted) {
             Ok(ran) => ran,
-            Err(AttackError::Interrupted) => return Ok(Outcome::Interrupted(Interrupted::at(None))),
+            Err(AttackError::Interrupted) => return Ok(Outcome::Interrupted(InterruptedAudit::at(None))),
             Err(error) => return Err(error.into()),
         };
         drop(stage);
-        // Fair coins say who is in: canaries do not differ by themselves.
+        // Fair coin flips decide who is in: canaries do not differ otherwise.
         let settings =
             ExamineSettings { expects_baseline: false, ..stated.settings(ran.certificate.as_ref(), session) };
         let study = Study::new(StudyParts {
             ids: (1..=count).map(|canary| format!("canary:{canary}")).collect(),
             members: ran.membership.members().to_vec(),
-            scores: Some(ran.membership.scores().to_vec()),
+            signals: Signals::of_scores(ran.membership.scores().to_vec()),
             draw: match settings.bound {
-                // Whoever asks for these declares that canaries do not influence each other.
-                Some((Method::ClopperPearson | Method::Gaussian, _)) => Draw::Runs(Game::RECORDS),
+                // To ask for these is to declare that canaries do not influence each other.
+                Some((BoundMethod::ClopperPearson | BoundMethod::Gaussian, _)) => Draw::Runs(Game::RECORDS),
                 _ => Draw::Coins(0.5),
             },
             ..StudyParts::default()
@@ -138,7 +138,7 @@ impl CanariesPlan {
         let warnings = &mut examination.findings.warnings;
         warnings.extend(ran.notes);
         warnings.push(
-            "the training was repeated with canaries: the bound is on its guarantee, and the model in the folder is another one"
+            "the training was repeated with canaries: the bound is about that run's guarantee, and the model in the folder is from another run"
                 .to_owned(),
         );
         if let Some(writer) = &writer {

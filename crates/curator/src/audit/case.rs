@@ -109,13 +109,15 @@ impl Chosen {
 
 /// What to audit of a model.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct RecordChoice {
     /// The most records.
     pub(super) most: usize,
     /// How records came to be members, if somebody says so.
     pub(super) declared: Option<Draw>,
     /// What the choice of records is keyed by.
     pub(super) key: String,
+    /// Threads for the target's own outputs.
+    pub(super) threads: usize,
 }
 
 /// A model under attack.

@@ -11,7 +11,7 @@ use crate::refusal::fields_named;
 use reticent_audit::table::write_scores;
 use reticent_audit::{Examination, Findings, Study};
 use reticent_core::Code;
-use reticent_data::{Lock, make_private, sweep, write_atomic, write_private};
+use reticent_files::{Lock, make_private, sweep, write_atomic, write_private};
 use reticent_report::escaped_json;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::ffi::{OsStr, OsString};
@@ -30,7 +30,7 @@ const ORIGINS_FILE: &str = "records.csv";
 /// The page of a report, and the same as JSON.
 pub(crate) const HTML_FILE: &str = "report.html";
 pub(crate) const JSON_FILE: &str = "report.json";
-/// Locked by whoever writes.
+/// Locked by the process that writes.
 const LOCK_FILE: &str = "audit.lock";
 
 /// All files whose temporary names are swept.
@@ -122,7 +122,7 @@ impl Writer {
         Ok(write_atomic(&self.folder.join(name), bytes)?)
     }
 
-    /// Writes the findings, with what they are about, and what tells who is a member: for nobody else's eyes. `origins` says which rows
+    /// Writes the findings, with what they are about, and what tells who is a member: for the auditor only. `origins` says which rows
     /// the records are.
     pub(super) fn audit(
         &self,

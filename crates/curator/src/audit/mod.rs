@@ -1,13 +1,13 @@
-//! What a model leaks about who was in its training data: ours, or anybody's.
+//! What a model, ours or any other, leaks about who was in its training data.
 //!
 //! ```
-//! use reticent_curator::audit::{Audit, Outcome, Scores};
+//! use reticent_curator::audit::{Audit, Outcome, ScoreAudit};
 //! use reticent_curator::{Planned, Request, Session};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let table = folder.path().join("scores.csv");
 //! std::fs::write(&table, "score,member\n0.9,1\n0.8,1\n0.7,0\n0.6,1\n0.3,0\n0.2,0\n")?;
-//! let request = Audit::Scores(Scores { scores: table, ..Scores::default() });
+//! let request = Audit::Scores(ScoreAudit { scores: table, ..ScoreAudit::default() });
 //! let outcome = request.check()?.run(&mut Session::without_limit()?)?;
 //! let Outcome::Found(found) = outcome else { return Err("it was interrupted".into()) };
 //! assert!(found.findings.attacks[0].performance.auc.value > 0.8);
@@ -18,24 +18,24 @@
 //! Every hop knows those above it and none of those below.
 //!
 //! ```text
-//!  a file               data::TableFile (columns, no value)   or   train::Source (table, images, text)
+//!  a file               data::Table (columns, no value)   or   train::Source (table, images, text)
 //!    │ the request's schema
 //!  rows                 data::Design, one row a unit          or   train::Examples
 //!    │ fit::Fit → FitPlan, or train::Train → TrainPlan
-//!  a model              erm::Model with core::Certificate     or   weights of train::Network with core::Certificate
+//!  a model              erm::Model with core::Certificate     or   weights of a train::Engine with core::Certificate
 //!    │ folder: the request that made it, schema, certificate, weights
 //!  a stored model       folder::Stored
-//!    │ audit::Model, Collected or FitReferences → Target (the request checked again), Wanted (who is declared to be in)
+//!    │ audit::ModelAudit, Collected or FitReferences → Target (the request checked again), RecordChoice (who is declared to be in)
 //!  a model under attack Case: Chosen (who is audited), attack::Population, Outputs, Learner
 //!    │ attack::ReferencePlan over WithBackground, kept in a Store
 //!  reference models     audit::Reference
-//!    │ attack::target_study; canaries come in here by canary::run, and anybody's tables by audit::table::read_scores
+//!    │ attack::target_study; canaries come in here by canary::run, and tables of any tool by audit::table::read_scores
 //!  a study              audit::Study with its Draw
-//!    │ Statement → audit::ExamineSettings; audit::examine
+//!    │ AuditStatement → audit::ExamineSettings; audit::examine
 //!  findings             audit::Examination: Findings (to be shared), Private and scores (who was a member)
 //!    │ folder::Writer: audit.json, with the digest of the model; private.json, scores.csv and records.csv for their owner alone
 //!  an audit on disk     a folder of its own, beside the model's
-//!    │ report::Report: Findings, core::Certificate, report::Declared, report::Training, report::Provenance
+//!    │ report::Report: Findings, core::Certificate, report::Declared, report::TrainingSummary, report::ReportProvenance
 //!  a report             report::Dossier → report.html, report.json
 //! ```
 //!
@@ -53,17 +53,17 @@ mod scores;
 mod statement;
 mod target;
 
-pub use canaries::{CANARIES, Canaries};
+pub use canaries::{CANARIES, CanaryAudit};
 pub use coins::coins;
-pub use model::{Collected, Model};
-pub use outcome::{Attacks, Audited, Interrupted, Listed, Outcome, attacks};
+pub use model::{Collected, ModelAudit};
+pub use outcome::{Attacks, Audited, InterruptedAudit, ListedAttack, Outcome, attacks};
 pub use references::{
     FitReferences, FitReferencesPlan, FittedReferences, Fitting, JOBS, JobOutcome, RECORDS, REFERENCES,
     THREADS,
 };
 pub use reticent_attack::canary::CanaryKind;
-pub use scores::{Drawn, Scores};
-pub use statement::{Bound, Statement, WORST};
+pub use scores::{Drawn, ScoreAudit};
+pub use statement::{AuditStatement, BoundChoice, WORST};
 
 use crate::{Planned, Refusal, Request, Session};
 use canaries::CanariesPlan;
@@ -79,13 +79,13 @@ pub const KEY: &str = "reticent";
 #[serde(rename_all = "kebab-case")]
 pub enum Audit {
     /// Of anybody's model, by a table of its scores.
-    Scores(Scores),
+    Scores(ScoreAudit),
     /// Of a model of ours; reference models that are missing are trained.
-    Model(Model),
+    Model(ModelAudit),
     /// Of a model of ours whose reference models are all there.
     Collected(Collected),
     /// Of a training, by canaries.
-    Canaries(Canaries),
+    Canaries(CanaryAudit),
 }
 
 /// A checked audit.

@@ -3,8 +3,8 @@
 use super::case::Case;
 use super::folder::{self, Subject, Writer};
 use super::references::{Fits, Fitting, FittingPlan};
-use super::statement::{Stated, Statement};
-use super::{Audited, Interrupted, Outcome};
+use super::statement::{AuditStatement, Stated};
+use super::{Audited, InterruptedAudit, Outcome};
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_attack::{ReferencePlan, target_study};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// An audit of a model of ours.
 ///
 /// ```
-/// use reticent_curator::audit::{Audit, Fitting, Model, Outcome};
+/// use reticent_curator::audit::{Audit, Fitting, ModelAudit, Outcome};
 /// use reticent_curator::{Planned, Request, Session, fit::Fit};
 ///
 /// # let place = tempfile::tempdir()?;
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// # let mut session = Session::without_limit()?;
 /// Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
 /// let fitting = Fitting { references: 2, records: 400, ..Fitting::default() };
-/// let audit = Audit::Model(Model { model, fitting, ..Model::default() });
+/// let audit = Audit::Model(ModelAudit { model, fitting, ..ModelAudit::default() });
 /// let Outcome::Found(found) = audit.check()?.run(&mut session)? else { return Err("interrupted".into()) };
 /// // One row among thousands hardly moves a linear model: seven standard deviations.
 /// assert!((found.findings.auc - 0.5).abs() < 0.2);
@@ -31,7 +31,7 @@ use std::path::PathBuf;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Model {
+pub struct ModelAudit {
     /// The folder of the model.
     pub model: PathBuf,
     /// How reference models are trained.
@@ -39,7 +39,7 @@ pub struct Model {
     /// The attacks to run, by name; all that can be run if there are none.
     pub attacks: Vec<String>,
     /// What is stated.
-    pub statement: Statement,
+    pub statement: AuditStatement,
     /// Where the audit and its reference models go: who was a member is told there. By default a folder beside the model's, of its
     /// name and `-audit`.
     pub out: Option<PathBuf>,
@@ -72,7 +72,7 @@ pub struct Collected {
     /// How reference models were trained.
     pub fitting: Fitting,
     /// What is stated.
-    pub statement: Statement,
+    pub statement: AuditStatement,
     /// The folder that the jobs filled; results go there too.
     pub out: PathBuf,
 }
@@ -87,7 +87,7 @@ pub(super) struct ModelPlan {
     trains: bool,
 }
 
-impl Model {
+impl ModelAudit {
     pub(super) fn plan(&self) -> Result<ModelPlan, Refusal> {
         let stated = Stated::of(&self.statement, &self.attacks)?;
         let subject = Subject::of_model(&self.model)?;
@@ -120,8 +120,8 @@ impl ModelPlan {
     /// guarantee covers it, and nothing is charged for it.
     pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
         let Self { stated, subject, fitting, out, trains } = self;
-        let FittingPlan { target, wanted, settings, threads } = fitting;
-        let case = target.case(&wanted, session)?;
+        let FittingPlan { target, choice, settings, threads } = fitting;
+        let case = target.case(&choice, session)?;
         let learner = case.audited()?;
         let writer = Writer::open(&out)?;
         let references = if trains && settings.references == 0 {
@@ -132,7 +132,7 @@ impl ModelPlan {
             match trains {
                 true => match fits.whole(&plan, threads, session.watch())? {
                     Some(references) => references,
-                    None => return Ok(Outcome::Interrupted(Interrupted::at(Some(out)))),
+                    None => return Ok(Outcome::Interrupted(InterruptedAudit::at(Some(out)))),
                 },
                 false => fits.collected(&plan)?,
             }
@@ -165,8 +165,8 @@ fn attack(
     note(&mut examination, others, *draw, study.parts().references.len());
     if *left_out > 0 {
         examination.findings.warnings.push(format!(
-            "{left_out} rows whose content occurs more than once are not audited, since nobody can say which of them are members: \
-             the accuracies here are of the others"
+            "{left_out} rows whose content occurs more than once are not audited, since it is not known which of them are members: \
+             the figures are about the other rows"
         ));
     }
     Ok((examination, study))
@@ -176,20 +176,20 @@ fn attack(
 fn note(examination: &mut Examination, others: &str, draw: Draw, references: usize) {
     let warnings = &mut examination.findings.warnings;
     warnings.push(format!(
-        "non-members are {others}: numbers about members hold as far as those are of the same kind"
+        "non-members are {others}: the figures are valid only if they come from the same distribution as the members"
     ));
     warnings.push(
-        "an audit reads the records themselves: its numbers and files are for the auditor's eyes, and no certificate covers them"
+        "an audit reads the records directly: its figures and files are for the auditor only, and no certificate covers them"
             .to_owned(),
     );
     if draw == Draw::Undeclared {
         warnings.push(
-            "no bound on epsilon: nobody tossed a coin for who is a member, so nothing is proven: 'reticent attack canary' trains \
-             with coins, and ⟦drawn⟧ declares that there were some"
+            "no bound on epsilon: members were not drawn by coin flips, so nothing can be proven: 'reticent attack canary' trains \
+             with coin flips, and ⟦drawn⟧ declares them"
                 .to_owned(),
         );
     }
     if (1..8).contains(&references) {
-        warnings.push(format!("{references} reference models are few: with 16 or more, attacks find more"));
+        warnings.push(format!("{references} reference models are few: attacks are stronger with 16 or more"));
     }
 }

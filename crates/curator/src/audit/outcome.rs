@@ -1,12 +1,12 @@
 //! What an audit gives back.
 
 use crate::Refusal;
-use reticent_audit::attacks::Attack;
-use reticent_audit::comparison::{Comparison, compare};
+use reticent_audit::attacks::{Attack, Registry};
+use reticent_audit::comparison::{CertificateComparison, compare};
 use reticent_audit::table::write_scores;
 use reticent_audit::{Examination, Findings, Study};
 use reticent_core::Certificate;
-use reticent_data::make_private;
+use reticent_files::make_private;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -22,14 +22,14 @@ pub struct Audited {
     pub certificate: Option<Certificate>,
     /// What the certificate and the bound say together, where there are both.
     #[serde(skip)]
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<CertificateComparison>,
     /// The folder that everything was written to.
     #[serde(skip)]
     pub out: Option<PathBuf>,
     #[serde(skip)]
     study: Study,
     #[serde(skip)]
-    scores: Vec<(Attack, Vec<f64>)>,
+    scores: Vec<(&'static dyn Attack, Vec<f64>)>,
 }
 
 impl Audited {
@@ -47,7 +47,7 @@ impl Audited {
         Self { findings, certificate, comparison, out, study, scores }
     }
 
-    /// Writes every record's score by the first attack that was run, and who is a member, for nobody else's eyes.
+    /// Writes every record's score by the first attack that was run, and who is a member, for the auditor only.
     ///
     /// # Errors
     /// [`Refusal`] when the file cannot be written.
@@ -60,7 +60,7 @@ impl Audited {
 
 /// An audit that was asked to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Interrupted {
+pub struct InterruptedAudit {
     /// Always true.
     pub interrupted: bool,
     /// Where finished models are kept, so that the same request goes on from there; none where it begins anew.
@@ -68,7 +68,7 @@ pub struct Interrupted {
     pub out: Option<PathBuf>,
 }
 
-impl Interrupted {
+impl InterruptedAudit {
     pub(super) fn at(out: Option<PathBuf>) -> Self {
         Self { interrupted: true, out }
     }
@@ -81,12 +81,12 @@ pub enum Outcome {
     /// With findings.
     Found(Box<Audited>),
     /// By a request to stop.
-    Interrupted(Interrupted),
+    Interrupted(InterruptedAudit),
 }
 
 /// An attack as it is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedAttack {
     /// What it does.
     pub about: &'static str,
     /// What requests call it.
@@ -99,12 +99,15 @@ pub struct Listed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attacks {
     /// Each with what it needs.
-    pub attacks: Vec<Listed>,
+    pub attacks: Vec<ListedAttack>,
 }
 
 /// The attacks there are, and what each needs.
 pub fn attacks() -> Attacks {
-    let listed =
-        |attack: &Attack| Listed { about: attack.about(), name: attack.name(), needs: attack.needs() };
-    Attacks { attacks: Attack::ALL.iter().map(listed).collect() }
+    let listed = |attack: &&'static dyn Attack| ListedAttack {
+        about: attack.about(),
+        name: attack.name(),
+        needs: attack.needs(),
+    };
+    Attacks { attacks: Registry::standard().attacks().iter().map(listed).collect() }
 }

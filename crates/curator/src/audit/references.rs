@@ -1,14 +1,17 @@
 //! Reference models on disk: what is missing is trained, in one job or several.
 
-use super::case::Wanted;
+use super::case::RecordChoice;
 use super::statement::{share, whole};
 use super::target::Target;
-use super::{Interrupted, folder};
+use super::{InterruptedAudit, folder};
 use crate::watch::{Watch, Work};
 use crate::{Planned, Refusal, Request, Session};
-use reticent_attack::{Design, Fitted, Job, Progress, ReferencePlan, ReferenceSettings, Run, Store};
+use reticent_attack::{
+    Job, JobProgress, JobReport, JobSettings, ReferenceDesign, ReferencePlan, ReferenceSettings, Store,
+    Wanted,
+};
 use reticent_audit::{Draw, Reference};
-use reticent_data::{sweep, temporary_of};
+use reticent_files::{sweep, temporary_of};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::ops::RangeInclusive;
@@ -35,7 +38,7 @@ pub struct Fitting {
     /// Data of the same kind that the model was not trained on; by default the rows that were held out, or the test part.
     #[serde(alias = "non_members")]
     pub non_members: Option<PathBuf>,
-    /// The probability with which each record was put in, by a coin of its own. By default it is known for rows that were held
+    /// The probability with which each record was included, by its own coin flip. By default it is known for rows that were held
     /// out, and without a draw no bound on ε follows.
     pub drawn: Option<f64>,
     /// The most records to audit, about half of them members.
@@ -53,7 +56,7 @@ impl Default for Fitting {
 /// A checked way to train reference models.
 pub(super) struct FittingPlan {
     pub(super) target: Target,
-    pub(super) wanted: Wanted,
+    pub(super) choice: RecordChoice,
     pub(super) settings: ReferenceSettings,
     pub(super) threads: usize,
 }
@@ -70,8 +73,13 @@ impl Fitting {
         };
         Ok(FittingPlan {
             target: Target::open(model, self.non_members.as_deref())?,
-            wanted: Wanted { most, declared, key: key.to_owned() },
-            settings: ReferenceSettings { key: key.to_owned(), references, design: Design::Half },
+            choice: RecordChoice { most, declared, key: key.to_owned(), threads },
+            settings: ReferenceSettings {
+                key: key.to_owned(),
+                references,
+                design: ReferenceDesign::Half,
+                wanted: Wanted::default(),
+            },
             threads,
         })
     }
@@ -97,13 +105,13 @@ impl Fits {
         job: Job,
         threads: usize,
         watch: &dyn Watch,
-    ) -> Result<Fitted, Refusal> {
+    ) -> Result<JobReport, Refusal> {
         watch.listen();
         let total = (job.index..plan.len()).step_by(job.of.max(1)).count();
         let bar = watch.begin(Work::Steps(total as u64));
         bar.say("reference models");
-        let tell = |now: Progress| bar.at(now.finished as u64);
-        Ok(plan.fit(&self.store, job, Run { threads, progress: &tell, halt: watch.halt() })?)
+        let tell = |now: JobProgress| bar.at(now.finished as u64);
+        Ok(plan.fit(&self.store, job, JobSettings { threads, progress: &tell, halt: watch.halt() })?)
     }
 
     /// All references, those that are missing trained first; none when it was interrupted.
@@ -204,7 +212,7 @@ pub enum JobOutcome {
     /// With all its models.
     Fitted(FittedReferences),
     /// By a request to stop.
-    Interrupted(Interrupted),
+    Interrupted(InterruptedAudit),
 }
 
 impl Request for FitReferences {
@@ -225,13 +233,13 @@ impl Planned for FitReferencesPlan {
     fn run(self, session: &mut Session) -> Result<JobOutcome, Refusal> {
         session.unprotected("an audit, which reads the records themselves,")?;
         let Self { job, fitting, out } = self;
-        let FittingPlan { target, wanted, settings, threads } = fitting;
-        let case = target.case(&wanted, session)?;
+        let FittingPlan { target, choice, settings, threads } = fitting;
+        let case = target.case(&choice, session)?;
         let learner = case.audited()?;
         let plan = ReferencePlan::new(&settings, &learner)?;
         let fitted = Fits::open(&out)?.job(&plan, job, threads, session.watch())?;
         if fitted.left > 0 {
-            return Ok(JobOutcome::Interrupted(Interrupted::at(Some(out))));
+            return Ok(JobOutcome::Interrupted(InterruptedAudit::at(Some(out))));
         }
         Ok(JobOutcome::Fitted(FittedReferences {
             index: job.index,

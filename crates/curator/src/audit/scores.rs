@@ -2,7 +2,7 @@
 
 use super::Audited;
 use super::folder::{self, Subject, Writer};
-use super::statement::{Bound, Stated, Statement, share};
+use super::statement::{AuditStatement, BoundChoice, Stated, share};
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_audit::table::{TableSettings, read_references, read_scores};
@@ -56,7 +56,7 @@ impl FromStr for Drawn {
 /// An audit of a table of scores, whoever trained the model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Scores {
+pub struct ScoreAudit {
     /// The table (.csv, .parquet or .npz): columns `score` and `member`, or probabilities or logits per class.
     pub scores: PathBuf,
     /// Reference models' outputs and who was in them (.npz, or a long table), matched by id.
@@ -71,7 +71,7 @@ pub struct Scores {
     /// The attacks to run, by name; all that can be run if there are none.
     pub attacks: Vec<String>,
     /// What is stated.
-    pub statement: Statement,
+    pub statement: AuditStatement,
     /// The folder that the audit is written to; none for nowhere.
     pub out: Option<PathBuf>,
 }
@@ -79,12 +79,12 @@ pub struct Scores {
 /// A checked audit of a table.
 #[derive(Debug)]
 pub(super) struct ScoresPlan {
-    request: Scores,
+    request: ScoreAudit,
     stated: Stated,
     drawn: Option<Draw>,
 }
 
-impl Scores {
+impl ScoreAudit {
     pub(super) fn plan(&self) -> Result<ScoresPlan, Refusal> {
         let stated = Stated::of(&self.statement, &self.attacks)?;
         let drawn = self.drawn.map(Drawn::check).transpose()?;
@@ -112,7 +112,7 @@ impl ScoresPlan {
 }
 
 /// Reads the table, and the reference models where they are in a file of their own.
-fn study(request: &Scores) -> Result<Study, Refusal> {
+fn study(request: &ScoreAudit) -> Result<Study, Refusal> {
     let settings = TableSettings {
         groups: request.groups.clone(),
         features: request.features.clone(),
@@ -136,7 +136,7 @@ fn spelt(draw: Draw) -> String {
 }
 
 /// The study with its draw, as declared or by its column `drawn`. What is said about a bound that would not be used is refused.
-fn drawn(study: Study, given: Option<Draw>, statement: &Statement) -> Result<Study, Refusal> {
+fn drawn(study: Study, given: Option<Draw>, statement: &AuditStatement) -> Result<Study, Refusal> {
     let column = study.parts().draw;
     let bound = statement.bound;
     let declared = match (given, column) {
@@ -150,7 +150,7 @@ fn drawn(study: Study, given: Option<Draw>, statement: &Statement) -> Result<Stu
     };
     let is_declared = declared != Draw::Undeclared;
     match (bound, given) {
-        (Some(Bound::None), Some(given)) => {
+        (Some(BoundChoice::None), Some(given)) => {
             let remedy = "is for a bound on epsilon, and ⟦bound⟧ none asks for none";
             return Err(Refusal::conflict("drawn", spelt(given), remedy));
         }
@@ -165,7 +165,7 @@ fn drawn(study: Study, given: Option<Draw>, statement: &Statement) -> Result<Stu
         _ => {}
     }
     let unused = [
-        ("bound", bound.filter(|bound| *bound != Bound::None).map(|bound| bound.name().to_owned())),
+        ("bound", bound.filter(|bound| *bound != BoundChoice::None).map(|bound| bound.name().to_owned())),
         ("guesses", statement.guesses.map(|guesses| guesses.to_string())),
         ("delta", statement.delta.map(|delta| delta.to_string())),
     ];
@@ -173,8 +173,8 @@ fn drawn(study: Study, given: Option<Draw>, statement: &Statement) -> Result<Stu
         Some((field, value)) => Err(Refusal::conflict(
             field,
             value,
-            "is for a bound on epsilon, which needs to know how members were drawn: add ⟦drawn⟧ P if each record was put in by a \
-             coin of its own with probability P",
+            "is for a bound on epsilon, which needs to know how members were drawn: add ⟦drawn⟧ P if each record was included by \
+             its own coin flip with probability P",
         )),
         None => Ok(study),
     }

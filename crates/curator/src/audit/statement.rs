@@ -2,8 +2,8 @@
 
 use crate::{Refusal, Session};
 use reticent_audit::ExamineSettings;
-use reticent_audit::attacks::{Attack, AttackSettings};
-use reticent_audit::bound::{BoundSettings, Method, Selection, Tradeoff};
+use reticent_audit::attacks::{Attack, AttackSettings, Registry};
+use reticent_audit::bound::{BoundMethod, BoundSettings, ThresholdSelection, Tradeoff};
 use reticent_audit::metrics::MetricSettings;
 use reticent_core::Certificate;
 use reticent_data::closest;
@@ -21,7 +21,7 @@ pub const WORST: RangeInclusive<u64> = 0..=100_000;
 /// How ε is bounded from below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Bound {
+pub enum BoundChoice {
     /// One training run, each record put in by a coin of its own.
     OneRun,
     /// The same, by the trade-off curve of (ε, δ).
@@ -36,7 +36,7 @@ pub enum Bound {
     None,
 }
 
-impl Bound {
+impl BoundChoice {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::OneRun, Self::FDp, Self::FDpGaussian, Self::ClopperPearson, Self::Gaussian, Self::None];
@@ -58,19 +58,19 @@ impl Bound {
         matches!(self, Self::ClopperPearson | Self::Gaussian)
     }
 
-    fn method(self) -> Option<Method<'static>> {
+    fn method(self) -> Option<BoundMethod<'static>> {
         Some(match self {
-            Self::OneRun => Method::OneRun,
-            Self::FDp => Method::FDp(Tradeoff::Approximate),
-            Self::FDpGaussian => Method::FDp(Tradeoff::Gaussian),
-            Self::ClopperPearson => Method::ClopperPearson,
-            Self::Gaussian => Method::Gaussian,
+            Self::OneRun => BoundMethod::OneRun,
+            Self::FDp => BoundMethod::FDp(Tradeoff::Approximate),
+            Self::FDpGaussian => BoundMethod::FDp(Tradeoff::Gaussian),
+            Self::ClopperPearson => BoundMethod::ClopperPearson,
+            Self::Gaussian => BoundMethod::Gaussian,
             Self::None => return None,
         })
     }
 }
 
-impl FromStr for Bound {
+impl FromStr for BoundChoice {
     type Err = Refusal;
 
     fn from_str(name: &str) -> Result<Self, Refusal> {
@@ -84,10 +84,10 @@ impl FromStr for Bound {
 /// What is stated about an attack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Statement {
-    /// How ε is bounded from below; by default [`Bound::OneRun`] where it is known how members were drawn, and not at all
+pub struct AuditStatement {
+    /// How ε is bounded from below; by default [`BoundChoice::OneRun`] where it is known how members were drawn, and not at all
     /// elsewhere.
-    pub bound: Option<Bound>,
+    pub bound: Option<BoundChoice>,
     /// Bounds from one run: the share of records that is guessed, half from each end, fixed before any result is seen.
     pub guesses: Option<f64>,
     /// The δ of the bound; by default the certificate's, or 1e-5.
@@ -102,7 +102,7 @@ pub struct Statement {
     pub key: String,
 }
 
-impl Default for Statement {
+impl Default for AuditStatement {
     fn default() -> Self {
         Self {
             bound: None,
@@ -119,14 +119,14 @@ impl Default for Statement {
 /// A checked statement about checked attacks.
 #[derive(Debug, Clone)]
 pub(super) struct Stated {
-    statement: Statement,
-    attacks: Option<Vec<Attack>>,
+    statement: AuditStatement,
+    attacks: Option<Vec<&'static dyn Attack>>,
     worst: usize,
 }
 
 impl Stated {
     /// Checks a statement about these attacks; none are all that can be run.
-    pub(super) fn of(statement: &Statement, attacks: &[String]) -> Result<Self, Refusal> {
+    pub(super) fn of(statement: &AuditStatement, attacks: &[String]) -> Result<Self, Refusal> {
         let confidence = share("confidence", statement.confidence)?;
         if confidence < 0.5 {
             let remedy = "give a number from 0.5 to below 1, such as 0.95";
@@ -143,7 +143,7 @@ impl Stated {
         Ok(Self { statement: statement.clone(), attacks: (!attacks.is_empty()).then_some(attacks), worst })
     }
 
-    pub(super) fn statement(&self) -> &Statement {
+    pub(super) fn statement(&self) -> &AuditStatement {
         &self.statement
     }
 
@@ -153,17 +153,19 @@ impl Stated {
         certificate: Option<&Certificate>,
         session: &mut Session,
     ) -> ExamineSettings {
-        let Statement { bound, guesses, delta, confidence, prior, key, .. } = self.statement.clone();
+        let AuditStatement { bound, guesses, delta, confidence, prior, key, .. } = self.statement.clone();
         let delta = delta
             .unwrap_or_else(|| certificate.map_or(DELTA, |certificate| certificate.guarantee.delta.get()));
-        let selection = guesses.map_or(Selection::BySize, |share| Selection::Declared { share });
+        let selection =
+            guesses.map_or(ThresholdSelection::BySize, |share| ThresholdSelection::Declared { share });
         // Ties between equal scores are not broken by anything that a table may have been sorted by.
         let fresh = Some(session.entropy().word());
         let settings =
             BoundSettings { confidence, selection, fresh, ..BoundSettings::new(delta, key.clone()) };
         ExamineSettings {
             metrics: MetricSettings { confidence, prior, ..MetricSettings::default() },
-            bound: bound.unwrap_or(Bound::OneRun).method().map(|method| (method, settings)),
+            bound: bound.unwrap_or(BoundChoice::OneRun).method().map(|method| (method, settings)),
+            registry: Registry::standard(),
             attacks: self.attacks.clone(),
             attack: AttackSettings { key: key.clone(), ..AttackSettings::default() },
             worst: self.worst,
@@ -174,9 +176,10 @@ impl Stated {
 }
 
 /// An attack by its name.
-fn attack(name: &str) -> Result<Attack, Refusal> {
-    let names: Vec<&str> = Attack::ALL.iter().map(|attack| attack.name()).collect();
-    Attack::ALL.iter().copied().find(|attack| attack.name() == name).ok_or_else(|| {
+fn attack(name: &str) -> Result<&'static dyn Attack, Refusal> {
+    let registry = Registry::standard();
+    registry.find(name).ok_or_else(|| {
+        let names = registry.names();
         let hint = closest(name, &names).map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
         Refusal::unknown("attacks", name, format!("unknown{hint}: give one of {}", names.join(", ")))
     })
@@ -207,29 +210,29 @@ mod tests {
 
     #[test]
     fn names_of_bounds_are_those_of_json() {
-        for bound in Bound::ALL {
-            assert_eq!(bound.name().parse::<Bound>().unwrap(), bound);
+        for bound in BoundChoice::ALL {
+            assert_eq!(bound.name().parse::<BoundChoice>().unwrap(), bound);
             assert_eq!(serde_json::to_value(bound).unwrap(), bound.name());
         }
-        assert_eq!("katz".parse::<Bound>().unwrap_err().field(), Some("bound"));
+        assert_eq!("katz".parse::<BoundChoice>().unwrap_err().field(), Some("bound"));
     }
 
     #[test]
     fn what_no_flag_can_say_is_refused() {
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0, -0.5];
-        let base = Statement::default;
+        let base = AuditStatement::default;
         for value in odd {
             for (field, statement) in [
-                ("confidence", Statement { confidence: value, ..base() }),
-                ("prior", Statement { prior: Some(value), ..base() }),
-                ("delta", Statement { delta: Some(value), ..base() }),
-                ("guesses", Statement { guesses: Some(value), ..base() }),
+                ("confidence", AuditStatement { confidence: value, ..base() }),
+                ("prior", AuditStatement { prior: Some(value), ..base() }),
+                ("delta", AuditStatement { delta: Some(value), ..base() }),
+                ("guesses", AuditStatement { guesses: Some(value), ..base() }),
             ] {
                 let refusal = Stated::of(&statement, &[]).unwrap_err();
                 assert_eq!(refusal.field(), Some(field), "{refusal}");
             }
         }
-        assert!(Stated::of(&Statement { worst: 100_001, ..base() }, &[]).is_err());
+        assert!(Stated::of(&AuditStatement { worst: 100_001, ..base() }, &[]).is_err());
         assert!(
             Stated::of(&base(), &["lira-onlin".to_owned()]).unwrap_err().to_string().contains("lira-online")
         );
@@ -237,8 +240,11 @@ mod tests {
 
     #[test]
     fn a_statement_is_read_from_little() {
-        let read: Statement = serde_json::from_str("{\"bound\": \"f-dp-gaussian\"}").unwrap();
-        assert_eq!(read, Statement { bound: Some(Bound::FDpGaussian), ..Statement::default() });
-        assert!(serde_json::from_str::<Statement>("{\"bounds\": \"none\"}").is_err());
+        let read: AuditStatement = serde_json::from_str("{\"bound\": \"f-dp-gaussian\"}").unwrap();
+        assert_eq!(
+            read,
+            AuditStatement { bound: Some(BoundChoice::FDpGaussian), ..AuditStatement::default() }
+        );
+        assert!(serde_json::from_str::<AuditStatement>("{\"bounds\": \"none\"}").is_err());
     }
 }

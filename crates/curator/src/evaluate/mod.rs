@@ -1,4 +1,4 @@
-//! How well a stored model does on labelled rows: exactly, so that the rows are not protected.
+//! Evaluation of a stored model on labelled rows. The scores are exact, so the rows are not protected.
 //!
 //! ```
 //! use reticent_curator::evaluate::{Evaluate, Scores};
@@ -22,13 +22,14 @@ use crate::fit::unscaled;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::Stored;
-use crate::train::{Part, Source, part_source};
+use crate::train::{Source, SourcePart, part_source};
 use crate::{Planned, Request};
-use reticent_data::TableFile;
 use reticent_data::schema::Bounds;
-use reticent_erm::{Evaluation, ValueScore};
+use reticent_data::{Table, open_table};
+use reticent_erm::{ClassificationReport, ValueMetrics};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Labelled data to score a stored model on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,16 +41,16 @@ pub struct Evaluate {
     pub data: PathBuf,
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
-    pub part: Option<Part>,
+    pub part: Option<SourcePart>,
 }
 
-/// How well a model did.
+/// The evaluation of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluated {
     /// Its scores.
     #[serde(flatten)]
     pub scores: Scores,
-    /// What a reader should know.
+    /// Caveats.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -69,26 +70,26 @@ pub enum Scores {
 pub struct ValueScores {
     /// The mean absolute error.
     pub mae: f64,
-    /// Share of the variance that is explained; none where there is no variance.
+    /// The coefficient of determination R²; none if the labels do not vary.
     pub r2: Option<f64>,
     /// The root of the mean squared error.
     pub rmse: f64,
-    /// How many rows were scored.
+    /// The number of rows.
     pub rows: usize,
 }
 
 /// Scores of predicted classes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassScores {
-    /// Share of rows that were predicted right.
+    /// The accuracy.
     pub accuracy: f64,
-    /// The area under the curve of two classes.
+    /// The area under the ROC curve, for two classes.
     pub auc: Option<f64>,
     /// Class by class.
     pub classes: Vec<ClassScore>,
-    /// Share of the largest class.
+    /// The proportion of the largest class.
     pub majority: f64,
-    /// How many rows were scored.
+    /// The number of rows.
     pub rows: usize,
 }
 
@@ -97,22 +98,22 @@ pub struct ClassScores {
 pub struct ClassScore {
     /// Its name.
     pub class: String,
-    /// Share of the rows predicted to be of it that are.
+    /// The precision.
     pub precision: Option<f64>,
-    /// Share of its rows that were predicted right.
+    /// The recall.
     pub recall: Option<f64>,
-    /// How many rows are of it.
+    /// The number of its rows.
     pub rows: u64,
 }
 
 impl Evaluated {
-    fn values(score: &ValueScore, bounds: &Bounds, rows: usize) -> Self {
+    fn values(score: &ValueMetrics, bounds: &Bounds, rows: usize) -> Self {
         let [rmse, mae] = [score.rmse, score.mae].map(|error| unscaled(error, bounds));
         let scores = Scores::Values(ValueScores { mae, r2: score.r2, rmse, rows });
         Self { scores, warnings: Vec::new() }
     }
 
-    fn classes(found: &Evaluation, names: &[String], rows: usize) -> Self {
+    fn classes(found: &ClassificationReport, names: &[String], rows: usize) -> Self {
         let classes = found.classes.iter().zip(names).map(|(score, name)| ClassScore {
             class: name.clone(),
             precision: score.precision,
@@ -134,7 +135,7 @@ impl Evaluated {
 pub struct EvaluatePlan(Kind);
 
 enum Kind {
-    Linear(Box<crate::fit::Stored>, TableFile),
+    Linear(Box<crate::fit::Stored>, Arc<dyn Table>),
     Network(Box<crate::train::Stored>, Source),
 }
 
@@ -143,8 +144,8 @@ impl Request for Evaluate {
 
     fn check(&self) -> Result<EvaluatePlan, Refusal> {
         Ok(EvaluatePlan(match Stored::read(&self.model)? {
-            Stored::Linear(stored) => Kind::Linear(Box::new(stored), TableFile::open(&self.data)?),
-            Stored::Network(stored) => Kind::Network(Box::new(stored), part_source(&self.data, self.part)?),
+            Stored::Linear(stored) => Kind::Linear(stored, open_table(&self.data)?),
+            Stored::Network(stored) => Kind::Network(stored, part_source(&self.data, self.part)?),
         }))
     }
 }

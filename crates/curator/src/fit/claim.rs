@@ -1,4 +1,4 @@
-//! What is claimed for a fit, and what can be said against it.
+//! The certificate of a fit, and its caveats.
 
 use super::held_out::Tested;
 use super::plan::FitPlan;
@@ -6,19 +6,19 @@ use crate::bill::Bill;
 use crate::refusal::Refusal;
 use reticent_core::{Certificate, Fact, Guarantee};
 
-/// What can be said against a claim without looking at rows.
+/// Caveats about a guarantee, from public facts alone.
 pub(crate) fn public_warnings(budget: Option<Guarantee>, draft: bool, size: u64) -> Vec<String> {
     let mut warnings = Vec::new();
     let Some(budget) = budget else { return warnings };
     if draft {
         warnings.push(
-            "the schema is a draft that was read off the records: its bounds and categories are not covered, and the \
-             claim is not true until they are replaced by public ones"
+            "the schema is a draft computed from the data: its bounds and categories are not covered by the guarantee, \
+             which does not hold until public values replace them"
                 .to_owned(),
         );
     }
     if budget.delta.get() * size as f64 > 1.0 {
-        warnings.push("delta is above 1 / number of rows: some row may be given away altogether".to_owned());
+        warnings.push("delta is above 1 / number of rows: this allows revealing a whole row".to_owned());
     }
     warnings
 }

@@ -1,4 +1,4 @@
-//! How well a model does on rows it was not trained on: with noise, or exactly for whoever holds them.
+//! The score of a model on rows it was not trained on: with noise, or exact and unprotected.
 
 use super::plan::FitPlan;
 use super::rows::rows;
@@ -6,10 +6,10 @@ use super::task::Task;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Epsilon, Event, Guarantee};
 use reticent_data::schema::Bounds;
-use reticent_data::{Design, Split};
-use reticent_erm::{Model, evaluate_values, predicted_classes};
+use reticent_data::{FeatureMatrix, Split};
+use reticent_erm::{AnyModel, evaluate_values, predicted_classes};
 use reticent_noise::Releaser;
-use reticent_noise::query::{self, BoundedSum, Terms};
+use reticent_noise::query::{self, BoundedSum, QueryTerms};
 
 /// A test and what it cost.
 pub(crate) enum Tested {
@@ -42,19 +42,19 @@ impl Tested {
         }
     }
 
-    /// What a reader should know.
+    /// Caveats.
     pub(crate) fn warnings(&self, task: &Task) -> Vec<String> {
         match self.score() {
             Score::Classes { accuracy: None, .. } => {
-                vec!["too few held-out rows for this epsilon: no accuracy can be told".to_owned()]
+                vec!["too few held-out rows for this epsilon: the accuracy is too noisy to report".to_owned()]
             }
             Score::Classes { accuracy: Some(accuracy), majority: Some((class, share)), .. }
                 if accuracy <= share =>
             {
                 let name = task.classes().get(*class).cloned().unwrap_or_default();
                 vec![format!(
-                    "the model is no better than always answering '{name}': give a larger epsilon or more rows, and see that labels are \
-                     spelt in the schema as in the table"
+                    "the model is not better than always predicting '{name}': give a larger epsilon or more rows, and check that the \
+                     labels in the schema are spelt as in the table"
                 )]
             }
             Score::Number { rmse, interval: [low, high], .. } if high - low > *rmse => {
@@ -66,7 +66,7 @@ impl Tested {
 }
 
 /// For every class, how many of its rows were predicted right and wrong.
-fn hits(plan: &FitPlan, model: &Model, design: &Design) -> Result<Vec<[u64; 2]>, Refusal> {
+fn hits(plan: &FitPlan, model: &AnyModel, design: &FeatureMatrix) -> Result<Vec<[u64; 2]>, Refusal> {
     let blank = vec![-1.0; design.rows()];
     let said = predicted_classes(model, &rows(plan, design, &blank)?)?;
     let mut hits = vec![[0, 0]; plan.task.classes().len()];
@@ -113,13 +113,13 @@ fn square_sampling(mean: f64, rows: f64) -> [f64; 2] {
 /// The score with noise of ε: a row counts in one cell. `size` is the public number of training rows.
 pub(crate) fn released(
     plan: &FitPlan,
-    model: &Model,
-    held_out: &Design,
+    model: &AnyModel,
+    held_out: &FeatureMatrix,
     size: u64,
     epsilon: Epsilon,
     source: &mut impl Releaser,
 ) -> Result<Tested, Refusal> {
-    let terms = Terms { neighboring: plan.settings.neighboring, ..Terms::pure(epsilon) };
+    let terms = QueryTerms { neighboring: plan.settings.neighboring, ..QueryTerms::pure(epsilon) };
     let (score, events, guarantee) = match &plan.task {
         Task::Number(bounds) => {
             let mut squares = BoundedSum::new(0.0, 4.0, false)?;
@@ -149,7 +149,7 @@ pub(crate) fn released(
 
 /// What the score with noise will cost, before a row is read.
 pub(crate) fn test_event(plan: &FitPlan, epsilon: Epsilon) -> Result<Event, Refusal> {
-    let terms = Terms { neighboring: plan.settings.neighboring, ..Terms::pure(epsilon) };
+    let terms = QueryTerms { neighboring: plan.settings.neighboring, ..QueryTerms::pure(epsilon) };
     let charges = match &plan.task {
         Task::Number(_) => {
             let squares = BoundedSum::new(0.0, 4.0, false)?;
@@ -172,10 +172,10 @@ fn one(events: Vec<Event>) -> Event {
 }
 
 /// The score itself.
-pub(crate) fn exactly(plan: &FitPlan, model: &Model, design: &Design) -> Result<Tested, Refusal> {
+pub(crate) fn exactly(plan: &FitPlan, model: &AnyModel, design: &FeatureMatrix) -> Result<Tested, Refusal> {
     Ok(Tested::Exact(match &plan.task {
         Task::Number(bounds) => {
-            let Model::Binary(fit) = model else {
+            let AnyModel::Binary(fit) = model else {
                 return Err(Refusal::new(Code::Internal, "the model has no value to test"));
             };
             let score = evaluate_values(fit, &rows(plan, design, design.labels())?)?;
@@ -194,8 +194,8 @@ pub(crate) fn exactly(plan: &FitPlan, model: &Model, design: &Design) -> Result<
 }
 
 /// Predicted minus true values, clamped to what bounded labels allow.
-fn errors(plan: &FitPlan, model: &Model, design: &Design) -> Result<Vec<f64>, Refusal> {
-    let Model::Binary(fit) = model else {
+fn errors(plan: &FitPlan, model: &AnyModel, design: &FeatureMatrix) -> Result<Vec<f64>, Refusal> {
+    let AnyModel::Binary(fit) = model else {
         return Err(Refusal::new(Code::Internal, "the model has no value to test"));
     };
     let margins = fit.margins(&rows(plan, design, design.labels())?)?;

@@ -1,7 +1,7 @@
-//! What a fit was asked for, kept with the model: so that it can be repeated on other rows.
+//! The request of a fit, stored with the model so that it can be repeated on other rows.
 
 use super::{Fit, LinearModel, method};
-use crate::folder::layout::{FIT_FILE, Kind, SCHEMA_FILE};
+use crate::folder::layout::{FIT_FILE, ModelKind, SCHEMA_FILE};
 use crate::folder::{digest, whole};
 use crate::quantity::neighboring;
 use crate::refusal::Refusal;
@@ -50,7 +50,7 @@ pub(super) fn text(fit: &Fit) -> Result<String, Refusal> {
 pub(super) fn request(fit: &Fit, schema: &Schema) -> Result<Value, Refusal> {
     let request = serde_json::to_value(kept(fit)).map_err(Refusal::internal)?;
     let files = json!({SCHEMA_FILE: digest(schema.to_toml().as_bytes())});
-    Ok(json!({"kind": Kind::Linear, "request": request, "files": files}))
+    Ok(json!({"kind": ModelKind::Linear, "request": request, "files": files}))
 }
 
 /// The request that made a folder's model, with the folder's own schema.
@@ -58,10 +58,9 @@ pub(crate) fn read(folder: &Path) -> Result<Fit, Refusal> {
     let path = folder.join(FIT_FILE);
     let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
     let text = fs::read_to_string(&path).map_err(|error| {
-        refuse(format!("how the model was trained cannot be read ({error}): train it again"))
+        refuse(format!("the request of the training cannot be read ({error}): train again"))
     })?;
-    let strange =
-        |error: serde_json::Error| refuse(format!("not the flags of a training ({error}): train it again"));
+    let strange = |error: serde_json::Error| refuse(format!("not a training request ({error}): train again"));
     let value: Value = serde_json::from_str(&text).map_err(strange)?;
     let (fit, rule) = match &value["format"] {
         Value::Null => flags(value, &refuse)?,
@@ -69,12 +68,14 @@ pub(crate) fn read(folder: &Path) -> Result<Fit, Refusal> {
             let kept: Kept = serde_json::from_value(value).map_err(strange)?;
             (kept.request, Some(kept.split_rule))
         }
-        format => return Err(refuse(format!("format {format} is not known here: use a newer version"))),
+        format => {
+            return Err(refuse(format!("format {format} is not supported by this version: use a newer one")));
+        }
     };
     let nothing_held_out =
         fit.test.is_some() || fit.test_share == Some(0.0) || fit.neighboring == Neighboring::ReplaceOne;
     if rule.as_deref() != Some(SPLIT_RULE) && !nothing_held_out {
-        let why = "its held-out rows were chosen by another rule, so they cannot be told from its training rows: train it again";
+        let why = "its held-out rows were chosen by an older rule, so they cannot be separated from its training rows: train again";
         return Err(refuse(why.to_owned()));
     }
     Ok(Fit { schema: Some(folder.join(SCHEMA_FILE)), out: None, ..fit })
@@ -108,7 +109,7 @@ struct Flags {
 /// A request from the flags of the command, with the rule of its split.
 fn flags(value: Value, refuse: &impl Fn(String) -> Refusal) -> Result<(Fit, Option<String>), Refusal> {
     let flags: Flags = serde_json::from_value(value)
-        .map_err(|error| refuse(format!("not the flags of a training ({error}): train it again")))?;
+        .map_err(|error| refuse(format!("not a training request ({error}): train again")))?;
     let number = |value: &Option<String>| parsed::<f64>(value).map_err(refuse);
     let count = |value: &Option<String>| parsed::<u64>(value).map_err(refuse);
     let fit = Fit {
@@ -139,7 +140,7 @@ fn parsed<T: FromStr>(text: &Option<String>) -> Result<Option<T>, String> {
     let Some(text) = text else { return Ok(None) };
     match text.trim().parse() {
         Ok(number) => Ok(Some(number)),
-        Err(_) => Err(format!("{text} is not a number: train it again")),
+        Err(_) => Err(format!("{text} is not a number: train again")),
     }
 }
 
@@ -161,7 +162,7 @@ mod tests {
         fs::write(&path, flags).unwrap();
         assert_eq!(read(folder.path()).unwrap(), Fit { schema, ..fit });
         fs::write(&path, flags.replace(r#""test_share": "0""#, r#""test_share": null"#)).unwrap();
-        assert!(read(folder.path()).unwrap_err().to_string().contains("another rule"));
+        assert!(read(folder.path()).unwrap_err().to_string().contains("an older rule"));
         for broken in ["{", "[]", r#"{"format": 3}"#, r#"{"format": 2, "request": {"epsilon": "1"}}"#] {
             fs::write(&path, broken).unwrap();
             assert_eq!(read(folder.path()).unwrap_err().code(), Code::Broken, "{broken}");

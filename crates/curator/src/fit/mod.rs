@@ -14,16 +14,16 @@
 //!
 //! | file | step |
 //! |---|---|
-//! | `request` | what is asked for |
+//! | `request` | the request |
 //! | `plan` | a request to a checked [`FitPlan`]; opens files, reads no rows |
-//! | `task` | what the label makes of the problem: two classes, several, a number |
+//! | `task` | the learning task by the label: two classes, several, a number |
 //! | `rows` | tables to rows |
 //! | `model` | how many rows there are as far as is public; rows to a model |
 //! | `held_out` | the accuracy on held-out rows, released with noise |
-//! | `claim` | the certificate of all that, and what can be said against it |
+//! | `claim` | the certificate, and its caveats |
 //! | `stored`, `kept` | the files of a model; its request |
 //! | `run` | the whole of it, in order |
-//! | `outcome` | what comes out |
+//! | `outcome` | the outcome |
 
 mod claim;
 mod held_out;
@@ -39,7 +39,7 @@ mod task;
 
 pub use crate::bill::Sizing;
 pub use outcome::{Fitted, Test};
-pub use plan::FitPlan;
+pub use plan::{FitPlan, FitTables};
 pub use request::{Fit, LinearModel, method};
 
 pub(crate) use claim::public_warnings;

@@ -7,10 +7,10 @@ use super::task::Task;
 use crate::bill::{Bill, Counting, Main, Purchase};
 use crate::refusal::Refusal;
 use reticent_core::{Epsilon, Guarantee, Neighboring, Plan};
-use reticent_data::Design;
-use reticent_erm::{Classes, Loss, Method, Model, Rows, Schedule, Scope, Settings};
+use reticent_data::FeatureMatrix;
+use reticent_erm::{AnyModel, Classes, DescentSchedule, FitMethod, MarginLoss, Scope, Settings, SparseRows};
 use reticent_erm::{fit_exact, fit_multiclass, prepare, prepare_multiclass};
-use reticent_noise::Session;
+use reticent_noise::NoiseSession;
 
 /// How many rows there are as far as is public, and what is left for the fit.
 pub(super) struct Size {
@@ -32,7 +32,7 @@ pub(super) fn counting(plan: &FitPlan) -> Result<Option<Counting>, Refusal> {
 ///
 /// Where a count, a learnt schema or the number of rows decides the fit's events, its share of the budget is charged as one
 /// claim.
-pub(super) fn pay(plan: &FitPlan, payer: &mut Session) -> Result<Option<Purchase>, Refusal> {
+pub(super) fn pay(plan: &FitPlan, payer: &mut NoiseSession) -> Result<Option<Purchase>, Refusal> {
     let Some(budget) = plan.budget else { return Ok(None) };
     let counting = counting(plan)?;
     let is_settled = plan.settings.size.is_some() && plan.spent.is_none();
@@ -49,7 +49,7 @@ pub(super) fn pay(plan: &FitPlan, payer: &mut Session) -> Result<Option<Purchase
 /// What a fit costs where the number of rows is declared: what a fit of no rows does, since its plan is made from public
 /// numbers alone.
 fn charges(plan: &FitPlan, budget: Guarantee) -> Result<Plan, Refusal> {
-    let none = Rows::new(plan.encoder.dimension(), &[0], &[], &[], &[])?;
+    let none = SparseRows::new(plan.encoder.dimension(), &[0], &[], &[], &[])?;
     let rows = none.with_l1_bound(plan.encoder.l1_bound())?;
     let (method, settings) = settle(plan, &rows, &plan.settings, budget)?;
     let charges = match &plan.task {
@@ -65,9 +65,9 @@ fn charges(plan: &FitPlan, budget: Guarantee) -> Result<Plan, Refusal> {
 /// Counts the rows with noise, where that is paid for.
 pub(super) fn size(
     plan: &FitPlan,
-    train: &Design,
+    train: &FeatureMatrix,
     purchase: Option<&mut Purchase>,
-    payer: &mut Session,
+    payer: &mut NoiseSession,
 ) -> Result<Size, Refusal> {
     let (mut settings, mut bill) = (plan.settings.clone(), Bill::default());
     let counted = match purchase {
@@ -88,16 +88,16 @@ pub(super) fn size(
 /// The method of a fit and the settings with its schedule, from public numbers alone.
 fn settle(
     plan: &FitPlan,
-    rows: &Rows<'_>,
+    rows: &SparseRows<'_>,
     settings: &Settings,
     budget: Guarantee,
-) -> Result<(Method, Settings), Refusal> {
+) -> Result<(FitMethod, Settings), Refusal> {
     let scope = Scope::new(rows, plan.loss, settings);
     let method = match plan.method {
         Some(method) => method,
         None => match &plan.task {
-            Task::Classes { labels } => Method::auto_classes(&scope?, budget, labels.len() as u32)?,
-            _ => Method::auto(&scope?, budget)?,
+            Task::Classes { labels } => FitMethod::auto_classes(&scope?, budget, labels.len() as u32)?,
+            _ => FitMethod::auto(&scope?, budget)?,
         },
     };
     let schedule = schedule(plan, method, rows, settings, budget)?;
@@ -107,11 +107,11 @@ fn settle(
 /// A model of these rows and the method that made it.
 pub(super) fn fit(
     plan: &FitPlan,
-    train: &Design,
+    train: &FeatureMatrix,
     sized: &Size,
     purchase: Option<&mut Purchase>,
-    payer: &mut Session,
-) -> Result<(Model, Method), Refusal> {
+    payer: &mut NoiseSession,
+) -> Result<(AnyModel, FitMethod), Refusal> {
     let budget = sized.share;
     let labels = usable_labels(&plan.task, train);
     let rows = rows(plan, train, &labels)?;
@@ -124,12 +124,12 @@ pub(super) fn fit(
         }
         _ => None,
     };
-    if method == Method::Exact {
+    if method == FitMethod::Exact {
         let model = match classes {
-            Some(classes) => Model::Multiclass(fit_multiclass(
+            Some(classes) => AnyModel::Multiclass(fit_multiclass(
                 &rows, classes, plan.loss, method, budget, &settings, payer,
             )?),
-            None => Model::Binary(fit_exact(&rows, plan.loss, &settings)?),
+            None => AnyModel::Binary(fit_exact(&rows, plan.loss, &settings)?),
         };
         return Ok((model, method));
     }
@@ -140,13 +140,13 @@ pub(super) fn fit(
             let prepared = prepare_multiclass(&rows, classes, plan.loss, method, budget, &settings)?;
             let mut share = purchase.share(neighboring, prepared.charges())?;
             let permit = share.as_mut().unwrap_or_else(|| purchase.permit());
-            Model::Multiclass(prepared.run(&mut payer.with(permit))?)
+            AnyModel::Multiclass(prepared.run(&mut payer.with(permit))?)
         }
         None => {
             let prepared = prepare(&rows, plan.loss, method, budget, &settings)?;
             let mut share = purchase.share(neighboring, prepared.charges())?;
             let permit = share.as_mut().unwrap_or_else(|| purchase.permit());
-            Model::Binary(prepared.run(&mut payer.with(permit))?)
+            AnyModel::Binary(prepared.run(&mut payer.with(permit))?)
         }
     };
     Ok((model, method))
@@ -163,8 +163,8 @@ pub(crate) struct ReferenceTerms {
 /// job then has the same terms.
 pub(crate) fn reference_terms(
     plan: &FitPlan,
-    method: Method,
-    train: &Design,
+    method: FitMethod,
+    train: &FeatureMatrix,
     size: u64,
 ) -> Result<ReferenceTerms, Refusal> {
     let mut settings = plan.settings.clone();
@@ -185,22 +185,22 @@ pub(crate) fn reference_terms(
 /// The rule's schedule with what the flags change, if they change anything.
 fn schedule(
     plan: &FitPlan,
-    method: Method,
-    rows: &Rows<'_>,
+    method: FitMethod,
+    rows: &SparseRows<'_>,
     settings: &Settings,
     budget: Guarantee,
-) -> Result<Option<Schedule>, Refusal> {
+) -> Result<Option<DescentSchedule>, Refusal> {
     let asked = &plan.steps;
     if *asked == Default::default() {
         return Ok(None);
     }
     let scope = Scope::new(rows, plan.loss, settings)?;
     let classes = match &plan.task {
-        Task::Classes { labels } if plan.loss == Loss::Logistic => labels.len() as u32,
+        Task::Classes { labels } if plan.loss == MarginLoss::Logistic => labels.len() as u32,
         _ => 1,
     };
-    let usual = Schedule::usual(&scope, budget, method == Method::Sgd, classes);
-    Ok(Some(Schedule {
+    let usual = DescentSchedule::usual(&scope, budget, method == FitMethod::Sgd, classes);
+    Ok(Some(DescentSchedule {
         steps: asked.steps.unwrap_or(usual.steps),
         learning_rate: asked.learning_rate.unwrap_or(usual.learning_rate),
         sampling_rate: asked.sampling_rate.or(usual.sampling_rate),

@@ -1,52 +1,52 @@
-//! What a fit gives.
+//! The outcome of a fit.
 
 use super::request::LinearModel;
 use crate::bill::Sizing;
 use reticent_core::Certificate;
-use reticent_erm::{Method, Model};
+use reticent_erm::{AnyModel, FitMethod};
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// A linear model that was trained.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fitted {
-    /// Share of the tested rows that were predicted right; none where noise drowned it, or where a number is predicted.
+    /// Accuracy on the test rows; none if it is too noisy, or if a number is predicted.
     pub accuracy: Option<f64>,
-    /// What noise may have added to it or taken, about 95 % of the time.
+    /// The half-width of its 95 % interval due to the noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy_doubt: Option<f64>,
-    /// By how much fresh rows may differ from the tested ones because those are only so many, about 95 % of the time.
+    /// The half-width of its 95 % interval due to sampling the test rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy_sampling: Option<f64>,
-    /// Share of the largest class.
+    /// The proportion of the largest class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub majority: Option<f64>,
     /// The root of the mean squared error, in the label's own unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmse: Option<f64>,
-    /// Where it would be without noise, about 95 % of the time.
+    /// Its 95 % interval due to the noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmse_interval: Option<[f64; 2]>,
-    /// Where it would be on fresh rows, about 95 % of the time.
+    /// Its 95 % interval due to sampling the test rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmse_sampling: Option<[f64; 2]>,
     /// How the model was tested.
     pub tested: Test,
     /// Which model it is.
     pub model: LinearModel,
-    /// How it was made private.
-    pub method: Method,
+    /// The private method.
+    pub method: FitMethod,
     /// How many features it has.
     pub features: usize,
-    /// The weight of |w|² / 2 beside the mean loss.
+    /// The L2 regularization strength: the coefficient of |w|² / 2 in the objective.
     pub regularization: f64,
-    /// The number of training rows, as far as it is public.
+    /// The public number of training rows.
     pub dataset_size: u64,
-    /// What is guaranteed; none without privacy.
+    /// The certificate; none without privacy.
     pub certificate: Option<Certificate>,
     /// The folder that the model is in.
     pub out: Option<PathBuf>,
-    /// What a reader should know.
+    /// Caveats.
     pub warnings: Vec<String>,
     /// The largest class among the tested rows.
     #[serde(skip)]
@@ -63,12 +63,12 @@ pub struct Fitted {
     /// Whether a user's rows are one unit.
     #[serde(skip)]
     pub is_by_user: bool,
-    /// How the number of training rows is known.
+    /// How the number of training rows was determined.
     #[serde(skip)]
     pub sizing: Sizing,
     /// The model itself.
     #[serde(skip)]
-    pub weights: Model,
+    pub weights: AnyModel,
 }
 
 /// How a model was tested.

@@ -1,10 +1,10 @@
-//! What is asked of a linear model's training.
+//! The request for a linear model.
 
-use super::plan::{FitPlan, plan};
+use super::plan::{FitPlan, FitTables, plan};
 use crate::Request;
 use crate::refusal::Refusal;
 use reticent_core::Neighboring;
-use reticent_erm::Method;
+use reticent_erm::FitMethod;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -17,39 +17,39 @@ pub struct Fit {
     /// A folder of datasets.
     #[serde(alias = "data_dir")]
     pub data_dir: Option<PathBuf>,
-    /// What is publicly known of the table; none where the dataset brings its own.
+    /// The public schema of the table; none if the dataset has its own.
     pub schema: Option<PathBuf>,
-    /// Which model; none for the usual one of the label.
+    /// The model; none for the default of the label.
     pub model: Option<LinearModel>,
-    /// ε to spend; none for the exact method alone.
+    /// The privacy budget ε; none only for the exact method.
     pub epsilon: Option<f64>,
-    /// δ of the claim; none for a pure one.
+    /// The δ; none for a pure guarantee.
     pub delta: Option<f64>,
-    /// How the model is made private; none for the method with the best bound.
-    pub method: Option<Method>,
-    /// What is hidden.
+    /// The private method; none for the one with the best bound.
+    pub method: Option<FitMethod>,
+    /// The neighboring relation.
     pub neighboring: Neighboring,
-    /// A public number near the number of training rows; without it, part of ε goes into counting them.
+    /// The public approximate number of training rows; without it, part of ε pays for a noisy count.
     #[serde(alias = "dataset_size")]
     pub dataset_size: Option<u64>,
-    /// The weight of |w|² / 2 beside the mean loss; none for one from public numbers.
+    /// The L2 regularization strength; none for a value from public numbers.
     pub regularization: Option<f64>,
-    /// Fit no intercept.
+    /// Whether the intercept is left out.
     #[serde(alias = "no_intercept")]
     pub no_intercept: bool,
-    /// Steps of a descent.
+    /// The number of gradient steps.
     pub steps: Option<u64>,
-    /// Learning rate of a descent.
+    /// The learning rate of the gradient steps.
     #[serde(alias = "learning_rate")]
     pub learning_rate: Option<f64>,
-    /// Share of the rows in each step of a descent on samples.
+    /// The sampling rate of sgd.
     #[serde(alias = "sampling_rate")]
     pub sampling_rate: Option<f64>,
-    /// Share of the rows to hold out for testing; none for a fifth, or for nothing where there is a test table or under
+    /// The fraction of rows held out for testing; none for a fifth, or for 0 with a test table or under
     /// replace-one.
     #[serde(alias = "test_share")]
     pub test_share: Option<f64>,
-    /// The key of the hash that tells training rows from held-out ones.
+    /// The key of the hash that splits rows into training and held-out rows.
     #[serde(alias = "split_key")]
     pub split_key: String,
     /// Another labelled table to test on, whose rows are not protected.
@@ -87,7 +87,18 @@ impl Request for Fit {
     type Planned = FitPlan;
 
     fn check(&self) -> Result<FitPlan, Refusal> {
-        plan(self)
+        plan(self, None)
+    }
+}
+
+impl Fit {
+    /// As [`check`](Request::check), about tables that are given beside the request, such as tables in memory. The request's
+    /// `data` and `data_dir` must be left out, and so must `test` and `schema` where they are given here.
+    ///
+    /// # Errors
+    /// As [`check`](Request::check), and if the request names what is given.
+    pub fn check_tables(&self, tables: FitTables) -> Result<FitPlan, Refusal> {
+        plan(self, Some(tables))
     }
 }
 
@@ -130,10 +141,10 @@ impl LinearModel {
 ///
 /// # Errors
 /// [`Refusal`] for any other name.
-pub fn method(name: &str) -> Result<Option<Method>, Refusal> {
+pub fn method(name: &str) -> Result<Option<FitMethod>, Refusal> {
     match name {
         "auto" => Ok(None),
-        "gradient" => Ok(Some(Method::Descent)),
+        "gradient" => Ok(Some(FitMethod::Descent)),
         _ => name.parse().map(Some).map_err(|_| {
             let known = "unknown: give auto, output, objective, gradient, sgd, chaudhuri-2011, kifer-2012, \
                          iyengar-2019 or exact";
@@ -148,10 +159,10 @@ mod tests {
     use reticent_core::Code;
 
     /// The name of a method.
-    fn method_name(method: Option<Method>) -> &'static str {
+    fn method_name(method: Option<FitMethod>) -> &'static str {
         match method {
             None => "auto",
-            Some(Method::Descent) => "gradient",
+            Some(FitMethod::Descent) => "gradient",
             Some(method) => method.name(),
         }
     }
@@ -160,7 +171,7 @@ mod tests {
     fn what_no_flag_can_carry_is_refused_with_its_field() {
         let good = Fit { epsilon: Some(1.0), ..Fit::default() };
         assert!(good.check().is_ok());
-        let sgd = Fit { method: Some(Method::Sgd), delta: Some(1e-6), ..good.clone() };
+        let sgd = Fit { method: Some(FitMethod::Sgd), delta: Some(1e-6), ..good.clone() };
         for (field, bad) in [
             ("epsilon", Fit { epsilon: Some(f64::NAN), ..good.clone() }),
             ("epsilon", Fit { epsilon: Some(f64::INFINITY), ..good.clone() }),
@@ -195,7 +206,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Fit>("{}").unwrap(), Fit::default());
         assert!(serde_json::from_str::<Fit>(r#"{"epsilom": 1}"#).is_err());
         assert!(LinearModel::named("mlp").is_err() && method("mlp").is_err());
-        for known in Method::ALL.map(Some).into_iter().chain([None]) {
+        for known in FitMethod::ALL.map(Some).into_iter().chain([None]) {
             assert_eq!(method(method_name(known)).unwrap(), known);
         }
     }

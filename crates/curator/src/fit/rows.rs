@@ -5,11 +5,14 @@ use super::task::Task;
 use crate::refusal::Refusal;
 use crate::watch::{Watch, reading};
 use reticent_core::{Code, Neighboring};
-use reticent_data::{Design, TableFile};
-use reticent_erm::Rows;
+use reticent_data::{FeatureMatrix, Table};
+use reticent_erm::SparseRows;
 
 /// Training rows and held-out rows.
-pub(crate) fn encode(plan: &FitPlan, watch: &dyn Watch) -> Result<(Design, Option<Design>), Refusal> {
+pub(crate) fn encode(
+    plan: &FitPlan,
+    watch: &dyn Watch,
+) -> Result<(FeatureMatrix, Option<FeatureMatrix>), Refusal> {
     let (train, held_out) = match &plan.split {
         None => (read(plan, &plan.table, watch)?, None),
         Some(split) => {
@@ -31,14 +34,14 @@ pub(crate) fn encode(plan: &FitPlan, watch: &dyn Watch) -> Result<(Design, Optio
 }
 
 /// A whole table by the schema.
-pub(crate) fn read(plan: &FitPlan, table: &TableFile, watch: &dyn Watch) -> Result<Design, Refusal> {
+pub(crate) fn read(plan: &FitPlan, table: &dyn Table, watch: &dyn Watch) -> Result<FeatureMatrix, Refusal> {
     let bar = reading(watch, table);
     let (design, _) = plan.encoder.encode(table, &mut |bytes| bar.at(bytes))?;
     Ok(design.by_user(plan.task.is_classification()))
 }
 
 /// Labels from -1 to 1; classes are told apart by the multiclass fit itself.
-pub(super) fn usable_labels(task: &Task, design: &Design) -> Vec<f64> {
+pub(super) fn usable_labels(task: &Task, design: &FeatureMatrix) -> Vec<f64> {
     match task {
         Task::Classes { .. } => vec![-1.0; design.rows()],
         _ => design.labels().to_vec(),
@@ -46,12 +49,17 @@ pub(super) fn usable_labels(task: &Task, design: &Design) -> Vec<f64> {
 }
 
 /// Rows of a design for the model library.
-pub(crate) fn rows<'a>(plan: &FitPlan, design: &'a Design, labels: &'a [f64]) -> Result<Rows<'a>, Refusal> {
-    let rows = Rows::new(design.dimension(), design.offsets(), design.columns(), design.values(), labels)?;
+pub(crate) fn rows<'a>(
+    plan: &FitPlan,
+    design: &'a FeatureMatrix,
+    labels: &'a [f64],
+) -> Result<SparseRows<'a>, Refusal> {
+    let rows =
+        SparseRows::new(design.dimension(), design.offsets(), design.columns(), design.values(), labels)?;
     Ok(rows.with_l1_bound(plan.encoder.l1_bound())?)
 }
 
 /// Encoded rows without labels for the model library.
-pub(crate) fn unlabelled<'a>(design: &'a Design, blank: &'a [f64]) -> Result<Rows<'a>, Refusal> {
-    Ok(Rows::new(design.dimension(), design.offsets(), design.columns(), design.values(), blank)?)
+pub(crate) fn unlabelled<'a>(design: &'a FeatureMatrix, blank: &'a [f64]) -> Result<SparseRows<'a>, Refusal> {
+    Ok(SparseRows::new(design.dimension(), design.offsets(), design.columns(), design.values(), blank)?)
 }

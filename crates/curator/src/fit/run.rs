@@ -10,14 +10,14 @@ use super::stored;
 use super::task::model_of;
 use crate::Planned;
 use crate::bill::{Purchase, Sizing};
-use crate::folder::{Content, Kind, Writer, is_same, store_fingerprint};
+use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
-use crate::session::{Pays, Session};
+use crate::session::{Payment, Session};
 use reticent_core::{Certificate, Code, Neighboring};
-use reticent_data::Design;
-use reticent_data::schema::Unit;
-use reticent_erm::{Method, Model, Report};
-use reticent_noise::Session as Payer;
+use reticent_data::FeatureMatrix;
+use reticent_data::schema::PrivacyUnit;
+use reticent_erm::{AnyModel, FitMethod, FitReport};
+use reticent_noise::NoiseSession;
 
 impl Planned for FitPlan {
     type Outcome = Fitted;
@@ -30,10 +30,10 @@ impl Planned for FitPlan {
             session.unprotected("a fit with a draft schema")?;
         }
         let is_open = session.is_open();
-        // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
+        // Before anything is read: a second process is refused, having drawn and written nothing.
         let out = self.request.out.as_deref();
-        let mut writer = out.map(|out| Writer::of_new(out, Kind::Linear)).transpose()?;
-        let Pays { payer, watch } = session.pays(&self.settings.unit, self.settings.neighboring)?;
+        let mut writer = out.map(|out| Writer::of_new(out, ModelKind::Linear)).transpose()?;
+        let Payment { payer, watch } = session.payment(&self.settings.unit, self.settings.neighboring)?;
         // The count, the fit and its test are on record as one plan before a row is read.
         let mut purchase = pay(&self, payer)?;
         let (train, held_out) = encode(&self, watch)?;
@@ -41,8 +41,7 @@ impl Planned for FitPlan {
         if let (Some(design), Some(table)) = (&test, &self.test)
             && design.rows() == 0
         {
-            let path = table.path().display();
-            return Err(Refusal::value("test", path, "it has no rows").coded(Code::NoRows));
+            return Err(Refusal::value("test", table.name(), "it has no rows").coded(Code::NoRows));
         }
         // Equality is an exact fact about the rows: where a ledger is kept, paths are all that is compared.
         if let (Some(design), Some(table), Some(_), true) = (&test, &self.test, self.budget, is_open)
@@ -67,17 +66,17 @@ impl Planned for FitPlan {
 
 /// Rows in memory.
 struct Tables {
-    train: Design,
+    train: FeatureMatrix,
     /// Rows of the same table that were set aside.
-    held_out: Option<Design>,
+    held_out: Option<FeatureMatrix>,
     /// Rows of another table, which are not protected.
-    test: Option<Design>,
+    test: Option<FeatureMatrix>,
 }
 
 /// A model with what was found and claimed about it.
 struct Trained {
-    model: Model,
-    method: Method,
+    model: AnyModel,
+    method: FitMethod,
     tested: Option<Tested>,
     /// None without privacy.
     certificate: Option<Certificate>,
@@ -90,12 +89,12 @@ fn fit_and_test(
     tables: &Tables,
     sized: &Size,
     mut purchase: Option<Purchase>,
-    payer: &mut Payer,
+    payer: &mut NoiseSession,
 ) -> Result<Trained, Refusal> {
     let (mut model, method) = fit(plan, &tables.train, sized, purchase.as_mut(), payer)?;
     let own = match &model {
-        Model::Binary(fit) => fit.certificate.clone(),
-        Model::Multiclass(many) => many.certificate.clone(),
+        AnyModel::Binary(fit) => fit.certificate.clone(),
+        AnyModel::Multiclass(many) => many.certificate.clone(),
     };
     let report = report(&model);
     let mut warnings = report.warnings.clone();
@@ -110,8 +109,10 @@ fn fit_and_test(
         }),
         (None, Some(test)) => {
             if plan.budget.is_some() {
-                warnings
-                    .push("the score on the test table is exact: no certificate covers its rows".to_owned());
+                warnings.push(
+                    "the score on the test table is exact: the certificate does not cover its rows"
+                        .to_owned(),
+                );
             }
             Some(exactly(plan, &model, test)?)
         }
@@ -128,24 +129,24 @@ fn fit_and_test(
         && budget.delta.get() > 0.0
     {
         warnings.push(format!(
-            "⟦delta⟧ {:e}: not used: this fit is pure, and its guarantee holds with delta 0",
+            "⟦delta⟧ {:e} is not used: this fit has a pure guarantee, with delta 0",
             budget.delta.get()
         ));
     }
     // One claim for the model, wherever it is looked up.
     let (kept, events) = match &mut model {
-        Model::Binary(fit) => (&mut fit.certificate, &mut fit.events),
-        Model::Multiclass(many) => (&mut many.certificate, &mut many.events),
+        AnyModel::Binary(fit) => (&mut fit.certificate, &mut fit.events),
+        AnyModel::Multiclass(many) => (&mut many.certificate, &mut many.events),
     };
     *kept = certificate.clone();
     *events = certificate.as_ref().map_or_else(Vec::new, |certificate| certificate.events.clone());
     Ok(Trained { model, method, tested, certificate, warnings })
 }
 
-fn report(model: &Model) -> &Report {
+fn report(model: &AnyModel) -> &FitReport {
     match model {
-        Model::Binary(fit) => &fit.report,
-        Model::Multiclass(many) => &many.report,
+        AnyModel::Binary(fit) => &fit.report,
+        AnyModel::Multiclass(many) => &many.report,
     }
 }
 
@@ -196,7 +197,7 @@ fn outcome(plan: FitPlan, trained: Trained) -> Fitted {
         is_method_chosen: plan.method.is_none(),
         data: plan.data,
         is_split: plan.split.is_some(),
-        is_by_user: *plan.encoder.schema().unit() != Unit::Row,
+        is_by_user: *plan.encoder.schema().unit() != PrivacyUnit::Row,
         sizing: match (plan.settings.neighboring, plan.settings.size, plan.budget) {
             (_, _, None) | (Neighboring::ReplaceOne, ..) => Sizing::Known,
             (_, Some(_), _) => Sizing::Declared,

@@ -6,14 +6,15 @@
 
 use super::{Fit, Task, kept};
 use crate::folder::layout::{
-    CERTIFICATE_FILE, FIT_FILE, Kind, LINEAR_WEIGHTS_FILE, MODEL_FILE, SCHEMA_FILE, check_new, sweep,
+    CERTIFICATE_FILE, FIT_FILE, LINEAR_WEIGHTS_FILE, MODEL_FILE, ModelKind, SCHEMA_FILE, check_new, sweep,
 };
 use crate::folder::{Seal, Writer, certificate_text};
 use crate::refusal::Refusal;
 use reticent_core::{Certificate, Code};
-use reticent_data::{Encoder, Schema, write_atomic};
-use reticent_erm::Model;
-use reticent_train::Claim;
+use reticent_data::{Encoder, Schema};
+use reticent_erm::AnyModel;
+use reticent_files::write_atomic;
+use reticent_train::RunLock;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -24,11 +25,11 @@ const FORMAT: u32 = 2;
 #[derive(Serialize)]
 struct About<'a> {
     format: u32,
-    kind: Kind,
+    kind: ModelKind,
     private: bool,
     digests: &'a Seal,
     #[serde(flatten)]
-    model: &'a Model,
+    model: &'a AnyModel,
 }
 
 /// The same, read back. Models of format 1 have no other key than the model's.
@@ -39,7 +40,7 @@ struct Read {
     #[serde(default)]
     digests: Seal,
     #[serde(flatten)]
-    model: Model,
+    model: AnyModel,
 }
 
 fn first() -> u32 {
@@ -51,7 +52,7 @@ pub(crate) fn check(folder: &Path) -> Result<(), Refusal> {
     if folder.join(MODEL_FILE).is_file() {
         complete(folder);
     }
-    check_new(folder, Kind::Linear)
+    check_new(folder, ModelKind::Linear)
 }
 
 /// Writes what is public, after the ledger and before anything is drawn.
@@ -64,7 +65,7 @@ pub(crate) fn begin(writer: &mut Writer, schema: &Schema, fit: &Fit) -> Result<(
 /// Writes the model.
 pub(crate) fn finish(
     writer: &mut Writer,
-    model: &Model,
+    model: &AnyModel,
     certificate: Option<&Certificate>,
 ) -> Result<(), Refusal> {
     let (weights, certificate) = (model.to_tensors()?, certificate_text(certificate)?);
@@ -73,8 +74,13 @@ pub(crate) fn finish(
     seal.add(CERTIFICATE_FILE, certificate.as_bytes());
     seal.add_file(writer.folder(), SCHEMA_FILE)?;
     seal.add_file(writer.folder(), FIT_FILE)?;
-    let about =
-        About { format: FORMAT, kind: Kind::Linear, private: own(model).is_some(), digests: &seal, model };
+    let about = About {
+        format: FORMAT,
+        kind: ModelKind::Linear,
+        private: own(model).is_some(),
+        digests: &seal,
+        model,
+    };
     let text = serde_json::to_string_pretty(&about).map_err(Refusal::internal)?;
     writer.keep();
     writer.write_durably(MODEL_FILE, format!("{text}\n").as_bytes())?;
@@ -83,15 +89,15 @@ pub(crate) fn finish(
 }
 
 /// The certificate that a model carries itself.
-fn own(model: &Model) -> Option<&Certificate> {
+fn own(model: &AnyModel) -> Option<&Certificate> {
     match model {
-        Model::Binary(fit) => fit.certificate.as_ref(),
-        Model::Multiclass(many) => many.certificate.as_ref(),
+        AnyModel::Binary(fit) => fit.certificate.as_ref(),
+        AnyModel::Multiclass(many) => many.certificate.as_ref(),
     }
 }
 
 /// What a file that is made from `model.json` holds.
-fn made(model: &Model, name: &str) -> Option<Vec<u8>> {
+fn made(model: &AnyModel, name: &str) -> Option<Vec<u8>> {
     match name {
         LINEAR_WEIGHTS_FILE => model.to_tensors().ok(),
         CERTIFICATE_FILE => certificate_text(own(model)).ok().map(String::into_bytes),
@@ -109,7 +115,7 @@ impl Read {
     fn of(folder: &Path) -> Result<Self, Refusal> {
         let path = folder.join(MODEL_FILE);
         if !path.is_file() {
-            let remedy = "no model there: give the folder that 'reticent train --out' wrote";
+            let remedy = "no model in this folder: give a folder written by 'reticent train --out'";
             return Err(Refusal::new(Code::NoModel, format!("{}: {remedy}", folder.display())));
         }
         let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
@@ -117,7 +123,10 @@ impl Read {
         let read: Self =
             serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()).because(error))?;
         match read.format > FORMAT {
-            true => Err(refuse(format!("format {} is not known here: use a newer version", read.format))),
+            true => Err(refuse(format!(
+                "format {} is not supported by this version: use a newer one",
+                read.format
+            ))),
             false => Ok(read),
         }
     }
@@ -126,11 +135,11 @@ impl Read {
     /// holds the same ones.
     fn check(&self, folder: &Path) -> Result<(), Refusal> {
         let made = |name: &str| made(&self.model, name).filter(|_| self.format >= FORMAT);
-        self.digests.check(folder, (Kind::Linear, self.format), made)
+        self.digests.check(folder, (ModelKind::Linear, self.format), made)
     }
 }
 
-/// The certificate in the model's own file; none where there is no such file.
+/// The certificate in the model's own file; none if the file does not exist.
 pub(crate) fn certificate(folder: &Path) -> Option<Option<Certificate>> {
     let read: Read = serde_json::from_slice(&fs::read(folder.join(MODEL_FILE)).ok()?).ok()?;
     Some(own(&read.model).cloned())
@@ -141,7 +150,7 @@ fn complete(folder: &Path) {
     let is_whole = [LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE].iter().all(|name| folder.join(name).is_file());
     let Some(read) = Read::of(folder).ok().filter(|read| read.format >= FORMAT) else { return };
     // While another process is at it, or where nothing can be written, it stays as it is: it can be read all the same.
-    let Ok(_claim) = Claim::take(folder) else { return };
+    let Ok(_run_lock) = RunLock::take(folder) else { return };
     sweep(folder);
     if is_whole || read.check(folder).is_err() {
         return;
@@ -155,7 +164,7 @@ fn complete(folder: &Path) {
 
 /// A model that was read back.
 pub(crate) struct Stored {
-    pub(crate) model: Model,
+    pub(crate) model: AnyModel,
     pub(crate) encoder: Encoder,
     pub(crate) task: Task,
 }
@@ -167,8 +176,8 @@ impl Stored {
         let (encoder, task) = (Encoder::new(&schema)?, Task::of(&schema)?);
         let model = model(folder, &read)?;
         let (features, classes) = match &model {
-            Model::Binary(fit) => (fit.weights.len(), 0),
-            Model::Multiclass(many) => {
+            AnyModel::Binary(fit) => (fit.weights.len(), 0),
+            AnyModel::Multiclass(many) => {
                 (many.models.first().map_or(0, |model| model.weights.len()), many.models.len())
             }
         };
@@ -176,10 +185,10 @@ impl Stored {
             Task::Classes { labels } => labels.len(),
             _ => 0,
         };
-        let predicts_numbers = matches!(&model, Model::Binary(fit) if !fit.loss.is_classification());
+        let predicts_numbers = matches!(&model, AnyModel::Binary(fit) if !fit.loss.is_classification());
         let fits_label = !matches!(task, Task::Number(_)) || predicts_numbers;
         if features != encoder.dimension() || classes != expected || !fits_label {
-            let remedy = format!("{SCHEMA_FILE} is not the schema of this model: train it again");
+            let remedy = format!("{SCHEMA_FILE} is not the schema of this model: train again");
             return Err(Refusal::new(Code::Broken, format!("{}: {remedy}", folder.display())));
         }
         read.check(folder)?;
@@ -188,7 +197,7 @@ impl Stored {
 }
 
 /// A model with the weights of their file.
-fn model(folder: &Path, read: &Read) -> Result<Model, Refusal> {
+fn model(folder: &Path, read: &Read) -> Result<AnyModel, Refusal> {
     let weights = folder.join(LINEAR_WEIGHTS_FILE);
     match fs::read(&weights) {
         Ok(bytes) => Ok(read.model.clone().with_tensors(&weights, &bytes)?),

@@ -1,14 +1,14 @@
-//! What the label makes of the problem.
+//! The learning task of a label.
 
 use super::request::LinearModel;
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_data::Schema;
-use reticent_data::schema::{Bounds, Target};
-use reticent_erm::Loss;
+use reticent_data::schema::{Bounds, LabelKind};
+use reticent_erm::MarginLoss;
 
 /// The radius of weights for which the squared loss is exact: predictions from -1 to 1 are well inside.
-const RIDGE: Loss = Loss::Squared { radius: 1.0 };
+const RIDGE: MarginLoss = MarginLoss::Squared { radius: 1.0 };
 
 /// What is predicted.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,24 +25,24 @@ impl Task {
     /// The task of a schema; its label is needed.
     pub(crate) fn of(schema: &Schema) -> Result<Self, Refusal> {
         let Some(label) = schema.label() else {
-            return Err(Refusal::missing("[label]", "the schema names none: say which column to predict")
+            return Err(Refusal::missing("[label]", "the schema has no label: add the column to predict")
                 .coded(Code::Schema));
         };
         Ok(match &label.target {
-            Target::Binary { positive } => Self::Binary { positive: positive.clone() },
-            Target::Classes { categories, .. } => Self::Classes { labels: categories.labels().to_vec() },
-            Target::Number(bounds) => Self::Number(*bounds),
+            LabelKind::Binary { positive } => Self::Binary { positive: positive.clone() },
+            LabelKind::Classes { categories, .. } => Self::Classes { labels: categories.labels().to_vec() },
+            LabelKind::Number(bounds) => Self::Number(*bounds),
         })
     }
 
     /// The loss of a model; of the usual one where none is named.
-    pub(crate) fn loss(&self, model: Option<LinearModel>) -> Result<Loss, Refusal> {
+    pub(crate) fn loss(&self, model: Option<LinearModel>) -> Result<MarginLoss, Refusal> {
         let refuse = |model: LinearModel, remedy: &str| Err(Refusal::conflict("model", model.name(), remedy));
         match (model, self) {
             (None | Some(LinearModel::Logistic), Self::Binary { .. } | Self::Classes { .. }) => {
-                Ok(Loss::Logistic)
+                Ok(MarginLoss::Logistic)
             }
-            (Some(LinearModel::Svm), Self::Binary { .. } | Self::Classes { .. }) => Ok(Loss::SVM),
+            (Some(LinearModel::Svm), Self::Binary { .. } | Self::Classes { .. }) => Ok(MarginLoss::SVM),
             (None | Some(LinearModel::Ridge), Self::Number(_))
             | (Some(LinearModel::Ridge), Self::Binary { .. }) => Ok(RIDGE),
             (Some(model), Self::Number(_)) => {
@@ -79,10 +79,10 @@ impl Task {
 }
 
 /// The model of a loss.
-pub(crate) fn model_of(loss: Loss) -> LinearModel {
+pub(crate) fn model_of(loss: MarginLoss) -> LinearModel {
     match loss {
-        Loss::Logistic => LinearModel::Logistic,
-        Loss::Huber { .. } => LinearModel::Svm,
-        Loss::Squared { .. } => LinearModel::Ridge,
+        MarginLoss::Logistic => LinearModel::Logistic,
+        MarginLoss::Huber { .. } => LinearModel::Svm,
+        MarginLoss::Squared { .. } => LinearModel::Ridge,
     }
 }

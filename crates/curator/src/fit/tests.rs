@@ -6,9 +6,9 @@ use super::{Fit, FitPlan};
 use crate::watch::Unwatched;
 use crate::{Planned, Request, Session};
 use reticent_core::{Epsilon, Neighboring};
-use reticent_erm::{Method, Model};
+use reticent_erm::{AnyModel, FitMethod};
 use reticent_noise::Releaser;
-use reticent_noise::query::{self, Terms};
+use reticent_noise::query::{self, QueryTerms};
 use reticent_testkit::replay::{Query, compare};
 use std::path::PathBuf;
 
@@ -57,9 +57,9 @@ impl Desk {
     }
 
     /// The minimiser of these rows, and the weight of the regularization. No noise, no privacy.
-    fn exact(&self, table: &[Row], request: &Fit) -> (Model, f64) {
+    fn exact(&self, table: &[Row], request: &Fit) -> (AnyModel, f64) {
         self.write(table);
-        let request = Fit { method: Some(Method::Exact), ..request.clone() };
+        let request = Fit { method: Some(FitMethod::Exact), ..request.clone() };
         let fitted = request.check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
         (fitted.weights, fitted.regularization)
     }
@@ -68,7 +68,7 @@ impl Desk {
 /// The noisy numbers of a fit besides its weights: how many rows it has, and the score of a given model on the held-out rows.
 struct Numbers<'a> {
     desk: &'a Desk,
-    model: Model,
+    model: AnyModel,
 }
 
 impl Numbers<'_> {
@@ -85,7 +85,7 @@ impl Query for Numbers<'_> {
     fn run(&self, table: &[Row], source: &mut impl Releaser) -> String {
         let (plan, epsilon) = (self.plan(table), Epsilon::new(1.0).unwrap());
         let (train, held_out) = encode(&plan, &Unwatched::new()).unwrap();
-        let counted = query::count(source, &Terms::pure(epsilon), train.rows() as u64).unwrap();
+        let counted = query::count(source, &QueryTerms::pure(epsilon), train.rows() as u64).unwrap();
         let tested = released(&plan, &self.model, &held_out.unwrap(), 100, epsilon, source).unwrap();
         format!("{} {:?}", counted.value, tested.score())
     }
@@ -124,8 +124,8 @@ fn one_row_moves_the_minimiser_by_the_declared_sensitivity_at_most() {
     let desk = Desk::new();
     let request = Fit { neighboring: Neighboring::ReplaceOne, regularization: Some(0.02), ..desk.request() };
     let weights = |table: &[Row]| match desk.exact(table, &request) {
-        (Model::Binary(fit), regularization) => (fit.weights, regularization),
-        (Model::Multiclass(_), _) => panic!("two classes"),
+        (AnyModel::Binary(fit), regularization) => (fit.weights, regularization),
+        (AnyModel::Multiclass(_), _) => panic!("two classes"),
     };
     let mut worst = 0.0f64;
     for row in ROWS {
@@ -144,4 +144,46 @@ fn one_row_moves_the_minimiser_by_the_declared_sensitivity_at_most() {
         }
     }
     assert!(worst > 0.1, "the rows only reach {worst}");
+}
+
+#[test]
+fn tables_in_memory_are_fitted_like_the_same_file() {
+    use super::FitTables;
+    use reticent_data::arrow_array::{ArrayRef, RecordBatch, StringArray};
+    use reticent_data::{MemoryTable, Schema};
+    use std::sync::Arc;
+    let desk = Desk::new();
+    let table: Vec<Row> =
+        (0..40).map(|row| (["0.5", "9", "-3", ""][row % 4], ["a", "b", "?"][row % 3])).collect();
+    let (expected, _) = desk.exact(&table, &desk.request());
+    let column = |cells: Vec<&str>| -> ArrayRef { Arc::new(StringArray::from(cells)) };
+    let batch = RecordBatch::try_from_iter([
+        ("x", column(table.iter().map(|row| row.0).collect())),
+        ("k", column(table.iter().map(|row| row.1).collect())),
+    ])
+    .unwrap();
+    let parts = vec![batch.slice(0, 13), batch.slice(13, 27)];
+    let train = Arc::new(MemoryTable::new("desk", batch.schema(), parts).unwrap());
+    let schema = Schema::parse(SCHEMA, "schema").unwrap();
+    let tables = || FitTables { train: train.clone(), test: None, schema: Some(schema.clone()) };
+    let out = desk.path("model");
+    let request = Fit {
+        data: None,
+        schema: None,
+        method: Some(FitMethod::Exact),
+        out: Some(out.clone()),
+        ..desk.request()
+    };
+    let fitted = request.check_tables(tables()).unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
+    assert_eq!(fitted.weights, expected);
+    // What is stored does not ask for the bundled records.
+    let stored = super::kept::read(&out).unwrap();
+    assert!(stored.data.unwrap().display().to_string().ends_with("memory:desk"));
+    for named in [desk.request(), Fit { data: None, ..desk.request() }] {
+        assert!(named.check_tables(tables()).is_err());
+    }
+    let same = FitTables { test: Some(train.clone()), ..tables() };
+    let private = Fit { out: None, method: None, epsilon: Some(1.0), ..request };
+    let refusal = private.check_tables(same).unwrap_err().to_string();
+    assert!(refusal.contains("private training data"), "{refusal}");
 }

@@ -4,10 +4,10 @@
 //! folder's own; the hashes are added up modulo 2^256, so that the order of the rows does not matter, and the sum is hashed with
 //! the number of units.
 //!
-//! Whoever has the key and the digest can try out whole tables: he learns whether a table that he can write down *is* the training data,
-//! hence, if he knows all rows but one, whether that one is who he thinks. That is what no certificate allows. So the file belongs
-//! to the private side: only its owner may read it, the certificate does not speak for it, and it is not to be given away with the
-//! model. Without it a model predicts and is evaluated; it is neither audited nor resumed. A digest without a key would tell the same to everyone who sees it,
+//! A reader with the key and the digest can test whole tables, and so learns whether a given table *is* the training data;
+//! if they know all rows but one, they can confirm a guess about that row. No certificate allows this. The file is therefore
+//! private: only its owner may read it, the certificate does not cover it, and it must not be shared with the
+//! model. Without it a model can predict and be evaluated, but not be audited or resumed. A digest without a key would reveal the same to everyone who sees it,
 //! wherever it was copied to, and two folders with the same digest would be seen to have the same data; a keyed one without its key is
 //! a random number.
 //!
@@ -18,7 +18,7 @@ use super::seal::{hex, is_bound};
 use super::writer::Writer;
 use crate::refusal::Refusal;
 use reticent_core::Code;
-use reticent_data::Design;
+use reticent_data::FeatureMatrix;
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Bits;
 use reticent_train::{Examples, Inputs, Targets};
@@ -38,7 +38,7 @@ const BLOCK: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content<'a> {
     /// Encoded rows, one a unit.
-    Rows(&'a Design),
+    Rows(&'a FeatureMatrix),
     /// Examples, and to which user each belongs where users are protected.
     Examples(&'a Examples, Option<&'a [u32]>),
 }
@@ -105,7 +105,7 @@ impl Key {
         hex(&self.mac(|hash| sum.write(b"all", hash)))
     }
 
-    /// The hash of every record, whoever it belongs to.
+    /// The hash of every record, regardless of its user.
     pub(crate) fn records(&self, content: Content<'_>) -> Vec<[u8; 32]> {
         match content {
             Content::Rows(design) => (0..design.rows()).map(|row| self.row(design, row)).collect(),
@@ -115,7 +115,7 @@ impl Key {
         }
     }
 
-    fn row(&self, design: &Design, row: usize) -> [u8; 32] {
+    fn row(&self, design: &FeatureMatrix, row: usize) -> [u8; 32] {
         let (columns, values) = design.row(row);
         self.mac(|hash| {
             hash.update(b"row");
@@ -190,7 +190,7 @@ pub(crate) fn is_same(one: Content<'_>, other: Content<'_>) -> Result<bool, Refu
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
     format: u32,
-    /// Says what the file is to whoever opens it.
+    /// Explains the file to a reader.
     note: String,
     key: String,
     training: String,
@@ -235,11 +235,13 @@ impl Fingerprint {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(refuse(format!("cannot be read: {error}")).coded(Code::Unreadable)),
         };
-        let broken =
-            || refuse("not a fingerprint of data: restore it from a copy, or train again".to_owned());
+        let broken = || refuse("not a data fingerprint: restore it from a backup, or train again".to_owned());
         let stored: Stored = serde_json::from_slice(&text).map_err(|_| broken())?;
         if stored.format != FORMAT {
-            return Err(refuse(format!("format {} is not known here: use a newer version", stored.format)));
+            return Err(refuse(format!(
+                "format {} is not supported by this version: use a newer one",
+                stored.format
+            )));
         }
         let key = Key::of(unhex(&stored.key).ok_or_else(broken)?);
         Ok(Some(Self { key, training: stored.training, held_out: stored.held_out }))
@@ -269,7 +271,7 @@ impl Fingerprint {
         match Self::read(folder)? {
             Some(known) if !known.is_of(training, held_out) => {
                 let text = format!(
-                    "{name}: not the data that the model in {} was trained on: give those, or train again",
+                    "{name}: not the training data of the model in {}: give the original data, or train again",
                     folder.display()
                 );
                 Err(Refusal::new(Code::Changed, text))
@@ -334,7 +336,8 @@ mod tests {
 
     #[test]
     fn rows_are_told_apart() {
-        let design = |values: &[f64], labels: &[f64]| Design::dense(2, values, labels.to_vec(), 1.0).unwrap();
+        let design =
+            |values: &[f64], labels: &[f64]| FeatureMatrix::dense(2, values, labels.to_vec(), 1.0).unwrap();
         let one = design(&[0.1, 0.2, 0.3, 0.4], &[1.0, -1.0]);
         let turned = design(&[0.3, 0.4, 0.1, 0.2], &[-1.0, 1.0]);
         let other = design(&[0.3, 0.4, 0.1, 0.2], &[1.0, -1.0]);

@@ -1,10 +1,10 @@
-//! The files of a model's or a run's folder, and what a folder is by them.
+//! The files of a model's or run's folder, and the state of a folder by its files.
 
 pub use crate::file::MODEL_FILE;
 use crate::refusal::Refusal;
 use reticent_core::Code;
-use reticent_data::temporary_of;
-use reticent_train::Claim;
+use reticent_files::temporary_of;
+use reticent_train::RunLock;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf, absolute};
 
 pub use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE};
 
-/// What is guaranteed for everything in the folder but [`FINGERPRINT_FILE`].
+/// The certificate of everything in the folder except [`FINGERPRINT_FILE`].
 pub const CERTIFICATE_FILE: &str = "certificate.json";
 /// The weights of a linear model.
 pub const LINEAR_WEIGHTS_FILE: &str = "weights.safetensors";
@@ -21,7 +21,7 @@ pub const LINEAR_WEIGHTS_FILE: &str = "weights.safetensors";
 pub const NETWORK_WEIGHTS_FILE: &str = "model.safetensors";
 /// The layers of a network.
 pub const DESCRIPTION_FILE: &str = "model.toml";
-/// What is public of the table.
+/// The public schema of the table.
 pub const SCHEMA_FILE: &str = "schema.toml";
 /// The tokens of a network that reads texts.
 pub const VOCABULARY_FILE: &str = "vocabulary.txt";
@@ -29,10 +29,10 @@ pub const VOCABULARY_FILE: &str = "vocabulary.txt";
 pub const FIT_FILE: &str = "run.json";
 /// The request behind a network.
 pub const RUN_FILE: &str = "run.toml";
-/// How a network's training went.
+/// The metrics of a network's training.
 pub const METRICS_FILE: &str = "metrics.jsonl";
-/// A keyed digest of the training data, with its key: private, whatever the certificate says, and to be removed from a folder that is
-/// given away.
+/// A keyed digest of the training data, with its key: private, not covered by the certificate, and to be removed from a folder that is
+/// shared.
 pub const FINGERPRINT_FILE: &str = "fingerprint.json";
 
 /// The files whose digests a report states, in its order.
@@ -47,7 +47,7 @@ pub(crate) const OF_MODEL: &[&str] = &[
     FIT_FILE,
 ];
 
-/// What may be there before anything is drawn.
+/// The files that may exist before anything is drawn.
 const OF_BEGINNING: &[&str] =
     &[LOCK_FILE, LEDGER_FILE, SCHEMA_FILE, VOCABULARY_FILE, DESCRIPTION_FILE, FIT_FILE, FINGERPRINT_FILE];
 
@@ -72,10 +72,10 @@ pub(crate) const ALL: &[&str] = &[
 /// The kinds of models that a folder can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// One set of weights a class.
+pub enum ModelKind {
+    /// A linear model.
     Linear,
-    /// Layers.
+    /// A network.
     Network,
 }
 
@@ -123,8 +123,8 @@ fn has_run(folder: &Path) -> bool {
 }
 
 /// Takes away what an earlier beginning left.
-pub(crate) fn clear_beginning(claim: &Claim) -> Result<(), Refusal> {
-    let folder = claim.folder();
+pub(crate) fn clear_beginning(run_lock: &RunLock) -> Result<(), Refusal> {
+    let folder = run_lock.folder();
     for name in OF_BEGINNING.iter().filter(|name| ![LOCK_FILE, LEDGER_FILE].contains(name)) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
@@ -141,34 +141,35 @@ pub(crate) fn clear_beginning(claim: &Claim) -> Result<(), Refusal> {
 
 /// Takes away what killed writers left under temporary names.
 pub(crate) fn sweep(folder: &Path) {
-    ALL.iter().for_each(|name| reticent_data::sweep(&folder.join(name)));
+    ALL.iter().for_each(|name| reticent_files::sweep(&folder.join(name)));
 }
 
 /// Refuses a place where nothing of this kind can begin.
-pub(crate) fn check_new(folder: &Path, kind: Kind) -> Result<(), Refusal> {
+pub(crate) fn check_new(folder: &Path, kind: ModelKind) -> Result<(), Refusal> {
     let refuse = |code: Code, remedy: &str| Err(Refusal::value("out", folder.display(), remedy).coded(code));
     let has = |name: &str| folder.join(name).is_file();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
         Ok(false) => Ok(()),
         Ok(true) if is_beginning(folder) => Ok(()),
         Ok(true) => match kind {
-            Kind::Linear if has(MODEL_FILE) => refuse(
+            ModelKind::Linear if has(MODEL_FILE) => refuse(
                 Code::Taken,
-                "it holds a model, whose certificate and audits would be lost: give a new folder",
+                "the folder contains a model, whose certificate and audits would be lost: give a new folder",
             ),
             _ if has_run(folder) && !has(RUN_FILE) => refuse(
                 Code::Taken,
-                "it holds a run without its run.toml: restore the file from a copy and go on with ⟦resume⟧, or give a new folder",
+                "the folder contains a run without its run.toml: restore the file from a backup and continue with ⟦resume⟧, or give a new folder",
             ),
-            Kind::Linear => refuse(Code::Taken, "the folder holds something else: give a new one"),
-            Kind::Network if has(RUN_FILE) && !has(LEDGER_FILE) => refuse(
+            ModelKind::Linear => refuse(Code::Taken, "the folder contains other files: give a new one"),
+            ModelKind::Network if has(RUN_FILE) && !has(LEDGER_FILE) => refuse(
                 Code::Taken,
-                "it holds a run without its ledger.json, which cannot go on: remove the folder, or give a new one",
+                "the folder contains a run without its ledger.json, which cannot be resumed: remove the folder, or give a new one",
             ),
-            Kind::Network if has(RUN_FILE) => {
-                refuse(Code::Taken, "it holds a run: go on with it by ⟦resume⟧, or give a new folder")
-            }
-            Kind::Network => refuse(Code::Taken, "the folder is not empty: give a new one"),
+            ModelKind::Network if has(RUN_FILE) => refuse(
+                Code::Taken,
+                "the folder contains a run: continue it with ⟦resume⟧, or give a new folder",
+            ),
+            ModelKind::Network => refuse(Code::Taken, "the folder is not empty: give a new one"),
         },
         Err(_) if folder.exists() => refuse(Code::Taken, "not a folder: give a new one"),
         Err(_) => can_be_made(folder),
@@ -181,7 +182,7 @@ fn can_be_made(folder: &Path) -> Result<(), Refusal> {
     let made = fs::create_dir_all(folder);
     remove_empty(&missing);
     made.map_err(|error| {
-        let remedy = format!("cannot be made: {error}");
+        let remedy = format!("cannot be created: {error}");
         Refusal::value("out", folder.display(), remedy).coded(Code::Unwritable)
     })
 }

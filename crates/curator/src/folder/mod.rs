@@ -11,14 +11,14 @@
 //!
 //! # The order of writing
 //! The lock, then the ledger's first entry, then what is public of the request (schema, description, the request of a linear
-//! model) and the private fingerprint of the data. Whoever is killed up to here leaves a *beginning*: nothing was drawn, and the next
+//! model) and the private fingerprint of the data. A process that is killed up to here leaves a *beginning*: nothing was drawn, and the next
 //! training replaces it. Then the first draw. A network's `run.toml` is the first file that holds something drawn (the noisy number
-//! of rows), and a run that has it goes on with `resume`. A linear model's `model.json` holds all that was drawn (weights, certificate),
+//! of rows), and a run that has it can be continued with `resume`. A linear model's `model.json` holds all that was drawn (weights, certificate),
 //! and is whole or not there; its other files are made from it.
 //!
 //! # What belongs together
 //! `model.json` holds the SHA-256 of the certificate, the weights, what gives them their meaning, and the request that an audit
-//! repeats. Whoever reads a model compares them ([`verify`](crate::stored::verify)). Models of format 1 have none, and are read
+//! repeats. Every reader of a model compares them ([`verify`](crate::stored::verify)). Models of format 1 have none, and are read
 //! without.
 
 mod fingerprint;
@@ -26,7 +26,7 @@ pub mod layout;
 mod seal;
 mod writer;
 
-pub use layout::{CERTIFICATE_FILE, FINGERPRINT_FILE, Kind, is_network};
+pub use layout::{CERTIFICATE_FILE, FINGERPRINT_FILE, ModelKind, is_network};
 pub use seal::digests;
 
 pub(crate) use fingerprint::{Content, Fingerprint, Key, is_same, store as store_fingerprint};

@@ -1,10 +1,10 @@
 //! Digests that bind a model's files together.
 //!
 //! A model of format 2 names all files of its kind, so leaving one out of the list does not set it free. They find accidents and
-//! edits by hand; whoever computes new digests can write any folder.
+//! edits by hand; they do not protect against someone who computes new digests.
 
 use super::layout::{
-    CERTIFICATE_FILE, DESCRIPTION_FILE, FIT_FILE, Kind, LEDGER_FILE, LINEAR_WEIGHTS_FILE, MODEL_FILE,
+    CERTIFICATE_FILE, DESCRIPTION_FILE, FIT_FILE, LEDGER_FILE, LINEAR_WEIGHTS_FILE, MODEL_FILE, ModelKind,
     NETWORK_WEIGHTS_FILE, OF_MODEL, RUN_FILE, SCHEMA_FILE, VOCABULARY_FILE,
 };
 use crate::refusal::Refusal;
@@ -41,7 +41,7 @@ impl Seal {
     pub(crate) fn check(
         &self,
         folder: &Path,
-        (kind, format): (Kind, u32),
+        (kind, format): (ModelKind, u32),
         made: impl Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<(), Refusal> {
         self.check_names(folder, kind, format)?;
@@ -60,12 +60,12 @@ impl Seal {
             if digest(&bytes) != *known {
                 let why = match name.as_str() {
                     LINEAR_WEIGHTS_FILE | NETWORK_WEIGHTS_FILE => {
-                        "the weights are not those that the certificate speaks for"
+                        "not the weights that the certificate covers"
                     }
-                    CERTIFICATE_FILE => "not the certificate that was written for these weights",
+                    CERTIFICATE_FILE => "not the certificate of these weights",
                     _ => "changed since the model was stored",
                 };
-                let text = format!("{}: {why}: restore it from a copy, or train again", path.display());
+                let text = format!("{}: {why}: restore it from a backup, or train again", path.display());
                 return Err(Refusal::new(Code::Broken, text));
             }
         }
@@ -73,15 +73,15 @@ impl Seal {
     }
 
     /// Refuses digests that leave out a file, or name one that no model has.
-    fn check_names(&self, folder: &Path, kind: Kind, format: u32) -> Result<(), Refusal> {
+    fn check_names(&self, folder: &Path, kind: ModelKind, format: u32) -> Result<(), Refusal> {
         let path = folder.join(MODEL_FILE);
         let refuse = |why: String| {
-            let text = format!("{}: {why}: restore it from a copy, or train again", path.display());
+            let text = format!("{}: {why}: restore it from a backup, or train again", path.display());
             Err(Refusal::new(Code::Broken, text))
         };
         let (always, if_there): (&[&str], &[&str]) = match kind {
-            Kind::Linear => (&[LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE, SCHEMA_FILE, FIT_FILE], &[]),
-            Kind::Network => (
+            ModelKind::Linear => (&[LINEAR_WEIGHTS_FILE, CERTIFICATE_FILE, SCHEMA_FILE, FIT_FILE], &[]),
+            ModelKind::Network => (
                 &[NETWORK_WEIGHTS_FILE, CERTIFICATE_FILE, DESCRIPTION_FILE, RUN_FILE],
                 &[SCHEMA_FILE, VOCABULARY_FILE],
             ),
@@ -92,9 +92,7 @@ impl Seal {
         }
         if format < BOUND {
             return match format_of(&folder.join(LEDGER_FILE)) {
-                Some(BOUND..) => {
-                    refuse(format!("format {format} is not the one that its {LEDGER_FILE} goes with"))
-                }
+                Some(BOUND..) => refuse(format!("format {format} does not match its {LEDGER_FILE}")),
                 _ => Ok(()),
             };
         }

@@ -1,10 +1,10 @@
 //! Writing into a folder: one process at a time, and nothing stays of what was refused.
 
-use super::layout::{Kind, check_new, clear_beginning, is_beginning, missing, remove_empty, sweep};
+use super::layout::{ModelKind, check_new, clear_beginning, is_beginning, missing, remove_empty, sweep};
 use crate::refusal::Refusal;
 use reticent_core::Code;
-use reticent_data::{sync_folder, write_atomic, write_private};
-use reticent_train::Claim;
+use reticent_files::{sync_folder, write_atomic, write_private};
+use reticent_train::RunLock;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Writer {
     folder: PathBuf,
     /// Gone when a trainer has taken it over.
-    claim: Option<Claim>,
+    run_lock: Option<RunLock>,
     /// The folders that were made here, the innermost first.
     made: Vec<PathBuf>,
     is_kept: bool,
@@ -24,37 +24,37 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Locks the place of something new.
-    pub(crate) fn of_new(folder: &Path, kind: Kind) -> Result<Self, Refusal> {
+    pub(crate) fn of_new(folder: &Path, kind: ModelKind) -> Result<Self, Refusal> {
         check_new(folder, kind)?;
         let made = missing(folder);
-        let claim = Claim::take(folder).inspect_err(|_| remove_empty(&made))?;
+        let run_lock = RunLock::take(folder).inspect_err(|_| remove_empty(&made))?;
         // Nobody else writes from here on: what another process has made since the first look is refused as well.
         if !is_beginning(folder) {
             let refusal = check_new(folder, kind).err();
-            if !claim.has_ledger() {
-                claim.abandon();
+            if !run_lock.has_ledger() {
+                run_lock.abandon();
                 remove_empty(&made);
             }
             let taken = || Refusal::value("out", folder.display(), "the folder is not empty: give a new one");
             return Err(refusal.unwrap_or_else(|| taken().coded(Code::Taken)));
         }
         let folder = folder.to_owned();
-        Ok(Self { folder, claim: Some(claim), made, is_kept: false })
+        Ok(Self { folder, run_lock: Some(run_lock), made, is_kept: false })
     }
 
-    /// Locks the folder of a run that goes on.
+    /// Locks the folder of a resumed run.
     pub(crate) fn of_run(folder: &Path) -> Result<Self, Refusal> {
-        let claim = Claim::take(folder)?;
+        let run_lock = RunLock::take(folder)?;
         sweep(folder);
         let folder = folder.to_owned();
-        Ok(Self { folder, claim: Some(claim), made: Vec::new(), is_kept: true })
+        Ok(Self { folder, run_lock: Some(run_lock), made: Vec::new(), is_kept: true })
     }
 
     /// Writes the first entry of the ledger, in the place of what an earlier beginning left.
     pub(crate) fn begin(&mut self, request: Value) -> Result<(), Refusal> {
-        if let Some(claim) = &mut self.claim {
-            clear_beginning(claim)?;
-            claim.begin(request)?;
+        if let Some(run_lock) = &mut self.run_lock {
+            clear_beginning(run_lock)?;
+            run_lock.begin(request)?;
         }
         // A new folder is a name in the one above it.
         for made in &self.made {
@@ -63,20 +63,20 @@ impl Writer {
         Ok(())
     }
 
-    /// What was asked for when the run began; none where the ledger does not say.
+    /// The request that started the run; none if the ledger does not state it.
     pub(crate) fn request(&self) -> Option<&Value> {
-        self.claim.as_ref().and_then(Claim::request)
+        self.run_lock.as_ref().and_then(RunLock::request)
     }
 
     /// Whether the ledger holds the terms of a run.
     pub(crate) fn has_run(&self) -> bool {
-        self.claim.as_ref().is_some_and(Claim::has_run)
+        self.run_lock.as_ref().is_some_and(RunLock::has_run)
     }
 
     /// Adds to the request in the ledger what was drawn before the terms of the run were known; written with those.
     pub(crate) fn add(&mut self, key: &str, value: Value) {
-        if let Some(claim) = &mut self.claim {
-            claim.add(key, value);
+        if let Some(run_lock) = &mut self.run_lock {
+            run_lock.add(key, value);
         }
     }
 
@@ -107,9 +107,9 @@ impl Writer {
     }
 
     /// The lock with the ledger, for a trainer. Files may be written for as long as it lives.
-    pub(crate) fn hand_over(&mut self) -> Result<Claim, Refusal> {
+    pub(crate) fn hand_over(&mut self) -> Result<RunLock, Refusal> {
         self.is_kept = true;
-        self.claim.take().ok_or_else(|| Refusal::internal("the folder's lock was handed over before"))
+        self.run_lock.take().ok_or_else(|| Refusal::internal("the folder's lock was handed over before"))
     }
 }
 
@@ -120,12 +120,15 @@ fn above(path: &Path) -> &Path {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        let Some(claim) = self.claim.take().filter(|claim| !self.is_kept && !claim.has_run()) else { return };
+        let Some(run_lock) = self.run_lock.take().filter(|run_lock| !self.is_kept && !run_lock.has_run())
+        else {
+            return;
+        };
         // What cannot be taken away is a beginning, and is replaced by the next one.
-        if clear_beginning(&claim).is_err() {
+        if clear_beginning(&run_lock).is_err() {
             return;
         }
-        claim.abandon();
+        run_lock.abandon();
         remove_empty(&self.made);
     }
 }
@@ -149,18 +152,19 @@ mod tests {
     fn what_is_not_kept_leaves_nothing_behind() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("model");
-        let mut writer = Writer::of_new(&folder, Kind::Linear).unwrap();
+        let mut writer = Writer::of_new(&folder, ModelKind::Linear).unwrap();
         assert_eq!(names(&folder), [LOCK_FILE]);
         writer.begin(json!({"epsilon": 1})).unwrap();
         assert_eq!(names(&folder), [LEDGER_FILE, LOCK_FILE]);
         writer.write(SCHEMA_FILE, b"x").unwrap();
         assert!(
-            Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.to_string().contains("another process"))
+            Writer::of_new(&folder, ModelKind::Linear)
+                .is_err_and(|e| e.to_string().contains("another process"))
         );
         drop(writer);
         assert!(!folder.exists());
         fs::create_dir(&folder).unwrap();
-        drop(Writer::of_new(&folder, Kind::Network).unwrap());
+        drop(Writer::of_new(&folder, ModelKind::Network).unwrap());
         assert!(folder.exists() && names(&folder).is_empty());
     }
 
@@ -168,7 +172,7 @@ mod tests {
     fn a_beginning_is_replaced_and_a_model_is_not() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("model");
-        let mut writer = Writer::of_new(&folder, Kind::Linear).unwrap();
+        let mut writer = Writer::of_new(&folder, ModelKind::Linear).unwrap();
         writer.begin(json!({"epsilon": 1})).unwrap();
         writer.write(SCHEMA_FILE, b"old").unwrap();
         writer.write(FIT_FILE, b"old").unwrap();
@@ -177,7 +181,7 @@ mod tests {
         drop(writer);
         fs::write(folder.join(".fingerprint.json.4711-0.tmp"), "half").unwrap();
         assert_eq!(names(&folder).len(), 5);
-        let mut writer = Writer::of_new(&folder, Kind::Network).unwrap();
+        let mut writer = Writer::of_new(&folder, ModelKind::Network).unwrap();
         writer.begin(json!({"epsilon": 2})).unwrap();
         assert_eq!(names(&folder), [LEDGER_FILE, LOCK_FILE]);
         assert_eq!(writer.request(), Some(&json!({"epsilon": 2})));
@@ -185,7 +189,7 @@ mod tests {
         writer.write(MODEL_FILE, b"{}").unwrap();
         drop(writer);
         let before = names(&folder);
-        for kind in [Kind::Linear, Kind::Network] {
+        for kind in [ModelKind::Linear, ModelKind::Network] {
             let refusal = Writer::of_new(&folder, kind).err().unwrap();
             assert_eq!(refusal.code(), Code::Taken, "{refusal}");
         }
@@ -201,7 +205,7 @@ mod tests {
         let ledger = place.path().join(LEDGER_FILE);
         for text in [r#"{"format":2,"request":{},"run":{},"counted":3}"#, "not a ledger"] {
             fs::write(&ledger, text).unwrap();
-            for kind in [Kind::Linear, Kind::Network] {
+            for kind in [ModelKind::Linear, ModelKind::Network] {
                 let refusal = Writer::of_new(place.path(), kind).err().unwrap();
                 assert!(refusal.to_string().contains("without its run.toml"), "{refusal}");
             }
@@ -209,7 +213,7 @@ mod tests {
             assert_eq!(fs::read_to_string(&ledger).unwrap(), text);
         }
         fs::write(&ledger, r#"{"format":2,"request":{},"counted":0}"#).unwrap();
-        drop(Writer::of_new(place.path(), Kind::Network).unwrap());
+        drop(Writer::of_new(place.path(), ModelKind::Network).unwrap());
         assert!(names(place.path()).is_empty());
     }
 
@@ -217,13 +221,13 @@ mod tests {
     fn folders_that_were_made_in_vain_go_again() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("one/two/three");
-        check_new(&folder, Kind::Network).unwrap();
+        check_new(&folder, ModelKind::Network).unwrap();
         assert!(names(place.path()).is_empty());
-        drop(Writer::of_new(&folder, Kind::Network).unwrap());
+        drop(Writer::of_new(&folder, ModelKind::Network).unwrap());
         assert!(names(place.path()).is_empty());
         // What was there before stays.
         fs::create_dir(place.path().join("one")).unwrap();
-        let mut writer = Writer::of_new(&folder, Kind::Network).unwrap();
+        let mut writer = Writer::of_new(&folder, ModelKind::Network).unwrap();
         writer.begin(json!({})).unwrap();
         drop(writer);
         assert_eq!(names(place.path()), ["one"]);
@@ -237,12 +241,12 @@ mod tests {
             let folder = place.path().join(name);
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join(name), "mine").unwrap();
-            assert!(Writer::of_new(&folder, Kind::Linear).is_err_and(|e| e.code() == Code::Taken));
+            assert!(Writer::of_new(&folder, ModelKind::Linear).is_err_and(|e| e.code() == Code::Taken));
             assert_eq!(names(&folder), [name]);
             // Not even beside a lock.
             if name != SCHEMA_FILE {
                 fs::write(folder.join(LOCK_FILE), "").unwrap();
-                assert!(Writer::of_new(&folder, Kind::Linear).is_err());
+                assert!(Writer::of_new(&folder, ModelKind::Linear).is_err());
                 assert_eq!(names(&folder).len(), 2);
             }
         }

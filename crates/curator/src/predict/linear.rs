@@ -4,8 +4,9 @@ use super::{Predicted, Said};
 use crate::fit::{Stored, Task, unlabelled};
 use crate::refusal::Refusal;
 use crate::watch::{Watch, reading};
-use reticent_data::{Design, Encoder, TableFile};
-use reticent_erm::{Model, predicted_classes};
+use reticent_data::{Encoder, FeatureMatrix, Table};
+use reticent_erm::{AnyModel, predicted_classes};
+use std::sync::Arc;
 
 /// Rows that are encoded at once.
 const CHUNK: usize = 1 << 16;
@@ -14,11 +15,11 @@ const CHUNK: usize = 1 << 16;
 pub(super) struct LinearPlan {
     stored: Stored,
     encoder: Encoder,
-    table: TableFile,
+    table: Arc<dyn Table>,
 }
 
 impl LinearPlan {
-    pub(super) fn new(stored: Stored, table: TableFile) -> Result<Self, Refusal> {
+    pub(super) fn new(stored: Stored, table: Arc<dyn Table>) -> Result<Self, Refusal> {
         let encoder = stored.encoder.clone().without_label();
         encoder.check(&table)?;
         Ok(Self { stored, encoder, table })
@@ -35,10 +36,10 @@ impl LinearPlan {
     }
 }
 
-fn of(stored: &Stored, design: &Design) -> Result<Vec<Said>, Refusal> {
+fn of(stored: &Stored, design: &FeatureMatrix) -> Result<Vec<Said>, Refusal> {
     let blank = vec![-1.0; design.rows()];
     let rows = unlabelled(design, &blank)?;
-    if let (Task::Number(bounds), Model::Binary(fit)) = (&stored.task, &stored.model) {
+    if let (Task::Number(bounds), AnyModel::Binary(fit)) = (&stored.task, &stored.model) {
         let value = |margin: f64| bounds.at(0.5 * (margin.clamp(-1.0, 1.0) + 1.0)).to_string();
         let margins = fit.margins(&rows)?.into_iter();
         return Ok(margins.map(|margin| Said { prediction: value(margin), probability: None }).collect());
@@ -46,16 +47,16 @@ fn of(stored: &Stored, design: &Design) -> Result<Vec<Said>, Refusal> {
     let names = stored.task.classes();
     let classes = predicted_classes(&stored.model, &rows)?;
     let margins = match &stored.model {
-        Model::Binary(fit) => fit.margins(&rows)?,
-        Model::Multiclass(_) => Vec::new(),
+        AnyModel::Binary(fit) => fit.margins(&rows)?,
+        AnyModel::Multiclass(_) => Vec::new(),
     };
     Ok(classes
         .into_iter()
         .enumerate()
         .map(|(row, class)| {
             let probability = match &stored.model {
-                Model::Binary(fit) => margins.get(row).and_then(|margin| fit.loss.probability(*margin)),
-                Model::Multiclass(_) => None,
+                AnyModel::Binary(fit) => margins.get(row).and_then(|margin| fit.loss.probability(*margin)),
+                AnyModel::Multiclass(_) => None,
             };
             Said { prediction: names.get(class as usize).cloned().unwrap_or_default(), probability }
         })

@@ -22,10 +22,11 @@ use crate::file::check_no_model;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::{Stored, is_proven};
-use crate::train::{Part, Source, part_source};
+use crate::train::{Source, SourcePart, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
-use reticent_data::{TableFile, check_regular, write_csv_atomic};
+use reticent_data::{open_table, write_csv_atomic};
+use reticent_files::check_regular;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::PathBuf;
@@ -45,20 +46,20 @@ pub struct Predict {
     pub data: PathBuf,
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
-    pub part: Option<Part>,
+    pub part: Option<SourcePart>,
     /// The `.csv` file to write the predictions to.
     #[serde(default)]
     pub out: Option<PathBuf>,
 }
 
 impl Predict {
-    /// What the model says of all of the data.
+    /// Predictions for all of the data.
     pub fn new(model: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
         Self { model: model.into(), data: data.into(), part: None, out: None }
     }
 }
 
-/// What a model said, row by row. Its JSON leaves out what was written to a file.
+/// The predictions, row by row. Their JSON leaves out what was written to a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicted {
     /// The file that they were written to.
@@ -70,7 +71,7 @@ pub struct Predicted {
     pub probabilities: Option<Vec<f64>>,
     /// How many there are.
     pub rows: usize,
-    /// What a reader should know.
+    /// Caveats.
     pub warnings: Vec<String>,
 }
 
@@ -92,7 +93,7 @@ impl Serialize for Predicted {
     }
 }
 
-/// What a model says of one row.
+/// The prediction of one row.
 struct Said {
     prediction: String,
     probability: Option<f64>,
@@ -130,7 +131,7 @@ impl Predicted {
     }
 }
 
-/// A stored model with the data that it is asked about, which are not read yet.
+/// A stored model with the data to predict, which are not read yet.
 pub struct PredictPlan {
     /// The model's folder.
     model: PathBuf,
@@ -153,9 +154,9 @@ impl Request for Predict {
         }
         let kind = match Stored::read(&self.model)? {
             Stored::Linear(stored) => {
-                Kind::Linear(Box::new(LinearPlan::new(stored, TableFile::open(&self.data)?)?))
+                Kind::Linear(Box::new(LinearPlan::new(*stored, open_table(&self.data)?)?))
             }
-            Stored::Network(stored) => Kind::Network(Box::new(stored), part_source(&self.data, self.part)?),
+            Stored::Network(stored) => Kind::Network(stored, part_source(&self.data, self.part)?),
         };
         Ok(PredictPlan { model: self.model.clone(), kind, out: self.out.clone() })
     }
@@ -165,7 +166,7 @@ impl Planned for PredictPlan {
     type Outcome = Predicted;
 
     fn run(self, session: &mut Session) -> Result<Predicted, Refusal> {
-        if let Err(refusal) = session.unprotected("what a model without a certificate predicts")
+        if let Err(refusal) = session.unprotected("predictions of a model without a certificate")
             && !is_proven(&self.model)
         {
             return Err(refusal);

@@ -4,14 +4,14 @@ use super::{Predicted, Said};
 use crate::refusal::Refusal;
 use crate::train::{Source, Stored};
 use crate::watch::Watch;
-use reticent_data::schema::Target;
+use reticent_data::schema::LabelKind;
 
 pub(super) fn predict(mut stored: Stored, source: &Source, watch: &dyn Watch) -> Result<Predicted, Refusal> {
     let (scores, _) = stored.scores(source, false, watch)?;
     let names = &stored.reader.classes;
-    let is_binary = matches!(stored.reader.target(), Some(Target::Binary { .. }));
+    let is_binary = matches!(stored.reader.target(), Some(LabelKind::Binary { .. }));
     let said: Vec<Said> = match stored.reader.target() {
-        Some(Target::Number(bounds)) => scores
+        Some(LabelKind::Number(bounds)) => scores
             .iter()
             .map(|score| {
                 let value = bounds.at(0.5 * (f64::from(*score).clamp(-1.0, 1.0) + 1.0));
@@ -50,12 +50,14 @@ pub(crate) fn likeliest(scores: &[f32]) -> Option<(usize, f64)> {
     Some((best.0, if rest > 0.0 { 1.0 / rest } else { 0.0 }))
 }
 
-/// Says for how many rows a network's scores are not finite numbers.
+/// Warns about rows for which a network's scores are not finite.
 pub(crate) fn unusable(scores: &[f32], width: usize, what: &str) -> Option<String> {
     let rows =
         scores.chunks_exact(width.max(1)).filter(|scores| scores.iter().any(|score| !score.is_finite()));
     let count = rows.count();
     (count > 0).then(|| {
-        format!("the network's scores are not finite numbers for {count} rows, {what}: its training may have diverged")
+        format!(
+            "the network's scores are not finite for {count} rows, {what}: its training may have diverged"
+        )
     })
 }

@@ -8,6 +8,7 @@ use reticent_core::{Coded, InvalidValue, LedgerError};
 use reticent_data::DataError;
 use reticent_data::toml::TomlError;
 use reticent_erm::ErmError;
+use reticent_files::FileError;
 use reticent_noise::NoiseError;
 use reticent_train::TrainError;
 
@@ -30,6 +31,12 @@ impl From<DataError> for Refusal {
             _ => None,
         };
         Self::new(error.code(), format!("{error}{more}")).at(place).because(error)
+    }
+}
+
+impl From<FileError> for Refusal {
+    fn from(error: FileError) -> Self {
+        as_it_is(error)
     }
 }
 
@@ -118,7 +125,7 @@ impl From<TrainError> for Refusal {
                     .replace('_', "-");
                 let what = if what == "steps" { "number of steps".to_owned() } else { what };
                 let text = format!(
-                    "the run was begun with another {what}: {was} then, {is} now: leave out what changes it, or begin a new run"
+                    "the run was started with a different {what}: {was} then, {is} now: undo the change, or start a new run"
                 );
                 Self::about(error.code(), "resume", text).because(error)
             }

@@ -1,21 +1,21 @@
 //! Why a request is refused.
 //!
-//! A refusal has a code, says which field of the request it is about and what to do, and keeps the error of the library behind it. In its
+//! A refusal has a code, names the field of the request and the remedy, and keeps the underlying library error. In its
 //! texts a field is named between `⟦` and `⟧` (`⟦dataset_size⟧`): the command shows it as its flag, a library as its name.
 
 mod from;
 
 use reticent_core::{Code, Coded};
 use reticent_data::DataError;
-use reticent_data::toml::{Place, locate};
+use reticent_data::toml::{Span, locate};
 use reticent_noise::NoiseError;
 use std::error::Error;
 use std::fmt;
 
-/// What a refusal is about.
+/// The subject of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// What the message itself says.
+    /// The message names its subject itself.
     Message,
     /// The value of a field of the request, as text.
     Value {
@@ -26,9 +26,9 @@ pub enum Subject {
     },
     /// A field of the request, whatever its value.
     Field(String),
-    /// A field of the request that is needed.
+    /// A required field of the request.
     Missing(String),
-    /// The value of something that is no field of the request, such as a parameter of a mechanism.
+    /// The value of something that is not a field of the request, such as a parameter of a mechanism.
     Quantity {
         /// Its name.
         name: String,
@@ -42,16 +42,16 @@ pub enum Subject {
 pub struct Refusal {
     code: Code,
     subject: Subject,
-    /// What it was met in, outermost first, each followed by a colon.
+    /// The contexts, outermost first, each followed by a colon.
     within: Box<str>,
     message: Box<str>,
-    place: Option<Box<Place>>,
+    place: Option<Box<Span>>,
     source: Option<Box<dyn Error + Send + Sync>>,
     exact: bool,
 }
 
 impl Refusal {
-    /// A message that says itself what it is about.
+    /// A message that names its subject itself.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let (subject, within) = (Subject::Message, Box::default());
         Self {
@@ -71,17 +71,17 @@ impl Refusal {
         Self { subject, ..Self::new(Code::Range, remedy) }
     }
 
-    /// A field that does not go with the others.
+    /// A field that conflicts with others.
     pub fn conflict(field: &str, value: impl ToString, remedy: impl Into<String>) -> Self {
         Self::value(field, value, remedy).coded(Code::Conflict)
     }
 
-    /// None of the names that can be chosen.
+    /// An unknown name.
     pub fn unknown(field: &str, value: impl ToString, remedy: impl Into<String>) -> Self {
         Self::value(field, value, remedy).coded(Code::UnknownName)
     }
 
-    /// A field that is needed.
+    /// A required field is missing.
     pub fn missing(field: &str, remedy: impl Into<String>) -> Self {
         Self { subject: Subject::Missing(field.to_owned()), ..Self::new(Code::Missing, remedy) }
     }
@@ -92,11 +92,11 @@ impl Refusal {
     }
 
     /// An error of the table, met on behalf of a field.
-    pub fn data(field: &str) -> impl Fn(DataError) -> Self {
-        move |error| match error {
+    pub fn data<E: Into<DataError>>(field: &str) -> impl Fn(E) -> Self {
+        move |error| match error.into() {
             // It names its file.
-            DataError::Schema(_) => error.into(),
-            _ => Self::about(error.code(), field, error.to_string()).because(error),
+            error @ DataError::Schema(_) => error.into(),
+            error => Self::about(error.code(), field, error.to_string()).because(error),
         }
     }
 
@@ -120,28 +120,28 @@ impl Refusal {
         Self { code, ..self }
     }
 
-    /// The same refusal, whose value is shown as the request holds it, and not as somebody typed it.
+    /// The same refusal, with its value shown as in the request and not as typed.
     pub fn exactly(self) -> Self {
         Self { exact: true, ..self }
     }
 
-    /// Whether the value is shown as the request holds it.
+    /// Whether the value is shown as in the request.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// The same refusal with the error behind it.
+    /// The same refusal with its underlying error.
     pub fn because(self, source: impl Error + Send + Sync + 'static) -> Self {
         Self { source: Some(Box::new(source)), ..self }
     }
 
-    /// The same refusal, met in something that the message names first.
+    /// The same refusal, prefixed with its context.
     pub fn within(self, name: &str) -> Self {
         Self { within: format!("{name}: {}", self.within).into(), ..self }
     }
 
-    /// The same refusal, at a place that the message does not name yet.
-    pub fn at(self, place: Option<Box<Place>>) -> Self {
+    /// The same refusal, with its place in a file.
+    pub fn at(self, place: Option<Box<Span>>) -> Self {
         Self { place, ..self }
     }
 
@@ -152,17 +152,17 @@ impl Refusal {
         self.within(&format!("{file}{line}")).at(place.map(Box::new))
     }
 
-    /// What kind of mistake it is.
+    /// The error code.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// What it is about.
+    /// The subject.
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// The field of the request that it is about, where there is one.
+    /// The field of the request that it is about, if any.
     pub fn field(&self) -> Option<&str> {
         match &self.subject {
             Subject::Value { field, .. } | Subject::Field(field) | Subject::Missing(field) => Some(field),
@@ -170,18 +170,18 @@ impl Refusal {
         }
     }
 
-    /// What it was met in, each followed by a colon and a blank; empty where there is no such thing.
+    /// The contexts, each followed by a colon and a blank; may be empty.
     pub fn context(&self) -> &str {
         &self.within
     }
 
-    /// What is wrong and what to do; fields are named between `⟦` and `⟧`.
+    /// The problem and the remedy; fields are named between `⟦` and `⟧`.
     pub fn message(&self) -> &str {
         &self.message
     }
 
     /// The place in a TOML file.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&Span> {
         self.place.as_deref()
     }
 }

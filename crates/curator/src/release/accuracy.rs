@@ -1,4 +1,4 @@
-//! How far off an answer will be, known before any value is read, and the ε for a wanted error.
+//! The expected error of an answer before any value is read, and the ε for a target error.
 
 use super::plan::PlannedRelease;
 use super::query::{Query, empty_sum, whole_sums};
@@ -6,9 +6,9 @@ use crate::refusal::Refusal;
 use reticent_core::{Confidence, Epsilon, Neighboring, Sensitivity};
 use reticent_noise::Releaser;
 use reticent_noise::mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, Rule, Selection,
+    DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerGaussian, Laplace, PrivateSelection, SelectionRule,
 };
-use reticent_noise::query::{self, Noise, Terms};
+use reticent_noise::query::{self, NoiseKind, QueryTerms};
 use serde::Serialize;
 
 /// An error that is exceeded with probability at most 1 − confidence.
@@ -17,7 +17,7 @@ pub(super) struct Expected {
     pub(super) of: Measure,
 }
 
-/// What an expected error is measured in.
+/// The unit of an expected error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Measure {
     /// The answer's own unit.
@@ -29,7 +29,7 @@ pub enum Measure {
     /// Rows between the answer's rank and the quantile's.
     #[serde(rename = "ranks")]
     Rank,
-    /// Rows that the answer has fewer than the most common category.
+    /// Rows by which the answer falls short of the most common category.
     #[serde(rename = "rows short of the most common")]
     Shortfall,
 }
@@ -68,11 +68,12 @@ pub(super) fn expected(plan: &PlannedRelease, source: &mut impl Releaser) -> Res
             let moved =
                 if terms.neighboring == Neighboring::AddRemove { level.max(1.0 - level) } else { 1.0 };
             let half_budget = Epsilon::new(terms.epsilon.get() / 2.0)?;
-            let choice = Selection::new(Rule::PermuteAndFlip, Sensitivity::new(moved)?, half_budget)?;
+            let choice =
+                PrivateSelection::new(SelectionRule::PermuteAndFlip, Sensitivity::new(moved)?, half_budget)?;
             (choice.shortfall(candidates.len() as u64, 1, terms.confidence)?, Measure::Rank)
         }
         Query::Mode { categories, rule, .. } => {
-            let choice = Selection::for_integers(*rule, 1, terms.epsilon)?;
+            let choice = PrivateSelection::for_integers(*rule, 1, terms.epsilon)?;
             let choice =
                 if terms.neighboring == Neighboring::AddRemove { choice.monotone()? } else { choice };
             (choice.shortfall(categories.len() as u64, 1, terms.confidence)?, Measure::Shortfall)
@@ -82,24 +83,24 @@ pub(super) fn expected(plan: &PlannedRelease, source: &mut impl Releaser) -> Res
 }
 
 /// Half the error probability for each of two parts, where a ratio of two is released.
-fn parts(plan: &PlannedRelease) -> Result<Terms, Refusal> {
+fn parts(plan: &PlannedRelease) -> Result<QueryTerms, Refusal> {
     if plan.rows_are_public() {
         return Ok(plan.terms);
     }
     let confidence = Confidence::new(1.0 - plan.terms.confidence.beta() / 2.0)?;
-    Ok(Terms { confidence, ..plan.terms })
+    Ok(QueryTerms { confidence, ..plan.terms })
 }
 
 /// How much further one row moves the two parts of a ratio than a single sum.
 fn private_rows_factor(plan: &PlannedRelease) -> f64 {
     match (plan.terms.neighboring, plan.rows_are_public(), plan.terms.noise) {
         (Neighboring::AddRemove, ..) | (_, true, _) => 1.0,
-        (Neighboring::ReplaceOne, false, Noise::Laplace) => 2.0,
+        (Neighboring::ReplaceOne, false, NoiseKind::Laplace) => 2.0,
         (Neighboring::ReplaceOne, false, _) => 2f64.sqrt(),
     }
 }
 
-/// The least ε that keeps the error of a count or a sum within `error`.
+/// The smallest ε that keeps the error of a count or a sum within `error`.
 pub(super) fn epsilon_for(plan: &PlannedRelease, error: f64) -> Result<Epsilon, Refusal> {
     let (reach, whole) = match &plan.query {
         Query::Sum { bounds, integers, .. } => {
@@ -121,17 +122,19 @@ pub(super) fn epsilon_for(plan: &PlannedRelease, error: f64) -> Result<Epsilon, 
     let error = error.min(reach * 1e9);
     let delta = plan.terms.delta;
     Ok(match (plan.terms.noise, whole) {
-        (Noise::Laplace, true) => DiscreteLaplace::epsilon_for_error(reach as u64, error, confidence)?,
-        (Noise::Laplace, false) => Laplace::epsilon_for_error(sensitivity, error, confidence)?,
-        (Noise::Gaussian, true) => IntegerGaussian::epsilon_for_error(sensitivity, delta, error, confidence)?,
-        (Noise::Gaussian, false) => {
+        (NoiseKind::Laplace, true) => DiscreteLaplace::epsilon_for_error(reach as u64, error, confidence)?,
+        (NoiseKind::Laplace, false) => Laplace::epsilon_for_error(sensitivity, error, confidence)?,
+        (NoiseKind::Gaussian, true) => {
+            IntegerGaussian::epsilon_for_error(sensitivity, delta, error, confidence)?
+        }
+        (NoiseKind::Gaussian, false) => {
             Gaussian::epsilon_for_error(sensitivity, delta, error * (1.0 - 1e-8), confidence)?
         }
-        (Noise::DiscreteGaussian, true) => {
+        (NoiseKind::DiscreteGaussian, true) => {
             DiscreteGaussian::epsilon_for_error(sensitivity, delta, error, confidence)?
         }
         // In steps of a grid as fine as that of the sum.
-        (Noise::DiscreteGaussian, false) => {
+        (NoiseKind::DiscreteGaussian, false) => {
             let steps = (1u64 << 44) as f64;
             let error = error / reach * steps * (1.0 - 1e-9);
             DiscreteGaussian::epsilon_for_error(Sensitivity::new(steps)?, delta, error, confidence)?

@@ -1,20 +1,20 @@
 //! The call of the library: gathered rows in, a noisy answer and its certificate out.
 
-use super::asked::asked;
 use super::clamp::Clamped;
 use super::gather::{Gathered, Pass};
-use super::mechanism::Mechanism;
-use super::outcome::{Found, Released};
+use super::mechanism::MechanismSummary;
+use super::outcome::{ReleasedAnswer, ReleasedValue};
 use super::plan::PlannedRelease;
 use super::query::{Cells, Query, whole_sums};
+use super::settled::settled;
 use crate::refusal::Refusal;
 use reticent_core::{Certificate, Event, Fact, Guarantee, Neighboring};
 use reticent_noise::Releaser;
 use reticent_noise::query::{self, Answer};
 
-/// What was drawn.
+/// The draws of an answer.
 pub(super) struct Drawn {
-    found: Found,
+    found: ReleasedValue,
     clamped: Option<Clamped>,
     pub(super) events: Vec<Event>,
     guarantee: Guarantee,
@@ -27,7 +27,7 @@ pub(super) fn draw(plan: &PlannedRelease, pass: &Pass, source: &mut impl Release
     let rows_public = plan.rows_are_public().then_some(*rows);
     let number = |answer: Answer<f64>, whole: bool| {
         let interval = if whole { inward(answer.interval[0]) } else { answer.interval[0] };
-        (Found::Number { value: answer.value, interval, whole }, answer.events, answer.guarantee)
+        (ReleasedValue::Number { value: answer.value, interval, whole }, answer.events, answer.guarantee)
     };
     let (found, mut events, mut guarantee) = match (&plan.query, gathered) {
         (Query::Count { .. }, Gathered::Count(count)) => {
@@ -56,14 +56,22 @@ pub(super) fn draw(plan: &PlannedRelease, pass: &Pass, source: &mut impl Release
             let released = query::histogram(source, terms, counts)?;
             let values = released.value.iter().map(|count| *count as f64).collect();
             let intervals = released.interval.into_iter().map(inward).collect();
-            (Found::Counts { labels: cells.labels(), values, intervals }, released.events, released.guarantee)
+            (
+                ReleasedValue::Counts { labels: cells.labels(), values, intervals },
+                released.events,
+                released.guarantee,
+            )
         }
         (Query::Mode { categories, rule, .. }, Gathered::Cells(counts)) => {
             let released = query::mode(source, terms, *rule, counts)?;
             let label = categories.get(released.value).cloned().unwrap_or_default();
-            (Found::Choice { label, shortfall: released.interval[0][1] }, released.events, released.guarantee)
+            (
+                ReleasedValue::Choice { label, shortfall: released.interval[0][1] },
+                released.events,
+                released.guarantee,
+            )
         }
-        _ => return Err(Refusal::internal("what was gathered does not fit the question")),
+        _ => return Err(Refusal::internal("the gathered data do not fit the question")),
     };
     let mut clamped = None;
     if let Some(epsilon) = plan.counting {
@@ -78,16 +86,16 @@ pub(super) fn draw(plan: &PlannedRelease, pass: &Pass, source: &mut impl Release
 }
 
 /// What was drawn as an outcome with its certificate.
-pub(super) fn outcome(plan: &PlannedRelease, rows: u64, drawn: Drawn) -> Released {
+pub(super) fn outcome(plan: &PlannedRelease, rows: u64, drawn: Drawn) -> ReleasedAnswer {
     let Drawn { found, clamped, events, guarantee } = drawn;
     let mut warnings = plan.warnings.clone();
     warnings.extend(clamped.as_ref().and_then(Clamped::warning));
-    Released {
-        query: asked(plan),
+    ReleasedAnswer {
+        query: settled(plan),
         found,
         confidence: plan.terms.confidence.get(),
         clamped,
-        mechanism: Mechanism::of(plan, &events),
+        mechanism: MechanismSummary::of(plan, &events),
         target: plan.target,
         warnings,
         certificate: certificate(plan, events, guarantee, rows),
@@ -108,7 +116,7 @@ fn certificate(plan: &PlannedRelease, events: Vec<Event>, guarantee: Guarantee, 
     Certificate::compose("row", plan.terms.neighboring, events, guarantee, accountant, public)
 }
 
-/// What the plan takes as public.
+/// The public facts of the plan.
 pub(super) fn public(plan: &PlannedRelease) -> Vec<Fact> {
     let mut facts = Vec::new();
     let range = |[low, high]: &[f64; 2]| Fact::Bounds { low: *low, high: *high };

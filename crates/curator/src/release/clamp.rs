@@ -1,13 +1,13 @@
-//! Values outside of the bounds: what is said of them beforehand, and a noisy count of them.
+//! Values outside the bounds: a warning before the release, and a noisy count.
 
 use super::plan::PlannedRelease;
 use crate::refusal::Refusal;
 use reticent_core::rounding::{mul_down, sub_down};
 use reticent_core::{Code, Epsilon};
 use reticent_data::Schema;
-use reticent_data::schema::Kind;
+use reticent_data::schema::FeatureKind;
 use reticent_noise::Releaser;
-use reticent_noise::query::{self, Answer, Terms};
+use reticent_noise::query::{self, Answer, QueryTerms};
 use serde::Serialize;
 use std::path::Path;
 
@@ -31,8 +31,7 @@ impl Clamping {
         if let Some(path) = schema {
             let schema = Schema::read(path).map_err(Refusal::data("schema"))?;
             if schema.is_draft() {
-                let remedy =
-                    "it is a draft that was read off the records: replace its bounds by public ones first";
+                let remedy = "this schema is a draft computed from the data: replace its bounds with public ones first";
                 return Err(Refusal::value("schema", path.display(), remedy).coded(Code::Schema));
             }
             warnings.extend(inside(&schema, column, bounds));
@@ -54,10 +53,10 @@ impl Clamping {
     }
 }
 
-/// Says that bounds leave out values that the schema allows.
+/// Warns about bounds that exclude values allowed by the schema.
 fn inside(schema: &Schema, column: &str, [low, high]: [f64; 2]) -> Option<String> {
     let declared = schema.columns().iter().find(|known| known.name == column)?;
-    let Kind::Numeric(allowed) = &declared.kind else { return None };
+    let FeatureKind::Numeric(allowed) = &declared.kind else { return None };
     (low > allowed.low() || high < allowed.high()).then(|| {
         format!(
             "⟦bounds⟧ {low},{high}: inside of the schema's bounds {} to {}: values between are clamped, and the answer is about \
@@ -68,10 +67,10 @@ fn inside(schema: &Schema, column: &str, [low, high]: [f64; 2]) -> Option<String
     })
 }
 
-/// A noisy count of the values outside of the bounds or not numbers.
+/// A noisy count of the values that are outside the bounds or not numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Clamped {
-    /// What the count is between, with the release's confidence.
+    /// The interval of the count, at the release's confidence.
     #[serde(serialize_with = "super::outcome::whole_pair")]
     pub interval: [f64; 2],
     /// The count, not below 0.
@@ -89,15 +88,15 @@ impl Clamped {
         outside: u64,
         source: &mut impl Releaser,
     ) -> Result<Answer<i128>, Refusal> {
-        let terms = Terms {
+        let terms = QueryTerms {
             neighboring: plan.terms.neighboring,
             confidence: plan.terms.confidence,
-            ..Terms::pure(epsilon)
+            ..QueryTerms::pure(epsilon)
         };
         Ok(query::count(source, &terms, outside)?)
     }
 
-    /// What is said where clamping certainly, up to the confidence, moved the answer.
+    /// A warning if clamping changed the answer at the confidence level.
     pub(super) fn warning(&self) -> Option<String> {
         (self.interval[0] > 0.0).then(|| {
             format!(

@@ -5,11 +5,13 @@ use super::query::{Cells, Query, empty_sum};
 use crate::refusal::Refusal;
 use crate::scan::scan;
 use crate::watch::Watch;
+use reticent_core::{MergeError, Partial};
 use reticent_data::{Cell, Predicate};
 use reticent_noise::query::{BoundedSum, RankTable};
 use std::collections::BTreeMap;
 
-/// What the rows came to. Private: only the library's noisy answers may be printed.
+/// The aggregated rows. Private: only noisy answers may leave this crate.
+#[derive(Clone, PartialEq)]
 pub(super) enum Gathered {
     Count(u64),
     Sum(BoundedSum),
@@ -18,13 +20,39 @@ pub(super) enum Gathered {
     Share { matching: u64, others: u64 },
 }
 
-/// What one pass came to.
+/// The result of one pass.
+#[derive(Clone, PartialEq)]
 pub(super) struct Pass {
     pub(super) gathered: Gathered,
     /// The number of all rows.
     pub(super) rows: u64,
     /// How many values were clamped, or left out because they are not numbers.
     pub(super) outside: u64,
+}
+
+/// What passes over parts of the rows came to, for one plan.
+impl Partial for Pass {
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        let mut merged = self.clone();
+        merged.rows.merge(&other.rows)?;
+        merged.outside.merge(&other.outside)?;
+        match (&mut merged.gathered, &other.gathered) {
+            (Gathered::Count(own), Gathered::Count(more)) => own.merge(more)?,
+            (Gathered::Sum(own), Gathered::Sum(more)) => own.merge(more)?,
+            (Gathered::Cells(own), Gathered::Cells(more)) => own.merge(more)?,
+            (Gathered::Ranks(own), Gathered::Ranks(more)) => own.merge(more)?,
+            (
+                Gathered::Share { matching, others },
+                Gathered::Share { matching: more_matching, others: more_others },
+            ) => {
+                matching.merge(more_matching)?;
+                others.merge(more_others)?;
+            }
+            _ => return Err(MergeError::Mismatch { what: "questions" }),
+        }
+        *self = merged;
+        Ok(())
+    }
 }
 
 /// Reads the table once. No cell is an error: one that is not a finite number counts as missing.
@@ -165,7 +193,14 @@ fn bin_of(edges: &[f64], value: f64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::bin_of;
+    use super::*;
+    use crate::release::{Release, ReleaseQuestion};
+    use crate::watch::Unwatched;
+    use reticent_core::Neighboring;
+    use reticent_data::arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+    use reticent_data::{MemoryTable, Table};
+    use serde_json::json;
+    use std::sync::Arc;
 
     #[test]
     fn bins_are_half_open_and_the_last_is_closed() {
@@ -175,5 +210,78 @@ mod tests {
         for (value, bin) in expected {
             assert_eq!(bin_of(&edges, value), bin, "{value}");
         }
+    }
+
+    fn people() -> RecordBatch {
+        let value = |row: i32| match row % 7 {
+            0 => None,
+            1 => Some(f64::NAN),
+            _ => Some(f64::from(row) * 0.37 - 5.0),
+        };
+        let ages: ArrayRef = Arc::new(Float64Array::from_iter((0..200).map(value)));
+        let name = |row: i32| ["a", "b", "c", ""][row as usize % 4];
+        let groups: ArrayRef = Arc::new(StringArray::from_iter_values((0..200).map(name)));
+        RecordBatch::try_from_iter_with_nullable([("age", ages, true), ("group", groups, true)]).unwrap()
+    }
+
+    fn pass(release: &Release, batches: Vec<RecordBatch>) -> Pass {
+        let table: Arc<dyn Table> = Arc::new(MemoryTable::new("people", people().schema(), batches).unwrap());
+        gather(&release.check_table(table).unwrap(), &Unwatched::new()).unwrap()
+    }
+
+    #[test]
+    fn passes_over_parts_of_a_table_merge_to_the_pass_over_the_whole() {
+        let questions = [
+            json!({"kind": "count"}),
+            json!({"kind": "count", "column": "age"}),
+            json!({"kind": "sum", "column": "age", "bounds": [0, 50]}),
+            json!({"kind": "mean", "column": "age", "bounds": [0.5, 50.25], "count_clamped": true}),
+            json!({"kind": "histogram", "column": "group", "categories": ["a", "b"]}),
+            json!({"kind": "histogram", "column": "age", "bins": [0, 10, 30]}),
+            json!({"kind": "quantile", "column": "age", "bounds": [0, 50]}),
+            json!({"kind": "mode", "column": "group", "categories": ["a", "c"]}),
+            json!({"kind": "proportion", "column": "group", "value": "b"}),
+        ];
+        for (question, neighboring) in questions.iter().flat_map(|question| {
+            [Neighboring::AddRemove, Neighboring::ReplaceOne].map(|relation| (question, relation))
+        }) {
+            let asked: ReleaseQuestion = serde_json::from_value(question.clone()).unwrap();
+            let release = Release { neighboring, ..Release::new("", asked, 1.0) };
+            let whole = pass(&release, vec![people()]);
+            for cuts in [[1, 2], [50, 120], [199, 199]] {
+                let parts = [(0, cuts[0]), (cuts[0], cuts[1] - cuts[0]), (cuts[1], 200 - cuts[1])];
+                // A table without rows is refused where their number is public.
+                let parts = parts.into_iter().filter(|(_, length)| *length > 0);
+                let parts: Vec<Pass> = parts
+                    .map(|(start, length)| pass(&release, vec![people().slice(start, length)]))
+                    .collect();
+                let mut merged = parts[parts.len() - 1].clone();
+                for part in &parts[..parts.len() - 1] {
+                    merged.merge(part).unwrap();
+                }
+                assert!(merged == whole, "{question} {cuts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn passes_for_different_questions_do_not_merge() {
+        let release = |question| Release::new("", question, 1.0);
+        let count = release(ReleaseQuestion::Count { column: None, error: None });
+        let share =
+            release(ReleaseQuestion::Proportion { column: "group".to_owned(), value: "a".to_owned() });
+        let (mut one, other) = (pass(&count, vec![people()]), pass(&share, vec![people()]));
+        let before = one.clone();
+        assert_eq!(one.merge(&other), Err(MergeError::Mismatch { what: "questions" }));
+        assert!(one == before);
+    }
+
+    #[test]
+    fn a_file_and_a_table_are_not_both_asked_about() {
+        let release = Release::new("people.csv", ReleaseQuestion::Count { column: None, error: None }, 1.0);
+        let table: Arc<dyn Table> =
+            Arc::new(MemoryTable::new("people", people().schema(), vec![people()]).unwrap());
+        let refusal = release.check_table(table).unwrap_err();
+        assert!(refusal.to_string().contains("the table itself is given"), "{refusal}");
     }
 }

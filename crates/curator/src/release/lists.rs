@@ -14,7 +14,7 @@ pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
     let refuse = |remedy: &str| Refusal::value("bounds", format!("{low},{high}"), remedy).coded(Code::Bounds);
     for end in [low, high] {
         if end.is_nan() {
-            return Err(refuse("give two numbers with a comma between, such as 0,120"));
+            return Err(refuse("give two numbers separated by a comma, such as 0,120"));
         }
         if end.is_infinite() {
             return Err(refuse("give two finite numbers"));
@@ -28,12 +28,10 @@ pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
         return Err(refuse("give an upper bound above the lower one"));
     }
     if !(high - low).is_finite() {
-        return Err(refuse("give bounds closer together: their distance is beyond what numbers can hold"));
+        return Err(refuse("give bounds closer together: their difference overflows"));
     }
     if low.abs().max(high.abs()) > LARGEST_BOUND {
-        return Err(refuse(
-            "give bounds of at most 1e280 in size: sums of them are beyond what numbers can hold",
-        ));
+        return Err(refuse("give bounds of at most 1e280 in absolute value: larger sums overflow"));
     }
     Ok([low, high])
 }
@@ -49,31 +47,31 @@ pub(super) fn edges(edges: &[f64]) -> Result<Vec<f64>, Refusal> {
         return Err(refuse("give at least two edges, such as 0,10,20"));
     }
     if edges.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(refuse("give the edges in rising order, such as 0,10,20"));
+        return Err(refuse("give the edges in increasing order, such as 0,10,20"));
     }
     Ok(edges.to_vec())
 }
 
 /// Distinct names, without the blanks around them.
 pub(super) fn names(field: &str, names: &[String], least: usize) -> Result<Vec<String>, Refusal> {
-    let refuse = |remedy: String| Refusal::value(field, written(names), remedy).coded(Code::List);
+    let refuse = |remedy: String| Refusal::value(field, join_names(names), remedy).coded(Code::List);
     let trimmed: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
     if trimmed.iter().any(String::is_empty) {
-        return Err(refuse("one of the names is empty: give names with single commas between".to_owned()));
+        return Err(refuse("one of the names is empty: separate names with single commas".to_owned()));
     }
     let mut sorted: Vec<&str> = trimmed.iter().map(String::as_str).collect();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(refuse(format!("\"{}\" is there twice: name it once", twice[0])));
+        return Err(refuse(format!("\"{}\" is listed twice: list it once", twice[0])));
     }
     if names.len() < least {
-        return Err(refuse(format!("give at least {least}, with commas between")));
+        return Err(refuse(format!("give at least {least}, separated by commas")));
     }
     Ok(trimmed)
 }
 
-/// A list of names on one line: one that holds a comma or a quote stands in double quotes.
-pub fn written(names: &[String]) -> String {
+/// A list of names on one line; a name with a comma or a quote is put in double quotes.
+pub fn join_names(names: &[String]) -> String {
     let quoted = |name: &String| {
         if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.clone() }
     };

@@ -1,10 +1,10 @@
-//! How an answer is made.
+//! The mechanism of an answer.
 
 use super::plan::PlannedRelease;
 use super::query::Query;
 use reticent_core::Event;
-use reticent_noise::mechanism::Rule;
-use reticent_noise::query::Noise;
+use reticent_noise::mechanism::SelectionRule;
+use reticent_noise::query::NoiseKind;
 use reticent_report::digits;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -18,20 +18,20 @@ pub enum MechanismKind {
     Gaussian,
     /// Discrete Gaussian noise.
     DiscreteGaussian,
-    /// A choice by the exponential mechanism.
+    /// Selection by the exponential mechanism.
     Exponential,
-    /// A choice by permute-and-flip.
+    /// Selection by permute-and-flip.
     PermuteAndFlip,
     /// The largest of noisy counts.
     ReportNoisyMax,
-    /// A quantile: a choice by permute-and-flip at half of ε, and its interval by two more choices and two noisy counts.
+    /// A quantile: selected by permute-and-flip at half of ε, and its interval by two more selections and two noisy counts.
     Quantile,
 }
 
-/// The mechanism of an answer, with what was settled about it.
+/// The mechanism of an answer, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mechanism {
-    /// Which one.
+pub struct MechanismSummary {
+    /// The kind.
     pub kind: MechanismKind,
     /// Its noise relative to the sensitivity, where it adds noise once.
     pub noise_multiplier: Option<f64>,
@@ -42,13 +42,13 @@ pub struct Mechanism {
 impl MechanismKind {
     pub(super) fn of(plan: &PlannedRelease) -> Self {
         match (&plan.query, plan.terms.noise) {
-            (Query::Mode { rule: Rule::Exponential, .. }, _) => Self::Exponential,
-            (Query::Mode { rule: Rule::PermuteAndFlip, .. }, _) => Self::PermuteAndFlip,
-            (Query::Mode { rule: Rule::ReportNoisyMax, .. }, _) => Self::ReportNoisyMax,
+            (Query::Mode { rule: SelectionRule::Exponential, .. }, _) => Self::Exponential,
+            (Query::Mode { rule: SelectionRule::PermuteAndFlip, .. }, _) => Self::PermuteAndFlip,
+            (Query::Mode { rule: SelectionRule::ReportNoisyMax, .. }, _) => Self::ReportNoisyMax,
             (Query::Quantile { .. }, _) => Self::Quantile,
-            (_, Noise::Laplace) => Self::DiscreteLaplace,
-            (_, Noise::Gaussian) => Self::Gaussian,
-            (_, Noise::DiscreteGaussian) => Self::DiscreteGaussian,
+            (_, NoiseKind::Laplace) => Self::DiscreteLaplace,
+            (_, NoiseKind::Gaussian) => Self::Gaussian,
+            (_, NoiseKind::DiscreteGaussian) => Self::DiscreteGaussian,
         }
     }
 
@@ -58,7 +58,7 @@ impl MechanismKind {
     }
 }
 
-impl Mechanism {
+impl MechanismSummary {
     /// The mechanism of a plan whose release had these events.
     pub(super) fn of(plan: &PlannedRelease, events: &[Event]) -> Self {
         let (kind, counts_clamped) = (MechanismKind::of(plan), plan.counting.is_some());
@@ -86,7 +86,7 @@ impl fmt::Display for MechanismKind {
             Self::PermuteAndFlip => "permute-and-flip",
             Self::ReportNoisyMax => "report noisy max",
             Self::Quantile => {
-                "permute-and-flip (half of ε); interval by two more choices and two noisy counts"
+                "permute-and-flip (half of ε); interval by two more selections and two noisy counts"
             }
         })
     }
@@ -98,7 +98,7 @@ impl Serialize for MechanismKind {
     }
 }
 
-impl fmt::Display for Mechanism {
+impl fmt::Display for MechanismSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind)?;
         if let Some(noise) = self.noise_multiplier {
@@ -113,7 +113,7 @@ impl fmt::Display for Mechanism {
 
 #[cfg(test)]
 mod tests {
-    use crate::release::{MechanismKind, Question, Release};
+    use crate::release::{MechanismKind, Release, ReleaseQuestion};
     use crate::{Planned, Request, Session};
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("t.csv");
         std::fs::write(&file, "x\n1\n2\n").unwrap();
-        let question = Question::Sum {
+        let question = ReleaseQuestion::Sum {
             column: "x".to_owned(),
             bounds: [0.0, 4.0],
             integers: true,

@@ -1,12 +1,12 @@
 //! Questions about a table, answered with noise that hides every single row; and surveys in the local model.
 //!
 //! ```
-//! use reticent_curator::release::{Question, Release};
+//! use reticent_curator::release::{ReleaseQuestion, Release};
 //! use reticent_curator::{Planned, Request, Session};
 //! # let folder = tempfile::tempdir()?;
 //! # let file = folder.path().join("people.csv");
 //! std::fs::write(&file, "age\n30\n41\n57\n")?;
-//! let question = Question::Count { column: None, error: None };
+//! let question = ReleaseQuestion::Count { column: None, error: None };
 //! let planned = Release::new(&file, question, 1.0).check()?;
 //! println!("off by at most {}", planned.preview()?.error);
 //! let released = planned.run(&mut Session::without_limit()?)?;
@@ -22,12 +22,11 @@
 //! | `accuracy` | the expected error, and the ε for a wanted error |
 //! | `gather` | one pass over the data: counts, sums, ranks |
 //! | `answer` | the draws and the certificate |
-//! | `asked`, `mechanism`, `outcome` | what comes out: the question, how it was answered, the answer |
+//! | `settled`, `mechanism`, `outcome` | what comes out: the question, how it was answered, the answer |
 //! | [`survey`] | randomize and estimate, the local model |
 
 mod accuracy;
 mod answer;
-mod asked;
 mod clamp;
 mod gather;
 mod lists;
@@ -36,31 +35,62 @@ mod outcome;
 mod plan;
 mod query;
 mod request;
+mod settled;
 pub mod survey;
 mod terms;
 
 pub use accuracy::Measure;
-pub use asked::{Asked, Kind};
 pub use clamp::Clamped;
-pub use lists::written;
-pub use mechanism::{Mechanism, MechanismKind};
-pub use outcome::{Found, Preview, Released};
+pub use lists::join_names;
+pub use mechanism::{MechanismKind, MechanismSummary};
+pub use outcome::{Preview, ReleasedAnswer, ReleasedValue};
 pub use plan::PlannedRelease;
-pub use request::{Noise, Question, Release, Rule};
+pub use request::{NoiseChoice, Release, ReleaseQuestion, SelectionMechanism};
+pub use settled::{SettledQuestion, StatisticKind};
 
 use crate::refusal::Refusal;
-use crate::session::{Pays, Session};
+use crate::session::{Payment, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Event, Plan};
+use reticent_data::Table;
 use reticent_noise::PaidSource;
 use reticent_noise::query::{quote, rehearse_unpaid};
+use std::sync::Arc;
 
 impl Request for Release {
     type Planned = PlannedRelease;
 
     fn check(&self) -> Result<PlannedRelease, Refusal> {
-        plan::plan(self)
+        plan::plan(self, None)
+    }
+}
+
+impl Release {
+    /// As [`check`](Request::check), about a table that is given beside the request, such as one in memory. The request's
+    /// `file` must be empty.
+    ///
+    /// ```
+    /// use reticent_curator::release::{Release, ReleaseQuestion};
+    /// use reticent_curator::{Planned, Session};
+    /// use reticent_data::MemoryTable;
+    /// use reticent_data::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// use std::sync::Arc;
+    ///
+    /// let ages: ArrayRef = Arc::new(Int64Array::from(vec![30, 41, 57]));
+    /// let batch = RecordBatch::try_from_iter([("age", ages)])?;
+    /// let people = MemoryTable::new("people", batch.schema(), vec![batch])?;
+    /// let question = ReleaseQuestion::Count { column: None, error: None };
+    /// let planned = Release::new("", question, 1.0).check_table(Arc::new(people))?;
+    /// let released = planned.run(&mut Session::without_limit()?)?;
+    /// assert_eq!(released.certificate.guarantee.epsilon.get(), 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Request::check), and if the request names a file too.
+    pub fn check_table(&self, table: Arc<dyn Table>) -> Result<PlannedRelease, Refusal> {
+        plan::plan(self, Some(&table))
     }
 }
 
@@ -72,7 +102,7 @@ impl PlannedRelease {
     pub fn preview(&self) -> Result<Preview, Refusal> {
         let (expected, _) = rehearse_unpaid(|source| accuracy::expected(self, source))?;
         Ok(Preview {
-            query: asked::asked(self),
+            query: settled::settled(self),
             dry_run: true,
             error: expected.error,
             error_in: expected.of,
@@ -124,7 +154,11 @@ impl PlannedRelease {
     ///
     /// # Errors
     /// [`Refusal`] when the table cannot be read or the terms cannot be met.
-    pub fn run_with(&self, source: &mut impl PaidSource, watch: &dyn Watch) -> Result<Released, Refusal> {
+    pub fn run_with(
+        &self,
+        source: &mut impl PaidSource,
+        watch: &dyn Watch,
+    ) -> Result<ReleasedAnswer, Refusal> {
         let pass = gather::gather(self, watch)?;
         let drawn = answer::draw(self, &pass, source)?;
         Ok(answer::outcome(self, pass.rows, drawn))
@@ -132,10 +166,10 @@ impl PlannedRelease {
 }
 
 impl Planned for PlannedRelease {
-    type Outcome = Released;
+    type Outcome = ReleasedAnswer;
 
-    fn run(self, session: &mut Session) -> Result<Released, Refusal> {
-        let Pays { payer, watch } = session.pays("row", self.terms.neighboring)?;
+    fn run(self, session: &mut Session) -> Result<ReleasedAnswer, Refusal> {
+        let Payment { payer, watch } = session.payment("row", self.terms.neighboring)?;
         // On record before a value is read.
         let mut permit = payer.charge(&self.charges()?)?;
         self.run_with(&mut payer.with(&mut permit), watch)

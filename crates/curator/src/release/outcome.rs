@@ -1,9 +1,9 @@
-//! What comes out of a release, and what is known of it beforehand.
+//! The outcome of a release, and its preview.
 
 use super::accuracy::Measure;
-use super::asked::Asked;
 use super::clamp::Clamped;
-use super::mechanism::{Mechanism, MechanismKind};
+use super::mechanism::{MechanismKind, MechanismSummary};
+use super::settled::SettledQuestion;
 use reticent_core::{Certificate, Event, Fact, Guarantee, Neighboring};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -11,68 +11,68 @@ use serde_json::{Value, json};
 
 /// A released answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Released {
+pub struct ReleasedAnswer {
     /// The question.
-    pub query: Asked,
+    pub query: SettledQuestion,
     /// The answer.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: ReleasedValue,
     /// The confidence of its interval.
     pub confidence: f64,
-    /// Where clamped values were counted.
+    /// The noisy count of clamped values, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clamped: Option<Clamped>,
-    /// What was spent.
+    /// The certificate.
     pub certificate: Certificate,
-    /// How the answer was made.
+    /// The mechanism.
     #[serde(skip)]
-    pub mechanism: Mechanism,
-    /// The error for which ε was chosen, where that was asked for.
+    pub mechanism: MechanismSummary,
+    /// The target error for which ε was chosen, if any.
     #[serde(skip)]
     pub target: Option<f64>,
-    /// What is to be said against the answer; fields of the request stand between `⟦` and `⟧`.
+    /// Caveats about the answer; fields of the request are named between `⟦` and `⟧`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-impl Released {
+impl ReleasedAnswer {
     /// The events of the release, in sequence.
     pub fn events(&self) -> &[Event] {
         &self.certificate.events
     }
 }
 
-/// The answer proper.
+/// The released value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum ReleasedValue {
     /// A number.
     Number {
         /// The noisy value.
         value: f64,
-        /// The answer without noise lies in here.
+        /// The confidence interval of the answer without noise.
         interval: [f64; 2],
-        /// Whether it is known to be whole.
+        /// Whether it is known to be an integer.
         whole: bool,
     },
     /// A count for each cell.
     Counts {
-        /// What the cells are called.
+        /// The names of the cells.
         labels: Vec<String>,
         /// The noisy counts.
         values: Vec<f64>,
-        /// The count without noise lies in here, for each cell by itself.
+        /// The confidence interval of each count without noise, for each cell by itself.
         intervals: Vec<[f64; 2]>,
     },
     /// One of the categories.
     Choice {
         /// Its name.
         label: String,
-        /// It has at most so many rows fewer than the most common one.
+        /// The number of rows by which it may fall short of the most common category.
         shortfall: f64,
     },
 }
 
-impl Serialize for Found {
+impl Serialize for ReleasedValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (value, interval, shortfall) = match self {
             Self::Number { value, interval, whole } => (exact(*value, *whole), pair(interval, *whole), None),
@@ -93,29 +93,29 @@ impl Serialize for Found {
     }
 }
 
-/// What a release would be like; no value was read.
+/// The preview of a release; no value was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Preview {
     /// The question.
-    pub query: Asked,
+    pub query: SettledQuestion,
     /// Always true.
     pub dry_run: bool,
     /// An error that is exceeded with probability at most 1 − confidence.
     pub error: f64,
-    /// What the error is measured in.
+    /// The unit of the error.
     pub error_in: Measure,
     /// The confidence of the error.
     pub confidence: f64,
-    /// What would be hidden.
+    /// The neighboring relation.
     pub neighboring: Neighboring,
-    /// What would be spent.
+    /// The privacy cost.
     #[serde(flatten)]
     pub guarantee: Guarantee,
-    /// How the answer would be made.
+    /// The mechanism.
     pub mechanism: MechanismKind,
-    /// What would be taken as public.
+    /// The public facts.
     pub public: Vec<Fact>,
-    /// What is to be said against the plan; fields of the request stand between `⟦` and `⟧`.
+    /// Caveats about the plan; fields of the request are named between `⟦` and `⟧`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

@@ -4,34 +4,35 @@ use super::accuracy;
 use super::clamp::Clamping;
 use super::lists;
 use super::query::{Cells, Query};
-use super::request::{Question, Release};
+use super::request::{Release, ReleaseQuestion};
 use super::terms::{LEAST_EPSILON, LEAST_QUANTILE_EPSILON, additive, choice, needed_epsilon};
 use crate::quantity::finite;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Epsilon, Guarantee, Neighboring};
-use reticent_data::{ColumnKind, Predicate, TableFile};
-use reticent_noise::query::{Quantile, RankTable, Terms, even_candidates};
+use reticent_data::{ColumnKind, Predicate, Table, open_table};
+use reticent_noise::query::{Quantile, QueryTerms, RankTable, even_candidates};
+use std::sync::Arc;
 
 /// More candidates than anyone needs; keeps a mistyped number from filling the memory.
 const MOST_CANDIDATES: u64 = 1_000_000;
 
-/// A release about which nothing is left to check but the data.
+/// A checked release; only the data themselves are unread.
 #[derive(Debug, Clone)]
 pub struct PlannedRelease {
-    pub(super) table: TableFile,
+    pub(super) table: Arc<dyn Table>,
     pub(super) query: Query,
-    pub(super) terms: Terms,
+    pub(super) terms: QueryTerms,
     pub(super) filter: Option<Predicate>,
-    /// The error for which ε was chosen, where that was given.
+    /// The target error for which ε was chosen, if given.
     pub(super) target: Option<f64>,
     /// The part of ε that counts clamped values, beside that of `terms`.
     pub(super) counting: Option<Epsilon>,
-    /// What is to be said against the plan, without a look at the data.
+    /// Caveats about the plan, from public facts alone.
     pub(super) warnings: Vec<String>,
 }
 
 impl PlannedRelease {
-    /// What the release spends in all.
+    /// The total cost of the release.
     pub(super) fn whole(&self) -> Result<Guarantee, Refusal> {
         let own = Guarantee { epsilon: self.terms.epsilon, delta: self.terms.delta };
         Ok(match self.counting {
@@ -47,37 +48,37 @@ impl PlannedRelease {
 }
 
 /// Checks one of the seven questions.
-pub(super) fn plan(release: &Release) -> Result<PlannedRelease, Refusal> {
+pub(super) fn plan(release: &Release, given: Option<&Arc<dyn Table>>) -> Result<PlannedRelease, Refusal> {
     match &release.question {
-        Question::Count { column, error } => {
+        ReleaseQuestion::Count { column, error } => {
             let terms = additive(release, *error)?;
-            finish(release, terms, *error, |_| Ok(Query::Count { column: column.clone() }))
+            finish((release, given), terms, *error, |_| Ok(Query::Count { column: column.clone() }))
         }
-        Question::Sum { column, bounds, integers, count_clamped, schema, error } => {
+        ReleaseQuestion::Sum { column, bounds, integers, count_clamped, schema, error } => {
             let terms = additive(release, *error)?;
             if let (Some(error), true) = (error, count_clamped) {
-                let remedy = "goes with ⟦epsilon⟧ only where clamped values are counted";
+                let remedy = "cannot be combined with ⟦count_clamped⟧: give ⟦epsilon⟧ instead";
                 return Err(Refusal::conflict("error", error, remedy));
             }
             let bounds = lists::bounds(*bounds)?;
             let clamping = Clamping::of(*count_clamped, schema.as_deref(), column, bounds)?;
-            let plan = finish(release, terms, *error, |table| {
+            let plan = finish((release, given), terms, *error, |table| {
                 let integers = whole_numbers(table, column, *integers)?;
                 Ok(Query::Sum { column: column.clone(), bounds, integers })
             })?;
             clamping.into(plan)
         }
-        Question::Mean { column, bounds, integers, count_clamped, schema } => {
+        ReleaseQuestion::Mean { column, bounds, integers, count_clamped, schema } => {
             let terms = additive(release, None)?;
             let bounds = lists::bounds(*bounds)?;
             let clamping = Clamping::of(*count_clamped, schema.as_deref(), column, bounds)?;
-            let plan = finish(release, terms, None, |table| {
+            let plan = finish((release, given), terms, None, |table| {
                 let integers = whole_numbers(table, column, *integers)?;
                 Ok(Query::Mean { column: column.clone(), bounds, integers })
             })?;
             clamping.into(plan)
         }
-        Question::Histogram { column, categories, bins } => {
+        ReleaseQuestion::Histogram { column, categories, bins } => {
             let terms = additive(release, None)?;
             let cells = match (categories, bins) {
                 (Some(_), Some(_)) => {
@@ -87,20 +88,28 @@ pub(super) fn plan(release: &Release) -> Result<PlannedRelease, Refusal> {
                 (Some(list), None) => Cells::Categories(lists::names("categories", list, 1)?),
                 (None, Some(list)) => Cells::Bins(lists::edges(list)?),
                 (None, None) => {
-                    let remedy = "declare what to count, or give ⟦bins⟧ for a numeric column";
+                    let remedy = "give the categories to count, or ⟦bins⟧ for a numeric column";
                     return Err(Refusal::missing("categories", remedy));
                 }
             };
-            finish(release, terms, None, |_| Ok(Query::Histogram { column: column.clone(), cells }))
+            finish((release, given), terms, None, |_| Ok(Query::Histogram { column: column.clone(), cells }))
         }
-        Question::Quantile { column, bounds, integers, count_clamped, schema, quantile, candidates } => {
+        ReleaseQuestion::Quantile {
+            column,
+            bounds,
+            integers,
+            count_clamped,
+            schema,
+            quantile,
+            candidates,
+        } => {
             let terms = choice(release, LEAST_QUANTILE_EPSILON)?;
             let bounds = lists::bounds(*bounds)?;
             let level = finite("quantile", *quantile)?;
             let quantile = Quantile::new(level)?;
             let count = candidate_count(*candidates)?;
             let clamping = Clamping::of(*count_clamped, schema.as_deref(), column, bounds)?;
-            let plan = finish(release, terms, None, |table| {
+            let plan = finish((release, given), terms, None, |table| {
                 let integers = whole_numbers(table, column, *integers)?;
                 let candidates = even_candidates(bounds[0], bounds[1], count, integers)?;
                 RankTable::new(candidates.clone()).map_err(|_| too_close(bounds))?;
@@ -108,34 +117,43 @@ pub(super) fn plan(release: &Release) -> Result<PlannedRelease, Refusal> {
             })?;
             clamping.into(plan)
         }
-        Question::Mode { column, categories, rule } => {
+        ReleaseQuestion::Mode { column, categories, rule } => {
             let terms = choice(release, LEAST_EPSILON)?;
             let categories = lists::names("categories", categories, 1)?;
             let (column, rule) = (column.clone(), (*rule).into());
-            finish(release, terms, None, |_| Ok(Query::Mode { column, categories, rule }))
+            finish((release, given), terms, None, |_| Ok(Query::Mode { column, categories, rule }))
         }
-        Question::Proportion { column, value } => {
+        ReleaseQuestion::Proportion { column, value } => {
             let terms = additive(release, None)?;
             let asked = value.trim().to_owned();
             if asked.is_empty() {
-                return Err(Refusal::value("value", value, "give the value asked about, such as yes"));
+                return Err(Refusal::value("value", value, "give a value, such as yes"));
             }
-            finish(release, terms, None, |_| Ok(Query::Proportion { column: column.clone(), value: asked }))
+            finish((release, given), terms, None, |_| {
+                Ok(Query::Proportion { column: column.clone(), value: asked })
+            })
         }
     }
 }
 
-/// Opens the table, checks columns and the filter, and settles ε where an error was given instead.
+/// Opens the table unless it is given, checks columns and the filter, and settles ε where an error was given instead.
 fn finish(
-    release: &Release,
-    terms: Terms,
+    (release, given): (&Release, Option<&Arc<dyn Table>>),
+    terms: QueryTerms,
     error: Option<f64>,
-    query: impl FnOnce(&TableFile) -> Result<Query, Refusal>,
+    query: impl FnOnce(&dyn Table) -> Result<Query, Refusal>,
 ) -> Result<PlannedRelease, Refusal> {
     let filter =
         release.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
     let target = error.map(|error| finite("error", error)).transpose()?;
-    let table = TableFile::open(&release.file)?;
+    let table = match given {
+        None => open_table(&release.file)?,
+        Some(table) if release.file.as_os_str().is_empty() => table.clone(),
+        Some(_) => {
+            let remedy = "leave it empty: the table itself is given";
+            return Err(Refusal::conflict("file", release.file.display(), remedy));
+        }
+    };
     let query = query(&table)?;
     if let Some(column) = query.column() {
         table.column(column).map_err(Refusal::data("column"))?;
@@ -160,19 +178,17 @@ fn candidate_count(count: u64) -> Result<usize, Refusal> {
 }
 
 fn too_close([low, high]: [f64; 2]) -> Refusal {
-    let remedy = "give bounds further apart: no two candidates fit between them";
+    let remedy = "give bounds farther apart: no two candidates fit between them";
     Refusal::value("bounds", format!("{low},{high}"), remedy).coded(Code::Bounds)
 }
 
 /// Whether the column holds whole numbers: because the file declares it or the request does, never
 /// because its values look so.
-fn whole_numbers(table: &TableFile, column: &str, declared: bool) -> Result<bool, Refusal> {
+fn whole_numbers(table: &dyn Table, column: &str, declared: bool) -> Result<bool, Refusal> {
     let found = table.column(column).map_err(Refusal::data("column"))?;
-    // A Parquet file says what its columns hold; of CSV every column is text.
-    let is_parquet = table.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
-    if is_parquet && matches!(found.kind, ColumnKind::Text | ColumnKind::Boolean) {
-        let remedy =
-            "the file says that it holds text or truth values: choose a numeric column, or convert it";
+    // Every column of a CSV file is text, even if all of it reads as numbers.
+    if table.declares_kinds() && matches!(found.kind, ColumnKind::Text | ColumnKind::Boolean) {
+        let remedy = "this column holds text or Boolean values: choose a numeric column, or convert it";
         return Err(Refusal::value("column", column, remedy).coded(Code::Type));
     }
     Ok(declared || found.kind == ColumnKind::Integer)

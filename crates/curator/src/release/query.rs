@@ -1,11 +1,11 @@
 //! A question about which nothing is left to check.
 
 use crate::refusal::Refusal;
-use reticent_noise::mechanism::Rule;
+use reticent_noise::mechanism::SelectionRule;
 use reticent_noise::query::{BoundedSum, Quantile};
 use reticent_report::digits::exactly;
 
-/// What is asked.
+/// The statistic.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Query {
     Count {
@@ -36,7 +36,7 @@ pub(super) enum Query {
     Mode {
         column: String,
         categories: Vec<String>,
-        rule: Rule,
+        rule: SelectionRule,
     },
     Proportion {
         column: String,

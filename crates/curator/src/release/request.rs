@@ -1,4 +1,4 @@
-//! What can be asked of a table, as plain data.
+//! The request of a release, as plain data.
 
 use crate::refusal::Refusal;
 use reticent_core::Neighboring;
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// A question about the rows of a table, and what its answer may cost.
+/// A statistic of a table and its privacy budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
     /// The table: a `.csv` file with a header line, or a `.parquet` file.
     pub file: PathBuf,
-    /// What is asked.
-    pub question: Question,
-    /// The ε to spend; left out where an error is wanted instead.
+    /// The statistic.
+    pub question: ReleaseQuestion,
+    /// The privacy budget ε; left out if a target error is given instead.
     #[serde(default)]
     pub epsilon: Option<f64>,
-    /// The δ of the claim, for Gaussian noise.
+    /// The δ, for Gaussian noise.
     #[serde(default)]
     pub delta: Option<f64>,
-    /// The noise of additive answers: Laplace, or Gaussian where a δ is given, unless chosen here.
+    /// The noise mechanism; by default Laplace, or Gaussian if a δ is given.
     #[serde(default)]
-    pub mechanism: Option<Noise>,
-    /// What is hidden: that a row is there at all, or what it holds.
+    pub mechanism: Option<NoiseChoice>,
+    /// The neighboring relation: add-remove hides whether a row is in the data, replace-one hides what it contains.
     #[serde(default = "add_remove")]
     pub neighboring: Neighboring,
-    /// Confidence of intervals.
+    /// The confidence level of intervals.
     #[serde(default = "ninety_five")]
     pub confidence: f64,
     /// Only rows that satisfy these conditions, such as `sex=Male and age>=18`.
@@ -36,8 +36,8 @@ pub struct Release {
 }
 
 impl Release {
-    /// The question at this ε: under add-remove, with 95 % intervals, about all rows.
-    pub fn new(file: impl Into<PathBuf>, question: Question, epsilon: f64) -> Self {
+    /// The statistic of all rows at this ε, under add-remove, with 95 % intervals.
+    pub fn new(file: impl Into<PathBuf>, question: ReleaseQuestion, epsilon: f64) -> Self {
         Self {
             file: file.into(),
             question,
@@ -51,16 +51,16 @@ impl Release {
     }
 }
 
-/// What is asked of a table.
+/// The statistic of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Question {
-    /// How many rows there are.
+pub enum ReleaseQuestion {
+    /// The number of rows.
     Count {
         /// Only rows that have a value in this column.
         #[serde(default)]
         column: Option<String>,
-        /// Spend the least ε that keeps the error within this, instead of one that is given.
+        /// The target error, instead of ε: the smallest ε that reaches it is spent.
         #[serde(default)]
         error: Option<f64>,
     },
@@ -70,16 +70,16 @@ pub enum Question {
         column: String,
         /// Public bounds, the lower one first.
         bounds: [f64; 2],
-        /// The column holds whole numbers; a Parquet file says so itself.
+        /// Whether the column holds integers; Parquet files declare this themselves.
         #[serde(default)]
         integers: bool,
-        /// Spend 5 % of ε on a count of the values that are outside of the bounds or not numbers.
+        /// Whether 5 % of ε is spent on a count of values that are outside the bounds or not numbers.
         #[serde(default, alias = "count-clamped")]
         count_clamped: bool,
-        /// A public schema of the table, to be warned where the bounds leave out values that it allows.
+        /// A public schema of the table, for a warning if the bounds exclude values that it allows.
         #[serde(default)]
         schema: Option<PathBuf>,
-        /// Spend the least ε that keeps the error within this, instead of one that is given.
+        /// The target error, instead of ε: the smallest ε that reaches it is spent.
         #[serde(default)]
         error: Option<f64>,
     },
@@ -89,24 +89,24 @@ pub enum Question {
         column: String,
         /// Public bounds, the lower one first.
         bounds: [f64; 2],
-        /// The column holds whole numbers; a Parquet file says so itself.
+        /// Whether the column holds integers; Parquet files declare this themselves.
         #[serde(default)]
         integers: bool,
-        /// Spend 5 % of ε on a count of the values that are outside of the bounds or not numbers.
+        /// Whether 5 % of ε is spent on a count of values that are outside the bounds or not numbers.
         #[serde(default, alias = "count-clamped")]
         count_clamped: bool,
-        /// A public schema of the table, to be warned where the bounds leave out values that it allows.
+        /// A public schema of the table, for a warning if the bounds exclude values that it allows.
         #[serde(default)]
         schema: Option<PathBuf>,
     },
-    /// How many rows fall into each declared category or bin.
+    /// The number of rows in each declared category or bin.
     Histogram {
         /// The column.
         column: String,
         /// Public categories; or `bins`.
         #[serde(default)]
         categories: Option<Vec<String>>,
-        /// Public edges of bins, rising: 0, 10, 20 give [0, 10) and [10, 20].
+        /// Public bin edges, increasing: 0, 10, 20 give [0, 10) and [10, 20].
         #[serde(default)]
         bins: Option<Vec<f64>>,
     },
@@ -116,19 +116,19 @@ pub enum Question {
         column: String,
         /// Public bounds, the lower one first.
         bounds: [f64; 2],
-        /// The column holds whole numbers; a Parquet file says so itself.
+        /// Whether the column holds integers; Parquet files declare this themselves.
         #[serde(default)]
         integers: bool,
-        /// Spend 5 % of ε on a count of the values that are outside of the bounds or not numbers.
+        /// Whether 5 % of ε is spent on a count of values that are outside the bounds or not numbers.
         #[serde(default, alias = "count-clamped")]
         count_clamped: bool,
-        /// A public schema of the table, to be warned where the bounds leave out values that it allows.
+        /// A public schema of the table, for a warning if the bounds exclude values that it allows.
         #[serde(default)]
         schema: Option<PathBuf>,
         /// Which quantile, from 0.001 to 0.999.
         #[serde(default = "median")]
         quantile: f64,
-        /// How many candidates at most, evenly spaced between the bounds.
+        /// The maximum number of candidates, evenly spaced between the bounds.
         #[serde(default = "thousand")]
         candidates: u64,
     },
@@ -138,23 +138,23 @@ pub enum Question {
         column: String,
         /// Public categories.
         categories: Vec<String>,
-        /// The rule of choice.
+        /// The selection mechanism.
         #[serde(default)]
-        rule: Rule,
+        rule: SelectionMechanism,
     },
-    /// The share of rows that have a given value.
+    /// The proportion of rows with a given value.
     Proportion {
         /// The column.
         column: String,
-        /// The value asked about.
+        /// The value.
         value: String,
     },
 }
 
-/// The noise of additive answers.
+/// The noise mechanism of an additive answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Noise {
+pub enum NoiseChoice {
     /// Discrete Laplace noise: no δ.
     Laplace,
     /// Gaussian noise: needs a δ.
@@ -163,17 +163,17 @@ pub enum Noise {
     DiscreteGaussian,
 }
 
-impl From<Noise> for query::Noise {
-    fn from(noise: Noise) -> Self {
+impl From<NoiseChoice> for query::NoiseKind {
+    fn from(noise: NoiseChoice) -> Self {
         match noise {
-            Noise::Laplace => Self::Laplace,
-            Noise::Gaussian => Self::Gaussian,
-            Noise::DiscreteGaussian => Self::DiscreteGaussian,
+            NoiseChoice::Laplace => Self::Laplace,
+            NoiseChoice::Gaussian => Self::Gaussian,
+            NoiseChoice::DiscreteGaussian => Self::DiscreteGaussian,
         }
     }
 }
 
-impl FromStr for Noise {
+impl FromStr for NoiseChoice {
     type Err = Refusal;
 
     fn from_str(name: &str) -> Result<Self, Refusal> {
@@ -189,10 +189,10 @@ impl FromStr for Noise {
     }
 }
 
-/// The rule of a private choice.
+/// A mechanism of private selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum SelectionMechanism {
     /// The exponential mechanism.
     Exponential,
     /// Permute-and-flip: never worse than the exponential mechanism.
@@ -202,17 +202,17 @@ pub enum Rule {
     ReportNoisyMax,
 }
 
-impl From<Rule> for mechanism::Rule {
-    fn from(rule: Rule) -> Self {
+impl From<SelectionMechanism> for mechanism::SelectionRule {
+    fn from(rule: SelectionMechanism) -> Self {
         match rule {
-            Rule::Exponential => Self::Exponential,
-            Rule::PermuteAndFlip => Self::PermuteAndFlip,
-            Rule::ReportNoisyMax => Self::ReportNoisyMax,
+            SelectionMechanism::Exponential => Self::Exponential,
+            SelectionMechanism::PermuteAndFlip => Self::PermuteAndFlip,
+            SelectionMechanism::ReportNoisyMax => Self::ReportNoisyMax,
         }
     }
 }
 
-impl FromStr for Rule {
+impl FromStr for SelectionMechanism {
     type Err = Refusal;
 
     fn from_str(name: &str) -> Result<Self, Refusal> {
@@ -252,7 +252,7 @@ mod tests {
     fn a_request_is_plain_data_with_defaults() {
         let text = r#"{"file": "t.csv", "epsilon": 1.0, "question": {"kind": "quantile", "column": "age", "bounds": [0.0, 120.0]}}"#;
         let request: Release = serde_json::from_str(text).unwrap();
-        let Question::Quantile { quantile, candidates, .. } = &request.question else {
+        let ReleaseQuestion::Quantile { quantile, candidates, .. } = &request.question else {
             panic!("{request:?}")
         };
         assert_eq!((*quantile, *candidates, request.confidence), (0.5, 1001, 0.95));
@@ -269,11 +269,11 @@ mod tests {
     #[test]
     fn names_are_those_of_the_data() {
         for name in ["laplace", "gaussian", "discrete-gaussian"] {
-            assert_eq!(serde_json::to_value(name.parse::<Noise>().unwrap()).unwrap(), name);
+            assert_eq!(serde_json::to_value(name.parse::<NoiseChoice>().unwrap()).unwrap(), name);
         }
         for name in ["exponential", "permute-and-flip", "report-noisy-max"] {
-            assert_eq!(serde_json::to_value(name.parse::<Rule>().unwrap()).unwrap(), name);
+            assert_eq!(serde_json::to_value(name.parse::<SelectionMechanism>().unwrap()).unwrap(), name);
         }
-        assert_eq!("x".parse::<Rule>().unwrap_err().field(), Some("mechanism"));
+        assert_eq!("x".parse::<SelectionMechanism>().unwrap_err().field(), Some("mechanism"));
     }
 }

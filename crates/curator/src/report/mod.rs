@@ -1,14 +1,14 @@
 //! An audit and a certificate as one page for a data-protection assessment.
 //!
 //! ```
-//! use reticent_curator::audit::{Audit, Scores};
+//! use reticent_curator::audit::{Audit, ScoreAudit};
 //! use reticent_curator::report::Report;
 //! use reticent_curator::{Planned, Request, Session};
 //!
 //! let (folder, mut session) = (tempfile::tempdir()?, Session::without_limit()?);
 //! let (scores, out) = (folder.path().join("scores.csv"), folder.path().join("audit"));
 //! std::fs::write(&scores, "score,member\n0.9,1\n0.8,1\n0.7,0\n0.6,1\n0.3,0\n0.2,0\n")?;
-//! Audit::Scores(Scores { scores, out: Some(out.clone()), ..Scores::default() }).check()?.run(&mut session)?;
+//! Audit::Scores(ScoreAudit { scores, out: Some(out.clone()), ..ScoreAudit::default() }).check()?.run(&mut session)?;
 //! let written = Report { folder: out, ..Report::default() }.check()?.run(&mut session)?;
 //! assert!(std::fs::read_to_string(written.html)?.contains("<html"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,14 +41,14 @@ const SHOWN: usize = 60;
 pub struct Report {
     /// A folder of an audit, or of an audited model.
     pub folder: PathBuf,
-    /// What only people know: title, purpose, release context, prior, subjects (TOML).
+    /// Facts that the data do not contain: title, purpose, release context, prior, subjects (TOML).
     pub declared: Option<PathBuf>,
-    /// The certificate to set beside the audit; by default the model's.
+    /// The certificate to compare with the audit; by default the model's.
     pub certificate: Option<PathBuf>,
     /// Where report.html and report.json go; by default the folder of the audit. Not into the folder of a model, whose
-    /// certificate does not speak for what an audit found.
+    /// certificate does not cover what an audit found.
     pub out: Option<PathBuf>,
-    /// The command line that asks for it, which the report repeats.
+    /// The command line, which the report states.
     pub command: Option<String>,
 }
 
@@ -98,9 +98,11 @@ impl Folders {
         }
         let why = match folder.is_dir() {
             true => {
-                format!("no {AUDIT_FILE} there: run 'reticent audit' first (for a score table with ⟦out⟧)")
+                format!(
+                    "no {AUDIT_FILE} in this folder: run 'reticent audit' first (for a score table with ⟦out⟧)"
+                )
             }
-            false => "no such folder: give the one of an audit, or of an audited model".to_owned(),
+            false => "no such folder: give the folder of an audit, or of an audited model".to_owned(),
         };
         Err(Refusal::new(Code::NoAudit, format!("{}: {why}", folder.display())))
     }
@@ -122,8 +124,7 @@ fn the_one(
 /// The refusal of findings beside a model that they are not about.
 fn foreign(audit: &Path, model: &Path) -> Refusal {
     let (audit, model) = (audit.display(), model.display());
-    let text =
-        format!("{audit}: not an audit of the model that is in {model} now: run 'reticent audit' again");
+    let text = format!("{audit}: not an audit of the current model in {model}: run 'reticent audit' again");
     Refusal::new(Code::NoAudit, text)
 }
 
@@ -182,7 +183,7 @@ impl Planned for ReportPlan {
     }
 }
 
-/// What people say about the model.
+/// The declared facts.
 fn declared(path: &Path) -> Result<Declared, Refusal> {
     let file = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| {
@@ -282,7 +283,7 @@ mod tests {
         put(&model, MODEL_FILE, "second");
         for folder in [&model, &beside] {
             let refusal = found(folder).unwrap_err();
-            assert!(refusal.to_string().contains("not an audit of the model"), "{refusal}");
+            assert!(refusal.to_string().contains("not an audit of the current model"), "{refusal}");
         }
         // An older audit within is not taken for one beside: the one that is about the model is.
         put(&model, MODEL_FILE, "first");

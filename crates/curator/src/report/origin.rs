@@ -5,7 +5,7 @@ use crate::audit::folder::AUDIT_FILE;
 use crate::folder::{digest, digests};
 use reticent_audit::Findings;
 use reticent_core::Code;
-use reticent_report::{FileDigest, Provenance};
+use reticent_report::{FileDigest, ReportProvenance};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) fn of(
     run: Option<&Path>,
     findings: &Findings,
     command: Option<String>,
-) -> Result<Provenance, Refusal> {
+) -> Result<ReportProvenance, Refusal> {
     let mut files = run.map(digests).transpose()?.unwrap_or_default();
     for name in OF_AUDIT.iter().copied().filter(|name| audit.join(name).is_file()) {
         let path = audit.join(name);
@@ -32,7 +32,7 @@ pub(super) fn of(
     let files =
         files.into_iter().map(|(name, digest)| FileDigest { name: name.to_owned(), digest }).collect();
     let version = env!("CARGO_PKG_VERSION");
-    Ok(Provenance {
+    Ok(ReportProvenance {
         tool: Some(format!("reticent {version}")),
         date: today(),
         command,

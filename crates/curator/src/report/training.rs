@@ -1,8 +1,8 @@
-//! How a training went, from a run's own files.
+//! The training curves, from the files of a run.
 
 use crate::Refusal;
 use reticent_core::Code;
-use reticent_report::{Training, TrainingPoint, TrainingUnit};
+use reticent_report::{TrainingPoint, TrainingSummary, TrainingUnit};
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ struct Line {
 }
 
 /// The curves of a network's run; none where there are none.
-pub(super) fn read(run: &Path) -> Result<Option<Training>, Refusal> {
+pub(super) fn read(run: &Path) -> Result<Option<TrainingSummary>, Refusal> {
     let path = run.join(METRICS_FILE);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
     let mut curve: Vec<TrainingPoint> = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn read(run: &Path) -> Result<Option<Training>, Refusal> {
         });
     }
     let test_accuracy = curve.last().and_then(|point| point.test_accuracy);
-    Ok(Some(Training { unit: TrainingUnit::Epoch, curve, train_accuracy: None, test_accuracy }))
+    Ok(Some(TrainingSummary { unit: TrainingUnit::Epoch, curve, train_accuracy: None, test_accuracy }))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! Findings to a schema, with a note where one needs a look.
+//! From findings to a schema, with notes about entries to review.
 
 use super::plan::PlannedSchema;
 use super::{Finding, Learnt};
 use crate::refusal::Refusal;
 use reticent_core::Code;
-use reticent_data::schema::{Bounds, Categories, Column, Kind, Label, SchemaProblem, Spent, Target, Unit};
+use reticent_data::schema::{
+    Bounds, Categories, Column, FeatureKind, Label, LabelKind, PrivacyUnit, SchemaProblem, SpentBudget,
+};
 use reticent_data::{ColumnInfo, ColumnKind, DataError, Schema};
 
 /// The schema of the findings, and what to mind about it.
@@ -14,16 +16,16 @@ pub(super) fn describe(plan: &PlannedSchema, learnt: &Learnt) -> Result<(Schema,
     let mut columns = Vec::new();
     for column in plan.table.columns() {
         let name = &column.name;
-        let is_unit = matches!(&plan.unit, Unit::Column(unit) if unit == name);
+        let is_unit = matches!(&plan.unit, PrivacyUnit::Column(unit) if unit == name);
         if is_unit || plan.label.as_ref() == Some(name) {
             continue;
         }
         let kind = if plan.ignored.contains(name) {
-            Kind::Ignored
+            FeatureKind::Ignored
         } else {
             kind(&finding(plan, learnt, column)).unwrap_or_else(|reason| {
                 notes.push(format!("column \"{name}\" is ignored: {reason}"));
-                Kind::Ignored
+                FeatureKind::Ignored
             })
         };
         columns.push(Column { name: name.clone(), kind });
@@ -36,7 +38,8 @@ pub(super) fn describe(plan: &PlannedSchema, learnt: &Learnt) -> Result<(Schema,
             let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
             let events = serde_json::to_string(&certificate.events)
                 .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")))?;
-            schema.with_spent(Spent::new(epsilon, delta, &relation, &events).map_err(Refusal::internal)?)
+            schema
+                .with_spent(SpentBudget::new(epsilon, delta, &relation, &events).map_err(Refusal::internal)?)
         }
     };
     Ok((schema, notes))
@@ -48,15 +51,17 @@ fn finding(plan: &PlannedSchema, learnt: &Learnt, column: &ColumnInfo) -> Findin
     match (found, &column.kind) {
         (Some((_, finding)), _) => finding.clone(),
         (None, ColumnKind::Boolean) => Finding::Labels(["false", "true"].map(str::to_owned).to_vec()),
-        (None, ColumnKind::Other(kind)) => Finding::Nothing(format!("a {kind} cannot be read")),
+        (None, ColumnKind::Other(kind)) => {
+            Finding::Nothing(format!("a column of type {kind} cannot be read"))
+        }
         (None, _) => Finding::Nothing("it was not read".to_owned()),
     }
 }
 
-fn kind(finding: &Finding) -> Result<Kind, String> {
+fn kind(finding: &Finding) -> Result<FeatureKind, String> {
     match finding {
-        Finding::Numbers([low, high]) => Bounds::new(*low, *high).map(Kind::Numeric).map_err(in_words),
-        Finding::Labels(labels) => Categories::new(labels).map(Kind::Categorical).map_err(in_words),
+        Finding::Numbers([low, high]) => Bounds::new(*low, *high).map(FeatureKind::Numeric).map_err(in_words),
+        Finding::Labels(labels) => Categories::new(labels).map(FeatureKind::Categorical).map_err(in_words),
         Finding::Nothing(reason) => Err(reason.clone()),
     }
 }
@@ -71,7 +76,7 @@ fn label(plan: &PlannedSchema, learnt: &Learnt, notes: &mut Vec<String>) -> Resu
     if let Some(positive) = &plan.positive {
         return Ok(Some(Label {
             column: column.clone(),
-            target: Target::Binary { positive: positive.clone() },
+            target: LabelKind::Binary { positive: positive.clone() },
         }));
     }
     match target(&finding(plan, learnt, plan.table.column(column)?)) {
@@ -91,23 +96,24 @@ fn label(plan: &PlannedSchema, learnt: &Learnt, notes: &mut Vec<String>) -> Resu
 }
 
 /// What a label is read as, with a note if that was a guess.
-fn target(finding: &Finding) -> Result<(Target, Option<String>), String> {
+fn target(finding: &Finding) -> Result<(LabelKind, Option<String>), String> {
     match finding {
         Finding::Numbers([low, high]) => {
-            let note = "predicted as a number: give ⟦positive⟧ if it stands for classes";
+            let note = "predicted as a number: give ⟦positive⟧ if its values are classes";
             let bounds = Bounds::new(*low, *high).map_err(in_words)?;
-            Ok((Target::Number(bounds), Some(note.to_owned())))
+            Ok((LabelKind::Number(bounds), Some(note.to_owned())))
         }
         Finding::Labels(labels) => match &labels[..] {
-            [] | [_] => Err("a single class was found".to_owned()),
+            [] | [_] => Err("only one class was found".to_owned()),
             [other, last] => {
-                let note =
-                    format!("\"{last}\" is taken as positive against \"{other}\": give ⟦positive⟧ to choose");
-                Ok((Target::Binary { positive: last.clone() }, Some(note)))
+                let note = format!(
+                    "\"{last}\" is taken as the positive class, against \"{other}\": give ⟦positive⟧ to choose"
+                );
+                Ok((LabelKind::Binary { positive: last.clone() }, Some(note)))
             }
             several => {
                 let categories = Categories::new(several).map_err(in_words)?;
-                Ok((Target::Classes { categories, other: 0 }, None))
+                Ok((LabelKind::Classes { categories, other: 0 }, None))
             }
         },
         Finding::Nothing(reason) => Err(reason.clone()),

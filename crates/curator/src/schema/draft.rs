@@ -1,6 +1,6 @@
-//! What is found in the records, read off without privacy in one pass and bounded memory.
+//! A draft computed from the data without privacy, in one pass and bounded memory.
 
-use super::plan::{Holds, PlannedSchema};
+use super::plan::{ColumnContent, PlannedSchema};
 use super::{Finding, Learnt, MOST_CATEGORIES, too_many};
 use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
@@ -28,7 +28,7 @@ pub(super) fn draft(plan: &PlannedSchema, watch: &dyn Watch) -> Result<Learnt, R
     if let (Some(at), Some(positive)) = (label, &plan.positive)
         && !positive_occurs
     {
-        let remedy = format!("no row has it in column \"{}\": give a value that occurs", names[at]);
+        let remedy = format!("no row has this value in column \"{}\": give a value that occurs", names[at]);
         return Err(Refusal::value("positive", positive, remedy).coded(Code::Row));
     }
     Ok(Learnt { findings: seen.into_iter().map(Seen::finding).collect(), certificate: None })
@@ -36,19 +36,19 @@ pub(super) fn draft(plan: &PlannedSchema, watch: &dyn Watch) -> Result<Learnt, R
 
 /// What was seen of a column.
 struct Seen {
-    holds: Holds,
+    holds: ColumnContent,
     range: Option<[f64; 2]>,
     /// Up to one more than may be drafted.
     labels: BTreeSet<String>,
 }
 
 impl Seen {
-    fn of(holds: Holds) -> Self {
+    fn of(holds: ColumnContent) -> Self {
         Self { holds, range: None, labels: BTreeSet::new() }
     }
 
     fn add(&mut self, cell: &Cell<'_>) {
-        if self.holds != Holds::Text {
+        if self.holds != ColumnContent::Text {
             match cell.number() {
                 Ok(None) | Err(NumberError::NotFinite) => {}
                 Ok(Some(number)) => {
@@ -57,7 +57,7 @@ impl Seen {
                     self.range = Some([low.min(number), high.max(number)]);
                 }
                 // One text among numbers makes a column text: what the file declares to be numbers has none.
-                Err(NumberError::NotANumber(_)) => self.holds = Holds::Text,
+                Err(NumberError::NotANumber(_)) => self.holds = ColumnContent::Text,
             }
         }
         if self.holds_labels()
@@ -70,18 +70,18 @@ impl Seen {
     }
 
     fn holds_labels(&self) -> bool {
-        self.holds != Holds::Numbers
+        self.holds != ColumnContent::Numbers
     }
 
     fn finding(self) -> Finding {
         match (self.holds, self.range) {
-            (Holds::Numbers | Holds::Either, Some([low, high])) if low < high => {
+            (ColumnContent::Numbers | ColumnContent::Either, Some([low, high])) if low < high => {
                 Finding::Numbers([low, high])
             }
-            (Holds::Numbers | Holds::Either, Some([only, _])) => {
+            (ColumnContent::Numbers | ColumnContent::Either, Some([only, _])) => {
                 Finding::Nothing(format!("every number is {}", exactly(only)))
             }
-            (Holds::Numbers, None) => Finding::Nothing("no finite number".to_owned()),
+            (ColumnContent::Numbers, None) => Finding::Nothing("no finite number".to_owned()),
             _ if self.labels.len() > MOST_CATEGORIES => Finding::Nothing(too_many()),
             _ => Finding::labels(self.labels.into_iter(), "no values"),
         }
@@ -92,7 +92,7 @@ impl Seen {
 mod tests {
     use super::*;
 
-    fn found(holds: Holds, cells: &[Cell<'_>]) -> Finding {
+    fn found(holds: ColumnContent, cells: &[Cell<'_>]) -> Finding {
         let mut seen = Seen::of(holds);
         cells.iter().for_each(|cell| seen.add(cell));
         seen.finding()
@@ -102,7 +102,7 @@ mod tests {
     fn columns_are_what_their_cells_read_as() {
         let text = |cells: &[&'static str]| {
             let cells: Vec<Cell<'_>> = cells.iter().map(|text| Cell::from_text(text)).collect();
-            found(Holds::Either, &cells)
+            found(ColumnContent::Either, &cells)
         };
         assert_eq!(text(&["3", "", " -1.5 ", "nan", "inf"]), Finding::Numbers([-1.5, 3.0]));
         let labels = |list: &[&str]| Finding::Labels(list.iter().map(|&label| label.to_owned()).collect());
@@ -110,15 +110,17 @@ mod tests {
         assert_eq!(text(&["", " "]), Finding::Nothing("no values".to_owned()));
         assert_eq!(text(&["7", "7.0"]), Finding::Nothing("every number is 7".to_owned()));
         let floats = [Cell::Float(f64::NAN), Cell::Null];
-        assert_eq!(found(Holds::Numbers, &floats), Finding::Nothing("no finite number".to_owned()));
-        assert_eq!(found(Holds::Text, &[Cell::Text("1"), Cell::Text("2")]), labels(&["1", "2"]));
+        assert_eq!(found(ColumnContent::Numbers, &floats), Finding::Nothing("no finite number".to_owned()));
+        assert_eq!(found(ColumnContent::Text, &[Cell::Text("1"), Cell::Text("2")]), labels(&["1", "2"]));
     }
 
     #[test]
     fn free_text_is_ignored() {
         let names: Vec<String> = (0..5000).map(|n| format!("name {n}")).collect();
         let cells: Vec<Cell<'_>> = names.iter().map(|name| Cell::Text(name)).collect();
-        assert_eq!(found(Holds::Text, &cells), Finding::Nothing(too_many()));
-        assert!(matches!(found(Holds::Text, &cells[..100]), Finding::Labels(labels) if labels.len() == 100));
+        assert_eq!(found(ColumnContent::Text, &cells), Finding::Nothing(too_many()));
+        assert!(
+            matches!(found(ColumnContent::Text, &cells[..100]), Finding::Labels(labels) if labels.len() == 100)
+        );
     }
 }

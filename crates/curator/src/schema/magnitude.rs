@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 use reticent_core::{Confidence, Epsilon};
 use reticent_data::{Cell, NumberError};
 use reticent_noise::Releaser;
-use reticent_noise::query::{self, Terms};
+use reticent_noise::query::{self, QueryTerms};
 
 /// The exponents of the smallest and the largest cell; numbers beyond count in those.
 const EXPONENTS: [i32; 2] = [-30, 61];
@@ -50,7 +50,8 @@ impl Magnitudes {
     pub(super) fn outline(&self, source: &mut impl Releaser, epsilon: Epsilon) -> Result<Outline, Refusal> {
         // A cell is occupied if its interval lies above 0.
         let confidence = Confidence::new(1.0 - FALSE_CELL / CELLS as f64)?;
-        let answer = query::histogram(source, &Terms { confidence, ..Terms::pure(epsilon) }, &self.0)?;
+        let answer =
+            query::histogram(source, &QueryTerms { confidence, ..QueryTerms::pure(epsilon) }, &self.0)?;
         let occupied = |cell: &usize| answer.interval[*cell][0] > 0.0;
         let numbers: Vec<usize> = (0..NUMBERS).filter(occupied).collect();
         let rows: i128 = numbers.iter().map(|cell| answer.value[*cell]).sum();
@@ -107,7 +108,7 @@ pub(super) fn around(ladder: &[f64], [low, high]: [f64; 2]) -> &[f64] {
 mod tests {
     use super::*;
     use reticent_core::Neighboring;
-    use reticent_noise::Session;
+    use reticent_noise::NoiseSession;
 
     #[test]
     fn every_number_lies_in_its_cell() {
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_outline_follows_the_many() {
-        let mut session = Session::without_limit("row", Neighboring::AddRemove).unwrap();
+        let mut session = NoiseSession::without_limit("row", Neighboring::AddRemove).unwrap();
         let mut outline = |cells: &[(Cell<'_>, u64)]| {
             let mut magnitudes = Magnitudes::new();
             cells.iter().for_each(|(cell, rows)| magnitudes.0[place(cell)] += rows);

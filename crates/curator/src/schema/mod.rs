@@ -17,11 +17,11 @@
 //! |---|---|
 //! | `request` | the table, the label and the budget, as plain data |
 //! | `plan` | the checked plan; opens the file, reads no values |
-//! | `draft` | one pass over the records: what is found in them, without privacy |
-//! | `private` | two passes and noise: what can be said of them within a budget |
+//! | `draft` | one pass over the data, without privacy |
+//! | `private` | two passes over the data, with differential privacy |
 //! | `magnitude` | the histogram that bounds start from, and round numbers |
-//! | `describe` | findings to a schema, with a note where one needs a look |
-//! | `outcome` | what comes out, and its file |
+//! | `describe` | findings to a schema, with notes about entries to review |
+//! | `outcome` | the outcome, and its file |
 
 mod describe;
 mod draft;
@@ -36,23 +36,23 @@ pub use plan::PlannedSchema;
 pub use request::LearnSchema;
 
 use crate::refusal::Refusal;
-use crate::session::{Pays, Session};
+use crate::session::{Payment, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Certificate, Event, Neighboring, Plan};
 use reticent_noise::PaidSource;
 
-/// The most labels that a column is drafted with.
+/// The maximum number of categories of a drafted column.
 const MOST_CATEGORIES: usize = 100;
 
-/// What a column was found to hold.
+/// The finding about a column.
 #[derive(Debug, Clone, PartialEq)]
 enum Finding {
     /// Numbers from the first to the second, which is larger.
     Numbers([f64; 2]),
     /// These labels, in the order of their text; at least one.
     Labels(Vec<String>),
-    /// Nothing to go by, and why.
+    /// Nothing usable, and why.
     Nothing(String),
 }
 
@@ -71,7 +71,7 @@ fn too_many() -> String {
     format!("more than {MOST_CATEGORIES} different labels")
 }
 
-/// What is known of the columns, and what that cost.
+/// The findings about all columns, and their cost.
 struct Learnt {
     /// One finding for each of the plan's subjects.
     findings: Vec<Finding>,
@@ -91,7 +91,7 @@ impl PlannedSchema {
     /// What learning will cost at most, in sequence: a draft costs nothing that an event could say. No value is read.
     ///
     /// # Guarantee
-    /// Which steps a column takes is learnt from the records; these events are those of the dearest way, and the certificate of the
+    /// Which steps a column takes is learnt from the data; these events are the worst-case cost, and the certificate of the
     /// outcome has them whatever the table holds.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl PlannedSchema {
     /// test puts a recorder in place of the generator.
     ///
     /// # Guarantee
-    /// With an ε, values reach the outcome through the releases of `source` alone. A draft is read off the records as it is.
+    /// With an ε, values reach the outcome only through the releases of `source`. A draft is computed from the data without protection.
     ///
     /// # Errors
     /// [`Refusal`] when the table cannot be read, a draft cannot tell what the label is, or the file cannot be written.
@@ -126,9 +126,9 @@ impl Planned for PlannedSchema {
 
     fn run(self, session: &mut Session) -> Result<LearntSchema, Refusal> {
         if self.budget.is_none() {
-            session.unprotected("a draft of a schema, which is read off the records")?;
+            session.unprotected("a draft of a schema, which is computed from the data")?;
         }
-        let Pays { payer, watch } = session.pays("row", Neighboring::AddRemove)?;
+        let Payment { payer, watch } = session.payment("row", Neighboring::AddRemove)?;
         // On record before a value is read. The steps that a column takes are chosen by its histogram; every way through
         // a column costs at most its events, so these cover the steps together.
         let price = Event::Composed { events: self.events()? };

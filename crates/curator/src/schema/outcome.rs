@@ -1,7 +1,7 @@
-//! What comes out: a schema, what it cost, and the file that it makes.
+//! The outcome: a schema, its cost, and its file.
 
 use super::plan::PlannedSchema;
-use crate::file::Target;
+use crate::file::OutputFile;
 use crate::refusal::{Refusal, fields_named};
 use reticent_core::Certificate;
 use reticent_data::Schema;
@@ -10,24 +10,24 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// What a draft must say, loudly.
+/// The warning of a draft.
 const NOT_PRIVATE: [&str; 4] = [
-    "THIS SCHEMA IS NOT PRIVATE: its bounds and categories were read off the records.",
-    "Whatever is trained or released with it gives away the rows that set them, whatever epsilon it claims.",
-    "Replace each bound and each list by what is publicly known (a questionnaire, a code book, the law),",
+    "THIS SCHEMA IS NOT PRIVATE: its bounds and categories were computed from the data.",
+    "Anything trained or released with it reveals the rows that set them, whatever its epsilon.",
+    "Replace every bound and list with public knowledge (a questionnaire, a code book, a regulation),",
     "then delete the line draft = true; or learn the schema privately with ⟦epsilon⟧.",
 ];
 
-/// A schema and what it cost.
+/// A schema and its cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearntSchema {
-    /// The schema. Without a certificate it is a draft: its bounds and categories were read off the records.
+    /// The schema. Without a certificate it is a draft: its bounds and categories were computed from the data.
     pub schema: Schema,
-    /// What was spent, where it was learnt with differential privacy.
+    /// The certificate, if it was learnt with differential privacy.
     pub certificate: Option<Certificate>,
     /// The file that it was written to.
     pub out: Option<PathBuf>,
-    /// What to mind about it, for a draft first of all that it is not private; fields of the request stand between `⟦` and `⟧`.
+    /// Caveats, for a draft first of all that it is not private; fields of the request are named between `⟦` and `⟧`.
     pub warnings: Vec<String>,
     /// The comment above the schema.
     head: String,
@@ -58,8 +58,8 @@ impl LearntSchema {
 }
 
 /// The file that a request asks for.
-pub(super) fn target(path: &Path) -> Target<'_> {
-    Target { field: "out", path, extension: "toml" }
+pub(super) fn target(path: &Path) -> OutputFile<'_> {
+    OutputFile { field: "out", path, extension: "toml" }
 }
 
 /// The comment above a schema. It is for people who edit the file, and names fields as flags of the command.
@@ -67,8 +67,8 @@ fn head(certificate: Option<&Certificate>, notes: &[String]) -> String {
     let mut lines: Vec<String> = match certificate {
         None => NOT_PRIVATE.map(str::to_owned).to_vec(),
         Some(certificate) => vec![
-            format!("Learnt from the records with differential privacy: {}.", cost(certificate)),
-            "Whatever is computed from the same records with this schema costs that on top: see [spent]."
+            format!("Learnt from the data with differential privacy: {}.", cost(certificate)),
+            "This cost is added to everything computed from the same data with this schema: see [spent]."
                 .to_owned(),
         ],
     };

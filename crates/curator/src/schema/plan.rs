@@ -5,23 +5,24 @@ use super::request::LearnSchema;
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Delta, Epsilon};
-use reticent_data::schema::Unit;
-use reticent_data::{ColumnInfo, ColumnKind, TableFile};
+use reticent_data::schema::PrivacyUnit;
+use reticent_data::{ColumnInfo, ColumnKind, Table, open_table};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Divided among more columns than this, an ε of 1 is all noise; a quarter of a column's share is what a private choice
 /// must still be able to draw with.
 const COLUMNS_PER_EPSILON: f64 = 1e5;
 
-/// A schema to be learnt about which nothing is left to check but the data.
+/// A checked request for a schema; only the data are unread.
 #[derive(Debug, Clone)]
 pub struct PlannedSchema {
-    pub(super) table: TableFile,
-    pub(super) unit: Unit,
+    pub(super) table: Arc<dyn Table>,
+    pub(super) unit: PrivacyUnit,
     pub(super) label: Option<String>,
     /// The label's positive value, if it was given.
     pub(super) positive: Option<String>,
-    /// Columns to leave out unseen.
+    /// Columns to leave out without reading them.
     pub(super) ignored: Vec<String>,
     /// The columns to look at, in the order of the file.
     pub(super) subjects: Vec<Subject>,
@@ -35,12 +36,12 @@ pub struct PlannedSchema {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Subject {
     pub(super) name: String,
-    pub(super) holds: Holds,
+    pub(super) holds: ColumnContent,
 }
 
 /// What a column may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum ColumnContent {
     /// Numbers, the file says.
     Numbers,
     /// Text, the file says.
@@ -59,40 +60,44 @@ pub(super) struct Budget {
 
 /// Checks everything that can be checked without reading values.
 pub(super) fn plan(request: &LearnSchema) -> Result<PlannedSchema, Refusal> {
-    let table = TableFile::open(&request.file)?;
+    let table = open_table(&request.file)?;
     let known = |field: &str, name: &str| table.column(name).map(drop).map_err(Refusal::data(field));
     for name in &request.ignore {
         known("ignore", name)?;
         let needed = [("label", &request.label), ("unit", &request.unit)];
         if let Some((role, _)) = needed.iter().find(|(_, column)| column.as_ref() == Some(name)) {
-            let remedy = format!("it is the {role}: ignore other columns only");
+            let remedy = format!("this column is the {role} and cannot be ignored");
             return Err(Refusal::conflict("ignore", name, remedy));
         }
     }
     if let Some(label) = &request.label {
         known("label", label)?;
         if let ColumnKind::Other(kind) = &table.column(label)?.kind {
-            let remedy = format!("a {kind} cannot be predicted: name another column");
+            let remedy = format!("a column of type {kind} cannot be predicted: give another column");
             return Err(Refusal::value("label", label, remedy).coded(Code::Type));
         }
     }
     if let Some(positive) = &request.positive {
         if request.label.is_none() {
-            return Err(Refusal::missing("label", "name the column that has the ⟦positive⟧ value"));
+            return Err(Refusal::missing("label", "give the column of the ⟦positive⟧ value"));
         }
         if positive.trim().is_empty() {
-            let remedy = "blank cells are missing: give a value that is not blank";
+            let remedy = "blank cells count as missing: give a value that is not blank";
             return Err(Refusal::value("positive", positive, remedy));
         }
     }
     let unit = match &request.unit {
-        None => Unit::Row,
+        None => PrivacyUnit::Row,
         Some(column) => {
             known("unit", column)?;
             if request.label.as_ref() == Some(column) {
-                return Err(Refusal::conflict("unit", column, "it is the label: name another column"));
+                return Err(Refusal::conflict(
+                    "unit",
+                    column,
+                    "this column is the label: give another column",
+                ));
             }
-            Unit::Column(column.clone())
+            PrivacyUnit::Column(column.clone())
         }
     };
     let private = request.epsilon.is_some();
@@ -124,9 +129,9 @@ pub(super) fn plan(request: &LearnSchema) -> Result<PlannedSchema, Refusal> {
 /// A column about which the file leaves something open.
 fn subject(column: &ColumnInfo, declared: bool) -> Option<Subject> {
     let holds = match &column.kind {
-        ColumnKind::Integer | ColumnKind::Float => Holds::Numbers,
-        ColumnKind::Text if declared => Holds::Text,
-        ColumnKind::Text => Holds::Either,
+        ColumnKind::Integer | ColumnKind::Float => ColumnContent::Numbers,
+        ColumnKind::Text if declared => ColumnContent::Text,
+        ColumnKind::Text => ColumnContent::Either,
         ColumnKind::Boolean | ColumnKind::Other(_) => return None,
     };
     Some(Subject { name: column.name.clone(), holds })
@@ -136,33 +141,34 @@ fn budget(request: &LearnSchema, subjects: &[Subject], declared: bool) -> Result
     let Some(epsilon) = request.epsilon else {
         return match request.delta {
             None => Ok(None),
-            Some(delta) => {
-                Err(Refusal::conflict("delta", delta, "nothing is spent without ⟦epsilon⟧: give both"))
-            }
+            Some(delta) => Err(Refusal::conflict("delta", delta, "a delta needs an ⟦epsilon⟧: give both")),
         };
     };
     let epsilon = quantity::epsilon(epsilon, subjects.len() as f64 / COLUMNS_PER_EPSILON)?;
     if let Some(unit) = &request.unit {
-        let remedy = "a schema can be learnt privately for rows only, and one user may have many: leave out ⟦unit⟧ or ⟦epsilon⟧";
+        let remedy = "a schema can be learnt privately only with rows as the unit, because one user may have many rows: leave out ⟦unit⟧ or ⟦epsilon⟧";
         return Err(Refusal::conflict("unit", unit, remedy));
     }
     if subjects.is_empty() {
-        let remedy = "there is no column to spend it on: leave it out";
+        let remedy = "there is no column to learn: leave it out";
         return Err(Refusal::about(Code::Conflict, "epsilon", remedy));
     }
-    let text = subjects.iter().any(|subject| subject.holds != Holds::Numbers);
+    let text = subjects.iter().any(|subject| subject.holds != ColumnContent::Numbers);
     let delta = match (request.delta, text) {
         (Some(delta), true) => quantity::delta(delta)?,
         (None, false) => Delta::ZERO,
         (Some(given), false) => {
             quantity::delta(given)?;
-            let remedy = "leave it out: no column is text, and bounds need none";
+            let remedy = "no column is text, and bounds need no delta: leave it out";
             return Err(Refusal::conflict("delta", given, remedy));
         }
         (None, true) => {
-            let why =
-                if declared { "text columns need one" } else { "the columns of a CSV file may be text" };
-            let remedy = format!("{why}, so that rare labels stay hidden: give e.g. ⟦delta⟧ 1e-6");
+            let why = if declared {
+                "text columns need a delta"
+            } else {
+                "the columns of a CSV file may be text, which needs a delta"
+            };
+            let remedy = format!("{why}, to hide rare categories: give e.g. ⟦delta⟧ 1e-6");
             return Err(Refusal::missing("delta", remedy));
         }
     };

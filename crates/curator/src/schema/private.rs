@@ -1,12 +1,12 @@
-//! What can be said of the columns within a budget: two passes, and noise between them.
+//! Learning the columns with differential privacy: two passes over the data.
 //!
 //! The budget is divided equally among the subjects. A column that may hold numbers spends half of its share on the
 //! histogram of magnitudes and a quarter on either end; a column that may hold text spends what the histogram
 //! left, or everything if the file says that it is text, on finding labels. Which of these happens to a column is itself
-//! learnt from the data, so the cost is stated before the data are read, for the dearest case: it must not depend on them.
+//! learnt from the data, so the cost is stated before the data are read, for the worst case: it must not depend on the data.
 
 use super::magnitude::{Magnitudes, Outline, around, ladder};
-use super::plan::{Budget, Holds, PlannedSchema, Subject};
+use super::plan::{Budget, ColumnContent, PlannedSchema, Subject};
 use super::{Finding, Learnt};
 use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
@@ -15,7 +15,7 @@ use reticent_core::rounding::div_down;
 use reticent_core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent_data::Cell;
 use reticent_noise::mechanism::{DiscreteLaplace, StableHistogram};
-use reticent_noise::query::{Quantile, RankTable, Terms, stable_histogram};
+use reticent_noise::query::{Quantile, QueryTerms, RankTable, stable_histogram};
 use reticent_noise::{Mechanism, Releaser};
 use std::collections::BTreeMap;
 
@@ -41,12 +41,13 @@ pub(super) fn learn(
     let finding = |(column, subject): (Gathered, &Subject)| {
         Ok(match column {
             Gathered::Ranks { ranks, edges } => {
-                Finding::Numbers(bounds(&ranks, edges, &Terms::pure(shares.end), source)?)
+                Finding::Numbers(bounds(&ranks, edges, &QueryTerms::pure(shares.end), source)?)
             }
             Gathered::Labels(labels) => {
-                let terms = Terms { delta: shares.delta, ..Terms::pure(shares.labels(subject.holds)) };
+                let terms =
+                    QueryTerms { delta: shares.delta, ..QueryTerms::pure(shares.labels(subject.holds)) };
                 let answer = stable_histogram(source, &terms, &labels)?;
-                Finding::labels(answer.value.into_keys(), "no label has enough rows for this budget")
+                Finding::labels(answer.value.into_keys(), "no category has enough rows for this budget")
             }
             Gathered::Done(finding) => finding,
         })
@@ -67,7 +68,7 @@ struct Shares {
 impl Shares {
     fn of(plan: &PlannedSchema, budget: &Budget) -> Result<Self, Refusal> {
         let share = |whole: f64, parts: usize| div_down(whole * (1.0 - SLACK), parts.max(1) as f64);
-        let texts = plan.subjects.iter().filter(|subject| subject.holds != Holds::Numbers).count();
+        let texts = plan.subjects.iter().filter(|subject| subject.holds != ColumnContent::Numbers).count();
         let column = share(budget.epsilon.get(), plan.subjects.len());
         Ok(Self {
             column: Epsilon::new(column)?,
@@ -78,13 +79,13 @@ impl Shares {
     }
 
     /// For the labels of a column.
-    fn labels(&self, holds: Holds) -> Epsilon {
+    fn labels(&self, holds: ColumnContent) -> Epsilon {
         // Where a histogram of magnitudes came before, it took as much as is left.
-        if holds == Holds::Text { self.column } else { self.magnitudes }
+        if holds == ColumnContent::Text { self.column } else { self.magnitudes }
     }
 
     /// What a column costs at most, whatever is found in it.
-    fn price(&self, holds: Holds) -> Result<Vec<(Event, Guarantee)>, Refusal> {
+    fn price(&self, holds: ColumnContent) -> Result<Vec<(Event, Guarantee)>, Refusal> {
         let magnitudes = || -> Result<(Event, Guarantee), Refusal> {
             let noise = DiscreteLaplace::new(1, self.magnitudes)?;
             Ok((noise.event(), noise.guarantee()))
@@ -97,9 +98,9 @@ impl Shares {
         };
         let end = (Event::Pure { epsilon: self.end }, Guarantee::pure(self.end));
         Ok(match holds {
-            Holds::Numbers => vec![magnitudes()?, end.clone(), end],
-            Holds::Either => vec![magnitudes()?, labels()?],
-            Holds::Text => vec![labels()?],
+            ColumnContent::Numbers => vec![magnitudes()?, end.clone(), end],
+            ColumnContent::Either => vec![magnitudes()?, labels()?],
+            ColumnContent::Text => vec![labels()?],
         })
     }
 }
@@ -132,8 +133,11 @@ fn outlines(
     watch: &dyn Watch,
     source: &mut impl Releaser,
 ) -> Result<Vec<Outline>, Refusal> {
-    let mut columns: Vec<Option<Magnitudes>> =
-        plan.subjects.iter().map(|subject| (subject.holds != Holds::Text).then(Magnitudes::new)).collect();
+    let mut columns: Vec<Option<Magnitudes>> = plan
+        .subjects
+        .iter()
+        .map(|subject| (subject.holds != ColumnContent::Text).then(Magnitudes::new))
+        .collect();
     let named = plan.subjects.iter().map(|subject| subject.name.as_str()).zip(&mut columns);
     let open = named.filter_map(|(name, column)| column.as_mut().map(|column| (name, column))).collect();
     pass(plan, open, watch, Magnitudes::add)?;
@@ -146,15 +150,15 @@ fn outlines(
 
 /// The outline as far as the column's price allows: labels are not in that of a column of numbers, whatever noise makes its
 /// histogram look like.
-fn paid_for(holds: Holds, found: Outline) -> Outline {
-    if holds == Holds::Numbers && found == Outline::Text { Outline::Blank } else { found }
+fn paid_for(holds: ColumnContent, found: Outline) -> Outline {
+    if holds == ColumnContent::Numbers && found == Outline::Text { Outline::Blank } else { found }
 }
 
 /// Round numbers around all but the tails, from two private choices, and not beyond the edges.
 fn bounds(
     ranks: &RankTable,
     edges: [f64; 2],
-    terms: &Terms,
+    terms: &QueryTerms,
     source: &mut impl Releaser,
 ) -> Result<[f64; 2], Refusal> {
     let mut end = |level: f64| -> Result<f64, Refusal> {
@@ -188,7 +192,9 @@ impl Gathered {
                 let edges = [candidates[0], candidates[candidates.len() - 1]];
                 Self::Ranks { ranks: RankTable::new(candidates)?, edges }
             }
-            Outline::Numbers(_) => Self::Done(Finding::Nothing("nothing but 0 has enough rows".to_owned())),
+            Outline::Numbers(_) => {
+                Self::Done(Finding::Nothing("no value other than 0 has enough rows".to_owned()))
+            }
             Outline::Text => Self::Labels(BTreeMap::new()),
             Outline::Blank => {
                 Self::Done(Finding::Nothing("no values have enough rows for this budget".to_owned()))
@@ -241,7 +247,9 @@ mod tests {
 
     #[test]
     fn a_column_of_numbers_never_goes_the_way_of_labels() {
-        for (holds, labels) in [(Holds::Numbers, false), (Holds::Either, true), (Holds::Text, true)] {
+        for (holds, labels) in
+            [(ColumnContent::Numbers, false), (ColumnContent::Either, true), (ColumnContent::Text, true)]
+        {
             let way = Gathered::by(paid_for(holds, Outline::Text)).unwrap();
             assert_eq!(matches!(way, Gathered::Labels(_)), labels, "{holds:?}");
         }
@@ -273,12 +281,12 @@ mod tests {
                 StableHistogram::new(Neighboring::AddRemove, epsilon, delta).unwrap().guarantee()
             };
             let ways = [
-                (Holds::Numbers, vec![magnitudes]),
-                (Holds::Numbers, vec![magnitudes, ends]),
-                (Holds::Either, vec![magnitudes]),
-                (Holds::Either, vec![magnitudes, ends]),
-                (Holds::Either, vec![magnitudes, labels(Holds::Either)]),
-                (Holds::Text, vec![labels(Holds::Text)]),
+                (ColumnContent::Numbers, vec![magnitudes]),
+                (ColumnContent::Numbers, vec![magnitudes, ends]),
+                (ColumnContent::Either, vec![magnitudes]),
+                (ColumnContent::Either, vec![magnitudes, ends]),
+                (ColumnContent::Either, vec![magnitudes, labels(ColumnContent::Either)]),
+                (ColumnContent::Text, vec![labels(ColumnContent::Text)]),
             ];
             for (holds, way) in ways {
                 let (price, way) = (shares.price(holds).unwrap(), total(way));

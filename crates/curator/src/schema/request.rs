@@ -1,4 +1,4 @@
-//! What is to be learnt about a table, as plain data.
+//! The request for a schema, as plain data.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -9,28 +9,28 @@ use std::path::PathBuf;
 pub struct LearnSchema {
     /// The table: a `.csv` file with a header line, or a `.parquet` file.
     pub file: PathBuf,
-    /// The column that a model will predict.
+    /// The column to predict.
     #[serde(default)]
     pub label: Option<String>,
     /// The label's positive value: two classes, this one against every other.
     #[serde(default)]
     pub positive: Option<String>,
-    /// The column whose values tell users apart, where users are protected and not rows.
+    /// The column that identifies users, if the privacy unit is a user and not a row.
     #[serde(default)]
     pub unit: Option<String>,
-    /// Columns to leave out unseen.
+    /// Columns to leave out without reading them.
     #[serde(default)]
     pub ignore: Vec<String>,
-    /// The ε to spend; without one the schema is a draft that is not private.
+    /// The privacy budget ε; without one the schema is a draft that is not private.
     #[serde(default)]
     pub epsilon: Option<f64>,
-    /// The δ to spend on finding labels.
+    /// The δ for finding categories.
     #[serde(default)]
     pub delta: Option<f64>,
     /// The `.toml` file to write the schema to.
     #[serde(default)]
     pub out: Option<PathBuf>,
-    /// Replace a file that is there already.
+    /// Whether an existing file is overwritten.
     #[serde(default)]
     pub force: bool,
 }

@@ -1,4 +1,4 @@
-//! Networks and linear models are asked for in the same words: which of them is meant, and what goes with networks alone.
+//! Networks and linear models share a command: which of them is meant, and which fields only networks have.
 
 use super::describe::{check_name, is_network};
 use super::request::Train;
@@ -53,12 +53,12 @@ impl Train {
             return Ok(());
         }
         if self.non_private.is_some() {
-            let remedy = "goes with networks: give ⟦method⟧ exact for a linear model without privacy";
+            let remedy = "only for networks: give ⟦method⟧ exact for a linear model without privacy";
             return Err(Refusal::about(Code::Conflict, "non_private", remedy));
         }
         let (text, own) = (self.to_toml()?, common.to_toml()?);
         let key = text.lines().find(|line| !own.contains(line)).and_then(|line| line.split(' ').next());
-        let remedy = "goes with networks only: give ⟦model⟧ mlp or another network, or leave it out";
+        let remedy = "only for networks: give ⟦model⟧ mlp or another network, or leave it out";
         Err(Refusal::about(Code::Conflict, &key.unwrap_or_default().replace('-', "_"), remedy))
     }
 

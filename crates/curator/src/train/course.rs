@@ -1,9 +1,9 @@
-//! The steps of a run: progress, metrics, checkpoints, and stopping when asked to.
+//! The training loop of a run: progress, metrics, checkpoints, cancellation.
 
 use super::reader::Reader;
-use super::settings::Every;
+use super::settings::CheckpointInterval;
 use super::stored;
-use super::terms::Agreement;
+use super::terms::AgreedTerms;
 use crate::refusal::Refusal;
 use crate::watch::{Metrics, Watch, Work};
 use reticent_core::Certificate;
@@ -19,20 +19,20 @@ pub(crate) enum End {
     Interrupted,
 }
 
-/// A run on its way.
-pub(crate) struct Course<'a> {
+/// A run in progress.
+pub(crate) struct TrainingLoop<'a> {
     pub(crate) trainer: &'a mut Trainer,
-    pub(crate) agreement: &'a Agreement,
+    pub(crate) agreement: &'a AgreedTerms,
     pub(crate) reader: &'a Reader,
-    /// Public data to watch the training with.
+    /// Public validation data.
     pub(crate) validation: Option<&'a Examples>,
     pub(crate) folder: Option<&'a Path>,
-    /// How often the run is stored; none for every report.
-    pub(crate) every: Option<Every>,
+    /// The checkpoint interval; none for every report.
+    pub(crate) every: Option<CheckpointInterval>,
 }
 
-impl Course<'_> {
-    /// Takes all steps that are left.
+impl TrainingLoop<'_> {
+    /// Takes all remaining steps.
     pub(crate) fn run(&mut self, watch: &dyn Watch) -> Result<End, Refusal> {
         let start = self.trainer.progress();
         let bar = watch.begin(Work::Steps(start.steps));
@@ -45,8 +45,8 @@ impl Course<'_> {
             let (before, epoch) = (self.agreement.epoch(now.taken - 1), self.agreement.epoch(now.taken));
             let passes = |every: f64| (epoch / every + 1e-9).floor() > (before / every + 1e-9).floor();
             let is_due = match self.every {
-                Some(Every::Steps(steps)) => now.taken.is_multiple_of(steps),
-                Some(Every::Epochs(epochs)) => passes(epochs as f64),
+                Some(CheckpointInterval::Steps(steps)) => now.taken.is_multiple_of(steps),
+                Some(CheckpointInterval::Epochs(epochs)) => passes(epochs as f64),
                 None => passes(report),
             };
             let is_asked = watch.is_halted();

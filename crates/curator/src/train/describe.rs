@@ -59,7 +59,7 @@ pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Res
         return Err(Refusal::conflict(
             "model",
             &model,
-            "goes with tables only: give logistic, mlp or another network",
+            "only for tables: give logistic, mlp or another network",
         ));
     } else {
         preset(&model, shape, vocabulary, outputs)?
@@ -67,7 +67,7 @@ pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Res
     let found = description.outputs()?;
     if found != outputs {
         let remedy = format!(
-            "it has {found} outputs, and the data need {outputs}: one per class, or one for a number"
+            "the network has {found} outputs, but the data need {outputs}: one per class, or one for a number"
         );
         let last = description.layers.len().saturating_sub(1).to_string();
         return Err(match own {
@@ -83,7 +83,7 @@ pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Res
             .map(|(place, layer)| layer.name.clone().unwrap_or_else(|| place.to_string()))
             .collect();
         let Some(place) = names.iter().position(|known| known == name) else {
-            let remedy = format!("no such layer: there are {}", names.join(", "));
+            let remedy = format!("no such layer: give one of {}", names.join(", "));
             return Err(Refusal::value("freeze", name, remedy).coded(Code::UnknownName));
         };
         description.layers[place].frozen = true;

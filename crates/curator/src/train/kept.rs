@@ -1,10 +1,10 @@
-//! What a training was asked for, kept with the run: so that it goes on as it began.
+//! The request of a training, stored with the run so that it can be resumed unchanged.
 
-use super::request::Counted;
+use super::request::NoisyCount;
 use super::settings::Settings;
 use super::terms::counting;
 use super::{Reader, Train};
-use crate::folder::layout::{Kind, LEDGER_FILE, RUN_FILE};
+use crate::folder::layout::{LEDGER_FILE, ModelKind, RUN_FILE};
 use crate::folder::{Writer, digest, whole};
 use crate::refusal::Refusal;
 use reticent_core::Code;
@@ -63,7 +63,7 @@ pub(super) fn request(run: &Train, reader: &Reader, description: &Description) -
         files.insert("vocabulary".to_owned(), digest(vocabulary.to_text().as_bytes()).into());
     }
     files.insert("classes".to_owned(), json!(reader.classes));
-    Ok(json!({"kind": Kind::Network, "request": request, "files": files}))
+    Ok(json!({"kind": ModelKind::Network, "request": request, "files": files}))
 }
 
 /// Refuses a run that goes on otherwise than it began, naming the first difference that the trainer does not see itself.
@@ -82,9 +82,8 @@ pub(super) fn compare(was: &Value, is: &Value) -> Result<(), Refusal> {
     }
     for file in ["schema", "vocabulary", "classes", "model"] {
         if was["files"][file] != is["files"][file] {
-            let text = format!(
-                "the run was begun with another {file}: leave out what changes it, or begin a new run"
-            );
+            let text =
+                format!("the run was started with a different {file}: undo the change, or start a new run");
             return Err(Refusal::about(Code::Changed, "resume", text));
         }
     }
@@ -121,12 +120,14 @@ pub(super) fn take_count(writer: &Writer, run: &mut Train, settings: &Settings) 
     // A run from before the ledger kept the request has its count in the file alone.
     let Some(begun) = writer.request() else { return Ok(()) };
     if writer.has_run() {
-        let known: Option<Counted> = serde_json::from_value(begun[COUNTED].clone())
+        let known: Option<NoisyCount> = serde_json::from_value(begun[COUNTED].clone())
             .map_err(|error| Refusal::new(Code::Broken, format!("{LEDGER_FILE}: {COUNTED}: {error}")))?;
         match (Train::read(&path)?.counted, &known) {
-            (None, Some(_)) => return refuse("the count of the rows is missing: restore it from a copy"),
+            (None, Some(_)) => {
+                return refuse("the noisy count of the rows is missing: restore it from a backup");
+            }
             (stored, known) if stored != *known => {
-                return refuse("not the count of the rows that the run began with: restore it from a copy");
+                return refuse("not the noisy count that the run started with: restore it from a backup");
             }
             _ => run.counted = known,
         }
@@ -136,7 +137,7 @@ pub(super) fn take_count(writer: &Writer, run: &mut Train, settings: &Settings) 
     let (events, _) = counted.cost()?;
     match counting(&Train { counted: None, ..run.clone() }, settings)? {
         Some(paid) if !paid.is(&events, counted.epsilon) => refuse(
-            "not the count of the rows that the run began with: no step was taken, so remove the folder and begin a new run",
+            "not the noisy count that the run started with: no step was taken, so remove the folder and start a new run",
         ),
         _ => Ok(()),
     }
@@ -176,7 +177,7 @@ mod tests {
         other("steps", json!(6)).unwrap();
         other("non-private", json!(false)).unwrap();
         let line = other("epsilon", json!(3.9201)).unwrap_err().to_string();
-        assert!(line.contains("another epsilon: 4.0 then, 3.9201 now"), "{line}");
+        assert!(line.contains("a different epsilon: 4.0 then, 3.9201 now"), "{line}");
         for (key, value) in
             [("delta", json!(1e-7)), ("noise-multiplier", json!(2.0)), ("non-private", json!(true))]
         {
@@ -199,7 +200,7 @@ mod tests {
         }
         let refusal = other("examples-per-user", json!(2)).unwrap_err();
         assert_eq!(refusal.code(), Code::Changed);
-        assert!(refusal.to_string().contains("another examples-per-user: null then, 2 now"), "{refusal}");
+        assert!(refusal.to_string().contains("a different examples-per-user: null then, 2 now"), "{refusal}");
         assert!(other("length", json!(9)).unwrap_err().to_string().contains("length: 8 then, 9 now"));
         for file in ["model", "schema", "vocabulary"] {
             let mut other = was.clone();

@@ -24,7 +24,7 @@
 //! | `course` | the steps |
 //! | `stored`, `kept` | the files of a run; its request, and whether it is the same |
 //! | `run` | the whole of it, in order |
-//! | `outcome` | what comes out |
+//! | `outcome` | the outcome |
 
 mod choice;
 mod course;
@@ -42,14 +42,14 @@ mod stored;
 mod terms;
 
 pub use crate::bill::Sizing;
-pub use outcome::{Finished, Interrupted, Noise, Trained};
+pub use outcome::{Finished, InterruptedTraining, NoiseSummary, Trained};
 pub use plan::TrainPlan;
-pub use request::{Classes, Counted, OneOrMore, Train};
+pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
-pub use source::Part;
+pub use source::SourcePart;
 
 pub(crate) use reader::{Input, Reader};
 pub(crate) use settings::{Settings, settle};
-pub(crate) use source::{Found, Source, find, part_source};
+pub(crate) use source::{DataSources, Source, find, part_source};
 pub(crate) use stored::{Stored, verify};
 pub(crate) use terms::{agree, size};

@@ -1,4 +1,4 @@
-//! What a training gives.
+//! The outcome of a training.
 
 use crate::bill::Sizing;
 use crate::watch::Metrics;
@@ -15,24 +15,24 @@ pub enum Trained {
     /// With a model.
     Finished(Box<Finished>),
     /// Before its last step, because it was asked to stop.
-    Interrupted(Box<Interrupted>),
+    Interrupted(Box<InterruptedTraining>),
 }
 
 /// A training that took all its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finished {
-    /// Share of the public validation examples that were predicted right.
+    /// Accuracy on public validation examples.
     pub accuracy: Option<f64>,
-    /// The expected number of units in a step.
+    /// The expected batch size in units.
     pub batch_size: u64,
-    /// What is guaranteed; none without privacy.
+    /// The certificate; none without privacy.
     #[serde(serialize_with = "sorted")]
     pub certificate: Option<Certificate>,
-    /// Steps that count: those taken, and those of earlier attempts that may have been seen.
+    /// The steps that are charged: those taken, and those of earlier attempts that may have been observed.
     pub counted_steps: u64,
-    /// The number of units, as far as it is public.
+    /// The public number of units.
     pub dataset_size: u64,
-    /// Passes over the data, on average.
+    /// The expected number of epochs.
     pub epochs: f64,
     /// Only without privacy: how long private steps take is not covered by a certificate.
     pub examples_per_second: Option<f64>,
@@ -40,15 +40,15 @@ pub struct Finished {
     pub loss: Option<f64>,
     /// The network's name.
     pub model: Option<String>,
-    /// Noise of a step, σ / clipping norm; none without privacy.
+    /// The noise multiplier, σ / clipping norm; none without privacy.
     pub noise_multiplier: Option<f64>,
     /// The run's folder.
     pub out: Option<PathBuf>,
-    /// Steps on the way to the weights.
+    /// The steps that led to the weights.
     pub steps: u64,
     /// How the network was tested.
     pub tested: &'static str,
-    /// What a reader should know.
+    /// Caveats.
     pub warnings: Vec<String>,
     /// How many weights the network has.
     pub weights: usize,
@@ -61,40 +61,40 @@ pub struct Finished {
     /// What the units are: rows, users or images.
     #[serde(skip)]
     pub units: &'static str,
-    /// How the number of units is known.
+    /// How the number of units was determined.
     #[serde(skip)]
     pub sizing: Sizing,
-    /// What the noise is relative to; none without privacy.
+    /// The scale of the noise; none without privacy.
     #[serde(skip)]
-    pub noise: Option<Noise>,
+    pub noise: Option<NoiseSummary>,
 }
 
-/// What the noise of a step is relative to.
+/// The scale of the noise of a step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Noise {
+pub struct NoiseSummary {
     /// The clipping norm.
     pub norm: f64,
-    /// The rule of clipping.
+    /// The clipping mode.
     pub clipping: String,
 }
 
-/// A training that was asked to stop.
+/// A training that was interrupted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Interrupted {
-    /// What is guaranteed for all that was seen; none without privacy.
+pub struct InterruptedTraining {
+    /// The certificate of everything that may have been observed; none without privacy.
     #[serde(serialize_with = "sorted")]
     pub certificate: Option<Certificate>,
     /// Always true.
     pub interrupted: bool,
-    /// How many steps there were to be.
+    /// The number of planned steps.
     pub of: u64,
-    /// The run's folder; none if nothing was stored.
+    /// The run's folder; none if nothing was saved.
     pub out: Option<PathBuf>,
-    /// How many steps were taken.
+    /// The number of steps taken.
     pub steps: u64,
 }
 
-impl Interrupted {
+impl InterruptedTraining {
     pub(super) fn new(progress: Progress, certificate: Option<Certificate>, out: Option<PathBuf>) -> Self {
         let (steps, of) = (progress.taken, progress.steps);
         Self { certificate, interrupted: true, of, out, steps }
@@ -106,37 +106,37 @@ fn sorted<S: Serializer>(value: &impl Serialize, serializer: S) -> Result<S::Ok,
     serde_json::to_value(value).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
-/// How many times as long as a batch's gradients the noise may be before it is said.
+/// The ratio of noise to gradient norm above which a warning is given.
 const DROWNED: f64 = 8.0;
 
-/// Says that noise is much longer than all gradients of a batch together can be: from public numbers alone.
+/// Warns if the norm of the noise is much larger than the largest norm of the summed gradients, from public numbers alone.
 pub(super) fn drowned(plan: &PrivacyPlan, batch: u64) -> Option<String> {
     let times = plan.noise_multiplier() * (plan.settings().dimension as f64).sqrt() / batch.max(1) as f64;
     (times > DROWNED).then(|| {
         format!(
-            "the noise of a step is about {} times as long as all gradients of a batch together can be: score the model on data it \
-             has not seen before you rely on it; larger batches (⟦batch_size⟧), a smaller network or a linear model need less noise",
+            "the norm of the noise in a step is about {} times the largest possible norm of the summed gradients: evaluate the model on \
+             held-out data before you rely on it; a larger ⟦batch_size⟧, a smaller network or a linear model reduces this",
             digits::brief(times.round())
         )
     })
 }
 
-/// Says that weights or scores are not finite numbers: the training has diverged.
+/// Warns if weights or scores are not finite: the training has diverged.
 pub(super) fn exploded(weights: &[f32], metrics: &Metrics) -> Option<String> {
     let is_broken = weights.iter().any(|weight| !weight.is_finite());
     (is_broken || metrics.validation_loss.is_some_and(|loss| !loss.is_finite())).then(|| {
-        "the training has diverged: weights or scores are not finite numbers, and the model is of no use; give a smaller \
-         learning rate (⟦lr⟧)"
+        "the training has diverged: weights or scores are not finite, so the model is useless; give a smaller learning \
+         rate (⟦lr⟧)"
             .to_owned()
     })
 }
 
-/// What can be said against a run without looking at data.
+/// Warns about observed steps that the model does not contain.
 pub(super) fn lost(progress: Progress) -> Option<String> {
     let lost = progress.counted.saturating_sub(progress.taken);
     (lost > 0).then(|| {
         format!(
-            "{lost} steps were seen but lost when the run was stopped: they are paid for, and the model has fewer steps"
+            "{lost} steps may have been observed but were lost when the run stopped: their privacy cost counts, although the model does not contain them"
         )
     })
 }

@@ -4,11 +4,11 @@ use super::reader::Reader;
 use super::request::Train;
 use super::resume::Resume;
 use super::settings::{Settings, settle};
-use super::source::{Found, Source, find};
-use crate::folder::layout::{Kind, check_new};
+use super::source::{DataSources, Source, find};
+use crate::folder::layout::{ModelKind, check_new};
 use crate::refusal::Refusal;
 use reticent_core::{Code, Neighboring};
-use reticent_data::schema::Unit;
+use reticent_data::schema::PrivacyUnit;
 
 /// A training with everything checked but its data.
 #[derive(Debug, Clone)]
@@ -26,17 +26,17 @@ pub struct TrainPlan {
 pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, Refusal> {
     let settings = settle(&mut run)?;
     if let (Some(folder), None) = (&run.out, &resume) {
-        check_new(folder, Kind::Network)?;
+        check_new(folder, ModelKind::Network)?;
     }
-    let Found { source, official, schema } = find(run.data.as_deref(), run.data_dir.as_deref())?;
+    let DataSources { source, official, schema } = find(run.data.as_deref(), run.data_dir.as_deref())?;
     let reader = Reader::of(&run, &source, schema)?;
-    let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != Unit::Row);
+    let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != PrivacyUnit::Row);
     if is_by_user && settings.neighboring == Neighboring::ReplaceOne {
-        let remedy = "the schema's unit is a column: whose rows there are is hidden by add-remove only";
+        let remedy = "the schema's unit is a column, which needs add-remove: give ⟦neighboring⟧ add-remove";
         return Err(Refusal::value("neighboring", "replace-one", remedy).coded(Code::Relation));
     }
     if let (Some(most), false) = (run.examples_per_user, is_by_user) {
-        let remedy = "goes with a schema whose unit is a column, such as unit = { column = \"user\" }";
+        let remedy = "needs a schema whose unit is a column, such as unit = { column = \"user\" }";
         return Err(Refusal::conflict("examples_per_user", most, remedy));
     }
     let validation = match &run.validation {
@@ -54,7 +54,6 @@ pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, 
 
 /// The refusal of private data as public ones.
 pub(super) fn same_data(source: &Source) -> Refusal {
-    let remedy =
-        "these are the private data themselves, and a score on them is not covered: give public data";
+    let remedy = "these are the private training data, and a score on them is not covered by the guarantee: give public data";
     Refusal::conflict("validation", source.name(), remedy)
 }

@@ -1,13 +1,13 @@
 //! From data to examples, by what is public alone; kept beside the model, to read other data alike.
 
-use super::request::{Classes, Train};
+use super::request::{ClassNames, Train};
 use super::source::Source;
 use crate::fit::Task;
 use crate::refusal::Refusal;
 use crate::table::no_schema;
 use crate::watch::{Watch, reading};
 use reticent_core::Code;
-use reticent_data::schema::{Categories, Label, Target, Unit};
+use reticent_data::schema::{Categories, Label, LabelKind, PrivacyUnit};
 use reticent_data::text::{TextPlan, Vocabulary};
 use reticent_data::{Encoder, Images, Schema, Values, read_idx};
 use reticent_train::{Examples, load};
@@ -68,7 +68,7 @@ impl Reader {
         ] {
             if given && !fits {
                 let data = if images { "images" } else { "tables" };
-                let text = format!("does not go with {data}: leave it out");
+                let text = format!("not for {data}: leave it out");
                 return Err(Refusal::about(Code::Conflict, field, text));
             }
         }
@@ -88,13 +88,13 @@ impl Reader {
         let Some(column) = run.text_column.clone() else {
             return Err(Refusal::missing(
                 "text_column",
-                "say which column holds the texts, e.g. ⟦text_column⟧ text",
+                "give the column that holds the texts, e.g. ⟦text_column⟧ text",
             ));
         };
         let Some(vocabulary) = &run.vocabulary else {
             return Err(Refusal::missing(
                 "vocabulary",
-                "texts need a PUBLIC file with one token per line; one made from the private texts would tell their words",
+                "texts need a PUBLIC file with one token per line; a vocabulary made from the private texts would reveal their words",
             ));
         };
         let vocabulary = Vocabulary::read(vocabulary).map_err(Refusal::data("vocabulary"))?;
@@ -104,7 +104,8 @@ impl Reader {
         }
         let schema = match own {
             Some(_) if run.label.is_some() || run.classes.is_some() => {
-                let why = "the schema names the label and its classes: leave this out, or the schema";
+                let why =
+                    "the schema already declares the label and its classes: leave these out, or the schema";
                 return Err(Refusal::new(Code::Conflict, format!("⟦label⟧ or ⟦classes⟧: {why}")));
             }
             Some(schema) => schema,
@@ -153,14 +154,14 @@ impl Reader {
     }
 
     /// What a label is read as.
-    pub(crate) fn target(&self) -> Option<&Target> {
+    pub(crate) fn target(&self) -> Option<&LabelKind> {
         self.schema.as_ref().and_then(Schema::label).map(|label| &label.target)
     }
 
     /// Who is protected.
     pub(crate) fn unit(&self) -> String {
         match (&self.input, self.schema.as_ref().map(Schema::unit)) {
-            (_, Some(Unit::Column(column))) => format!("all rows of one {column}"),
+            (_, Some(PrivacyUnit::Column(column))) => format!("all rows of one {column}"),
             (Input::Images { .. }, _) => "image".to_owned(),
             _ => "row".to_owned(),
         }
@@ -169,7 +170,7 @@ impl Reader {
     /// The name of one unit and of several.
     pub(crate) fn unit_words(&self) -> &'static str {
         match (&self.input, self.schema.as_ref().map(Schema::unit)) {
-            (_, Some(Unit::Column(_))) => "users",
+            (_, Some(PrivacyUnit::Column(_))) => "users",
             (Input::Images { .. }, _) => "images",
             _ => "rows",
         }
@@ -186,14 +187,14 @@ impl Reader {
             (Input::Images { shift, scale }, Source::Pixels(file)) if !labelled => {
                 let array = read_idx(file)?;
                 let &[count, height, width] = array.shape() else {
-                    return wrong("not a file of images: give one with three dimensions");
+                    return wrong("not a file of images: give a file with three dimensions");
                 };
                 let Values::U8(values) = array.into_values() else { return wrong("not a file of images") };
                 let examples = load::pixels([1, height, width], values, vec![0; count], shift, scale)?;
                 Ok(Loaded { examples, users: None })
             }
             (Input::Images { .. }, Source::Pixels(_)) => {
-                wrong("labels are needed: give the folder that holds images and labels")
+                wrong("labels are needed: give a folder with images and labels")
             }
             (Input::Images { .. }, Source::Table(_)) => wrong("not images: give a folder of images"),
             (_, Source::Images(..) | Source::Pixels(_)) => wrong("these are images: give a table"),
@@ -227,13 +228,13 @@ impl Reader {
 fn image_classes(run: &Train) -> Result<Vec<String>, Refusal> {
     let names = match &run.classes {
         None => (0..10).map(|class| class.to_string()).collect(),
-        Some(Classes::Count(count)) => {
+        Some(ClassNames::Count(count)) => {
             if !(2..=256).contains(count) {
                 return Err(Refusal::value("classes", count, "give a number from 2 to 256, or names"));
             }
             (0..*count).map(|class| class.to_string()).collect()
         }
-        Some(Classes::Names(names)) => names.clone(),
+        Some(ClassNames::Names(names)) => names.clone(),
     };
     let found = Categories::new(&names);
     found.map_err(|problem| {
@@ -250,19 +251,19 @@ fn text_schema(run: &Train) -> Result<Schema, Refusal> {
     let Some(column) = run.label.clone() else {
         return Err(Refusal::missing(
             "label",
-            "say which column to predict, with ⟦classes⟧ A,B (or give a ⟦schema⟧ with a [label])",
+            "give the column to predict, with ⟦classes⟧ A,B (or a ⟦schema⟧ with a [label])",
         ));
     };
-    let Some(Classes::Names(names)) = &run.classes else {
+    let Some(ClassNames::Names(names)) = &run.classes else {
         return Err(Refusal::missing(
             "classes",
-            "give the public names of the label's classes, e.g. ⟦classes⟧ ham,spam",
+            "give the public class names of the label, e.g. ⟦classes⟧ ham,spam",
         ));
     };
     let categories = Categories::new(names).map_err(|problem| {
         Refusal::value("classes", names.join(","), problem.to_string()).coded(Code::List)
     })?;
-    let label = Label { column, target: Target::Classes { categories, other: 0 } };
-    Schema::new(Unit::Row, Some(label), Vec::new())
+    let label = Label { column, target: LabelKind::Classes { categories, other: 0 } };
+    Schema::new(PrivacyUnit::Row, Some(label), Vec::new())
         .map_err(|error| Refusal::value("classes", names.join(","), error.to_string()).coded(Code::List))
 }

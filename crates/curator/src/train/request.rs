@@ -1,4 +1,4 @@
-//! What is asked of a network's training: the keys of `run.toml`, everything to repeat a run.
+//! The request for a network: the keys of `run.toml`, everything needed to repeat a run.
 
 use super::plan::{TrainPlan, plan};
 use super::settings::settle;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A network to be trained; what is absent has a default.
+/// The training of a network; absent fields have defaults.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Train {
@@ -21,11 +21,11 @@ pub struct Train {
     /// A folder of datasets.
     #[serde(alias = "data_dir")]
     pub data_dir: Option<PathBuf>,
-    /// What is publicly known of the table.
+    /// The public schema of the table.
     pub schema: Option<PathBuf>,
-    /// Public labelled data to watch the training with, which are not protected.
+    /// Public labelled validation data, which are not protected.
     pub validation: Option<PathBuf>,
-    /// The column with texts.
+    /// The column that holds the texts.
     #[serde(alias = "text_column")]
     pub text_column: Option<String>,
     /// A public file with one token per line.
@@ -35,79 +35,79 @@ pub struct Train {
     /// The column to predict, for texts without a schema.
     pub label: Option<String>,
     /// The public names of the classes, or for images their number.
-    pub classes: Option<Classes>,
-    /// Pixels enter as (pixel / 255 - shift) / scale.
+    pub classes: Option<ClassNames>,
+    /// Pixels are normalized to (pixel / 255 - shift) / scale.
     pub shift: Option<OneOrMore>,
-    /// Pixels enter as (pixel / 255 - shift) / scale.
+    /// Pixels are normalized to (pixel / 255 - shift) / scale.
     pub scale: Option<OneOrMore>,
-    /// The most rows of a user in one step, drawn at random.
+    /// The maximum number of rows of one user in a step, drawn at random.
     #[serde(alias = "examples_per_user")]
     pub examples_per_user: Option<u64>,
     /// The name of a network, or the path of its description.
     pub model: Option<String>,
-    /// Layers whose weights stay as they are.
+    /// Frozen layers.
     pub freeze: Option<Vec<String>>,
-    /// ε to spend.
+    /// The privacy budget ε.
     pub epsilon: Option<f64>,
-    /// δ of the claim.
+    /// The δ.
     pub delta: Option<f64>,
-    /// Noise of a step, σ / clipping norm, instead of ε.
+    /// The noise multiplier, σ / clipping norm, instead of ε.
     #[serde(alias = "noise_multiplier")]
     pub noise_multiplier: Option<f64>,
-    /// Train without any protection.
+    /// Whether the training has no privacy.
     #[serde(alias = "non_private")]
     pub non_private: Option<bool>,
-    /// What is hidden: `add-remove` or `replace-one`.
+    /// The neighboring relation: `add-remove` or `replace-one`.
     pub neighboring: Option<String>,
-    /// A public number near the number of units; without it, part of ε goes into counting them.
+    /// The public approximate number of units; without it, part of ε pays for a noisy count.
     #[serde(alias = "size", alias = "dataset_size")]
     pub dataset_size: Option<u64>,
-    /// The most that the gradient of one unit may weigh.
+    /// The clipping norm: the maximum L2 norm of one unit's gradient.
     pub clip: Option<f64>,
-    /// The rule of clipping: `flat`, `per-layer` or `automatic`.
+    /// The clipping mode: `flat`, `per-layer` or `automatic`.
     pub clipping: Option<String>,
-    /// Passes over the data, on average.
+    /// The expected number of epochs.
     pub epochs: Option<f64>,
-    /// Steps, instead of passes.
+    /// The number of steps, instead of epochs.
     pub steps: Option<u64>,
-    /// The expected number of units in a step.
+    /// The expected batch size in units.
     #[serde(alias = "batch_size")]
     pub batch_size: Option<u64>,
-    /// The rule of descent: `sgd`, `adam` or `adamw`.
+    /// The optimizer: `sgd`, `adam` or `adamw`.
     pub optimizer: Option<String>,
-    /// The learning rate at its full size.
+    /// The peak learning rate.
     #[serde(alias = "learning_rate")]
     pub learning_rate: Option<f64>,
-    /// Share of the last move that sgd keeps.
+    /// The momentum of sgd.
     pub momentum: Option<f64>,
-    /// What pulls weights to 0.
+    /// The weight decay (L2).
     #[serde(alias = "weight_decay")]
     pub weight_decay: Option<f64>,
-    /// How the learning rate goes on: `constant`, `linear`, `cosine` or `exponential`.
+    /// The learning-rate schedule: `constant`, `linear`, `cosine` or `exponential`.
     pub schedule: Option<String>,
-    /// Steps on which the learning rate rises to its full size.
+    /// The number of warm-up steps.
     pub warmup: Option<u64>,
-    /// The decay of a moving average of the weights, which is then used.
+    /// The decay of an exponential moving average of the weights, which replaces them.
     pub average: Option<f64>,
-    /// How often the run is stored: a number of steps, or as in `2epochs`.
+    /// The checkpoint interval: a number of steps, or of epochs as in `2epochs`.
     #[serde(alias = "checkpoint_every")]
     pub checkpoint_every: Option<String>,
-    /// Threads to use.
+    /// The number of threads.
     pub threads: Option<u64>,
     /// The run's folder, which must be new.
     pub out: Option<PathBuf>,
-    /// The number of units that was counted with noise when the run began. The run writes it, and takes it over when it
-    /// goes on; a new run leaves it aside, counts for itself and pays for that.
-    pub counted: Option<Counted>,
+    /// The noisy count of units from the start of the run. The run writes it, and reads it again when it
+    /// is resumed; a new run ignores it and pays for a count of its own.
+    pub counted: Option<NoisyCount>,
 }
 
 /// The number of classes, or their names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Classes {
-    /// So many, named by their numbers.
+pub enum ClassNames {
+    /// The number of classes, which are named 0, 1, ….
     Count(usize),
-    /// These.
+    /// The names of the classes.
     Names(Vec<String>),
 }
 
@@ -130,10 +130,10 @@ impl OneOrMore {
     }
 }
 
-/// A count of the rows that was made with noise, and what it cost.
+/// A noisy count of the rows, and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counted {
+pub struct NoisyCount {
     /// The count.
     pub size: u64,
     /// The ε that it cost.
@@ -142,7 +142,7 @@ pub struct Counted {
     pub events: String,
 }
 
-impl Counted {
+impl NoisyCount {
     pub(crate) fn new(size: u64, guarantee: Guarantee, events: &[Event]) -> Result<Self, Refusal> {
         let events = serde_json::to_string(events).map_err(Refusal::internal)?;
         Ok(Self { size, epsilon: guarantee.epsilon.get(), events })
@@ -159,7 +159,7 @@ impl Counted {
         };
         let events = read(&self.events).map_err(|problem| refuse(&problem.to_string()))?.events;
         if events.is_empty() {
-            return Err(refuse("a count with noise has an event"));
+            return Err(refuse("a noisy count has an event"));
         }
         let epsilon = Epsilon::new(self.epsilon)
             .map_err(|invalid| Refusal::value("counted.epsilon", self.epsilon, invalid.remedy))?;
@@ -167,7 +167,7 @@ impl Counted {
         match covers(stated, &events, Neighboring::AddRemove)? {
             Verdict::Holds(_) => Ok((events, stated)),
             other => {
-                let remedy = format!("as the cost of its events, this {other}: restore what the run wrote");
+                let remedy = format!("as the cost of its events, this {other}: restore the original file");
                 Err(Refusal::value("counted.epsilon", self.epsilon, remedy))
             }
         }
@@ -207,7 +207,7 @@ impl Train {
             from(path);
         }
         for path in [&mut run.data, &mut run.validation] {
-            // The name of a dataset is no path.
+            // The name of a dataset is not a path.
             if path.as_ref().is_some_and(|path| folder.join(path).exists() || path.extension().is_some()) {
                 from(path);
             }
@@ -289,7 +289,7 @@ mod tests {
     fn a_run_that_goes_on_keeps_its_count() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("run.toml"), "epsilon = 3\ndelta = 1e-6\n").unwrap();
-        let counted = Counted { size: 60, epsilon: 0.0, events: "[]".to_owned() };
+        let counted = NoisyCount { size: 60, epsilon: 0.0, events: "[]".to_owned() };
         let changes = Train { counted: Some(counted), ..Train::default() };
         let resume = Resume { folder: folder.path().to_owned(), changes, finish: false, stopped_by: None };
         let refusal = resume.check().unwrap_err();
@@ -298,7 +298,8 @@ mod tests {
 
     #[test]
     fn a_count_is_held_to_its_own_events() {
-        let counted = |epsilon: f64, events: &str| Counted { size: 60, epsilon, events: events.to_owned() };
+        let counted =
+            |epsilon: f64, events: &str| NoisyCount { size: 60, epsilon, events: events.to_owned() };
         let events = r#"[{"discrete_laplace":{"noise_multiplier":50.0}}]"#;
         let (listed, cost) = counted(0.02, events).cost().unwrap();
         assert_eq!((listed.len(), cost.epsilon.get(), cost.delta.get()), (1, 0.02, 0.0));

@@ -72,7 +72,7 @@ impl Resume {
     pub(super) fn check_cause(&self, is_finished: bool) -> Result<(), Refusal> {
         let Some(given) = self.stopped_by else { return Ok(()) };
         if is_finished {
-            let remedy = "the run has ended already, and its certificate stands: leave it out";
+            let remedy = "the run has already ended, and its certificate is final: leave it out";
             return Err(Refusal::conflict("stopped_by", cause_name(given), remedy));
         }
         if given == StopCause::Crash && self.folder.join(CERTIFICATE_FILE).exists() {
@@ -89,19 +89,19 @@ impl Request for Resume {
 
     fn check(&self) -> Result<TrainPlan, Refusal> {
         if let Some(out) = &self.changes.out {
-            let remedy = "leave it out: a resumed run stays where it is";
+            let remedy = "a resumed run stays in its folder: leave it out";
             return Err(Refusal::conflict("out", out.display(), remedy));
         }
         if let Some(counted) = &self.changes.counted {
-            let remedy = "leave it out: the count that the run began with stands";
+            let remedy = "a resumed run keeps its noisy count: leave it out";
             return Err(Refusal::conflict("counted", counted.size, remedy));
         }
         if !self.file().is_file() {
             let remedy = match is_beginning(&self.folder) {
                 true => {
-                    "the run was ended before its first draw, and nothing of it is stored: begin it again with ⟦out⟧"
+                    "the run ended before its first step, and nothing was saved: start it again with ⟦out⟧"
                 }
-                false => "no run there: give the folder that 'reticent train --out' began",
+                false => "no run in this folder: give a folder written by 'reticent train --out'",
             };
             let field = if self.finish { "finish" } else { "resume" };
             return Err(Refusal::value(field, self.folder.display(), remedy).coded(Code::NoModel));
@@ -111,7 +111,7 @@ impl Request for Resume {
             return Err(Refusal::conflict(
                 "stopped_by",
                 cause_name(given),
-                "goes with ⟦finish⟧: leave it out",
+                "only with ⟦finish⟧: leave it out",
             ));
         }
         plan(Train { out: Some(self.folder.clone()), ..run }, Some(self.clone()))

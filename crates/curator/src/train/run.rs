@@ -1,30 +1,36 @@
 //! A plan carried out: data, the network, their number, the steps, the run's folder.
 
-use super::course::{Course, End};
+use super::course::{End, TrainingLoop};
 use super::describe::describe;
-use super::outcome::{Finished, Interrupted, Noise, Trained, drowned, exploded, lost};
+use super::outcome::{Finished, InterruptedTraining, NoiseSummary, Trained, drowned, exploded, lost};
 use super::plan::{TrainPlan, same_data};
 use super::reader::Reader;
 use super::request::Train;
 use super::source::Source;
-use super::terms::{Paid, agree, pay, size};
+use super::terms::{PaidTerms, agree, pay, size};
 use super::{kept, stored};
 use crate::Planned;
 use crate::fit::public_warnings;
-use crate::folder::{Content, Kind, Writer, is_same, store_fingerprint};
+use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
-use crate::session::{Pays, Session};
+use crate::session::{Payment, Session};
 use reticent_core::Code;
 use reticent_data::Schema;
-use reticent_train::{Description, Effort, Model, Network, StopCause, Terms, TrainError, Trainer, Units};
+use reticent_train::{
+    Description, Device, Engine, Resources, StopCause, TrainError, Trainer, TrainingTerms, Units, engine,
+};
 use std::sync::Arc;
 
 /// The network for examples of this shape.
-fn network(run: &mut Train, reader: &Reader, shape: &[usize]) -> Result<(Description, Network), Refusal> {
+fn network(
+    run: &mut Train,
+    reader: &Reader,
+    shape: &[usize],
+) -> Result<(Description, Box<dyn Engine>), Refusal> {
     let description = describe(run, reader, shape)?;
-    let usual = Effort::default();
+    let usual = Resources::default();
     let threads = run.threads.map_or(usual.threads, |threads| usize::try_from(threads).unwrap_or(usize::MAX));
-    let network = Network::new(description.clone(), Effort { threads, ..usual })?;
+    let network = engine(&description, Device::Cpu, Resources { threads, ..usual })?;
     Ok((description, network))
 }
 
@@ -41,13 +47,13 @@ impl Planned for TrainPlan {
         }
         let is_open = session.is_open();
         let out = run.out.clone();
-        // Before anything is read: whoever comes second is told so, and has drawn and written nothing.
+        // Before anything is read: a second process is refused, having drawn and written nothing.
         let mut writer = match (&out, &resume) {
             (Some(out), Some(_)) => Some(Writer::of_run(out)?),
-            (Some(out), None) => Some(Writer::of_new(out, Kind::Network)?),
+            (Some(out), None) => Some(Writer::of_new(out, ModelKind::Network)?),
             (None, _) => None,
         };
-        let Pays { payer, watch } = session.pays(&reader.unit(), settings.neighboring)?;
+        let Payment { payer, watch } = session.payment(&reader.unit(), settings.neighboring)?;
         // A run that goes on was counted when it began.
         if let (Some(writer), Some(_)) = (&writer, &resume) {
             kept::take_count(writer, &mut run, &settings)?;
@@ -58,7 +64,7 @@ impl Planned for TrainPlan {
         let dimension = known.as_ref().map(|(_, network)| network.layout().gradients());
         let (mut purchase, settled) = match pay(&run, &settings, &reader, dimension, resume.is_none(), payer)?
         {
-            Some(Paid { purchase, settled }) => (Some(purchase), settled),
+            Some(PaidTerms { purchase, settled }) => (Some(purchase), settled),
             None => (None, None),
         };
         let loaded = reader.read(&source, true, watch)?;
@@ -73,7 +79,7 @@ impl Planned for TrainPlan {
         };
         if let (Some(public), Some(source)) = (&public, &validation) {
             if public.examples.is_empty() {
-                let text = format!("{}: no examples to validate on: give data", source.name());
+                let text = format!("{}: no examples for validation: give data", source.name());
                 return Err(Refusal::new(Code::NoRows, text));
             }
             let named = |error: TrainError| Refusal::from(error).within(&source.name());
@@ -117,17 +123,17 @@ impl Planned for TrainPlan {
                 agree(&mut run, &settings, &reader, size, network.layout().gradients())?
             }
         };
-        let (model, examples) = (Box::new(network), Arc::new(loaded.examples));
+        let examples = Arc::new(loaded.examples);
         let mut trainer = match &agreement.terms {
-            Terms::Private(plan) => {
+            TrainingTerms::Private(plan) => {
                 let permit = match purchase {
                     Some(purchase) => purchase.into_main(settings.neighboring, &plan.charges()?)?,
                     None => plan.charge(payer)?,
                 };
-                Trainer::private(model, examples, units, plan.clone(), settings.recipe, permit)
+                Trainer::private(network, examples, units, plan.clone(), settings.recipe, permit)
             }
-            Terms::NonPrivate(baseline) => {
-                Trainer::non_private(model, examples, units, *baseline, settings.recipe)
+            TrainingTerms::NonPrivate(baseline) => {
+                Trainer::non_private(network, examples, units, *baseline, settings.recipe)
             }
         }
         .map_err(named)?;
@@ -154,7 +160,7 @@ impl Planned for TrainPlan {
             (None, _) => {}
         }
         watch.listen();
-        let mut course = Course {
+        let mut course = TrainingLoop {
             trainer: &mut trainer,
             agreement: &agreement,
             reader: &reader,
@@ -173,7 +179,7 @@ impl Planned for TrainPlan {
         }
         let progress = trainer.progress();
         let End::Finished(metrics) = end else {
-            return Ok(Trained::Interrupted(Box::new(Interrupted::new(progress, certificate, out))));
+            return Ok(Trained::Interrupted(Box::new(InterruptedTraining::new(progress, certificate, out))));
         };
         let weights = trainer.final_weights()?;
         if let Some(writer) = &writer {
@@ -204,7 +210,7 @@ impl Planned for TrainPlan {
             validation: validation.as_ref().map(Source::name),
             units: reader.unit_words(),
             sizing: agreement.sizing(run.dataset_size),
-            noise: agreement.plan().map(|plan| Noise {
+            noise: agreement.plan().map(|plan| NoiseSummary {
                 norm: plan.settings().clipping.norm(),
                 clipping: run.clipping.clone().unwrap_or_else(|| "flat".to_owned()),
             }),

@@ -25,7 +25,7 @@ pub(crate) enum Budget {
 
 /// How often the run is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Every {
+pub(crate) enum CheckpointInterval {
     Steps(u64),
     Epochs(u64),
 }
@@ -38,7 +38,7 @@ pub(crate) struct Settings {
     pub(crate) clipping: Clipping,
     pub(crate) recipe: Recipe,
     /// None for every report.
-    pub(crate) every: Option<Every>,
+    pub(crate) every: Option<CheckpointInterval>,
 }
 
 /// Checks a run and fills in its defaults.
@@ -49,7 +49,7 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         && (neighboring == Neighboring::ReplaceOne || budget == Budget::None)
     {
         let why = if budget == Budget::None { "without privacy" } else { "under replace-one" };
-        let remedy = format!("leave it out: {why} the number of rows is taken as it is");
+        let remedy = format!("{why} the exact number of rows is used: leave it out");
         return Err(Refusal::conflict("dataset_size", size, remedy));
     }
     let clipping = clipping(run)?;
@@ -73,7 +73,7 @@ fn budget_of(run: &Train) -> Result<Budget, Refusal> {
             [("epsilon", run.epsilon), ("delta", run.delta), ("noise_multiplier", run.noise_multiplier)]
         {
             if let Some(value) = value {
-                let remedy = "leave it out: a run with ⟦non_private⟧ protects nobody";
+                let remedy = "a run with ⟦non_private⟧ has no guarantee: leave it out";
                 return Err(Refusal::conflict(field, value, remedy));
             }
         }
@@ -83,12 +83,12 @@ fn budget_of(run: &Train) -> Result<Budget, Refusal> {
         Some(value) => quantity::delta(value),
         None => Err(Refusal::missing(
             "delta",
-            "Gaussian noise needs one, far below 1 / number of rows, e.g. ⟦delta⟧ 1e-6",
+            "Gaussian noise needs a delta, well below 1 / number of rows, e.g. ⟦delta⟧ 1e-6",
         )),
     };
     match (run.epsilon, run.noise_multiplier) {
         (Some(_), Some(multiplier)) => {
-            let remedy = "give this or ⟦epsilon⟧, not both: epsilon settles the noise";
+            let remedy = "give this or ⟦epsilon⟧, not both: epsilon determines the noise multiplier";
             Err(Refusal::conflict("noise_multiplier", multiplier, remedy))
         }
         (Some(epsilon), None) => {
@@ -100,12 +100,12 @@ fn budget_of(run: &Train) -> Result<Budget, Refusal> {
         }
         (None, Some(multiplier)) => {
             let remedy =
-                "give a number above 0: without noise there is no guarantee (⟦non_private⟧ says so openly)";
+                "give a number above 0: without noise there is no guarantee (use ⟦non_private⟧ for that)";
             Err(Refusal::value("noise_multiplier", multiplier, remedy))
         }
         (None, None) => Err(Refusal::missing(
             "epsilon",
-            "say how much privacy to spend, e.g. ⟦epsilon⟧ 3 ⟦delta⟧ 1e-6 (or ⟦non_private⟧ for none)",
+            "give a privacy budget, e.g. ⟦epsilon⟧ 3 ⟦delta⟧ 1e-6, or ⟦non_private⟧",
         )),
     }
 }
@@ -113,7 +113,7 @@ fn budget_of(run: &Train) -> Result<Budget, Refusal> {
 fn clipping(run: &mut Train) -> Result<Clipping, Refusal> {
     let norm = *run.clip.get_or_insert(1.0);
     if !(norm > 0.0 && norm.is_finite()) {
-        let remedy = "give a number above 0, such as 1: it bounds what one row can do to a step";
+        let remedy = "give a clipping norm above 0, such as 1";
         return Err(Refusal::value("clip", norm, remedy));
     }
     let rule = match run.clipping.get_or_insert_with(|| "flat".to_owned()).as_str() {
@@ -131,7 +131,7 @@ fn clipping(run: &mut Train) -> Result<Clipping, Refusal> {
 fn recipe(run: &mut Train) -> Result<Recipe, Refusal> {
     let rule = run.optimizer.get_or_insert_with(|| "sgd".to_owned()).clone();
     if let (Some(momentum), true) = (run.momentum, rule != "sgd") {
-        return Err(Refusal::conflict("momentum", momentum, "goes with ⟦optimizer⟧ sgd only"));
+        return Err(Refusal::conflict("momentum", momentum, "only for ⟦optimizer⟧ sgd: leave it out"));
     }
     let decay = run.weight_decay;
     let optimizer = match rule.as_str() {
@@ -163,18 +163,20 @@ fn recipe(run: &mut Train) -> Result<Recipe, Refusal> {
     Ok(recipe)
 }
 
-fn every(text: &str) -> Result<Every, Refusal> {
+fn every(text: &str) -> Result<CheckpointInterval, Refusal> {
     let bare = text.trim();
     let (number, epochs) = match bare.strip_suffix("epochs").or_else(|| bare.strip_suffix("epoch")) {
         Some(number) => (number, true),
         None => (bare.strip_suffix("steps").or_else(|| bare.strip_suffix("step")).unwrap_or(bare), false),
     };
     match number.trim().parse::<u64>() {
-        Ok(number) if number > 0 => Ok(if epochs { Every::Epochs(number) } else { Every::Steps(number) }),
+        Ok(number) if number > 0 => {
+            Ok(if epochs { CheckpointInterval::Epochs(number) } else { CheckpointInterval::Steps(number) })
+        }
         _ => Err(Refusal::value(
             "checkpoint_every",
             text,
-            "give a number of steps from 1, or one as in 2epochs",
+            "give a number of steps, at least 1, or of epochs as in 2epochs",
         )),
     }
 }
@@ -207,7 +209,7 @@ mod tests {
             let line = settle(&mut bad.clone()).unwrap_err().to_string();
             assert!(line.contains(part), "{part}: {line}");
         }
-        assert_eq!(every("3").unwrap(), Every::Steps(3));
-        assert_eq!(every("2epochs").unwrap(), Every::Epochs(2));
+        assert_eq!(every("3").unwrap(), CheckpointInterval::Steps(3));
+        assert_eq!(every("2epochs").unwrap(), CheckpointInterval::Epochs(2));
     }
 }

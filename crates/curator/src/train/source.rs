@@ -1,23 +1,24 @@
 //! Where data are: an image folder, a table, or the name of a dataset.
 
 use crate::refusal::Refusal;
-use crate::table::tables;
+use crate::table::{is_same_table, tables};
 use reticent_core::Code;
-use reticent_data::{DATA_FOLDER, Part as Half, Schema, TableFile, find_dataset};
+use reticent_data::{DATA_FOLDER, DatasetPart, Schema, Table, find_dataset};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A part of a set of images or of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum SourcePart {
     /// What models are trained on.
     Train,
     /// What its authors set aside.
     Test,
 }
 
-impl Part {
+impl SourcePart {
     /// The part of that name.
     ///
     /// # Errors
@@ -35,10 +36,10 @@ impl Part {
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     /// One part of the images in a folder.
-    Images(PathBuf, Half),
+    Images(PathBuf, DatasetPart),
     /// A single idx file of images, which has no labels.
     Pixels(PathBuf),
-    Table(TableFile),
+    Table(Arc<dyn Table>),
 }
 
 impl Source {
@@ -50,7 +51,7 @@ impl Source {
         };
         match (self, other) {
             (Self::Images(a, part), Self::Images(b, other)) => part == other && same(a, b),
-            (Self::Table(a), Self::Table(b)) => same(a.path(), b.path()),
+            (Self::Table(a), Self::Table(b)) => is_same_table(a, b),
             _ => false,
         }
     }
@@ -58,40 +59,45 @@ impl Source {
     /// As messages name it.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Images(folder, Half::Train) => format!("{} (training part)", folder.display()),
-            Self::Images(folder, Half::Test) => format!("{} (test part)", folder.display()),
+            Self::Images(folder, DatasetPart::Train) => format!("{} (training split)", folder.display()),
+            Self::Images(folder, DatasetPart::Test) => format!("{} (test split)", folder.display()),
             Self::Pixels(file) => file.display().to_string(),
-            Self::Table(table) => table.path().display().to_string(),
+            Self::Table(table) => table.name().to_owned(),
         }
     }
 }
 
 /// Data, the test part that their authors set aside, and the schema that comes with them.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct DataSources {
     pub(crate) source: Source,
     pub(crate) official: Option<Source>,
     pub(crate) schema: Option<Schema>,
 }
 
 /// Finds data by path or name; none is the bundled table.
-pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<Found, Refusal> {
+pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<DataSources, Refusal> {
     if let Some(folder) = file.map(|file| image_folder(file, data_dir)).transpose()?.flatten() {
-        let official = has_images(&folder, Half::Test).then(|| Source::Images(folder.clone(), Half::Test));
-        return Ok(Found { source: Source::Images(folder, Half::Train), official, schema: None });
+        let official =
+            has_images(&folder, DatasetPart::Test).then(|| Source::Images(folder.clone(), DatasetPart::Test));
+        return Ok(DataSources {
+            source: Source::Images(folder, DatasetPart::Train),
+            official,
+            schema: None,
+        });
     }
     if let Some(folder) = file.filter(|file| file.is_dir()) {
-        let why =
-            "no images there: give a folder with train-images-idx3-ubyte.gz or data_batch_1.bin, or a table";
+        let why = "no images in this folder: give a folder with train-images-idx3-ubyte.gz or data_batch_1.bin, or a table";
         return Err(Refusal::new(Code::Dataset, format!("{}: {why}", folder.display())));
     }
     let (table, official, schema) = tables(file, data_dir)?;
-    Ok(Found { source: Source::Table(table), official: official.map(Source::Table), schema })
+    Ok(DataSources { source: Source::Table(table), official: official.map(Source::Table), schema })
 }
 
 /// The folder of images that a path or name stands for; none if it stands for something else.
 pub(super) fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Option<PathBuf>, Refusal> {
-    let holds = |folder: &Path| has_images(folder, Half::Train) || has_images(folder, Half::Test);
+    let holds =
+        |folder: &Path| has_images(folder, DatasetPart::Train) || has_images(folder, DatasetPart::Test);
     if file.is_dir() {
         return Ok(Some(file.to_owned()).filter(|folder| holds(folder)));
     }
@@ -102,15 +108,15 @@ pub(super) fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Optio
     Ok(Some(folder).filter(|folder| holds(folder)))
 }
 
-fn has_images(folder: &Path, part: Half) -> bool {
+fn has_images(folder: &Path, part: DatasetPart) -> bool {
     let names: &[&str] = match part {
-        Half::Train => &[
+        DatasetPart::Train => &[
             "train-images-idx3-ubyte.gz",
             "train-images-idx3-ubyte",
             "data_batch_1.bin",
             "data_batch_1.webp",
         ],
-        Half::Test => {
+        DatasetPart::Test => {
             &["t10k-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte", "test_batch.bin", "test_batch.webp"]
         }
     };
@@ -118,15 +124,17 @@ fn has_images(folder: &Path, part: Half) -> bool {
 }
 
 /// The data of a path or name, in the part that was asked for.
-pub(crate) fn part_source(file: &Path, part: Option<Part>) -> Result<Source, Refusal> {
+pub(crate) fn part_source(file: &Path, part: Option<SourcePart>) -> Result<Source, Refusal> {
     let is_table = file.extension().is_some_and(|end| end == "csv" || end == "parquet");
     if file.is_file() && !is_table {
         return Ok(Source::Pixels(file.to_owned()));
     }
     let found = find(Some(file), None)?;
     match (part, found.official) {
-        (None | Some(Part::Test), Some(official)) => Ok(official),
-        (Some(Part::Test), None) => Err(Refusal::conflict("part", "test", "there is none: leave it out")),
+        (None | Some(SourcePart::Test), Some(official)) => Ok(official),
+        (Some(SourcePart::Test), None) => {
+            Err(Refusal::conflict("part", "test", "these data have no test split: leave it out"))
+        }
         _ => Ok(found.source),
     }
 }

@@ -2,16 +2,17 @@
 
 use super::{Input, Reader, Source, Train, kept};
 use crate::folder::layout::{
-    CERTIFICATE_FILE, DESCRIPTION_FILE, Kind, METRICS_FILE, MODEL_FILE, NETWORK_WEIGHTS_FILE, RUN_FILE,
+    CERTIFICATE_FILE, DESCRIPTION_FILE, METRICS_FILE, MODEL_FILE, ModelKind, NETWORK_WEIGHTS_FILE, RUN_FILE,
     SCHEMA_FILE, VOCABULARY_FILE, is_beginning,
 };
 use crate::folder::{Content, Fingerprint, Seal, Writer, certificate_text, whole};
 use crate::refusal::Refusal;
 use crate::watch::Watch;
 use reticent_core::{Certificate, Code};
+use reticent_data::Schema;
 use reticent_data::text::Vocabulary;
-use reticent_data::{Schema, append_line};
-use reticent_train::{Description, Effort, Examples, Layout, Model, Network, TrainError};
+use reticent_files::append_line;
+use reticent_train::{Description, Device, Engine, Examples, Layout, Resources, TrainError, Weights, engine};
 use reticent_train::{load_weights, save_weights};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,7 +26,7 @@ const FORMAT: u32 = 2;
 #[serde(deny_unknown_fields)]
 struct About {
     format: u32,
-    kind: Kind,
+    kind: ModelKind,
     input: Input,
     classes: Vec<String>,
     private: bool,
@@ -40,7 +41,7 @@ impl About {
         if !path.is_file() {
             let why = match is_beginning(folder) {
                 true => {
-                    "the training was ended before its first draw: begin it again with 'reticent train --out'"
+                    "the training ended before its first step: start it again with 'reticent train --out'"
                 }
                 false => {
                     "the training is not finished: go on with 'reticent train --resume' and this folder, or end it where it \
@@ -51,11 +52,13 @@ impl About {
         }
         let refuse = |why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
         let text = fs::read_to_string(&path).map_err(|error| refuse(error.to_string()).because(error))?;
-        let about: Self = serde_json::from_str(&text).map_err(|error| {
-            refuse(format!("not a stored network ({error}): train it again")).because(error)
-        })?;
+        let about: Self = serde_json::from_str(&text)
+            .map_err(|error| refuse(format!("not a stored network ({error}): train again")).because(error))?;
         match about.format > FORMAT {
-            true => Err(refuse(format!("format {} is not known here: use a newer version", about.format))),
+            true => Err(refuse(format!(
+                "format {} is not supported by this version: use a newer one",
+                about.format
+            ))),
             false => Ok(about),
         }
     }
@@ -64,7 +67,7 @@ impl About {
 /// Refuses a folder without a finished network, or one whose files are not those that were stored with it.
 pub(crate) fn verify(folder: &Path) -> Result<(), Refusal> {
     let about = About::of(folder)?;
-    about.digests.check(folder, (Kind::Network, about.format), |_| None)
+    about.digests.check(folder, (ModelKind::Network, about.format), |_| None)
 }
 
 /// Writes what is public, after the ledger and before anything is drawn.
@@ -132,7 +135,7 @@ pub(crate) fn check_same(
     let schema = reader.schema.as_ref().map(|_| Schema::read(&folder.join(SCHEMA_FILE))).transpose()?;
     let changed = |what: &str| {
         let text = format!(
-            "the run was begun with another {what}: {}: leave out what changes it, restore the file, or begin a new run",
+            "the run was started with a different {what}: {}: undo the change, restore the file, or start a new run",
             folder.display()
         );
         Refusal::about(Code::Changed, "resume", text)
@@ -150,7 +153,7 @@ pub(crate) fn check_same(
         Some(known) if known.is_of(data.1, None) => Ok(was),
         Some(_) => {
             let text = format!(
-                "the run was begun with other data than {}: give those it was begun with, or begin a new run",
+                "the run was started with data other than {}: give the original data, or start a new run",
                 data.0
             );
             Err(Refusal::about(Code::Changed, "resume", text))
@@ -214,7 +217,7 @@ pub(crate) fn finish(
     }
     let about = About {
         format: FORMAT,
-        kind: Kind::Network,
+        kind: ModelKind::Network,
         input: reader.input.clone(),
         classes: reader.classes.clone(),
         private,
@@ -234,7 +237,8 @@ pub(crate) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Re
 
 /// A finished model that was read back.
 pub(crate) struct Stored {
-    pub(crate) network: Network,
+    pub(crate) description: Description,
+    pub(crate) network: Box<dyn Engine>,
     pub(crate) weights: Vec<f32>,
     pub(crate) reader: Reader,
 }
@@ -260,15 +264,16 @@ impl Stored {
         let description = Description::from_toml(&text, &description.display().to_string())?;
         let reader = Reader { input: about.input, classes: about.classes, schema, vocabulary };
         if description.outputs()? != reader.outputs() {
-            return Err(refuse(&path, "its classes are not those of model.toml: train it again".to_owned()));
+            return Err(refuse(&path, "its classes are not those of model.toml: train again".to_owned()));
         }
         if let Err(why) = reader.fits(&description.input) {
-            return Err(refuse(&path, format!("{why}: train it again")));
+            return Err(refuse(&path, format!("{why}: train again")));
         }
-        let network = Network::new(description, Effort::default())?;
+        let mut network = engine(&description, Device::Cpu, Resources::default())?;
         let weights = load_weights(&folder.join(NETWORK_WEIGHTS_FILE), network.layout())?;
-        digests.check(folder, (Kind::Network, format), |_| None)?;
-        Ok(Self { network, weights, reader })
+        digests.check(folder, (ModelKind::Network, format), |_| None)?;
+        network.load_weights(&weights)?;
+        Ok(Self { description, network, weights, reader })
     }
 
     /// What was trained, and read by the same rules from other data.
@@ -285,7 +290,7 @@ impl Stored {
         let all: Vec<usize> = (0..examples.len()).collect();
         let mut scores = Vec::new();
         for which in all.chunks(CHUNK) {
-            scores.extend(self.network.outputs(&self.weights, &examples, which).map_err(named)?);
+            scores.extend(self.network.outputs(Weights::Current, &examples, which).map_err(named)?);
         }
         Ok((scores, examples))
     }

@@ -1,22 +1,22 @@
 //! From settings and the number of units to what a run agrees to.
 
 use super::reader::Reader;
-use super::request::{Counted, Train};
+use super::request::{NoisyCount, Train};
 use super::settings::{Budget, Settings};
 use crate::bill::{Bill, Counting, Main, Purchase, SchemaCost, Sizing, spent};
 use crate::refusal::Refusal;
 use reticent_core::rounding::sub_down;
 use reticent_core::{Certificate, Code, Delta, Epsilon, Fact, Guarantee, Neighboring};
-use reticent_noise::Session;
-use reticent_train::{Baseline, Batches, PlanSettings, PrivacyPlan, Terms};
+use reticent_noise::NoiseSession;
+use reticent_train::{Baseline, Batching, PlanSettings, PrivacyPlan, TrainingTerms};
 
 /// The sizes of a run and what was spent before its first step.
-pub(crate) struct Agreement {
+pub(crate) struct AgreedTerms {
     /// The number of units, as it is public.
     pub(crate) size: u64,
-    /// The expected number of units in a step.
+    /// The expected batch size in units.
     pub(crate) batch: u64,
-    pub(crate) terms: Terms,
+    pub(crate) terms: TrainingTerms,
     bill: Bill,
     counted: bool,
     /// What learning the schema has cost.
@@ -42,10 +42,10 @@ pub(crate) struct Size {
 }
 
 /// A run that is paid for before an example is read.
-pub(crate) struct Paid {
+pub(crate) struct PaidTerms {
     pub(crate) purchase: Purchase,
     /// What the run agrees to, with its request as that settles it, where no example decides anything.
-    pub(crate) settled: Option<(Agreement, Train)>,
+    pub(crate) settled: Option<(AgreedTerms, Train)>,
 }
 
 /// Charges the whole of a private run: the count and the steps of a model with so many trained weights. No example is read.
@@ -60,8 +60,8 @@ pub(crate) fn pay(
     reader: &Reader,
     dimension: Option<usize>,
     is_new: bool,
-    payer: &mut Session,
-) -> Result<Option<Paid>, Refusal> {
+    payer: &mut NoiseSession,
+) -> Result<Option<PaidTerms>, Refusal> {
     let is_hidden = settings.neighboring == Neighboring::AddRemove;
     let is_declared = run.dataset_size.is_some() || matches!(settings.budget, Budget::Noise { .. });
     if let (Some(dimension), true) = (dimension, is_hidden && is_declared) {
@@ -73,7 +73,7 @@ pub(crate) fn pay(
             .share
             .map_or_else(|| plan.charges().map(Main::Events), |share| Ok(Main::Share(share)))?;
         let purchase = Purchase::charge(&agreement.bill.events, main, None, payer)?;
-        return Ok(Some(Paid { purchase, settled: Some((agreement, settled)) }));
+        return Ok(Some(PaidTerms { purchase, settled: Some((agreement, settled)) }));
     }
     let Budget::Target(whole) = settings.budget else { return Ok(None) };
     let counting = counting(run, settings)?;
@@ -90,7 +90,7 @@ pub(crate) fn pay(
     };
     let before = counting.as_ref().map_or(&bill.events[..], Counting::events);
     let purchase = Purchase::charge(before, Main::Share(share), None, payer)?.counting(counting);
-    Ok(Some(Paid { purchase, settled: None }))
+    Ok(Some(PaidTerms { purchase, settled: None }))
 }
 
 /// The count that comes before the steps, where the number of units is neither public, declared nor counted before.
@@ -111,7 +111,7 @@ pub(crate) fn size(
     settings: &Settings,
     reader: &Reader,
     units: usize,
-    counting: Option<(&mut Purchase, &mut Session)>,
+    counting: Option<(&mut Purchase, &mut NoiseSession)>,
 ) -> Result<Size, Refusal> {
     let neighboring = settings.neighboring;
     let schema = match (&reader.schema, settings.budget) {
@@ -127,7 +127,7 @@ pub(crate) fn size(
             let Budget::Target(whole) = budget else {
                 return Err(Refusal::missing(
                     "dataset_size",
-                    "with ⟦noise_multiplier⟧ there is no epsilon to count the rows with: declare their public number",
+                    "with ⟦noise_multiplier⟧ there is no epsilon for a noisy count of the rows: give their public number",
                 ));
             };
             let (size, left) = count(run, whole, units, counting, &mut bill)?;
@@ -136,7 +136,7 @@ pub(crate) fn size(
         }
     };
     if units == 0 {
-        return Err(Refusal::new(Code::NoRows, "there are no rows to train on: give data"));
+        return Err(Refusal::new(Code::NoRows, "there are no training rows: give data"));
     }
     Ok(Size { units, budget, bill, counted, schema })
 }
@@ -148,7 +148,7 @@ pub(crate) fn agree(
     reader: &Reader,
     size: Size,
     dimension: usize,
-) -> Result<Agreement, Refusal> {
+) -> Result<AgreedTerms, Refusal> {
     let (neighboring, Size { units: size, budget, bill, counted, schema }) = (settings.neighboring, size);
     let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
     let batch = if counted {
@@ -169,9 +169,10 @@ pub(crate) fn agree(
     };
     let mut share = None;
     let terms = match budget {
-        Budget::None => {
-            Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: batch as usize }, steps })
-        }
+        Budget::None => TrainingTerms::NonPrivate(Baseline {
+            batches: Batching::Shuffled { size: batch as usize },
+            steps,
+        }),
         Budget::Target(_) | Budget::Noise { .. } => {
             let plan = PlanSettings {
                 neighboring,
@@ -182,7 +183,7 @@ pub(crate) fn agree(
                 clipping: settings.clipping.clone(),
                 dimension,
             };
-            Terms::Private(match budget {
+            TrainingTerms::Private(match budget {
                 Budget::Noise { multiplier, delta } => {
                     if schema.is_some() {
                         share = Some(widest(&plan, multiplier, delta)?);
@@ -193,11 +194,11 @@ pub(crate) fn agree(
                     share = (counted || schema.is_some()).then_some(left);
                     PrivacyPlan::target(plan, left)?
                 }
-                Budget::None => return Err(Refusal::missing("epsilon", "say how much privacy to spend")),
+                Budget::None => return Err(Refusal::missing("epsilon", "give a privacy budget")),
             })
         }
     };
-    Ok(Agreement { size, batch, terms, bill, counted, schema, share })
+    Ok(AgreedTerms { size, batch, terms, bill, counted, schema, share })
 }
 
 /// What steps with this noise cost for every number of weights that a learnt schema may lead to: the noise's grid takes
@@ -218,7 +219,7 @@ fn count(
     run: &mut Train,
     whole: Guarantee,
     units: usize,
-    counting: Option<(&mut Purchase, &mut Session)>,
+    counting: Option<(&mut Purchase, &mut NoiseSession)>,
     bill: &mut Bill,
 ) -> Result<(u64, Guarantee), Refusal> {
     if let Some(before) = &run.counted {
@@ -232,23 +233,24 @@ fn count(
         return Err(uncounted());
     };
     if let Some(guarantee) = bill.guarantee {
-        run.counted = Some(Counted::new(size, guarantee, &bill.events)?);
+        run.counted = Some(NoisyCount::new(size, guarantee, &bill.events)?);
     }
     Ok((size, left))
 }
 
 /// A run that goes on has no count.
 fn uncounted() -> Refusal {
-    Refusal::new(Code::Broken, "run.toml: the count of the rows is missing: train it again")
+    Refusal::new(Code::Broken, "run.toml: the noisy count of the rows is missing: train again")
 }
 
 /// What is left of a budget after a count that was made before, which is put on the bill.
-fn left_after(before: &Counted, whole: Guarantee, bill: &mut Bill) -> Result<Guarantee, Refusal> {
+fn left_after(before: &NoisyCount, whole: Guarantee, bill: &mut Bill) -> Result<Guarantee, Refusal> {
     let (events, guarantee) = before.cost()?;
     bill.add(&events, guarantee)?;
     let left = sub_down(whole.epsilon.get(), guarantee.epsilon.get());
     if left <= 0.0 {
-        let remedy = "counting the rows has cost more than that: give a larger epsilon, or ⟦dataset_size⟧";
+        let remedy =
+            "the noisy count of the rows costs more than that: give a larger epsilon, or ⟦dataset_size⟧";
         return Err(Refusal::value("epsilon", whole.epsilon, remedy).coded(Code::Spent));
     }
     Ok(Guarantee { epsilon: Epsilon::new(left)?, ..whole })
@@ -260,11 +262,11 @@ fn usual_batch(size: u64) -> u64 {
     (1u64 << share.clamp(4, 12)).min(size)
 }
 
-impl Agreement {
+impl AgreedTerms {
     pub(crate) fn plan(&self) -> Option<&PrivacyPlan> {
         match &self.terms {
-            Terms::Private(plan) => Some(plan),
-            Terms::NonPrivate(_) => None,
+            TrainingTerms::Private(plan) => Some(plan),
+            TrainingTerms::NonPrivate(_) => None,
         }
     }
 

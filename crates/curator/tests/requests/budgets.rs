@@ -1,12 +1,12 @@
 //! Requests in sessions with a limit: what is charged is at most what is claimed, as one plan, and what is refused is refused
 //! before a value is read.
 
-use reticent_accounting::filter::{Budget, Filter, Rule};
+use reticent_accounting::filter::{Budget, Filter, FilterRule};
 use reticent_core::{
     Certificate, Code, Delta, Epsilon, Event, Guarantee, Ledger, LedgerError, Neighboring, Plan,
 };
 use reticent_curator::fit::{Fit, method};
-use reticent_curator::release::{Question, Release};
+use reticent_curator::release::{Release, ReleaseQuestion};
 use reticent_curator::schema::LearnSchema;
 use reticent_curator::train::{Resume, Train, Trained};
 use reticent_curator::{Planned, Request, Session};
@@ -128,7 +128,7 @@ impl Desk {
         let [plan] = budget.plans() else { panic!("{name}: {:?}", budget.plans()) };
         // Under replace-one the number of rows is public and only the files tell it: the whole request is charged.
         let most = if neighboring == REPLACE_ONE { limit } else { claimed.guarantee };
-        let fits = Filter::new(most, neighboring, Rule::Basic).unwrap().fits(plan).unwrap();
+        let fits = Filter::new(most, neighboring, FilterRule::Basic).unwrap().fits(plan).unwrap();
         assert!(fits, "{name}: {plan:?} costs more than {most}");
         if let Some(out) = out {
             fs::remove_dir_all(out).unwrap();
@@ -304,7 +304,7 @@ fn a_schema_and_a_release_cost_their_request_and_are_refused_unread() {
             |learnt| learnt.certificate.unwrap(),
         );
         let pure = guarantee(epsilon, 0.0);
-        let count = Question::Count { column: None, error: None };
+        let count = ReleaseQuestion::Count { column: None, error: None };
         let release = Release::new(desk.table(), count, epsilon);
         desk.try_limits(
             "count",

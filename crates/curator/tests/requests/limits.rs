@@ -2,12 +2,12 @@
 
 use reticent_accounting::filter::Budget;
 use reticent_core::{Code, Epsilon, Guarantee, Neighboring};
-use reticent_curator::audit::{Audit, FitReferences, Fitting, KEY, Scores};
+use reticent_curator::audit::{Audit, FitReferences, Fitting, KEY, ScoreAudit};
 use reticent_curator::evaluate::Evaluate;
 use reticent_curator::fit::{Fit, method};
 use reticent_curator::predict::Predict;
-use reticent_curator::release::survey::{Estimate, Randomize};
-use reticent_curator::release::{Question, Release};
+use reticent_curator::release::survey::{EstimateShares, Randomize};
+use reticent_curator::release::{Release, ReleaseQuestion};
 use reticent_curator::schema::LearnSchema;
 use reticent_curator::train::Train;
 use reticent_curator::{Planned, Refusal, Request, Session};
@@ -25,7 +25,7 @@ fn limited(unit: &str, epsilon: f64) -> Session {
 fn refused<P: Planned>(planned: P) {
     let refusal = planned.run(&mut limited("row", 100.0)).map(drop).unwrap_err();
     assert_eq!(refusal.code(), Code::Unreachable, "{refusal}");
-    assert!(refusal.to_string().contains("no budget of \"people\""), "{refusal}");
+    assert!(refusal.to_string().contains("the budget of \"people\""), "{refusal}");
 }
 
 struct Desk {
@@ -116,7 +116,7 @@ fn whether_two_tables_are_equal_is_told_without_a_limit_only() {
 fn estimates_and_copied_columns_are_refused() {
     let desk = Desk::new();
     let categories = vec!["f".to_owned(), "m".to_owned()];
-    let estimate = Estimate::new(desk.table(), "sex", categories.clone(), 1.0);
+    let estimate = EstimateShares::new(desk.table(), "sex", categories.clone(), 1.0);
     refused(estimate.check().unwrap());
     let randomize = Randomize::new(desk.table(), "sex", categories, 1.0, desk.path("said.csv"));
     refused(Randomize { keep_columns: Some(vec!["age".to_owned()]), ..randomize }.check().unwrap());
@@ -152,7 +152,7 @@ fn audits_are_refused() {
     let desk = Desk::new();
     let table = desk.path("scores.csv");
     fs::write(&table, "score,member\n0.9,1\n0.8,1\n0.7,0\n0.6,1\n0.3,0\n0.2,0\n").unwrap();
-    refused(Audit::Scores(Scores { scores: table, ..Scores::default() }).check().unwrap());
+    refused(Audit::Scores(ScoreAudit { scores: table, ..ScoreAudit::default() }).check().unwrap());
     let (model, out) = (desk.model("model", Some(1.0)), desk.path("references"));
     let fitting = Fitting { references: 2, ..Fitting::default() };
     refused(FitReferences { model, index: 0, of: 1, fitting, key: KEY.to_owned(), out }.check().unwrap());
@@ -161,7 +161,8 @@ fn audits_are_refused() {
 #[test]
 fn what_is_charged_uses_the_limit_up() -> Result<(), Refusal> {
     let (desk, mut session) = (Desk::new(), limited("row", 1.0));
-    let count = Release::new(desk.table(), Question::Count { column: None, error: None }, 0.75).check()?;
+    let count =
+        Release::new(desk.table(), ReleaseQuestion::Count { column: None, error: None }, 0.75).check()?;
     count.clone().run(&mut session)?;
     assert_eq!(count.run(&mut session).map(drop).unwrap_err().code(), Code::Spent);
     Ok(())

@@ -16,7 +16,7 @@ const MOST_HEADER: u32 = 1 << 20;
 /// `float64`, `int32` or `int64`, of `uint8` or of `bool`. It may be gzipped. `float16` becomes `float32`, which holds it.
 ///
 /// # Errors
-/// If the file cannot be read, is no `.npy` file, is shorter or longer than its header says, or holds an
+/// If the file cannot be read, is not a `.npy` file, is shorter or longer than its header says, or holds an
 /// array of another kind.
 pub fn read_npy(path: &Path) -> Result<Array, DataError> {
     let mut source = Source::open(path, FORMAT)?;

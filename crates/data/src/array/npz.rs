@@ -47,14 +47,14 @@ impl NpzFile {
     /// Opens an archive and reads its directory.
     ///
     /// # Errors
-    /// If the file cannot be read or is no ZIP archive of `.npy` files; encrypted archives and archives
+    /// If the file cannot be read or is not a ZIP archive of `.npy` files; encrypted archives and archives
     /// of more than 4 GiB (ZIP64) are not read.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let (mut opened, bytes) = open(path, npy::FORMAT)?;
         let file = shown_path(path);
         let malformed = |reason| DataError::malformed(&file, npy::FORMAT, reason);
         let end = tail(&mut opened, bytes).map_err(|error| DataError::io(&file, "read", &error))?;
-        let (start, size, count) = directory(&end).ok_or_else(|| malformed("it is no ZIP archive"))?;
+        let (start, size, count) = directory(&end).ok_or_else(|| malformed("it is not a ZIP archive"))?;
         if start == u64::from(ELSEWHERE) {
             let found = "a ZIP64 archive".to_owned();
             let advice = "save its arrays with numpy.save, one file each";

@@ -288,8 +288,8 @@ fn archives_are_checked() {
             zip("a.npy", [0, 0], &inner[..size as usize - 1], size - 1, sum),
             "it is shorter than its header says",
         ),
-        (unhex(NPY), "it is no ZIP archive"),
-        (b"PK".to_vec(), "it is no ZIP archive"),
+        (unhex(NPY), "it is not a ZIP archive"),
+        (b"PK".to_vec(), "it is not a ZIP archive"),
     ];
     for (bytes, expected) in cases {
         let message = message("a.npz", &bytes);

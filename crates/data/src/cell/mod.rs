@@ -31,10 +31,10 @@ pub enum Number {
     Float(f64),
 }
 
-/// Why a cell has no reading as a number; [`NumberError::at`] adds the place.
+/// Why a cell cannot be read as a number; [`NumberError::at`] adds the place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NumberError {
-    /// The text (shortened) is no number.
+    /// The text (shortened) is not a number.
     #[error("\"{0}\" is not a number")]
     NotANumber(String),
     /// NaN or infinite.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::cell::Cell;
-use crate::schema::{Bounds, Categories, Kind, Target};
+use crate::schema::{Bounds, Categories, FeatureKind, LabelKind};
 
 /// One coordinate of an encoded row. Its text is `age`, `sex=Male`, `sex:other` or `sex:missing`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl fmt::Display for Feature {
     }
 }
 
-/// How a value met its declaration.
+/// How a value conforms to its declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Met {
+pub(super) enum Conformance {
     Inside,
     /// Clamped, or not among the categories.
     Outside,
@@ -49,11 +49,11 @@ pub(super) enum Met {
 }
 
 /// The features that a column becomes; none if it is ignored.
-pub(super) fn features(column: &str, kind: &Kind) -> Vec<Feature> {
+pub(super) fn features(column: &str, kind: &FeatureKind) -> Vec<Feature> {
     let mut parts = match kind {
-        Kind::Ignored => return Vec::new(),
-        Kind::Numeric(_) => vec![FeaturePart::Value],
-        Kind::Categorical(categories) => {
+        FeatureKind::Ignored => return Vec::new(),
+        FeatureKind::Numeric(_) => vec![FeaturePart::Value],
+        FeatureKind::Categorical(categories) => {
             let labels = categories.labels().iter().cloned().map(FeaturePart::Category);
             labels.chain([FeaturePart::Other]).collect()
         }
@@ -63,54 +63,58 @@ pub(super) fn features(column: &str, kind: &Kind) -> Vec<Feature> {
 }
 
 /// The one feature of a column that is not 0, counted from its first one, with its value from 0 to 1.
-pub(super) fn coordinate(kind: &Kind, cell: &Cell<'_>) -> (usize, f64, Met) {
+pub(super) fn coordinate(kind: &FeatureKind, cell: &Cell<'_>) -> (usize, f64, Conformance) {
     match kind {
-        Kind::Ignored => (0, 0.0, Met::Missing),
-        Kind::Numeric(bounds) => match place(*bounds, cell) {
+        FeatureKind::Ignored => (0, 0.0, Conformance::Missing),
+        FeatureKind::Numeric(bounds) => match place(*bounds, cell) {
             Some((place, met)) => (0, place, met),
-            None => (1, 1.0, Met::Missing),
+            None => (1, 1.0, Conformance::Missing),
         },
-        Kind::Categorical(categories) => {
+        FeatureKind::Categorical(categories) => {
             let (position, met) = position(categories, cell);
             let others = categories.labels().len();
-            (position.unwrap_or(if met == Met::Missing { others + 1 } else { others }), 1.0, met)
+            (position.unwrap_or(if met == Conformance::Missing { others + 1 } else { others }), 1.0, met)
         }
     }
 }
 
-/// A label as a number, as the [`Design`](super::Design) describes it.
-pub(super) fn label(target: &Target, cell: &Cell<'_>) -> (f64, Met) {
+/// A label as a number, as the [`FeatureMatrix`](super::FeatureMatrix) describes it.
+pub(super) fn label(target: &LabelKind, cell: &Cell<'_>) -> (f64, Conformance) {
     match target {
-        Target::Binary { positive } => match cell.label() {
-            Some(label) if label == positive.trim() => (1.0, Met::Inside),
-            Some(_) => (-1.0, Met::Inside),
-            None => (-1.0, Met::Missing),
+        LabelKind::Binary { positive } => match cell.label() {
+            Some(label) if label == positive.trim() => (1.0, Conformance::Inside),
+            Some(_) => (-1.0, Conformance::Inside),
+            None => (-1.0, Conformance::Missing),
         },
-        Target::Classes { categories, other } => {
+        LabelKind::Classes { categories, other } => {
             let (position, met) = position(categories, cell);
             (position.unwrap_or(*other) as f64, met)
         }
-        Target::Number(bounds) => match place(*bounds, cell) {
+        LabelKind::Number(bounds) => match place(*bounds, cell) {
             Some((place, met)) => (2.0 * place - 1.0, met),
-            None => (0.0, Met::Missing),
+            None => (0.0, Conformance::Missing),
         },
     }
 }
 
-/// Where a number lies between its bounds; `None` if the cell is no number.
-fn place(bounds: Bounds, cell: &Cell<'_>) -> Option<(f64, Met)> {
+/// Where a number lies between its bounds; `None` if the cell is not a number.
+fn place(bounds: Bounds, cell: &Cell<'_>) -> Option<(f64, Conformance)> {
     let value = match *cell {
         Cell::Null | Cell::Boolean(_) => return None,
         Cell::Integer(integer) => integer as f64,
         Cell::Float(float) => float,
         Cell::Text(text) => text.trim().parse().ok()?,
     };
-    let met = if value < bounds.low() || value > bounds.high() { Met::Outside } else { Met::Inside };
+    let met = if value < bounds.low() || value > bounds.high() {
+        Conformance::Outside
+    } else {
+        Conformance::Inside
+    };
     Some((bounds.place(value)?, met))
 }
 
-fn position(categories: &Categories, cell: &Cell<'_>) -> (Option<usize>, Met) {
-    let Some(label) = cell.label() else { return (None, Met::Missing) };
+fn position(categories: &Categories, cell: &Cell<'_>) -> (Option<usize>, Conformance) {
+    let Some(label) = cell.label() else { return (None, Conformance::Missing) };
     let position = categories.position(&label);
-    (position, if position.is_some() { Met::Inside } else { Met::Outside })
+    (position, if position.is_some() { Conformance::Inside } else { Conformance::Outside })
 }

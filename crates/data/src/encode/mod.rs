@@ -1,49 +1,51 @@
 //! From rows of a table to numbers, by the public schema alone.
 //!
-//! - A **numeric** column becomes its place between its bounds, from 0 to 1: what lies outside is
-//!   clamped. It is not centred, so that the value 0 costs nothing in a sparse row and an intercept can
-//!   do the centring. A second feature says whether there is no number: a null, NaN, or text that is
-//!   none.
+//! - A **numeric** column becomes its position between its bounds, from 0 to 1; values outside are
+//!   clamped. It is not centred: the value 0 takes no space in a sparse row, and an intercept can
+//!   do the centring. A second feature marks a missing number: a null, NaN, or text that is not a
+//!   number.
 //! - A **categorical** column becomes one feature per declared category, one for every other label and
 //!   one for the null; the one that holds is 1.
 //! - Every column then has norm at most 1, so a row of k columns has norm at most √k. Rows are divided
 //!   by √k, a constant of the schema: all norms are at most 1 as the proofs need, no row has to be
-//!   clipped further, and rows keep their proportions. The constant is rounded down, so that the bound
+//!   clipped further, and rows keep their proportions. The constant is rounded down: the bound
 //!   holds for the floats themselves.
 //! - A **label** is never an error. Two classes: what is not the positive label is negative, nulls
 //!   included. Several: an undeclared or missing label counts as the class that the schema names.
 //!   Regression: clamped, and in the middle if missing. Rows are never dropped, so their number does
 //!   not depend on their content.
 //!
-//! There is no intercept here: it belongs to the model.
+//! The intercept belongs to the model, not to the encoding.
 //!
 //! # Guarantee
 //! A row's features and label depend on the schema and on that row alone. Adding, removing or replacing
-//! a row of the table adds, removes or replaces one row of the design, and nothing is learned from the
+//! a row of the table adds, removes or replaces one row of the matrix, and nothing is learned from the
 //! others. Only a file that cannot be read as a table is an error: a ragged line, a quote that is not closed,
 //! text that is not UTF-8.
 
-mod design;
 mod feature;
+mod matrix;
 
 use std::collections::BTreeMap;
 
+use reticent_core::{MergeError, Partial};
+
 use crate::cell::Cell;
 use crate::error::{DataError, shown};
-use crate::schema::{Kind, Label, Schema, Target, Unit};
-use crate::split::{Side, Split};
-use crate::table::{ColumnKind, TableFile};
+use crate::schema::{FeatureKind, Label, LabelKind, PrivacyUnit, Schema};
+use crate::split::{Split, SplitSide};
+use crate::table::{ColumnKind, Table};
 
-pub use design::Design;
-use feature::Met;
+use feature::Conformance;
 pub use feature::{Feature, FeaturePart};
+pub use matrix::FeatureMatrix;
 
-/// What turns rows into numbers; the module's page says how.
+/// Turns rows into numbers, as the module documentation describes.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     schema: Schema,
     /// The columns that become features.
-    plans: Vec<Plan>,
+    plans: Vec<ColumnPlan>,
     features: Vec<Feature>,
     /// Divides rows by the root of the number of columns.
     scale: f64,
@@ -51,19 +53,19 @@ pub struct Encoder {
 }
 
 #[derive(Clone, Debug)]
-struct Plan {
+struct ColumnPlan {
     column: String,
-    kind: Kind,
+    kind: FeatureKind,
     /// The number of its first feature.
     first: usize,
 }
 
-/// How the values of a table met their declarations.
+/// How the values of a table conform to their declarations.
 ///
-/// These counts are made from the private records. They are for whoever holds the data, to see whether
+/// These counts are made from the private records. They let the owner of the data see whether
 /// a schema fits the table; they must not be published.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct EncodingTally {
     /// How many rows there were.
     pub rows: u64,
     /// For each feature column, in the order of the schema.
@@ -72,32 +74,59 @@ pub struct Tally {
     pub label: ColumnTally,
 }
 
-/// How the values of one column met their declaration.
+/// How the values of one column conform to their declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnTally {
     /// How many were clamped or not among the categories.
     pub outside: u64,
-    /// How many were null or no number.
+    /// How many were null or not a number.
     pub missing: u64,
 }
 
+/// The columns must be the same.
+impl Partial for EncodingTally {
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.columns.len() != other.columns.len() {
+            return Err(MergeError::Mismatch { what: "columns" });
+        }
+        let mut merged = self.clone();
+        merged.rows.merge(&other.rows)?;
+        for (own, more) in merged.columns.iter_mut().zip(&other.columns) {
+            own.merge(more)?;
+        }
+        merged.label.merge(&other.label)?;
+        *self = merged;
+        Ok(())
+    }
+}
+
+impl Partial for ColumnTally {
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        let mut merged = self.clone();
+        merged.outside.merge(&other.outside)?;
+        merged.missing.merge(&other.missing)?;
+        *self = merged;
+        Ok(())
+    }
+}
+
 impl ColumnTally {
-    fn add(&mut self, met: Met) {
+    fn add(&mut self, met: Conformance) {
         match met {
-            Met::Inside => {}
-            Met::Outside => self.outside += 1,
-            Met::Missing => self.missing += 1,
+            Conformance::Inside => {}
+            Conformance::Outside => self.outside += 1,
+            Conformance::Missing => self.missing += 1,
         }
     }
 }
 
 /// The two sides of a split table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sides {
+pub struct SplitMatrices {
     /// The rows for training.
-    pub train: Design,
+    pub train: FeatureMatrix,
     /// The rows for testing.
-    pub test: Design,
+    pub test: FeatureMatrix,
 }
 
 impl Encoder {
@@ -111,7 +140,7 @@ impl Encoder {
             let more = feature::features(&column.name, &column.kind);
             if !more.is_empty() {
                 let first = features.len();
-                plans.push(Plan { column: column.name.clone(), kind: column.kind.clone(), first });
+                plans.push(ColumnPlan { column: column.name.clone(), kind: column.kind.clone(), first });
                 features.extend(more);
             }
         }
@@ -122,7 +151,7 @@ impl Encoder {
         if features.len() > most {
             return Err(DataError::TooManyFeatures { features: features.len(), most });
         }
-        let scale = (1.0 - design::slack(plans.len())) / (plans.len() as f64).sqrt();
+        let scale = (1.0 - matrix::slack(plans.len())) / (plans.len() as f64).sqrt();
         let label = schema.label().cloned();
         Ok(Self { schema: schema.clone(), plans, features, scale, label })
     }
@@ -159,7 +188,7 @@ impl Encoder {
     pub fn columns(&self) -> Vec<&str> {
         let mut columns: Vec<&str> = self.plans.iter().map(|plan| plan.column.as_str()).collect();
         columns.extend(self.label.iter().map(|label| label.column.as_str()));
-        if let Unit::Column(column) = self.schema.unit() {
+        if let PrivacyUnit::Column(column) = self.schema.unit() {
             columns.push(column);
         }
         columns
@@ -170,31 +199,31 @@ impl Encoder {
     ///
     /// # Errors
     /// An error that names the column.
-    pub fn check(&self, table: &TableFile) -> Result<(), DataError> {
+    pub fn check(&self, table: &dyn Table) -> Result<(), DataError> {
         for column in self.columns() {
             table.column(column)?;
         }
-        let numeric = self.plans.iter().filter(|plan| matches!(plan.kind, Kind::Numeric(_)));
-        let label = self.label.iter().filter(|label| matches!(label.target, Target::Number(_)));
+        let numeric = self.plans.iter().filter(|plan| matches!(plan.kind, FeatureKind::Numeric(_)));
+        let label = self.label.iter().filter(|label| matches!(label.target, LabelKind::Number(_)));
         let numeric = numeric.map(|plan| &plan.column).chain(label.map(|label| &label.column));
         for column in numeric {
             if table.column(column)?.kind == ColumnKind::Boolean {
-                let file = crate::error::shown_path(table.path());
+                let file = table.name().to_owned();
                 return Err(DataError::NotNumeric { file, column: shown(column) });
             }
         }
         Ok(())
     }
 
-    /// Encodes a whole table. `on_progress` is as for [`TableFile::scan`].
+    /// Encodes a whole table. `on_progress` gets the bytes read so far, at most [`Table::size_bytes`].
     ///
     /// # Errors
     /// As [`Encoder::check`], or if the file cannot be read.
     pub fn encode(
         &self,
-        table: &TableFile,
+        table: &dyn Table,
         on_progress: &mut dyn FnMut(u64),
-    ) -> Result<(Design, Tally), DataError> {
+    ) -> Result<(FeatureMatrix, EncodingTally), DataError> {
         let mut sink = self.sink();
         let tally = self.pass::<DataError>(table, on_progress, &mut |row| sink.add(row))?;
         Ok((sink.design, tally))
@@ -211,13 +240,13 @@ impl Encoder {
     /// As [`Encoder::encode`].
     pub fn encode_split(
         &self,
-        table: &TableFile,
+        table: &dyn Table,
         split: &Split,
         on_progress: &mut dyn FnMut(u64),
-    ) -> Result<(Sides, Tally), DataError> {
+    ) -> Result<(SplitMatrices, EncodingTally), DataError> {
         let (mut train, mut test) = (self.sink(), self.sink());
         // For every hash the rows that have it: where the first of equal ones is, and how many there have been.
-        let mut met: BTreeMap<u64, Vec<(Side, usize, u64)>> = BTreeMap::new();
+        let mut met: BTreeMap<u64, Vec<(SplitSide, usize, u64)>> = BTreeMap::new();
         let tally = self.pass::<DataError>(table, on_progress, &mut |row| {
             let side = match row.user.filter(|user| user.label().is_some()) {
                 Some(user) => split.user(user),
@@ -225,8 +254,8 @@ impl Encoder {
                     let hash = split.content(row.content(), row.label);
                     let rows = met.entry(hash).or_default();
                     let known = rows.iter_mut().find(|(side, place, _)| match side {
-                        Side::Train => train.holds(*place, row),
-                        Side::Test => test.holds(*place, row),
+                        SplitSide::Train => train.holds(*place, row),
+                        SplitSide::Test => test.holds(*place, row),
                     });
                     match known {
                         Some((_, _, count)) => {
@@ -235,7 +264,7 @@ impl Encoder {
                         }
                         None => {
                             let side = split.occurrence(hash, 1);
-                            let sink = if side == Side::Train { &train } else { &test };
+                            let sink = if side == SplitSide::Train { &train } else { &test };
                             rows.push((side, sink.design.rows(), 1));
                             side
                         }
@@ -243,26 +272,26 @@ impl Encoder {
                 }
             };
             match side {
-                Side::Train => train.add(row),
-                Side::Test => test.add(row),
+                SplitSide::Train => train.add(row),
+                SplitSide::Test => test.add(row),
             }
         })?;
-        Ok((Sides { train: train.design, test: test.design }, tally))
+        Ok((SplitMatrices { train: train.design, test: test.design }, tally))
     }
 
     /// Encodes a table in chunks of that many rows (the last one may have fewer) and hands each to
-    /// `visit`, so that a table of any size needs memory for one chunk. Users keep their numbers from
+    /// `visit`: a table of any size needs memory for one chunk. Users keep their numbers from
     /// chunk to chunk.
     ///
     /// # Errors
     /// As [`Encoder::encode`], or what `visit` returns.
     pub fn scan<E: From<DataError>>(
         &self,
-        table: &TableFile,
+        table: &dyn Table,
         chunk_rows: usize,
         on_progress: &mut dyn FnMut(u64),
-        visit: &mut dyn FnMut(&Design) -> Result<(), E>,
-    ) -> Result<Tally, E> {
+        visit: &mut dyn FnMut(&FeatureMatrix) -> Result<(), E>,
+    ) -> Result<EncodingTally, E> {
         let mut sink = self.sink();
         let tally = self.pass::<E>(table, on_progress, &mut |row| {
             sink.add(row)?;
@@ -281,14 +310,17 @@ impl Encoder {
     /// Encodes row by row.
     fn pass<E: From<DataError>>(
         &self,
-        table: &TableFile,
+        table: &dyn Table,
         on_progress: &mut dyn FnMut(u64),
         take: &mut dyn FnMut(&Row<'_>) -> Result<(), E>,
-    ) -> Result<Tally, E> {
+    ) -> Result<EncodingTally, E> {
         self.check(table)?;
         let columns = self.columns();
-        let has_user = *self.schema.unit() != Unit::Row;
-        let mut tally = Tally { columns: vec![ColumnTally::default(); self.plans.len()], ..Tally::default() };
+        let has_user = *self.schema.unit() != PrivacyUnit::Row;
+        let mut tally = EncodingTally {
+            columns: vec![ColumnTally::default(); self.plans.len()],
+            ..EncodingTally::default()
+        };
         let mut entries = Vec::with_capacity(self.plans.len());
         table.scan::<E>(&columns, on_progress, &mut |_, cells| {
             entries.clear();
@@ -310,13 +342,13 @@ impl Encoder {
     }
 
     fn sink(&self) -> Sink {
-        let has_users = *self.schema.unit() != Unit::Row;
-        let design = Design::empty(self.dimension(), has_users, 1.0);
+        let has_users = *self.schema.unit() != PrivacyUnit::Row;
+        let design = FeatureMatrix::empty(self.dimension(), has_users, 1.0);
         Sink { design, users: Users::default() }
     }
 }
 
-/// An encoded row on its way into a design.
+/// An encoded row.
 struct Row<'a> {
     entries: &'a [(u32, f64)],
     label: Option<f64>,
@@ -324,15 +356,15 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The entries that a design keeps.
+    /// The entries that are not 0.
     fn content(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         self.entries.iter().copied().filter(|(_, value)| *value != 0.0)
     }
 }
 
-/// A design in the making.
+/// A matrix being filled.
 struct Sink {
-    design: Design,
+    design: FeatureMatrix,
     users: Users,
 }
 
@@ -360,8 +392,8 @@ impl Sink {
     }
 }
 
-/// A label as a number, as the [`Design`] describes it.
-pub(crate) fn label_of(target: &Target, cell: &Cell<'_>) -> f64 {
+/// A label as a number, as the [`FeatureMatrix`] describes it.
+pub(crate) fn label_of(target: &LabelKind, cell: &Cell<'_>) -> f64 {
     feature::label(target, cell).0
 }
 
@@ -381,7 +413,8 @@ impl Users {
             return Ok(*number);
         }
         let next = self.numbers.len() + self.unnamed;
-        let next = u32::try_from(next).map_err(|_| DataError::Design { problem: "it has too many users" })?;
+        let next =
+            u32::try_from(next).map_err(|_| DataError::InvalidMatrix { problem: "it has too many users" })?;
         match label {
             Some(label) => drop(self.numbers.insert(label.as_ref().into(), next)),
             None => self.unnamed += 1,

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture::{Folder, array};
+use crate::open_table;
+use std::sync::Arc;
 
 const ADULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/adult/adult.parquet");
 
@@ -21,12 +23,12 @@ fn encoder(schema: &str) -> Encoder {
     Encoder::new(&Schema::parse(schema, "s.toml").unwrap()).unwrap()
 }
 
-fn encoded(schema: &str, path: &Path) -> (Design, Tally) {
-    encoder(schema).encode(&TableFile::open(path).unwrap(), &mut |_| {}).unwrap()
+fn encoded(schema: &str, path: &Path) -> (FeatureMatrix, EncodingTally) {
+    encoder(schema).encode(&open_table(path).unwrap(), &mut |_| {}).unwrap()
 }
 
 /// The rows as pairs of feature and value, without the scale.
-fn unscaled(encoder: &Encoder, design: &Design) -> Vec<Vec<(String, f64)>> {
+fn unscaled(encoder: &Encoder, design: &FeatureMatrix) -> Vec<Vec<(String, f64)>> {
     let row = |row| {
         let (columns, values) = design.row(row);
         let named = columns
@@ -42,9 +44,9 @@ fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-fn adult() -> (Encoder, TableFile) {
+fn adult() -> (Encoder, Arc<dyn Table>) {
     let schema = Schema::read(&Path::new(ADULT).with_file_name("schema.toml")).unwrap();
-    (Encoder::new(&schema).unwrap(), TableFile::open(ADULT.as_ref()).unwrap())
+    (Encoder::new(&schema).unwrap(), open_table(ADULT.as_ref()).unwrap())
 }
 
 #[test]
@@ -81,7 +83,10 @@ fn every_kind_of_cell_has_its_place() {
     assert_eq!(design.labels(), [1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, 1.0, 1.0]);
     assert_eq!(design.users(), None);
     let column = |outside, missing| ColumnTally { outside, missing };
-    assert_eq!(tally, Tally { rows: 9, columns: vec![column(4, 3), column(1, 1)], label: column(0, 1) });
+    assert_eq!(
+        tally,
+        EncodingTally { rows: 9, columns: vec![column(4, 3), column(1, 1)], label: column(0, 1) }
+    );
 }
 
 #[test]
@@ -117,7 +122,7 @@ fn labels_of_several_classes_and_of_numbers() {
 #[test]
 fn a_table_without_the_label_can_be_encoded_for_prediction() {
     let folder = Folder::new();
-    let table = TableFile::open(&folder.file("t.csv", "sex,age\nF,25\n")).unwrap();
+    let table = open_table(&folder.file("t.csv", "sex,age\nF,25\n")).unwrap();
     let error = encoder(SCHEMA).encode(&table, &mut |_| {}).unwrap_err();
     assert_eq!(folder.message(error), "column \"y\" is not in t.csv: it has sex, age");
     let encoder = encoder(SCHEMA).without_label();
@@ -132,13 +137,13 @@ fn tables_that_cannot_fit_are_refused_before_they_are_read() {
     let bools = || array(BooleanArray::from(vec![true]));
     let text = || array(StringArray::from(vec!["1"]));
     let columns = vec![("age", bools()), ("sex", text()), ("y", text())];
-    let table = TableFile::open(&folder.parquet("t.parquet", columns)).unwrap();
+    let table = open_table(&folder.parquet("t.parquet", columns)).unwrap();
     assert_eq!(
         folder.message(encoder(SCHEMA).check(&table).unwrap_err()),
         "column \"age\" of t.parquet is true or false and the schema gives it bounds: declare categories = [\"false\", \"true\"]"
     );
     let columns = vec![("age", text()), ("sex", text()), ("y", bools())];
-    let table = TableFile::open(&folder.parquet("t.parquet", columns)).unwrap();
+    let table = open_table(&folder.parquet("t.parquet", columns)).unwrap();
     assert!(encoder(SCHEMA).check(&table).is_ok());
     let regression = SCHEMA.replace("positive = \"yes\"", "bounds = [0, 1]");
     assert!(matches!(encoder(&regression).check(&table), Err(DataError::NotNumeric { .. })));
@@ -159,9 +164,9 @@ fn users_are_numbered_and_a_row_without_one_is_by_itself() {
     let (design, _) = encoded(BY_USER, &path);
     assert_eq!(design.users(), Some(&[0, 1, 2, 0, 3, 4][..]));
     assert!(design.labels().is_empty());
-    let table = TableFile::open(&path).unwrap();
+    let table = open_table(&path).unwrap();
     let mut chunks = Vec::new();
-    let mut visit = |chunk: &Design| -> Result<(), DataError> {
+    let mut visit = |chunk: &FeatureMatrix| -> Result<(), DataError> {
         chunks.push(chunk.users().unwrap().to_vec());
         Ok(())
     };
@@ -176,10 +181,10 @@ fn a_split_keeps_users_together() {
         let rows: String = (0..400).map(|row| format!("{},{}\n", row % 97, row % 40)).collect();
         format!("x,id\n{rows}")
     });
-    let table = TableFile::open(&path).unwrap();
+    let table = open_table(&path).unwrap();
     let split = Split::new("key", 0.3).unwrap();
     let (sides, tally) = encoder(BY_USER).encode_split(&table, &split, &mut |_| {}).unwrap();
-    let distinct = |design: &Design| design.users().unwrap().iter().max().map_or(0, |most| most + 1);
+    let distinct = |design: &FeatureMatrix| design.users().unwrap().iter().max().map_or(0, |most| most + 1);
     assert_eq!(distinct(&sides.train) + distinct(&sides.test), 40);
     assert_eq!((sides.train.rows() + sides.test.rows(), tally.rows), (400, 400));
 }
@@ -187,7 +192,7 @@ fn a_split_keeps_users_together() {
 /// The rows of both sides as collections: entries, label, and how often.
 fn collections(table: &str, schema: &str, key: &str) -> [std::collections::BTreeMap<Vec<u64>, usize>; 2] {
     let folder = Folder::new();
-    let table = TableFile::open(&folder.file("t.csv", table)).unwrap();
+    let table = open_table(&folder.file("t.csv", table)).unwrap();
     let split = Split::new(key, 0.3).unwrap();
     let (sides, _) = encoder(schema).encode_split(&table, &split, &mut |_| {}).unwrap();
     [sides.train, sides.test].map(|design| {
@@ -290,7 +295,7 @@ fn chunks_together_are_the_whole() {
     let (encoder, table) = adult();
     let (whole, tally) = encoder.encode(&table, &mut |_| {}).unwrap();
     let (mut values, mut labels, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut visit = |chunk: &Design| -> Result<(), DataError> {
+    let mut visit = |chunk: &FeatureMatrix| -> Result<(), DataError> {
         values.extend_from_slice(chunk.values());
         labels.extend_from_slice(chunk.labels());
         sizes.push(chunk.rows());
@@ -299,7 +304,7 @@ fn chunks_together_are_the_whole() {
     let chunked = encoder.scan(&table, 10_000, &mut |_| {}, &mut visit).unwrap();
     assert_eq!((values.as_slice(), labels.as_slice()), (whole.values(), whole.labels()));
     assert_eq!((sizes, chunked), (vec![10_000, 10_000, 10_000, 2561], tally));
-    let stop = &mut |_: &Design| Err(DataError::NoFeatures);
+    let stop = &mut |_: &FeatureMatrix| Err(DataError::NoFeatures);
     assert_eq!(encoder.scan(&table, 0, &mut |_| {}, stop), Err(DataError::NoFeatures));
 }
 
@@ -307,7 +312,7 @@ fn chunks_together_are_the_whole() {
 fn designs_are_checked() {
     let sparse = |offsets: &[usize], columns: &[u32], labels: &[f64], bound| {
         let values = vec![1.0; columns.len()];
-        Design::sparse(3, offsets.to_vec(), columns.to_vec(), values, labels.to_vec(), bound)
+        FeatureMatrix::sparse(3, offsets.to_vec(), columns.to_vec(), values, labels.to_vec(), bound)
     };
     assert!(sparse(&[0, 2, 2, 3], &[0, 2, 1], &[1.0, -1.0, 1.0], 1.0).is_ok());
     assert!(sparse(&[0], &[], &[], 1.0).is_ok());
@@ -322,14 +327,15 @@ fn designs_are_checked() {
         sparse(&[0, 1], &[0], &[f64::NAN], 1.0),
         sparse(&[0, 1], &[0], &[], 0.0),
         sparse(&[0, 1], &[0], &[], f64::INFINITY),
-        Design::sparse(3, vec![0, 1], vec![0, 1], vec![1.0], vec![], 1.0),
-        Design::dense(2, &[1.0; 3], vec![], 1.0),
-        Design::dense(0, &[], vec![], 1.0),
+        FeatureMatrix::sparse(3, vec![0, 1], vec![0, 1], vec![1.0], vec![], 1.0),
+        FeatureMatrix::dense(2, &[1.0; 3], vec![], 1.0),
+        FeatureMatrix::dense(0, &[], vec![], 1.0),
     ];
     for design in refused {
-        assert!(matches!(design, Err(DataError::Design { .. })), "{design:?}");
+        assert!(matches!(design, Err(DataError::InvalidMatrix { .. })), "{design:?}");
     }
-    let design = Design::dense(2, &[3.0, 4.0, 0.0, 0.5, f64::NAN, f64::INFINITY], vec![], 1.0).unwrap();
+    let design =
+        FeatureMatrix::dense(2, &[3.0, 4.0, 0.0, 0.5, f64::NAN, f64::INFINITY], vec![], 1.0).unwrap();
     assert_eq!((design.rows(), design.dimension(), design.norm_bound()), (3, 2, 1.0));
     assert!((design.values()[0] - 0.6).abs() < 1e-14 && norm(design.row(0).1) <= 1.0);
     assert_eq!(design.row(1), (&[1][..], &[0.5][..]));
@@ -343,7 +349,7 @@ proptest! {
         row in proptest::collection::vec(prop_oneof![any::<f64>(), -3.0..3.0f64], 1..40),
         bound in prop_oneof![1e-3..1e3f64, Just(1.0)],
     ) {
-        let design = Design::dense(row.len(), &row, vec![], bound).unwrap();
+        let design = FeatureMatrix::dense(row.len(), &row, vec![], bound).unwrap();
         let (columns, values) = design.row(0);
         prop_assert!(norm(values) <= bound);
         for (column, value) in columns.iter().zip(values) {
@@ -379,7 +385,7 @@ fn users_become_rows() {
     .unwrap();
     let folder = Folder::new();
     let path = folder.file("t.csv", "id,x,y\nu,1,a\nv,0.5,b\nu,0,b\nu,0.5,a\nv,0.5,a\n");
-    let table = TableFile::open(&path).unwrap();
+    let table = open_table(&path).unwrap();
     let design = Encoder::new(&schema).unwrap().encode(&table, &mut |_| {}).unwrap().0;
     let merged = design.clone().by_user(true);
     assert_eq!((merged.rows(), merged.users().unwrap()), (2, &[0, 1][..]));
@@ -416,8 +422,15 @@ fn without_a_user_one_row_is_gone_and_the_others_stay() {
 #[test]
 fn rows_are_taken_and_joined() {
     let design = |first: f64| {
-        Design::sparse(3, vec![0, 1, 1, 3], vec![2, 0, 1], vec![first, 0.3, 0.4], vec![1.0, -1.0, 1.0], 1.0)
-            .unwrap()
+        FeatureMatrix::sparse(
+            3,
+            vec![0, 1, 1, 3],
+            vec![2, 0, 1],
+            vec![first, 0.3, 0.4],
+            vec![1.0, -1.0, 1.0],
+            1.0,
+        )
+        .unwrap()
     };
     let chosen = design(0.5).subset(&[2, 0, 2]);
     assert_eq!((chosen.rows(), chosen.labels()), (3, &[1.0, 1.0, 1.0][..]));
@@ -427,6 +440,33 @@ fn rows_are_taken_and_joined() {
     assert_eq!(both.rows(), 6);
     assert_eq!(both.row(3), (&[2][..], &[0.25][..]));
     assert_eq!(both.row(5), design(0.25).row(2));
-    let narrow = Design::sparse(2, vec![0, 0], vec![], vec![], vec![1.0], 1.0).unwrap();
+    let narrow = FeatureMatrix::sparse(2, vec![0, 0], vec![], vec![], vec![1.0], 1.0).unwrap();
     assert!(design(0.5).followed_by(&narrow).is_err());
+}
+
+#[test]
+fn tallies_of_parts_add_up_to_the_tally_of_the_whole() {
+    use crate::MemoryTable;
+    use arrow_array::{ArrayRef, RecordBatch};
+    use reticent_core::Partial;
+    let ages: ArrayRef =
+        Arc::new(Float64Array::from(vec![Some(20.0), None, Some(500.0), Some(-7.0), Some(33.0)]));
+    let labels: ArrayRef =
+        Arc::new(StringArray::from(vec![Some("yes"), Some("no"), None, Some("maybe"), Some("yes")]));
+    let batch =
+        RecordBatch::try_from_iter_with_nullable([("age", ages, true), ("paid", labels, true)]).unwrap();
+    let schema = "unit = \"row\"\n[label]\ncolumn = \"paid\"\npositive = \"yes\"\n[columns]\nage = { bounds = [0, 100] }\n";
+    let encoder = encoder(schema);
+    let tally = |batches: Vec<RecordBatch>| {
+        let table = MemoryTable::new("people", batch.schema(), batches).unwrap();
+        encoder.encode(&table, &mut |_| {}).unwrap().1
+    };
+    let whole = tally(vec![batch.clone()]);
+    assert_eq!((whole.rows, whole.columns[0].outside, whole.columns[0].missing), (5, 2, 1));
+    for cut in 0..=5 {
+        let mut merged = tally(vec![batch.slice(cut, 5 - cut)]);
+        merged.merge(&tally(vec![batch.slice(0, cut)])).unwrap();
+        assert_eq!(merged, whole);
+    }
+    assert!(tally(Vec::new()).merge(&EncodingTally::default()).is_err());
 }

@@ -14,16 +14,17 @@ impl Coded for DataError {
             | Self::NotRegular { .. }
             | Self::UnknownFormat { .. }
             | Self::Empty { .. }
+            | Self::MixedBatches { .. }
             | Self::Malformed { .. }
             | Self::HeaderNotText { .. }
             | Self::UnsupportedCompression { .. }
             | Self::Unsupported { .. } => Code::Format,
-            Self::Io { action: "write", .. } | Self::OutputNotCsv { .. } => Code::Unwritable,
-            Self::Io { .. } | Self::Changed { .. } => Code::Unreadable,
+            Self::File(error) => error.code(),
+            Self::OutputNotCsv { .. } => Code::Unwritable,
+            Self::Changed { .. } => Code::Unreadable,
             Self::DuplicateColumn { .. } | Self::UnknownColumn { .. } | Self::UnknownArray { .. } => {
                 Code::Column
             }
-            Self::NotReplaced { .. } => Code::Taken,
             Self::UnclosedQuote { .. }
             | Self::StrayQuote { .. }
             | Self::Ragged { .. }
@@ -41,7 +42,7 @@ impl Coded for DataError {
             Self::Vocabulary { .. } => Code::Vocabulary,
             Self::NoFeatures | Self::TooManyFeatures { .. } => Code::Schema,
             Self::TestShare { .. } => Code::Range,
-            Self::OutputRow { .. } | Self::Design { .. } => Code::Internal,
+            Self::OutputRow { .. } | Self::InvalidMatrix { .. } => Code::Internal,
         }
     }
 }

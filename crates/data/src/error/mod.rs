@@ -3,13 +3,14 @@
 mod code;
 mod text;
 
-use reticent_core::Cause;
+use reticent_files::FileError;
 use thiserror::Error;
 
 use crate::schema::SchemaError;
+pub(crate) use reticent_files::{shown, shown_path};
 pub use text::closest;
+pub(crate) use text::hint;
 use text::listed;
-pub(crate) use text::{hint, shown, shown_path};
 
 /// An error about data: its message is one line that says what to do.
 ///
@@ -23,32 +24,22 @@ pub enum DataError {
         file: String,
     },
     /// The path names a folder or a device.
-    #[error("{file}: not a regular file: give a .csv or .parquet file")]
+    #[error("{file}: not a regular file: give a .csv, .parquet or .arrow file")]
     NotAFile {
         /// The path as given.
         file: String,
     },
-    /// The file name's extension is neither `.csv` nor `.parquet`.
-    #[error("{file}: unknown table format \"{extension}\": give a .csv or .parquet file")]
+    /// The file name's extension is not that of a table format.
+    #[error("{file}: unknown table format \"{extension}\": give a .csv, .parquet or .arrow file")]
     UnknownFormat {
         /// The path as given.
         file: String,
         /// The extension with its dot; empty when there is none.
         extension: String,
     },
-    /// The operating system refused.
-    #[error("{file}: cannot {action}: {reason}")]
-    Io {
-        /// The path as given.
-        file: String,
-        /// What was attempted: `read`, `write`, ...
-        action: &'static str,
-        /// The system's message.
-        reason: String,
-        /// The system's error.
-        #[source]
-        cause: Cause,
-    },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The file has no bytes, or a CSV file has no header line.
     #[error("{file}: the file is empty: a table needs at least a header with column names")]
     Empty {
@@ -64,7 +55,7 @@ pub enum DataError {
         file: String,
         /// The format's name, such as `CSV` or `Parquet`.
         format: &'static str,
-        /// What the reader met.
+        /// What the reader reported.
         reason: String,
     },
     /// The file was replaced or altered between opening and reading it.
@@ -92,6 +83,12 @@ pub enum DataError {
         known: Vec<String>,
         /// The table's column with the closest name, if one is close.
         suggestion: Option<String>,
+    },
+    /// The record batches of a table in memory have different columns.
+    #[error("{table}: its record batches have different columns: give batches of one schema")]
+    MixedBatches {
+        /// The table's name.
+        table: String,
     },
     /// The last quote of a CSV file opens a field that is never closed.
     #[error(
@@ -205,14 +202,6 @@ pub enum DataError {
         /// The path as given.
         file: String,
     },
-    /// A file is to be written, and something that is not a regular file has its name.
-    #[error("{file}: this is {kind}, and only a regular file is replaced: give another name")]
-    NotReplaced {
-        /// The path as given.
-        file: String,
-        /// What it is, such as `a folder`.
-        kind: &'static str,
-    },
     /// A row to be written has more or fewer fields than the header.
     #[error(
         "{file}: row {row} of the output does not fit the header (fields: {found} instead of {expected}): give one per column"
@@ -243,12 +232,12 @@ pub enum DataError {
         /// What to do.
         advice: &'static str,
     },
-    /// The file promises more bytes than are read into memory.
+    /// The file declares more bytes than are read into memory.
     #[error("{file}: it unpacks to {bytes} bytes, and the most is {most}: split it")]
     TooLarge {
         /// The path as given.
         file: String,
-        /// What it promises.
+        /// What it declares.
         bytes: u64,
         /// The limit.
         most: u64,
@@ -283,7 +272,7 @@ pub enum DataError {
         /// A file that would be read.
         expected: &'static str,
     },
-    /// Nobody said where the datasets are.
+    /// No data folder is set.
     #[error("dataset \"{name}\": no data folder is set: give --data-dir or set RETICENT_DATA")]
     NoDataFolder {
         /// The dataset asked for.
@@ -304,8 +293,8 @@ pub enum DataError {
     /// A schema is wrong.
     #[error(transparent)]
     Schema(Box<SchemaError>),
-    /// A vocabulary file is not one.
-    #[error("{file}: not a vocabulary: {reason}")]
+    /// A file is not a valid vocabulary.
+    #[error("{file}: invalid vocabulary: {reason}")]
     Vocabulary {
         /// The path as given.
         file: String,
@@ -333,15 +322,15 @@ pub enum DataError {
         /// The column.
         column: String,
     },
-    /// The share of test rows is no share.
+    /// The share of test rows is not between 0 and 1.
     #[error("a test share of {share} is not between 0 and 1")]
     TestShare {
         /// The number as given.
         share: String,
     },
-    /// A design matrix contradicts itself.
-    #[error("the design matrix is not well formed: {problem}")]
-    Design {
+    /// The parts of a feature matrix do not fit together.
+    #[error("the feature matrix is not well formed: {problem}")]
+    InvalidMatrix {
         /// What is wrong, for the end of a sentence.
         problem: &'static str,
     },
@@ -370,8 +359,7 @@ impl DataError {
     }
 
     pub(crate) fn io(file: &str, action: &'static str, error: &std::io::Error) -> Self {
-        let (reason, cause) = (shown(&error.to_string()), Cause::of_system(error));
-        DataError::Io { file: file.to_owned(), action, reason, cause }
+        FileError::io(file.as_ref(), action, error).into()
     }
 
     pub(crate) fn malformed(file: &str, format: &'static str, reason: &str) -> Self {

@@ -1,30 +1,11 @@
-//! Words for messages: shortened values, lists of names, and the closest known name.
+//! Lists of names for messages, and the closest known name.
 
 use std::fmt::Write as _;
-use std::path::Path;
+
+use reticent_files::shown;
 
 /// How many column names an error message lists.
 const LISTED: usize = 12;
-/// How many characters of a value or of a lower layer's message an error message shows.
-pub(super) const SHOWN: usize = 60;
-
-/// `text` without line breaks or control characters, and not too long.
-pub(crate) fn shown(text: &str) -> String {
-    let mut kept: String = text.chars().take(SHOWN).map(plain).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        kept.push('…');
-    }
-    kept
-}
-
-/// A path as messages show it.
-pub(crate) fn shown_path(path: &Path) -> String {
-    path.to_string_lossy().chars().map(plain).collect()
-}
-
-fn plain(character: char) -> char {
-    if character.is_control() { ' ' } else { character }
-}
 
 /// The first names and how many more there are, or the words for none.
 pub(super) fn listed(names: &[String], none: &str) -> String {

@@ -83,7 +83,7 @@ impl Predicate {
             let number = Number::parse(&raw.value).ok();
             if raw.operator.is_order() && number.is_none() {
                 let (sign, value) = (raw.operator.sign(), shown(&raw.value));
-                return Err(refuse(format!("\"{sign}\" compares with a number and \"{value}\" is none")));
+                return Err(refuse(format!("\"{sign}\" compares with a number, and \"{value}\" is not one")));
             }
             let known = predicate.columns.iter().position(|column| *column == raw.column);
             let column = known.unwrap_or_else(|| {

@@ -9,7 +9,7 @@ pub(super) struct RawCondition {
     pub(super) value: String,
 }
 
-/// The longer signs come first, so that `<=` is not read as `<`.
+/// The longer signs come first: `<=` is not read as `<`.
 const SIGNS: [(&str, Operator); 7] = [
     ("!=", Operator::NotEqual),
     ("<=", Operator::LessOrEqual),
@@ -83,7 +83,7 @@ fn quoted(text: &str) -> Result<Option<(&str, &str)>, String> {
     }
 }
 
-/// What stands before the first free-standing `and`, and what follows it, if there is one.
+/// The text before and after the first `and` that is a word of its own, if there is one.
 fn split_at_and(text: &str) -> (&str, Option<&str>) {
     let bytes = text.as_bytes();
     for at in 0..bytes.len() {

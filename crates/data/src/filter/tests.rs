@@ -123,8 +123,8 @@ fn malformed_filters_are_refused_with_the_grammar() {
     assert_eq!(problem("sex= and age>3"), "a value is missing after \"sex=\"");
     assert_eq!(problem("sex='Male"), "the quote ' is not closed");
     assert_eq!(problem("sex='Male' x"), "\"x\" follows a quoted value");
-    assert_eq!(problem("income<=50K"), "\"<=\" compares with a number and \"50K\" is none");
-    assert_eq!(problem("age<inf"), "\"<\" compares with a number and \"inf\" is none");
+    assert_eq!(problem("income<=50K"), "\"<=\" compares with a number, and \"50K\" is not one");
+    assert_eq!(problem("age<inf"), "\"<\" compares with a number, and \"inf\" is not one");
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use std::thread;
 
 use image_webp::WebPDecoder;
 
-use super::{Images, Part, idx_file, read_labels};
+use super::{DatasetPart, Images, idx_file, read_labels};
 use crate::error::{DataError, shown_path};
 use crate::source::Source;
 
@@ -23,13 +23,13 @@ const MEMORY: usize = 1 << 28;
 type Batch = Result<(Vec<u8>, Vec<u8>), DataError>;
 
 /// Reads one part; `None` if the folder does not hold CIFAR-10.
-pub(super) fn read(folder: &Path, part: Part) -> Result<Option<Images>, DataError> {
+pub(super) fn read(folder: &Path, part: DatasetPart) -> Result<Option<Images>, DataError> {
     let (names, labels): (&[&str], _) = match part {
-        Part::Train => {
+        DatasetPart::Train => {
             let names = &["data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"];
             (names, "train-labels-idx1-ubyte")
         }
-        Part::Test => (&["test_batch"], "test-labels-idx1-ubyte"),
+        DatasetPart::Test => (&["test_batch"], "test-labels-idx1-ubyte"),
     };
     let paths = |extension: &str| -> Vec<PathBuf> {
         names.iter().map(|name| folder.join(name).with_extension(extension)).collect()

@@ -9,7 +9,7 @@ use crate::error::{DataError, shown_path};
 
 /// The part of a dataset that its authors set aside for training, or for testing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum DatasetPart {
     /// For training.
     Train,
     /// For testing.
@@ -35,10 +35,10 @@ impl Images {
     ///
     /// # Errors
     /// If the folder has none of these, or a file of them is missing, corrupt or of the wrong size.
-    pub fn read(folder: &Path, part: Part) -> Result<Self, DataError> {
+    pub fn read(folder: &Path, part: DatasetPart) -> Result<Self, DataError> {
         let prefix = match part {
-            Part::Train => "train",
-            Part::Test => "t10k",
+            DatasetPart::Train => "train",
+            DatasetPart::Test => "t10k",
         };
         if let Some(images) = idx_file(folder, &format!("{prefix}-images-idx3-ubyte")) {
             let labels = format!("{prefix}-labels-idx1-ubyte");

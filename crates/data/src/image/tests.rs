@@ -49,11 +49,11 @@ fn grey_images_are_read_with_their_labels() {
     let folder = Folder::new();
     folder.file("train-images-idx3-ubyte", idx(&[2, 2, 3], &(0..12).collect::<Vec<u8>>()));
     folder.file("train-labels-idx1-ubyte", idx(&[2], &[7, 1]));
-    let images = Images::read(&folder.path(""), Part::Train).unwrap();
+    let images = Images::read(&folder.path(""), DatasetPart::Train).unwrap();
     assert_eq!((images.len(), images.channels(), images.height(), images.width()), (2, 1, 2, 3));
     assert_eq!((images.image(1), images.labels()), (&[6, 7, 8, 9, 10, 11][..], &[7, 1][..]));
     assert!(!images.is_empty() && images.pixels().len() == 12);
-    let error = Images::read(&folder.path(""), Part::Test).unwrap_err();
+    let error = Images::read(&folder.path(""), DatasetPart::Test).unwrap_err();
     assert_eq!(
         folder.message(error),
         ": no images found: expected files such as train-images-idx3-ubyte.gz or data_batch_1.bin"
@@ -74,7 +74,7 @@ fn images_and_labels_must_fit() {
     );
     assert!(read(idx(&[1, 2], &[1, 2])).contains("give a file of labels, which has one"));
     std::fs::remove_file(folder.path("train-labels-idx1-ubyte")).unwrap();
-    let error = Images::read(&folder.path(""), Part::Train).unwrap_err();
+    let error = Images::read(&folder.path(""), DatasetPart::Train).unwrap_err();
     assert_eq!(folder.message(error), "train-labels-idx1-ubyte.gz: no such file");
     let flat = folder.file("flat", idx(&[2], &[1, 2]));
     let error = Images::read_idx(&flat, &flat).unwrap_err();
@@ -87,7 +87,7 @@ fn images_and_labels_must_fit() {
 #[test]
 fn mosaics_are_cut_into_images() {
     let folder = cifar();
-    let images = Images::read(&folder.path(""), Part::Train).unwrap();
+    let images = Images::read(&folder.path(""), DatasetPart::Train).unwrap();
     assert_eq!((images.len(), images.channels(), images.height(), images.width()), (30, 3, 32, 32));
     assert_eq!(images.labels(), (0..30).collect::<Vec<u8>>());
     for image in 0..30 {
@@ -96,7 +96,7 @@ fn mosaics_are_cut_into_images() {
             assert_eq!(*value, pixel(1 + image / 6, image % 6, channel, row, column));
         }
     }
-    let test = Images::read(&folder.path(""), Part::Test).unwrap();
+    let test = Images::read(&folder.path(""), DatasetPart::Test).unwrap();
     assert_eq!((test.len(), test.labels()), (6, &[9; 6][..]));
 }
 
@@ -111,16 +111,16 @@ fn the_binary_version_holds_the_same() {
         let records: Vec<u8> = (0..6).flat_map(record).collect();
         folder.file(&format!("data_batch_{batch}.bin"), records);
     }
-    let images = Images::read(&folder.path(""), Part::Train).unwrap();
-    assert_eq!(images.pixels(), Images::read(&mosaics.path(""), Part::Train).unwrap().pixels());
+    let images = Images::read(&folder.path(""), DatasetPart::Train).unwrap();
+    assert_eq!(images.pixels(), Images::read(&mosaics.path(""), DatasetPart::Train).unwrap().pixels());
     assert_eq!(images.labels()[..7], [0, 1, 2, 3, 4, 5, 0]);
     for bytes in [vec![0; 3072], vec![10; 3073]] {
         folder.file("data_batch_3.bin", bytes);
-        let error = Images::read(&folder.path(""), Part::Train).unwrap_err();
+        let error = Images::read(&folder.path(""), DatasetPart::Train).unwrap_err();
         assert!(folder.message(error).contains("its size or a label is not CIFAR-10's"));
     }
     std::fs::remove_file(folder.path("data_batch_3.bin")).unwrap();
-    let error = Images::read(&folder.path(""), Part::Train).unwrap_err();
+    let error = Images::read(&folder.path(""), DatasetPart::Train).unwrap_err();
     assert_eq!(folder.message(error), "data_batch_3.bin: no such file");
 }
 
@@ -129,7 +129,7 @@ fn other_pictures_are_refused() {
     let folder = cifar();
     let refused = |bytes: Vec<u8>| {
         folder.file("test_batch.webp", bytes);
-        folder.message(Images::read(&folder.path(""), Part::Test).unwrap_err())
+        folder.message(Images::read(&folder.path(""), DatasetPart::Test).unwrap_err())
     };
     let odd = refused(webp(&vec![0; 33 * 32 * 3], 33, 32, ColorType::Rgb8));
     assert!(odd.contains("a picture of 33 x 32 pixels cannot be read"), "{odd}");
@@ -149,7 +149,7 @@ fn damaged_pictures_never_panic() {
         // To replace a file is slow.
         std::fs::remove_file(folder.path("test_batch.webp")).unwrap();
         folder.file("test_batch.webp", bytes);
-        Images::read(&folder.path(""), Part::Test)
+        Images::read(&folder.path(""), DatasetPart::Test)
     };
     for at in (0..whole.len()).step_by(whole.len() / 64) {
         assert!(read(&whole[..at]).is_err(), "cut to {at}");

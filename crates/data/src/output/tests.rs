@@ -1,7 +1,12 @@
+use std::fs;
+use std::path::Path;
+
 use arrow_array::{BooleanArray, Date32Array, Float64Array, Int64Array, StringArray};
+use reticent_files::FileError;
 
 use super::*;
 use crate::fixture::{Folder, array};
+use crate::open_table;
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
@@ -9,7 +14,7 @@ fn read(path: &Path) -> String {
 
 /// Replaces a column by its row number.
 fn number_rows(input: &Path, column: &str, output: &Path) -> Result<ScanStats, DataError> {
-    let table = TableFile::open(input)?;
+    let table = open_table(input)?;
     rewrite_column(&table, column, output, &mut |_| {}, &mut |row, _| Ok(format!("#{row}")))
 }
 
@@ -77,7 +82,7 @@ fn parquet_becomes_csv() {
         ("w", array(Float64Array::from(vec![3.0, -0.0]))),
     ];
     let input = folder.parquet("in.parquet", columns);
-    let table = TableFile::open(&input).unwrap();
+    let table = open_table(&input).unwrap();
     let output = folder.path("out.CSV");
     let mut progress = 0;
     rewrite_column::<DataError>(&table, "i", &output, &mut |bytes| progress = bytes, &mut |_, cell| {
@@ -102,7 +107,7 @@ fn a_single_column_keeps_its_nulls() {
     let folder = Folder::new();
     let input = folder.file("in.csv", "a\nx\n\"\"\ny\n");
     let output = folder.path("out.csv");
-    let table = TableFile::open(&input).unwrap();
+    let table = open_table(&input).unwrap();
     let keep = &mut |_, cell: Cell<'_>| Ok::<_, DataError>(cell.csv_text().into_owned());
     assert_eq!(rewrite_column(&table, "a", &output, &mut |_| {}, keep).unwrap().rows, 3);
     assert_eq!(crate::fixture::rows_of(&output, &["a"]).unwrap().1, ScanStats { rows: 3, nulls: vec![1] });
@@ -128,7 +133,7 @@ fn an_error_leaves_nothing_behind() {
         }
     }
     let good = folder.file("in.csv", "a,b\n1,2\n3,4\n");
-    let table = TableFile::open(&good).unwrap();
+    let table = open_table(&good).unwrap();
     let stop = &mut |row, _: Cell<'_>| if row == 2 { Err(Mine::Stop(row)) } else { Ok(String::new()) };
     assert_eq!(rewrite_column(&table, "a", &output, &mut |_| {}, stop), Err(Mine::Stop(2)));
     assert_eq!(rewrite_column(&table, "c", &output, &mut |_| {}, stop), Err(Mine::Data));
@@ -162,7 +167,7 @@ fn the_output_must_be_named_csv() {
 
 #[cfg(unix)]
 #[test]
-fn only_regular_files_are_replaced() {
+fn tables_replace_regular_files_only() {
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
     let folder = Folder::new();
@@ -171,16 +176,17 @@ fn only_regular_files_are_replaced() {
     symlink(folder.path("nowhere"), folder.path("dangling.csv")).unwrap();
     fs::create_dir(folder.path("folder.csv")).unwrap();
     let _socket = UnixListener::bind(folder.path("socket.csv")).unwrap();
-    assert!(process::Command::new("mkfifo").arg(folder.path("pipe.csv")).status().unwrap().success());
+    assert!(std::process::Command::new("mkfifo").arg(folder.path("pipe.csv")).status().unwrap().success());
     let names = folder.names();
     for name in ["link.csv", "dangling.csv", "folder.csv", "socket.csv", "pipe.csv"] {
         let path = folder.path(name);
         let before = fs::symlink_metadata(&path).unwrap().file_type();
         let refused = |result: Result<(), DataError>| {
-            assert!(matches!(result, Err(DataError::NotReplaced { .. })), "{name}: {result:?}");
+            assert!(
+                matches!(result, Err(DataError::File(FileError::NotReplaced { .. }))),
+                "{name}: {result:?}"
+            );
         };
-        refused(write_atomic(&path, b"new"));
-        refused(append_line(&path, "new"));
         refused(write_csv_atomic(&path, &["x"], [["1"]]).map(|_| ()));
         refused(number_rows(&folder.file("in.csv", "a\n1\n"), "a", &path).map(|_| ()));
         fs::remove_file(folder.path("in.csv")).unwrap();
@@ -188,26 +194,6 @@ fn only_regular_files_are_replaced() {
     }
     assert_eq!(read(&kept), "old");
     assert_eq!(folder.names(), names);
-    assert!(matches!(write_atomic(Path::new("/dev/null"), b"new"), Err(DataError::NotReplaced { .. })));
-}
-
-#[test]
-fn a_half_line_is_cut_off_before_the_next_one() {
-    let folder = Folder::new();
-    let path = folder.path("lines.jsonl");
-    append_line(&path, "one").unwrap();
-    append_line(&path, "two").unwrap();
-    assert_eq!(read(&path), "one\ntwo\n");
-    for half in ["thr".to_owned(), "x".repeat(10_000)] {
-        fs::write(&path, format!("one\ntwo\n{half}")).unwrap();
-        append_line(&path, "four").unwrap();
-        assert_eq!(read(&path), "one\ntwo\nfour\n");
-        fs::write(&path, half).unwrap();
-        append_line(&path, "four").unwrap();
-        assert_eq!(read(&path), "four\n");
-    }
-    sync_folder(path.parent().unwrap()).unwrap();
-    assert!(sync_folder(&folder.path("nowhere")).is_err() || cfg!(not(unix)));
 }
 
 #[cfg(unix)]
@@ -222,58 +208,17 @@ fn what_takes_the_name_while_a_file_is_written_stays() {
         ["1"]
     });
     let error = write_csv_atomic(&path, &["x"], rows).unwrap_err();
-    assert!(matches!(error, DataError::NotReplaced { .. }), "{error:?}");
+    assert!(matches!(error, DataError::File(FileError::NotReplaced { .. })), "{error:?}");
     assert!(path.is_dir());
     assert_eq!(folder.names(), ["out.csv"]);
 }
 
-#[test]
-fn what_killed_writers_left_is_taken_away_by_the_next_one() {
-    let folder = Folder::new();
-    let path = folder.path("out.csv");
-    folder.file(".out.csv.4711-0.tmp", "half");
-    folder.file(".out.csv.tmp", "mine");
-    folder.file(".other.csv.4711-0.tmp", "of another file");
-    let writing = folder.file(".out.csv.4712-3.tmp", "of a writer that is alive");
-    let alive = File::options().write(true).open(&writing).unwrap();
-    alive.try_lock().unwrap();
-    write_atomic(&path, b"whole").unwrap();
-    assert_eq!(read(&path), "whole");
-    let left = [".other.csv.4711-0.tmp", ".out.csv.4712-3.tmp", ".out.csv.tmp", "out.csv"];
-    assert_eq!(folder.names(), left);
-    drop(alive);
-    write_atomic(&path, b"again").unwrap();
-    assert_eq!(folder.names(), [".other.csv.4711-0.tmp", ".out.csv.tmp", "out.csv"]);
-    assert_eq!(temporary_of(".model.json.4711-0.tmp"), Some("model.json"));
-    for other in ["model.json", ".model.json.tmp", "..1-2.tmp", ".a.b-c.tmp", ".a.1-.tmp", ".a.1-2"] {
-        assert_eq!(temporary_of(other), None, "{other}");
-    }
-}
-
-#[test]
-fn writers_of_one_file_do_not_take_away_each_others() {
-    let folder = Folder::new();
-    let path = folder.path("out.txt");
-    std::thread::scope(|scope| {
-        for thread in 0..4 {
-            let path = &path;
-            scope.spawn(move || {
-                (0..100).for_each(|_| write_atomic(path, format!("{thread}").as_bytes()).unwrap());
-            });
-        }
-    });
-    assert_eq!((read(&path).len(), folder.names()), (1, vec!["out.txt".to_owned()]));
-}
-
 #[cfg(unix)]
 #[test]
-fn private_files_are_so_from_the_first_byte() {
+fn private_tables_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
-    let (text, table) = (folder.path("a.txt"), folder.path("b.csv"));
-    write_private(&text, b"x").unwrap();
+    let table = folder.path("b.csv");
     write_csv_private(&table, &["x"], [["1"]]).unwrap();
-    for path in [text, table] {
-        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
-    }
+    assert_eq!(fs::metadata(table).unwrap().permissions().mode() & 0o777, 0o600);
 }

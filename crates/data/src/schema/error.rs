@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::error::{hint, shown};
-use crate::toml::Place;
+use crate::toml::Span;
 
 /// An error in a schema: one line that names the place and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -12,7 +12,7 @@ pub struct SchemaError {
     /// The schema's name.
     pub file: String,
     /// The place in the file; none for a schema that was not read from text.
-    pub place: Option<Box<Place>>,
+    pub place: Option<Box<Span>>,
     /// What is wrong.
     pub problem: SchemaProblem,
 }
@@ -24,7 +24,7 @@ pub enum SchemaProblem {
     /// The text is not TOML.
     #[error("not valid TOML: {}", shown(reason))]
     Syntax {
-        /// What the reader met.
+        /// What the parser reported.
         reason: String,
     },
     /// A key that means nothing.
@@ -47,7 +47,7 @@ pub enum SchemaProblem {
     /// A column's name was taken apart at its dots.
     #[error("the column name \"{0}.{1}\" has a dot: put it in quotes", shown(first), shown(second))]
     DottedName {
-        /// What stands before the dot.
+        /// The part before the dot.
         first: String,
         /// What follows it.
         second: String,
@@ -97,7 +97,7 @@ pub enum SchemaProblem {
     /// A category that is blank.
     #[error("a category is blank: blank cells are missing and need no category")]
     BlankCategory,
-    /// A category that stands twice.
+    /// A category that is declared twice.
     #[error("the category \"{}\" is declared twice: remove one", shown(category))]
     DuplicateCategory {
         /// The category.
@@ -107,7 +107,7 @@ pub enum SchemaProblem {
     #[error("the label has one class: list at least two")]
     OneClass,
     /// The class for undeclared labels is not a class.
-    #[error("other = \"{}\" is none of the label's categories: name one of them", shown(other))]
+    #[error("other = \"{}\" is not one of the label's categories: name one of them", shown(other))]
     OtherUndeclared {
         /// What was given.
         other: String,

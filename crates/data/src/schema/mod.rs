@@ -12,7 +12,7 @@
 //! [columns]                        # the features; columns that are not listed are not read
 //! age = { bounds = [17, 90] }
 //! workclass = { categories = ["Private", "State-gov", "Never-worked"] }
-//! fnlwgt = "ignore"                # the same as not listing it, but said aloud
+//! fnlwgt = "ignore"                # the same as not listing it, made explicit
 //!
 //! # draft = true                   # above, while bounds or categories are read off the records: training then warns
 //!
@@ -23,18 +23,18 @@
 //! events = '[{"pure":{"epsilon":0.1}}]'
 //! ```
 //!
-//! `bounds` makes a column numeric and `categories` makes it categorical, so that a declaration cannot
+//! `bounds` makes a column numeric and `categories` makes it categorical, so a declaration cannot
 //! contradict itself. Instead of `positive` the label may have `categories` (several classes; an undeclared
 //! or missing label counts as the one named by `other`, or else as the first) or `bounds` (regression).
 //! Categories are compared with [`Cell::label`](crate::Cell::label) and may be written as strings, integers
 //! or booleans. A name that has dots or blanks is quoted, as TOML asks.
 //!
 //! # Guarantee
-//! A schema is public: it stands in the certificate's list of what was taken as public, and nothing that is
-//! computed with it alone costs privacy. That holds only if it was written without the data at hand: from a
+//! A schema is public: the certificate lists it among the public facts, and nothing
+//! computed from it alone costs privacy. That holds only if it was written without the data at hand: from a
 //! questionnaire, a code book, the law. Bounds read off the records are not public. A schema that was learnt from the
 //! records with differential privacy may be used like a public one, at the cost in its table `[spent]`
-//! ([`Schema::spent`]), which whatever is computed from the same records adds to its own.
+//! ([`Schema::spent`]). Everything computed from the same records adds that cost to its own.
 
 mod error;
 mod parse;
@@ -44,7 +44,7 @@ mod write;
 use std::path::Path;
 
 pub use error::{SchemaError, SchemaProblem};
-pub use spent::Spent;
+pub use spent::SpentBudget;
 
 use crate::error::{DataError, shown_path};
 
@@ -53,7 +53,7 @@ const MOST_BYTES: u64 = 16 << 20;
 
 /// What a privacy guarantee protects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum PrivacyUnit {
     /// Each row by itself.
     Row,
     /// All rows that share a value in a column, such as a user id. A row without one is by
@@ -93,8 +93,8 @@ impl Bounds {
         self.high
     }
 
-    /// The value's place between the ends, from 0 to 1; what lies outside is clamped, infinities included.
-    /// NaN has no place.
+    /// The value's position between the ends, from 0 to 1. Values outside are clamped, infinities included;
+    /// `None` for NaN.
     pub fn place(self, value: f64) -> Option<f64> {
         if value.is_nan() {
             return None;
@@ -158,7 +158,7 @@ impl Categories {
 
 /// What a label column is read as.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Target {
+pub enum LabelKind {
     /// Two classes: the one label is positive; every other one, and none, is negative.
     Binary {
         /// The positive label.
@@ -181,12 +181,12 @@ pub struct Label {
     /// Its name.
     pub column: String,
     /// How it is read.
-    pub target: Target,
+    pub target: LabelKind,
 }
 
 /// How a column becomes features.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum FeatureKind {
     /// A number between bounds.
     Numeric(Bounds),
     /// One of several labels.
@@ -201,16 +201,16 @@ pub struct Column {
     /// Its name in the table.
     pub name: String,
     /// How it becomes features.
-    pub kind: Kind,
+    pub kind: FeatureKind,
 }
 
 /// A public schema; the module's page says what it means and how it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schema {
-    unit: Unit,
+    unit: PrivacyUnit,
     label: Option<Label>,
     columns: Vec<Column>,
-    spent: Option<Spent>,
+    spent: Option<SpentBudget>,
     draft: bool,
 }
 
@@ -229,7 +229,7 @@ impl Schema {
     /// If a column is declared twice, has no name, or is the label or the unit as well; if the label
     /// and the unit are one column; if a label has fewer than two classes or an undeclared one for the
     /// others.
-    pub fn new(unit: Unit, label: Option<Label>, columns: Vec<Column>) -> Result<Self, SchemaError> {
+    pub fn new(unit: PrivacyUnit, label: Option<Label>, columns: Vec<Column>) -> Result<Self, SchemaError> {
         let schema = Self { unit, label, columns, spent: None, draft: false };
         match schema.fault() {
             None => Ok(schema),
@@ -238,7 +238,7 @@ impl Schema {
     }
 
     /// The same schema, learnt from the data at this cost.
-    pub fn with_spent(self, spent: Spent) -> Self {
+    pub fn with_spent(self, spent: SpentBudget) -> Self {
         Self { spent: Some(spent), ..self }
     }
 
@@ -249,7 +249,7 @@ impl Schema {
 
     /// The same schema with each row as the unit.
     pub(crate) fn by_row(self) -> Self {
-        Self { unit: Unit::Row, ..self }
+        Self { unit: PrivacyUnit::Row, ..self }
     }
 
     /// Reads a schema; `file` is its name in messages.
@@ -276,7 +276,7 @@ impl Schema {
     }
 
     /// What is protected.
-    pub fn unit(&self) -> &Unit {
+    pub fn unit(&self) -> &PrivacyUnit {
         &self.unit
     }
 
@@ -285,7 +285,7 @@ impl Schema {
         self.label.as_ref()
     }
 
-    /// Whether the schema says of itself that it was read off the records, so that nothing computed with it is private.
+    /// Whether the schema declares that it was read off the records. Nothing computed with such a schema is private.
     pub fn is_draft(&self) -> bool {
         self.draft
     }
@@ -296,7 +296,7 @@ impl Schema {
     }
 
     /// What learning the schema from the data has cost; none for a schema that was written without them.
-    pub fn spent(&self) -> Option<&Spent> {
+    pub fn spent(&self) -> Option<&SpentBudget> {
         self.spent.as_ref()
     }
 
@@ -305,8 +305,8 @@ impl Schema {
         let label = self.label.as_ref();
         let label_column = label.map(|label| label.column.as_str());
         let unit_column = match &self.unit {
-            Unit::Row => None,
-            Unit::Column(column) => Some(column.as_str()),
+            PrivacyUnit::Row => None,
+            PrivacyUnit::Column(column) => Some(column.as_str()),
         };
         for (part, name) in [(Part::Unit, unit_column), (Part::Label, label_column)] {
             if name.is_some_and(|name| name.trim().is_empty()) {
@@ -342,11 +342,13 @@ impl Schema {
 impl Label {
     fn fault(&self) -> Option<SchemaProblem> {
         match &self.target {
-            Target::Binary { positive } if positive.trim().is_empty() => Some(SchemaProblem::BlankCategory),
-            Target::Classes { categories, .. } if categories.labels.len() < 2 => {
+            LabelKind::Binary { positive } if positive.trim().is_empty() => {
+                Some(SchemaProblem::BlankCategory)
+            }
+            LabelKind::Classes { categories, .. } if categories.labels.len() < 2 => {
                 Some(SchemaProblem::OneClass)
             }
-            Target::Classes { categories, other } if *other >= categories.labels.len() => {
+            LabelKind::Classes { categories, other } if *other >= categories.labels.len() => {
                 Some(SchemaProblem::OtherUndeclared { other: other.to_string() })
             }
             _ => None,

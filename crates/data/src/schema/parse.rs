@@ -6,10 +6,11 @@ use ::toml::Spanned;
 use ::toml::de::{DeArray, DeTable, DeValue};
 
 use super::{
-    Bounds, Categories, Column, Kind, Label, Part, Schema, SchemaError, SchemaProblem, Spent, Target, Unit,
+    Bounds, Categories, Column, FeatureKind, Label, LabelKind, Part, PrivacyUnit, Schema, SchemaError,
+    SchemaProblem, SpentBudget,
 };
 use crate::error::closest;
-use crate::toml::Place;
+use crate::toml::Span;
 
 const TOP: &[&str] = &["unit", "draft", "label", "columns", "spent"];
 const LABEL: &[&str] = &["column", "positive", "categories", "other", "bounds"];
@@ -34,7 +35,7 @@ type Fault = (Range<usize>, SchemaProblem);
 /// Reads a schema.
 pub(super) fn schema(text: &str, file: &str) -> Result<Schema, SchemaError> {
     read(text).map_err(|(span, problem)| {
-        let place = Some(Box::new(Place::of(text, span)));
+        let place = Some(Box::new(Span::of(text, span)));
         SchemaError { file: file.to_owned(), place, problem }
     })
 }
@@ -90,14 +91,14 @@ fn label_part(label: &Value<'_>, problem: &SchemaProblem) -> Range<usize> {
     inner.unwrap_or(label).span()
 }
 
-fn unit(value: &Value<'_>) -> Result<Unit, Fault> {
+fn unit(value: &Value<'_>) -> Result<PrivacyUnit, Fault> {
     match value.get_ref() {
-        DeValue::String(text) if text == "row" => Ok(Unit::Row),
+        DeValue::String(text) if text == "row" => Ok(PrivacyUnit::Row),
         DeValue::Table(table) => {
             let entries = Entries::of(table, value.span(), "unit");
             entries.allow(&["column"])?;
             let column = entries.get("column").ok_or_else(|| entries.missing("column", UNIT_ADVICE))?;
-            Ok(Unit::Column(name("the column of the unit", column)?))
+            Ok(PrivacyUnit::Column(name("the column of the unit", column)?))
         }
         _ => Err(wrong("unit", value, UNIT_ADVICE)),
     }
@@ -113,7 +114,7 @@ fn label(value: &Value<'_>) -> Result<Label, Fault> {
     let column = name("the column of the label", column)?;
     let other = entries.get("other");
     let target = match (entries.get("positive"), entries.get("categories"), entries.get("bounds")) {
-        (Some(positive), None, None) => Target::Binary { positive: category("positive", positive)? },
+        (Some(positive), None, None) => LabelKind::Binary { positive: category("positive", positive)? },
         (None, Some(value), None) => {
             let categories = categories(value)?;
             let position = match other {
@@ -125,9 +126,9 @@ fn label(value: &Value<'_>) -> Result<Label, Fault> {
                     categories.position(&other).ok_or_else(undeclared)?
                 }
             };
-            return Ok(Label { column, target: Target::Classes { categories, other: position } });
+            return Ok(Label { column, target: LabelKind::Classes { categories, other: position } });
         }
-        (None, None, Some(value)) => Target::Number(bounds(value)?),
+        (None, None, Some(value)) => LabelKind::Number(bounds(value)?),
         _ => return Err(entries.not_one_of(TARGETS)),
     };
     match other {
@@ -139,7 +140,7 @@ fn label(value: &Value<'_>) -> Result<Label, Fault> {
 fn column(column_name: &str, value: &Value<'_>) -> Result<Column, Fault> {
     let place = format!("column \"{}\"", crate::error::shown(column_name));
     let kind = match value.get_ref() {
-        DeValue::String(text) if text == "ignore" => Kind::Ignored,
+        DeValue::String(text) if text == "ignore" => FeatureKind::Ignored,
         DeValue::Table(table) => {
             let entries = Entries::of(table, value.span(), &place);
             let nested =
@@ -150,8 +151,8 @@ fn column(column_name: &str, value: &Value<'_>) -> Result<Column, Fault> {
             }
             entries.allow(COLUMN)?;
             match (entries.get("bounds"), entries.get("categories")) {
-                (Some(value), None) => Kind::Numeric(bounds(value)?),
-                (None, Some(value)) => Kind::Categorical(categories(value)?),
+                (Some(value), None) => FeatureKind::Numeric(bounds(value)?),
+                (None, Some(value)) => FeatureKind::Categorical(categories(value)?),
                 _ => return Err(entries.not_one_of(COLUMN)),
             }
         }
@@ -160,7 +161,7 @@ fn column(column_name: &str, value: &Value<'_>) -> Result<Column, Fault> {
     Ok(Column { name: column_name.to_owned(), kind })
 }
 
-fn spent(value: &Value<'_>) -> Result<Spent, Fault> {
+fn spent(value: &Value<'_>) -> Result<SpentBudget, Fault> {
     let DeValue::Table(table) = value.get_ref() else {
         return Err(wrong("spent", value, SPENT_ADVICE));
     };
@@ -172,7 +173,7 @@ fn spent(value: &Value<'_>) -> Result<Spent, Fault> {
     let text = |key| get(key).and_then(|value| name(key, value));
     let (epsilon, delta) = (amount("epsilon")?, amount("delta")?);
     let (neighboring, events) = (text("neighboring")?, text("events")?);
-    Spent::new(epsilon, delta, &neighboring, &events).map_err(|problem| {
+    SpentBudget::new(epsilon, delta, &neighboring, &events).map_err(|problem| {
         let key = if let SchemaProblem::SpentOutOfRange { key, .. } = problem { key } else { "epsilon" };
         (entries.get(key).map_or(entries.at.clone(), |value| value.span()), problem)
     })
@@ -291,5 +292,33 @@ impl<'v, 't> Entries<'v, 't> {
 
     fn not_one_of(&self, choices: &'static [&'static str]) -> Fault {
         (self.at.clone(), SchemaProblem::NotOneOf { place: self.place.clone(), choices })
+    }
+}
+
+#[cfg(test)]
+mod page {
+    use super::*;
+    use std::sync::LazyLock;
+
+    static PAGE: LazyLock<String> = LazyLock::new(|| {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/schema.md");
+        std::fs::read_to_string(page).unwrap()
+    });
+
+    #[test]
+    fn every_key_stands_on_the_page_and_its_examples_are_schemas() {
+        for key in [TOP, LABEL, SPENT].concat() {
+            assert!(PAGE.contains(&format!("| `{key}` | ")), "{key}");
+        }
+        for key in COLUMN {
+            assert!(PAGE.contains(&format!("| `{{ {key} = [")), "{key}");
+        }
+        let blocks = PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let written = PAGE.split("<<'END'\n").skip(1).filter_map(|rest| rest.split("\nEND\n").next());
+        let examples: Vec<&str> = blocks.chain(written).collect();
+        assert_eq!(examples.len(), 2);
+        for text in examples {
+            schema(text, "schema.toml").unwrap();
+        }
     }
 }

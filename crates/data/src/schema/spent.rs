@@ -9,14 +9,14 @@ const RELATIONS: [&str; 2] = ["add-remove", "replace-one"];
 ///
 /// The events are kept as the text of a JSON array in the wire form of events, which this crate does not read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spent {
+pub struct SpentBudget {
     epsilon: f64,
     delta: f64,
     neighboring: String,
     events: String,
 }
 
-impl Spent {
+impl SpentBudget {
     /// The cost (ε, δ) of these events under a neighbouring relation, `add-remove` or `replace-one`.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Spent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Schema, Unit};
+    use crate::schema::{PrivacyUnit, Schema};
 
     const EVENTS: &str = r#"[{"discrete_laplace":{"noise_multiplier":10.0}}]"#;
 
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_cost_reads_back() {
-        let schema = Schema::new(Unit::Row, None, Vec::new()).unwrap();
+        let schema = Schema::new(PrivacyUnit::Row, None, Vec::new()).unwrap();
         assert_eq!(schema.spent(), None);
         for (epsilon, delta, events) in [
             (0.0, 0.0, "[]"),
@@ -87,7 +87,7 @@ mod tests {
             (5e-324, 5e-324, "'''"),
         ] {
             for relation in RELATIONS {
-                let spent = Spent::new(epsilon, delta, relation, events).unwrap();
+                let spent = SpentBudget::new(epsilon, delta, relation, events).unwrap();
                 let with = schema.clone().with_spent(spent.clone());
                 let read = Schema::parse(&with.to_toml(), "s.toml").unwrap();
                 assert_eq!(read, with);
@@ -125,7 +125,7 @@ mod tests {
         assert!(message.starts_with("s.toml:3: [spent] has no neighboring: "), "{message}");
         let message = error("epsilom = 1");
         assert!(message.starts_with("s.toml:4: unknown key \"epsilom\""), "{message}");
-        assert!(Spent::new(f64::NAN, 0.0, "add-remove", "[]").is_err());
+        assert!(SpentBudget::new(f64::NAN, 0.0, "add-remove", "[]").is_err());
         let top = Schema::parse("unit = \"row\"\nspent = 1\n[columns]\n", "s.toml").unwrap_err().to_string();
         assert!(top.starts_with("s.toml:2: spent is an integer: write [spent]"), "{top}");
     }

@@ -44,17 +44,17 @@ fn label_error(lines: &str) -> String {
 #[test]
 fn everything_is_read_in_the_order_of_the_text() {
     let schema = Schema::parse(PEOPLE, "s.toml").unwrap();
-    assert_eq!(*schema.unit(), Unit::Column("user id".into()));
-    let target = Target::Classes { categories: categories(&["a", "b", "3", "true"]), other: 2 };
+    assert_eq!(*schema.unit(), PrivacyUnit::Column("user id".into()));
+    let target = LabelKind::Classes { categories: categories(&["a", "b", "3", "true"]), other: 2 };
     assert_eq!(schema.label(), Some(&Label { column: "group".into(), target }));
     let column = |name: &str, kind| Column { name: name.into(), kind };
     assert_eq!(
         schema.columns(),
         [
-            column("age", Kind::Numeric(Bounds::new(17.0, 90.5).unwrap())),
-            column("hours.worked", Kind::Numeric(Bounds::new(16.0, 1000.0).unwrap())),
-            column("note", Kind::Ignored),
-            column("sex", Kind::Categorical(categories(&["Female", "Male"]))),
+            column("age", FeatureKind::Numeric(Bounds::new(17.0, 90.5).unwrap())),
+            column("hours.worked", FeatureKind::Numeric(Bounds::new(16.0, 1000.0).unwrap())),
+            column("note", FeatureKind::Ignored),
+            column("sex", FeatureKind::Categorical(categories(&["Female", "Male"]))),
         ]
     );
 }
@@ -65,14 +65,14 @@ fn labels_may_be_binary_or_numbers_or_absent() {
         let text = format!("unit = \"row\"\n{label}\n[columns]\nx = \"ignore\"");
         Schema::parse(&text, "s.toml").unwrap().label().map(|label| label.target.clone())
     };
-    let binary = |label: &str| Some(Target::Binary { positive: label.to_owned() });
+    let binary = |label: &str| Some(LabelKind::Binary { positive: label.to_owned() });
     assert_eq!(read(""), None);
     assert_eq!(read("label = { column = \"y\", positive = \" >50K\" }"), binary(">50K"));
     assert_eq!(read("label = { column = \"y\", positive = 1 }"), binary("1"));
     assert_eq!(read("label = { column = \"y\", positive = true }"), binary("true"));
-    let number = Target::Number(Bounds::new(-1.0, 1.0).unwrap());
+    let number = LabelKind::Number(Bounds::new(-1.0, 1.0).unwrap());
     assert_eq!(read("[label]\nbounds = [-1, 1]\ncolumn = \"y\""), Some(number));
-    let classes = Target::Classes { categories: categories(&["a", "b"]), other: 0 };
+    let classes = LabelKind::Classes { categories: categories(&["a", "b"]), other: 0 };
     assert_eq!(read("[label]\ncolumn = \"y\"\ncategories = [\"a\", \"b\"]"), Some(classes));
 }
 
@@ -189,7 +189,7 @@ fn labels_are_checked() {
         (
             "column = \"y\"\ncategories = [\"a\", \"b\"]\nother = \"c\"",
             5,
-            "other = \"c\" is none of the label's categories: name one of them",
+            "other = \"c\" is not one of the label's categories: name one of them",
         ),
         (
             "column = \"y\"\nother = \"c\"\npositive = \"c\"",
@@ -217,12 +217,12 @@ fn labels_are_checked() {
 
 #[test]
 fn schemas_made_by_hand_are_checked_too() {
-    let column = |name: &str| Column { name: name.into(), kind: Kind::Ignored };
-    let error = Schema::new(Unit::Row, None, vec![column("a"), column("b"), column("a")]).unwrap_err();
+    let column = |name: &str| Column { name: name.into(), kind: FeatureKind::Ignored };
+    let error = Schema::new(PrivacyUnit::Row, None, vec![column("a"), column("b"), column("a")]).unwrap_err();
     assert_eq!(error.to_string(), "schema: the column \"a\" is declared twice: remove one");
-    let target = Target::Classes { categories: categories(&["a", "b"]), other: 2 };
+    let target = LabelKind::Classes { categories: categories(&["a", "b"]), other: 2 };
     let label = Label { column: "y".into(), target };
-    assert!(Schema::new(Unit::Row, Some(label), Vec::new()).is_err());
+    assert!(Schema::new(PrivacyUnit::Row, Some(label), Vec::new()).is_err());
     assert_eq!(
         Categories::new(["a", "b", " a"]),
         Err(SchemaProblem::DuplicateCategory { category: "a".into() })
@@ -247,11 +247,11 @@ fn the_schema_of_adult_declares_its_columns() {
     let schema = Schema::read(ADULT.as_ref()).unwrap();
     assert_eq!(schema.columns().len(), 14);
     let counts = schema.columns().iter().filter_map(|column| match &column.kind {
-        Kind::Categorical(categories) => Some(categories.labels().len()),
+        FeatureKind::Categorical(categories) => Some(categories.labels().len()),
         _ => None,
     });
     assert_eq!(counts.collect::<Vec<_>>(), [8, 16, 7, 14, 6, 5, 2, 41]);
-    let table = crate::TableFile::open(&Path::new(ADULT).with_file_name("adult.parquet")).unwrap();
+    let table = crate::open_table(&Path::new(ADULT).with_file_name("adult.parquet")).unwrap();
     crate::Encoder::new(&schema).unwrap().check(&table).unwrap();
     assert_eq!(Schema::parse(&schema.to_toml(), "again").unwrap(), schema);
     assert!(schema.to_toml().lines().all(|line| line.chars().count() <= 110));
@@ -284,21 +284,21 @@ fn labels() -> impl Strategy<Value = Categories> {
 
 fn schemas() -> impl Strategy<Value = Schema> {
     let target = prop_oneof![
-        "[a-z<>=\"\\\\]{1,8}".prop_map(|positive| Target::Binary { positive }),
-        bounds().prop_map(Target::Number),
+        "[a-z<>=\"\\\\]{1,8}".prop_map(|positive| LabelKind::Binary { positive }),
+        bounds().prop_map(LabelKind::Number),
         (labels(), any::<usize>()).prop_map(|(categories, other)| {
             let other = other % categories.labels().len();
-            Target::Classes { categories, other }
+            LabelKind::Classes { categories, other }
         }),
     ];
     let label = target.prop_map(|target| Label { column: "the label".into(), target });
     let kind = prop_oneof![
-        bounds().prop_map(Kind::Numeric),
-        labels().prop_map(Kind::Categorical),
-        Just(Kind::Ignored)
+        bounds().prop_map(FeatureKind::Numeric),
+        labels().prop_map(FeatureKind::Categorical),
+        Just(FeatureKind::Ignored)
     ];
     let columns = proptest::collection::btree_map("[a-z.\"é-]{1,9}", kind, 0..6);
-    let unit = prop_oneof![Just(Unit::Row), "[A-Z ]{0,5}[A-Z]".prop_map(Unit::Column)];
+    let unit = prop_oneof![Just(PrivacyUnit::Row), "[A-Z ]{0,5}[A-Z]".prop_map(PrivacyUnit::Column)];
     (unit, proptest::option::of(label), columns).prop_map(|(unit, label, columns)| {
         let columns = columns.into_iter().map(|(name, kind)| Column { name, kind }).collect();
         Schema::new(unit, label, columns).unwrap()

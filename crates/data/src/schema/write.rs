@@ -1,6 +1,6 @@
 //! From a schema to TOML.
 
-use super::{Bounds, Categories, Kind, Schema, Target, Unit};
+use super::{Bounds, Categories, FeatureKind, LabelKind, PrivacyUnit, Schema};
 
 /// The width that lists of categories are broken at.
 const WIDTH: usize = 100;
@@ -8,8 +8,8 @@ const WIDTH: usize = 100;
 /// The schema as text that reads back as the same schema.
 pub(super) fn toml(schema: &Schema) -> String {
     let mut out = match &schema.unit {
-        Unit::Row => "unit = \"row\"\n".to_owned(),
-        Unit::Column(column) => format!("unit = {{ column = {} }}\n", quoted(column)),
+        PrivacyUnit::Row => "unit = \"row\"\n".to_owned(),
+        PrivacyUnit::Column(column) => format!("unit = {{ column = {} }}\n", quoted(column)),
     };
     if schema.draft {
         out.push_str("draft = true\n");
@@ -17,9 +17,9 @@ pub(super) fn toml(schema: &Schema) -> String {
     if let Some(label) = &schema.label {
         out.push_str(&format!("\n[label]\ncolumn = {}\n", quoted(&label.column)));
         match &label.target {
-            Target::Binary { positive } => out.push_str(&format!("positive = {}\n", quoted(positive))),
-            Target::Number(bounds) => out.push_str(&format!("{}\n", pair(bounds))),
-            Target::Classes { categories, other } => {
+            LabelKind::Binary { positive } => out.push_str(&format!("positive = {}\n", quoted(positive))),
+            LabelKind::Number(bounds) => out.push_str(&format!("{}\n", pair(bounds))),
+            LabelKind::Classes { categories, other } => {
                 out.push_str(&format!("{}\n", list(categories, 0)));
                 if let Some(other) = categories.labels().get(*other).filter(|_| *other > 0) {
                     out.push_str(&format!("other = {}\n", quoted(other)));
@@ -31,9 +31,11 @@ pub(super) fn toml(schema: &Schema) -> String {
     for column in &schema.columns {
         let key = key(&column.name);
         let value = match &column.kind {
-            Kind::Ignored => "\"ignore\"".to_owned(),
-            Kind::Numeric(bounds) => format!("{{ {} }}", pair(bounds)),
-            Kind::Categorical(categories) => format!("{{ {} }}", list(categories, key.chars().count() + 7)),
+            FeatureKind::Ignored => "\"ignore\"".to_owned(),
+            FeatureKind::Numeric(bounds) => format!("{{ {} }}", pair(bounds)),
+            FeatureKind::Categorical(categories) => {
+                format!("{{ {} }}", list(categories, key.chars().count() + 7))
+            }
         };
         out.push_str(&format!("{key} = {value}\n"));
     }

@@ -65,7 +65,7 @@ pub(crate) struct Source<R> {
     inner: R,
     /// The most bytes that can still come.
     left: u64,
-    /// Whether they lie uncompressed on disk, so that room for them may be reserved at once.
+    /// Whether they are uncompressed on disk: memory for them may then be reserved at once.
     plain: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Train and test rows, told apart by a keyed hash. The claims are proven in `proof.md` beside this file.
+//! Training and test rows, assigned by a keyed hash. The claims are proven in `proof.md` beside this file.
 
 mod sip;
 
@@ -8,14 +8,14 @@ use sip::Sip;
 
 /// The side of a split that a row is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum SplitSide {
     /// For training.
     Train,
     /// For testing.
     Test,
 }
 
-/// A rule that sends every row to one side: by a keyed hash (SipHash-2-4) of its content, or of its user.
+/// A rule that assigns every row to one side: by a keyed hash (SipHash-2-4) of its content, or of its user.
 ///
 /// [`Encoder::encode_split`](crate::Encoder::encode_split) gives the k-th of several equal rows a coin of its own, a hash of
 /// their content and of k; with a user id, all rows of a user share one coin. [`Split::row`] looks at one row by itself, so
@@ -53,14 +53,14 @@ impl Split {
     }
 
     /// The side of all rows of a user.
-    pub fn user(&self, id: &Cell<'_>) -> Side {
+    pub fn user(&self, id: &Cell<'_>) -> SplitSide {
         self.side(add_cell(Sip::new(self.key).with(b"user"), id).finish())
     }
 
     /// The side of a row, given as the names and cells of its columns. The order of the columns does
     /// not count, and neither does how a number is written: `39`, `39.0` and the integer 39 are the
     /// same.
-    pub fn row<'a>(&self, columns: impl IntoIterator<Item = (&'a str, &'a Cell<'a>)>) -> Side {
+    pub fn row<'a>(&self, columns: impl IntoIterator<Item = (&'a str, &'a Cell<'a>)>) -> SplitSide {
         let hash = |(name, cell): (&str, &Cell<'_>)| {
             let named = Sip::new(self.key).with(&(name.len() as u64).to_le_bytes()).with(name.as_bytes());
             add_cell(named, cell).finish()
@@ -70,7 +70,7 @@ impl Split {
     }
 
     /// The side of the `occurrence`-th row of this content, counted from 1.
-    pub(crate) fn occurrence(&self, content: u64, occurrence: u64) -> Side {
+    pub(crate) fn occurrence(&self, content: u64, occurrence: u64) -> SplitSide {
         let hash = Sip::new(self.key).with(b"occurrence").with(&content.to_le_bytes());
         self.side(hash.with(&occurrence.to_le_bytes()).finish())
     }
@@ -81,12 +81,12 @@ impl Split {
             hash.with(&column.to_le_bytes()).with(&value.to_bits().to_le_bytes())
         };
         let hash = entries.into_iter().fold(Sip::new(self.key).with(b"content"), add);
-        // No label is told apart from every label by the length of what is hashed.
+        // The length of what is hashed distinguishes a row without a label from every row with one.
         label.into_iter().fold(hash, |hash, label| hash.with(&label.to_bits().to_le_bytes())).finish()
     }
 
-    fn side(&self, hash: u64) -> Side {
-        if u128::from(hash) < self.below { Side::Test } else { Side::Train }
+    fn side(&self, hash: u64) -> SplitSide {
+        if u128::from(hash) < self.below { SplitSide::Test } else { SplitSide::Train }
     }
 }
 
@@ -102,9 +102,9 @@ fn halves(key: &str) -> [u64; 2] {
     [half(b"reticent split, first half: "), half(b"reticent split, second half: ")]
 }
 
-/// Adds what a cell means: nothing, a number or a label.
+/// Hashes the meaning of a cell: nothing, a number or a label.
 fn add_cell(hash: Sip, cell: &Cell<'_>) -> Sip {
-    // Text that starts otherwise is no number, and need not be tried.
+    // Text that starts differently is not a number and need not be parsed.
     let may_be_number = match cell {
         Cell::Text(text) => {
             text.trim_start().starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))

@@ -30,12 +30,12 @@ fn the_published_vectors_hold() {
 fn a_split_is_the_same_for_ever() {
     let split = Split::new("2024", 0.5).unwrap();
     let sides: String =
-        (0..32).map(|id| if split.user(&Cell::Integer(id)) == Side::Test { 'x' } else { '.' }).collect();
+        (0..32).map(|id| if split.user(&Cell::Integer(id)) == SplitSide::Test { 'x' } else { '.' }).collect();
     assert_eq!(sides, "x.xxx.x..x...xx.x...xx...x.xxxxx");
     let sides: String = (0..32)
         .map(|age| {
             let cells = [Cell::Integer(age), Cell::Text("Male")];
-            if split.row(["age", "sex"].into_iter().zip(&cells)) == Side::Test { 'x' } else { '.' }
+            if split.row(["age", "sex"].into_iter().zip(&cells)) == SplitSide::Test { 'x' } else { '.' }
         })
         .collect();
     assert_eq!(sides, "xx....x.....x..xx.x..xxx.x.x...x");
@@ -50,8 +50,8 @@ fn shares_are_checked_and_their_ends_are_exact() {
     let (none, all) = (Split::new("k", 0.0).unwrap(), Split::new("k", 1.0).unwrap());
     assert_eq!((none.below, all.below), (0, 1 << 64));
     for id in 0..1000 {
-        assert_eq!(none.user(&Cell::Integer(id)), Side::Train);
-        assert_eq!(all.user(&Cell::Integer(id)), Side::Test);
+        assert_eq!(none.user(&Cell::Integer(id)), SplitSide::Train);
+        assert_eq!(all.user(&Cell::Integer(id)), SplitSide::Test);
     }
 }
 
@@ -59,7 +59,7 @@ fn shares_are_checked_and_their_ends_are_exact() {
 fn the_share_is_met_on_average_and_keys_matter() {
     let tested = |key: &str| {
         let split = Split::new(key, 0.2).unwrap();
-        (0..10_000).filter(|id| split.user(&Cell::Integer(*id)) == Side::Test).collect::<Vec<_>>()
+        (0..10_000).filter(|id| split.user(&Cell::Integer(*id)) == SplitSide::Test).collect::<Vec<_>>()
     };
     let (first, second) = (tested("a"), tested("b"));
     // Fixed keys: these numbers never change. The standard deviation is 40.

@@ -1,205 +1,323 @@
-//! A table on disk: its columns, and one streaming pass over the chosen ones.
+//! Tables: their columns, and one streaming pass over the chosen ones, in batches of Arrow columns.
 
+mod batch;
 mod csv;
+mod file;
+mod ipc;
+mod memory;
 mod parquet;
+mod view;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
-use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema};
 use bytes::Bytes;
 
 use crate::cell::Cell;
-use crate::error::{DataError, shown, shown_path};
+use crate::error::{DataError, shown};
+pub use batch::CellBatch;
+use file::TableFile;
+pub use memory::MemoryTable;
 
-/// What a column holds, as far as the file says.
+/// The type of a column, as far as the table declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Integers.
     Integer,
     /// Floating-point numbers.
     Float,
-    /// Text; for CSV every column, whatever its text reads as.
+    /// Text. Every column of a CSV file is text, even if all of it reads as numbers.
     Text,
     /// Truth values.
     Boolean,
-    /// A type that cannot be read, in words, such as `date`.
+    /// A type that cannot be read, described in words, such as `date`.
     Other(String),
 }
 
-/// A column's name and kind.
+/// A column's name and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
     /// The name; for CSV without surrounding blanks.
     pub name: String,
-    /// What the column holds.
+    /// The type.
     pub kind: ColumnKind,
 }
 
-/// What one pass over a table saw.
+/// What one pass over a table counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanStats {
-    /// How many rows were visited.
+    /// The number of rows.
     pub rows: u64,
-    /// How many of them were null, per chosen column.
+    /// The number of nulls in each chosen column.
     pub nulls: Vec<u64>,
 }
 
-/// A table on disk whose rows are read in streaming passes.
-#[derive(Clone, Debug)]
-pub struct TableFile {
-    path: PathBuf,
-    /// The path as messages show it.
-    file: String,
-    columns: Vec<ColumnInfo>,
-    size_bytes: u64,
-    format: Format,
-}
-
-#[derive(Clone, Debug)]
-enum Format {
-    Csv,
-    Parquet(ArrowReaderMetadata),
-    /// Parquet that is part of the program.
-    Bundled(ArrowReaderMetadata, &'static [u8]),
-}
-
-/// What a pass calls for every row: with the row number from 1 and one cell per chosen column.
+/// Called for every row of a pass, with the row number from 1 and one cell per chosen column.
 pub type Visit<'a, E> = dyn FnMut(u64, &[Cell<'_>]) -> Result<(), E> + 'a;
 
-/// How often a pass reports progress, and the most rows it holds at once.
+/// Called for every batch of a pass.
+pub type VisitBatch<'a, E> = dyn FnMut(&CellBatch<'_>) -> Result<(), E> + 'a;
+
+/// The most rows of one batch.
 const BATCH_ROWS: usize = 8192;
 
-impl TableFile {
-    /// Opens a `.csv` or `.parquet` file (the extension decides; case does not matter) and reads its schema.
-    pub fn open(path: &Path) -> Result<Self, DataError> {
-        let file = shown_path(path);
-        let about = fs::metadata(path).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => DataError::NotFound { file: file.clone() },
-            _ => DataError::io(&file, "read", &error),
-        })?;
-        if !about.is_file() {
-            return Err(DataError::NotAFile { file });
-        }
-        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        if extension != "csv" && extension != "parquet" {
-            let extension = if extension.is_empty() { extension } else { shown(&format!(".{extension}")) };
-            return Err(DataError::UnknownFormat { file, extension });
-        }
-        let opened = File::open(path).map_err(|error| DataError::io(&file, "read", &error))?;
-        if about.len() == 0 {
-            return Err(DataError::Empty { file });
-        }
-        let (columns, format) = if extension == "csv" {
-            (csv::header(&file, opened)?, Format::Csv)
-        } else {
-            let (columns, metadata) = parquet::schema(&file, &opened)?;
-            (columns, Format::Parquet(metadata))
-        };
-        Self { path: path.to_owned(), file, columns, size_bytes: about.len(), format }.checked()
+/// A table whose rows are read in batches of Arrow columns.
+///
+/// Encoders, filters, splits and queries take any `&dyn Table`. [`open_table`] opens a file and [`MemoryTable`] holds record
+/// batches; any other source implements this trait. Rows come in a fixed order, and every pass yields the same ones.
+///
+/// [`scan`](#method.scan) and [`scan_batches`](#method.scan_batches) read a table; implementers provide
+/// [`batches`](Table::batches).
+pub trait Table: fmt::Debug + Send + Sync {
+    /// The table's name in messages; for a file its path.
+    fn name(&self) -> &str;
+
+    /// The file that it is read from; `None` for a table in memory.
+    fn path(&self) -> Option<&Path> {
+        None
     }
 
-    /// A Parquet table that is part of the program; `name` is its name in messages.
-    pub(crate) fn bundled(name: &str, bytes: &'static [u8]) -> Result<Self, DataError> {
-        let (columns, metadata) = parquet::schema(name, &Bytes::from_static(bytes))?;
-        let (path, size_bytes) = (PathBuf::from(name), bytes.len() as u64);
-        Self { path, file: name.to_owned(), columns, size_bytes, format: Format::Bundled(metadata, bytes) }
-            .checked()
+    /// The columns, in the table's order. No two share a name.
+    fn columns(&self) -> &[ColumnInfo];
+
+    /// Whether the table declares the types of its columns. CSV does not: all its columns are text.
+    fn declares_kinds(&self) -> bool {
+        true
     }
 
-    /// The table, if no two columns share a name.
-    fn checked(self) -> Result<Self, DataError> {
-        let (columns, file) = (&self.columns, &self.file);
-        let mut names = BTreeSet::new();
-        if let Some(twice) = columns.iter().find(|column| !names.insert(column.name.as_str())) {
-            return Err(DataError::DuplicateColumn { column: shown(&twice.name), file: file.clone() });
-        }
-        Ok(self)
+    /// The size that the progress of a pass counts up to, in bytes.
+    fn size_bytes(&self) -> u64;
+
+    /// The number of rows, if the table states it before it is read. Under add-remove it is private like the rows.
+    fn stated_rows(&self) -> Option<u64> {
+        None
     }
 
-    /// The path the table was opened from.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The columns in file order.
-    pub fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
-    }
-
-    /// The column of that name, or an error that lists the names there are and suggests one.
-    pub fn column(&self, name: &str) -> Result<&ColumnInfo, DataError> {
-        self.position(name).map(|position| &self.columns[position])
-    }
-
-    /// Whether the file itself says what its columns hold: Parquet does, CSV does not.
-    pub fn declares_kinds(&self) -> bool {
-        matches!(self.format, Format::Parquet(_) | Format::Bundled(..))
-    }
-
-    /// The size of the file: what the progress of a pass counts up to.
-    pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
-    }
-
-    /// Streams the chosen columns, in the order given, through `visit`.
+    /// Begins a pass over the columns at the given positions, which are distinct and in rising order. The batches have exactly
+    /// those columns, in that order; without columns they still have a number of rows.
     ///
-    /// `visit` gets the row number from 1 and one cell per chosen column; its error ends the pass.
-    /// `on_progress` gets the bytes read so far, now and then, and [`TableFile::size_bytes`] at the end;
-    /// for Parquet they are in proportion to the rows read. Choosing no columns counts the rows.
+    /// # Errors
+    /// If the table cannot be read, or has changed since it was opened.
+    fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError>;
+
+    /// The position of a column.
+    ///
+    /// # Errors
+    /// An error that lists the columns there are and suggests one.
+    fn position(&self, name: &str) -> Result<usize, DataError> {
+        self.columns().iter().position(|column| column.name == name).ok_or_else(|| {
+            let known = self.columns().iter().map(|column| column.name.clone()).collect();
+            DataError::unknown_column(self.name(), name, known)
+        })
+    }
+
+    /// The column of that name.
+    ///
+    /// # Errors
+    /// As [`Table::position`].
+    fn column(&self, name: &str) -> Result<&ColumnInfo, DataError> {
+        self.position(name).map(|position| &self.columns()[position])
+    }
+}
+
+/// The batches of one pass over a table.
+pub trait BatchReader {
+    /// The next batch; `None` after the last one.
+    ///
+    /// # Errors
+    /// If the table cannot be read. Every row before the error has then been part of a batch.
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError>;
+
+    /// The bytes read so far, at most [`Table::size_bytes`].
+    fn bytes_read(&self) -> u64;
+}
+
+impl dyn Table + '_ {
+    /// Streams the chosen columns through `visit`, batch by batch: columns in the order given, any of them repeatedly.
+    /// Returns the number of rows. Choosing no columns counts the rows.
+    ///
+    /// `on_progress` gets the bytes read so far, now and then, and [`Table::size_bytes`] at the end.
+    ///
+    /// # Errors
+    /// If a column is unknown or cannot be read, or what `visit` returns, which ends the pass.
+    pub fn scan_batches<E: From<DataError>>(
+        &self,
+        columns: &[&str],
+        on_progress: &mut dyn FnMut(u64),
+        visit: &mut VisitBatch<'_, E>,
+    ) -> Result<u64, E> {
+        let chosen = columns.iter().map(|name| self.readable(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut projection = chosen.clone();
+        projection.sort_unstable();
+        projection.dedup();
+        // Every chosen column is in the projection.
+        let places: Vec<usize> = chosen.iter().map(|at| projection.partition_point(|own| own < at)).collect();
+        let mut reader = self.batches(&projection)?;
+        let mut rows = 0;
+        while let Some(batch) = reader.next_batch()? {
+            for start in (0..batch.num_rows()).step_by(BATCH_ROWS) {
+                let length = BATCH_ROWS.min(batch.num_rows() - start);
+                let part = batch.slice(start, length);
+                visit(&CellBatch::new(self.name(), &part, &places, rows + 1)?)?;
+                rows += length as u64;
+            }
+            // The end of the table is reported once, below.
+            if reader.bytes_read() < self.size_bytes() {
+                on_progress(reader.bytes_read());
+            }
+        }
+        on_progress(self.size_bytes());
+        Ok(rows)
+    }
+
+    /// Streams the chosen columns through `visit`, row by row; otherwise as [`scan_batches`](#method.scan_batches).
+    ///
     /// Text must be UTF-8 in the chosen columns only.
+    ///
+    /// # Errors
+    /// As [`scan_batches`](#method.scan_batches).
     pub fn scan<E: From<DataError>>(
         &self,
         columns: &[&str],
         on_progress: &mut dyn FnMut(u64),
         visit: &mut Visit<'_, E>,
     ) -> Result<ScanStats, E> {
-        let mut chosen = Vec::with_capacity(columns.len());
-        for name in columns {
-            let position = self.position(name)?;
-            if let ColumnKind::Other(kind) = &self.columns[position].kind {
-                let (file, column, kind) = (self.file.clone(), shown(name), kind.clone());
-                return Err(DataError::UnsupportedType { file, column, kind }.into());
+        let mut nulls = vec![0u64; columns.len()];
+        let rows = self.scan_batches(columns, on_progress, &mut |batch| {
+            let mut cells = Vec::with_capacity(nulls.len());
+            for row in 0..batch.rows() {
+                cells.clear();
+                for (column, count) in nulls.iter_mut().enumerate() {
+                    let cell = batch.cell(row, column);
+                    *count += u64::from(cell.is_null());
+                    cells.push(cell);
+                }
+                visit(batch.first_row() + row as u64, &cells)?;
             }
-            chosen.push(position);
-        }
-        let mut nulls = vec![0u64; chosen.len()];
-        let mut counting = |row: u64, cells: &[Cell<'_>]| {
-            for (count, cell) in nulls.iter_mut().zip(cells) {
-                *count += u64::from(cell.is_null());
-            }
-            visit(row, cells)
-        };
-        let rows = match &self.format {
-            Format::Csv => csv::scan(self, self.reopen()?, &chosen, on_progress, &mut counting)?,
-            Format::Parquet(metadata) => {
-                parquet::scan(self, metadata, self.reopen()?, &chosen, on_progress, &mut counting)?
-            }
-            Format::Bundled(metadata, bytes) => {
-                let bytes = Bytes::from_static(bytes);
-                parquet::scan(self, metadata, bytes, &chosen, on_progress, &mut counting)?
-            }
-        };
-        on_progress(self.size_bytes);
+            Ok::<(), E>(())
+        })?;
         Ok(ScanStats { rows, nulls })
     }
 
-    fn position(&self, name: &str) -> Result<usize, DataError> {
-        self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
-            let known = self.columns.iter().map(|column| column.name.clone()).collect();
-            DataError::unknown_column(&self.file, name, known)
-        })
+    /// The position of a column whose type can be read.
+    fn readable(&self, name: &str) -> Result<usize, DataError> {
+        let position = self.position(name)?;
+        match &self.columns()[position].kind {
+            ColumnKind::Other(kind) => {
+                let (file, column, kind) = (self.name().to_owned(), shown(name), kind.clone());
+                Err(DataError::UnsupportedType { file, column, kind })
+            }
+            _ => Ok(position),
+        }
+    }
+}
+
+impl<T: Table + ?Sized> Table for Arc<T> {
+    fn name(&self) -> &str {
+        (**self).name()
     }
 
-    fn reopen(&self) -> Result<File, DataError> {
-        let failed = |error: std::io::Error| DataError::io(&self.file, "read", &error);
-        let opened = File::open(&self.path).map_err(failed)?;
-        if opened.metadata().map_err(failed)?.len() != self.size_bytes {
-            return Err(DataError::Changed { file: self.file.clone() });
-        }
-        Ok(opened)
+    fn path(&self) -> Option<&Path> {
+        (**self).path()
+    }
+
+    fn columns(&self) -> &[ColumnInfo] {
+        (**self).columns()
+    }
+
+    fn declares_kinds(&self) -> bool {
+        (**self).declares_kinds()
+    }
+
+    fn size_bytes(&self) -> u64 {
+        (**self).size_bytes()
+    }
+
+    fn stated_rows(&self) -> Option<u64> {
+        (**self).stated_rows()
+    }
+
+    fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        (**self).batches(columns)
+    }
+}
+
+/// Opens a table file and reads its columns. The extension decides the format, in any case: `.csv`, `.parquet`, or Arrow IPC as
+/// `.arrow`, `.feather`, `.ipc` (file format) or `.arrows` (stream); both Arrow formats are recognised by their first bytes.
+///
+/// ```no_run
+/// let table = reticent_data::open_table("people.parquet".as_ref())?;
+/// for column in table.columns() {
+///     println!("{}: {:?}", column.name, column.kind);
+/// }
+/// # Ok::<(), reticent_data::DataError>(())
+/// ```
+///
+/// # Errors
+/// If the path is not a table file, or its columns cannot be read.
+pub fn open_table(path: &Path) -> Result<Arc<dyn Table>, DataError> {
+    let (file, opened, extension) = TableFile::open(path)?;
+    Ok(match extension.as_str() {
+        "csv" => Arc::new(csv::CsvTable::open(file, opened)?),
+        "parquet" => Arc::new(parquet::ParquetTable::open(file, &opened)?),
+        _ => Arc::new(ipc::IpcTable::open(file, opened)?),
+    })
+}
+
+/// A Parquet table that is compiled into the program; `name` is its name in messages.
+pub(crate) fn bundled_parquet(name: &str, bytes: &'static [u8]) -> Result<Arc<dyn Table>, DataError> {
+    Ok(Arc::new(parquet::ParquetTable::bundled(name, Bytes::from_static(bytes))?))
+}
+
+/// The columns, if no two share a name.
+fn distinct(name: &str, columns: Vec<ColumnInfo>) -> Result<Vec<ColumnInfo>, DataError> {
+    let mut names = BTreeSet::new();
+    if let Some(twice) = columns.iter().find(|column| !names.insert(column.name.as_str())) {
+        return Err(DataError::DuplicateColumn { column: shown(&twice.name), file: name.to_owned() });
+    }
+    Ok(columns)
+}
+
+/// The columns of an Arrow schema, if no two share a name.
+fn columns_of(name: &str, schema: &Schema) -> Result<Vec<ColumnInfo>, DataError> {
+    let column = |field: &Arc<arrow_schema::Field>| ColumnInfo {
+        name: field.name().clone(),
+        kind: kind(field.data_type()),
+    };
+    distinct(name, schema.fields().iter().map(column).collect())
+}
+
+/// How much of a table of `size` bytes has been read after `rows` of `all` rows.
+fn share(size: u64, rows: u64, all: u64) -> u64 {
+    let share = u128::from(size) * u128::from(rows) / u128::from(all.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX).min(size)
+}
+
+fn kind(data_type: &DataType) -> ColumnKind {
+    use DataType::*;
+    let other = |name: &str| ColumnKind::Other(name.to_owned());
+    match data_type {
+        Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => ColumnKind::Integer,
+        Float32 | Float64 => ColumnKind::Float,
+        // A column of the null type has no values: any kind describes it.
+        Utf8 | LargeUtf8 | Utf8View | Null => ColumnKind::Text,
+        Boolean => ColumnKind::Boolean,
+        Dictionary(_, values) => kind(values),
+        Date32 | Date64 => other("date"),
+        Timestamp(..) => other("timestamp"),
+        Time32(_) | Time64(_) => other("time"),
+        Duration(_) | Interval(_) => other("duration"),
+        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => other("binary"),
+        List(_) | LargeList(_) | ListView(_) | LargeListView(_) | FixedSizeList(..) => other("list"),
+        Struct(_) => other("struct"),
+        Map(..) => other("map"),
+        Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) => other("decimal"),
+        Float16 => other("16-bit float"),
+        _ => ColumnKind::Other(shown(&data_type.to_string())),
     }
 }
 

@@ -14,8 +14,8 @@ use std::path::Path;
 
 use crate::encode::{Users, label_of};
 use crate::error::{DataError, shown, shown_path};
-use crate::schema::{Label, Schema, Unit};
-use crate::table::TableFile;
+use crate::schema::{Label, PrivacyUnit, Schema};
+use crate::table::Table;
 
 /// The position that fills up a short text.
 pub const PADDING: u32 = 0;
@@ -140,7 +140,7 @@ pub struct TextPlan<'a> {
 pub struct Texts {
     /// Text by text, so many as the plan's length each.
     pub positions: Vec<u32>,
-    /// One per text, as in a [`Design`](crate::Design); none where they were not asked for.
+    /// One per text, as in a [`FeatureMatrix`](crate::FeatureMatrix); none where they were not asked for.
     pub labels: Vec<f64>,
     /// The number of every text's user, if the unit is a column and labels were asked for.
     pub users: Option<Vec<u32>>,
@@ -153,13 +153,13 @@ impl TextPlan<'_> {
     /// If the table has no such column, or cannot be read.
     pub fn read(
         &self,
-        table: &TableFile,
+        table: &dyn Table,
         labelled: bool,
         on_progress: &mut dyn FnMut(u64),
     ) -> Result<Texts, DataError> {
         let label: Option<&Label> = self.schema.label().filter(|_| labelled);
         let unit = match self.schema.unit() {
-            Unit::Column(column) if labelled => Some(column.as_str()),
+            PrivacyUnit::Column(column) if labelled => Some(column.as_str()),
             _ => None,
         };
         let mut columns = vec![self.column];

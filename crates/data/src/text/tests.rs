@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture::Folder;
+use crate::open_table;
 
 #[test]
 fn words_and_punctuation_are_tokens() {
@@ -38,7 +39,7 @@ fn a_table_becomes_positions_labels_and_users() {
     let schema = Schema::parse(schema, "s").unwrap();
     let words = Vocabulary::parse("win\n!\n").unwrap();
     let plan = TextPlan { column: "say", schema: &schema, vocabulary: &words, length: 2 };
-    let table = TableFile::open(&path).unwrap();
+    let table = open_table(&path).unwrap();
     let texts = plan.read(&table, true, &mut |_| {}).unwrap();
     assert_eq!(texts.positions, [2, 3, 0, 1, 0, 0]);
     assert_eq!((texts.labels, texts.users), (vec![1.0, -1.0, 1.0], Some(vec![0, 1, 0])));

@@ -1,7 +1,7 @@
 //! Errors in TOML files that point at the offending value.
 //!
 //! [`read`] turns a text into any deserialisable type and says in plain words where it fails; [`locate`] finds a value by
-//! its path, for mistakes that only show once the values are understood. Both give a [`Place`]: the line, and what to
+//! its path, for mistakes that only show once the values are understood. Both give a [`Span`]: the line, and what to
 //! underline in it.
 
 mod place;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use std::ops::Range;
 use thiserror::Error;
 
-pub use place::Place;
+pub use place::Span;
 
 /// What kind of mistake a TOML file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct TomlError {
     /// The file as it was named.
     pub file: String,
     /// Where it is, if that is known.
-    pub place: Option<Box<Place>>,
+    pub place: Option<Box<Span>>,
     /// What kind of mistake it is.
     pub fault: TomlFault,
     /// What is wrong, and the remedy.
@@ -47,7 +47,7 @@ pub struct TomlError {
 pub fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, TomlError> {
     let refuse = |span: Option<Range<usize>>, fault, problem| TomlError {
         file: file.to_owned(),
-        place: Some(Box::new(Place::of(text, span.unwrap_or(0..0)))),
+        place: Some(Box::new(Span::of(text, span.unwrap_or(0..0)))),
         fault,
         problem,
     };
@@ -63,7 +63,7 @@ pub fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, TomlError>
 /// The place of a value by its path: names of keys, and positions in lists as numbers.
 ///
 /// `locate(text, &["layer", "1", "out"])` is the value of `out` in the second `[[layer]]`.
-pub fn locate(text: &str, path: &[&str]) -> Option<Place> {
+pub fn locate(text: &str, path: &[&str]) -> Option<Span> {
     let document = DeTable::parse(text).ok()?;
     let (first, rest) = path.split_first()?;
     let mut value = entry(document.get_ref(), first)?;
@@ -74,7 +74,7 @@ pub fn locate(text: &str, path: &[&str]) -> Option<Place> {
             _ => return None,
         };
     }
-    Some(Place::of(text, value.span()))
+    Some(Span::of(text, value.span()))
 }
 
 /// The value of a key.

@@ -10,7 +10,7 @@ const BEFORE: usize = 40;
 
 /// A part of a line in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Span {
     /// The line, from 1.
     pub line: usize,
     /// The line as it can be shown: without control characters, and not too long.
@@ -21,7 +21,7 @@ pub struct Place {
     width: usize,
 }
 
-impl Place {
+impl Span {
     /// The place of some bytes of a text; of those on the first line where there are several.
     pub fn of(text: &str, span: Range<usize>) -> Self {
         let mut start = span.start.min(text.len());

@@ -8,7 +8,7 @@ struct Settings {
     name: String,
     clip: Option<f64>,
     steps: Option<u64>,
-    kind: Option<Kind>,
+    kind: Option<FeatureKind>,
     inner: Option<Inner>,
     #[serde(default)]
     layer: Vec<Inner>,
@@ -24,7 +24,7 @@ struct Inner {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+enum FeatureKind {
     Flat,
     PerLayer,
 }
@@ -124,7 +124,7 @@ fn values_are_found_by_their_path() {
 
 #[test]
 fn excerpts_are_harmless_and_short() {
-    let place = Place::of("é = \"\u{1b}[31m\u{202e}x\"\r\nb", 5..13);
+    let place = Span::of("é = \"\u{1b}[31m\u{202e}x\"\r\nb", 5..13);
     let excerpt = place.excerpt();
     assert!(
         excerpt.chars().all(|c| c == '\n' || !c.is_control()) && !excerpt.contains('\u{202e}'),
@@ -132,7 +132,7 @@ fn excerpts_are_harmless_and_short() {
     );
     assert!(excerpt.ends_with("\n  |     ^^^^^^^"), "{excerpt}");
     let long = format!("{} = 12 {}", "k".repeat(300), "#".repeat(300));
-    let excerpt = Place::of(&long, 303..305).excerpt();
+    let excerpt = Span::of(&long, 303..305).excerpt();
     let lines: Vec<&str> = excerpt.lines().collect();
     assert!(lines[1].starts_with("1 | …k") && lines[1].ends_with('…') && lines[1].chars().count() < 120);
     let at = lines[2].find('^').unwrap();
@@ -145,7 +145,7 @@ fn places_outside_a_text_are_at_its_end() {
     for text in ["", "a", "a\n", "é", "\u{1F600}"] {
         for start in 0..text.len() + 3 {
             for end in 0..text.len() + 3 {
-                let place = Place::of(text, start..end);
+                let place = Span::of(text, start..end);
                 assert!(place.line <= 2 && place.excerpt().lines().count() == 3);
             }
         }

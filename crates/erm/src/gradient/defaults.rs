@@ -13,7 +13,7 @@ const MOST: f64 = 1e6;
 
 /// How a descent goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Schedule {
+pub struct DescentSchedule {
     /// Number of steps.
     pub steps: u32,
     /// Factor of the mean gradient.
@@ -26,7 +26,7 @@ pub struct Schedule {
     pub sampling_rate: Option<f64>,
 }
 
-impl Schedule {
+impl DescentSchedule {
     /// Full-batch descent from public numbers alone. The stronger the data speak above the noise, the more and
     /// the longer the steps; the constants were chosen on UCI Adult.
     pub fn descent(scope: &Scope, budget: Guarantee) -> Self {
@@ -115,8 +115,8 @@ const ACCOUNTING_ROOM: f64 = 1.01;
 /// The most steps of a proven descent.
 const MOST_PROVEN_STEPS: f64 = 9999.0;
 
-/// [`Schedule::proven`] and its bound on the expected excess of the mean loss.
-pub(crate) fn proven(scope: &Scope, budget: Guarantee, radius: f64) -> (Schedule, f64) {
+/// [`DescentSchedule::proven`] and its bound on the expected excess of the mean loss.
+pub(crate) fn proven(scope: &Scope, budget: Guarantee, radius: f64) -> (DescentSchedule, f64) {
     let size = scope.size as f64;
     let record = record_norm_up(Reach::of(scope));
     let multiplier =
@@ -133,7 +133,7 @@ pub(crate) fn proven(scope: &Scope, budget: Guarantee, radius: f64) -> (Schedule
         + 4.0 * radius * rounding
         + 0.5 * regularization * radius * radius;
     let learning_rate = radius / (gradient * libm::sqrt(count));
-    (Schedule { steps, learning_rate, momentum: 0.0, radius, sampling_rate: None }, excess)
+    (DescentSchedule { steps, learning_rate, momentum: 0.0, radius, sampling_rate: None }, excess)
 }
 
 /// size / (σ√d) for the σ of one Gaussian release of the gradient: how far the data speak above the noise.

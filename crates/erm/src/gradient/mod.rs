@@ -1,7 +1,7 @@
 //! Gradient perturbation: noisy gradient descent, on all rows or on Poisson samples.
 //!
 //! The gradient of one record is ∂ℓ/∂m·x, of norm at most L for every loss of the crate, so nothing is clipped. The
-//! sum over records is taken in integers, so that no order or rounding can add to its sensitivity.
+//! sum over records is taken in integers: neither order nor rounding can add to its sensitivity.
 
 mod course;
 mod defaults;
@@ -9,7 +9,7 @@ mod softmax;
 mod sums;
 
 pub use course::{CourseSigma, course_sigma};
-pub use defaults::Schedule;
+pub use defaults::DescentSchedule;
 pub(crate) use defaults::proven;
 pub use softmax::SOFTMAX_LIPSCHITZ;
 
@@ -18,7 +18,7 @@ use crate::multiclass::Classes;
 use crate::plan::Outcome;
 use crate::problem::{Problem, norm_up};
 use crate::settings::Scope;
-use reticent_accounting::{Accountant, Method as Accounting, calibrate};
+use reticent_accounting::{Accountant, CompositionMethod, calibrate};
 use reticent_core::rounding::{add_up, exp_up, mul_up, sub_down};
 use reticent_core::{
     Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, SamplingRate, Scale, Sensitivity,
@@ -33,7 +33,7 @@ use sums::{Sample, gradient_sum, record_norm_up};
 #[derive(Debug, Clone, PartialEq)]
 pub struct GradientPlan {
     /// Steps, learning rate, radius and sampling.
-    pub schedule: Schedule,
+    pub schedule: DescentSchedule,
     /// The noise of one step.
     pub noise: Gaussian,
     /// What one step costs.
@@ -64,7 +64,7 @@ pub struct GradientPlan {
 pub fn plan(
     scope: &Scope,
     budget: Guarantee,
-    schedule: Schedule,
+    schedule: DescentSchedule,
     runs: u64,
 ) -> Result<GradientPlan, ErmError> {
     plan_with(scope, Reach::of(scope), budget, schedule, runs)
@@ -89,7 +89,7 @@ pub(crate) fn plan_with(
     scope: &Scope,
     reach: Reach,
     budget: Guarantee,
-    schedule: Schedule,
+    schedule: DescentSchedule,
     runs: u64,
 ) -> Result<GradientPlan, ErmError> {
     scope.check()?;
@@ -104,7 +104,7 @@ pub(crate) fn plan_with(
     }
     let target = Guarantee { epsilon: budget.epsilon, delta: Delta::new(spare)? };
     let account = |z: f64| {
-        let mut account = Accountant::new(scope.neighboring, Accounting::Pld);
+        let mut account = Accountant::new(scope.neighboring, CompositionMethod::Pld);
         account.compose(&step_event(z, schedule.rate_exact()?, scope.neighboring)?, repetitions)?;
         Ok(account)
     };
@@ -234,7 +234,7 @@ impl GradientPlan {
     /// What the accountant refuses.
     pub fn guarantee(&self, scope: &Scope, budget: Guarantee, runs: u64) -> Result<Guarantee, ErmError> {
         let repetitions = u64::from(self.schedule.steps) * runs;
-        let mut account = Accountant::new(scope.neighboring, Accounting::Pld);
+        let mut account = Accountant::new(scope.neighboring, CompositionMethod::Pld);
         account.compose(&self.event, repetitions)?;
         // The sampler's share grows with ε: at the budget's it is large enough for the smaller one that is found.
         let reserve = sampler_delta_up(self.width, repetitions, budget.epsilon.get());

@@ -68,14 +68,14 @@ fn softmax(margins: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Loss;
+    use crate::MarginLoss;
     use crate::tests::Table;
     use reticent_noise::Entropy;
 
     #[test]
     fn the_sum_is_the_gradient_of_the_mean_loss() {
         let table = Table::dense(2, &[(vec![0.6, 0.7], -1.0), (vec![-0.3, 0.2], -1.0)]);
-        let problem = Problem::new(table.rows(), Loss::Logistic, 0.3).unwrap();
+        let problem = Problem::new(table.rows(), MarginLoss::Logistic, 0.3).unwrap();
         let of = [2, 0];
         let classes = Classes { of: &of, count: 3 };
         let weights: Vec<f64> = (0..9).map(|k| 0.3 * f64::from(k) - 1.0).collect();
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn no_weights_make_a_record_larger_than_its_bound() {
         let table = Table::dense(2, &[(vec![0.6, 0.8], -1.0)]);
-        let problem = Problem::new(table.rows(), Loss::Logistic, 0.3).unwrap();
+        let problem = Problem::new(table.rows(), MarginLoss::Logistic, 0.3).unwrap();
         let mut entropy = Entropy::new().unwrap();
         let mut largest = 0.0f64;
         for bad in [f64::NAN, f64::INFINITY, f64::MAX, 1e300, -1e300, 50.0, -50.0, 0.0] {

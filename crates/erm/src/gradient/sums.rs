@@ -1,6 +1,6 @@
 //! Exact sums of per-record gradients over all rows or a Poisson sample.
 
-use super::{Reach, Schedule};
+use super::{DescentSchedule, Reach};
 use crate::ErmError;
 use crate::problem::Problem;
 use crate::rows::MOST_ROWS;
@@ -29,7 +29,7 @@ pub(super) enum Sample {
 }
 
 impl Sample {
-    pub(super) fn new(schedule: &Schedule) -> Result<Self, ErmError> {
+    pub(super) fn new(schedule: &DescentSchedule) -> Result<Self, ErmError> {
         Ok(match schedule.sampling_rate {
             None => Self::All,
             Some(rate) => Self::Poisson { threshold: threshold(rate)? },
@@ -70,7 +70,7 @@ pub(super) fn record_norm_up(reach: Reach) -> f64 {
 }
 
 /// Σ ∂ℓ/∂m·x over the sampled rows. Every summand is rounded to the step by itself, and the sum is exact. Slopes
-/// are held to their bound, so that no weights can make a summand larger than [`record_norm_up`].
+/// are clamped to their bound: no weights can make a summand larger than [`record_norm_up`].
 pub(super) fn gradient_sum<B: Bits>(
     problem: &Problem<'_>,
     weights: &[f64],
@@ -133,7 +133,7 @@ impl Coins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Loss;
+    use crate::MarginLoss;
     use crate::tests::Table;
     use reticent_noise::Entropy;
 
@@ -141,7 +141,7 @@ mod tests {
     fn no_weights_make_a_record_larger_than_its_bound() {
         let mut entropy = Entropy::new().unwrap();
         let table = Table::dense(2, &[(vec![0.6, 0.8], 1.0)]);
-        for loss in [Loss::Logistic, Loss::SVM, Loss::Squared { radius: 2.0 }] {
+        for loss in [MarginLoss::Logistic, MarginLoss::SVM, MarginLoss::Squared { radius: 2.0 }] {
             let problem = Problem::new(table.rows(), loss, 0.3).unwrap();
             for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, 1e300] {
                 for weights in [[bad; 3], [bad, -bad, 0.0], [0.0, 0.0, bad]] {

@@ -14,8 +14,8 @@ pub use named::{chaudhuri, chaudhuri_constants, iyengar, iyengar_constants, kife
 pub use profile::{Profile, redberg_delta_up};
 
 use crate::ErmError;
-use crate::draw::{MOST_SPHERICAL, Shape};
-use crate::plan::{Place, Plan, Split, tolerance};
+use crate::draw::{MOST_SPHERICAL, PerturbationLaw};
+use crate::plan::{NoisePlacement, PerturbationPlan, Split, tolerance};
 use crate::rule;
 use crate::settings::Scope;
 use reticent_core::rounding::{div_up, exp_m1_down, ln_1p_up, mul_up, sub_down};
@@ -28,7 +28,7 @@ use reticent_core::{Delta, Event, Guarantee};
 /// c = 1 under add-remove and 2 under replace-one, in the ℓ2 norm or, with L replaced by L times the public ℓ1
 /// bound of a row, in the ℓ1 norm: whichever is smaller on average, which is public. Where λ would leave less
 /// than half of ε, it is raised to β/(e^{ε/2} − 1). For δ > 0, b is normal with the least σ of [`Profile`], or the
-/// pure law where that is smaller on average, whose guarantee has δ = 0 ([`Plan::guarantee`]). 1 % of ε and δ pays for
+/// pure law where that is smaller on average, whose guarantee has δ = 0 ([`PerturbationPlan::guarantee`]). 1 % of ε and δ pays for
 /// the distance between the computed and the exact minimiser.
 ///
 /// # Reference
@@ -37,7 +37,7 @@ use reticent_core::{Delta, Event, Guarantee};
 ///
 /// # Errors
 /// [`ErmError::Invalid`] for ε = 0, or Λ that is not positive or too small for double precision.
-pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
+pub fn plan(scope: &Scope, budget: Guarantee) -> Result<PerturbationPlan, ErmError> {
     scope.check()?;
     let split = Split::of(budget)?;
     let asked = scope.regularization.map(|regularization| scope.lambda(regularization));
@@ -58,10 +58,10 @@ pub fn plan(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
 }
 
 /// √E‖b‖² of a plan.
-fn noise_norm(scope: &Scope, plan: &Plan) -> f64 {
+fn noise_norm(scope: &Scope, plan: &PerturbationPlan) -> f64 {
     match plan.place {
-        Place::Objective { shape, scale } => shape.typical_norm(scope.width, scale),
-        Place::Output { .. } | Place::Finish => f64::INFINITY,
+        NoisePlacement::Objective { shape, scale } => shape.typical_norm(scope.width, scale),
+        NoisePlacement::Output { .. } | NoisePlacement::Finish => f64::INFINITY,
     }
 }
 
@@ -72,31 +72,33 @@ pub(crate) fn least_lambda(scope: &Scope, share: f64) -> f64 {
 
 /// The law of b for a pure guarantee and the norm of the shift it must hide, for one changed record. Beyond the
 /// coordinates that are proven for spherical vectors it is always Laplace.
-pub(crate) fn pure_shape(scope: &Scope) -> (Shape, f64) {
+pub(crate) fn pure_shape(scope: &Scope) -> (PerturbationLaw, f64) {
     let lipschitz = scope.constants().lipschitz;
     let l1 = mul_up(lipschitz, scope.l1_bound);
-    let spherical = Shape::Spherical.typical_norm(scope.width, lipschitz);
-    if scope.width > MOST_SPHERICAL || Shape::Laplace.typical_norm(scope.width, l1) < spherical {
-        (Shape::Laplace, l1)
+    let spherical = PerturbationLaw::Spherical.typical_norm(scope.width, lipschitz);
+    if scope.width > MOST_SPHERICAL || PerturbationLaw::Laplace.typical_norm(scope.width, l1) < spherical {
+        (PerturbationLaw::Laplace, l1)
     } else {
-        (Shape::Spherical, lipschitz)
+        (PerturbationLaw::Spherical, lipschitz)
     }
 }
 
-fn pure(scope: &Scope, split: Split, lambda: f64) -> Result<Plan, ErmError> {
+fn pure(scope: &Scope, split: Split, lambda: f64) -> Result<PerturbationPlan, ErmError> {
     let (shape, shift) = pure_shape(scope);
     let determinant = ln_1p_up(div_up(scope.constants().smoothness, lambda));
     let left = shape.left_of(sub_down(split.main.epsilon.get(), determinant), scope.width)?;
     let scale = div_up(mul_up(scope.changes(), shift), left);
-    let place = Place::Objective { shape, scale };
+    let place = NoisePlacement::Objective { shape, scale };
     let theorem = "objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 2, determinant once), \
                   finished with Laplace noise for the solver's distance";
-    Plan::pure(scope, split, lambda, place, theorem)
+    PerturbationPlan::pure(scope, split, lambda, place, theorem)
 }
 
-fn gaussian(scope: &Scope, split: Split, lambda: f64) -> Result<Plan, ErmError> {
-    let delta =
-        sub_down(split.main.delta.get(), Shape::Gaussian.delta_up(scope.width, split.main.epsilon.get()));
+fn gaussian(scope: &Scope, split: Split, lambda: f64) -> Result<PerturbationPlan, ErmError> {
+    let delta = sub_down(
+        split.main.delta.get(),
+        PerturbationLaw::Gaussian.delta_up(scope.width, split.main.epsilon.get()),
+    );
     if delta <= 0.0 {
         return Err(ErmError::invalid("delta", split.main.delta, "give a larger delta"));
     }
@@ -118,9 +120,9 @@ fn gaussian_plan(
     split: Split,
     profile: Profile,
     theorem: &'static str,
-) -> Result<Plan, ErmError> {
-    let place = Place::Objective { shape: Shape::Gaussian, scale: profile.sigma };
-    Ok(Plan {
+) -> Result<PerturbationPlan, ErmError> {
+    let place = NoisePlacement::Objective { shape: PerturbationLaw::Gaussian, scale: profile.sigma };
+    Ok(PerturbationPlan {
         lambda: profile.lambda,
         place,
         tolerance: tolerance(scope, profile.lambda, place)?,

@@ -2,8 +2,8 @@
 
 use super::{Profile, gaussian_plan, least_lambda};
 use crate::ErmError;
-use crate::draw::Shape;
-use crate::plan::{Place, Plan, Split};
+use crate::draw::PerturbationLaw;
+use crate::plan::{NoisePlacement, PerturbationPlan, Split};
 use crate::rule;
 use crate::settings::Scope;
 use libm::{log, pow, sqrt};
@@ -35,7 +35,7 @@ pub fn chaudhuri_constants(smoothness: f64, lambda: f64, epsilon: f64) -> (f64, 
 ///
 /// # Errors
 /// [`ErmError::Relation`] under add-remove, [`ErmError::Kind`] for δ > 0, [`ErmError::Invalid`] for ε = 0.
-pub fn chaudhuri(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
+pub fn chaudhuri(scope: &Scope, budget: Guarantee) -> Result<PerturbationPlan, ErmError> {
     const NAME: &str = "chaudhuri-2011";
     relation(scope, Neighboring::ReplaceOne, NAME, "use replace-one, or the method `objective`")?;
     if budget.delta.get() > 0.0 {
@@ -47,11 +47,11 @@ pub fn chaudhuri(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
     let asked = asked.unwrap_or_else(|| rule::objective_lambda(scope, budget));
     let constants = scope.constants();
     let (lambda, left) = chaudhuri_constants(constants.smoothness, asked, split.main.epsilon.get());
-    let left = Shape::Spherical.left_of(left, scope.width)?;
+    let left = PerturbationLaw::Spherical.left_of(left, scope.width)?;
     let scale = div_up(2.0 * constants.lipschitz, left);
-    let place = Place::Objective { shape: Shape::Spherical, scale };
+    let place = NoisePlacement::Objective { shape: PerturbationLaw::Spherical, scale };
     let theorem = "objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011, algorithm 2)";
-    Plan::pure(scope, split, lambda, place, theorem)
+    PerturbationPlan::pure(scope, split, lambda, place, theorem)
 }
 
 /// Kifer, Smith and Thakurta's Gaussian objective perturbation: λ ≥ 2β/ε and σ = L√(8 ln(2/δ) + 4ε)/ε.
@@ -66,7 +66,7 @@ pub fn chaudhuri(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
 ///
 /// # Errors
 /// [`ErmError::Relation`] under replace-one, [`ErmError::Kind`] for δ = 0, [`ErmError::Invalid`] for ε = 0.
-pub fn kifer(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
+pub fn kifer(scope: &Scope, budget: Guarantee) -> Result<PerturbationPlan, ErmError> {
     const NAME: &str = "kifer-2012";
     relation(scope, Neighboring::AddRemove, NAME, "use add-remove, or the method `objective`")?;
     let split = approximate(scope, budget, NAME)?;
@@ -101,7 +101,7 @@ pub fn iyengar_constants(lipschitz: f64, smoothness: f64, epsilon: f64, delta: f
 /// # Errors
 /// [`ErmError::Relation`] under add-remove, [`ErmError::Kind`] for δ = 0, [`ErmError::Invalid`] for ε = 0 or a
 /// main share of ε that is not below 1000.
-pub fn iyengar(scope: &Scope, budget: Guarantee) -> Result<Plan, ErmError> {
+pub fn iyengar(scope: &Scope, budget: Guarantee) -> Result<PerturbationPlan, ErmError> {
     const NAME: &str = "iyengar-2019";
     relation(scope, Neighboring::ReplaceOne, NAME, "use replace-one, or the method `objective`")?;
     let split = approximate(scope, budget, NAME)?;
@@ -145,10 +145,10 @@ fn checked(
     sigma: f64,
     method: &'static str,
     theorem: &'static str,
-) -> Result<Plan, ErmError> {
+) -> Result<PerturbationPlan, ErmError> {
     let lambda = lambda.max(least_lambda(scope, split.main.epsilon.get()));
     let profile = Profile { constants: scope.constants(), lambda, sigma, neighboring: scope.neighboring };
-    let sampler = Shape::Gaussian.delta_up(scope.width, split.main.epsilon.get());
+    let sampler = PerturbationLaw::Gaussian.delta_up(scope.width, split.main.epsilon.get());
     let delta = add_up(profile.delta_up(split.main.epsilon), mul_up(1.0, sampler));
     if delta > split.main.delta.get() {
         return Err(ErmError::Kind {

@@ -2,9 +2,9 @@
 //! training with too little noise must be caught.
 
 use super::{Table, budget, plain, session};
-use crate::gradient::Schedule;
+use crate::gradient::DescentSchedule;
 use crate::problem::Problem;
-use crate::{Loss, Method, Scope, Settings};
+use crate::{FitMethod, MarginLoss, Scope, Settings};
 use reticent_core::{Guarantee, Neighboring, Plan};
 use reticent_testkit::hockey::{Counts, bin, epsilon_lower};
 
@@ -17,7 +17,7 @@ const ALPHA: f64 = 1e-7;
 const BINS: usize = 60;
 
 /// The rounded hinge far inside its straight part: every slope is −1 or 1, the worst there is.
-const LOSS: Loss = Loss::Huber { h: 0.5 };
+const LOSS: MarginLoss = MarginLoss::Huber { h: 0.5 };
 
 /// Λ that keeps weights, noise included, in the straight part.
 const REGULARIZATION: f64 = 100.0;
@@ -40,9 +40,9 @@ fn pair(neighboring: Neighboring) -> (Table, Table) {
     }
 }
 
-fn schedule(method: Method) -> Option<Schedule> {
-    let sampling_rate = (method == Method::Sgd).then_some(0.5);
-    matches!(method, Method::Descent | Method::Sgd).then_some(Schedule {
+fn schedule(method: FitMethod) -> Option<DescentSchedule> {
+    let sampling_rate = (method == FitMethod::Sgd).then_some(0.5);
+    matches!(method, FitMethod::Descent | FitMethod::Sgd).then_some(DescentSchedule {
         steps: 4,
         learning_rate: 1e-3,
         momentum: 0.0,
@@ -52,7 +52,7 @@ fn schedule(method: Method) -> Option<Schedule> {
 }
 
 /// The ε that trainings with noise for `noise` prove at `claim`'s δ.
-fn proven(method: Method, neighboring: Neighboring, noise: Guarantee, claim: Guarantee) -> f64 {
+fn proven(method: FitMethod, neighboring: Neighboring, noise: Guarantee, claim: Guarantee) -> f64 {
     let settings = settings(neighboring);
     let (a, b) = pair(neighboring);
     let first = Problem::new(a.rows(), LOSS, 0.0).unwrap();
@@ -86,7 +86,7 @@ fn proven(method: Method, neighboring: Neighboring, noise: Guarantee, claim: Gua
 }
 
 /// The twin has noise for `less` times the claim's ε.
-fn audit(method: Method, neighboring: Neighboring, claim: Guarantee, less: f64) {
+fn audit(method: FitMethod, neighboring: Neighboring, claim: Guarantee, less: f64) {
     let honest = proven(method, neighboring, claim, claim);
     assert!(honest <= claim.epsilon.get(), "{method} {neighboring}: {honest} proven of {claim}");
     let twin = budget(less * claim.epsilon.get(), claim.delta.get());
@@ -96,22 +96,22 @@ fn audit(method: Method, neighboring: Neighboring, claim: Guarantee, less: f64) 
 
 #[test]
 fn output_perturbation() {
-    audit(Method::Output, Neighboring::ReplaceOne, budget(1.0, 0.0), 2.0);
-    audit(Method::Output, Neighboring::AddRemove, budget(1.0, 0.01), 3.0);
+    audit(FitMethod::Output, Neighboring::ReplaceOne, budget(1.0, 0.0), 2.0);
+    audit(FitMethod::Output, Neighboring::AddRemove, budget(1.0, 0.01), 3.0);
 }
 
 #[test]
 fn objective_perturbation() {
-    audit(Method::Objective, Neighboring::ReplaceOne, budget(1.0, 0.0), 2.0);
-    audit(Method::Objective, Neighboring::AddRemove, budget(1.0, 0.01), 3.0);
+    audit(FitMethod::Objective, Neighboring::ReplaceOne, budget(1.0, 0.0), 2.0);
+    audit(FitMethod::Objective, Neighboring::AddRemove, budget(1.0, 0.01), 3.0);
 }
 
 #[test]
 fn published_objective_perturbation() {
-    audit(Method::Chaudhuri, Neighboring::ReplaceOne, budget(1.0, 0.0), 2.0);
+    audit(FitMethod::Chaudhuri, Neighboring::ReplaceOne, budget(1.0, 0.0), 2.0);
     // The published Gaussian noise is several times what is needed, so their twins have a tenth of it.
     for (method, neighboring) in
-        [(Method::Kifer, Neighboring::AddRemove), (Method::Iyengar, Neighboring::ReplaceOne)]
+        [(FitMethod::Kifer, Neighboring::AddRemove), (FitMethod::Iyengar, Neighboring::ReplaceOne)]
     {
         let claim = budget(1.0, 0.01);
         assert!(proven(method, neighboring, claim, claim) <= 1.0);
@@ -121,7 +121,7 @@ fn published_objective_perturbation() {
 
 #[test]
 fn gradient_perturbation() {
-    audit(Method::Descent, Neighboring::ReplaceOne, budget(1.0, 0.01), 3.0);
+    audit(FitMethod::Descent, Neighboring::ReplaceOne, budget(1.0, 0.01), 3.0);
     // One number of four noisy, sampled steps tells less of the noise than a whole transcript would.
-    audit(Method::Sgd, Neighboring::AddRemove, budget(1.0, 0.01), 6.0);
+    audit(FitMethod::Sgd, Neighboring::AddRemove, budget(1.0, 0.01), 6.0);
 }

@@ -1,10 +1,10 @@
 //! Proven excess: what it is made of, and whole trainings against it.
 
 use super::{Numbers, Table, budget, scope, session};
-use crate::gradient::{self, Schedule};
+use crate::gradient::{self, DescentSchedule};
 use crate::objective;
-use crate::plan::Place;
-use crate::{Fit, Loss, Method, Scope, Settings, fit, fit_exact, utility};
+use crate::plan::NoisePlacement;
+use crate::{FitMethod, FittedModel, MarginLoss, Scope, Settings, fit, fit_exact, utility};
 use reticent_core::Neighboring;
 use reticent_core::profile::gaussian_noise_multiplier_up;
 
@@ -13,7 +13,7 @@ fn million(width: usize) -> Scope {
         size: 1_000_000,
         width,
         l1_bound: 4.0,
-        loss: Loss::Logistic,
+        loss: MarginLoss::Logistic,
         neighboring: Neighboring::ReplaceOne,
         regularization: None,
     }
@@ -26,7 +26,7 @@ fn the_finishing_noise_is_in_the_bounds() {
     let found = utility::objective_excess(&scope, claim, 10.0);
     let asked = Scope { regularization: Some(found.lambda / 1e6), ..scope };
     let plan = objective::plan(&asked, claim).unwrap();
-    let Place::Objective { shape, scale } = plan.place else { panic!() };
+    let NoisePlacement::Objective { shape, scale } = plan.place else { panic!() };
     let main = shape.typical_norm(100, scale).powi(2) / found.lambda / 1e6 + 50.0 * found.lambda / 1e6;
     // Laplace noise of scale sqrt(d)·sensitivity/0.01 on each of 100 weights.
     let laplace = 200f64.sqrt() * 10.0 * plan.finishing_sensitivity_up() / 0.01;
@@ -38,7 +38,7 @@ fn the_finishing_noise_is_in_the_bounds() {
 fn proven_descents_have_the_noise_of_their_bound() {
     for (width, epsilon, delta) in [(10, 0.1, 1e-6), (100, 1.0, 1e-9), (1000, 4.0, 1e-5)] {
         let (scope, claim) = (million(width), budget(epsilon, delta));
-        let schedule = Schedule::proven(&scope, claim, 10.0);
+        let schedule = DescentSchedule::proven(&scope, claim, 10.0);
         assert!(schedule.steps % 2 == 1 && schedule.check().is_ok());
         let plan = gradient::plan(&scope, claim, schedule, 1).unwrap();
         let z = gaussian_noise_multiplier_up(claim.epsilon, claim.delta).unwrap().get();
@@ -47,7 +47,7 @@ fn proven_descents_have_the_noise_of_their_bound() {
     }
     // So many records, so small an excess: the question has an answer.
     let need = |excess: f64| {
-        utility::records_needed(&million(100), Method::Descent, budget(1.0, 1e-6), 10.0, excess)
+        utility::records_needed(&million(100), FitMethod::Descent, budget(1.0, 1e-6), 10.0, excess)
     };
     assert!(need(0.3).unwrap() < need(0.22).unwrap());
 }
@@ -63,35 +63,36 @@ fn trainings_stay_within_their_bounds() {
         })
         .collect();
     let (table, radius) = (Table::dense(4, &rows), 6.0);
-    let loss = |fit: &Fit| {
+    let loss = |fit: &FittedModel| {
         let margin = |x: &[f64]| fit.intercept + x.iter().zip(&fit.weights).map(|(x, w)| x * w).sum::<f64>();
-        rows.iter().map(|(x, y)| Loss::Logistic.value(margin(x), *y)).sum::<f64>() / rows.len() as f64
+        rows.iter().map(|(x, y)| MarginLoss::Logistic.value(margin(x), *y)).sum::<f64>() / rows.len() as f64
     };
-    let exact = fit_exact(&table.rows(), Loss::Logistic, &Settings::default()).unwrap();
+    let exact = fit_exact(&table.rows(), MarginLoss::Logistic, &Settings::default()).unwrap();
     // The exact weights, in the units of rows with the constant 0.3, are within the radius.
     let square = exact.weights.iter().map(|w| w * w).sum::<f64>() / 0.91 + exact.intercept.powi(2) / 0.09;
     assert!(square.sqrt() < radius, "{square}");
     for (method, delta) in [
-        (Method::Objective, 0.0),
-        (Method::Objective, 1e-6),
-        (Method::Output, 0.0),
-        (Method::Output, 1e-6),
-        (Method::Descent, 1e-6),
+        (FitMethod::Objective, 0.0),
+        (FitMethod::Objective, 1e-6),
+        (FitMethod::Output, 0.0),
+        (FitMethod::Output, 1e-6),
+        (FitMethod::Descent, 1e-6),
     ] {
         let claim = budget(1.0, delta);
         let mut settings = Settings::default();
-        let public = scope(table.rows(), Loss::Logistic, &settings);
+        let public = scope(table.rows(), MarginLoss::Logistic, &settings);
         let bounds = utility::bounds(&public, claim, radius);
         let bound = bounds.iter().find(|bound| bound.method == method).unwrap();
-        if method == Method::Descent {
-            settings.schedule = Some(Schedule::proven(&public, claim, radius));
+        if method == FitMethod::Descent {
+            settings.schedule = Some(DescentSchedule::proven(&public, claim, radius));
         } else {
             settings.regularization = Some(bound.lambda / 2000.0);
         }
         let rounds = 5;
         let found: f64 = (0..rounds)
             .map(|_| {
-                fit(&table.rows(), Loss::Logistic, method, claim, &settings, &mut session(&settings)).unwrap()
+                fit(&table.rows(), MarginLoss::Logistic, method, claim, &settings, &mut session(&settings))
+                    .unwrap()
             })
             .map(|fit| loss(&fit) - loss(&exact))
             .sum();

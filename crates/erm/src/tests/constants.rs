@@ -1,10 +1,10 @@
 use super::{Numbers, Table, budget, plain, scope};
-use crate::draw::Shape;
+use crate::draw::PerturbationLaw;
 use crate::gradient::course_sigma;
 use crate::objective::{self, Profile, redberg_delta_up};
-use crate::plan::Place;
-use crate::{Loss, Method, Scope, Settings, output, utility};
-use reticent_accounting::{Accountant, Method as Accounting};
+use crate::plan::NoisePlacement;
+use crate::{FitMethod, MarginLoss, Scope, Settings, output, utility};
+use reticent_accounting::{Accountant, CompositionMethod};
 use reticent_core::{Delta, Epsilon, Event, Neighboring, NoiseMultiplier, SamplingRate};
 
 fn near(a: f64, b: f64, relative: f64) -> bool {
@@ -16,7 +16,7 @@ fn thousand(neighboring: Neighboring, regularization: f64) -> Scope {
         size: 1000,
         width: 10,
         l1_bound: 4.0,
-        loss: Loss::Logistic,
+        loss: MarginLoss::Logistic,
         neighboring,
         regularization: Some(regularization),
     }
@@ -25,7 +25,12 @@ fn thousand(neighboring: Neighboring, regularization: f64) -> Scope {
 #[test]
 fn losses_keep_to_their_constants() {
     let mut numbers = Numbers::new(2);
-    for loss in [Loss::Logistic, Loss::SVM, Loss::Huber { h: 0.02 }, Loss::Squared { radius: 3.0 }] {
+    for loss in [
+        MarginLoss::Logistic,
+        MarginLoss::SVM,
+        MarginLoss::Huber { h: 0.02 },
+        MarginLoss::Squared { radius: 3.0 },
+    ] {
         let constants = loss.constants();
         for _ in 0..20_000 {
             let (m, y) = (20.0 * numbers.next() - 10.0, if numbers.next() < 0.5 { -1.0 } else { 1.0 });
@@ -37,18 +42,18 @@ fn losses_keep_to_their_constants() {
             assert!((numeric - slope).abs() < 1e-4, "{loss:?} {m} {numeric} {slope}");
         }
     }
-    assert_eq!(Loss::Logistic.probability(0.0), Some(0.5));
-    assert_eq!(Loss::SVM.probability(0.0), None);
+    assert_eq!(MarginLoss::Logistic.probability(0.0), Some(0.5));
+    assert_eq!(MarginLoss::SVM.probability(0.0), None);
 }
 
 #[test]
 fn output_noise_is_that_of_the_paper() {
     // β = nΛε/2 for L = 1, ε being the 99 % that the main noise gets.
     let plan = output::plan(&thousand(Neighboring::ReplaceOne, 0.01), budget(0.5, 0.0)).unwrap();
-    let Place::Output { shape: Shape::Spherical, scale } = plan.place else { panic!() };
+    let NoisePlacement::Output { shape: PerturbationLaw::Spherical, scale } = plan.place else { panic!() };
     assert!(near(1.0 / scale, 1000.0 * 0.01 * 0.99 * 0.5 / 2.0, 1e-9));
     let single = output::plan(&thousand(Neighboring::AddRemove, 0.01), budget(0.5, 0.0)).unwrap();
-    let Place::Output { scale: half, .. } = single.place else { panic!() };
+    let NoisePlacement::Output { scale: half, .. } = single.place else { panic!() };
     assert!(near(scale, 2.0 * half, 1e-9));
     // With δ the sensitivity 2/(nΛ) = 0.2 grows by the solver's part alone.
     let gaussian = output::plan(&thousand(Neighboring::ReplaceOne, 0.01), budget(0.5, 1e-6)).unwrap();
@@ -67,13 +72,13 @@ fn chaudhuri_is_that_of_the_paper() {
     assert!(near(lambda, c / ((0.025f64).exp() - 1.0), 1e-12) && left == 0.05);
     let scope = thousand(Neighboring::ReplaceOne, 0.01);
     let plan = objective::chaudhuri(&scope, budget(1.0, 0.0)).unwrap();
-    let Place::Objective { shape: Shape::Spherical, scale } = plan.place else { panic!() };
+    let NoisePlacement::Objective { shape: PerturbationLaw::Spherical, scale } = plan.place else { panic!() };
     assert!(near(scale, 2.0 / (0.99 - 2.0 * (1.025f64).ln()), 1e-9));
     assert!(objective::chaudhuri(&thousand(Neighboring::AddRemove, 0.01), budget(1.0, 0.0)).is_err());
     assert!(objective::chaudhuri(&scope, budget(1.0, 1e-6)).is_err());
     // The determinant once: never more noise than the paper's.
     let ours = objective::plan(&scope, budget(1.0, 0.0)).unwrap();
-    let Place::Objective { scale: less, .. } = ours.place else { panic!() };
+    let NoisePlacement::Objective { scale: less, .. } = ours.place else { panic!() };
     assert!(less < scale && near(less, 2.0 / (0.99 - (1.025f64).ln()), 1e-9));
 }
 
@@ -82,10 +87,10 @@ fn few_non_zeros_bring_independent_noise() {
     let mut scope = thousand(Neighboring::ReplaceOne, 0.1);
     (scope.width, scope.l1_bound) = (105, 13f64.sqrt());
     let plan = objective::plan(&scope, budget(1.0, 0.0)).unwrap();
-    assert!(matches!(plan.place, Place::Objective { shape: Shape::Laplace, .. }));
+    assert!(matches!(plan.place, NoisePlacement::Objective { shape: PerturbationLaw::Laplace, .. }));
     scope.l1_bound = 105f64.sqrt();
     let plan = objective::plan(&scope, budget(1.0, 0.0)).unwrap();
-    assert!(matches!(plan.place, Place::Objective { shape: Shape::Spherical, .. }));
+    assert!(matches!(plan.place, NoisePlacement::Objective { shape: PerturbationLaw::Spherical, .. }));
 }
 
 #[test]
@@ -96,19 +101,21 @@ fn published_gaussian_schedules_are_borne_out_by_the_profile() {
             let add = Scope { regularization: None, ..thousand(Neighboring::AddRemove, 0.1) };
             let replace = Scope { neighboring: Neighboring::ReplaceOne, ..add };
             let kifer = objective::kifer(&add, budget).unwrap();
-            let Place::Objective { scale, .. } = kifer.place else { panic!() };
+            let NoisePlacement::Objective { scale, .. } = kifer.place else { panic!() };
             let (e, d) = (0.99 * epsilon, 0.99 * delta);
             assert!(near(scale, (8.0 * (2.0 / d).ln() + 4.0 * e).sqrt() / e, 1e-6));
             assert!(near(kifer.lambda, 2.0 * 0.25 / e, 1e-6));
             let iyengar = objective::iyengar(&replace, budget).unwrap();
             let best =
                 objective::plan(&Scope { regularization: Some(iyengar.lambda / 1000.0), ..replace }, budget);
-            let (Place::Objective { scale: theirs, .. }, Place::Objective { shape, scale: ours }) =
-                (iyengar.place, best.unwrap().place)
+            let (
+                NoisePlacement::Objective { scale: theirs, .. },
+                NoisePlacement::Objective { shape, scale: ours },
+            ) = (iyengar.place, best.unwrap().place)
             else {
                 panic!()
             };
-            assert!(shape != Shape::Gaussian || ours < theirs, "{epsilon} {delta} {ours} {theirs}");
+            assert!(shape != PerturbationLaw::Gaussian || ours < theirs, "{epsilon} {delta} {ours} {theirs}");
             assert!(objective::kifer(&replace, budget).is_err() && objective::iyengar(&add, budget).is_err());
         }
     }
@@ -129,7 +136,7 @@ fn the_profile_is_the_published_one_where_signs_are_free() {
         assert!(near(redberg_delta_up(shifted, lipschitz, sigma), delta, 1e-12), "{shifted}");
     }
     let profile = Profile {
-        constants: Loss::Squared { radius: 1.0 }.constants(),
+        constants: MarginLoss::Squared { radius: 1.0 }.constants(),
         lambda: 50.0,
         sigma: 8.0,
         neighboring: Neighboring::AddRemove,
@@ -159,7 +166,7 @@ fn the_course_formula_holds_and_wastes() {
             noise_multiplier: NoiseMultiplier::new(found.sigma / 2.0).unwrap(),
         }),
     };
-    let mut account = Accountant::new(Neighboring::AddRemove, Accounting::Rdp);
+    let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Rdp);
     account.compose(&event, n * n).unwrap();
     assert!(account.epsilon(delta).unwrap().upper < 0.5);
     assert!(course_sigma(1.0, 0, 1, epsilon, delta).is_err());
@@ -170,21 +177,21 @@ fn the_course_formula_holds_and_wastes() {
 fn the_choice_is_made_without_data() {
     let table = Table::dense(2, &[(vec![1.0, 0.0], 1.0), (vec![0.0, 1.0], -1.0)]);
     let settings = plain(Settings::default(), 0.1);
-    let small = scope(table.rows(), Loss::Logistic, &settings);
+    let small = scope(table.rows(), MarginLoss::Logistic, &settings);
     let adult = Scope { size: 32_561, width: 106, l1_bound: 4.0, ..small };
-    assert_eq!(Method::auto(&adult, budget(1.0, 0.0)).unwrap(), Method::Objective);
-    assert!(Method::auto(&adult, budget(0.0, 0.0)).is_err());
+    assert_eq!(FitMethod::auto(&adult, budget(1.0, 0.0)).unwrap(), FitMethod::Objective);
+    assert!(FitMethod::auto(&adult, budget(0.0, 0.0)).is_err());
     let large = Scope { size: 1_000_000, width: 100, ..small };
     let pure = utility::bounds(&large, budget(0.1, 0.0), 10.0);
-    assert!(pure.iter().all(|bound| bound.method != Method::Descent && bound.excess > 0.0));
-    let chosen = Method::auto(&large, budget(0.1, 1e-9)).unwrap();
+    assert!(pure.iter().all(|bound| bound.method != FitMethod::Descent && bound.excess > 0.0));
+    let chosen = FitMethod::auto(&large, budget(0.1, 1e-9)).unwrap();
     let bounds = utility::bounds(&large, budget(0.1, 1e-9), utility::USUAL_RADIUS);
     assert!(bounds.iter().all(|b| b.excess >= bounds.iter().find(|c| c.method == chosen).unwrap().excess));
     // More records for more privacy, and the number returned is the least.
     let need =
-        |e: f64| utility::records_needed(&large, Method::Objective, budget(e, 0.0), 10.0, 0.1).unwrap();
+        |e: f64| utility::records_needed(&large, FitMethod::Objective, budget(e, 0.0), 10.0, 0.1).unwrap();
     assert!(need(0.1) > need(1.0));
     let at = |size: u64| utility::objective_excess(&Scope { size, ..large }, budget(1.0, 0.0), 10.0).excess;
     assert!(at(need(1.0)) <= 0.1 && at(need(1.0) - 1) > 0.1);
-    assert!(utility::records_needed(&large, Method::Kifer, budget(1.0, 0.0), 10.0, 0.1).is_err());
+    assert!(utility::records_needed(&large, FitMethod::Kifer, budget(1.0, 0.0), 10.0, 0.1).is_err());
 }

@@ -1,14 +1,14 @@
 //! Exact output densities of objective perturbation on neighbours, integrated against the claims.
 
 use super::Numbers;
-use crate::loss::Loss;
+use crate::loss::MarginLoss;
 use crate::objective::Profile;
 use reticent_core::{Epsilon, Neighboring};
 
 type Record = ([f64; 2], f64);
 
 /// b_D(w) and det ∇²F_D(w) in two dimensions.
-fn linear_and_determinant(loss: Loss, rows: &[Record], lambda: f64, w: [f64; 2]) -> ([f64; 2], f64) {
+fn linear_and_determinant(loss: MarginLoss, rows: &[Record], lambda: f64, w: [f64; 2]) -> ([f64; 2], f64) {
     let mut b = [-lambda * w[0], -lambda * w[1]];
     let (mut a, mut c, mut d) = (lambda, lambda, 0.0);
     for (x, y) in rows {
@@ -41,7 +41,8 @@ fn neighbours(numbers: &mut Numbers, neighboring: Neighboring) -> (Vec<Record>, 
     if numbers.next() < 0.5 { (rows, other) } else { (other, rows) }
 }
 
-const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::Huber { h: 0.5 }, Loss::Squared { radius: 0.5 }];
+const LOSSES: [MarginLoss; 3] =
+    [MarginLoss::Logistic, MarginLoss::Huber { h: 0.5 }, MarginLoss::Squared { radius: 0.5 }];
 
 #[test]
 fn gaussian_profiles_hold_for_exact_densities() {
@@ -77,7 +78,7 @@ fn gaussian_profiles_hold_for_exact_densities() {
         assert!((mass - 1.0).abs() < 4e-3, "{mass} {loss:?} {lambda} {sigma}");
         for (delta, epsilon) in found.into_iter().zip(epsilons) {
             let bound = profile.delta_up(Epsilon::new(epsilon).unwrap());
-            let slack = if loss == Loss::Logistic { 1e-6 } else { 2e-3 };
+            let slack = if loss == MarginLoss::Logistic { 1e-6 } else { 2e-3 };
             assert!(delta <= bound + slack, "{loss:?} {neighboring} {epsilon}: {delta} above {bound}");
             if bound > 0.01 && bound < 0.9 {
                 tightest = tightest.max(delta / bound);
@@ -91,7 +92,7 @@ fn gaussian_profiles_hold_for_exact_densities() {
 #[test]
 fn the_profile_is_tight_for_a_saturated_record() {
     // A hinge far inside its straight part has slope -1 and no curvature: the pair is N(0, σ²) against N(1, σ²).
-    let loss = Loss::Huber { h: 0.5 };
+    let loss = MarginLoss::Huber { h: 0.5 };
     let profile =
         Profile { constants: loss.constants(), lambda: 1e6, sigma: 2.0, neighboring: Neighboring::AddRemove };
     let (steps, half) = (200_000, 20.0 / 1e6);

@@ -1,22 +1,25 @@
 //! Inputs at the edge of what the proofs allow: refused, or within the bounds all the same.
 
 use super::{Numbers, Table, budget, plain, scope, session};
-use crate::draw::Shape;
+use crate::draw::PerturbationLaw;
 use crate::gradient::course_sigma;
 use crate::objective::{self, Profile, redberg_delta_up};
-use crate::plan::Place;
+use crate::plan::NoisePlacement;
 use crate::problem::{Problem, margin_error_up, norm_up};
-use crate::{ErmError, Loss, Method, Rows, Schedule, Scope, Settings, fit, output, rows};
+use crate::{
+    DescentSchedule, ErmError, FitMethod, MarginLoss, Scope, Settings, SparseRows, fit, output, rows,
+};
 use reticent_core::profile::gaussian_delta_up;
 use reticent_core::{Delta, Epsilon, Neighboring, NoiseMultiplier};
 
 #[test]
 fn steps_that_overflow_are_refused() {
-    let good = Schedule { steps: 2, learning_rate: 1e6, momentum: 0.0, radius: 1e6, sampling_rate: None };
+    let good =
+        DescentSchedule { steps: 2, learning_rate: 1e6, momentum: 0.0, radius: 1e6, sampling_rate: None };
     assert!(good.check().is_ok());
     for bad in [1e307, 1.1e6, f64::INFINITY, f64::NAN] {
-        assert!(Schedule { learning_rate: bad, ..good }.check().is_err(), "{bad}");
-        assert!(Schedule { radius: bad, ..good }.check().is_err(), "{bad}");
+        assert!(DescentSchedule { learning_rate: bad, ..good }.check().is_err(), "{bad}");
+        assert!(DescentSchedule { radius: bad, ..good }.check().is_err(), "{bad}");
     }
 }
 
@@ -36,19 +39,19 @@ fn small_entries_of_a_long_row_count() {
     let offsets = [0, length];
     let mut values = vec![1e-8; length];
     values[0] = 1.0;
-    let refused = Rows::new(length, &offsets, &columns, &values, &[1.0]).map(|_| ()).unwrap_err();
+    let refused = SparseRows::new(length, &offsets, &columns, &values, &[1.0]).map(|_| ()).unwrap_err();
     assert!(refused.to_string().contains("norm"), "{refused}");
     rows::clip(&offsets, &mut values);
     let small_first: f64 = values.iter().rev().map(|value| value * value).sum();
     assert!(small_first.sqrt() <= 1.0 + 1e-14, "{small_first}");
-    assert!(Rows::new(length, &offsets, &columns, &values, &[1.0]).is_ok());
+    assert!(SparseRows::new(length, &offsets, &columns, &values, &[1.0]).is_ok());
     // The same for the l1 norm, 1 + 1e-11.
     values.fill(1e-17);
     values[0] = 1.0;
-    let row = Rows::new(length, &offsets, &columns, &values, &[1.0]).unwrap();
+    let row = SparseRows::new(length, &offsets, &columns, &values, &[1.0]).unwrap();
     assert!(row.with_l1_bound(1.0).is_err() && row.with_l1_bound(1.0 + 1e-10).is_ok());
     // Squares that overflow are no small norm.
-    assert!(Rows::new(2, &[0, 2], &[0, 1], &[1e200, 1e200], &[1.0]).is_err());
+    assert!(SparseRows::new(2, &[0, 2], &[0, 1], &[1e200, 1e200], &[1.0]).is_err());
 }
 
 #[test]
@@ -61,14 +64,14 @@ fn clipping_leaves_rows_that_are_not_finite() {
 #[test]
 fn a_profile_without_meaning_promises_nothing() {
     let good = Profile {
-        constants: Loss::Logistic.constants(),
+        constants: MarginLoss::Logistic.constants(),
         lambda: 10.0,
         sigma: 5.0,
         neighboring: Neighboring::AddRemove,
     };
     let epsilon = Epsilon::new(1.0).unwrap();
     assert!(good.delta_up(epsilon) < 0.1);
-    for loss in [Loss::Logistic, Loss::Squared { radius: 1.0 }] {
+    for loss in [MarginLoss::Logistic, MarginLoss::Squared { radius: 1.0 }] {
         for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
             let good = Profile { constants: loss.constants(), neighboring, ..good };
             for bad in [f64::NAN, -0.1, -10.0, 0.0] {
@@ -121,7 +124,7 @@ fn the_course_formula_is_refused_where_its_proof_ends() {
 #[test]
 fn certification_does_not_hang_on_the_rows() {
     // A corner so sharp that a margin's last bits move the gradient: empty rows and full ones must both be certified.
-    let loss = Loss::Huber { h: 2e-6 };
+    let loss = MarginLoss::Huber { h: 2e-6 };
     let claim = budget(1.0, 1e-6);
     let empty: Vec<(Vec<f64>, f64)> = (0..5000).map(|_| (vec![0.0], 1.0)).collect();
     let mut one = empty.clone();
@@ -130,7 +133,7 @@ fn certification_does_not_hang_on_the_rows() {
         let table = Table::dense(1, rows);
         let run = |regularization: f64| {
             let settings = plain(Settings::default(), regularization);
-            fit(&table.rows(), loss, Method::Output, claim, &settings, &mut session(&settings)).map(|_| ())
+            fit(&table.rows(), loss, FitMethod::Output, claim, &settings, &mut session(&settings)).map(|_| ())
         };
         assert_eq!(run(1e-4), Ok(()));
         // Less is refused from public numbers, before any row is read.
@@ -141,9 +144,12 @@ fn certification_does_not_hang_on_the_rows() {
 #[test]
 fn the_tolerance_covers_the_rounding_of_every_data_set() {
     let mut numbers = Numbers::new(23);
-    for loss in
-        [Loss::Logistic, Loss::Huber { h: 1e-3 }, Loss::Huber { h: 3.0 }, Loss::Squared { radius: 5.0 }]
-    {
+    for loss in [
+        MarginLoss::Logistic,
+        MarginLoss::Huber { h: 1e-3 },
+        MarginLoss::Huber { h: 3.0 },
+        MarginLoss::Squared { radius: 5.0 },
+    ] {
         for (n, regularization) in [(3, 1e-3), (300, 1e-4), (300, 1.0)] {
             let rows: Vec<_> = (0..n).map(|_| numbers.row(4)).collect();
             let table = Table::dense(4, &rows);
@@ -153,7 +159,7 @@ fn the_tolerance_covers_the_rounding_of_every_data_set() {
             assert!(rows.iter().all(|(_, y)| loss.value(0.0, *y) <= loss.at_zero()));
             for claim in [budget(0.1, 0.0), budget(2.0, 1e-6)] {
                 let plan = objective::plan(&public, claim).unwrap();
-                let Place::Objective { shape, scale } = plan.place else { panic!() };
+                let NoisePlacement::Objective { shape, scale } = plan.place else { panic!() };
                 let (linear, error) = shape.extremes(4, scale);
                 // The farthest minimiser there can be: all of b in one direction, every loss at its value in 0.
                 let far = 2.0 * linear / plan.lambda + (2.0 * loss.at_zero() / regularization).sqrt();
@@ -177,7 +183,7 @@ fn finishing_noise_moves_no_margin_on_large_tables() {
                 size: 448_339,
                 width: 167,
                 l1_bound: 6.41,
-                loss: Loss::Logistic,
+                loss: MarginLoss::Logistic,
                 neighboring,
                 regularization: None,
             };
@@ -185,7 +191,7 @@ fn finishing_noise_moves_no_margin_on_large_tables() {
                 objective::plan(&public, budget(epsilon, delta)).unwrap(),
                 output::plan(&public, budget(epsilon, delta)).unwrap(),
             ] {
-                if plan.place != Place::Finish {
+                if plan.place != NoisePlacement::Finish {
                     let moved = plan.finishing_norm(public.width).unwrap() / 167f64.sqrt();
                     assert!(moved < 0.1, "{neighboring} {epsilon} {delta}: {:?} {moved}", plan.place);
                 }
@@ -207,8 +213,8 @@ fn margins_for_a_certificate_are_as_good_as_stated() {
         rows::clip(&offsets, &mut values);
         let half: Vec<f64> = (0..k / 2).map(|_| 1e4 * (2.0 * numbers.next() - 1.0)).collect();
         let weights: Vec<f64> = half.iter().chain(half.iter().rev()).copied().collect();
-        let row = Rows::new(k, &offsets, &columns, &values, &[1.0]).unwrap();
-        let problem = Problem::new(row, Loss::Logistic, 0.0).unwrap();
+        let row = SparseRows::new(k, &offsets, &columns, &values, &[1.0]).unwrap();
+        let problem = Problem::new(row, MarginLoss::Logistic, 0.0).unwrap();
         let mut margins = Vec::new();
         problem.margins_exactly(&weights, &mut margins);
         assert!(margins[0].abs() <= margin_error_up(k) * norm_up(&weights), "{margins:?}");
@@ -221,14 +227,14 @@ fn wide_objectives_have_a_law() {
         size: 10_000,
         width: (1 << 18) + 1,
         l1_bound: 513.0,
-        loss: Loss::Logistic,
+        loss: MarginLoss::Logistic,
         neighboring: Neighboring::ReplaceOne,
         regularization: None,
     };
     let pure = objective::plan(&wide, budget(1.0, 0.0)).unwrap();
-    assert!(matches!(pure.place, Place::Objective { shape: Shape::Laplace, .. }));
+    assert!(matches!(pure.place, NoisePlacement::Objective { shape: PerturbationLaw::Laplace, .. }));
     let gaussian = objective::plan(&wide, budget(1.0, 1e-6)).unwrap();
-    assert!(matches!(gaussian.place, Place::Objective { shape: Shape::Gaussian, .. }));
+    assert!(matches!(gaussian.place, NoisePlacement::Objective { shape: PerturbationLaw::Gaussian, .. }));
     // Spherical noise of so many coordinates is not proven, and the message says so.
     for refused in [objective::chaudhuri(&wide, budget(1.0, 0.0)), output::plan(&wide, budget(1.0, 0.0))] {
         assert!(refused.unwrap_err().to_string().contains("2^18"));
@@ -242,10 +248,19 @@ fn a_pure_law_claims_no_delta() {
     let claimed = |delta: f64| {
         let settings = plain(Settings::default(), 10.0);
         let claim = budget(1.0, delta);
-        let fitted =
-            fit(&table.rows(), Loss::Logistic, Method::Objective, claim, &settings, &mut session(&settings))
-                .unwrap();
-        let gaussian = matches!(fitted.report.place, Some(Place::Objective { shape: Shape::Gaussian, .. }));
+        let fitted = fit(
+            &table.rows(),
+            MarginLoss::Logistic,
+            FitMethod::Objective,
+            claim,
+            &settings,
+            &mut session(&settings),
+        )
+        .unwrap();
+        let gaussian = matches!(
+            fitted.report.place,
+            Some(NoisePlacement::Objective { shape: PerturbationLaw::Gaussian, .. })
+        );
         (gaussian, fitted.certificate.unwrap().guarantee)
     };
     // One weight and a tiny δ: Laplace noise is smaller.
@@ -256,7 +271,7 @@ fn a_pure_law_claims_no_delta() {
 #[test]
 fn schedules_of_papers_end_where_they_make_no_sense() {
     let table = Table::dense(1, &[(vec![1.0], 1.0), (vec![0.5], -1.0)]);
-    let public = scope(table.rows(), Loss::Logistic, &plain(Settings::default(), 10.0));
+    let public = scope(table.rows(), MarginLoss::Logistic, &plain(Settings::default(), 10.0));
     let (part, lambda, _) = objective::iyengar_constants(1.0, 0.25, 900.0, 1e-6);
     assert!(part < 900.0 && lambda > 0.0);
     let refused = objective::iyengar(&public, budget(2000.0, 1e-6)).unwrap_err();

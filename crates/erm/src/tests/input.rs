@@ -1,5 +1,5 @@
 use super::{Numbers, Table, budget, session};
-use crate::{ErmError, Loss, Method, Rows, Schedule, Settings, fit, fit_exact, rows};
+use crate::{DescentSchedule, ErmError, FitMethod, MarginLoss, Settings, SparseRows, fit, fit_exact, rows};
 use reticent_core::Neighboring;
 
 fn two_classes() -> Table {
@@ -9,7 +9,8 @@ fn two_classes() -> Table {
 #[test]
 fn arrays_that_are_no_rows_are_refused() {
     let good = two_classes();
-    let make = |d: usize, o: &[usize], c: &[u32], v: &[f64], y: &[f64]| Rows::new(d, o, c, v, y).unwrap_err();
+    let make =
+        |d: usize, o: &[usize], c: &[u32], v: &[f64], y: &[f64]| SparseRows::new(d, o, c, v, y).unwrap_err();
     let (o, c, v, y) = (&good.offsets[..], &good.columns[..], &good.values[..], &good.labels[..]);
     let says = |error: ErmError, part: &str| assert!(error.to_string().contains(part), "{error}");
     says(make(0, o, c, v, y), "features");
@@ -46,7 +47,7 @@ fn settings_without_meaning_are_refused() {
     let table = two_classes();
     let pure = budget(1.0, 0.0);
     let run = |method, budget, settings: &Settings| {
-        fit(&table.rows(), Loss::Logistic, method, budget, settings, &mut session(settings))
+        fit(&table.rows(), MarginLoss::Logistic, method, budget, settings, &mut session(settings))
             .map(|_| ())
             .unwrap_err()
     };
@@ -57,42 +58,52 @@ fn settings_without_meaning_are_refused() {
     };
     for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let settings = with(&|s| s.regularization = Some(value));
-        assert!(run(Method::Objective, pure, &settings).to_string().contains("regularization"));
+        assert!(run(FitMethod::Objective, pure, &settings).to_string().contains("regularization"));
     }
-    assert!(run(Method::Output, budget(0.0, 0.0), &Settings::default()).to_string().contains("epsilon"));
+    assert!(run(FitMethod::Output, budget(0.0, 0.0), &Settings::default()).to_string().contains("epsilon"));
     for value in [1.0, -0.1, f64::NAN] {
-        assert!(run(Method::Output, pure, &with(&|s| s.intercept = value)).to_string().contains("intercept"));
+        assert!(
+            run(FitMethod::Output, pure, &with(&|s| s.intercept = value)).to_string().contains("intercept")
+        );
     }
-    assert!(run(Method::Output, pure, &with(&|s| s.size = Some(7))).to_string().contains("size"));
+    assert!(run(FitMethod::Output, pure, &with(&|s| s.size = Some(7))).to_string().contains("size"));
     let unsized_add = with(&|s| s.neighboring = Neighboring::AddRemove);
-    assert!(run(Method::Output, pure, &unsized_add).to_string().contains("size"));
-    assert!(run(Method::Output, pure, &Settings::add_remove(0)).to_string().contains("size"));
-    for method in [Method::Descent, Method::Sgd, Method::Iyengar] {
+    assert!(run(FitMethod::Output, pure, &unsized_add).to_string().contains("size"));
+    assert!(run(FitMethod::Output, pure, &Settings::add_remove(0)).to_string().contains("size"));
+    for method in [FitMethod::Descent, FitMethod::Sgd, FitMethod::Iyengar] {
         assert!(matches!(run(method, pure, &Settings::default()), ErmError::Kind { .. }), "{method}");
     }
-    assert!(matches!(run(Method::Kifer, budget(1.0, 1e-6), &Settings::default()), ErmError::Relation { .. }));
-    assert!("sdg".parse::<Method>().unwrap_err().to_string().contains("sgd"));
-    assert_eq!("chaudhuri-2011".parse(), Ok(Method::Chaudhuri));
+    assert!(matches!(
+        run(FitMethod::Kifer, budget(1.0, 1e-6), &Settings::default()),
+        ErmError::Relation { .. }
+    ));
+    assert!("sdg".parse::<FitMethod>().unwrap_err().to_string().contains("sgd"));
+    assert_eq!("chaudhuri-2011".parse(), Ok(FitMethod::Chaudhuri));
 }
 
 #[test]
 fn schedules_without_meaning_are_refused() {
     let table = two_classes();
-    let good =
-        Schedule { steps: 2, learning_rate: 0.1, momentum: 0.0, radius: 1.0, sampling_rate: Some(0.5) };
+    let good = DescentSchedule {
+        steps: 2,
+        learning_rate: 0.1,
+        momentum: 0.0,
+        radius: 1.0,
+        sampling_rate: Some(0.5),
+    };
     for bad in [
-        Schedule { steps: 0, ..good },
-        Schedule { learning_rate: 0.0, ..good },
-        Schedule { momentum: 1.0, ..good },
-        Schedule { radius: f64::NAN, ..good },
-        Schedule { sampling_rate: Some(0.0), ..good },
-        Schedule { sampling_rate: Some(1.1), ..good },
+        DescentSchedule { steps: 0, ..good },
+        DescentSchedule { learning_rate: 0.0, ..good },
+        DescentSchedule { momentum: 1.0, ..good },
+        DescentSchedule { radius: f64::NAN, ..good },
+        DescentSchedule { sampling_rate: Some(0.0), ..good },
+        DescentSchedule { sampling_rate: Some(1.1), ..good },
     ] {
         let settings = Settings { schedule: Some(bad), ..Settings::add_remove(3) };
         let tried = fit(
             &table.rows(),
-            Loss::Logistic,
-            Method::Sgd,
+            MarginLoss::Logistic,
+            FitMethod::Sgd,
             budget(1.0, 1e-3),
             &settings,
             &mut session(&settings),
@@ -109,18 +120,19 @@ fn odd_data_is_data_for_a_private_fit() {
     let zeros = Table::dense(3, &[(vec![0.0; 3], 1.0), (vec![0.0; 3], -1.0)]);
     for table in [&one_class, &one_row, &zeros] {
         for (method, delta) in [
-            (Method::Output, 0.0),
-            (Method::Output, 1e-3),
-            (Method::Objective, 0.0),
-            (Method::Objective, 1e-3),
-            (Method::Chaudhuri, 0.0),
-            (Method::Descent, 1e-3),
+            (FitMethod::Output, 0.0),
+            (FitMethod::Output, 1e-3),
+            (FitMethod::Objective, 0.0),
+            (FitMethod::Objective, 1e-3),
+            (FitMethod::Chaudhuri, 0.0),
+            (FitMethod::Descent, 1e-3),
         ] {
             for epsilon in [1e-4, 1.0] {
                 let settings = Settings::default();
                 let claim = budget(epsilon, delta);
                 let fit =
-                    fit(&table.rows(), Loss::SVM, method, claim, &settings, &mut session(&settings)).unwrap();
+                    fit(&table.rows(), MarginLoss::SVM, method, claim, &settings, &mut session(&settings))
+                        .unwrap();
                 assert!(fit.weights.iter().all(|w| w.is_finite()), "{method}");
                 assert!(fit.certificate.unwrap().guarantee.epsilon.get() <= epsilon);
             }
@@ -129,13 +141,27 @@ fn odd_data_is_data_for_a_private_fit() {
     let none = Table::dense(3, &[]);
     let settings = Settings::add_remove(5);
     assert!(
-        fit(&none.rows(), Loss::SVM, Method::Objective, budget(1.0, 0.0), &settings, &mut session(&settings))
-            .is_ok()
+        fit(
+            &none.rows(),
+            MarginLoss::SVM,
+            FitMethod::Objective,
+            budget(1.0, 0.0),
+            &settings,
+            &mut session(&settings)
+        )
+        .is_ok()
     );
     let replace = Settings::default();
     assert!(
-        fit(&none.rows(), Loss::SVM, Method::Objective, budget(1.0, 0.0), &replace, &mut session(&replace))
-            .is_err()
+        fit(
+            &none.rows(),
+            MarginLoss::SVM,
+            FitMethod::Objective,
+            budget(1.0, 0.0),
+            &replace,
+            &mut session(&replace)
+        )
+        .is_err()
     );
 }
 
@@ -143,14 +169,14 @@ fn odd_data_is_data_for_a_private_fit() {
 fn the_baseline_wants_two_classes_and_rows() {
     let settings = Settings::default();
     let one = Table::dense(1, &[(vec![1.0], 1.0), (vec![0.5], 1.0)]);
-    assert_eq!(fit_exact(&one.rows(), Loss::SVM, &settings), Err(ErmError::OneClass { label: 1.0 }));
-    assert!(fit_exact(&one.rows(), Loss::Squared { radius: 1.0 }, &settings).is_ok());
-    assert!(fit_exact(&Table::dense(1, &[]).rows(), Loss::SVM, &settings).is_err());
+    assert_eq!(fit_exact(&one.rows(), MarginLoss::SVM, &settings), Err(ErmError::OneClass { label: 1.0 }));
+    assert!(fit_exact(&one.rows(), MarginLoss::Squared { radius: 1.0 }, &settings).is_ok());
+    assert!(fit_exact(&Table::dense(1, &[]).rows(), MarginLoss::SVM, &settings).is_err());
     let half = Table::dense(1, &[(vec![1.0], 0.5), (vec![0.5], -1.0)]);
-    assert!(matches!(fit_exact(&half.rows(), Loss::Logistic, &settings), Err(ErmError::Row { .. })));
-    assert!(fit_exact(&half.rows(), Loss::Squared { radius: 1.0 }, &settings).is_ok());
-    assert!(fit_exact(&half.rows(), Loss::Squared { radius: 0.0 }, &settings).is_err());
-    assert!(fit_exact(&half.rows(), Loss::Huber { h: f64::NAN }, &settings).is_err());
+    assert!(matches!(fit_exact(&half.rows(), MarginLoss::Logistic, &settings), Err(ErmError::Row { .. })));
+    assert!(fit_exact(&half.rows(), MarginLoss::Squared { radius: 1.0 }, &settings).is_ok());
+    assert!(fit_exact(&half.rows(), MarginLoss::Squared { radius: 0.0 }, &settings).is_err());
+    assert!(fit_exact(&half.rows(), MarginLoss::Huber { h: f64::NAN }, &settings).is_err());
 }
 
 #[test]
@@ -158,7 +184,7 @@ fn a_solver_that_cannot_certify_fails() {
     let mut numbers = Numbers::new(1);
     let rows: Vec<_> = (0..50).map(|_| numbers.row(4)).collect();
     let table = Table::dense(4, &rows);
-    let problem = crate::problem::Problem::new(table.rows(), Loss::Logistic, 0.0).unwrap();
+    let problem = crate::problem::Problem::new(table.rows(), MarginLoss::Logistic, 0.0).unwrap();
     let tried = crate::solver::minimise(&problem, 1.0, &[0.0; 4], 0.0, 1e-18);
     assert!(matches!(tried, Err(ErmError::NotConverged { .. })), "{tried:?}");
     // The error of the linear term is part of the certificate.

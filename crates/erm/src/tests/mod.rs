@@ -8,11 +8,11 @@ mod sensitivity;
 mod whole;
 
 use crate::problem::Problem;
-use crate::rows::Rows;
-use crate::{Loss, Scope, Settings};
+use crate::rows::SparseRows;
+use crate::{MarginLoss, Scope, Settings};
 use reticent_core::{Delta, Epsilon, Guarantee};
 
-/// Owned arrays behind a [`Rows`].
+/// Owned arrays behind a [`SparseRows`].
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub(crate) dimension: usize,
@@ -37,8 +37,8 @@ impl Table {
         table
     }
 
-    pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows::new(self.dimension, &self.offsets, &self.columns, &self.values, &self.labels).unwrap()
+    pub(crate) fn rows(&self) -> SparseRows<'_> {
+        SparseRows::new(self.dimension, &self.offsets, &self.columns, &self.values, &self.labels).unwrap()
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn plain(mut settings: Settings, regularization: f64) -> Settings {
     settings
 }
 
-pub(crate) fn scope(rows: Rows<'_>, loss: Loss, settings: &Settings) -> Scope {
+pub(crate) fn scope(rows: SparseRows<'_>, loss: MarginLoss, settings: &Settings) -> Scope {
     Scope::of(&Problem::new(rows, loss, settings.intercept).unwrap(), settings).unwrap()
 }
 
@@ -81,6 +81,6 @@ impl Numbers {
 }
 
 /// A session without limit under the settings' relation.
-fn session(settings: &crate::Settings) -> reticent_noise::Session {
-    reticent_noise::Session::without_limit("row", settings.neighboring).unwrap()
+fn session(settings: &crate::Settings) -> reticent_noise::NoiseSession {
+    reticent_noise::NoiseSession::without_limit("row", settings.neighboring).unwrap()
 }

@@ -1,14 +1,24 @@
 use super::{Numbers, Table};
-use crate::Loss;
+use crate::MarginLoss;
 use crate::problem::Problem;
 use crate::solver::minimise;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-const LOSSES: [Loss; 4] =
-    [Loss::Logistic, Loss::Huber { h: 0.5 }, Loss::Huber { h: 0.01 }, Loss::Squared { radius: 2.0 }];
+const LOSSES: [MarginLoss; 4] = [
+    MarginLoss::Logistic,
+    MarginLoss::Huber { h: 0.5 },
+    MarginLoss::Huber { h: 0.01 },
+    MarginLoss::Squared { radius: 2.0 },
+];
 
-fn minimum(rows: &[(Vec<f64>, f64)], dimension: usize, loss: Loss, lambda: f64, intercept: f64) -> Vec<f64> {
+fn minimum(
+    rows: &[(Vec<f64>, f64)],
+    dimension: usize,
+    loss: MarginLoss,
+    lambda: f64,
+    intercept: f64,
+) -> Vec<f64> {
     let table = Table::dense(dimension, rows);
     let problem = Problem::new(table.rows(), loss, intercept).unwrap();
     minimise(&problem, lambda, &vec![0.0; problem.width()], 0.0, 1e-9 * lambda.max(1.0)).unwrap().weights
@@ -49,7 +59,7 @@ fn thousands_of_neighbours_stay_within_the_bound() {
 fn an_adversarial_pair_comes_close_to_the_bound() {
     // Slopes of the hinge are -1 on both sides: the weights move by exactly 2/λ.
     let row = |y: f64| vec![(vec![1.0], y)];
-    for (loss, factor) in [(Loss::Huber { h: 0.1 }, 1.001), (Loss::Logistic, 2.5)] {
+    for (loss, factor) in [(MarginLoss::Huber { h: 0.1 }, 1.001), (MarginLoss::Logistic, 2.5)] {
         let (a, b) = (minimum(&row(1.0), 1, loss, 4.0, 0.0), minimum(&row(-1.0), 1, loss, 4.0, 0.0));
         assert!(distance(&a, &b) * factor >= 2.0 / 4.0, "{loss:?}");
     }
@@ -88,7 +98,7 @@ fn sharp_corners_are_found() {
             .collect();
         let table = Table::dense(1, &rows);
         for (h, lambda) in [(1e-5, 0.2), (2e-6, 2e-3)] {
-            let problem = Problem::new(table.rows(), Loss::Huber { h }, 0.0).unwrap();
+            let problem = Problem::new(table.rows(), MarginLoss::Huber { h }, 0.0).unwrap();
             let found = minimise(&problem, lambda, &[0.0], 0.0, 1e-4);
             assert!(found.is_ok(), "{seed} {h} {found:?}");
         }
@@ -101,7 +111,7 @@ fn far_minima_are_reached() {
     let mut numbers = Numbers::new(3);
     let rows: Vec<_> = (0..30).map(|_| numbers.row(3)).collect();
     let table = Table::dense(3, &rows);
-    let problem = Problem::new(table.rows(), Loss::Squared { radius: 1000.0 }, 0.0).unwrap();
+    let problem = Problem::new(table.rows(), MarginLoss::Squared { radius: 1000.0 }, 0.0).unwrap();
     let found = minimise(&problem, 1.0, &[1e8, -1e8, 3e7], 0.0, 1e-3).unwrap();
     assert!(distance(&found.weights, &[-1e8, 1e8, -3e7]) < 1e5);
 }
@@ -114,7 +124,7 @@ fn both_newton_directions_lead_to_the_same_place() {
     // 700 features, nearly all of them empty, are beyond the dense matrix.
     let wide = Table { dimension: 700, ..sparse.clone() };
     let solve = |table: &Table| {
-        let problem = Problem::new(table.rows(), Loss::Logistic, 0.3).unwrap();
+        let problem = Problem::new(table.rows(), MarginLoss::Logistic, 0.3).unwrap();
         minimise(&problem, 0.5, &vec![0.0; problem.width()], 0.0, 1e-9).unwrap().weights
     };
     let (a, b) = (solve(&sparse), solve(&wide));

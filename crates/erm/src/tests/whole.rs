@@ -1,10 +1,10 @@
 use super::{Numbers, Table, budget, session};
 use crate::{
-    Classes, ErmError, Evaluation, Fit, Loss, Method, Model, Settings, evaluate, evaluate_multiclass, fit,
-    fit_exact, fit_multiclass, prepare, prepare_multiclass,
+    AnyModel, Classes, ClassificationReport, ErmError, FitMethod, FittedModel, MarginLoss, Settings,
+    evaluate, evaluate_multiclass, fit, fit_exact, fit_multiclass, prepare, prepare_multiclass,
 };
 use reticent_core::{Event, Ledger, LedgerError, Neighboring, Plan};
-use reticent_noise::{NoiseError, Session};
+use reticent_noise::{NoiseError, NoiseSession};
 
 /// Rows whose label is the sign of a fixed direction, now and then wrong.
 fn separable(n: usize, seed: u64) -> Table {
@@ -20,31 +20,31 @@ fn separable(n: usize, seed: u64) -> Table {
     Table::dense(5, &rows)
 }
 
-fn score(fit: &Fit, table: &Table) -> Evaluation {
+fn score(fit: &FittedModel, table: &Table) -> ClassificationReport {
     evaluate(fit, &table.rows()).unwrap()
 }
 
 #[test]
 fn every_method_learns() {
     let (train, test) = (separable(20_000, 1), separable(4000, 2));
-    let exact = fit_exact(&train.rows(), Loss::Logistic, &Settings::default()).unwrap();
+    let exact = fit_exact(&train.rows(), MarginLoss::Logistic, &Settings::default()).unwrap();
     let best = score(&exact, &test).accuracy;
     assert!(best > 0.92 && exact.certificate.is_none());
     let (replace, add) = (Settings::default(), Settings::add_remove(20_000));
     for (method, delta, settings) in [
-        (Method::Output, 0.0, &replace),
-        (Method::Output, 1e-6, &add),
-        (Method::Objective, 0.0, &replace),
-        (Method::Objective, 0.0, &add),
-        (Method::Objective, 1e-6, &replace),
-        (Method::Objective, 1e-6, &add),
-        (Method::Chaudhuri, 0.0, &replace),
-        (Method::Kifer, 1e-6, &add),
-        (Method::Iyengar, 1e-6, &replace),
-        (Method::Descent, 1e-6, &replace),
-        (Method::Sgd, 1e-6, &add),
+        (FitMethod::Output, 0.0, &replace),
+        (FitMethod::Output, 1e-6, &add),
+        (FitMethod::Objective, 0.0, &replace),
+        (FitMethod::Objective, 0.0, &add),
+        (FitMethod::Objective, 1e-6, &replace),
+        (FitMethod::Objective, 1e-6, &add),
+        (FitMethod::Chaudhuri, 0.0, &replace),
+        (FitMethod::Kifer, 1e-6, &add),
+        (FitMethod::Iyengar, 1e-6, &replace),
+        (FitMethod::Descent, 1e-6, &replace),
+        (FitMethod::Sgd, 1e-6, &add),
     ] {
-        for loss in [Loss::Logistic, Loss::SVM, Loss::Squared { radius: 2.0 }] {
+        for loss in [MarginLoss::Logistic, MarginLoss::SVM, MarginLoss::Squared { radius: 2.0 }] {
             let claim = budget(1.0, delta);
             let fitted = fit(&train.rows(), loss, method, claim, settings, &mut session(settings)).unwrap();
             let found = score(&fitted, &test);
@@ -63,9 +63,15 @@ fn every_method_learns() {
 fn the_events_of_a_pure_fit_add_up_to_the_budget() {
     let table = separable(100, 3);
     let (claim, settings) = (budget(0.3, 0.0), Settings::default());
-    let fitted =
-        fit(&table.rows(), Loss::Logistic, Method::Objective, claim, &settings, &mut session(&settings))
-            .unwrap();
+    let fitted = fit(
+        &table.rows(),
+        MarginLoss::Logistic,
+        FitMethod::Objective,
+        claim,
+        &settings,
+        &mut session(&settings),
+    )
+    .unwrap();
     let [Event::Pure { epsilon }, Event::Laplace { noise_multiplier }] = &fitted.events[..] else { panic!() };
     assert!(epsilon.get() + 1.0 / noise_multiplier.get() <= 0.3 + 1e-12);
     assert!(!fitted.report.warnings.is_empty(), "a hundred rows are too few and should be called so");
@@ -88,11 +94,12 @@ fn several_classes_share_a_budget() {
         })
         .collect();
     let table = Table::dense(3, &rows);
-    for (method, delta) in [(Method::Exact, 0.0), (Method::Objective, 0.0), (Method::Descent, 1e-6)] {
+    for (method, delta) in [(FitMethod::Exact, 0.0), (FitMethod::Objective, 0.0), (FitMethod::Descent, 1e-6)]
+    {
         let model = fit_multiclass(
             &table.rows(),
             Classes { of: &classes, count: 3 },
-            Loss::Logistic,
+            MarginLoss::Logistic,
             method,
             budget(1.0, delta),
             &Settings::default(),
@@ -101,7 +108,7 @@ fn several_classes_share_a_budget() {
         .unwrap();
         let found = evaluate_multiclass(&model, &table.rows(), &classes).unwrap();
         assert!(found.accuracy > 0.9 && found.classes.len() == 3, "{method} {}", found.accuracy);
-        assert_eq!(model.certificate.is_none(), method == Method::Exact);
+        assert_eq!(model.certificate.is_none(), method == FitMethod::Exact);
         if let Some(certificate) = &model.certificate {
             assert!(
                 certificate.guarantee.epsilon.get() <= 1.0 && certificate.accountant.contains("3 classes")
@@ -118,10 +125,10 @@ fn several_classes_share_a_budget() {
             assert!(sum <= 1.0 + 1e-9);
         }
         let folder = tempfile::tempdir().unwrap();
-        let stored = Model::Multiclass(model);
+        let stored = AnyModel::Multiclass(model);
         stored.save(folder.path()).unwrap();
-        let Model::Multiclass(read) = Model::load(folder.path()).unwrap() else { panic!() };
-        let Model::Multiclass(model) = stored else { panic!() };
+        let AnyModel::Multiclass(read) = AnyModel::load(folder.path()).unwrap() else { panic!() };
+        let AnyModel::Multiclass(model) = stored else { panic!() };
         assert_eq!(read.models, model.models);
     }
     let wrong = vec![3u32; 6000];
@@ -129,8 +136,8 @@ fn several_classes_share_a_budget() {
     let tried = fit_multiclass(
         &table.rows(),
         Classes { of: &wrong, count: 3 },
-        Loss::Logistic,
-        Method::Objective,
+        MarginLoss::Logistic,
+        FitMethod::Objective,
         budget(1.0, 0.0),
         &settings,
         &mut session(&settings),
@@ -144,11 +151,12 @@ fn a_model_comes_back_from_disk() {
     let settings = Settings::add_remove(500);
     let claim = budget(2.0, 1e-5);
     let fitted =
-        fit(&table.rows(), Loss::SVM, Method::Sgd, claim, &settings, &mut session(&settings)).unwrap();
+        fit(&table.rows(), MarginLoss::SVM, FitMethod::Sgd, claim, &settings, &mut session(&settings))
+            .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    Model::Binary(fitted.clone()).save(&path).unwrap();
-    let Model::Binary(read) = Model::load(&path).unwrap() else { panic!() };
+    AnyModel::Binary(fitted.clone()).save(&path).unwrap();
+    let AnyModel::Binary(read) = AnyModel::load(&path).unwrap() else { panic!() };
     assert_eq!((&read.weights, read.intercept), (&fitted.weights, fitted.intercept));
     assert_eq!(read.certificate.unwrap().neighboring, Neighboring::AddRemove);
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 2);
@@ -158,15 +166,20 @@ fn a_model_comes_back_from_disk() {
     assert!(matches!(fitted.probabilities(&table.rows()), Err(ErmError::Kind { .. })));
     // Damaged or missing files.
     std::fs::write(path.join(crate::store::WEIGHTS_FILE), b"nothing").unwrap();
-    assert!(matches!(Model::load(&path), Err(ErmError::File { .. })));
-    assert!(matches!(Model::load(folder.path()), Err(ErmError::File { .. })));
+    assert!(matches!(AnyModel::load(&path), Err(ErmError::File { .. })));
+    assert!(matches!(AnyModel::load(folder.path()), Err(ErmError::File { .. })));
 }
 
 #[test]
 fn the_baseline_is_deterministic_and_reaches_the_minimum_of_every_loss() {
     for n in [3, 300, 5000] {
         let table = separable(n, 6);
-        for loss in [Loss::Logistic, Loss::SVM, Loss::Huber { h: 0.05 }, Loss::Squared { radius: 1.0 }] {
+        for loss in [
+            MarginLoss::Logistic,
+            MarginLoss::SVM,
+            MarginLoss::Huber { h: 0.05 },
+            MarginLoss::Squared { radius: 1.0 },
+        ] {
             let fit = || fit_exact(&table.rows(), loss, &Settings::default()).unwrap();
             let (once, again) = (fit(), fit());
             assert_eq!(once, again);
@@ -192,13 +205,14 @@ fn a_fit_is_charged_before_it_runs_and_can_be_part_of_a_larger_plan() {
     let settings = Settings::default();
     let classes: Vec<u32> = (0..300).map(|row| row % 3).collect();
     let classes = Classes { of: &classes, count: 3 };
-    let private = [Method::Output, Method::Objective, Method::Descent, Method::Sgd];
-    for (method, loss) in private.into_iter().flat_map(|m| [(m, Loss::Logistic), (m, Loss::SVM)]) {
+    let private = [FitMethod::Output, FitMethod::Objective, FitMethod::Descent, FitMethod::Sgd];
+    for (method, loss) in private.into_iter().flat_map(|m| [(m, MarginLoss::Logistic), (m, MarginLoss::SVM)])
+    {
         let claim = budget(1.0, 1e-5);
-        let mut broke = Session::new("rows", "row", Neighboring::ReplaceOne, Box::new(Nothing)).unwrap();
+        let mut broke = NoiseSession::new("rows", "row", Neighboring::ReplaceOne, Box::new(Nothing)).unwrap();
         let refused = fit(&rows, loss, method, claim, &settings, &mut broke);
         assert!(matches!(refused, Err(ErmError::Noise(NoiseError::Ledger(_)))), "{method}");
-        let mut other = Session::without_limit("row", Neighboring::AddRemove).unwrap();
+        let mut other = NoiseSession::without_limit("row", Neighboring::AddRemove).unwrap();
         let refused = fit(&rows, loss, method, claim, &settings, &mut other);
         assert!(matches!(refused, Err(ErmError::Noise(NoiseError::Relation { .. }))), "{method}");
 

@@ -1,6 +1,6 @@
 //! Noise that is drawn before the vector it is for is known.
 
-use super::{BulkGaussian, Effort, PIECE, ROUNDER, STEP_LIMIT, threads_for};
+use super::{BulkGaussian, PIECE, Parallelism, THREAD_WORTH, add_cells};
 use crate::entropy::{Block, Stream, generation};
 use crate::paid::{each, pays_for};
 use crate::sampler::normal_cells;
@@ -10,12 +10,12 @@ use std::slice::ChunksMut;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// The noise of one call after the other, as integers, four bytes a coordinate. It cannot be looked at or copied; what was drawn
-/// serves one call only and is erased by it, or on drop. A forked child cannot use what its parent drew.
+/// Gaussian noise drawn before the vector is known, as integers of four bytes per coordinate. It cannot be read or copied. Each
+/// drawing serves one call and is erased by it, or on drop. A forked child cannot use what its parent drew.
 ///
 /// # Guarantee
-/// It serves the noise that was paid for, and as many calls as were paid for. Where the event is that of a sample or of a clipped
-/// sum, that the values are such is the caller's to prove.
+/// It serves only the noise that was paid for, and only as many calls as were paid for. If the event is that of a sample or of a
+/// clipped sum, the caller must prove that the values are such a sample or sum.
 ///
 /// # Reference
 /// [`Permit::spend`].
@@ -30,8 +30,9 @@ pub struct NoiseAhead {
 }
 
 impl NoiseAhead {
-    /// Room that has to be filled by [`BulkGaussian::draw_ahead`] before each use. The event is what all calls cost together: that
-    /// of the noise, or that of the noise on a sample or on a clipped sum. It pays for one call, a repeated event for as many.
+    /// An empty buffer, to be filled by [`BulkGaussian::draw_ahead`] before each use. The event is the cost of all calls together:
+    /// that of the noise, or that of the noise on a sample or on a clipped sum. A single event pays for one call, a repeated event
+    /// for as many as it counts.
     ///
     /// # Errors
     /// [`NoiseError::Unpaid`] when the permit does not cover the event, or the event is not that of the noise.
@@ -56,17 +57,17 @@ impl Drop for NoiseAhead {
     }
 }
 
-/// Noise on its way into a [`NoiseAhead`]: threads that have time can take part.
+/// Noise being drawn into a [`NoiseAhead`]; idle threads can help.
 pub struct Drawing<'a> {
     pieces: Mutex<ChunksMut<'a, i32>>,
     fresh_in: &'a mut Option<u64>,
 }
 
 impl Drawing<'_> {
-    /// Draws until nothing is left to begin, with a generator of its own.
+    /// Draws until no piece is left to start, with a generator of its own.
     ///
     /// # Errors
-    /// [`NoiseError::Entropy`] when the operating system gives no randomness; nothing has been begun then.
+    /// [`NoiseError::Entropy`] when the operating system provides no randomness; no piece has been started then.
     pub fn help(&self) -> Result<(), NoiseError> {
         let pieces = || self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
         if pieces().len() == 0 {
@@ -89,7 +90,7 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    /// Draws what is left; then the noise can serve a call. Nobody else is drawing any more, since the drawing is given up.
+    /// Draws the rest; then the noise can serve a call. No other thread can still be drawing, since this takes the drawing by value.
     ///
     /// # Errors
     /// As [`help`](Self::help).
@@ -101,12 +102,12 @@ impl Drawing<'_> {
 }
 
 impl BulkGaussian {
-    /// Begins to draw the noise of one call into `ahead`, whatever it held; its memory is used again. Without
-    /// [`Drawing::finish`] it serves no call.
+    /// Starts drawing the noise of one call into `ahead`, replacing what it held. The noise can serve a call only after
+    /// [`Drawing::finish`].
     pub fn draw_ahead<'a>(&self, ahead: &'a mut NoiseAhead) -> Drawing<'a> {
         ahead.fresh_in = None;
         ahead.cells.resize(self.length, 0);
-        // Short vectors in pieces of a block, so that two threads have something to do.
+        // Short vectors in pieces of a block, so two threads have work.
         let piece = (self.length / 16).next_multiple_of(Block::WORDS).clamp(Block::WORDS, PIECE);
         Drawing { pieces: Mutex::new(ahead.cells.chunks_mut(piece)), fresh_in: &mut ahead.fresh_in }
     }
@@ -121,14 +122,41 @@ impl BulkGaussian {
     /// `proof.md`.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] when `values` has not the declared length, or `ahead` has not fresh noise of that length;
+    /// [`NoiseError::Invalid`] when `values` does not have the declared length, or `ahead` has no fresh noise of that length;
     /// [`NoiseError::Unpaid`] when all calls that were paid for have been made, or other noise was paid for. Nothing is changed
     /// then.
     pub fn add_ahead(
         &self,
         values: &mut [f32],
         ahead: &mut NoiseAhead,
-        effort: Effort,
+        parallelism: Parallelism,
+    ) -> Result<Event, NoiseError> {
+        self.add_ahead_on(values, ahead, |tasks, work| {
+            std::thread::scope(|scope| {
+                for _ in 1..parallelism.threads.min(tasks) {
+                    scope.spawn(work);
+                }
+                work();
+            });
+        })
+    }
+
+    /// As [`add_ahead`](Self::add_ahead), on the threads of the caller: `spread` is told how many threads are worth it and gets work
+    /// that any number of them may call at once, at least one. Whatever is left when `spread` returns is done here.
+    ///
+    /// # Guarantee
+    /// As [`add_ahead`](Self::add_ahead).
+    ///
+    /// # Reference
+    /// `proof.md`.
+    ///
+    /// # Errors
+    /// As [`add_ahead`](Self::add_ahead).
+    pub fn add_ahead_on(
+        &self,
+        values: &mut [f32],
+        ahead: &mut NoiseAhead,
+        spread: impl FnOnce(usize, &(dyn Fn() + Sync)),
     ) -> Result<Event, NoiseError> {
         self.check_length(values.len())?;
         if !ahead.is_fresh() || ahead.cells.len() != self.length {
@@ -140,34 +168,17 @@ impl BulkGaussian {
         }
         ahead.calls = ahead.calls.checked_sub(1).ok_or(NoiseError::Unpaid)?;
         ahead.fresh_in = None;
-        let threads = threads_for(self.length, effort);
-        let (step, inverse) = (self.step, 1.0 / self.step);
         let pieces = Mutex::new(values.chunks_mut(PIECE).zip(ahead.cells.chunks_mut(PIECE)));
         let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = || {
             while let Some((values, cells)) = next() {
-                for (value, cell) in values.iter_mut().zip(cells) {
-                    *value = noisy(*value, std::mem::take(cell), step, inverse);
-                }
+                add_cells(values, cells, self.step);
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
-        });
+        spread(self.length.div_ceil(THREAD_WORTH).max(1), &work);
+        work();
         Ok(self.event())
     }
-}
-
-/// A value on the grid of steps with the noise of its cell. A value that is not finite counts as 0.
-#[inline]
-pub(super) fn noisy(value: f32, cell: i32, step: f64, inverse: f64) -> f32 {
-    let steps = f64::from(if value.is_finite() { value } else { 0.0 }) * inverse;
-    let whole = (steps.clamp(-STEP_LIMIT, STEP_LIMIT) + ROUNDER) - ROUNDER;
-    // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
-    ((whole + f64::from(cell) + 0.5) * step) as f32
 }
 
 #[cfg(test)]
@@ -202,7 +213,10 @@ mod tests {
                 }
             });
             drawing.finish().unwrap();
-            assert_eq!(bulk.add_ahead(&mut values, &mut ahead, Effort { threads }).unwrap(), bulk.event());
+            assert_eq!(
+                bulk.add_ahead(&mut values, &mut ahead, Parallelism { threads }).unwrap(),
+                bulk.event()
+            );
             let n = values.len() as f64;
             let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
             let variance = values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / n;
@@ -213,31 +227,50 @@ mod tests {
     }
 
     #[test]
+    fn whatever_the_callers_threads_leave_is_done() {
+        let bulk = bulk(100_000);
+        let mut ahead = ahead(&bulk, 2);
+        for is_idle in [true, false] {
+            let mut values = vec![0.0f32; 100_000];
+            bulk.draw_ahead(&mut ahead).finish().unwrap();
+            let spread = |tasks: usize, work: &(dyn Fn() + Sync)| {
+                assert_eq!(tasks, 4);
+                if !is_idle {
+                    std::thread::scope(|scope| (0..tasks).for_each(|_| drop(scope.spawn(work))));
+                }
+            };
+            bulk.add_ahead_on(&mut values, &mut ahead, spread).unwrap();
+            assert!(values.iter().all(|value| *value != 0.0));
+            assert!(ahead.cells.iter().all(|cell| *cell == 0));
+        }
+    }
+
+    #[test]
     fn it_serves_once_and_is_erased() {
-        let (bulk, effort) = (bulk(100), Effort { threads: 1 });
+        let (bulk, parallelism) = (bulk(100), Parallelism { threads: 1 });
         let mut ahead = ahead(&bulk, 1);
         let mut values = [0.0f32; 100];
-        assert!(bulk.add_ahead(&mut values, &mut ahead, effort).is_err());
+        assert!(bulk.add_ahead(&mut values, &mut ahead, parallelism).is_err());
         bulk.draw_ahead(&mut ahead).help().unwrap();
         assert!(!ahead.is_fresh());
         bulk.draw_ahead(&mut ahead).finish().unwrap();
-        assert!(bulk.add_ahead(&mut values[..99], &mut ahead, effort).is_err());
+        assert!(bulk.add_ahead(&mut values[..99], &mut ahead, parallelism).is_err());
         assert!(ahead.is_fresh());
         values[0] = f32::NAN;
-        bulk.add_ahead(&mut values, &mut ahead, effort).unwrap();
+        bulk.add_ahead(&mut values, &mut ahead, parallelism).unwrap();
         assert!(values.iter().all(|v| v.is_finite() && *v != 0.0));
         assert!(ahead.cells.iter().all(|cell| *cell == 0));
         let before = values;
-        assert!(bulk.add_ahead(&mut values, &mut ahead, effort).is_err());
+        assert!(bulk.add_ahead(&mut values, &mut ahead, parallelism).is_err());
         assert_eq!(values, before);
         bulk.draw_ahead(&mut ahead).finish().unwrap();
-        assert_eq!(bulk.add_ahead(&mut values, &mut ahead, effort), Err(NoiseError::Unpaid));
+        assert_eq!(bulk.add_ahead(&mut values, &mut ahead, parallelism), Err(NoiseError::Unpaid));
         assert_eq!(values, before);
     }
 
     #[test]
     fn it_is_for_the_noise_that_was_paid_for() {
-        let (own, effort) = (bulk(8), Effort { threads: 1 });
+        let (own, parallelism) = (bulk(8), Parallelism { threads: 1 });
         let paid =
             |event: &Event| charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
         let nothing = Event::Pure { epsilon: reticent_core::Epsilon::new(0.0).unwrap() };
@@ -253,9 +286,9 @@ mod tests {
             let mut ahead = NoiseAhead::new(&own, &mut paid(&event), &event).unwrap();
             let mut values = [0.0f32; 8];
             weaker.draw_ahead(&mut ahead).finish().unwrap();
-            assert_eq!(weaker.add_ahead(&mut values, &mut ahead, effort), Err(NoiseError::Unpaid));
+            assert_eq!(weaker.add_ahead(&mut values, &mut ahead, parallelism), Err(NoiseError::Unpaid));
             assert_eq!(values, [0.0; 8]);
-            own.add_ahead(&mut values, &mut ahead, effort).unwrap();
+            own.add_ahead(&mut values, &mut ahead, parallelism).unwrap();
         }
     }
 }

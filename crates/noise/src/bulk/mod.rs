@@ -13,7 +13,7 @@ use crate::entropy::{Block, Stream};
 use crate::mechanism::sampler_delta_up;
 use crate::sampler::{CELL_BITS, normal_cells};
 use crate::{Draws, NoiseError};
-use ahead::noisy;
+use pulp::{Arch, Simd, WithSimd};
 use reticent_core::rounding::{add_up, div_down, mul_up, sqrt_up};
 use reticent_core::{Delta, Epsilon, Event, NoiseMultiplier, Scale, Sensitivity};
 use std::sync::{Mutex, PoisonError};
@@ -34,12 +34,12 @@ const ROUNDER: f64 = 3.0 * (1u64 << 51) as f64;
 
 /// Settings that cannot change what is guaranteed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effort {
+pub struct Parallelism {
     /// Worker threads, at least 1.
     pub threads: usize,
 }
 
-impl Default for Effort {
+impl Default for Parallelism {
     fn default() -> Self {
         Self { threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get) }
     }
@@ -68,7 +68,7 @@ impl BulkGaussian {
     /// Noise of standard deviation σ for vectors of `length` numbers.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] when σ is outside 10⁻²⁵⁰…10³³, beyond which steps or outputs are no ordinary numbers.
+    /// [`NoiseError::Invalid`] when σ is outside 10⁻²⁵⁰…10³³, beyond which steps or outputs would not be normal floating-point numbers.
     pub fn new(sensitivity: Sensitivity, sigma: Scale, length: usize) -> Result<Self, NoiseError> {
         let sigma = sigma.get();
         // Cut-off values with noise stay below 65 600 σ, so that every output is a finite f32.
@@ -109,24 +109,23 @@ impl BulkGaussian {
     /// Adds noise to every number in place, with what is paid for. A number that is not finite counts as 0.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] when `values` has not the declared length, [`NoiseError::Unpaid`] when `draws` are another event's
+    /// [`NoiseError::Invalid`] when `values` does not have the declared length, [`NoiseError::Unpaid`] when `draws` are another event's
     /// or all made; nothing is changed then.
     pub fn add_noise(
         &self,
         values: &mut [f32],
         draws: &mut Draws<'_>,
-        effort: Effort,
+        parallelism: Parallelism,
     ) -> Result<Event, NoiseError> {
         self.check_length(values.len())?;
         draws.take(&self.event())?;
-        let threads = threads_for(values.len(), effort);
-        let (step, inverse) = (self.step, 1.0 / self.step);
-        // Pieces are handed out as threads come for them, so that none waits for a slower one.
+        let threads = threads_for(values.len(), parallelism);
+        // Threads take pieces as they become free, so none waits for a slower one.
         let pieces = Mutex::new(values.chunks_mut(PIECE));
         let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = |mut stream: Stream| {
             while let Some(piece) = next() {
-                add_noise_to(piece, step, inverse, &mut stream);
+                add_noise_to(piece, self.step, &mut stream);
             }
         };
         std::thread::scope(|scope| {
@@ -152,29 +151,54 @@ impl BulkGaussian {
 }
 
 /// As many threads as are allowed and worth it for this many numbers.
-fn threads_for(length: usize, effort: Effort) -> usize {
-    effort.threads.clamp(1, length.div_ceil(THREAD_WORTH).max(1))
+fn threads_for(length: usize, parallelism: Parallelism) -> usize {
+    parallelism.threads.clamp(1, length.div_ceil(THREAD_WORTH).max(1))
 }
 
-fn add_noise_to(values: &mut [f32], step: f64, inverse: f64, stream: &mut Stream) {
+fn add_noise_to(values: &mut [f32], step: f64, stream: &mut Stream) {
     let (mut block, mut cells) = (Block::new(), [0i32; Block::WORDS]);
     for part in values.chunks_mut(Block::WORDS) {
         normal_cells(stream, &mut block, &mut cells);
-        for (value, cell) in part.iter_mut().zip(&cells) {
-            *value = noisy(*value, *cell, step, inverse);
-        }
+        add_cells(part, &mut cells, step);
     }
     cells.zeroize();
+}
+
+/// Rounds values to the grid of steps and adds the noise of their cells, which are erased. A value that is not finite
+/// counts as 0.
+fn add_cells(values: &mut [f32], cells: &mut [i32], step: f64) {
+    struct Add<'a>(&'a mut [f32], &'a mut [i32], f64);
+    impl WithSimd for Add<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            let Self(values, cells, step) = self;
+            let inverse = 1.0 / step;
+            for (value, cell) in values.iter_mut().zip(cells) {
+                *value = noisy(*value, std::mem::take(cell), step, inverse);
+            }
+        }
+    }
+    Arch::new().dispatch(Add(values, cells, step));
+}
+
+/// A value on the grid of steps with the noise of its cell. A value that is not finite counts as 0.
+#[inline(always)]
+fn noisy(value: f32, cell: i32, step: f64, inverse: f64) -> f32 {
+    let steps = f64::from(if value.is_finite() { value } else { 0.0 }) * inverse;
+    let whole = (steps.clamp(-STEP_LIMIT, STEP_LIMIT) + ROUNDER) - ROUNDER;
+    // Both terms are integers below 2⁴¹, so the sum is exact; ½ centres the cell.
+    ((whole + f64::from(cell) + 0.5) * step) as f32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Session;
+    use crate::NoiseSession;
     use reticent_core::Neighboring;
 
-    fn session() -> Session {
-        Session::without_limit("row", Neighboring::AddRemove).unwrap()
+    fn session() -> NoiseSession {
+        NoiseSession::without_limit("row", Neighboring::AddRemove).unwrap()
     }
 
     fn bulk(length: usize) -> BulkGaussian {
@@ -188,7 +212,7 @@ mod tests {
             let mut values = vec![3.0f32; 400_000];
             let bulk = bulk(values.len());
             let mut draws = session.draws(&bulk.event()).unwrap();
-            bulk.add_noise(&mut values, &mut draws, Effort { threads }).unwrap();
+            bulk.add_noise(&mut values, &mut draws, Parallelism { threads }).unwrap();
             let n = values.len() as f64;
             let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
             let variance = values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / n;
@@ -211,18 +235,18 @@ mod tests {
         let mut values = [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN_POSITIVE, 0.0];
         let event = Event::Repeated { count: 2, event: Box::new(bulk(5).event()) };
         let mut draws = session.draws(&event).unwrap();
-        bulk(5).add_noise(&mut values, &mut draws, Effort::default()).unwrap();
+        bulk(5).add_noise(&mut values, &mut draws, Parallelism::default()).unwrap();
         assert!(values.iter().all(|v| v.is_finite()));
-        assert!(bulk(4).add_noise(&mut values, &mut draws, Effort::default()).is_err());
+        assert!(bulk(4).add_noise(&mut values, &mut draws, Parallelism::default()).is_err());
         // Another length has another rounding, and so another event.
-        let unpaid = bulk(4).add_noise(&mut [0.0; 4], &mut draws, Effort::default());
+        let unpaid = bulk(4).add_noise(&mut [0.0; 4], &mut draws, Parallelism::default());
         assert_eq!(unpaid, Err(NoiseError::Unpaid));
         assert!(BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(1e-300).unwrap(), 1).is_err());
         let mut again = values;
-        bulk(5).add_noise(&mut again, &mut draws, Effort::default()).unwrap();
-        let unpaid = bulk(5).add_noise(&mut values, &mut draws, Effort::default());
+        bulk(5).add_noise(&mut again, &mut draws, Parallelism::default()).unwrap();
+        let unpaid = bulk(5).add_noise(&mut values, &mut draws, Parallelism::default());
         assert_eq!(unpaid, Err(NoiseError::Unpaid));
         let mut draws = session.draws(&bulk(0).event()).unwrap();
-        bulk(0).add_noise(&mut [], &mut draws, Effort::default()).unwrap();
+        bulk(0).add_noise(&mut [], &mut draws, Parallelism::default()).unwrap();
     }
 }

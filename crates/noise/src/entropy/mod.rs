@@ -1,11 +1,13 @@
 //! The project's only source of randomness.
 //!
-//! [`Entropy`] is a ChaCha20 generator keyed by the operating system. It cannot be cloned, printed,
-//! serialised or sent to another thread; it is rekeyed when the process has forked and after every
-//! [`RESEED_WORDS`] words, its buffer forgets words as they are handed out, and key and buffers are erased on drop.
+//! [`Entropy`] is a ChaCha20 generator keyed by the operating system. It cannot be cloned, printed or
+//! serialised; it may move to another thread, where it remains the only holder of its key. It is rekeyed when the process has
+//! forked and after every [`RESEED_WORDS`] words, its buffer forgets words as they are handed out, and key and buffers are
+//! erased on drop.
 //!
 //! [`SeededForTests`] and [`Repeatable`] are different types: samplers accept them through [`Bits`], mechanisms do not.
 
+mod chacha;
 mod fork;
 mod repeatable;
 mod seeded;
@@ -19,7 +21,6 @@ pub(crate) use stream::{Block, Stream};
 use crate::NoiseError;
 use chacha20::rand_core::{Rng, SeedableRng};
 use reticent_core::Cause;
-use std::marker::PhantomData;
 use zeroize::Zeroize;
 
 /// Words drawn before fresh operating-system randomness replaces the key (16 MiB).
@@ -50,7 +51,6 @@ pub struct Entropy {
     next: usize,
     generation: u64,
     drawn: u64,
-    not_send: PhantomData<*const ()>,
 }
 
 /// 32 bytes from the operating system.
@@ -81,13 +81,12 @@ impl Entropy {
             next: BUFFER_WORDS,
             generation,
             drawn: 0,
-            not_send: PhantomData,
         })
     }
 
     /// Throws away buffered words and takes a fresh key.
     ///
-    /// Without operating-system randomness there is no safe way on, so that failure panics.
+    /// Panics when the operating system provides no randomness: there is no safe way to continue.
     #[cold]
     fn reseed(&mut self) {
         self.generation = fork::generation();

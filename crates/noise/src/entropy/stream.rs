@@ -1,37 +1,36 @@
+use super::chacha::{ChaCha12, WORDS};
 use super::{Bits, Entropy};
-use chacha20::rand_core::{Rng, SeedableRng};
 use zeroize::Zeroize;
 
-const BUFFER_WORDS: usize = 256;
-
-/// Words drawn together, kept as the keystream's bytes and erased on drop.
+/// Words drawn together, as their low and high halves, erased on drop.
 pub(crate) struct Block {
-    words: Box<[[u8; 8]; Self::WORDS]>,
+    halves: Box<[[u32; Self::WORDS]; 2]>,
 }
 
 impl Block {
-    pub(crate) const WORDS: usize = 1024;
+    pub(crate) const WORDS: usize = WORDS;
 
     pub(crate) fn new() -> Self {
-        Self { words: Box::new([[0; 8]; Self::WORDS]) }
+        Self { halves: Box::new([[0; Self::WORDS]; 2]) }
     }
 
-    /// All words, in order.
+    /// The low and the high halves of all words, in order.
     #[inline]
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        self.words.iter().map(|word| u64::from_le_bytes(*word))
+    pub(crate) fn halves(&self) -> [&[u32; Self::WORDS]; 2] {
+        self.halves.each_ref()
     }
 
     /// One word.
     #[inline]
     pub(crate) fn word(&self, index: usize) -> u64 {
-        u64::from_le_bytes(self.words[index])
+        let [low, high] = self.halves();
+        u64::from(low[index]) | u64::from(high[index]) << 32
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        self.words.as_flattened_mut().zeroize();
+        self.halves.as_flattened_mut().zeroize();
     }
 }
 
@@ -39,29 +38,30 @@ impl Drop for Block {
 ///
 /// It can be sent to a thread because it lives only inside one bulk call, in one process.
 pub(crate) struct Stream {
-    #[allow(clippy::disallowed_types)]
-    core: chacha20::ChaCha12Rng,
-    buffer: [[u8; 8]; BUFFER_WORDS],
+    core: ChaCha12,
+    /// Single words are taken from here.
+    buffer: Block,
     next: usize,
 }
 
 impl Stream {
-    #[allow(clippy::disallowed_types)]
     pub(crate) fn new(entropy: &mut Entropy) -> Self {
         let mut key = entropy.key();
-        let core = chacha20::ChaCha12Rng::from_seed(key);
+        let core = ChaCha12::new(&key);
         key.zeroize();
-        Self { core, buffer: [[0; 8]; BUFFER_WORDS], next: BUFFER_WORDS }
+        Self { core, buffer: Block::new(), next: Block::WORDS }
     }
 
     /// Fills a block with fresh words.
     pub(crate) fn fill(&mut self, block: &mut Block) {
-        self.core.fill_bytes(block.words.as_flattened_mut());
+        let [low, high] = block.halves.each_mut();
+        self.core.fill(low, high);
     }
 
     #[cold]
     fn refill(&mut self) {
-        self.core.fill_bytes(self.buffer.as_flattened_mut());
+        let [low, high] = self.buffer.halves.each_mut();
+        self.core.fill(low, high);
         self.next = 0;
     }
 }
@@ -69,17 +69,11 @@ impl Stream {
 impl Bits for Stream {
     #[inline]
     fn word(&mut self) -> u64 {
-        if self.next == BUFFER_WORDS {
+        if self.next == Block::WORDS {
             self.refill();
         }
-        let word = u64::from_le_bytes(self.buffer[self.next]);
+        let word = self.buffer.word(self.next);
         self.next += 1;
         word
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        self.buffer.as_flattened_mut().zeroize();
     }
 }

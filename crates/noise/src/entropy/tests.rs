@@ -102,3 +102,10 @@ fn streams_differ() {
     let (mut a, mut b) = (Stream::new(&mut entropy), Stream::new(&mut entropy));
     assert_ne!(a.word(), b.word());
 }
+
+/// The generator may move to another thread.
+#[test]
+fn a_generator_is_send() {
+    fn is_send<T: Send>() {}
+    is_send::<Entropy>();
+}

@@ -5,6 +5,7 @@
 mod discrete;
 mod gaussian;
 mod laplace;
+mod quadrature;
 mod response;
 mod selection;
 mod stable;
@@ -16,8 +17,8 @@ pub use discrete::{DiscreteGaussian, DiscreteLaplace};
 pub(crate) use gaussian::sampler_delta_up;
 pub use gaussian::{Gaussian, IntegerGaussian, classical_sigma, short_classical_sigma};
 pub use laplace::Laplace;
-pub use response::{Estimate, RandomizedResponse};
-pub use selection::{Rule, Selection};
+pub use response::{RandomizedResponse, ShareEstimate};
+pub use selection::{PrivateSelection, SelectionRule};
 pub use stable::StableHistogram;
 pub use student::StudentT;
 pub use utility::{RuleErrors, compare_rules};
@@ -42,7 +43,7 @@ pub struct Released<T> {
 /// For inputs at [`distance`](Self::distance) at most 1, the outputs satisfy
 /// [`guarantee`](Self::guarantee). They also satisfy [`event`](Self::event), up to the share of δ that
 /// `guarantee` sets aside for the normal sampler (at most 2⁻¹²⁰ a number). Drawing never fails; the
-/// number of draws depends on the input only in a [`Selection`] and in a [`StableHistogram`].
+/// number of draws depends on the input only in a [`PrivateSelection`] and in a [`StableHistogram`].
 pub trait Mechanism {
     /// What goes in.
     type Input: ?Sized;
@@ -92,7 +93,7 @@ pub trait Releaser {
 
 /// A source whose releases are paid for, or are about nobody: what a request about rows is answered through.
 ///
-/// The source of [`query::quote`](crate::query::quote) is none. To implement it for another source is to state that every
+/// The source of [`query::quote`](crate::query::quote) is not one. To implement it for another source is to state that every
 /// release of that source is on record in a ledger, or that its data belong to nobody, as those of a test do.
 pub trait PaidSource: Releaser {}
 
@@ -109,7 +110,7 @@ pub(crate) fn released<M: Mechanism>(
     }
 }
 
-/// Draws are made in batches of at least this many, so that the time of a release says next to
+/// Draws are made in batches of at least this many, so the time of a release says next to
 /// nothing about the one draw that is used.
 const BATCH: usize = 256;
 

@@ -29,7 +29,7 @@ pub struct RandomizedResponse {
 
 /// An estimated share of the population, from randomised answers.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Estimate {
+pub struct ShareEstimate {
     /// The unbiased estimate; sampling can carry it below 0 or above 1.
     pub value: f64,
     /// Its standard error, estimated from the answers.
@@ -112,7 +112,7 @@ impl RandomizedResponse {
         reported: u64,
         total: u64,
         confidence: Confidence,
-    ) -> Result<Estimate, NoiseError> {
+    ) -> Result<ShareEstimate, NoiseError> {
         if total == 0 || reported > total {
             return Err(NoiseError::invalid(
                 "total",
@@ -124,7 +124,7 @@ impl RandomizedResponse {
         let share = reported as f64 / total as f64;
         let (low, high) = clopper_pearson(reported, total, confidence.beta() / 2.0);
         let back = |share: f64| (share - stray) / spread;
-        Ok(Estimate {
+        Ok(ShareEstimate {
             value: back(share),
             standard_error: (share * (1.0 - share) / total as f64).sqrt() / spread,
             interval: [back(low).clamp(0.0, 1.0), back(high).clamp(0.0, 1.0)],
@@ -139,7 +139,7 @@ impl RandomizedResponse {
         &self,
         reported: &[u64],
         confidence: Confidence,
-    ) -> Result<Vec<Estimate>, NoiseError> {
+    ) -> Result<Vec<ShareEstimate>, NoiseError> {
         if reported.len() as u64 != self.categories {
             return Err(NoiseError::invalid(
                 "reported",
@@ -227,7 +227,7 @@ impl Mechanism for RandomizedResponse {
 
     /// The reported category, counted from 0; one that does not exist counts as the last.
     ///
-    /// Both outcomes are formed and one is masked out, so that time does not tell which was taken.
+    /// Both outcomes are formed and one is masked out, so the time does not reveal which was taken.
     fn draw(&self, category: &u64, draws: &mut Randomness<'_>) -> u64 {
         let category = (*category).min(self.categories - 1);
         let other = uniform_below(draws, self.categories - 1);

@@ -1,21 +1,22 @@
 //! Choosing one of finitely many candidates by a score.
 
 use super::Mechanism;
+use super::utility::{exponential_probabilities, flip_probabilities};
 use crate::grid::Grid;
 use crate::sampler::{DiscreteLaplaceSampler, Dyadic, bernoulli_exp, big, uniform_below};
 use crate::{NoiseError, Randomness};
 use dashu_int::UBig;
-use reticent_core::rounding::{div_up, ln_up, mul_up};
+use reticent_core::rounding::{div_down, div_up, exp_up, ln_up, mul_down, mul_up, sub_down};
 use reticent_core::{Confidence, Epsilon, Event, Guarantee, Scale, Sensitivity};
 
 /// How the choice is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum SelectionRule {
     /// Probability proportional to e^{ε·score/(2Δ)}.
     Exponential,
     /// Candidates in random order, each taken with probability e^{−ε·(best − score)/(2Δ)}; the same
     /// distribution as the largest score after exponential noise, and never worse on average than
-    /// [`Rule::Exponential`].
+    /// [`SelectionRule::Exponential`].
     PermuteAndFlip,
     /// The largest score after discrete Laplace noise of scale 2Δ/ε.
     ReportNoisyMax,
@@ -28,7 +29,7 @@ pub enum Rule {
 /// whichever neighbouring relation the sensitivity was taken: pure ε. Scores enter as integers; real ones
 /// are rounded to a grid by [`points`](Self::points), which the claim pays for. With
 /// [`monotone`](Self::monotone) scores (all move the same way between neighbours) the noise is half
-/// as large for the same ε. [`Rule::Exponential`] moreover has privacy-loss range ε. All comparisons
+/// as large for the same ε. [`SelectionRule::Exponential`] moreover has privacy-loss range ε. All comparisons
 /// are exact: no score, however extreme, makes a draw fail or underflow; a real score that is not a
 /// number counts as 0.
 ///
@@ -37,8 +38,8 @@ pub enum Rule {
 /// *Permute-and-Flip* (2020); Ding et al., *The Permute-and-Flip Mechanism is Identical to
 /// Report-Noisy-Max with Exponential Noise* (2021); Dwork, Roth (2014), claim 3.9.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Selection {
-    rule: Rule,
+pub struct PrivateSelection {
+    rule: SelectionRule,
     epsilon: Epsilon,
     /// ε rounded down to 40 bits: what the draw uses.
     rate: Dyadic,
@@ -50,12 +51,12 @@ pub struct Selection {
     laplace: DiscreteLaplaceSampler,
 }
 
-impl Selection {
+impl PrivateSelection {
     /// For real scores with a real sensitivity; [`points`](Self::points) brings them onto a grid.
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] for ε = 0 or a sensitivity too small for doubles.
-    pub fn new(rule: Rule, sensitivity: Sensitivity, epsilon: Epsilon) -> Result<Self, NoiseError> {
+    pub fn new(rule: SelectionRule, sensitivity: Sensitivity, epsilon: Epsilon) -> Result<Self, NoiseError> {
         let grid = Grid::for_scale(Scale::new(sensitivity.get())?, 30)?;
         let moved = grid.steps(sensitivity.get()).floor() as u64 + 1;
         Self::build(rule, grid, moved, sensitivity.get(), epsilon, false)
@@ -65,7 +66,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] for ε = 0 or sensitivity outside 1…2⁴⁰.
-    pub fn for_integers(rule: Rule, sensitivity: u64, epsilon: Epsilon) -> Result<Self, NoiseError> {
+    pub fn for_integers(rule: SelectionRule, sensitivity: u64, epsilon: Epsilon) -> Result<Self, NoiseError> {
         if sensitivity == 0 || sensitivity > 1 << 40 {
             return Err(NoiseError::invalid(
                 "sensitivity",
@@ -86,7 +87,7 @@ impl Selection {
     }
 
     fn build(
-        rule: Rule,
+        rule: SelectionRule,
         grid: Grid,
         moved: u64,
         sensitivity: f64,
@@ -103,7 +104,7 @@ impl Selection {
 
     /// The score shortfall that is exceeded with probability at most 1 − confidence, when `best` of
     /// the `candidates` share the top score: (2Δ/ε)·ln(candidates/(β·best)), Δ/ε if monotone.
-    /// [`Rule::ReportNoisyMax`] has twice ln(candidates/β).
+    /// [`SelectionRule::ReportNoisyMax`] has twice ln(candidates/β).
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] unless 1 ≤ best ≤ candidates.
@@ -118,12 +119,73 @@ impl Selection {
         let factor = if self.monotone { 1.0 } else { 2.0 };
         let unit = div_up(mul_up(factor, self.sensitivity), self.rate.to_f64_down()) * (1.0 + 1e-9);
         let logs = match self.rule {
-            Rule::Exponential | Rule::PermuteAndFlip => {
+            SelectionRule::Exponential | SelectionRule::PermuteAndFlip => {
                 ln_up(candidates as f64 / best as f64 / confidence.beta() * (1.0 + 1e-12))
             }
-            Rule::ReportNoisyMax => 2.0 * ln_up(candidates as f64 / confidence.beta() * (1.0 + 1e-12)),
+            SelectionRule::ReportNoisyMax => {
+                2.0 * ln_up(candidates as f64 / confidence.beta() * (1.0 + 1e-12))
+            }
         };
         Ok(mul_up(unit, logs.max(0.0)))
+    }
+
+    /// A lower bound on the probability that the chosen score is less than `shortfall` below the best, for any scores:
+    /// 1 − candidates·e^{−ε·shortfall/(2Δ)} (Δ if monotone, 4Δ and 2Δ for [`SelectionRule::ReportNoisyMax`]).
+    ///
+    /// # Guarantee
+    /// The utility theorem of the rule, rounded down; at least 0. It says nothing about privacy.
+    ///
+    /// # Reference
+    /// Dwork, Roth (2014), corollary 3.12, for the exponential mechanism; McKenna, Sheldon (2020) for permute-and-flip,
+    /// which is never worse.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `shortfall` is not a finite number of at least 0 or there are no candidates.
+    pub fn success_bound_down(&self, candidates: u64, shortfall: f64) -> Result<f64, NoiseError> {
+        if !(shortfall.is_finite() && shortfall >= 0.0) {
+            return Err(NoiseError::invalid("shortfall", shortfall, "give a finite number of at least 0"));
+        }
+        if candidates == 0 {
+            return Err(NoiseError::invalid("candidates", 0, "give at least one"));
+        }
+        let noisy_max = if self.rule == SelectionRule::ReportNoisyMax { 2.0 } else { 1.0 };
+        let factor = noisy_max * if self.monotone { 1.0 } else { 2.0 };
+        // Rounding to the grid costs less than the relative 1e-8.
+        let unit = mul_up(mul_up(factor, self.sensitivity), 1.0 + 1e-8);
+        let exponent = div_down(mul_down(self.rate.to_f64_down(), shortfall), unit);
+        Ok(sub_down(1.0, mul_up(candidates as f64, exp_up(-exponent))).max(0.0))
+    }
+
+    /// The probability of every candidate, for scores that are public or assumed. It is computed from the scores without noise, so
+    /// it must not be published for private ones.
+    ///
+    /// # Guarantee
+    /// Of the distribution that [`Mechanism::draw`] samples, within 10⁻⁹ (absolute) for up to 10 000 candidates. No privacy
+    /// follows: this is a fact about the mechanism on the given scores.
+    ///
+    /// # Reference
+    /// McSherry, Talwar (2007) for the exponential mechanism; McKenna, Sheldon (2020) for permute-and-flip.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when there are no scores, or more than 10 000, and for [`SelectionRule::ReportNoisyMax`], whose
+    /// probabilities have no closed form here.
+    pub fn probabilities_of_public(&self, scores: &[i128]) -> Result<Vec<f64>, NoiseError> {
+        const MOST: usize = 10_000;
+        if scores.is_empty() || scores.len() > MOST {
+            return Err(NoiseError::invalid("scores", scores.len(), format!("give 1 to {MOST} scores")));
+        }
+        let factor = if self.monotone { 1.0 } else { 2.0 };
+        let rate = self.rate.to_f64_down() / (factor * self.moved as f64);
+        let gaps: Vec<f64> = Self::gaps(scores).into_iter().map(|gap| gap as f64 * rate).collect();
+        match self.rule {
+            SelectionRule::Exponential => Ok(exponential_probabilities(&gaps)),
+            SelectionRule::PermuteAndFlip => Ok(flip_probabilities(&gaps)),
+            SelectionRule::ReportNoisyMax => Err(NoiseError::invalid(
+                "mechanism",
+                "report-noisy-max",
+                "give exponential or permute-and-flip: their probabilities have a closed form",
+            )),
+        }
     }
 
     /// The ε for which [`shortfall`](Self::shortfall) of the exponential mechanism is `error`.
@@ -225,14 +287,16 @@ fn dyadic_at_most(value: f64) -> Result<Dyadic, NoiseError> {
     Ok(Dyadic { numerator: libm::scalbn(value, shift as i32).floor() as u128, shift })
 }
 
-impl Mechanism for Selection {
+impl Mechanism for PrivateSelection {
     type Input = [i128];
     type Output = usize;
 
     fn event(&self) -> Event {
         match self.rule {
-            Rule::Exponential => Event::Exponential { epsilon: self.epsilon },
-            Rule::PermuteAndFlip | Rule::ReportNoisyMax => Event::Pure { epsilon: self.epsilon },
+            SelectionRule::Exponential => Event::Exponential { epsilon: self.epsilon },
+            SelectionRule::PermuteAndFlip | SelectionRule::ReportNoisyMax => {
+                Event::Pure { epsilon: self.epsilon }
+            }
         }
     }
 
@@ -256,9 +320,9 @@ impl Mechanism for Selection {
         }
         let gaps = Self::gaps(scores);
         match self.rule {
-            Rule::Exponential => self.exponential(&gaps, draws),
-            Rule::PermuteAndFlip => self.permute_and_flip(&gaps, draws),
-            Rule::ReportNoisyMax => self.report_noisy_max(&gaps, draws),
+            SelectionRule::Exponential => self.exponential(&gaps, draws),
+            SelectionRule::PermuteAndFlip => self.permute_and_flip(&gaps, draws),
+            SelectionRule::ReportNoisyMax => self.report_noisy_max(&gaps, draws),
         }
     }
 }

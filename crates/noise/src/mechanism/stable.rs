@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn only_labels_with_rows_come_out_and_in_order() {
-        let mut session = crate::Session::without_limit("row", Neighboring::AddRemove).unwrap();
+        let mut session = crate::NoiseSession::without_limit("row", Neighboring::AddRemove).unwrap();
         for neighboring in BOTH {
             let mechanism = stable(neighboring, 1.0, 1e-6).unwrap();
             assert!(session.release(&mechanism, &BTreeMap::new()).unwrap().value.is_empty());

@@ -8,8 +8,8 @@ fn epsilon(v: f64) -> Epsilon {
 fn delta(v: f64) -> Delta {
     Delta::new(v).unwrap()
 }
-fn session() -> crate::Session {
-    crate::Session::without_limit("row", reticent_core::Neighboring::AddRemove).unwrap()
+fn session() -> crate::NoiseSession {
+    crate::NoiseSession::without_limit("row", reticent_core::Neighboring::AddRemove).unwrap()
 }
 fn sensitivity(v: f64) -> Sensitivity {
     Sensitivity::new(v).unwrap()
@@ -85,8 +85,14 @@ fn nonsense_is_a_typed_error_that_names_the_field() {
             RandomizedResponse::with_keep_probability(Probability::new(0.2).unwrap(), 3).map(drop),
             "keep_probability",
         ),
-        (Selection::for_integers(Rule::Exponential, 0, epsilon(1.0)).map(drop), "sensitivity"),
-        (Selection::new(Rule::Exponential, sensitivity(1.0), epsilon(0.0)).map(drop), "epsilon"),
+        (
+            PrivateSelection::for_integers(SelectionRule::Exponential, 0, epsilon(1.0)).map(drop),
+            "sensitivity",
+        ),
+        (
+            PrivateSelection::new(SelectionRule::Exponential, sensitivity(1.0), epsilon(0.0)).map(drop),
+            "epsilon",
+        ),
         (StudentT::new(sensitivity(1.0), Scale::new(1.0).unwrap(), 0, 1).map(drop), "degrees_of_freedom"),
     ];
     for (index, (result, field)) in cases.into_iter().enumerate() {
@@ -141,8 +147,8 @@ fn accuracy_goes_both_ways() {
     // Student-t with one degree of freedom is Cauchy: its 97.5 % quantile is tan(0.475π).
     let cauchy = StudentT::new(sensitivity(1.0), Scale::new(1.0).unwrap(), 1, 1).unwrap();
     assert!((cauchy.error(p95) - 12.7062).abs() < 1e-3);
-    let e = Selection::epsilon_for_error(sensitivity(1.0), 5.0, 100, 1, p95).unwrap();
-    let rule = Selection::for_integers(Rule::Exponential, 1, e).unwrap();
+    let e = PrivateSelection::epsilon_for_error(sensitivity(1.0), 5.0, 100, 1, p95).unwrap();
+    let rule = PrivateSelection::for_integers(SelectionRule::Exponential, 1, e).unwrap();
     let shortfall = rule.shortfall(100, 1, p95).unwrap();
     assert!(shortfall <= 5.0 && shortfall > 4.999, "{shortfall}");
     assert!(rule.shortfall(100, 0, p95).is_err());
@@ -159,7 +165,7 @@ fn rules_are_compared() {
     assert!((errors.permute_and_flip - gap * w / 2.0).abs() < 1e-6, "{errors:?}");
     // Laplace difference: P(L2 − L1 > g) = ½e^{−g}(1 + g/2).
     assert!((errors.report_noisy_max - gap * 0.5 * w * (1.0 + gap / 2.0)).abs() < 1e-4, "{errors:?}");
-    assert_eq!(errors.best(), Rule::PermuteAndFlip);
+    assert_eq!(errors.best(), SelectionRule::PermuteAndFlip);
     assert!(compare_rules(&[], sensitivity(1.0), epsilon(1.0), false).is_err());
 }
 
@@ -193,7 +199,57 @@ proptest! {
         prop_assert!(session.release(&Laplace::with_scale(s, scale, 1).unwrap(), &[x]).unwrap().value[0].is_finite());
         prop_assert!(session.release(&Gaussian::with_sigma(s, scale, delta(1e-6), 1).unwrap(), &[x]).unwrap().value[0].is_finite());
         prop_assert!(session.release(&StudentT::new(s, scale, 3, 1).unwrap(), &[x]).unwrap().value[0].is_finite());
-        let choice = Selection::new(Rule::PermuteAndFlip, s, epsilon(1.0)).unwrap();
+        let choice = PrivateSelection::new(SelectionRule::PermuteAndFlip, s, epsilon(1.0)).unwrap();
         prop_assert!(session.release(&choice, &choice.points(&[x, 0.0, -x])).unwrap().value < 3);
     }
+}
+
+#[test]
+fn selection_probabilities_are_exact() {
+    // Hair colours at ε = 0.1: the sums over all orders of the candidates, in 30 digits.
+    let counts = [500, 399, 60, 40];
+    let choice = |rule, monotone: bool| {
+        let choice = PrivateSelection::for_integers(rule, 1, epsilon(0.1)).unwrap();
+        if monotone { choice.monotone().unwrap() } else { choice }
+    };
+    let close = |rule, monotone, scores: &[i128], expected: [f64; 4]| {
+        let found = choice(rule, monotone).probabilities_of_public(scores).unwrap();
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-10, "{rule:?}: {found} for {expected}");
+        }
+    };
+    use SelectionRule::{Exponential, PermuteAndFlip};
+    close(Exponential, false, &counts, [0.993_631_484_116_46, 0.006_368_515_504_40, 2.771_7e-10, 1.02e-10]);
+    close(PermuteAndFlip, false, &counts, [0.996_795_333_086_9, 0.003_204_666_722_72, 1.39e-10, 5.1e-11]);
+    close(Exponential, true, &counts, [0.999_958_922_132_235, 4.107_786_776e-5, 0.0, 0.0]);
+    close(PermuteAndFlip, true, &counts, [0.999_979_460_222_387, 2.053_977_761e-5, 0.0, 0.0]);
+    let near = [0.287_389_134_545_16, 0.267_851_047_194_88, 0.250_383_051_243_01, 0.194_376_767_016_95];
+    close(PermuteAndFlip, false, &[6, 5, 4, 0], near);
+    let alone = choice(PermuteAndFlip, false).probabilities_of_public(&[7]).unwrap();
+    assert_eq!(alone, [1.0]);
+    // Equal scores: each candidate alike, also far above the number of nodes.
+    let equal = choice(PermuteAndFlip, false).probabilities_of_public(&[3; 9000]).unwrap();
+    assert!(equal.iter().all(|share| (share * 9000.0 - 1.0).abs() < 1e-9));
+    let refused = |rule, scores: &[i128]| choice(rule, false).probabilities_of_public(scores).is_err();
+    assert!(refused(Exponential, &[]) && refused(SelectionRule::ReportNoisyMax, &counts));
+}
+
+#[test]
+fn the_bound_on_a_choice_is_below_its_probability() {
+    let choice = PrivateSelection::for_integers(SelectionRule::Exponential, 1, epsilon(0.1)).unwrap();
+    let bound = choice.success_bound_down(4, 100.0).unwrap();
+    // 1 − 4e⁻⁵.
+    assert!(bound <= 0.973_048_212_003_658 && bound > 0.973_048_2 - 1e-8, "{bound}");
+    for rule in [SelectionRule::Exponential, SelectionRule::PermuteAndFlip] {
+        for (scores, gap) in
+            [([500, 399, 399, 399], 101.0), ([40, 38, 20, 0], 2.0), ([200, 140, 140, 3], 60.0)]
+        {
+            let choice = PrivateSelection::for_integers(rule, 1, epsilon(0.1)).unwrap();
+            let exact = choice.probabilities_of_public(&scores).unwrap()[0];
+            let bound = choice.success_bound_down(4, gap).unwrap();
+            assert!(bound <= exact, "{rule:?} {scores:?}: {bound} above {exact}");
+        }
+    }
+    assert_eq!(choice.success_bound_down(4, 0.0).unwrap(), 0.0);
+    assert!(choice.success_bound_down(4, f64::NAN).is_err() && choice.success_bound_down(0, 1.0).is_err());
 }

@@ -118,9 +118,9 @@ impl PaidSource for Paid<'_> {}
 /// ```
 /// use reticent_core::{Epsilon, Event, Neighboring};
 /// use reticent_noise::mechanism::{DiscreteLaplace, Mechanism};
-/// use reticent_noise::{NoiseError, Session};
+/// use reticent_noise::{NoiseError, NoiseSession};
 ///
-/// let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
+/// let mut session = NoiseSession::without_limit("row", Neighboring::AddRemove)?;
 /// let noise = DiscreteLaplace::new(1, Epsilon::new(1.0)?)?;
 /// let mut draws = session.draws(&Event::Repeated { count: 2, event: Box::new(noise.event()) })?;
 /// draws.draw(&noise, &[10])?;
@@ -169,7 +169,7 @@ impl<'a> Draws<'a> {
         Ok(())
     }
 
-    /// The generator, for what is no release, such as the sample that the next draw is about.
+    /// The generator, for what is not a release, such as the sample that the next draw is about.
     pub fn entropy(&mut self) -> &mut Entropy {
         self.entropy
     }

@@ -1,8 +1,8 @@
-use super::{Answer, Terms};
+use super::{Answer, QueryTerms};
 use crate::grid::Grid;
-use crate::mechanism::{Rule, Selection};
+use crate::mechanism::{PrivateSelection, SelectionRule};
 use crate::{NoiseError, Releaser};
-use reticent_core::{Code, Neighboring, Scale};
+use reticent_core::{Code, MergeError, Neighboring, Partial, Scale};
 
 /// The most common of the declared categories, as its index.
 ///
@@ -20,14 +20,14 @@ use reticent_core::{Code, Neighboring, Scale};
 /// [`NoiseError::Invalid`] when there are no categories or the terms cannot be met.
 pub fn mode(
     source: &mut impl Releaser,
-    terms: &Terms,
-    rule: Rule,
+    terms: &QueryTerms,
+    rule: SelectionRule,
     cells: &[u64],
 ) -> Result<Answer<usize>, NoiseError> {
     if cells.is_empty() {
         return Err(NoiseError::coded(Code::List, "categories", "none", "declare at least one"));
     }
-    let selection = Selection::for_integers(rule, 1, terms.epsilon)?;
+    let selection = PrivateSelection::for_integers(rule, 1, terms.epsilon)?;
     let scores: Vec<i128> = cells.iter().map(|count| i128::from(*count)).collect();
     choose(source, terms, selection, &scores)
 }
@@ -48,32 +48,92 @@ pub fn mode(
 /// [`NoiseError::Invalid`] when a price is not positive and finite, or the terms cannot be met.
 pub fn best_price(
     source: &mut impl Releaser,
-    terms: &Terms,
-    rule: Rule,
+    terms: &QueryTerms,
+    rule: SelectionRule,
     prices: &[f64],
     bids: &[f64],
 ) -> Result<Answer<usize>, NoiseError> {
-    if let Some(bad) = prices.iter().find(|p| !(p.is_finite() && **p > 0.0)) {
-        return Err(NoiseError::invalid("prices", bad, "give finite numbers above 0"));
+    let mut table = BidTable::new(prices.to_vec())?;
+    bids.iter().for_each(|bid| table.add(*bid));
+    table.best_price(source, terms, rule)
+}
+
+/// How many bidders would buy at each of a public list of prices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BidTable {
+    prices: Vec<f64>,
+    /// The bids at or above each price.
+    buyers: Vec<u64>,
+}
+
+impl BidTable {
+    /// A table without bids.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when there are no prices, or one is not positive and finite.
+    pub fn new(prices: Vec<f64>) -> Result<Self, NoiseError> {
+        if let Some(bad) = prices.iter().find(|p| !(p.is_finite() && **p > 0.0)) {
+            return Err(NoiseError::invalid("prices", bad, "give finite numbers above 0"));
+        }
+        if prices.is_empty() {
+            return Err(NoiseError::invalid("prices", "none", "give at least one"));
+        }
+        let buyers = vec![0; prices.len()];
+        Ok(Self { prices, buyers })
     }
-    let Some(top) = prices.iter().copied().reduce(f64::max) else {
-        return Err(NoiseError::invalid("prices", "none", "give at least one"));
-    };
-    // Revenue in whole steps of a grid on which the top price is 2³⁸ to 2³⁹: exact for any order of bids.
-    let grid = Grid::for_scale(Scale::new(top)?, 38)?;
-    let points: Vec<i128> = prices.iter().map(|p| grid.round(*p).max(1)).collect();
-    let reach = points.iter().copied().max().unwrap_or(1) as u64;
-    let sold = |price: f64| bids.iter().filter(|bid| **bid >= price).count() as i128;
-    let scores: Vec<i128> = prices.iter().zip(&points).map(|(price, point)| sold(*price) * point).collect();
-    let mut answer = choose(source, terms, Selection::for_integers(rule, reach, terms.epsilon)?, &scores)?;
-    answer.interval = vec![[0.0, answer.interval[0][1] * grid.step()]];
-    Ok(answer)
+
+    /// Counts one bid; one that is not a number buys at no price.
+    pub fn add(&mut self, bid: f64) {
+        for (price, buyers) in self.prices.iter().zip(&mut self.buyers) {
+            *buyers += u64::from(bid >= *price);
+        }
+    }
+
+    /// The price that sells best, as [`best_price`] describes it.
+    ///
+    /// # Guarantee
+    /// That of [`best_price`].
+    ///
+    /// # Reference
+    /// That of [`best_price`].
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when the terms cannot be met.
+    pub fn best_price(
+        &self,
+        source: &mut impl Releaser,
+        terms: &QueryTerms,
+        rule: SelectionRule,
+    ) -> Result<Answer<usize>, NoiseError> {
+        // There is at least one price, and all are above 0.
+        let top = self.prices.iter().copied().fold(0.0, f64::max);
+        // Revenue in whole steps of a grid on which the top price is 2³⁸ to 2³⁹: exact for any order of bids.
+        let grid = Grid::for_scale(Scale::new(top)?, 38)?;
+        let points: Vec<i128> = self.prices.iter().map(|p| grid.round(*p).max(1)).collect();
+        let reach = points.iter().copied().max().unwrap_or(1) as u64;
+        let scores: Vec<i128> =
+            self.buyers.iter().zip(&points).map(|(buyers, point)| i128::from(*buyers) * point).collect();
+        let mut answer =
+            choose(source, terms, PrivateSelection::for_integers(rule, reach, terms.epsilon)?, &scores)?;
+        answer.interval = vec![[0.0, answer.interval[0][1] * grid.step()]];
+        Ok(answer)
+    }
+}
+
+/// The prices must be the same.
+impl Partial for BidTable {
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.prices != other.prices {
+            return Err(MergeError::Mismatch { what: "prices" });
+        }
+        self.buyers.merge(&other.buyers)
+    }
 }
 
 fn choose(
     source: &mut impl Releaser,
-    terms: &Terms,
-    selection: Selection,
+    terms: &QueryTerms,
+    selection: PrivateSelection,
     scores: &[i128],
 ) -> Result<Answer<usize>, NoiseError> {
     if terms.delta.get() > 0.0 {

@@ -1,4 +1,4 @@
-use super::{Answer, Noise, Reach, Terms, release_integers, share_of};
+use super::{Answer, NoiseKind, QueryTerms, Reach, release_integers, share_of};
 use crate::mechanism::{Accuracy, StableHistogram, l2_of_units};
 use crate::{NoiseError, Releaser};
 use reticent_core::{Code, Neighboring};
@@ -18,7 +18,11 @@ fn integer(value: u64) -> i128 {
 ///
 /// # Errors
 /// [`NoiseError::Invalid`] when the terms cannot be met.
-pub fn count(source: &mut impl Releaser, terms: &Terms, matching: u64) -> Result<Answer<i128>, NoiseError> {
+pub fn count(
+    source: &mut impl Releaser,
+    terms: &QueryTerms,
+    matching: u64,
+) -> Result<Answer<i128>, NoiseError> {
     let noisy = release_integers(source, terms, Reach { l1: 1, l2: 1.0 }, &[integer(matching)])?;
     Ok(Answer {
         value: noisy.values[0],
@@ -40,7 +44,7 @@ pub fn count(source: &mut impl Releaser, terms: &Terms, matching: u64) -> Result
 /// [`NoiseError::Invalid`] when there are no counts or the terms cannot be met.
 pub fn counts(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     matching: &[u64],
 ) -> Result<Answer<Vec<i128>>, NoiseError> {
     if matching.is_empty() {
@@ -63,7 +67,7 @@ pub fn counts(
 /// [`NoiseError::Invalid`] when there are no categories or the terms cannot be met.
 pub fn histogram(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     cells: &[u64],
 ) -> Result<Answer<Vec<i128>>, NoiseError> {
     if cells.is_empty() {
@@ -89,10 +93,10 @@ pub fn histogram(
 /// [`NoiseError::Invalid`] when δ is 0, the noise is not Laplace or the terms cannot be met.
 pub fn stable_histogram(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     rows: &BTreeMap<String, u64>,
 ) -> Result<Answer<BTreeMap<String, i128>>, NoiseError> {
-    if terms.noise != Noise::Laplace {
+    if terms.noise != NoiseKind::Laplace {
         return Err(NoiseError::invalid("noise", "Gaussian", "choose Laplace: the threshold is made for it"));
     }
     let mechanism = StableHistogram::new(terms.neighboring, terms.epsilon, terms.delta)?;
@@ -118,7 +122,7 @@ fn disjoint_reach(neighboring: Neighboring) -> Reach {
 
 fn release_vector(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     reach: Reach,
     cells: &[u64],
 ) -> Result<Answer<Vec<i128>>, NoiseError> {
@@ -144,7 +148,7 @@ fn release_vector(
 /// [`NoiseError::Invalid`] when `rows_public` is set under add-remove, is 0, or the terms cannot be met.
 pub fn proportion(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     matching: u64,
     others: u64,
     rows_public: Option<u64>,
@@ -167,7 +171,7 @@ pub fn proportion(
 }
 
 /// The public number of rows, which only replace-one has.
-pub(super) fn checked_rows(terms: &Terms, rows_public: Option<u64>) -> Result<Option<u64>, NoiseError> {
+pub(super) fn checked_rows(terms: &QueryTerms, rows_public: Option<u64>) -> Result<Option<u64>, NoiseError> {
     match rows_public {
         Some(rows) if terms.neighboring == Neighboring::AddRemove => Err(NoiseError::coded(
             Code::Relation,

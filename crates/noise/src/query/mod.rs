@@ -1,7 +1,8 @@
 //! The questions people ask, each with its sensitivity worked out and its error stated.
 //!
 //! Rows are gathered into integers first (counts, or sums on a grid), so the order of rows, the
-//! rounding of doubles and overflow cannot reach the answer. Bounds, categories, candidates and
+//! rounding of doubles and overflow cannot reach the answer. What is gathered from parts of the rows
+//! [merges](reticent_core::Partial) exactly: any partition of the rows gives the same integers. Bounds, categories, candidates and
 //! prices are arguments: nothing is read off the data, except by [`stable_histogram`], which pays for it.
 #![doc = include_str!("proof.md")]
 
@@ -9,12 +10,14 @@ mod choices;
 mod counts;
 mod quote;
 mod ranks;
+mod sensitivity;
 mod sums;
 
-pub use choices::{best_price, mode};
+pub use choices::{BidTable, best_price, mode};
 pub use counts::{count, counts, histogram, proportion, stable_histogram};
 pub use quote::{Rehearsal, quote, rehearse_unpaid};
 pub use ranks::{Quantile, QuantileAnswer, RankTable, even_candidates};
+pub use sensitivity::QuerySensitivity;
 pub use sums::{BoundedSum, mean, sum};
 
 use crate::mechanism::{Accuracy, DiscreteGaussian, DiscreteLaplace, IntegerGaussian, Mechanism};
@@ -24,7 +27,7 @@ use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, Neighboring, S
 
 /// Which noise an additive answer gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noise {
+pub enum NoiseKind {
     /// Discrete Laplace: pure ε, ℓ1 sensitivity.
     Laplace,
     /// Gaussian, exactly calibrated: needs δ, ℓ2 sensitivity.
@@ -35,26 +38,26 @@ pub enum Noise {
 
 /// What an answer may cost and how it is to be given.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Terms {
+pub struct QueryTerms {
     /// The ε to spend.
     pub epsilon: Epsilon,
     /// The δ to spend; 0 unless the noise is Gaussian or labels are found in the data.
     pub delta: Delta,
     /// The noise for additive answers.
-    pub noise: Noise,
+    pub noise: NoiseKind,
     /// The neighbouring relation of the claim.
     pub neighboring: Neighboring,
     /// The coverage of intervals.
     pub confidence: Confidence,
 }
 
-impl Terms {
+impl QueryTerms {
     /// Laplace noise at ε under add-remove, with 95 % intervals.
     pub fn pure(epsilon: Epsilon) -> Self {
         Self {
             epsilon,
             delta: Delta::ZERO,
-            noise: Noise::Laplace,
+            noise: NoiseKind::Laplace,
             neighboring: Neighboring::AddRemove,
             confidence: Confidence::P95,
         }
@@ -120,7 +123,7 @@ impl Noisy {
 /// Adds the terms' noise to a vector of integers.
 fn release_integers(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     reach: Reach,
     values: &[i128],
 ) -> Result<Noisy, NoiseError> {
@@ -144,7 +147,7 @@ fn release_integers(
     terms.check(source)?;
     let l2 = || Sensitivity::new(reach.l2);
     match terms.noise {
-        Noise::Laplace => {
+        NoiseKind::Laplace => {
             if terms.delta.get() > 0.0 {
                 return Err(NoiseError::invalid(
                     "delta",
@@ -154,13 +157,13 @@ fn release_integers(
             }
             run(source, DiscreteLaplace::new(reach.l1, terms.epsilon)?, terms.confidence, values)
         }
-        Noise::Gaussian => run(
+        NoiseKind::Gaussian => run(
             source,
             IntegerGaussian::new(l2()?, terms.epsilon, terms.delta, values.len())?,
             terms.confidence,
             values,
         ),
-        Noise::DiscreteGaussian => {
+        NoiseKind::DiscreteGaussian => {
             run(source, DiscreteGaussian::new(l2()?, terms.epsilon, terms.delta)?, terms.confidence, values)
         }
     }

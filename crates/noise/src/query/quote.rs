@@ -1,4 +1,4 @@
-use crate::{Mechanism, NoiseError, Released, Releaser, Session};
+use crate::{Mechanism, NoiseError, NoiseSession, Released, Releaser};
 use reticent_core::{Event, Neighboring, Plan};
 
 /// What a question will cost: the events of its answer, in sequence, known before any row is read.
@@ -8,12 +8,12 @@ use reticent_core::{Event, Neighboring, Plan};
 ///
 /// ```
 /// use reticent_core::{Epsilon, Neighboring};
-/// use reticent_noise::Session;
-/// use reticent_noise::query::{self, Terms};
+/// use reticent_noise::NoiseSession;
+/// use reticent_noise::query::{self, QueryTerms};
 ///
-/// let terms = Terms::pure(Epsilon::new(1.0)?);
+/// let terms = QueryTerms::pure(Epsilon::new(1.0)?);
 /// let plan = query::quote(|source| query::histogram(source, &terms, &[0, 0, 0]))?;
-/// let mut session = Session::without_limit("row", Neighboring::AddRemove)?;
+/// let mut session = NoiseSession::without_limit("row", Neighboring::AddRemove)?;
 /// let mut permit = session.charge(&plan)?;
 /// let answer = query::histogram(&mut session.with(&mut permit), &terms, &[120, 70, 3])?;
 /// assert_eq!(answer.events, plan.events());
@@ -55,7 +55,7 @@ pub fn quote<T, E: From<NoiseError>>(ask: impl FnOnce(&mut Rehearsal) -> Result<
 pub fn rehearse_unpaid<T, E: From<NoiseError>>(
     ask: impl FnOnce(&mut Rehearsal) -> Result<T, E>,
 ) -> Result<(T, Plan), E> {
-    let session = Session::without_limit("row", Neighboring::AddRemove)?;
+    let session = NoiseSession::without_limit("row", Neighboring::AddRemove)?;
     let mut rehearsal = Rehearsal { session, events: Vec::new() };
     let answer = ask(&mut rehearsal)?;
     let plan = Plan::new(rehearsal.events).map_err(NoiseError::from)?;
@@ -75,7 +75,7 @@ pub fn rehearse_unpaid<T, E: From<NoiseError>>(
 /// query::quote(|source| about_rows(source));
 /// ```
 pub struct Rehearsal {
-    session: Session,
+    session: NoiseSession,
     events: Vec<Event>,
 }
 

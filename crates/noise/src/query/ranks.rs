@@ -1,7 +1,7 @@
-use super::{Answer, Noise, Reach, Terms, release_integers};
-use crate::mechanism::{Accuracy, DiscreteLaplace, Rule, Selection};
+use super::{Answer, NoiseKind, QueryTerms, Reach, release_integers};
+use crate::mechanism::{Accuracy, DiscreteLaplace, PrivateSelection, SelectionRule};
 use crate::{NoiseError, Released, Releaser};
-use reticent_core::{Code, Event, Guarantee, Neighboring};
+use reticent_core::{Code, Event, Guarantee, MergeError, Neighboring, Partial};
 
 /// A quantile as a ratio: `part` of `whole` of the rows lie below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl RankTable {
     pub fn choose(
         &self,
         source: &mut impl Releaser,
-        terms: &Terms,
+        terms: &QueryTerms,
         quantile: Quantile,
     ) -> Result<Released<f64>, NoiseError> {
         if terms.delta.get() > 0.0 {
@@ -162,7 +162,8 @@ impl RankTable {
         }
         terms.check(source)?;
         let sensitivity = quantile.sensitivity(terms.neighboring);
-        let selection = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, terms.epsilon)?;
+        let selection =
+            PrivateSelection::for_integers(SelectionRule::PermuteAndFlip, sensitivity, terms.epsilon)?;
         // Zero where the quantile falls on the candidate, else the weighted rows it misses by.
         let misses = |(strictly, upto): (i128, i128)| strictly.max(-upto).max(0);
         let scores: Vec<i128> = self.offsets(quantile).into_iter().map(|offset| -misses(offset)).collect();
@@ -190,7 +191,7 @@ impl RankTable {
     pub fn quantile(
         &self,
         source: &mut impl Releaser,
-        terms: &Terms,
+        terms: &QueryTerms,
         quantile: Quantile,
     ) -> Result<QuantileAnswer, NoiseError> {
         let sensitivity = quantile.sensitivity(terms.neighboring);
@@ -201,8 +202,9 @@ impl RankTable {
         bill.add(event, guarantee)?;
 
         let eighth = terms.share(8.0)?.surer(2.0)?;
-        let proposal = Selection::for_integers(Rule::PermuteAndFlip, sensitivity, eighth.epsilon)?;
-        let probe = Terms { noise: Noise::Laplace, ..eighth };
+        let proposal =
+            PrivateSelection::for_integers(SelectionRule::PermuteAndFlip, sensitivity, eighth.epsilon)?;
+        let probe = QueryTerms { noise: NoiseKind::Laplace, ..eighth };
         let check_error = DiscreteLaplace::new(sensitivity, probe.epsilon)?.error(probe.confidence);
         let aim = (proposal.shortfall(self.candidates.len() as u64, 1, terms.confidence)? + 2.0 * check_error)
             .ceil() as i128;
@@ -222,6 +224,26 @@ impl RankTable {
         let high = end(&|o| o.1, 1, self.candidates[self.candidates.len() - 1])?;
         let guarantee = bill.total(terms)?;
         Ok(Answer { value, interval: vec![[low.min(high), high.max(low)]], events: bill.events, guarantee })
+    }
+}
+
+/// The candidates must be the same.
+impl Partial for RankTable {
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        if self.candidates != other.candidates {
+            return Err(MergeError::Mismatch { what: "candidates" });
+        }
+        let rows = |table: &Self| {
+            table.between.iter().chain(&table.at).map(|count| u128::from(*count)).sum::<u128>()
+        };
+        if rows(self) + rows(other) > u128::from(u64::MAX) {
+            return Err(MergeError::Overflow);
+        }
+        let (mut between, mut at) = (self.between.clone(), self.at.clone());
+        between.merge(&other.between)?;
+        at.merge(&other.at)?;
+        (self.between, self.at) = (between, at);
+        Ok(())
     }
 }
 
@@ -251,7 +273,7 @@ impl Bill {
         Ok(())
     }
 
-    fn total(&self, terms: &Terms) -> Result<Guarantee, NoiseError> {
+    fn total(&self, terms: &QueryTerms) -> Result<Guarantee, NoiseError> {
         self.total
             .ok_or_else(|| NoiseError::invalid("epsilon", terms.epsilon, "spend on at least one release"))
     }

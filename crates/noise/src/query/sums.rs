@@ -1,16 +1,17 @@
 use super::counts::checked_rows;
-use super::{Answer, Reach, Terms, release_integers, share_of};
+use super::{Answer, QueryTerms, Reach, release_integers, share_of};
 use crate::grid::Grid;
 use crate::{NoiseError, Releaser};
 use reticent_core::rounding::{mul_up, sqrt_up};
-use reticent_core::{Code, Neighboring, Scale};
+use reticent_core::{Code, MergeError, Neighboring, Partial, Scale};
 
 /// Fineness of the grid for real columns: bounds are this many bits of steps.
 const GRID_BITS: u32 = 44;
 
 /// A running sum of values clamped to public bounds, as integers on a grid.
 ///
-/// The sum does not depend on the order of values and cannot overflow below 2⁵⁰ values.
+/// The sum does not depend on the order of the values, and sums of parts [merge](Partial::merge) exactly. It cannot overflow below
+/// 2⁵⁰ values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundedSum {
     low: f64,
@@ -85,6 +86,20 @@ impl BoundedSum {
     }
 }
 
+/// The bounds and the grid must be the same.
+impl Partial for BoundedSum {
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        let question = |sum: &Self| (sum.low.to_bits(), sum.high.to_bits(), sum.grid);
+        if question(self) != question(other) {
+            return Err(MergeError::Mismatch { what: "bounds" });
+        }
+        // A grid point is below 2⁵³ in size and the rows fit 64 bits, so the total cannot overflow.
+        self.rows = self.rows.checked_add(other.rows).ok_or(MergeError::Overflow)?;
+        self.total = self.total.saturating_add(other.total);
+        Ok(())
+    }
+}
+
 fn steps(value: i128) -> Result<u64, NoiseError> {
     u64::try_from(value)
         .map_err(|_| NoiseError::coded(Code::Bounds, "bounds", value, "give bounds of at most 2^52 in size"))
@@ -105,7 +120,7 @@ fn steps(value: i128) -> Result<u64, NoiseError> {
 /// [`NoiseError::Invalid`] when the terms cannot be met.
 pub fn sum(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     gathered: &BoundedSum,
 ) -> Result<Answer<f64>, NoiseError> {
     let moved = match terms.neighboring {
@@ -146,7 +161,7 @@ pub fn sum(
 /// gathered, or the terms cannot be met.
 pub fn mean(
     source: &mut impl Releaser,
-    terms: &Terms,
+    terms: &QueryTerms,
     gathered: &BoundedSum,
     rows_public: Option<u64>,
 ) -> Result<Answer<f64>, NoiseError> {

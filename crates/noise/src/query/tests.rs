@@ -1,19 +1,19 @@
 use super::*;
-use crate::Session;
-use crate::mechanism::Rule;
+use crate::NoiseSession;
+use crate::mechanism::SelectionRule;
 use reticent_core::Plan;
 use std::collections::BTreeMap;
 
-fn terms(epsilon: f64, neighboring: Neighboring) -> Terms {
-    Terms { neighboring, ..Terms::pure(Epsilon::new(epsilon).unwrap()) }
+fn terms(epsilon: f64, neighboring: Neighboring) -> QueryTerms {
+    QueryTerms { neighboring, ..QueryTerms::pure(Epsilon::new(epsilon).unwrap()) }
 }
 
-fn gaussian(epsilon: f64, noise: Noise) -> Terms {
-    Terms { delta: Delta::new(1e-6).unwrap(), noise, ..terms(epsilon, Neighboring::AddRemove) }
+fn gaussian(epsilon: f64, noise: NoiseKind) -> QueryTerms {
+    QueryTerms { delta: Delta::new(1e-6).unwrap(), noise, ..terms(epsilon, Neighboring::AddRemove) }
 }
 
-fn session(neighboring: Neighboring) -> Session {
-    Session::without_limit("row", neighboring).unwrap()
+fn session(neighboring: Neighboring) -> NoiseSession {
+    NoiseSession::without_limit("row", neighboring).unwrap()
 }
 
 const BOTH: [Neighboring; 2] = [Neighboring::AddRemove, Neighboring::ReplaceOne];
@@ -37,15 +37,15 @@ fn answers_cost_exactly_what_was_offered() {
             proportion(source, &t, 5, 10, None).unwrap().guarantee,
             sum(source, &t, &sum_of).unwrap().guarantee,
             mean(source, &t, &sum_of, None).unwrap().guarantee,
-            mode(source, &t, Rule::PermuteAndFlip, &[1, 2]).unwrap().guarantee,
-            best_price(source, &t, Rule::Exponential, &[1.0, 2.5], &[2.0, 3.0]).unwrap().guarantee,
+            mode(source, &t, SelectionRule::PermuteAndFlip, &[1, 2]).unwrap().guarantee,
+            best_price(source, &t, SelectionRule::Exponential, &[1.0, 2.5], &[2.0, 3.0]).unwrap().guarantee,
             ranks.quantile(source, &t, Quantile::MEDIAN).unwrap().guarantee,
         ];
         for guarantee in spent {
             assert!(guarantee.epsilon.get() <= 1.0 && guarantee.epsilon.get() > 1.0 - 1e-9, "{guarantee}");
         }
     }
-    for noise in [Noise::Gaussian, Noise::DiscreteGaussian] {
+    for noise in [NoiseKind::Gaussian, NoiseKind::DiscreteGaussian] {
         let mut session = session(Neighboring::AddRemove);
         let answer = histogram(&mut session.charging(), &gaussian(0.5, noise), &[5, 6]).unwrap();
         assert!(answer.guarantee.epsilon.get() <= 0.5 && answer.guarantee.delta.get() == 1e-6);
@@ -77,16 +77,19 @@ fn answers_are_close_when_the_budget_is_large() {
     assert!(median.interval[0][1] - median.interval[0][0] <= 4.0, "{median:?}");
     let share = proportion(source, &t, 2500, 7500, None).unwrap();
     assert!((share.value - 0.25).abs() < 0.01);
-    assert_eq!(mode(source, &t, Rule::Exponential, &[10, 500, 20]).unwrap().value, 1);
+    assert_eq!(mode(source, &t, SelectionRule::Exponential, &[10, 500, 20]).unwrap().value, 1);
     let bids = [vec![1.0; 100], vec![3.5; 100]].concat();
-    assert_eq!(best_price(source, &t, Rule::PermuteAndFlip, &[1.0, 3.0, 3.5, 4.0], &bids).unwrap().value, 2);
+    assert_eq!(
+        best_price(source, &t, SelectionRule::PermuteAndFlip, &[1.0, 3.0, 3.5, 4.0], &bids).unwrap().value,
+        2
+    );
 }
 
 #[test]
 fn labels_are_found_at_a_price() {
     let rows = BTreeMap::from([("frequent".to_owned(), 10_000), ("lone".to_owned(), 1)]);
     for neighboring in BOTH {
-        let t = Terms { neighboring, ..gaussian(1.0, Noise::Laplace) };
+        let t = QueryTerms { neighboring, ..gaussian(1.0, NoiseKind::Laplace) };
         let mut session = session(neighboring);
         let source = &mut session.charging();
         let answer = stable_histogram(source, &t, &rows).unwrap();
@@ -112,7 +115,7 @@ fn a_quantile_can_be_chosen_without_an_interval() {
     // Candidates three away miss by 2000 rows and more: probability below 101·e^(−1000).
     assert!((chosen.value - 50.0).abs() <= 3.0, "{chosen:?}");
     assert!(chosen.guarantee.epsilon.get() <= 1.0 && chosen.guarantee.delta.get() == 0.0);
-    let with_delta = Terms { delta: Delta::new(0.1).unwrap(), ..t };
+    let with_delta = QueryTerms { delta: Delta::new(0.1).unwrap(), ..t };
     assert!(ranks.choose(source, &with_delta, Quantile::MEDIAN).is_err());
 }
 
@@ -143,12 +146,12 @@ fn bad_arguments_name_the_field() {
         (histogram(source, &t, &[]).map(drop), "categories"),
         (mean(source, &t, &sum_of, Some(3)).map(drop), "rows_public"),
         (proportion(source, &t, 1, 1, Some(2)).map(drop), "rows_public"),
-        (best_price(source, &t, Rule::Exponential, &[-1.0], &[]).map(drop), "prices"),
-        (count(source, &Terms { delta: Delta::new(0.1).unwrap(), ..t }, 1).map(drop), "delta"),
-        (count(source, &Terms { noise: Noise::Gaussian, ..t }, 1).map(drop), "delta"),
+        (best_price(source, &t, SelectionRule::Exponential, &[-1.0], &[]).map(drop), "prices"),
+        (count(source, &QueryTerms { delta: Delta::new(0.1).unwrap(), ..t }, 1).map(drop), "delta"),
+        (count(source, &QueryTerms { noise: NoiseKind::Gaussian, ..t }, 1).map(drop), "delta"),
         (count(source, &terms(0.0, Neighboring::AddRemove), 1).map(drop), "epsilon"),
         (stable_histogram(source, &t, &BTreeMap::new()).map(drop), "delta"),
-        (stable_histogram(source, &gaussian(1.0, Noise::Gaussian), &BTreeMap::new()).map(drop), "noise"),
+        (stable_histogram(source, &gaussian(1.0, NoiseKind::Gaussian), &BTreeMap::new()).map(drop), "noise"),
     ];
     for (index, (result, field)) in cases.into_iter().enumerate() {
         let message = result.unwrap_err().to_string();

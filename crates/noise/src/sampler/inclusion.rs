@@ -54,9 +54,9 @@ impl Inclusion {
         let mut start = 0;
         while start < count {
             stream.fill(&mut block);
-            let digits = block.words().flat_map(|word| [word as u32, (word >> 32) as u32]);
+            let digits = block.halves().into_iter().flatten();
             for (record, digit) in (start..count).zip(digits) {
-                if digit <= first && (digit < first || ((stream.word() >> 32) as u32) < second) {
+                if *digit <= first && (*digit < first || ((stream.word() >> 32) as u32) < second) {
                     taken.push(record);
                 }
             }

@@ -13,6 +13,7 @@
 
 use super::{geometric, normal_big as exact};
 use crate::entropy::{Bits, Block, Stream};
+use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
 
 /// Cells per unit, as a power of two.
@@ -52,18 +53,20 @@ impl Layers {
         self.width[layer]
     }
 
-    /// The cell that a word gives, and whether that is final. It is for all but the few words that
-    /// [`Normal::attempt_with`] must look at more closely; there is no branch, so that a loop over
-    /// words runs at full speed.
-    #[inline]
-    pub(super) fn cell_at_once(&self, word: u64) -> (i32, bool) {
-        let layer = (word & 255) as usize;
+    /// The cell that a word gives, from its halves, and whether it is left open: [`Normal::attempt_with`] decides those
+    /// words. For all others that function accepts the same cell without drawing anything. There is no branch and no
+    /// product of more than 64 bits, so a loop over words runs in vectors.
+    #[inline(always)]
+    pub(super) fn cell_at_once(&self, low: u32, high: u32) -> (i32, bool) {
+        let layer = (low & 255) as usize;
         let width = self.width[layer];
-        let product = u128::from(word & !255) * u128::from(2 * width);
-        let cell = (product >> 64) as i32 - width as i32;
+        let cells = u64::from(2 * width);
+        // The 56 bits above the layer times the number of cells, without the last 24 bits of the product.
+        let product = u64::from(high) * cells + ((u64::from(low >> 8) * cells) >> 24);
+        let cell = (product >> 32) as i32 - width as i32;
         let magnitude = (cell ^ (cell >> 31)) as u32;
-        // Surplus words have a low half below 2·width·2⁸ < 2³⁶.
-        (cell, (magnitude < self.sure[layer]) & (product as u64 >= 1 << 36))
+        // The last 56 bits of a surplus word's product are below 2·width < 2²⁷.
+        (cell, (magnitude >= self.sure[layer]) | ((product as u32) < 8))
     }
 
     /// Cells below this are under the density at every height of the layer.
@@ -245,19 +248,55 @@ pub fn normal_cell<B: Bits>(bits: &mut B) -> i32 {
 /// Fills `cells` with independent draws of [`normal_cell`]. The block is working space.
 pub(crate) fn normal_cells(stream: &mut Stream, block: &mut Block, cells: &mut [i32; Block::WORDS]) {
     let table = layers();
-    // Indices of the cells that are not final yet, in the first `count` places.
-    let (mut open, mut count) = ([0u16; Block::WORDS], 0);
+    let mut open = [0; Block::WORDS];
     stream.fill(block);
-    for (index, (cell, word)) in cells.iter_mut().zip(block.words()).enumerate() {
-        let (at_once, is_final) = table.cell_at_once(word);
-        *cell = at_once;
-        open[count % Block::WORDS] = index as u16;
-        count += usize::from(!is_final);
+    cells_at_once(table, block.halves(), cells, &mut open);
+    for (group, flags) in open.as_chunks().0.iter().enumerate() {
+        // One byte a word, the first word in the lowest byte.
+        let mut flags = u64::from_le_bytes(*flags);
+        while flags != 0 {
+            let index = 8 * group + flags.trailing_zeros() as usize / 8;
+            flags &= flags - 1;
+            let normal = Normal::attempt_with(block.word(index), stream, table);
+            cells[index] = normal.unwrap_or_else(|| Normal::sample(stream)).cell;
+        }
     }
-    for index in open.into_iter().take(count).map(usize::from) {
-        let normal = Normal::attempt_with(block.word(index), stream, table);
-        cells[index] = normal.unwrap_or_else(|| Normal::sample(stream)).cell;
+}
+
+/// [`Layers::cell_at_once`] for every word of a block; `open` gets 1 where the cell is left open, 0 elsewhere.
+pub(super) fn cells_at_once(
+    table: &Layers,
+    halves: [&[u32; Block::WORDS]; 2],
+    cells: &mut [i32; Block::WORDS],
+    open: &mut [u8; Block::WORDS],
+) {
+    struct AtOnce<'a> {
+        table: &'a Layers,
+        halves: [&'a [u32; Block::WORDS]; 2],
+        cells: &'a mut [i32; Block::WORDS],
+        open: &'a mut [u8; Block::WORDS],
     }
+    impl WithSimd for AtOnce<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            run(self.table, self.halves, self.cells, self.open);
+        }
+    }
+    // Arguments, unlike fields, are known not to overlap; without that the loop would run word by word.
+    #[inline(always)]
+    fn run(
+        table: &Layers,
+        [low, high]: [&[u32; Block::WORDS]; 2],
+        cells: &mut [i32; Block::WORDS],
+        open: &mut [u8; Block::WORDS],
+    ) {
+        for i in 0..Block::WORDS {
+            let (cell, is_open) = table.cell_at_once(low[i], high[i]);
+            (cells[i], open[i]) = (cell, u8::from(is_open));
+        }
+    }
+    Arch::new().dispatch(AtOnce { table, halves, cells, open });
 }
 
 /// ⌊σ·Z⌋ for a standard normal Z and an integer 1 ≤ σ < 2³⁴.

@@ -1,10 +1,11 @@
-use super::normal::{LAYERS, layers, tail_in_doubles, wedge_in_doubles};
+use super::normal::{LAYERS, cells_at_once, layers, tail_in_doubles, wedge_in_doubles};
 use super::normal_big;
 use super::*;
-use crate::entropy::{Bits, SeededForTests};
+use crate::entropy::{Bits, Block, Entropy, SeededForTests, Stream};
 use dashu_int::{IBig, UBig};
 use num_bigint::BigUint;
 use proptest::prelude::*;
+use reticent_core::special::normal_cdf;
 
 /// Hands out given words, then random ones: for steering a sampler into a chosen branch.
 struct Script(std::vec::IntoIter<u64>, SeededForTests);
@@ -50,8 +51,8 @@ proptest! {
     fn a_cell_at_once_is_what_the_attempt_gives(word in any::<u64>(), shift in 0u32..56) {
         // Shifted words have a small low half now and then, where a word may be surplus.
         for word in [word, ((word >> 8) >> shift) << 8 | word & 255] {
-            let (cell, is_final) = layers().cell_at_once(word);
-            if is_final {
+            let (cell, is_open) = layers().cell_at_once(word as u32, (word >> 32) as u32);
+            if !is_open {
                 let attempt = Normal::attempt_with(word, &mut script(&[]), layers());
                 prop_assert_eq!(attempt.map(|normal| normal.cell), Some(cell));
             }
@@ -206,4 +207,73 @@ fn digits_of_one_over_e() {
             assert_eq!(super::bernoulli::bernoulli_exp_one(&mut script(&words)), nudge < 0);
         }
     }
+}
+
+/// Intervals of 1/16, from −4.5 to 4.5; the outermost ones have no end.
+const INTERVALS: usize = 144;
+
+/// Pearson's statistic of counts.
+fn chi_square(counts: &[u64], probabilities: impl Iterator<Item = f64>) -> f64 {
+    let total = counts.iter().sum::<u64>() as f64;
+    let terms =
+        counts.iter().zip(probabilities).map(|(count, p)| (*count as f64 - total * p).powi(2) / (total * p));
+    terms.sum()
+}
+
+/// Seven standard deviations above the mean of Pearson's statistic.
+fn limit(classes: usize) -> f64 {
+    let freedom = (classes - 1) as f64;
+    freedom + 7.0 * (2.0 * freedom).sqrt()
+}
+
+fn interval(cell: i32) -> usize {
+    ((cell >> (CELL_BITS - 4)) + INTERVALS as i32 / 2).clamp(0, INTERVALS as i32 - 1) as usize
+}
+
+#[test]
+fn cells_drawn_in_vectors_are_normal() {
+    let mut stream = Stream::new(&mut Entropy::new().unwrap());
+    let (mut block, mut cells) = (Block::new(), [0; Block::WORDS]);
+    let (mut counts, mut of_twin, mut last_digits) = ([0; INTERVALS], [0; INTERVALS], [0; 16]);
+    for _ in 0..1 << 15 {
+        normal_cells(&mut stream, &mut block, &mut cells);
+        for cell in cells {
+            counts[interval(cell)] += 1;
+            last_digits[cell.rem_euclid(16) as usize] += 1;
+        }
+        // The broken twin keeps the cells of words that are left open.
+        stream.fill(&mut block);
+        cells_at_once(layers(), block.halves(), &mut cells, &mut [0; Block::WORDS]);
+        cells.iter().for_each(|cell| of_twin[interval(*cell)] += 1);
+    }
+    let below = |end: usize| match end {
+        0 => 0.0,
+        INTERVALS => 1.0,
+        _ => normal_cdf((end as f64 - INTERVALS as f64 / 2.0) / 16.0),
+    };
+    let probabilities = || (0..INTERVALS).map(|i| below(i + 1) - below(i));
+    let statistic = chi_square(&counts, probabilities());
+    assert!(statistic < limit(INTERVALS), "{statistic}");
+    let statistic = chi_square(&last_digits, (0..16).map(|_| 1.0 / 16.0));
+    assert!(statistic < limit(16), "{statistic}");
+    let statistic = chi_square(&of_twin, probabilities());
+    assert!(statistic > 1.2 * limit(INTERVALS), "{statistic}");
+}
+
+#[test]
+fn vectors_and_single_words_give_the_same_cells() {
+    let mut stream = Stream::new(&mut Entropy::new().unwrap());
+    let mut block = Block::new();
+    let (mut cells, mut open, mut opened) = ([0; Block::WORDS], [0; Block::WORDS], 0);
+    for _ in 0..64 {
+        stream.fill(&mut block);
+        cells_at_once(layers(), block.halves(), &mut cells, &mut open);
+        let [low, high] = block.halves();
+        for i in 0..Block::WORDS {
+            assert_eq!(layers().cell_at_once(low[i], high[i]), (cells[i], open[i] == 1));
+            opened += usize::from(open[i]);
+        }
+    }
+    // About 1.2 % of words are left open.
+    assert!((400..1400).contains(&opened), "{opened}");
 }

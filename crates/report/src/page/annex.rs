@@ -1,6 +1,6 @@
 //! Which section answers to which text.
 
-use super::markup::{Block, Body, Cell, Section};
+use super::section::{Block, Body, Cell, Section};
 
 /// A passage, what it asks for, and the sections that speak to it.
 type Passage = (&'static str, &'static str, &'static [&'static str]);
@@ -43,7 +43,7 @@ const PASSAGES: [Passage; 9] = [
 
 pub(super) fn annex(sections: &[Section]) -> Section {
     let mut body = Body::default();
-    body.p("Where this report speaks to passages that ask for it. It is material for an assessment, and not the assessment: \
+    body.p("Which sections of this report address which provisions. The report is material for an assessment and not the assessment itself: \
             necessity, proportionality and the balance of risks are for people to judge.");
     let rows: Vec<Vec<Cell>> = PASSAGES
         .iter()
@@ -55,6 +55,6 @@ pub(super) fn annex(sections: &[Section]) -> Section {
             vec![Cell::text(*passage), Cell::text(*asks), Cell::Links(links)]
         })
         .collect();
-    body.table("Passages and sections", &["Passage", "What it asks for", "Sections"], &rows);
-    Section { id: "annex", title: "Annex: where to find what the rules ask for", block: Block::About, body }
+    body.table("Provisions and sections", &["Provision", "What it requires", "Sections"], &rows);
+    Section { id: "annex", title: "Annex: provisions and sections", block: Block::About, body }
 }

@@ -1,11 +1,11 @@
-//! ε from above and from below.
+//! Upper and lower bounds on ε.
 
-use super::markup::{Block, Body, Cell, Section};
+use super::section::{Block, Body, Cell, Figure, Section};
 use crate::dossier::Dossier;
-use crate::plot::{Axis, Mark, Row, Rows};
+use crate::plot::{Axis, DotPlot, DotRow, Mark};
 use crate::words;
-use reticent_audit::Unit;
-use reticent_audit::comparison::{Comparison, compare};
+use reticent_audit::AuditUnit;
+use reticent_audit::comparison::{CertificateComparison, compare};
 use reticent_audit::findings::EpsilonLower;
 
 /// The bound of the headline attack, as the findings carry it.
@@ -15,16 +15,16 @@ pub(super) fn lower(dossier: &Dossier) -> Option<&EpsilonLower> {
 }
 
 /// The certificate set against the measured bound; none where one of them is missing.
-pub(super) fn comparison(dossier: &Dossier) -> Option<Comparison> {
+pub(super) fn comparison(dossier: &Dossier) -> Option<CertificateComparison> {
     Some(compare(dossier.certificate.as_ref()?, lower(dossier)?))
 }
 
 /// What a bound is about, in words.
 pub(super) fn about(bound: &EpsilonLower) -> String {
     let whom = match (bound.unit, bound.unit_records) {
-        (Unit::Record, _) => "one record".to_owned(),
-        (Unit::User, records) => format!("all records of one user, at most {records}"),
-        (Unit::Unknown, _) => "not recorded".to_owned(),
+        (AuditUnit::Record, _) => "one record".to_owned(),
+        (AuditUnit::User, records) => format!("all records of one user, at most {records}"),
+        (AuditUnit::Unknown, _) => "not recorded".to_owned(),
     };
     match bound.neighboring {
         Some(relation) => format!("{whom} ({relation})"),
@@ -32,18 +32,18 @@ pub(super) fn about(bound: &EpsilonLower) -> String {
     }
 }
 
-pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Section {
-    let is_contradiction = comparison.is_some_and(Comparison::is_contradiction);
+pub(super) fn bounds(dossier: &Dossier, comparison: Option<&CertificateComparison>) -> Section {
+    let is_contradiction = comparison.is_some_and(CertificateComparison::is_contradiction);
     let apart = match comparison {
-        Some(Comparison::Apart { why }) => Some(why),
+        Some(CertificateComparison::Apart { why }) => Some(why),
         _ => None,
     };
     let mut body = Body::default();
-    body.p("ε limits what the data of one unit can change. A certificate bounds it from above, by proof; an audit bounds it from \
-            below, by an attack that worked.");
+    body.p("ε limits the effect of the data of one unit. A certificate is an upper bound on ε, by proof; an audit gives a lower bound, \
+            by an attack that worked.");
     // What the certificate allows for what the audit measured is another number than its claim.
     let is_carried = match (comparison, &dossier.certificate) {
-        (Some(Comparison::Compared { upper, .. }), Some(certificate)) => {
+        (Some(CertificateComparison::Compared { upper, .. }), Some(certificate)) => {
             *upper != certificate.guarantee.epsilon.get()
         }
         _ => false,
@@ -52,7 +52,7 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
     let lower = lower(dossier);
     let mut rows = Vec::new();
     if let Some(guarantee) = certified {
-        rows.push(Row {
+        rows.push(DotRow {
             label: "certificate: at most".to_owned(),
             value: words::related("ε", '≤', &words::at_most(guarantee.epsilon.get())),
             mark: Mark::AtMost(guarantee.epsilon.get()),
@@ -60,7 +60,7 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
         });
     }
     if let Some(bound) = lower {
-        rows.push(Row {
+        rows.push(DotRow {
             label: format!("audit ({}): at least", bound.method),
             value: format!(
                 "{} ({})",
@@ -74,10 +74,10 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
     let ends = [certified.map(|guarantee| guarantee.epsilon.get()), lower.map(|bound| bound.value)];
     let most = ends.into_iter().flatten().filter(|end| end.is_finite()).fold(0.0, f64::max);
     if rows.is_empty() {
-        body.missing("not run: there is neither a certificate nor a bound from an attack");
+        body.missing("not run: there is neither a certificate nor a lower bound from an attack");
     } else {
-        let chart = Rows {
-            title: "ε from above and from below".to_owned(),
+        let chart = DotPlot {
+            title: "Upper and lower bounds on ε".to_owned(),
             x: Axis::linear("ε", 0.0, if most > 0.0 { 1.15 * most } else { 1.0 }),
             rows,
             guides: Vec::new(),
@@ -87,18 +87,21 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
                 "The two bars do not overlap: no ε is both within the certificate and above what the audit proves."
             }
             (true, true) if apart.is_some() || is_carried => {
-                "The two bars are about different things: they stand on one axis, but one does not limit the other. See below."
+                "The two bars are about different quantities on one axis: one does not limit the other. See below."
             }
             (true, true) => {
                 "The bar from the left is what the certificate allows; the bar to the right is what the audit leaves \
                              possible. The true ε is where the two bars overlap."
             }
             (true, false) => "The certificate alone: the true ε is anywhere in the bar.",
-            _ => "The audit alone: the true ε is anywhere in the bar, and nothing limits it from above.",
+            _ => "The audit alone: the true ε is anywhere in the bar, and there is no upper bound.",
         };
         let description = "One axis of ε with the certified upper bound and the measured lower bound; the table below has the \
                            numbers.";
-        body.figures(&[(chart.page("epsilon-chart", description), caption.to_owned())]);
+        body.figures([Figure {
+            drawing: chart.page("epsilon-chart", description),
+            caption: caption.to_owned(),
+        }]);
     }
     let upper_row = match (&dossier.certificate, certified) {
         (Some(certificate), Some(guarantee)) => vec![
@@ -115,7 +118,7 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
         || {
             absent(
                 "lower, from the audit",
-                "not run: no bound was asked for, or how members were drawn supports none",
+                "not run: no bound was requested, or the way members were chosen does not support one",
             )
         },
         |bound| {
@@ -129,18 +132,20 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
             ]
         },
     );
-    let head = ["Side", "ε", "δ", "Of what", "How sure", "Method"];
-    body.table("Both sides of ε", &head, &[upper_row, lower_row]);
+    let head = ["Bound", "ε", "δ", "For", "Confidence", "Method"];
+    body.table("Upper and lower bounds on ε", &head, &[upper_row, lower_row]);
     match comparison {
-        Some(Comparison::Compared { upper, theorem, .. }) => body.p(&format!(
+        Some(CertificateComparison::Compared { upper, theorem, .. }) => body.p(&format!(
             "For what the audit measured, the certificate allows {}: {theorem}.",
             words::related("ε", '≤', &words::at_most(*upper))
         )),
-        Some(Comparison::Apart { why }) => body.note(&format!("The two sides are not compared: {why}.")),
+        Some(CertificateComparison::Apart { why }) => {
+            body.note(&format!("The two bounds are not compared: {why}."))
+        }
         None => &mut body,
     };
     if is_contradiction {
-        body.note("The two sides contradict each other: the audit proves more leakage than the certificate allows. At this \
+        body.note("The two bounds contradict each other: the audit proves more leakage than the certificate allows. At this \
                    confidence, either the certificate does not describe what ran, or a premise of the audit is not met.");
     }
     if let Some(bound) = lower {
@@ -153,8 +158,8 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
             ("Counts", Some(if counts.is_empty() { "not recorded".to_owned() } else { counts.join("; ") })),
         ]);
     }
-    body.note("A small lower bound is no proof of safety. Even an ideal audit in one run, on a mechanism with a known ε, recovers \
-               only some 30–45 % of it: what the audit did not prove may still be there.");
+    body.note("A small lower bound does not prove safety. Even an ideal one-run audit of a mechanism with a known ε recovers only about \
+               30–45 % of it: there may be more leakage than the audit proved.");
     let others: Vec<String> = dossier
         .findings
         .attacks
@@ -174,10 +179,10 @@ pub(super) fn bounds(dossier: &Dossier, comparison: Option<&Comparison>) -> Sect
         .collect();
     if others.len() > 1 {
         body.h3("Bounds of all attacks");
-        body.p("Each holds at its own confidence; the largest of them does not.");
+        body.p("Each bound holds at its own confidence; the maximum of them does not.");
         body.list(&others);
     }
-    Section { id: "epsilon", title: "ε from above and from below", block: Block::Combined, body }
+    Section { id: "epsilon", title: "Upper and lower bounds on ε", block: Block::Combined, body }
 }
 
 fn or_unrecorded(text: &str) -> Option<String> {

@@ -1,9 +1,9 @@
 //! What the numbers do not say, from what is missing.
 
 use super::headline;
-use super::markup::{Block, Body, Section};
+use super::section::{Block, Body, Section};
 use super::threat::FAMILIES;
-use crate::dossier::{Dossier, Release};
+use crate::dossier::{Dossier, ModelAccess};
 
 /// Fewer non-members than this cannot show a false-positive rate of 0.1 % with some certainty.
 const FEW: u64 = 10_000;
@@ -23,14 +23,14 @@ pub(super) fn limits(dossier: &Dossier) -> Section {
 fn limitations(dossier: &Dossier) -> Vec<String> {
     let Dossier { findings, declared, .. } = dossier;
     let mut limits = vec![
-        "Resistance was shown, at most, to the attacks that were run, with their access and their knowledge. Other attacks, and \
-         better ones to come, may learn more."
+        "The report shows resistance, at most, to the attacks that were run, with their access and knowledge. Other and future attacks \
+         may learn more."
             .to_owned(),
     ];
     let missing: Vec<&str> =
         FAMILIES.iter().filter(|family| family.run(dossier).is_empty()).map(|family| family.name).collect();
     if missing.len() == FAMILIES.len() {
-        limits.push("No attack was run: nothing was measured about leakage.".to_owned());
+        limits.push("No attack was run: leakage was not measured.".to_owned());
     } else if missing.len() + 1 == FAMILIES.len() {
         limits.push(format!(
             "Only one kind of attack was run. Nothing is known here about {}.",
@@ -57,8 +57,8 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
             ));
         }
         limits.push(
-            "Thresholds of curves and tables were set on the same records that are counted. A real attacker must set them \
-             without the answers, and may do worse."
+            "Thresholds of curves and tables were chosen on the same records that are counted. A real attacker has to choose them without \
+             knowing membership, and may do worse."
                 .to_owned(),
         );
     }
@@ -66,32 +66,29 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
         || findings.epsilon_lower.is_some();
     if bounds {
         limits.push(
-            "The lower bound on ε holds under its premise, which is stated beside it, and at its confidence; where it is small \
-             nothing is proven."
+            "The lower bound on ε holds under its stated premise and at its stated confidence; a small lower bound proves nothing."
                 .to_owned(),
         );
     } else {
         limits.push(
-            "There is no lower bound on ε. Such a bound needs members that were drawn by coins, and somebody who declares that \
-             they were; otherwise rates of attacks say how well these records are told apart, not what ε is."
+            "There is no lower bound on ε. Such a bound needs membership that was decided by coin flips, and a declaration of that; \
+             otherwise the rates say how well these records are separated, and nothing about ε."
                 .to_owned(),
         );
     }
     match (&findings.baseline.performance, findings.baseline.shift) {
         (None, _) => limits.push(
-            "The baseline without a model was not measurable: part of the success of attacks may come from members and \
-             non-members that differ by themselves."
+            "The baseline without a model was not measurable: part of the success of attacks may come from differences between members and non-members."
                 .to_owned(),
         ),
         (_, Some(true)) => limits.push(
-            "Members and non-members differ without the model: the strength of attacks is overstated as a statement about the \
-             model."
+            "Members and non-members differ without the model: the attacks overstate what the model leaks."
                 .to_owned(),
         ),
         _ => {}
     }
     if findings.groups.is_empty() {
-        limits.push("No groups were looked at: an average may hide a group that is exposed.".to_owned());
+        limits.push("No groups were examined: an average may hide an exposed group.".to_owned());
     } else if findings.groups.iter().any(|group| group.tpr.is_none()) {
         limits.push("Some groups are too small for a number: nothing is known about them.".to_owned());
     }
@@ -105,15 +102,16 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
         limits.push("Nothing was measured per person: people with several records may be more exposed than a record is.".to_owned());
     }
     if dossier.certificate.is_none() {
-        limits.push("There is no certificate: nothing limits attacks that were not tried.".to_owned());
+        limits.push("There is no certificate: nothing limits attacks that were not run.".to_owned());
     }
-    if declared.release == Release::Undeclared {
+    if declared.release == ModelAccess::Undeclared {
         limits.push(
-            "The release context is not declared: which attackers are reasonably likely is open.".to_owned(),
+            "The release context is not declared: it is open which attackers are reasonably likely."
+                .to_owned(),
         );
     }
     if declared.prior.is_none() {
-        limits.push("No prior is declared: how often a flag is right in practice is open.".to_owned());
+        limits.push("No prior is declared: it is open how often a flag is right in practice.".to_owned());
     }
     if declared.subjects.is_none() {
         limits.push(

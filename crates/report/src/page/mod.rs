@@ -2,28 +2,28 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `markup`, `style.css` | elements and how they look |
+//! | `section`, `style.css` | what sections are made of, and how it looks |
 //! | `summary` | the first box |
 //! | `scope`, `threat`, `strength`, `precision`, `people`, `bounds`, `training`, `limits`, `origin`, `annex` | the sections |
 
 mod annex;
 mod bounds;
 mod limits;
-pub(crate) mod markup;
 mod origin;
 mod overfitting;
 mod people;
 mod precision;
 mod scope;
+pub(crate) mod section;
 pub(crate) mod strength;
 mod summary;
 mod threat;
 mod training;
 
 use crate::dossier::Dossier;
-use crate::escape::escaped;
-use markup::Section;
+use crate::markup::{Element, Markup};
 use reticent_audit::findings::AttackFinding;
+use section::Section;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -57,32 +57,50 @@ pub(crate) fn page(dossier: &Dossier) -> String {
     let annex = annex::annex(&sections);
     sections.push(annex);
     let declared = &dossier.declared;
-    let title = escaped(declared.title.as_deref().unwrap_or("Privacy report (title not declared)"));
-    let model = escaped(declared.model.as_deref().unwrap_or("model not declared"));
-    let author = escaped(declared.author.as_deref().unwrap_or("author not declared"));
-    let date = escaped(dossier.provenance.date.as_deref().unwrap_or("date not declared"));
-    let summary = summary::summary(dossier, comparison.as_ref());
-    let contents: String = sections.iter().map(Section::entry).collect();
-    let body: String = sections.iter().zip(1..).map(|(section, number)| section.html(number)).collect();
-    let header = format!(
-        "<p class=\"kicker\">Privacy report</p>\n<h1>{title}</h1>\n<p class=\"by\">{model} · {author} · {date}</p>\n"
-    );
-    let main = format!(
-        "{summary}<nav aria-labelledby=\"contents-h\">\n<h2 id=\"contents-h\">Contents</h2>\n<ol>\n{contents}</ol>\n</nav>\n{body}"
-    );
-    let footer = "This page states what was measured and what was declared. It holds no grade and no verdict: those are for \
-                  the people who answer for the data.";
-    shell(&title, &header, &main, footer)
+    let title = declared.title.as_deref().unwrap_or("Privacy report (title not declared)");
+    let model = declared.model.as_deref().unwrap_or("model not declared");
+    let author = declared.author.as_deref().unwrap_or("author not declared");
+    let date = dossier.provenance.date.as_deref().unwrap_or("date not declared");
+    let contents: Markup = sections.iter().map(Section::entry).collect();
+    let contents = Element::new("nav")
+        .with("aria-labelledby", "contents-h")
+        .child(Element::new("h2").with("id", "contents-h").child("Contents"))
+        .child(Element::new("ol").child(contents));
+    let mut main = Markup::default();
+    main.push(summary::summary(dossier, comparison.as_ref())).push(contents);
+    for (section, number) in sections.iter().zip(1..) {
+        main.push(section.html(number));
+    }
+    let footer = "This page states what was measured and what was declared. It contains no grade and no verdict: those are for \
+                  the people who are responsible for the data.";
+    let by = format!("{model} · {author} · {date}");
+    document(&Opening { kicker: "Privacy report", title, by: &by }, main, footer.into())
 }
 
-/// A page around markup that is escaped already: no script, nothing to load.
-pub(crate) fn shell(title: &str, header: &str, main: &str, footer: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header>\n{header}</header>\n<main>\n{main}</main>\n\
-         <footer>\n<p>{footer}</p>\n</footer>\n</body>\n</html>\n"
-    )
+/// What stands at the top of a page.
+pub(crate) struct Opening<'a> {
+    pub(crate) kicker: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) by: &'a str,
+}
+
+/// A whole page: no script, nothing to load.
+pub(crate) fn document(opening: &Opening, main: Markup, footer: Markup) -> String {
+    let Opening { kicker, title, by } = opening;
+    let meta = |name, content| Element::new("meta").with("name", name).with("content", content);
+    let head = Element::new("head")
+        .child(Element::new("meta").with("charset", "utf-8"))
+        .child(meta("viewport", "width=device-width, initial-scale=1"))
+        .child(meta("color-scheme", "light dark"))
+        .child(Element::new("title").child(*title))
+        .child(Element::style(STYLE));
+    let header = Element::new("header")
+        .child(Element::of_class("p", "kicker").child(*kicker))
+        .child(Element::new("h1").child(*title))
+        .child(Element::of_class("p", "by").child(*by));
+    let body = Element::new("body")
+        .child(header)
+        .child(Element::new("main").child(main))
+        .child(Element::new("footer").child(Element::new("p").child(footer)));
+    Markup::document(Element::new("html").with("lang", "en").child(head).child(body))
 }

@@ -1,6 +1,6 @@
-//! How to make the report again.
+//! How to reproduce the report.
 
-use super::markup::{Block, Body, Cell, Section};
+use super::section::{Block, Body, Cell, Section};
 use crate::dossier::Dossier;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) fn origin(dossier: &Dossier) -> Section {
         ("Key of all splits", Some(findings.key.clone())),
     ]);
     body.h3("Keys and seeds");
-    pairs(&mut body, "Keys and seeds by what they were for", ["For", "Key or seed"], &provenance.seeds);
+    pairs(&mut body, "Keys and seeds by purpose", ["Purpose", "Key or seed"], &provenance.seeds);
     body.h3("Files");
     if provenance.files.is_empty() {
         body.missing("not declared");
@@ -27,10 +27,10 @@ pub(super) fn origin(dossier: &Dossier) -> Section {
             .iter()
             .map(|file| vec![Cell::text(&file.name), Cell::text(&file.digest)])
             .collect();
-        body.table("Files and what identifies their contents", &["File", "Digest"], &rows);
+        body.table("Files with the digests of their contents", &["File", "Digest"], &rows);
     }
     body.h3("Versions");
-    pairs(&mut body, "Versions", ["Of", "Version"], &provenance.versions);
+    pairs(&mut body, "Versions", ["Component", "Version"], &provenance.versions);
     Section { id: "origin", title: "Versions, seeds and hashes", block: Block::About, body }
 }
 

@@ -1,8 +1,8 @@
-//! Accuracy on both sides beside the simplest attack.
+//! Accuracy on members and non-members, and the simplest attack.
 
-use super::markup::{Block, Body, Cell, Section};
+use super::section::{Block, Body, Cell, Figure, Section};
 use crate::dossier::Dossier;
-use crate::plot::{Axis, Chart, Curve, Labels, Stroke};
+use crate::plot::{Axis, Chart, Labels, Line, Stroke};
 use crate::words;
 use reticent_audit::Overfitting;
 
@@ -14,8 +14,8 @@ pub(super) fn overfitting(dossier: &Dossier) -> Section {
             body.missing("not measurable: the audit had no outputs of the model beside the true classes");
         }
         Some((target, references)) => {
-            body.p("A model that is surer of its own records than of others can be told apart by its loss alone. The simplest \
-                    attack calls a record a member when its loss is at most the mean loss of the training records.");
+            body.p("If a model is more confident on its training records than on others, its loss alone reveals membership. The simplest \
+                    attack predicts that a record is a member if its loss is at most the mean loss of the training records.");
             let row = |name: &str, model: &Overfitting| {
                 let mut row = vec![Cell::text(name)];
                 let points = format!("{} points", words::number((1e4 * model.gap).round() / 100.0));
@@ -30,12 +30,12 @@ pub(super) fn overfitting(dossier: &Dossier) -> Section {
                 rows.push(row(&format!("mean of {} reference models", references.len()), &mean(references)));
             }
             body.table(
-                "Accuracy on audited members and non-members; guessing has an attack accuracy of 50 %",
+                "Accuracy on audited members and non-members; guessing gives an attack accuracy of 50 %",
                 &["Model", "Members", "Non-members", "Gap", "Attack accuracy"],
                 &rows,
             );
             if !references.is_empty() {
-                body.figures(&[figure(target, references)]);
+                body.figures([figure(target, references)]);
             }
         }
     }
@@ -57,9 +57,9 @@ fn mean(models: &[Overfitting]) -> Overfitting {
 }
 
 /// Every model as a point: right for a larger gap, up for a better attack.
-fn figure(target: &Overfitting, references: &[Overfitting]) -> (String, String) {
+fn figure(target: &Overfitting, references: &[Overfitting]) -> Figure {
     let place = |model: &Overfitting| (100.0 * model.gap, 100.0 * model.attack_accuracy);
-    let dots = |label: &str, series: usize, models: &[Overfitting]| Curve {
+    let dots = |label: &str, series: usize, models: &[Overfitting]| Line {
         label: label.to_owned(),
         value: String::new(),
         stroke: Stroke::Series(series),
@@ -73,7 +73,7 @@ fn figure(target: &Overfitting, references: &[Overfitting]) -> (String, String) 
     let chart = Chart {
         title: "Attack accuracy against the gap".to_owned(),
         subtitle: String::new(),
-        x: Axis::linear("accuracy on members less that on non-members, points", least, most),
+        x: Axis::linear("accuracy on members minus non-members, percentage points", least, most),
         y: Axis::linear("attack accuracy in %", worst, best),
         labels: Labels::Below,
         curves: vec![
@@ -86,7 +86,7 @@ fn figure(target: &Overfitting, references: &[Overfitting]) -> (String, String) 
         words::number((1e4 * target.gap).round() / 100.0),
         words::percent(target.attack_accuracy)
     );
-    let caption = "Every point is a model: further right, it is better on its own records than on others; further up, the simplest \
-                   attack is right more often.";
-    (chart.page("overfitting-gap", &description), caption.to_owned())
+    let caption = "Every point is a model: further right, the gap between members and non-members is larger; further up, the simplest attack \
+                   is more accurate.";
+    Figure { drawing: chart.page("overfitting-gap", &description), caption: caption.to_owned() }
 }

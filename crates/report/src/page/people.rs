@@ -1,9 +1,9 @@
 //! Groups, records and users.
 
 use super::headline;
-use super::markup::{Block, Body, Cell, Section};
+use super::section::{Block, Body, Cell, Figure, Section};
 use crate::dossier::Dossier;
-use crate::plot::{Axis, Mark, Row, Rows};
+use crate::plot::{Axis, DotPlot, DotRow, Mark};
 use crate::words;
 use reticent_audit::findings::{Estimate, GroupFinding, Performance};
 
@@ -18,9 +18,9 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
     } else {
         let name = headline(dossier).map_or("the headline attack", |attack| &attack.name);
         body.p(&format!(
-            "How {name} does on each group. Groups are compared by how well their members are told from their own non-members: a \
-             group in which members and non-members alike score higher is flagged more often, but is not more exposed. The \
-             intervals hold for all groups together."
+            "How {name} performs on each group. Groups are compared by the AUC between their own members and non-members: a group in \
+             which members and non-members both score higher is flagged more often, but is not more exposed. The intervals hold for \
+             all groups simultaneously."
         ));
         let mut columns: Vec<(&str, Vec<&GroupFinding>)> = Vec::new();
         for group in groups {
@@ -29,7 +29,7 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
                 None => columns.push((&group.column, vec![group])),
             }
         }
-        let figures: Vec<(String, String)> = columns
+        let figures: Vec<Figure> = columns
             .iter()
             .enumerate()
             .filter_map(|(place, (column, groups))| chart(place, column, groups))
@@ -37,7 +37,7 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
         if figures.is_empty() {
             body.missing("not measurable: no group has enough records for a chart");
         } else {
-            body.figures(&figures);
+            body.figures(figures);
         }
         let rows: Vec<Vec<Cell>> = groups
             .iter()
@@ -74,14 +74,14 @@ pub(super) fn groups(dossier: &Dossier) -> Section {
 }
 
 /// The areas of the groups of one column; none when no group has one.
-fn chart(place: usize, column: &str, groups: &[&GroupFinding]) -> Option<(String, String)> {
+fn chart(place: usize, column: &str, groups: &[&GroupFinding]) -> Option<Figure> {
     groups.iter().find_map(|group| group.auc.filter(words::sound))?;
-    let rows: Vec<Row> = groups
+    let rows: Vec<DotRow> = groups
         .iter()
         .take(DRAWN)
         .map(|group| {
             let auc = group.auc.filter(words::sound);
-            Row {
+            DotRow {
                 label: group.group.clone(),
                 value: auc.map_or("not measurable".to_owned(), |auc| words::estimate(&auc)),
                 mark: auc.map_or(Mark::Nothing, |auc| Mark::Interval {
@@ -94,7 +94,7 @@ fn chart(place: usize, column: &str, groups: &[&GroupFinding]) -> Option<(String
         })
         .collect();
     let left_out = groups.len().saturating_sub(DRAWN);
-    let chart = Rows {
+    let chart = DotPlot {
         title: format!("AUC by {column}"),
         x: Axis::unit("AUC within the group (0.5 is guessing)"),
         rows,
@@ -103,28 +103,28 @@ fn chart(place: usize, column: &str, groups: &[&GroupFinding]) -> Option<(String
     let description =
         format!("AUC with interval for each group of {column}; the numbers are in the table below.");
     let mut caption = format!(
-        "How well members of a group are told from its own non-members, by {column}. Groups whose whiskers do not overlap are \
+        "How well members of a group are separated from its own non-members, by {column}. Groups whose whiskers do not overlap are \
          not equally exposed, at the stated confidence; wide whiskers mean few records."
     );
     if left_out > 0 {
         caption.push_str(&format!(" {left_out} more groups are in the table only."));
     }
-    Some((chart.page(&format!("groups-{place}"), &description), caption))
+    Some(Figure { drawing: chart.page(&format!("groups-{place}"), &description), caption })
 }
 
 pub(super) fn records(dossier: &Dossier) -> Section {
     let mut body = Body::default();
     match &dossier.findings.records {
         None => {
-            body.missing("not run: no list of records was asked for");
+            body.missing("not run: no list of records was requested");
         }
         Some(records) if records.worst.is_empty() => {
             body.missing(&words::not_measurable(records.reason.as_deref()));
         }
         Some(records) => {
             body.p(&format!(
-                "The {} most exposed of {} records, sorted by {}. Neither ids nor scores nor who was a member are shown: this \
-                 page does not give anybody away. Which records they are is in the audit's private.json, which is not for sharing.",
+                "The {} most exposed of {} records, sorted by {}. Ids, scores and membership are not shown, so this page identifies no one. Which records they are is in the audit's \
+                 private.json, which is not for sharing.",
                 records.worst.len(),
                 records.compared,
                 records.sorted_by
@@ -145,7 +145,8 @@ pub(super) fn records(dossier: &Dossier) -> Section {
                     ]
                 })
                 .collect();
-            let head = ["Place", "Separation in standard deviations", "Reference models told right"];
+            let head =
+                ["Place", "Separation in standard deviations", "Reference models classified correctly"];
             body.table("The records most at risk, the worst first", &head, &rows);
         }
     }
@@ -178,7 +179,7 @@ pub(super) fn users(dossier: &Dossier) -> Section {
 
 fn performance(body: &mut Body, measured: &Performance) {
     body.facts(&[
-        ("Users", Some(format!("{} who were in, {} who were not", measured.members, measured.non_members))),
+        ("Users", Some(format!("{} members, {} non-members", measured.members, measured.non_members))),
         ("AUC", Some(words::estimate(&measured.auc))),
         ("Advantage", Some(words::estimate(&measured.advantage))),
     ]);
@@ -188,8 +189,12 @@ fn performance(body: &mut Body, measured: &Performance) {
         .map(|rate| vec![Cell::number(words::percent(rate.fpr)), Cell::result(words::rate(rate))])
         .collect();
     if rows.is_empty() {
-        body.missing("not run: no rate was asked for");
+        body.missing("not run: no rate was requested");
     } else {
-        body.table("Users found at few false alarms", &["False-positive rate", "True-positive rate"], &rows);
+        body.table(
+            "True-positive rates per user at low false-positive rates",
+            &["False-positive rate", "True-positive rate"],
+            &rows,
+        );
     }
 }

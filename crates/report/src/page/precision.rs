@@ -1,9 +1,9 @@
-//! What was measured, at what was declared: what a flag means, and how many people it may reach.
+//! What a flag means at the declared prior, and how many people it may affect.
 
 use super::headline;
-use super::markup::{Block, Body, Cell, Section};
+use super::section::{Block, Body, Cell, Section};
 use super::strength::people;
-use crate::digits::Side;
+use crate::digits::RoundingSide;
 use crate::dossier::Dossier;
 use crate::words;
 use reticent_audit::findings::{Estimate, RateAt};
@@ -14,8 +14,8 @@ const UNKNOWN: &str = "not measurable: the rate is not";
 pub(super) fn precision(dossier: &Dossier) -> Section {
     let declared = &dossier.declared;
     let mut body = Body::default();
-    body.p("Measured rates become statements about people only together with what is declared: how likely a record is a member \
-            to begin with, and how many people there are.");
+    body.p("Measured rates become statements about people only together with the declared prior (the probability that a record is a \
+            member) and the declared number of people.");
     let Some(attack) = headline(dossier) else {
         body.missing("not measurable: no attack was run");
         return section(body);
@@ -23,8 +23,8 @@ pub(super) fn precision(dossier: &Dossier) -> Section {
     let measured = &attack.performance;
     let used = prior(dossier);
     body.facts(&[
-        ("Prior of the numbers below", used.map(words::percent)),
-        ("Data subjects that were declared", declared.subjects.map(|count| count.to_string())),
+        ("Prior used below", used.map(words::percent)),
+        ("Declared data subjects", declared.subjects.map(|count| count.to_string())),
     ]);
     if let (Some(declared), Some(audit)) = (declared.prior, measured.prior)
         && (declared - audit).abs() > 1e-12
@@ -59,22 +59,21 @@ pub(super) fn precision(dossier: &Dossier) -> Section {
         })
         .collect();
     if rows.is_empty() {
-        body.missing("not measurable: no rate was asked for");
+        body.missing("not measurable: no rate was requested");
     } else {
         body.table(
             &format!("What a flag by {} means", attack.name),
             &[
                 "False-positive rate",
-                "Members found",
-                "Flags that are right",
+                "True-positive rate",
+                "Positive predictive value",
                 "Expected exposed subjects, beyond guessing",
             ],
             &rows,
         );
-        body.p("Flags that are right: of all records that the attack flags, the share that truly are members, at that prior. \
-                Expected exposed subjects: the declared subjects times the share of members found less the false-positive rate, \
-                which guessing finds as well; as if all of them were like the members of the audit and the attacker tried all of \
-                them.");
+        body.p("Positive predictive value: the share of flagged records that are members, at that prior. Expected exposed subjects: the \
+                declared subjects times the true-positive rate minus the false-positive rate (which guessing reaches too), assuming that \
+                all of them are like the audited members and that the attacker tries all of them.");
         if declared.records_per_subject != Some(1.0) {
             let records = declared.records_per_subject.map_or("is not declared".to_owned(), |records| {
                 format!("is declared as {}", words::number(records))
@@ -117,7 +116,8 @@ pub(super) fn ppv(rate: &RateAt, audit: Option<f64>, prior: f64) -> Option<Estim
 /// `123 (95 %: 101 to 150)` of the subjects that are found beyond those that guessing finds, the ends rounded outwards.
 pub(super) fn exposed(tpr: &Estimate, fpr: f64, subjects: u64) -> String {
     let beyond = |rate: f64| (rate.min(1.0) - fpr).max(0.0) * subjects as f64;
-    let (low, high) = (people(beyond(tpr.lower), Side::Down), people(beyond(tpr.upper), Side::Up));
-    let found = format!("{} of {subjects}", people(beyond(tpr.value).round(), Side::Down));
+    let (low, high) =
+        (people(beyond(tpr.lower), RoundingSide::Down), people(beyond(tpr.upper), RoundingSide::Up));
+    let found = format!("{} of {subjects}", people(beyond(tpr.value).round(), RoundingSide::Down));
     words::interval(&found, tpr.confidence, &low, &high)
 }

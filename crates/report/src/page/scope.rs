@@ -1,7 +1,7 @@
 //! Scope and release context; what is protected.
 
-use super::markup::{Block, Body, Section};
-use crate::dossier::{Dossier, Release};
+use super::section::{Block, Body, Section};
+use crate::dossier::{Dossier, ModelAccess};
 use crate::words;
 use reticent_core::rounding::exp_up;
 
@@ -9,12 +9,12 @@ use reticent_core::rounding::exp_up;
 const EVENTS: usize = 20;
 
 /// A release context in words, none where nobody said.
-pub(super) fn release(release: Release) -> Option<&'static str> {
+pub(super) fn release(release: ModelAccess) -> Option<&'static str> {
     match release {
-        Release::Internal => Some("internal: only people of the organisation reach the model"),
-        Release::QueryApi => Some("query API: outsiders send queries and see answers"),
-        Release::OpenWeights => Some("open weights: anybody may download the model and look inside"),
-        Release::Undeclared => None,
+        ModelAccess::Internal => Some("internal: only people in the organization have access to the model"),
+        ModelAccess::QueryApi => Some("query API: outsiders send queries and see outputs"),
+        ModelAccess::OpenWeights => Some("open weights: anyone can download the model and inspect it"),
+        ModelAccess::Undeclared => None,
     }
 }
 
@@ -34,19 +34,18 @@ pub(super) fn scope(dossier: &Dossier) -> Section {
         ("Contact", declared.contact.clone()),
     ]);
     body.p(match declared.release {
-        Release::Internal => {
-            "For an internal model the attackers to think of are people with access, and whoever reaches the model \
-             through them."
+        ModelAccess::Internal => {
+            "For an internal model, the relevant attackers are people with access, and others who obtain the model through them."
         }
-        Release::QueryApi => {
-            "Behind a query API an attacker sees answers, not weights: attacks that need more than answers overstate \
-             what outsiders can do, as long as the weights stay inside."
+        ModelAccess::QueryApi => {
+            "Behind a query API an attacker sees outputs, not weights: attacks that need more than outputs overstate what outsiders can \
+             do, as long as the weights stay internal."
         }
-        Release::OpenWeights => {
-            "With open weights any attack can be run, without limit, by anybody, also attacks that are not known today: a \
-             release cannot be taken back."
+        ModelAccess::OpenWeights => {
+            "With open weights anyone can run any attack, without limit, including attacks that are not known today: a release cannot be \
+             undone."
         }
-        Release::Undeclared => {
+        ModelAccess::Undeclared => {
             "The release context decides which attackers are reasonably likely. It is not declared, so nothing here may \
              be read as limited to a weaker attacker."
         }
@@ -62,9 +61,9 @@ pub(super) fn protected(dossier: &Dossier) -> Section {
     let mut body = Body::default();
     match &dossier.certificate {
         None => {
-            body.missing("No certificate: no differential privacy is claimed for this model.");
-            body.p("There is then no proven limit on what any attack can learn. All that follows is what the attacks that were \
-                    run did learn.");
+            body.missing("No certificate: there is no differential privacy guarantee for this model.");
+            body.p("So there is no proven limit on what an attack can learn. The rest of this report says only what the attacks that were run \
+                    learned.");
         }
         Some(certificate) => {
             let guarantee = certificate.guarantee;
@@ -73,11 +72,11 @@ pub(super) fn protected(dossier: &Dossier) -> Section {
                 0.0 => "0 (pure)".to_owned(),
                 delta => words::at_most(delta),
             };
-            body.p("The certificate that the training run left behind. It is a proof about the computation as described; this \
-                    report repeats it and does not check that the run was as described.");
+            body.p("The certificate of the training run. It is a proof about the computation as described; this report repeats it and does not \
+                    check that the run was as described.");
             body.facts(&[
-                ("Unit of privacy", Some(certificate.unit.clone())),
-                ("Neighbouring relation", Some(words::relation(certificate.neighboring, &certificate.unit))),
+                ("Privacy unit", Some(certificate.unit.clone())),
+                ("Neighboring relation", Some(words::relation(certificate.neighboring, &certificate.unit))),
                 ("ε, at most", Some(epsilon.clone())),
                 ("δ, at most", Some(delta)),
                 ("Accountant", Some(certificate.accountant.clone())),
@@ -86,14 +85,14 @@ pub(super) fn protected(dossier: &Dossier) -> Section {
             if factor.is_finite() && factor < 1e6 {
                 let factor = words::at_most(factor);
                 body.p(&format!(
-                    "In words: whatever the training may bring about, its probability on one data set is at most {factor} times \
-                     its probability on any neighbouring data set, plus δ. This holds against every attacker, known or not."
+                    "In words: the probability of any outcome of the training on one dataset is at most {factor} times its probability on any \
+                     neighboring dataset, plus δ. This holds against every attacker, known or unknown."
                 ));
             } else {
                 body.p("In words: the factor by which the data of one unit may change the probability of an outcome, e to the \
-                        power of ε, is above a million. A claim this large limits little.");
+                        power of ε, is above a million. A guarantee this weak limits little.");
             }
-            body.h3("What touched the data");
+            body.h3("Mechanisms that ran on the data");
             let mut events: Vec<String> = certificate.events.iter().take(EVENTS).map(words::event).collect();
             if events.is_empty() {
                 body.missing("The certificate lists no events.");
@@ -103,8 +102,8 @@ pub(super) fn protected(dossier: &Dossier) -> Section {
             }
             body.list(&events);
             if !certificate.adaptive.is_empty() {
-                body.p("An earlier answer among these, such as a noisy count, decided how the rest ran. The claim above covers \
-                        every way it could have run; this is how it did run:");
+                body.p("An earlier answer among these, such as a noisy count, determined how the rest ran. The guarantee above covers every way it \
+                        could have run; this is how it ran:");
                 body.list(&certificate.adaptive.iter().take(EVENTS).map(words::event).collect::<Vec<_>>());
             }
             body.h3("Taken as public");
@@ -114,5 +113,5 @@ pub(super) fn protected(dossier: &Dossier) -> Section {
             body.list(&certificate.public);
         }
     }
-    Section { id: "protected", title: "What is protected, and what is claimed", block: Block::Declared, body }
+    Section { id: "protected", title: "Privacy guarantee", block: Block::Declared, body }
 }

@@ -1,10 +1,10 @@
-//! Curves, scores, rates and what is told without a model.
+//! ROC curves, scores, rates and the baseline without a model.
 
 use super::headline;
-use super::markup::{Block, Body, Cell, Section};
-use crate::digits::{self, Side};
+use super::section::{Block, Body, Cell, Figure, Section};
+use crate::digits::{self, RoundingSide};
 use crate::dossier::Dossier;
-use crate::plot::{Axis, Chart, Curve, Labels, Mark, Row, Rows, Stroke};
+use crate::plot::{Axis, Chart, DotPlot, DotRow, Labels, Line, Mark, Stroke};
 use crate::words;
 use reticent_audit::findings::{Histogram, Performance};
 
@@ -19,11 +19,11 @@ pub(super) fn strength(dossier: &Dossier) -> Section {
     if attacks.is_empty() {
         body.missing("not measurable: no attack was run");
     } else {
-        body.p("An attack gives every record a score. Where the threshold is set decides how many members it finds (true \
-                positives) and how many non-members it accuses wrongly (false positives); a curve shows all thresholds.");
+        body.p("An attack gives every record a score. The threshold determines the true-positive rate (members that are flagged) and the \
+                false-positive rate (non-members that are flagged); a ROC curve shows all thresholds.");
         let named: Vec<(&str, &Performance)> =
             attacks.iter().map(|attack| (attack.name.as_str(), &attack.performance)).collect();
-        body.figures(&roc(&named));
+        body.figures(roc(&named));
         let rows: Vec<Vec<Cell>> = attacks
             .iter()
             .map(|attack| {
@@ -35,14 +35,14 @@ pub(super) fn strength(dossier: &Dossier) -> Section {
             })
             .collect();
         body.table(
-            "All thresholds in one number, with intervals; guessing has 0.5, 0.5 and 0",
+            "Summaries over all thresholds, with confidence intervals; guessing gives 0.5, 0.5 and 0",
             &["Attack", "AUC", "Balanced accuracy", "Advantage"],
             &rows,
         );
         if let Some(attack) = headline(dossier) {
             body.h3(&format!("Scores of {}", attack.name));
             match histogram(&attack.performance.histogram) {
-                Some(figure) => body.figures(&[figure]),
+                Some(figure) => body.figures([figure]),
                 None => body.missing(&words::not_measurable(Some("no scores were recorded for drawing"))),
             };
         }
@@ -62,7 +62,7 @@ pub(crate) fn curves(attacks: &[(&str, &Performance)], log: bool) -> Chart {
         let is_bare = corners.len() <= 2;
         let corners = if is_bare { Vec::new() } else { corners };
         let note = if is_bare { ", not drawn: too few records" } else { "" };
-        Curve {
+        Line {
             label: (*name).to_owned(),
             value: if auc.is_finite() { format!("AUC {auc:.3}{note}") } else { String::new() },
             stroke: Stroke::Series(place),
@@ -71,8 +71,8 @@ pub(crate) fn curves(attacks: &[(&str, &Performance)], log: bool) -> Chart {
             fill: false,
         }
     };
-    let mut curves: Vec<Curve> = attacks.iter().enumerate().map(curve).collect();
-    curves.push(Curve {
+    let mut curves: Vec<Line> = attacks.iter().enumerate().map(curve).collect();
+    curves.push(Line {
         label: "guessing".to_owned(),
         value: "AUC 0.500".to_owned(),
         stroke: Stroke::Guide,
@@ -82,7 +82,7 @@ pub(crate) fn curves(attacks: &[(&str, &Performance)], log: bool) -> Chart {
     });
     let axis = |label: &str| if log { Axis::log(label, low, 1.0) } else { Axis::unit(label) };
     Chart {
-        title: format!("Curves of all attacks, {} axes", if log { "logarithmic" } else { "even" }),
+        title: format!("ROC curves of all attacks, {} axes", if log { "logarithmic" } else { "linear" }),
         subtitle: String::new(),
         x: axis("false-positive rate"),
         y: axis("true-positive rate"),
@@ -92,7 +92,7 @@ pub(crate) fn curves(attacks: &[(&str, &Performance)], log: bool) -> Chart {
 }
 
 /// The curves on logarithmic and on even axes, with captions.
-pub(crate) fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
+pub(crate) fn roc(attacks: &[(&str, &Performance)]) -> Vec<Figure> {
     let (log, even) = (curves(attacks, true), curves(attacks, false));
     let listed: Vec<String> = attacks
         .iter()
@@ -100,19 +100,19 @@ pub(crate) fn roc(attacks: &[(&str, &Performance)]) -> Vec<(String, String)> {
         .collect();
     let listed = listed.join("; ");
     vec![
-        (
-            log.page("roc-log", &format!("Log-log ROC curves. {listed}.")),
-            "Logarithmic axes. Look at the left edge: a curve above the dotted diagonal there finds some members while hardly \
-             ever accusing a non-member, which is what harms people."
+        Figure {
+            drawing: log.page("roc-log", &format!("Log-log ROC curves. {listed}.")),
+            caption: "Logarithmic axes. Look at the left edge: a curve above the dotted diagonal there identifies some members with hardly any \
+             false positives, which is what harms people."
                 .to_owned(),
-        ),
-        (
-            even.page("roc-even", &format!("ROC curves. {listed}.")),
-            "The same curves on even axes. They are coarse: a step sums at least 10 members and 10 non-members, so that a record's \
-             place does not tell whether it was a member; the numbers in the tables are exact. The nearer a curve is to the dotted diagonal, the nearer the attack is to guessing \
-             on average; that alone says nothing about the few who are most exposed."
+        },
+        Figure {
+            drawing: even.page("roc-even", &format!("ROC curves. {listed}.")),
+            caption: "The same curves on linear axes. They are coarse: each step covers at least 10 members and 10 non-members, so the rank of a \
+             record does not reveal whether it was a member; the numbers in the tables are exact. The closer a curve is to the dotted \
+             diagonal, the closer the attack is to guessing on average; that alone says nothing about the few who are most exposed."
                 .to_owned(),
-        ),
+        },
     ]
 }
 
@@ -139,7 +139,7 @@ fn dense(corners: &[(f64, f64)], low: f64) -> Vec<(f64, f64)> {
 }
 
 /// Scores of members and non-members as shares, or nothing where there are none.
-fn histogram(counts: &Histogram) -> Option<(String, String)> {
+fn histogram(counts: &Histogram) -> Option<Figure> {
     let bins = counts.members.len();
     if bins == 0 || counts.non_members.len() != bins || counts.edges.len() != bins + 1 {
         return None;
@@ -165,7 +165,7 @@ fn histogram(counts: &Histogram) -> Option<(String, String)> {
     };
     let (members, others) = (outline(&counts.members), outline(&counts.non_members));
     let most = members.iter().chain(&others).map(|(_, share)| *share).fold(0.0, f64::max);
-    let curve = |label: &str, values: &[u64], stroke, points| Curve {
+    let curve = |label: &str, values: &[u64], stroke, points| Line {
         label: label.to_owned(),
         value: format!("{} records", values.iter().sum::<u64>()),
         stroke,
@@ -185,11 +185,11 @@ fn histogram(counts: &Histogram) -> Option<(String, String)> {
         ],
     };
     let description = format!("Histogram of attack scores in {bins} bins, members beside non-members.");
-    let caption = "Where the two areas overlap the attack cannot tell members apart. Look at the right end: members that score \
-                   above nearly all non-members are the ones found. Bins are joined until each holds at least 10 members and 10 \
-                   non-members; a wide one is drawn as low as its records are spread."
+    let caption = "Where the two areas overlap, the attack cannot separate members from non-members. Look at the right end: members that \
+                   score above nearly all non-members are the ones identified. Bins are merged until each contains at least 10 members and \
+                   10 non-members; the height of a wide bin is scaled by its width."
         .to_owned();
-    Some((chart.page("scores", &description), caption))
+    Some(Figure { drawing: chart.page("scores", &description), caption })
 }
 
 pub(super) fn rates(dossier: &Dossier) -> Section {
@@ -228,10 +228,10 @@ pub(super) fn rates(dossier: &Dossier) -> Section {
         .map(|rate| (rate.fpr, words::not_measurable(rate.reason.as_deref())))
         .collect();
     if rows.is_empty() && missing.is_empty() {
-        body.missing("not measurable: no rate was asked for, or no attack was run");
+        body.missing("not measurable: no rate was requested, or no attack was run");
     } else if !rows.is_empty() {
-        body.p("How many members an attack finds when it may accuse only so many non-members wrongly. Rates that rest on too few \
-                records are not shown: a number there would be chance.");
+        body.p("The true-positive rate of each attack at a given false-positive rate. Rates that rest on too few records are not shown: \
+                they would be chance.");
         body.table(
             "True-positive rates at low false-positive rates",
             &[
@@ -247,34 +247,39 @@ pub(super) fn rates(dossier: &Dossier) -> Section {
     for (fpr, reason) in missing {
         body.missing(&format!("At a false-positive rate of {}: {reason}", words::percent(fpr)));
     }
-    Section { id: "rates", title: "Members found at few false alarms", block: Block::Measured, body }
+    Section {
+        id: "rates",
+        title: "True-positive rates at low false-positive rates",
+        block: Block::Measured,
+        body,
+    }
 }
 
 pub(super) fn baseline(dossier: &Dossier) -> Section {
     let baseline = &dossier.findings.baseline;
     let mut body = Body::default();
-    body.p("How well members are told from non-members by somebody who never asks the model. If that works, the two groups \
-            differ by themselves, and attacks measure that difference too.");
+    body.p("How well a classifier without access to the model separates members from non-members. If it succeeds, the two groups differ \
+            by themselves, and the attacks measure that difference too.");
     let about = Some(baseline.about.trim()).filter(|about| !about.is_empty());
     match &baseline.performance {
         None => {
             // The findings say in a whole sentence why there is none.
             body.missing(about.unwrap_or("not measurable: not recorded"));
-            body.note("Without this baseline nobody can tell how much of an attack's success is due to the model, and how much \
-                       to members and non-members that differ by themselves.");
+            body.note("Without this baseline it is unknown how much of an attack's success is due to the model, and how much to differences \
+                       between members and non-members.");
         }
         Some(measured) => {
             body.p(&format!("The classifier: {}.", about.unwrap_or("not recorded")));
-            let mut rows: Vec<Row> = Vec::new();
+            let mut rows: Vec<DotRow> = Vec::new();
             let mut cells: Vec<Vec<Cell>> = Vec::new();
             let attack = headline(dossier).map(|attack| (attack.name.as_str(), &attack.performance));
             for (place, (name, measured)) in
-                attack.into_iter().chain([("no model asked", measured)]).enumerate()
+                attack.into_iter().chain([("without the model", measured)]).enumerate()
             {
                 let auc = &measured.auc;
                 let sound = words::sound(auc);
                 let mark = Mark::Interval { value: auc.value, low: auc.lower, high: auc.upper };
-                rows.push(Row {
+                rows.push(DotRow {
                     label: name.to_owned(),
                     value: words::estimate(auc),
                     mark: if sound { mark } else { Mark::Nothing },
@@ -284,32 +289,33 @@ pub(super) fn baseline(dossier: &Dossier) -> Section {
                 row.push(Cell::number(words::estimate(&measured.advantage)));
                 cells.push(row);
             }
-            let chart = Rows {
+            let chart = DotPlot {
                 title: "The headline attack beside the baseline".to_owned(),
                 x: Axis::unit("AUC (0.5 is guessing)"),
                 rows,
                 guides: vec![0.5],
             };
-            let caption = "The baseline should cover 0.5, the dotted line. Only what the attack has beyond the \
-                           baseline can be due to the model.";
+            let caption = "The interval of the baseline should cover 0.5, the dotted line. Only what the attack has beyond the baseline can be due \
+                           to the model.";
             let description = format!("AUC without a model: {}.", words::estimate(&measured.auc));
-            body.figures(&[(chart.page("baseline-chart", &description), caption.to_owned())]);
-            body.table("With and without the model", &["Who", "AUC", "Advantage"], &cells);
+            let drawing = chart.page("baseline-chart", &description);
+            body.figures([Figure { drawing, caption: caption.to_owned() }]);
+            body.table("With and without the model", &["Attacker", "AUC", "Advantage"], &cells);
             match baseline.shift {
                 Some(true) => body.note(
-                    "Members and non-members differ before any model is asked. The attacks of this report profit from that \
-                     difference: their numbers mix it with what the model gives away.",
+                    "Members and non-members differ without the model. The attacks of this report benefit from that difference: their numbers \
+                     mix it with what the model leaks.",
                 ),
                 Some(false) => body.p("No difference between members and non-members was found without the model."),
-                None => body.missing("not measurable: it was not decided whether the two groups differ by themselves"),
+                None => body.missing("not measurable: it is not known whether the two groups differ by themselves"),
             };
         }
     }
-    Section { id: "baseline", title: "What is told without the model", block: Block::Measured, body }
+    Section { id: "baseline", title: "Baseline without the model", block: Block::Measured, body }
 }
 
 /// A number of people, rounded to one side.
-pub(super) fn people(count: f64, side: Side) -> String {
-    let whole = if side == Side::Down { count.floor() } else { count.ceil() };
+pub(super) fn people(count: f64, side: RoundingSide) -> String {
+    let whole = if side == RoundingSide::Down { count.floor() } else { count.ceil() };
     digits::exactly(whole)
 }

@@ -4,30 +4,28 @@ use super::bounds;
 use super::headline;
 use super::precision::{exposed, ppv};
 use super::scope::release;
+use super::section::list;
 use super::threat::FAMILIES;
 use crate::dossier::Dossier;
-use crate::escape::escaped;
+use crate::markup::{Element, Markup};
 use crate::words;
-use reticent_audit::comparison::Comparison;
+use reticent_audit::comparison::CertificateComparison;
 use reticent_audit::findings::RateAt;
 
-pub(super) fn summary(dossier: &Dossier, comparison: Option<&Comparison>) -> String {
+pub(super) fn summary(dossier: &Dossier, comparison: Option<&CertificateComparison>) -> Element {
     let cards = [
-        ("measured", "Measured", measured(dossier)),
-        ("declared", "Declared", declared(dossier)),
-        ("combined", "Combined", combined(dossier, comparison)),
+        ("card measured", "Measured", measured(dossier)),
+        ("card declared", "Declared", declared(dossier)),
+        ("card combined", "Combined", combined(dossier, comparison)),
     ];
-    let cards: String = cards
-        .into_iter()
-        .map(|(class, name, facts)| {
-            let facts: String = facts.iter().map(|fact| format!("<li>{}</li>\n", escaped(fact))).collect();
-            format!("<div class=\"card {class}\">\n<h3>{name}</h3>\n<ul>\n{facts}</ul>\n</div>\n")
-        })
-        .collect();
-    format!(
-        "<div class=\"summary\" role=\"region\" aria-labelledby=\"summary-h\">\n<h2 id=\"summary-h\">In short</h2>\n\
-         <div class=\"cards\">\n{cards}</div>\n</div>\n"
-    )
+    let card = |(class, name, facts): (&str, &str, Vec<String>)| {
+        Element::of_class("div", class).child(Element::new("h3").child(name)).child(list(facts))
+    };
+    let cards: Markup = cards.into_iter().map(card).collect();
+    Element::of_class("div", "summary")
+        .with_all(&[("role", "region"), ("aria-labelledby", "summary-h")])
+        .child(Element::new("h2").with("id", "summary-h").child("Summary"))
+        .child(Element::of_class("div", "cards").child(cards))
 }
 
 /// The strictest rate that could be measured.
@@ -45,18 +43,20 @@ fn measured(dossier: &Dossier) -> Vec<String> {
         Some(attack) => {
             let measured = &attack.performance;
             facts.push(format!(
-                "Shown one member and one non-member, the attack {} picks the member with probability {}. Guessing has 0.5.",
+                "Shown one member and one non-member, the attack {} picks the member with probability {} (the AUC). Guessing gives 0.5.",
                 attack.name,
                 words::estimate(&measured.auc)
             ));
             facts.push(match strictest(&measured.rates).and_then(|rate| Some((rate, rate.tpr.as_ref()?))) {
                 Some((rate, tpr)) => format!(
-                    "While wrongly accusing at most {} of non-members it finds {} of members.",
+                    "At a false-positive rate of {}, its true-positive rate is {}.",
                     words::percent(rate.fpr),
                     words::share(tpr)
                 ),
-                None => "How many members it finds at few false alarms is not measurable with these records."
-                    .to_owned(),
+                None => {
+                    "Its true-positive rate at low false-positive rates is not measurable with these records."
+                        .to_owned()
+                }
             });
         }
     }
@@ -66,7 +66,7 @@ fn measured(dossier: &Dossier) -> Vec<String> {
             words::estimate(&measured.auc)
         ),
         (Some(measured), _) => format!("Without the model, AUC is {}.", words::estimate(&measured.auc)),
-        (None, _) => "What is told without the model is not measurable here.".to_owned(),
+        (None, _) => "The baseline without the model is not measurable here.".to_owned(),
     });
     let run = FAMILIES.iter().filter(|family| !family.run(dossier).is_empty()).count();
     facts.push(format!(
@@ -85,12 +85,12 @@ fn declared(dossier: &Dossier) -> Vec<String> {
     let or_missing = |text: Option<String>| text.unwrap_or_else(|| words::NOT_DECLARED.to_owned());
     let mut facts = vec![match &dossier.certificate {
         Some(certificate) => format!(
-            "A certificate claims {} at {} for every {}, whatever the attack.",
+            "A certificate guarantees {} at {} for every {}, against any attack.",
             words::related("ε", '≤', &words::at_most(certificate.guarantee.epsilon.get())),
             words::related("δ", '=', &words::at_most(certificate.guarantee.delta.get())),
             certificate.unit
         ),
-        None => "No certificate: no differential privacy is claimed.".to_owned(),
+        None => "No certificate: no differential privacy guarantee.".to_owned(),
     }];
     facts.push(format!("Release: {}.", or_missing(release(declared.release).map(str::to_owned))));
     facts.push(format!("Data subjects: {}.", or_missing(declared.subjects.map(|count| count.to_string()))));
@@ -99,7 +99,7 @@ fn declared(dossier: &Dossier) -> Vec<String> {
     facts
 }
 
-fn combined(dossier: &Dossier, comparison: Option<&Comparison>) -> Vec<String> {
+fn combined(dossier: &Dossier, comparison: Option<&CertificateComparison>) -> Vec<String> {
     let mut facts = Vec::new();
     let attack = headline(dossier);
     let rate = attack.and_then(|attack| strictest(&attack.performance.rates));
@@ -109,7 +109,7 @@ fn combined(dossier: &Dossier, comparison: Option<&Comparison>) -> Vec<String> {
         found.and_then(|((rate, attack), prior)| Some((rate, ppv(rate, attack.performance.prior, prior)?)));
     facts.push(match (found, prior) {
         (Some((rate, ppv)), Some(prior)) => format!(
-            "At {} false positives and a prior of {}, {} of flags are right.",
+            "At a false-positive rate of {} and a prior of {}, {} of the flags are right.",
             words::percent(rate.fpr),
             words::percent(prior),
             words::share(&ppv)
@@ -120,7 +120,7 @@ fn combined(dossier: &Dossier, comparison: Option<&Comparison>) -> Vec<String> {
     let tpr = rate.and_then(|rate| Some((rate, rate.tpr.as_ref()?)));
     facts.push(match (tpr, dossier.declared.subjects) {
         (Some((rate, tpr)), Some(subjects)) => format!(
-            "Expected exposed subjects at {} false positives, beyond guessing: {}.",
+            "Expected exposed subjects at a false-positive rate of {}, beyond guessing: {}.",
             words::percent(rate.fpr),
             exposed(tpr, rate.fpr, subjects)
         ),
@@ -133,7 +133,7 @@ fn combined(dossier: &Dossier, comparison: Option<&Comparison>) -> Vec<String> {
             let own = words::at_most(certificate.guarantee.epsilon.get());
             let (unit, whom) = (&certificate.unit, bounds::about(bound));
             let both = match comparison {
-                Some(Comparison::Compared { upper, .. }) => format!(
+                Some(CertificateComparison::Compared { upper, .. }) => format!(
                     "ε of {whom} is at most {} by the certificate and at least {lower} by the audit ({level} confidence, if its \
                      premise holds).",
                     words::at_most(*upper)
@@ -143,19 +143,19 @@ fn combined(dossier: &Dossier, comparison: Option<&Comparison>) -> Vec<String> {
                      confidence, if its premise holds); the two are not about the same ε."
                 ),
             };
-            both + " A small lower bound is no proof of safety."
+            both + "  A small lower bound does not prove safety."
         }
         (None, Some(bound)) => format!(
-            "The audit proves {} ({} confidence), if its premise holds, which it cannot check (see the section on ε); nothing limits ε \
-             from above.",
+            "The audit proves {} ({} confidence), if its premise holds, which it cannot check (see the section on ε); there is no \
+             upper bound on ε.",
             words::related("ε", '≥', &words::at_least(bound.value)),
             words::level(bound.confidence)
         ),
-        (Some(_), None) => "ε is bounded from above only; no bound from below was measured.".to_owned(),
-        (None, None) => "ε is bounded from neither side.".to_owned(),
+        (Some(_), None) => "ε has an upper bound; no lower bound was measured.".to_owned(),
+        (None, None) => "ε has neither an upper nor a lower bound.".to_owned(),
     });
-    if comparison.is_some_and(Comparison::is_contradiction) {
-        facts.push("The two sides of ε contradict each other: see the section on ε.".to_owned());
+    if comparison.is_some_and(CertificateComparison::is_contradiction) {
+        facts.push("The two bounds on ε contradict each other: see the section on ε.".to_owned());
     }
     facts
 }

@@ -1,66 +1,37 @@
-//! Who attacks, what was run and what was not.
+//! The threat models, what was run and what was not.
 
-use super::markup::{Block, Body, Cell, Section};
+use super::section::{Block, Body, Cell, Section};
 use crate::dossier::Dossier;
+use reticent_audit::attacks::AttackKind;
 use reticent_audit::findings::{AttackFinding, HeadlineChoice};
 
-/// A kind of attack of EDPB Opinion 28/2024, paragraph 55: its name, the words that tell an attack of it, and the question
-/// it asks.
+/// A kind of attack of EDPB Opinion 28/2024, paragraph 55, and the question it asks.
 pub(super) struct Family {
     pub(super) name: &'static str,
-    marks: &'static [&'static str],
+    kind: AttackKind,
     question: &'static str,
 }
 
-/// All of them; those that no attack belongs to are shown as not run.
-pub(super) const FAMILIES: [Family; 6] = [
-    Family {
-        name: "membership inference",
-        marks: &["membership", "member", "was used", "was in the training"],
-        question: "was this record, or this person, in the training data?",
-    },
-    Family {
-        name: "attribute inference",
-        marks: &["attribute"],
-        question: "what is the missing attribute of a known person?",
-    },
-    Family { name: "exfiltration", marks: &["exfiltration"], question: "can training data be drawn out?" },
-    Family {
-        name: "regurgitation",
-        marks: &["regurgitation", "verbatim", "extraction", "exposure"],
-        question: "does the model repeat training data in its output?",
-    },
-    Family {
-        name: "model inversion",
-        marks: &["inversion"],
-        question: "what does a typical input of a class or person look like?",
-    },
-    Family {
-        name: "reconstruction",
-        marks: &["reconstruction"],
-        question: "can whole training records be rebuilt from the model?",
-    },
-];
-
 impl Family {
-    fn holds(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.marks.iter().any(|mark| text.contains(mark))
+    const fn new(kind: AttackKind, question: &'static str) -> Self {
+        Self { name: kind.name(), kind, question }
     }
 
-    /// The attacks of this family that were run.
+    /// The attacks of this kind that were run.
     pub(super) fn run<'a>(&self, dossier: &'a Dossier) -> Vec<&'a AttackFinding> {
-        let of = |attack: &&AttackFinding| {
-            self.holds(&attack.threat.goal) || self.holds(&attack.name.replace(['-', '_'], " "))
-        };
-        let other = |attack: &&AttackFinding| {
-            let elsewhere = |family: &Family| family.holds(&attack.name.replace(['-', '_'], " "));
-            // An audit's scores always tell members: an attack that names no other family is one of membership.
-            self.name == FAMILIES[0].name && !FAMILIES[1..].iter().any(elsewhere)
-        };
-        dossier.findings.attacks.iter().filter(|attack| of(attack) || other(attack)).collect()
+        dossier.findings.attacks.iter().filter(|attack| attack.kind == self.kind).collect()
     }
 }
+
+/// All of them; those that no attack belongs to are shown as not run.
+pub(super) const FAMILIES: [Family; AttackKind::ALL.len()] = [
+    Family::new(AttackKind::MembershipInference, "was this record, or this person, in the training data?"),
+    Family::new(AttackKind::AttributeInference, "what is the missing attribute of a known person?"),
+    Family::new(AttackKind::Exfiltration, "can training data be extracted?"),
+    Family::new(AttackKind::Regurgitation, "does the model repeat training data in its output?"),
+    Family::new(AttackKind::ModelInversion, "what does a typical input of a class or person look like?"),
+    Family::new(AttackKind::Reconstruction, "can whole training records be rebuilt from the model?"),
+];
 
 pub(super) fn threats(dossier: &Dossier) -> Section {
     let attacks = &dossier.findings.attacks;
@@ -68,8 +39,7 @@ pub(super) fn threats(dossier: &Dossier) -> Section {
     if attacks.is_empty() {
         body.missing("No attack was run.");
     } else {
-        body.p("Every number about an attack is about an attacker with this access and this knowledge. A stronger one may \
-                do better.");
+        body.p("The results of an attack are for an attacker with this access and this knowledge. A stronger attacker may do better.");
         let rows: Vec<Vec<Cell>> = attacks
             .iter()
             .map(|attack| {
@@ -84,7 +54,7 @@ pub(super) fn threats(dossier: &Dossier) -> Section {
             .collect();
         body.table(
             "Threat model of each attack",
-            &["Attack", "Sees of the model", "Also has", "Wants to learn"],
+            &["Attack", "Access to the model", "Knowledge", "Goal"],
             &rows,
         );
         let rows: Vec<Vec<Cell>> = attacks
@@ -104,15 +74,14 @@ pub(super) fn threats(dossier: &Dossier) -> Section {
 pub(super) fn coverage(dossier: &Dossier) -> Section {
     let findings = &dossier.findings;
     let mut body = Body::default();
-    body.p("Testing is evidence of resistance to the attacks that were run, and to no others. What was not run is listed with \
-            the same weight.");
+    body.p("Testing is evidence of resistance to the attacks that were run, and to no others. Attacks that were not run are listed as \
+            well.");
     let rows: Vec<Vec<Cell>> = FAMILIES
         .iter()
         .map(|family| {
             let run: Vec<&str> = family.run(dossier).iter().map(|attack| attack.name.as_str()).collect();
             let outcome = if run.is_empty() {
-                let known =
-                    findings.not_run.iter().find(|other| family.holds(&other.name.replace(['-', '_'], " ")));
+                let known = findings.not_run.iter().find(|other| other.kind == family.kind);
                 let reason =
                     known.map_or("no attack of this kind was part of this audit", |other| &other.reason);
                 Cell::Missing(format!("not run: {reason}"))
@@ -149,18 +118,17 @@ pub(super) fn coverage(dossier: &Dossier) -> Section {
         if attack.name == findings.headline {
             let how = match findings.headline_choice {
                 HeadlineChoice::Rule => {
-                    "A fixed rule chose it before a score of the target was computed, so its numbers are not the best of many \
-                     attacks of this audit"
+                    "A fixed rule chose it before any score of the target was computed, so its numbers are not the best of many attacks of \
+                     this audit"
                 }
                 HeadlineChoice::Name => {
-                    "Whoever ran the audit asked for it by name. Whether they had seen results of this or of other attacks before \
-                     is not known here"
+                    "The auditor asked for it by name. Whether they had seen results of this or of other attacks before is not known"
                 }
             };
             body.p(&format!("The headline attack is {}. {how}.", attack.name));
         } else {
             body.note(&format!(
-                "The findings name “{}” as the headline, which is none of the attacks that were run: {} is shown instead.",
+                "The findings name “{}” as the headline, which is not one of the attacks that were run: {} is shown instead.",
                 findings.headline, attack.name
             ));
         }

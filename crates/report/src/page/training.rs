@@ -1,8 +1,8 @@
 //! How the training went, as the run reported it.
 
-use super::markup::{Block, Body, Section};
-use crate::dossier::{Dossier, Training, TrainingPoint, TrainingUnit};
-use crate::plot::{Axis, Chart, Curve, Labels, Stroke};
+use super::section::{Block, Body, Figure, Section};
+use crate::dossier::{Dossier, TrainingPoint, TrainingSummary, TrainingUnit};
+use crate::plot::{Axis, Chart, Labels, Line, Stroke};
 use crate::words;
 
 type Pick = fn(&TrainingPoint) -> Option<f64>;
@@ -27,13 +27,12 @@ pub(super) fn training(dossier: &Dossier) -> Section {
                 ("Accuracy on held-out data", percent(training.test_accuracy)),
                 ("Gap", gap),
             ]);
-            body.p("A gap between training and held-out accuracy means that the model treats its own records differently, which \
-                    is what membership attacks use. No gap does not mean that no record stands out.");
+            body.p("A gap between training and held-out accuracy means that the model treats its own records differently, which membership attacks exploit. A gap of zero does not mean that no record stands out.");
             let figures = figures(training);
             if figures.is_empty() {
                 body.missing("not declared: no curves were recorded");
             } else {
-                body.figures(&figures);
+                body.figures(figures);
             }
         }
     }
@@ -59,14 +58,14 @@ const PICTURES: [Picture; 3] = [
         title: "ε spent",
         y: "ε so far",
         picks: &[("ε so far", |point| point.epsilon)],
-        caption: "Privacy spent as training goes on: it only grows. What counts in the end is the certificate.",
+        caption: "The ε spent so far: it only grows. The certificate states the final value.",
     },
     Picture {
         id: "training-loss",
         title: "Loss",
         y: "loss",
         picks: &[("training data", |point| point.train_loss), ("held-out data", |point| point.test_loss)],
-        caption: "Loss on training and held-out data: where the two part, the model begins to remember records.",
+        caption: "Loss on training and held-out data: where the two diverge, the model starts to memorize records.",
     },
     Picture {
         id: "training-accuracy",
@@ -76,17 +75,17 @@ const PICTURES: [Picture; 3] = [
             ("training data", |point| point.train_accuracy.map(|share| 100.0 * share)),
             ("held-out data", |point| point.test_accuracy.map(|share| 100.0 * share)),
         ],
-        caption: "Accuracy on training and held-out data: the distance between the curves is what a simple attack can use.",
+        caption: "Accuracy on training and held-out data: a simple attack exploits the distance between the curves.",
     },
 ];
 
-fn figures(training: &Training) -> Vec<(String, String)> {
+fn figures(training: &TrainingSummary) -> Vec<Figure> {
     PICTURES.iter().filter_map(|picture| chart(training, picture)).collect()
 }
 
-fn chart(training: &Training, picture: &Picture) -> Option<(String, String)> {
+fn chart(training: &TrainingSummary, picture: &Picture) -> Option<Figure> {
     let Picture { id, title, y, picks, caption } = *picture;
-    let curves: Vec<Curve> = picks
+    let curves: Vec<Line> = picks
         .iter()
         .enumerate()
         .filter_map(|(place, (name, pick))| {
@@ -99,7 +98,7 @@ fn chart(training: &Training, picture: &Picture) -> Option<(String, String)> {
                 if id == "training-epsilon" { words::at_most(last) } else { words::number(last) }
             );
             let stroke = Stroke::Series(place);
-            Some(Curve { label: (*name).to_owned(), value, stroke, points, marks: Vec::new(), fill: false })
+            Some(Line { label: (*name).to_owned(), value, stroke, points, marks: Vec::new(), fill: false })
         })
         .collect();
     let all = || curves.iter().flat_map(|curve| &curve.points);
@@ -123,5 +122,5 @@ fn chart(training: &Training, picture: &Picture) -> Option<(String, String)> {
         curves,
     };
     let description = format!("{title} by {unit}. {}.", ends.join("; "));
-    Some((chart.page(id, &description), caption.to_owned()))
+    Some(Figure { drawing: chart.page(id, &description), caption: caption.to_owned() })
 }

@@ -1,8 +1,9 @@
 //! A chart to SVG.
 
 use super::axis::Axis;
-use super::ink::{Stroke, Theme};
+use super::ink::{END, MIDDLE, Stroke, Theme};
 use super::svg::{Svg, shortened};
+use crate::markup::Markup;
 
 /// Curves over two axes.
 pub struct Chart {
@@ -17,7 +18,7 @@ pub struct Chart {
     /// Where the names of curves stand.
     pub labels: Labels,
     /// The curves, the most important first.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<Line>,
 }
 
 /// Where the names of curves stand.
@@ -32,7 +33,7 @@ pub enum Labels {
 }
 
 /// One line, with marks on some of its points.
-pub struct Curve {
+pub struct Line {
     /// Its name.
     pub label: String,
     /// What the curve comes to at its end, beside the label.
@@ -75,12 +76,12 @@ impl Frame {
         self.left + self.width
     }
 
-    fn ink(self) -> String {
-        format!("fill=\"{}\"", self.theme.ink())
+    fn ink(self) -> (&'static str, &'static str) {
+        ("fill", self.theme.ink())
     }
 
-    fn quiet(self) -> String {
-        format!("fill=\"{}\"", self.theme.quiet())
+    fn quiet(self) -> (&'static str, &'static str) {
+        ("fill", self.theme.quiet())
     }
 }
 
@@ -99,11 +100,11 @@ impl Chart {
         let mut svg = Svg::file(width, HEIGHT + below, &chart.title);
         svg.heading(&chart.title, &chart.subtitle);
         chart.draw(&mut svg, FILE);
-        svg.finish()
+        svg.finish_file()
     }
 
     /// The chart inside a page, which gives it a heading and a caption; `id` is unique there.
-    pub fn page(&self, id: &str, description: &str) -> String {
+    pub(crate) fn page(&self, id: &str, description: &str) -> Markup {
         let below = if self.labels == Labels::Below { LINE * self.curves.len() as f64 + 8.0 } else { 0.0 };
         let mut svg =
             Svg::page(PAGE.right() + 16.0, PAGE.bottom + 52.0 + below, id, &self.title, description);
@@ -139,27 +140,26 @@ impl Chart {
 
     fn grid(&self, svg: &mut Svg, frame: Frame) {
         let Frame { theme, left, top, bottom, .. } = frame;
-        let (right, grid) = (frame.right(), format!("stroke=\"{}\"", theme.grid()));
+        let (right, grid) = (frame.right(), [("stroke", theme.grid())]);
         for (value, text) in self.y.ticks() {
             let y = bottom - (bottom - top) * self.y.share(value);
             svg.line(&[(left, y), (right, y)], &grid);
-            svg.text((left - 10.0, y + 4.5), &format!("{} text-anchor=\"end\"", frame.quiet()), &text);
+            svg.text((left - 10.0, y + 4.5), &[frame.quiet(), END], &text);
         }
-        let middle = |fill: String| format!("{fill} text-anchor=\"middle\"");
         for (value, text) in self.x.ticks() {
             let x = left + frame.width * self.x.share(value);
             svg.line(&[(x, top), (x, bottom)], &grid);
-            svg.text((x, bottom + 20.0), &middle(frame.quiet()), &text);
+            svg.text((x, bottom + 20.0), &[frame.quiet(), MIDDLE], &text);
         }
-        svg.line(&[(left, top), (left, bottom), (right, bottom)], &format!("stroke=\"{}\"", theme.axis()));
-        svg.text((left + 0.5 * frame.width, bottom + 44.0), &middle(frame.ink()), &self.x.label);
+        svg.line(&[(left, top), (left, bottom), (right, bottom)], &[("stroke", theme.axis())]);
+        svg.text((left + 0.5 * frame.width, bottom + 44.0), &[frame.ink(), MIDDLE], &self.x.label);
         match theme {
-            Theme::File => svg.upright((22.0, 0.5 * (top + bottom)), &middle(frame.ink()), &self.y.label),
-            Theme::Page => svg.text((4.0, top - 14.0), &frame.ink(), &self.y.label),
+            Theme::File => svg.upright((22.0, 0.5 * (top + bottom)), &[frame.ink(), MIDDLE], &self.y.label),
+            Theme::Page => svg.text((4.0, top - 14.0), &[frame.ink()], &self.y.label),
         }
     }
 
-    fn curve(&self, svg: &mut Svg, frame: Frame, curve: &Curve) {
+    fn curve(&self, svg: &mut Svg, frame: Frame, curve: &Line) {
         let places: Vec<(f64, f64)> = curve.points.iter().map(|point| self.place(frame, *point)).collect();
         let colour = curve.stroke.colour(frame.theme);
         if let (true, [first, .., last]) = (curve.fill, &places[..]) {
@@ -173,29 +173,28 @@ impl Chart {
             svg.dot((x, y), colour, &name);
             if curve.marks.len() <= MARKS && frame.theme == Theme::File {
                 // A rim keeps the text readable where it crosses a line.
-                let rim =
-                    format!("stroke=\"{}\" stroke-width=\"4\" paint-order=\"stroke\"", frame.theme.paper());
-                svg.text((x + 9.0, y - 3.0), &format!("{} {rim}", frame.ink()), &name);
+                let [paint, width, order] = frame.theme.rim();
+                svg.text((x + 9.0, y - 3.0), &[frame.ink(), paint, width, order], &name);
             }
         }
     }
 
     /// Names beside the ends of curves, moved apart where they would overlap.
     fn end_labels(&self, svg: &mut Svg, frame: Frame, heading: &str) {
-        let end = |curve: &Curve| curve.points.last().map(|point| self.place(frame, *point));
-        let mut ends: Vec<(&Curve, (f64, f64))> =
+        let end = |curve: &Line| curve.points.last().map(|point| self.place(frame, *point));
+        let mut ends: Vec<(&Line, (f64, f64))> =
             self.curves.iter().filter_map(|curve| Some((curve, end(curve)?))).collect();
         ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
         let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
         let names = frame.right() + 28.0;
         let values = names + self.label_width() + 8.0;
-        svg.text((values, frame.top - 14.0), &frame.quiet(), heading);
+        svg.text((values, frame.top - 14.0), &[frame.quiet()], heading);
         for ((curve, (x, y)), label) in ends.iter().zip(apart(&wanted, frame.top, frame.bottom)) {
             let leader = [(x + 4.0, *y), (names - 10.0, label), (names - 4.0, label)];
-            let faint = format!("stroke=\"{}\" stroke-opacity=\"0.7\"", curve.stroke.colour(frame.theme));
+            let faint = [("stroke", curve.stroke.colour(frame.theme)), ("stroke-opacity", "0.7")];
             svg.line(&leader, &faint);
-            svg.text((names, label + 4.5), &frame.ink(), &curve.label);
-            svg.text((values, label + 4.5), &frame.quiet(), &curve.value);
+            svg.text((names, label + 4.5), &[frame.ink()], &curve.label);
+            svg.text((values, label + 4.5), &[frame.quiet()], &curve.value);
         }
     }
 
@@ -208,10 +207,9 @@ impl Chart {
             } else {
                 curve.label.clone()
             };
-            svg.text((left + 36.0, y + 4.5), &frame.ink(), &label);
+            svg.text((left + 36.0, y + 4.5), &[frame.ink()], &label);
             if self.labels == Labels::Below && !curve.value.is_empty() {
-                let end = format!("{} text-anchor=\"end\"", frame.quiet());
-                svg.text((frame.right(), y + 4.5), &end, &curve.value);
+                svg.text((frame.right(), y + 4.5), &[frame.quiet(), END], &curve.value);
             }
         }
     }
@@ -255,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_chart_is_well_formed() {
-        let curve = |stroke, points| Curve {
+        let curve = |stroke, points| Line {
             label: "a < b & c".to_owned(),
             value: "7".to_owned(),
             stroke,
@@ -277,6 +275,7 @@ mod tests {
                 ],
             };
             let inline = chart.page("a", "d");
+            let inline = inline.as_str();
             assert!(!inline.contains('#') && !inline.contains("NaN") && inline.contains("var(--c0)"));
             let svg = chart.svg();
             assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));

@@ -5,17 +5,17 @@
 //! |---|---|
 //! | `axis` | scales and their ticks |
 //! | `chart` | curves over two axes |
-//! | `rows` | values with intervals and one-sided bounds, one below the other, on one axis |
+//! | `dots` | values with intervals and one-sided bounds, one below the other, on one axis |
 //! | `ink` | colours and dashes |
 //! | `svg` | the elements of SVG |
 
 mod axis;
 mod chart;
+mod dots;
 mod ink;
-mod rows;
 mod svg;
 
 pub use axis::Axis;
-pub use chart::{Chart, Curve, Labels};
+pub use chart::{Chart, Labels, Line};
+pub use dots::{DotPlot, DotRow, Mark};
 pub use ink::Stroke;
-pub use rows::{Mark, Row, Rows};

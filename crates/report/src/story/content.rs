@@ -3,7 +3,7 @@
 use reticent_audit::findings::{EpsilonLower, Estimate, Performance, RateAt};
 use serde::Serialize;
 
-/// A promise of differential privacy.
+/// A guarantee of differential privacy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Promise {
     /// ε, an upper bound.
@@ -13,7 +13,7 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// What results with these promises promise together, by basic composition; rounded up.
+    /// The guarantee of several results together, by basic composition; rounded up.
     pub fn together(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self { epsilon: 0.0, delta: 0.0 }, |sum, one| Self {
             epsilon: (sum.epsilon + one.epsilon).next_up(),
@@ -31,7 +31,7 @@ pub struct Statistic {
     pub value: f64,
     /// Its interval for the noise.
     pub interval: [f64; 2],
-    /// How sure the interval is.
+    /// The confidence of the interval.
     pub confidence: f64,
     /// What it cost.
     pub promise: Promise,
@@ -39,20 +39,20 @@ pub struct Statistic {
     pub exact: f64,
     /// Rows of the table.
     pub rows: u64,
-    /// What does it again.
+    /// The command that does it.
     pub command: String,
 }
 
 /// A trained model and how well it does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Trained {
+pub struct TrainedModel {
     /// A short name.
     pub name: String,
     /// How it was trained, in words.
     pub about: String,
-    /// What is promised to the people in its training data; none without privacy.
+    /// Its guarantee; none without privacy.
     pub promise: Option<Promise>,
-    /// Test rows that it gets right.
+    /// Test rows that it classifies correctly.
     pub right: u64,
     /// Their share.
     pub accuracy: f64,
@@ -72,12 +72,12 @@ pub struct Models {
     /// The share of the larger class among them.
     pub majority: f64,
     /// The models.
-    pub models: Vec<Trained>,
+    pub models: Vec<TrainedModel>,
 }
 
 /// What one way of adding up says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Accounted {
+pub struct AccountedEpsilon {
     /// Its name on the command line.
     pub name: String,
     /// What it is.
@@ -103,7 +103,7 @@ pub struct Accounting {
     /// δ of every number.
     pub delta: f64,
     /// The tightest first.
-    pub accountants: Vec<Accounted>,
+    pub accountants: Vec<AccountedEpsilon>,
     /// The chart as a file.
     pub picture: String,
     /// What does it again.
@@ -147,7 +147,7 @@ pub struct Attacked {
 
 /// Models whose members were drawn by coins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Membership {
+pub struct MembershipStory {
     /// Records for which a fair coin was tossed.
     pub records: u64,
     /// Those that were trained on.
@@ -158,7 +158,7 @@ pub struct Membership {
 
 /// A file or folder that was written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Made {
+pub struct WrittenFile {
     /// Where it is.
     pub path: String,
     /// Its place beside the page.
@@ -187,9 +187,9 @@ pub struct Story {
     /// Part 3.
     pub accounting: Accounting,
     /// Part 4.
-    pub membership: Membership,
+    pub membership: MembershipStory,
     /// Everything that was written.
-    pub files: Vec<Made>,
+    pub files: Vec<WrittenFile>,
     /// What to try next.
     pub next: Vec<Next>,
     /// What the commands warned of.

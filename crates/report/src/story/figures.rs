@@ -1,23 +1,21 @@
 //! The charts of the story.
 
-use super::{Accounting, Membership, Models, Statistic};
+use super::{Accounting, MembershipStory, Models, Statistic};
 use crate::digits;
+use crate::page::section::Figure;
 use crate::page::strength::roc;
-use crate::plot::{Axis, Chart, Curve, Labels, Mark, Row, Rows, Stroke};
+use crate::plot::{Axis, Chart, DotPlot, DotRow, Labels, Line, Mark, Stroke};
 use crate::words;
 use reticent_audit::findings::Performance;
-
-/// A chart and what to see in it.
-pub(super) type Figure = (String, String);
 
 pub(super) fn statistic(statistic: &Statistic) -> Figure {
     let Statistic { value, interval: [low, high], exact, .. } = *statistic;
     let (left, right) = (low.min(exact), high.max(exact));
     let margin = 0.6 * (right - left).max(1e-9);
-    let chart = Rows {
+    let chart = DotPlot {
         title: format!("The {} with its interval", statistic.what),
         x: Axis::linear(&statistic.what, left - margin, right + margin),
-        rows: vec![Row {
+        rows: vec![DotRow {
             label: format!("released, {}", statistic.promise.words()),
             value: statistic.words(),
             mark: Mark::Interval { value, low, high },
@@ -26,12 +24,12 @@ pub(super) fn statistic(statistic: &Statistic) -> Figure {
         guides: vec![exact],
     };
     let caption = format!(
-        "The dot is what was released, the whiskers its {} interval, the dotted line the exact value {}. Nobody could draw that line \
-         for private data.",
+        "The dot is the released value, the whiskers are its {} interval, and the dotted line is the exact value {}, which would be \
+         unknown for private data.",
         words::level(statistic.confidence),
         digits::brief(exact)
     );
-    (chart.page("statistic-chart", &caption), caption)
+    Figure { drawing: chart.page("statistic-chart", &caption), caption }
 }
 
 pub(super) fn accuracy(models: &Models) -> Figure {
@@ -43,7 +41,7 @@ pub(super) fn accuracy(models: &Models) -> Figure {
         .iter()
         .zip(&ends)
         .enumerate()
-        .map(|(place, (model, (low, high)))| Row {
+        .map(|(place, (model, (low, high)))| DotRow {
             label: match &model.promise {
                 Some(promise) => format!("{}, {}", model.name, promise.words()),
                 None => format!("{}, not private", model.name),
@@ -53,28 +51,28 @@ pub(super) fn accuracy(models: &Models) -> Figure {
             colour: place,
         })
         .collect();
-    let chart = Rows {
+    let chart = DotPlot {
         title: "Accuracy of the three models".to_owned(),
         x: Axis::linear("accuracy in %", 100.0 * low - 0.5, 100.0 * high),
         rows,
         guides: vec![100.0 * models.majority],
     };
     let caption = format!(
-        "Dots: accuracy on the same {} rows. Whiskers: what so many rows leave open about people like them (95 %). Dotted: \
-         always answering with the larger class.",
+        "Dots: accuracy on the same {} rows. Whiskers: 95 % confidence intervals for the population. Dotted: always predicting the \
+         larger class.",
         models.test_rows
     );
-    (chart.page("accuracy-chart", &caption), caption)
+    Figure { drawing: chart.page("accuracy-chart", &caption), caption }
 }
 
 pub(super) fn accounting(accounting: &Accounting) -> Figure {
-    let curves: Vec<Curve> = accounting
+    let curves: Vec<Line> = accounting
         .accountants
         .iter()
         .enumerate()
         .filter(|(_, one)| !one.curve.is_empty())
-        .map(|(place, one)| Curve {
-            label: if one.bound { one.name.clone() } else { format!("{} (no bound)", one.name) },
+        .map(|(place, one)| Line {
+            label: if one.bound { one.name.clone() } else { format!("{} (not a bound)", one.name) },
             value: format!("ε = {}", one.words()),
             stroke: if one.bound { Stroke::Solid(place) } else { Stroke::Dashed(place) },
             points: one.curve.clone(),
@@ -96,24 +94,23 @@ pub(super) fn accounting(accounting: &Accounting) -> Figure {
         curves,
     };
     let caption =
-        "The same run, added up in different ways. What was done to the data does not change, only how \
-                   much of its protection can be proven."
+        "The same run by different accountants. The computation is the same; only the provable guarantee differs."
             .to_owned();
-    (chart.page("accounting-chart", &caption), caption)
+    Figure { drawing: chart.page("accounting-chart", &caption), caption }
 }
 
-pub(super) fn curves(membership: &Membership) -> Vec<Figure> {
+pub(super) fn curves(membership: &MembershipStory) -> Vec<Figure> {
     let named: Vec<(&str, &Performance)> =
         membership.models.iter().map(|model| (model.name.as_str(), &model.performance)).collect();
     roc(&named)
 }
 
-pub(super) fn bounds(membership: &Membership) -> Option<Figure> {
+pub(super) fn bounds(membership: &MembershipStory) -> Option<Figure> {
     let mut rows = Vec::new();
     for (place, model) in membership.models.iter().enumerate() {
         if let (Some(bound), Some(words)) = (&model.epsilon_lower, model.lower_words()) {
-            rows.push(Row {
-                label: format!("{}: proven by attack", model.name),
+            rows.push(DotRow {
+                label: format!("{}: lower bound", model.name),
                 value: match bound.value > 0.0 {
                     true => format!("{words} ({})", words::level(bound.confidence)),
                     false => words,
@@ -123,7 +120,7 @@ pub(super) fn bounds(membership: &Membership) -> Option<Figure> {
             });
         }
         if let Some(promise) = &model.promise {
-            rows.push(Row {
+            rows.push(DotRow {
                 label: format!("{}: certificate", model.name),
                 value: promise.words(),
                 mark: Mark::AtMost(promise.epsilon),
@@ -138,14 +135,13 @@ pub(super) fn bounds(membership: &Membership) -> Option<Figure> {
     if rows.is_empty() {
         return None;
     }
-    let chart = Rows {
-        title: "ε from below and from above".to_owned(),
+    let chart = DotPlot {
+        title: "Lower and upper bounds on ε".to_owned(),
         x: Axis::linear("ε", 0.0, if most > 0.0 { 1.2 * most } else { 1.0 }),
         rows,
         guides: Vec::new(),
     };
-    let caption = "A bar to the right: ε is at least that, because an attack worked. A bar from the left: ε is at most that, \
-                   because of a proof."
+    let caption = "A bar to the right: ε is at least that, by an attack. A bar from the left: ε is at most that, by proof."
         .to_owned();
-    Some((chart.page("bounds-chart", &caption), caption))
+    Some(Figure { drawing: chart.page("bounds-chart", &caption), caption })
 }

@@ -12,12 +12,13 @@ mod figures;
 mod parts;
 
 pub use content::{
-    Accounted, Accounting, Attacked, Made, Membership, Models, Next, Promise, Statistic, Story, Trained,
+    AccountedEpsilon, Accounting, Attacked, MembershipStory, Models, Next, Promise, Statistic, Story,
+    TrainedModel, WrittenFile,
 };
 
 use crate::digits;
-use crate::escape::escaped;
-use crate::page::shell;
+use crate::markup::{Element, Markup};
+use crate::page::{Opening, document};
 use crate::words;
 use reticent_accounting::posterior::posterior;
 use reticent_audit::interval::two_sided;
@@ -48,7 +49,7 @@ impl Statistic {
     }
 }
 
-impl Trained {
+impl TrainedModel {
     /// `84.3 %`.
     pub fn words(&self) -> String {
         percent(self.accuracy)
@@ -78,7 +79,7 @@ impl Attacked {
     pub fn rate_words(&self) -> String {
         match &self.rate {
             Some(rate) => {
-                format!("{} of the members at {} false alarms", self.found_words(), words::percent(rate.fpr))
+                format!("{} TPR at {} FPR", self.found_words(), words::percent(rate.fpr))
             }
             None => self.found_words(),
         }
@@ -93,7 +94,7 @@ impl Attacked {
     }
 }
 
-impl Accounted {
+impl AccountedEpsilon {
     /// ε of the run, rounded up where it is a bound.
     pub fn words(&self) -> String {
         match (self.epsilon, self.bound) {
@@ -109,12 +110,12 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// How sure somebody who knows all others, and bets evenly on whether one person was in the data, becomes at most under a pure
-/// ε; rounded up.
+/// The largest posterior probability that one person is in the data, for an attacker who knows everyone else and starts at 50:50, under a
+/// pure ε; rounded up.
 pub fn surer(epsilon: f64) -> String {
     let even = Epsilon::new(epsilon).and_then(|epsilon| Ok(posterior(epsilon, Probability::new(0.5)?)));
     let share = even.map_or(1.0, |range| range.upper);
-    format!("{} %", digits::significant(100.0 * share, 3, digits::Side::Up))
+    format!("{} %", digits::significant(100.0 * share, 3, digits::RoundingSide::Up))
 }
 
 impl Story {
@@ -143,14 +144,16 @@ impl Story {
 
     /// The tour as one page of HTML: no script, nothing to load.
     pub fn html(&self) -> String {
-        let title = escaped("A guided tour of private learning");
-        let header = format!(
-            "<p class=\"kicker\">reticent demo</p>\n<h1>{title}</h1>\n<p class=\"by\">The 1994 census extract “Adult” (Becker \
-             and Kohavi 1996, CC BY 4.0): who earns more than 50,000 dollars?</p>\n"
-        );
-        let main = parts::summary(self) + &parts::sections(self);
-        let footer = "Every number on this page comes from one run of <code>reticent demo</code>. Noise is fresh in every run: \
-                      another one gives other numbers.";
-        shell(&title, &header, &main, footer)
+        let opening = Opening {
+            kicker: "reticent demo",
+            title: "A guided tour of private learning",
+            by: "The 1994 census extract “Adult” (Becker and Kohavi 1996, CC BY 4.0): who earns more than 50,000 dollars?",
+        };
+        let mut main = Markup::default();
+        main.push(parts::summary(self)).push(parts::sections(self));
+        let mut footer = Markup::text("Every number on this page comes from one run of ");
+        footer.push(Element::new("code").child("reticent demo"));
+        footer.push(". Noise is drawn afresh in every run, so another run gives other numbers.");
+        document(&opening, main, footer)
     }
 }

@@ -1,21 +1,22 @@
 //! What holds for every method, over lists of every kind.
 
-use crate::events::*;
-use reticent_accounting::{Accountant, Answer, Method};
+use super::events::*;
+use reticent_accounting::{Accountant, CertifiedBounds, CompositionMethod};
 use reticent_core::{Event, Neighboring};
 use std::collections::BTreeSet;
 
 const DELTA: f64 = 1e-5;
 
 /// The methods that find δ at once. The others search for it, with all claims at every step.
-const DIRECT: [Method; 3] = [Method::Pld, Method::Rdp, Method::Moments];
+const DIRECT: [CompositionMethod; 3] =
+    [CompositionMethod::Pld, CompositionMethod::Rdp, CompositionMethod::Moments];
 
-fn answer(plan: &Plan, method: Method, d: f64) -> Answer {
+fn answer(plan: &Plan, method: CompositionMethod, d: f64) -> CertifiedBounds {
     let answer = account(plan.neighboring, method, &plan.list).epsilon(delta(d));
     answer.unwrap_or_else(|error| panic!("{} by {method}: {error}", plan.name))
 }
 
-fn sound(answer: Answer) -> bool {
+fn sound(answer: CertifiedBounds) -> bool {
     answer.lower >= 0.0 && answer.lower <= answer.upper && answer.upper.is_finite()
 }
 
@@ -33,7 +34,7 @@ fn the_table_has_every_kind_of_event() {
 #[test]
 fn no_claim_is_below_what_another_method_proves_from_below() {
     for plan in plans() {
-        let answers = Method::ALL.map(|method| answer(&plan, method, DELTA));
+        let answers = CompositionMethod::ALL.map(|method| answer(&plan, method, DELTA));
         for one in answers {
             assert!(sound(one), "{}: {one:?}", plan.name);
             for other in answers {
@@ -48,8 +49,13 @@ fn methods_stand_in_their_order() {
     for plan in plans() {
         let upper = |method| answer(&plan, method, DELTA).upper;
         for chain in [
-            &[Method::Pld, Method::Rdp, Method::Moments][..],
-            &[Method::Pld, Method::Optimal, Method::Advanced, Method::Basic][..],
+            &[CompositionMethod::Pld, CompositionMethod::Rdp, CompositionMethod::Moments][..],
+            &[
+                CompositionMethod::Pld,
+                CompositionMethod::Optimal,
+                CompositionMethod::Advanced,
+                CompositionMethod::Basic,
+            ][..],
         ] {
             for pair in chain.windows(2) {
                 let (better, worse) = (upper(pair[0]), upper(pair[1]));
@@ -81,8 +87,8 @@ fn deltas_stand_in_their_order_too() {
 #[test]
 fn epsilon_falls_as_delta_grows() {
     for plan in plans() {
-        for method in Method::ALL {
-            let mut last: Option<Answer> = None;
+        for method in CompositionMethod::ALL {
+            let mut last: Option<CertifiedBounds> = None;
             for d in [1e-7, 1e-5, 1e-2] {
                 let here = answer(&plan, method, d);
                 if let Some(last) = last {
@@ -100,7 +106,8 @@ fn delta_falls_as_epsilon_grows() {
     for plan in plans() {
         for method in DIRECT {
             let account = account(plan.neighboring, method, &plan.list);
-            let mut last = Answer { lower: 1.0, upper: 1.0, ..answer(&plan, Method::Rdp, DELTA) };
+            let mut last =
+                CertifiedBounds { lower: 1.0, upper: 1.0, ..answer(&plan, CompositionMethod::Rdp, DELTA) };
             for e in [0.0, 0.3, 1.0, 4.0] {
                 let here = account.delta(epsilon(e)).unwrap();
                 let fine = sound(here) && here.upper <= last.upper * (1.0 + 1e-9) && here.lower <= last.upper;
@@ -133,7 +140,7 @@ fn the_older_theorems_say_the_same_both_ways() {
     let cheap =
         ["one gaussian", "laplaces", "responses", "pure claims", "unequal claims", "concentrated claims"];
     for plan in plans().iter().filter(|plan| cheap.contains(&plan.name)) {
-        for method in [Method::Optimal, Method::Advanced, Method::Basic] {
+        for method in [CompositionMethod::Optimal, CompositionMethod::Advanced, CompositionMethod::Basic] {
             let account = account(plan.neighboring, method, &plan.list);
             let there = account.epsilon(delta(DELTA)).unwrap();
             let back = account.delta(epsilon(there.upper)).unwrap();
@@ -189,7 +196,7 @@ fn tree(z: f64, steps: u64) -> Event {
 #[test]
 fn every_parameter_moves_epsilon_its_own_way() {
     for (what, neighboring, count, event, costs) in FAMILIES {
-        for method in Method::ALL {
+        for method in CompositionMethod::ALL {
             let found = costs.map(|cost| {
                 let list = [(*count, event(cost))];
                 account(*neighboring, method, &list).epsilon(delta(DELTA)).unwrap()
@@ -207,7 +214,7 @@ fn every_parameter_moves_epsilon_its_own_way() {
 #[test]
 fn more_uses_never_cost_less() {
     for kind in kinds() {
-        for method in [Method::Pld, Method::Rdp, Method::Basic] {
+        for method in [CompositionMethod::Pld, CompositionMethod::Rdp, CompositionMethod::Basic] {
             let mut last = 0.0;
             for count in [1, 40, 1000] {
                 let list = [(count, kind.event.clone())];
@@ -229,7 +236,7 @@ fn one_more_event_never_costs_less() {
     let plans = plans();
     let extra = [gaussian(40.0), laplace(60.0), sampled(0.01, 3.0), pure(0.001), approximate(0.001, 1e-9)];
     for plan in plans.iter().filter(|plan| plan.neighboring == Neighboring::AddRemove) {
-        for method in [Method::Pld, Method::Rdp, Method::Advanced] {
+        for method in [CompositionMethod::Pld, CompositionMethod::Rdp, CompositionMethod::Advanced] {
             let before = answer(plan, method, DELTA);
             for event in &extra {
                 let mut more = account(plan.neighboring, method, &plan.list);
@@ -246,7 +253,7 @@ fn one_more_event_never_costs_less() {
 fn the_order_of_events_does_not_matter() {
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.max(b);
     for plan in plans().iter().filter(|plan| plan.list.len() > 1) {
-        for method in Method::ALL {
+        for method in CompositionMethod::ALL {
             let straight = answer(plan, method, DELTA);
             let mut list = plan.list.clone();
             list.reverse();
@@ -264,11 +271,11 @@ fn the_order_of_events_does_not_matter() {
 fn threads_do_not_change_answers() {
     let plans = plans();
     let quick: Vec<&Plan> = plans.iter().filter(|plan| plan.name != "balls").collect();
-    let all = |_| -> Vec<(Answer, Answer)> {
+    let all = |_| -> Vec<(CertifiedBounds, CertifiedBounds)> {
         let ask = |account: &Accountant| {
             (account.epsilon(delta(DELTA)).unwrap(), account.delta(epsilon(1.0)).unwrap())
         };
-        quick.iter().map(|plan| ask(&account(plan.neighboring, Method::Pld, &plan.list))).collect()
+        quick.iter().map(|plan| ask(&account(plan.neighboring, CompositionMethod::Pld, &plan.list))).collect()
     };
     let alone = all(0);
     let together = std::thread::scope(|scope| {
@@ -277,8 +284,11 @@ fn threads_do_not_change_answers() {
     });
     assert!(together.iter().all(|answers| *answers == alone));
     // One account asked from several threads at once.
-    let shared =
-        account(Neighboring::AddRemove, Method::Pld, &[(700, sampled(0.02, 1.3)), (4, laplace(9.0))]);
+    let shared = account(
+        Neighboring::AddRemove,
+        CompositionMethod::Pld,
+        &[(700, sampled(0.02, 1.3)), (4, laplace(9.0))],
+    );
     let expected = shared.epsilon(delta(DELTA)).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {

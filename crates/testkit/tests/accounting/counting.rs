@@ -1,9 +1,9 @@
 //! Uses are counted the same way however they are written, and nothing costs nothing.
 
-use crate::events::*;
+use super::events::*;
 use reticent_accounting::rdp::RdpAccountant;
 use reticent_accounting::tight::TightAccountant;
-use reticent_accounting::{Accountant, Answer, Method};
+use reticent_accounting::{Accountant, CertifiedBounds, CompositionMethod};
 use reticent_core::{Event, EventLog, Neighboring};
 
 const USES: u64 = 6;
@@ -34,7 +34,7 @@ fn companion(event: &Event) -> Vec<(u64, Event)> {
     }
 }
 
-fn ask(neighboring: Neighboring, method: Method, lists: &[&[(u64, Event)]]) -> Answer {
+fn ask(neighboring: Neighboring, method: CompositionMethod, lists: &[&[(u64, Event)]]) -> CertifiedBounds {
     let mut account = Accountant::new(neighboring, method);
     for (count, event) in lists.iter().copied().flatten() {
         account.compose(event, *count).unwrap();
@@ -46,7 +46,12 @@ fn ask(neighboring: Neighboring, method: Method, lists: &[&[(u64, Event)]]) -> A
 fn a_count_means_that_many_uses_for_every_event_and_method() {
     for kind in kinds() {
         let beside = companion(&kind.event);
-        for method in [Method::Pld, Method::Rdp, Method::Moments, Method::Basic] {
+        for method in [
+            CompositionMethod::Pld,
+            CompositionMethod::Rdp,
+            CompositionMethod::Moments,
+            CompositionMethod::Basic,
+        ] {
             let counted = ask(kind.neighboring, method, &[&beside, &[(USES, kind.event.clone())]]);
             let once = ask(kind.neighboring, method, &[&beside, &[(1, kind.event.clone())]]);
             let what = format!("{} by {method} under {}", name(&kind.event), kind.neighboring);
@@ -94,8 +99,8 @@ fn a_log_is_its_events_in_sequence() {
         let text = serde_json::to_string(&log).unwrap();
         let read: EventLog = serde_json::from_str(&text).unwrap();
         assert_eq!(read, log);
-        let of_log = Accountant::of_log(&read, Method::Rdp).unwrap().epsilon(delta(1e-3)).unwrap();
-        let counted = ask(kind.neighboring, Method::Rdp, &[&[(USES, kind.event.clone())]]);
+        let of_log = Accountant::of_log(&read, CompositionMethod::Rdp).unwrap().epsilon(delta(1e-3)).unwrap();
+        let counted = ask(kind.neighboring, CompositionMethod::Rdp, &[&[(USES, kind.event.clone())]]);
         assert_eq!(of_log.upper, counted.upper, "{}", name(&kind.event));
     }
 }
@@ -105,7 +110,7 @@ fn epochs_are_uses() {
     type Epochs = fn(u64) -> Event;
     let pairs: [(Epochs, &str); 2] = [(|n| shuffled(n, 6.0), "shuffled"), (|n| balls(n, 6.0), "balls")];
     for (event, what) in pairs {
-        for method in [Method::Pld, Method::Rdp, Method::Moments] {
+        for method in [CompositionMethod::Pld, CompositionMethod::Rdp, CompositionMethod::Moments] {
             let inside = ask(Neighboring::AddRemove, method, &[&[(1, event(4))]]).upper;
             let outside = ask(Neighboring::AddRemove, method, &[&[(4, event(1))]]).upper;
             assert!((inside / outside - 1.0).abs() < 1e-12, "{what} by {method}: {inside} {outside}");
@@ -116,7 +121,7 @@ fn epochs_are_uses() {
 #[test]
 fn repetitions_inside_parts_count() {
     // One part alone is the event itself.
-    for method in [Method::Rdp, Method::Moments] {
+    for method in [CompositionMethod::Rdp, CompositionMethod::Moments] {
         let inside = parallel(vec![repeated(5, gaussian(7.0)), gaussian(7.0)]);
         let one = ask(Neighboring::AddRemove, method, &[&[(1, inside)]]).upper;
         let five = ask(Neighboring::AddRemove, method, &[&[(5, gaussian(7.0))]]).upper;
@@ -124,14 +129,14 @@ fn repetitions_inside_parts_count() {
     }
     // A record that moves meets both parts.
     let parts = parallel(vec![repeated(5, gaussian(7.0)), gaussian(7.0), gaussian(9.0)]);
-    let both = ask(Neighboring::ReplaceOne, Method::Rdp, &[&[(1, parts)]]).upper;
-    let six = ask(Neighboring::ReplaceOne, Method::Rdp, &[&[(6, gaussian(7.0))]]).upper;
+    let both = ask(Neighboring::ReplaceOne, CompositionMethod::Rdp, &[&[(1, parts)]]).upper;
+    let six = ask(Neighboring::ReplaceOne, CompositionMethod::Rdp, &[&[(6, gaussian(7.0))]]).upper;
     assert!((both / six - 1.0).abs() < 1e-9, "{both} {six}");
 }
 
 #[test]
 fn nothing_costs_nothing() {
-    for method in Method::ALL {
+    for method in CompositionMethod::ALL {
         for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
             let empty = Accountant::new(neighboring, method);
             assert_eq!(empty.epsilon(delta(1e-6)).unwrap().upper, 0.0, "{method}");
@@ -190,7 +195,7 @@ fn idle(neighboring: Neighboring) -> Vec<Event> {
 fn idle_events_cost_nothing_alone() {
     let mut wrong = Vec::new();
     for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
-        for method in Method::ALL {
+        for method in CompositionMethod::ALL {
             for event in idle(neighboring) {
                 let found = account(neighboring, method, &[(3, event.clone())]).epsilon(delta(1e-6));
                 match found {
@@ -212,7 +217,13 @@ fn idle_events_add_nothing() {
     ];
     let mut wrong = Vec::new();
     for (neighboring, list) in lists {
-        for method in [Method::Pld, Method::Rdp, Method::Moments, Method::Advanced, Method::Basic] {
+        for method in [
+            CompositionMethod::Pld,
+            CompositionMethod::Rdp,
+            CompositionMethod::Moments,
+            CompositionMethod::Advanced,
+            CompositionMethod::Basic,
+        ] {
             let before = account(neighboring, method, &list).epsilon(delta(1e-5)).unwrap();
             for event in idle(neighboring) {
                 let mut with = account(neighboring, method, &list);
@@ -232,18 +243,21 @@ fn idle_events_add_nothing() {
 #[test]
 fn a_full_sample_is_the_event_itself() {
     let add = Neighboring::AddRemove;
-    for method in [Method::Pld, Method::Rdp, Method::Moments, Method::Basic] {
+    for method in
+        [CompositionMethod::Pld, CompositionMethod::Rdp, CompositionMethod::Moments, CompositionMethod::Basic]
+    {
         for event in [gaussian(3.0), laplace(4.0), pure(0.3), gdp(0.4)] {
             let whole = ask(add, method, &[&[(5, event.clone())]]);
             let sample = ask(add, method, &[&[(5, poisson(1.0, event.clone()))]]);
             let close = (whole.upper / sample.upper - 1.0).abs() < 1e-9;
             assert!(close || sample.upper >= whole.lower, "{event:?} by {method}: {whole:?} {sample:?}");
-            if method == Method::Pld {
+            if method == CompositionMethod::Pld {
                 assert!(close, "{event:?}: {whole:?} {sample:?}");
             }
         }
     }
-    let whole = ask(Neighboring::ReplaceOne, Method::Pld, &[&[(5, gaussian(3.0))]]);
-    let sample = ask(Neighboring::ReplaceOne, Method::Pld, &[&[(5, batch(10, 10, gaussian(3.0)))]]);
+    let whole = ask(Neighboring::ReplaceOne, CompositionMethod::Pld, &[&[(5, gaussian(3.0))]]);
+    let sample =
+        ask(Neighboring::ReplaceOne, CompositionMethod::Pld, &[&[(5, batch(10, 10, gaussian(3.0)))]]);
     assert!((whole.upper / sample.upper - 1.0).abs() < 1e-9, "{whole:?} {sample:?}");
 }

@@ -1,6 +1,6 @@
 //! Events by their numbers, and the lists that the suites run over.
 
-use reticent_accounting::{Accountant, Method};
+use reticent_accounting::{Accountant, CompositionMethod};
 use reticent_core::{
     Delta, Epsilon, Event, Guarantee, Mu, Neighboring, NoiseMultiplier, Order, Probability, Rho,
     SamplingRate, Sensitivity,
@@ -159,7 +159,11 @@ pub(crate) fn name(event: &Event) -> &'static str {
 pub(crate) const KINDS: usize = Event::KINDS.len();
 
 /// An account of counted events.
-pub(crate) fn account(neighboring: Neighboring, method: Method, list: &[(u64, Event)]) -> Accountant {
+pub(crate) fn account(
+    neighboring: Neighboring,
+    method: CompositionMethod,
+    list: &[(u64, Event)],
+) -> Accountant {
     let mut account = Accountant::new(neighboring, method);
     for (count, event) in list {
         account.compose(event, *count).unwrap();

@@ -1,7 +1,7 @@
 //! Hardly any noise, and hardly any loss: answers stay on the right side at both ends.
 
-use crate::events::*;
-use reticent_accounting::{AccountingError, Method};
+use super::events::*;
+use reticent_accounting::{AccountingError, CompositionMethod};
 use reticent_core::{Event, Neighboring};
 
 type Noise = fn(f64) -> Event;
@@ -50,7 +50,7 @@ fn next_to_no_noise_is_never_a_small_cost() {
                     continue;
                 }
                 for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
-                    for (method, count) in [(Method::Pld, 20), (Method::Rdp, 20)] {
+                    for (method, count) in [(CompositionMethod::Pld, 20), (CompositionMethod::Rdp, 20)] {
                         let seen = 1.0 - (1.0 - met).powi(count as i32);
                         let account = account(neighboring, method, &[(count, event.clone())]);
                         let least = 0.95 * seen;
@@ -81,7 +81,7 @@ fn very_much_noise_costs_next_to_nothing() {
     let mut wrong = Vec::new();
     for (noise, make) in NOISES {
         for z in [1e6, 1e15, 1e150] {
-            let account = account(Neighboring::AddRemove, Method::Pld, &[(3, make(z))]);
+            let account = account(Neighboring::AddRemove, CompositionMethod::Pld, &[(3, make(z))]);
             match account.epsilon(delta(1e-6)) {
                 Ok(answer) if answer.upper <= 1e-3 && answer.lower <= answer.upper => {}
                 other => wrong.push(format!("{noise} of {z:e}: {other:?}")),

@@ -1,10 +1,10 @@
 //! Every case of `testdata/accounting/vectors.json`.
 
-use crate::events::{budget, delta, epsilon, multiplier, rate, sampled};
+use super::events::{budget, delta, epsilon, multiplier, rate, sampled};
 use reticent_accounting::tight::{Direction, TightAccountant};
 use reticent_accounting::{
-    Accountant, AccountingError, Answer, Method, calibrate, composition, group, moments, optimal, rdp,
-    tradeoff,
+    Accountant, AccountingError, CertifiedBounds, CompositionMethod, calibrate, composition, group, moments,
+    optimal, rdp, tradeoff,
 };
 use reticent_core::profile::gaussian_noise_multiplier_up;
 use reticent_core::{EventLog, Neighboring, Order, Probability};
@@ -70,11 +70,11 @@ const TOLERANCES: &[(&str, f64)] = &[
 
 /// A number known from both sides must hold the truth and be narrow; where only bounds on it are known, the claim
 /// must lie between them.
-fn bracketed(answer: Answer, expect: Expect, tolerance: f64) -> Result<(), String> {
-    let Answer { lower, upper, .. } = answer;
+fn bracketed(answer: CertifiedBounds, expect: Expect, tolerance: f64) -> Result<(), String> {
+    let CertifiedBounds { lower, upper, .. } = answer;
     let fine = match expect {
         Expect::Exact(exact) => {
-            let narrow = answer.method != Method::Pld || upper - lower <= tolerance * upper;
+            let narrow = answer.method != CompositionMethod::Pld || upper - lower <= tolerance * upper;
             lower <= exact.get() && narrow && just_above(upper, exact.get(), tolerance)
         }
         Expect::Between(floor, ceiling) => {
@@ -105,20 +105,20 @@ fn one(expect: Expect) -> f64 {
 }
 
 fn training(q: f64, z: f64, steps: u64) -> Result<Accountant, AccountingError> {
-    let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     account.compose(&sampled(q, z), steps)?;
     Ok(account)
 }
 
 fn pld(log: &EventLog) -> Accountant {
-    Accountant::of_log(log, Method::Pld).unwrap()
+    Accountant::of_log(log, CompositionMethod::Pld).unwrap()
 }
 
 fn check(case: &Case, tolerance: f64) -> Result<(), String> {
     let expect = case.expect;
     match &case.question {
         Question::Epsilon { log, delta: d, accountant } => {
-            let method: Method = accountant.parse().unwrap();
+            let method: CompositionMethod = accountant.parse().unwrap();
             let account = Accountant::of_log(log, method).unwrap();
             bracketed(account.epsilon(delta(*d)).unwrap(), expect, tolerance)
         }

@@ -1,8 +1,8 @@
 //! Random trees of events with ordinary and extreme numbers.
 
-use crate::events::*;
+use super::events::*;
 use proptest::prelude::*;
-use reticent_accounting::{Accountant, AccountingError, Answer, Method};
+use reticent_accounting::{Accountant, AccountingError, CertifiedBounds, CompositionMethod};
 use reticent_core::{Event, EventLog, Neighboring, Order, Probability};
 use std::collections::BTreeSet;
 
@@ -107,14 +107,14 @@ fn tree() -> impl Strategy<Value = Event> {
     })
 }
 
-fn methods() -> impl Strategy<Value = Method> {
+fn methods() -> impl Strategy<Value = CompositionMethod> {
     prop_oneof![
-        6 => Just(Method::Pld),
-        3 => Just(Method::Rdp),
-        1 => Just(Method::Moments),
-        1 => Just(Method::Optimal),
-        1 => Just(Method::Advanced),
-        1 => Just(Method::Basic),
+        6 => Just(CompositionMethod::Pld),
+        3 => Just(CompositionMethod::Rdp),
+        1 => Just(CompositionMethod::Moments),
+        1 => Just(CompositionMethod::Optimal),
+        1 => Just(CompositionMethod::Advanced),
+        1 => Just(CompositionMethod::Basic),
     ]
 }
 
@@ -123,9 +123,13 @@ fn relations() -> impl Strategy<Value = Neighboring> {
 }
 
 /// An answer is a bracket; a refusal names an event of the tree, or the number that is out of range.
-fn judged(found: &Result<Answer, AccountingError>, log: &EventLog, most: f64) -> Result<(), TestCaseError> {
+fn judged(
+    found: &Result<CertifiedBounds, AccountingError>,
+    log: &EventLog,
+    most: f64,
+) -> Result<(), TestCaseError> {
     match found {
-        Ok(Answer { lower, upper, .. }) => {
+        Ok(CertifiedBounds { lower, upper, .. }) => {
             prop_assert!(*lower >= 0.0 && lower <= upper && *upper <= most, "{lower} {upper} for {log:?}");
         }
         Err(AccountingError::Unsupported { event, .. }) => {
@@ -176,7 +180,7 @@ proptest! {
     fn trees_have_a_delta_too(
         events in prop::collection::vec(tree(), 1..3),
         neighboring in relations(),
-        method in prop_oneof![2 => Just(Method::Pld), 1 => Just(Method::Rdp), 1 => Just(Method::Moments)],
+        method in prop_oneof![2 => Just(CompositionMethod::Pld), 1 => Just(CompositionMethod::Rdp), 1 => Just(CompositionMethod::Moments)],
         e in cost(),
     ) {
         let log = EventLog { neighboring, events };
@@ -196,7 +200,7 @@ proptest! {
         d in spread(1e-9, 0.1),
     ) {
         let ask = |events: Vec<Event>| {
-            Accountant::of_log(&EventLog { neighboring, events }, Method::Pld)?.epsilon(delta(d))
+            Accountant::of_log(&EventLog { neighboring, events }, CompositionMethod::Pld)?.epsilon(delta(d))
         };
         if let (Ok(one), Ok(both)) = (ask(vec![first.clone()]), ask(vec![first.clone(), second.clone()])) {
             prop_assert!(one.lower <= both.upper, "{one:?} {both:?} for {first:?} and {second:?}");
@@ -211,9 +215,9 @@ fn deep_nesting_is_answered() {
     for _ in 0..100 {
         event = composed(vec![repeated(1, event)]);
     }
-    let mut account = Accountant::new(Neighboring::AddRemove, Method::Pld);
+    let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     account.compose(&event, 9).unwrap();
-    let flat = crate::events::account(Neighboring::AddRemove, Method::Pld, &[(9, gaussian(30.0))]);
+    let flat = super::events::account(Neighboring::AddRemove, CompositionMethod::Pld, &[(9, gaussian(30.0))]);
     assert_eq!(account.epsilon(delta(1e-6)).unwrap(), flat.epsilon(delta(1e-6)).unwrap());
 }
 
@@ -234,7 +238,7 @@ fn extreme_probabilities_and_counts_are_answered_or_refused() {
         (1, laplace(f64::MAX)),
     ];
     for (count, event) in extremes {
-        for method in Method::ALL {
+        for method in CompositionMethod::ALL {
             let log = EventLog {
                 neighboring: Neighboring::AddRemove,
                 events: vec![repeated(count, event.clone())],

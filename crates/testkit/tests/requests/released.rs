@@ -3,14 +3,14 @@
 use super::{Desk, PAIRS, Table, pair};
 use reticent_core::Neighboring;
 use reticent_curator::Request;
-use reticent_curator::release::{Noise, Question, Release, Rule};
+use reticent_curator::release::{NoiseChoice, Release, ReleaseQuestion, SelectionMechanism};
 use reticent_curator::watch::Unwatched;
 use reticent_noise::{Entropy, PaidSource};
 use reticent_testkit::free::Free;
 use reticent_testkit::replay::{Query, compare};
 
 const BOTH: [Neighboring; 2] = [Neighboring::AddRemove, Neighboring::ReplaceOne];
-const NOISES: [Noise; 3] = [Noise::Laplace, Noise::Gaussian, Noise::DiscreteGaussian];
+const NOISES: [NoiseChoice; 3] = [NoiseChoice::Laplace, NoiseChoice::Gaussian, NoiseChoice::DiscreteGaussian];
 const BOUNDS: [f64; 2] = [-3.0, 12.0];
 
 /// A release of the file on the desk.
@@ -38,9 +38,9 @@ fn names(list: &[&str]) -> Vec<String> {
 }
 
 /// Questions whose answer gets additive noise.
-fn additive() -> Vec<Question> {
+fn additive() -> Vec<ReleaseQuestion> {
     let (x, k) = ("x".to_owned(), "k".to_owned());
-    let sum = |integers, count_clamped| Question::Sum {
+    let sum = |integers, count_clamped| ReleaseQuestion::Sum {
         column: x.clone(),
         bounds: BOUNDS,
         integers,
@@ -48,7 +48,7 @@ fn additive() -> Vec<Question> {
         schema: None,
         error: None,
     };
-    let mean = |integers, count_clamped| Question::Mean {
+    let mean = |integers, count_clamped| ReleaseQuestion::Mean {
         column: x.clone(),
         bounds: BOUNDS,
         integers,
@@ -56,21 +56,29 @@ fn additive() -> Vec<Question> {
         schema: None,
     };
     vec![
-        Question::Count { column: None, error: None },
-        Question::Count { column: Some(x.clone()), error: None },
+        ReleaseQuestion::Count { column: None, error: None },
+        ReleaseQuestion::Count { column: Some(x.clone()), error: None },
         sum(false, false),
         sum(true, true),
         mean(false, false),
         mean(true, true),
-        Question::Histogram { column: k.clone(), categories: Some(names(&["a", "b", "c"])), bins: None },
-        Question::Histogram { column: x.clone(), categories: None, bins: Some(vec![-3.0, 0.0, 5.0, 12.0]) },
-        Question::Proportion { column: k, value: "a".to_owned() },
+        ReleaseQuestion::Histogram {
+            column: k.clone(),
+            categories: Some(names(&["a", "b", "c"])),
+            bins: None,
+        },
+        ReleaseQuestion::Histogram {
+            column: x.clone(),
+            categories: None,
+            bins: Some(vec![-3.0, 0.0, 5.0, 12.0]),
+        },
+        ReleaseQuestion::Proportion { column: k, value: "a".to_owned() },
     ]
 }
 
 /// Questions answered by a private choice.
-fn choices() -> Vec<Question> {
-    let quantile = |quantile, count_clamped| Question::Quantile {
+fn choices() -> Vec<ReleaseQuestion> {
+    let quantile = |quantile, count_clamped| ReleaseQuestion::Quantile {
         column: "x".to_owned(),
         bounds: BOUNDS,
         integers: false,
@@ -79,13 +87,14 @@ fn choices() -> Vec<Question> {
         quantile,
         candidates: 31,
     };
-    let mode = |rule| Question::Mode { column: "k".to_owned(), categories: names(&["a", "b", "c"]), rule };
+    let mode =
+        |rule| ReleaseQuestion::Mode { column: "k".to_owned(), categories: names(&["a", "b", "c"]), rule };
     vec![
         quantile(0.5, false),
         quantile(0.1, true),
-        mode(Rule::Exponential),
-        mode(Rule::PermuteAndFlip),
-        mode(Rule::ReportNoisyMax),
+        mode(SelectionMechanism::Exponential),
+        mode(SelectionMechanism::PermuteAndFlip),
+        mode(SelectionMechanism::ReportNoisyMax),
     ]
 }
 
@@ -105,7 +114,7 @@ fn replay(desk: &Desk, request: &Release) -> f64 {
     worst
 }
 
-fn request(desk: &Desk, question: Question, neighboring: Neighboring) -> Release {
+fn request(desk: &Desk, question: ReleaseQuestion, neighboring: Neighboring) -> Release {
     Release { neighboring, ..Release::new(desk.file(), question, 1.0) }
 }
 
@@ -115,7 +124,7 @@ fn additive_answers_are_private() {
     for question in additive() {
         for neighboring in BOTH {
             for noise in NOISES {
-                let delta = (noise != Noise::Laplace).then_some(1e-6);
+                let delta = (noise != NoiseChoice::Laplace).then_some(1e-6);
                 let request = Release {
                     mechanism: Some(noise),
                     delta,
@@ -148,7 +157,7 @@ fn every_outcome_has_the_events_that_its_plan_states() {
     for (question, noise) in asked.chain(choices().into_iter().map(|question| (question, None))) {
         for neighboring in BOTH {
             for filter in [None, Some("k=a".to_owned())] {
-                let delta = noise.filter(|noise| *noise != Noise::Laplace).map(|_| 1e-6);
+                let delta = noise.filter(|noise| *noise != NoiseChoice::Laplace).map(|_| 1e-6);
                 let request = request(&desk, question.clone(), neighboring);
                 let request = Release { mechanism: noise, delta, filter, ..request };
                 let (small, large) = pair(&mut entropy, neighboring, 3);
@@ -174,7 +183,7 @@ impl Query for BoundsFromData<'_> {
     fn run(&self, table: &[[&'static str; 2]], source: &mut impl PaidSource) -> String {
         let numbers = table.iter().filter_map(|[x, _]| x.parse::<f64>().ok());
         let high = numbers.fold(1.0, f64::max);
-        let question = Question::Sum {
+        let question = ReleaseQuestion::Sum {
             column: "x".to_owned(),
             bounds: [0.0, high],
             integers: false,
@@ -196,8 +205,11 @@ fn leaks_are_caught() {
     assert!(report.leaks.iter().any(|leak| leak.contains("answer")), "{report:?}");
 
     // A plan for add-remove on tables that replace a row: two cells move, and noise for one was declared.
-    let question =
-        Question::Histogram { column: "k".to_owned(), categories: Some(names(&["a", "b"])), bins: None };
+    let question = ReleaseQuestion::Histogram {
+        column: "k".to_owned(),
+        categories: Some(names(&["a", "b"])),
+        bins: None,
+    };
     let understated =
         Asked { desk: &desk, request: request(&desk, question.clone(), Neighboring::AddRemove) };
     let report = compare(&understated, &table, &neighbour).unwrap();

@@ -2,7 +2,9 @@
 
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Bits;
-use reticent_train::{Clipping, Description, Effort, Examples, Inputs, Model, Network, Selection, Targets};
+use reticent_train::{
+    Clipping, Description, Device, Examples, Inputs, Resources, Selection, Targets, engine,
+};
 
 const NORM: f64 = 0.75;
 const EXAMPLES: usize = 12;
@@ -38,14 +40,14 @@ fn units(of: usize, without: Option<usize>) -> Selection {
 fn worst(clipping: Option<&Clipping>, of: usize) -> f64 {
     let mut entropy = Entropy::new().unwrap();
     let description = Description::from_toml(NETWORK, "model.toml").unwrap();
-    let mut network = Network::new(description, Effort { threads: 1, ..Effort::default() }).unwrap();
+    let mut network = engine(&description, Device::Cpu, Resources::SINGLE).unwrap();
     let mut worst = 0.0f64;
     for _ in 0..10 {
         let (examples, weights) = (examples(&mut entropy), network.initial_weights().unwrap());
         let mut sum = |selection: &Selection| {
-            let mut sum = vec![0.0f32; network.layout().gradients()];
-            network.accumulate(&weights, &examples, selection, clipping, &|| (), &mut sum).unwrap();
-            sum
+            network.load_weights(&weights).unwrap();
+            network.sum(&examples, selection, clipping, &|| ()).unwrap();
+            network.read_sum().unwrap()
         };
         let whole = sum(&units(of, None));
         for unit in 0..EXAMPLES / of {

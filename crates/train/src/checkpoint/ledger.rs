@@ -3,7 +3,7 @@
 use super::{CHECKPOINT_FILE, LEDGER_FILE, LOCK_FILE, Stored, read, write};
 use crate::TrainError;
 use crate::trainer::StopCause;
-use reticent_data::Lock;
+use reticent_files::Lock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 /// A run's folder that this process alone writes into, until this is dropped.
 ///
 /// The lock is the first file in the folder, and the ledger the second: [`begin`](Self::begin) writes it before anything is
-/// drawn, without the terms of the run, which may depend on a draw. [`Trainer::begin_under`](crate::Trainer::begin_under)
+/// drawn, without the terms of the run, which may depend on a draw. [`Aggregation::begin_under`](crate::Aggregation::begin_under)
 /// adds them.
-pub struct Claim {
+pub struct RunLock {
     folder: PathBuf,
     lock: Lock,
     entry: Option<Entry>,
 }
 
-impl Claim {
+impl RunLock {
     /// Locks a folder, which is made if it is not there, and reads the ledger in it.
     ///
     /// # Errors
@@ -123,28 +123,28 @@ struct Entry {
 const FORMAT: u32 = 2;
 
 impl Ledger {
-    /// A ledger for a new run in a claimed folder.
-    pub(crate) fn begin(claim: Claim, run: Stored) -> Result<Self, TrainError> {
-        claim.check_free()?;
-        let request = claim.request().cloned();
+    /// A ledger for a new run in a locked folder.
+    pub(crate) fn begin(run_lock: RunLock, run: Stored) -> Result<Self, TrainError> {
+        run_lock.check_free()?;
+        let request = run_lock.request().cloned();
         let entry = Entry { format: FORMAT, request, run: Some(run), counted: 0, stopped: None };
-        store(&claim.folder, &entry)?;
-        Ok(Self { folder: claim.folder, entry, _lock: claim.lock })
+        store(&run_lock.folder, &entry)?;
+        Ok(Self { folder: run_lock.folder, entry, _lock: run_lock.lock })
     }
 
-    /// The ledger of the run in a claimed folder; one that holds a beginning alone gets this run.
-    pub(crate) fn resume(claim: Claim, run: Stored) -> Result<Self, TrainError> {
-        let Some(entry) = claim.entry.clone() else {
+    /// The ledger of the run in a locked folder; one that holds a beginning alone gets this run.
+    pub(crate) fn resume(run_lock: RunLock, run: Stored) -> Result<Self, TrainError> {
+        let Some(entry) = run_lock.entry.clone() else {
             let why = "no such file: without the ledger nobody knows which steps were seen, so the run cannot go on: restore the \
                        ledger from a copy, or remove the folder and begin a new run";
-            return Err(refused(&claim.folder.join(LEDGER_FILE), why.to_owned()));
+            return Err(refused(&run_lock.folder.join(LEDGER_FILE), why.to_owned()));
         };
-        let Some(known) = &entry.run else { return Self::begin(claim, run) };
+        let Some(known) = &entry.run else { return Self::begin(run_lock, run) };
         run.check(known)?;
         for file in [LEDGER_FILE, CHECKPOINT_FILE] {
-            reticent_data::sweep(&claim.folder.join(file));
+            reticent_files::sweep(&run_lock.folder.join(file));
         }
-        Ok(Self { folder: claim.folder, entry, _lock: claim.lock })
+        Ok(Self { folder: run_lock.folder, entry, _lock: run_lock.lock })
     }
 
     /// The run's folder.
@@ -228,21 +228,21 @@ fn refused(path: &Path, why: String) -> TrainError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trainer::{Baseline, Batches, Recipe, Terms};
+    use crate::trainer::{Baseline, Batching, Recipe, TrainingTerms};
     use crate::{Layout, OptimizerSettings, Schedule};
 
     fn run() -> Stored {
-        let terms = Terms::NonPrivate(Baseline { batches: Batches::Shuffled { size: 2 }, steps: 9 });
+        let terms = TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size: 2 }, steps: 9 });
         let (optimizer, schedule) = (OptimizerSettings::sgd(0.0), Schedule::constant(0.1));
         Stored::new(&terms, &Recipe { optimizer, schedule, average: None }, &Layout::default())
     }
 
     fn begin(folder: &Path) -> Result<Ledger, TrainError> {
-        Ledger::begin(Claim::take(folder)?, run())
+        Ledger::begin(RunLock::take(folder)?, run())
     }
 
     fn resume(folder: &Path) -> Result<Ledger, TrainError> {
-        Ledger::resume(Claim::take(folder)?, run())
+        Ledger::resume(RunLock::take(folder)?, run())
     }
 
     #[test]
@@ -282,29 +282,32 @@ mod tests {
     fn a_beginning_is_on_disk_before_the_run_and_gives_way_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("run");
-        let mut claim = Claim::take(&place).unwrap();
-        assert!(!claim.has_ledger() && claim.request().is_none());
-        claim.begin(serde_json::json!({"epsilon": 1})).unwrap();
-        assert!(Claim::take(&place).is_err_and(|e| e.to_string().contains("another process")));
+        let mut run_lock = RunLock::take(&place).unwrap();
+        assert!(!run_lock.has_ledger() && run_lock.request().is_none());
+        run_lock.begin(serde_json::json!({"epsilon": 1})).unwrap();
+        assert!(RunLock::take(&place).is_err_and(|e| e.to_string().contains("another process")));
         // Killed here: the next one begins anew, or goes on with what was asked.
-        drop(claim);
+        drop(run_lock);
         assert!(crate::checkpoint::status(&place).is_err());
-        let mut claim = Claim::take(&place).unwrap();
-        assert!(claim.has_ledger() && !claim.has_run());
-        claim.begin(serde_json::json!({"epsilon": 2})).unwrap();
-        claim.add("counted", 7.into());
-        drop(Ledger::begin(claim, run()).unwrap());
-        let claim = Claim::take(&place).unwrap();
-        assert!(claim.has_run() && claim.request() == Some(&serde_json::json!({"epsilon": 2, "counted": 7})));
+        let mut run_lock = RunLock::take(&place).unwrap();
+        assert!(run_lock.has_ledger() && !run_lock.has_run());
+        run_lock.begin(serde_json::json!({"epsilon": 2})).unwrap();
+        run_lock.add("counted", 7.into());
+        drop(Ledger::begin(run_lock, run()).unwrap());
+        let run_lock = RunLock::take(&place).unwrap();
+        assert!(
+            run_lock.has_run()
+                && run_lock.request() == Some(&serde_json::json!({"epsilon": 2, "counted": 7}))
+        );
         // Steps may have been taken: nobody takes the ledger away.
-        claim.abandon();
+        run_lock.abandon();
         assert!(place.join(LEDGER_FILE).exists());
         assert_eq!(crate::checkpoint::status(&place).unwrap().counted, 0);
-        assert!(Claim::take(&place).unwrap().begin(serde_json::json!({})).is_err());
+        assert!(RunLock::take(&place).unwrap().begin(serde_json::json!({})).is_err());
         let other = folder.path().join("other");
-        let mut claim = Claim::take(&other).unwrap();
-        claim.begin(serde_json::json!({})).unwrap();
-        claim.abandon();
+        let mut run_lock = RunLock::take(&other).unwrap();
+        run_lock.begin(serde_json::json!({})).unwrap();
+        run_lock.abandon();
         assert_eq!(std::fs::read_dir(&other).unwrap().count(), 0);
     }
 

@@ -3,21 +3,21 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `ledger.json` | how many steps have influenced anything that left the process |
-//! | `checkpoint.safetensors` | weights, optimiser and average, with the plan, the recipe and the steps taken |
+//! | `checkpoint.safetensors` | weights, optimizer and average, with the plan, the recipe and the steps taken |
 //! | `run.lock` | locked while a process trains |
 //!
-//! Every file is replaced as a whole. The ledger is on disk before anything that it counts is visible. [`Claim`] is the lock with the
+//! Every file is replaced as a whole. The ledger is on disk before anything that it counts is visible. [`RunLock`] is the lock with the
 //! ledger's first entry, for those who write other files into the folder as well.
 
 mod ledger;
-mod state;
+pub(crate) mod state;
 
-pub use ledger::Claim;
 pub(crate) use ledger::Ledger;
-pub(crate) use state::{State, Stored};
+pub use ledger::RunLock;
+pub(crate) use state::Stored;
 
 use crate::TrainError;
-use crate::trainer::{Recipe, Terms};
+use crate::trainer::{Recipe, TrainingTerms};
 use std::path::Path;
 
 /// The name of the checkpoint in a run's folder.
@@ -33,8 +33,8 @@ pub const LOCK_FILE: &str = "run.lock";
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunStatus {
     /// The plan, or that there is none.
-    pub terms: Terms,
-    /// How gradients become weights.
+    pub terms: TrainingTerms,
+    /// Optimizer, schedule and averaging.
     pub recipe: Recipe,
     /// Steps on the way to the checkpoint's weights; 0 when there is no checkpoint.
     pub taken: u64,
@@ -57,10 +57,10 @@ pub fn status(folder: &Path) -> Result<RunStatus, TrainError> {
 /// Replaces a file as a whole. When this returns, the new one is on disk.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
     let kept = "; what was stored before is untouched, and the run can be resumed from it";
-    reticent_data::write_atomic(path, bytes).map_err(|error| TrainError::Unwritten { error, kept })?;
+    reticent_files::write_atomic(path, bytes).map_err(|error| TrainError::Unwritten { error, kept })?;
     // The new name itself must reach the disk, too.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    reticent_data::sync_folder(folder).map_err(|error| TrainError::Unwritten { error, kept: "" })
+    reticent_files::sync_folder(folder).map_err(|error| TrainError::Unwritten { error, kept: "" })
 }
 
 /// Reads a whole file; none when there is none.

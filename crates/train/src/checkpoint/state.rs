@@ -1,11 +1,10 @@
 //! The state of a training as one file.
 
 use super::{CHECKPOINT_FILE, read, write};
-use crate::average::Average;
 use crate::digest::difference;
-use crate::optimizer::Optimizer;
-use crate::tensors::{Array, Arrays, decode, encode};
-use crate::trainer::{Recipe, Terms};
+use crate::engine::{Engine, Weights};
+use crate::tensors::{Tensor, Tensors, decode, encode};
+use crate::trainer::{Recipe, TrainingTerms};
 use crate::{Layout, TrainError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,17 +12,21 @@ use std::path::Path;
 
 const FORMAT: u32 = 1;
 
+const FIRST: &str = "optimizer.first";
+const SECOND: &str = "optimizer.second";
+const AVERAGE: &str = "average";
+
 /// Everything about a run that must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stored {
-    pub(crate) terms: Terms,
+    pub(crate) terms: TrainingTerms,
     pub(crate) recipe: Recipe,
     /// The parameters' names, shapes and whether they are trained.
     pub(crate) model: Vec<(String, Vec<usize>, bool)>,
 }
 
 impl Stored {
-    pub(crate) fn new(terms: &Terms, recipe: &Recipe, layout: &Layout) -> Self {
+    pub(crate) fn new(terms: &TrainingTerms, recipe: &Recipe, layout: &Layout) -> Self {
         let model =
             layout.parameters().iter().map(|p| (p.name.clone(), p.shape.clone(), p.trainable)).collect();
         Self { terms: terms.clone(), recipe: *recipe, model }
@@ -49,76 +52,79 @@ struct Text {
     average_steps: u64,
 }
 
-/// What changes from step to step.
-pub(crate) struct State<'a> {
-    pub(crate) weights: &'a mut Vec<f32>,
-    pub(crate) optimizer: &'a mut Optimizer,
-    pub(crate) average: Option<&'a mut Average>,
-    /// Steps on the way to these weights.
-    pub(crate) taken: &'a mut u64,
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Steps {
+    /// Steps on the way to the weights.
+    pub(crate) taken: u64,
     /// Steps that may have been seen.
-    pub(crate) counted: &'a mut u64,
+    pub(crate) counted: u64,
 }
 
-impl State<'_> {
-    /// Replaces the checkpoint in a folder.
-    pub(crate) fn save(&self, folder: &Path, run: &Stored, layout: &Layout) -> Result<(), TrainError> {
-        let path = folder.join(CHECKPOINT_FILE);
-        let mut arrays = BTreeMap::new();
-        for (index, parameter) in layout.parameters().iter().enumerate() {
-            let values = &self.weights[layout.weight_range(index)];
-            arrays.insert(weight_name(&parameter.name), Array { shape: parameter.shape.clone(), values });
-        }
-        let (vectors, optimizer_steps) = self.optimizer.state();
-        for (name, values) in vectors {
-            arrays.insert(format!("optimizer.{name}"), Array { shape: vec![values.len()], values });
-        }
-        let mut average_steps = 0;
-        if let Some(average) = &self.average {
-            let (values, steps) = average.state();
-            arrays.insert("average".to_owned(), Array { shape: vec![values.len()], values });
-            average_steps = steps;
-        }
-        let text = Text {
-            format: FORMAT,
-            run: run.clone(),
-            taken: *self.taken,
-            counted: *self.counted,
-            optimizer_steps,
-            average_steps,
-        };
-        let text = serde_json::to_string(&text)
-            .map_err(|error| TrainError::file(&path, error.to_string()).because(error))?;
-        write(&path, &encode(&path, &arrays, &text)?)
+/// Replaces the checkpoint in a folder by what the engine holds.
+pub(crate) fn save(
+    engine: &mut dyn Engine,
+    folder: &Path,
+    run: Stored,
+    steps: Steps,
+) -> Result<(), TrainError> {
+    let path = folder.join(CHECKPOINT_FILE);
+    let (weights, state) = (engine.read_weights(Weights::Current)?, engine.read_state()?);
+    let layout = engine.layout();
+    let mut arrays = BTreeMap::new();
+    for (index, parameter) in layout.parameters().iter().enumerate() {
+        let values = &weights[layout.weight_range(index)];
+        arrays.insert(weight_name(&parameter.name), Tensor { shape: parameter.shape.clone(), values });
     }
-
-    /// Takes over the checkpoint in a folder; false when there is none. After an error nothing has changed.
-    pub(crate) fn load(self, folder: &Path, run: &Stored, layout: &Layout) -> Result<bool, TrainError> {
-        let path = folder.join(CHECKPOINT_FILE);
-        let Some(bytes) = read(&path)? else { return Ok(false) };
-        let mut arrays = decode(&path, &bytes)?;
-        let text = text_of(&path, &arrays)?;
-        run.check(&text.run)?;
-        let mut weights = vec![0.0; layout.weights()];
-        for (index, parameter) in layout.parameters().iter().enumerate() {
-            let values = arrays.take(&path, &weight_name(&parameter.name), &parameter.shape)?;
-            weights[layout.weight_range(index)].copy_from_slice(&values);
-        }
-        let (vectors, _) = self.optimizer.state();
-        let lengths = vectors.map(|(_, values)| values.len());
-        let first = arrays.take(&path, "optimizer.first", &lengths[..1])?;
-        let second = arrays.take(&path, "optimizer.second", &lengths[1..])?;
-        if let Some(average) = self.average {
-            let mean = arrays.take(&path, "average", &[layout.gradients()])?;
-            average.restore(mean, text.average_steps);
-        }
-        self.optimizer.restore(first, second, text.optimizer_steps);
-        (*self.weights, *self.taken, *self.counted) = (weights, text.taken, text.counted);
-        Ok(true)
+    for (name, values) in [(FIRST, &state.first), (SECOND, &state.second)] {
+        arrays.insert(name.to_owned(), Tensor { shape: vec![values.len()], values });
     }
+    if let Some(values) = &state.average {
+        arrays.insert(AVERAGE.to_owned(), Tensor { shape: vec![values.len()], values });
+    }
+    let text = Text {
+        format: FORMAT,
+        run,
+        taken: steps.taken,
+        counted: steps.counted,
+        optimizer_steps: state.optimizer_steps,
+        average_steps: state.average_steps,
+    };
+    let text = serde_json::to_string(&text)
+        .map_err(|error| TrainError::file(&path, error.to_string()).because(error))?;
+    write(&path, &encode(&path, &arrays, &text)?)
 }
 
-fn text_of(path: &Path, arrays: &Arrays) -> Result<Text, TrainError> {
+/// Gives the engine the checkpoint in a folder; none when there is none. After an error nothing has changed.
+pub(crate) fn load(
+    engine: &mut dyn Engine,
+    folder: &Path,
+    run: &Stored,
+) -> Result<Option<Steps>, TrainError> {
+    let path = folder.join(CHECKPOINT_FILE);
+    let Some(bytes) = read(&path)? else { return Ok(None) };
+    let mut arrays = decode(&path, &bytes)?;
+    let text = text_of(&path, &arrays)?;
+    run.check(&text.run)?;
+    let mut state = engine.read_state()?;
+    let layout = engine.layout();
+    let mut weights = vec![0.0; layout.weights()];
+    for (index, parameter) in layout.parameters().iter().enumerate() {
+        let values = arrays.take(&path, &weight_name(&parameter.name), &parameter.shape)?;
+        weights[layout.weight_range(index)].copy_from_slice(&values);
+    }
+    state.first = arrays.take(&path, FIRST, &[state.first.len()])?;
+    state.second = arrays.take(&path, SECOND, &[state.second.len()])?;
+    if let Some(average) = &mut state.average {
+        *average = arrays.take(&path, AVERAGE, &[layout.gradients()])?;
+    }
+    (state.optimizer_steps, state.average_steps) = (text.optimizer_steps, text.average_steps);
+    engine.load_state(state)?;
+    engine.load_weights(&weights)?;
+    Ok(Some(Steps { taken: text.taken, counted: text.counted }))
+}
+
+fn text_of(path: &Path, arrays: &Tensors) -> Result<Text, TrainError> {
     let refuse = |why: String| TrainError::file(path, why);
     let strange = |error: serde_json::Error| refuse(format!("not a checkpoint: {error}")).because(error);
     let text: serde_json::Value = serde_json::from_str(&arrays.text).map_err(strange)?;

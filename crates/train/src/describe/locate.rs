@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use reticent_data::closest;
-use reticent_data::toml::{Place, TomlError, TomlFault, locate};
+use reticent_data::toml::{Span, TomlError, TomlFault, locate};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -115,7 +115,7 @@ pub(super) fn check(text: &str, file: &str) -> Result<(), TomlError> {
     let Some(layers) = get(document.get_ref(), "layer") else { return Ok(()) };
     layer_list(layers).map_err(|(at, fault, problem)| TomlError {
         file: file.to_owned(),
-        place: Some(Box::new(Place::of(text, at))),
+        place: Some(Box::new(Span::of(text, at))),
         fault,
         problem,
     })
@@ -210,7 +210,7 @@ pub(super) fn described(text: &str, file: &str, error: TrainError) -> TrainError
 }
 
 /// `layer` is `2 (conv2d)`, or `2.0 (conv2d)` inside of a residual layer.
-fn layer_place(text: &str, layer: &str, why: &str) -> Option<Place> {
+fn layer_place(text: &str, layer: &str, why: &str) -> Option<Span> {
     let (numbers, word) = layer.split_once(" (")?;
     let mut path = Vec::new();
     for number in numbers.split('.') {
@@ -222,4 +222,56 @@ fn layer_place(text: &str, layer: &str, why: &str) -> Option<Place> {
         |key: &&str| why.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == *key);
     let about = keys.filter(is_about).chain(["kind"]);
     about.into_iter().find_map(|key| locate(text, &[&path[..], &[key]].concat()))
+}
+
+#[cfg(test)]
+mod page {
+    use super::*;
+    use crate::Description;
+    use std::sync::LazyLock;
+
+    static PAGE: LazyLock<String> = LazyLock::new(|| {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/model.md");
+        std::fs::read_to_string(page).unwrap()
+    });
+
+    /// The networks on the page.
+    fn examples() -> Vec<&'static str> {
+        let blocks = PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let written = PAGE.split("<<'END'\n").skip(1).filter_map(|rest| rest.split("\nEND\n").next());
+        blocks.chain(written).collect()
+    }
+
+    #[test]
+    fn every_example_of_the_page_is_a_network() {
+        let examples = examples();
+        assert!(examples.len() >= 4, "{}", examples.len());
+        for text in examples {
+            Description::from_toml(text, "model.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        }
+    }
+
+    #[test]
+    fn every_kind_of_layer_and_every_key_stands_on_the_page() {
+        let all = examples().concat();
+        for (kind, keys) in KINDS {
+            let is_row = |line: &&str| line.starts_with(&format!("| `{kind}` | "));
+            let fields = PAGE.lines().filter(is_row).filter_map(|row| row.split('|').nth(2));
+            let mut rows = fields.map(|fields| fields.split('`').skip(1).step_by(2).collect::<Vec<_>>());
+            // The kind that is refused has a section in place of a row.
+            if *kind == "batch-norm" {
+                assert!(rows.next().is_none() && PAGE.contains("## Not possible: `batch-norm`"));
+                continue;
+            }
+            let known: Vec<&str> = keys.iter().map(|(key, _)| key.trim_end_matches('!')).collect();
+            assert!(rows.any(|listed| listed == known), "{kind}: {known:?}");
+            assert!(
+                all.contains(&format!("kind = \"{kind}\"")) || *kind == "last-time",
+                "{kind} is in no example"
+            );
+        }
+        for (key, _) in EVERY {
+            assert!(PAGE.contains(&format!("| `{key}` | ")), "{key}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Networks in words: the `model.toml` of a run, presets, and the shapes that follow.
+//! Descriptions of networks: the `model.toml` of a run, presets, and the shapes that follow.
 
 mod locate;
 mod preset;
@@ -8,7 +8,8 @@ mod size;
 mod tests;
 
 pub use preset::{PRESETS, preset};
-pub(crate) use shape::{Window, windows};
+pub use shape::Window;
+pub(crate) use shape::windows;
 pub use size::{MOST_LAYERS, MOST_NUMBERS, MOST_WEIGHTS};
 
 use crate::TrainError;
@@ -20,18 +21,18 @@ use serde::{Deserialize, Serialize};
 pub struct Description {
     /// The shape of one example: `[features]`, `[channels, height, width]`, or `[length]` of tokens.
     pub input: Vec<usize>,
-    /// What is minimised.
+    /// What training minimizes.
     #[serde(default)]
-    pub loss: Loss,
+    pub loss: Objective,
     /// The layers, first to last.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
 }
 
-/// What training minimises.
+/// What training minimizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Loss {
+pub enum Objective {
     /// −ln softmax of the example's class; the last layer has one output per class.
     #[default]
     CrossEntropy,
@@ -50,11 +51,11 @@ pub struct Layer {
     pub frozen: bool,
     /// What it computes.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: LayerKind,
 }
 
-impl From<Kind> for Layer {
-    fn from(kind: Kind) -> Self {
+impl From<LayerKind> for Layer {
+    fn from(kind: LayerKind) -> Self {
         Self { name: None, frozen: false, kind }
     }
 }
@@ -80,7 +81,7 @@ fn is_yes(value: &bool) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(missing_docs)] // The fields are those of the layer of the same name everywhere.
-pub enum Kind {
+pub enum LayerKind {
     /// W·x + b on the last dimension.
     Linear {
         out: usize,
@@ -186,7 +187,7 @@ pub enum Kind {
     Residual { layer: Vec<Layer> },
 }
 
-impl Kind {
+impl LayerKind {
     /// The name in a description.
     pub fn word(&self) -> &'static str {
         match self {
@@ -246,7 +247,7 @@ impl Description {
 
     /// Starts a network that reads examples of this shape.
     pub fn reading(input: &[usize]) -> Self {
-        Self { input: input.to_vec(), loss: Loss::default(), layers: Vec::new() }
+        Self { input: input.to_vec(), loss: Objective::default(), layers: Vec::new() }
     }
 
     /// Adds a layer.
@@ -258,7 +259,7 @@ impl Description {
 
     /// Whether the first layer reads tokens.
     pub fn reads_tokens(&self) -> bool {
-        self.layers.first().is_some_and(|layer| matches!(layer.kind, Kind::Embedding { .. }))
+        self.layers.first().is_some_and(|layer| matches!(layer.kind, LayerKind::Embedding { .. }))
     }
 
     /// Checks that every layer fits the one before it.
@@ -299,12 +300,12 @@ impl Description {
             Err(TrainError::Layer { layer: format!("{last} ({word})"), why })
         };
         match (shape.as_slice(), self.loss) {
-            ([1], Loss::CrossEntropy) => {
+            ([1], Objective::CrossEntropy) => {
                 refuse("it yields one number: cross-entropy needs at least two classes".to_owned())
             }
-            ([1], Loss::Squared) => Ok(1),
-            ([_], Loss::Squared) => refuse("the squared loss needs one output".to_owned()),
-            ([classes], Loss::CrossEntropy) => Ok(*classes),
+            ([1], Objective::Squared) => Ok(1),
+            ([_], Objective::Squared) => refuse("the squared loss needs one output".to_owned()),
+            ([classes], Objective::CrossEntropy) => Ok(*classes),
             (shape, _) => refuse(format!(
                 "it yields the shape {shape:?}: end with one dimension (flatten, mean-time or last-time, then linear)"
             )),

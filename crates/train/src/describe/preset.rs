@@ -1,6 +1,6 @@
 //! Networks with names.
 
-use super::{Description, Kind, Loss};
+use super::{Description, LayerKind, Objective};
 use crate::TrainError;
 
 /// The presets and what they are.
@@ -25,7 +25,7 @@ pub fn preset(
     vocabulary: Option<usize>,
     classes: usize,
 ) -> Result<Description, TrainError> {
-    let loss = if classes == 1 { Loss::Squared } else { Loss::CrossEntropy };
+    let loss = if classes == 1 { Objective::Squared } else { Objective::CrossEntropy };
     let start = Description { loss, ..Description::reading(input) };
     let words = || {
         vocabulary.ok_or_else(|| {
@@ -34,43 +34,45 @@ pub fn preset(
     };
     let description = match name {
         "logistic" => match vocabulary {
-            Some(vocabulary) => start.then(Kind::Embedding { vocabulary, out: classes }).then(Kind::MeanTime),
+            Some(vocabulary) => {
+                start.then(LayerKind::Embedding { vocabulary, out: classes }).then(LayerKind::MeanTime)
+            }
             None => flat(start, None).then(linear(classes)),
         },
         "mlp" => flat(start, vocabulary)
             .then(linear(512))
-            .then(Kind::Relu)
+            .then(LayerKind::Relu)
             .then(linear(256))
-            .then(Kind::Relu)
+            .then(LayerKind::Relu)
             .then(linear(classes)),
-        "cnn-mnist" => mnist(start, Kind::Relu, classes),
-        "cnn-mnist-tanh" => mnist(start, Kind::Tanh, classes),
+        "cnn-mnist" => mnist(start, LayerKind::Relu, classes),
+        "cnn-mnist-tanh" => mnist(start, LayerKind::Tanh, classes),
         "cnn-cifar" => {
             let mut network = start;
             for width in [32, 64, 128] {
                 network = network
                     .then(conv(width, 3, 1, 1))
-                    .then(Kind::Tanh)
+                    .then(LayerKind::Tanh)
                     .then(conv(width, 3, 1, 1))
-                    .then(Kind::Tanh)
-                    .then(Kind::MaxPool { kernel: [2, 2], stride: None });
+                    .then(LayerKind::Tanh)
+                    .then(LayerKind::MaxPool { kernel: [2, 2], stride: None });
             }
-            network.then(Kind::Flatten).then(linear(128)).then(Kind::Tanh).then(linear(classes))
+            network.then(LayerKind::Flatten).then(linear(128)).then(LayerKind::Tanh).then(linear(classes))
         }
         "transformer-text" => {
-            let block = Kind::Transformer { heads: 4, hidden: 256, dropout: 0.0, norm_first: false };
+            let block = LayerKind::Transformer { heads: 4, hidden: 256, dropout: 0.0, norm_first: false };
             start
-                .then(Kind::Embedding { vocabulary: words()?, out: 128 })
-                .then(Kind::Position)
+                .then(LayerKind::Embedding { vocabulary: words()?, out: 128 })
+                .then(LayerKind::Position)
                 .then(block.clone())
                 .then(block)
-                .then(Kind::MeanTime)
+                .then(LayerKind::MeanTime)
                 .then(linear(classes))
         }
         "lstm-text" => start
-            .then(Kind::Embedding { vocabulary: words()?, out: 64 })
-            .then(Kind::Lstm { hidden: 128 })
-            .then(Kind::LastTime)
+            .then(LayerKind::Embedding { vocabulary: words()?, out: 64 })
+            .then(LayerKind::Lstm { hidden: 128 })
+            .then(LayerKind::LastTime)
             .then(linear(classes)),
         _ => {
             let known: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
@@ -85,12 +87,12 @@ pub fn preset(
     Ok(description)
 }
 
-fn linear(out: usize) -> Kind {
-    Kind::Linear { out, bias: true }
+fn linear(out: usize) -> LayerKind {
+    LayerKind::Linear { out, bias: true }
 }
 
-fn conv(out: usize, kernel: usize, stride: usize, padding: usize) -> Kind {
-    Kind::Conv2d {
+fn conv(out: usize, kernel: usize, stride: usize, padding: usize) -> LayerKind {
+    LayerKind::Conv2d {
         out,
         kernel: [kernel; 2],
         stride: [stride; 2],
@@ -104,14 +106,16 @@ fn conv(out: usize, kernel: usize, stride: usize, padding: usize) -> Kind {
 /// One dimension out of any input.
 fn flat(start: Description, vocabulary: Option<usize>) -> Description {
     match vocabulary {
-        Some(vocabulary) => start.then(Kind::Embedding { vocabulary, out: 128 }).then(Kind::MeanTime),
-        None if start.input.len() > 1 => start.then(Kind::Flatten),
+        Some(vocabulary) => {
+            start.then(LayerKind::Embedding { vocabulary, out: 128 }).then(LayerKind::MeanTime)
+        }
+        None if start.input.len() > 1 => start.then(LayerKind::Flatten),
         None => start,
     }
 }
 
-fn mnist(start: Description, activation: Kind, classes: usize) -> Description {
-    let pool = Kind::MaxPool { kernel: [2, 2], stride: Some([1, 1]) };
+fn mnist(start: Description, activation: LayerKind, classes: usize) -> Description {
+    let pool = LayerKind::MaxPool { kernel: [2, 2], stride: Some([1, 1]) };
     start
         .then(conv(16, 8, 2, 3))
         .then(activation.clone())
@@ -119,7 +123,7 @@ fn mnist(start: Description, activation: Kind, classes: usize) -> Description {
         .then(conv(32, 4, 2, 0))
         .then(activation.clone())
         .then(pool)
-        .then(Kind::Flatten)
+        .then(LayerKind::Flatten)
         .then(linear(32))
         .then(activation)
         .then(linear(classes))

@@ -1,16 +1,20 @@
 //! The shape of what every layer yields, or why it cannot.
 
 use super::size::{Need, need};
-use super::{Kind, Layer};
+use super::{Layer, LayerKind};
 use crate::TrainError;
 
-/// The geometry of a convolution or of pooling over a plane.
+/// The window of a convolution or of pooling: height and width of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Window {
-    pub(crate) kernel: [usize; 2],
-    pub(crate) stride: [usize; 2],
-    pub(crate) padding: [usize; 2],
-    pub(crate) dilation: [usize; 2],
+pub struct Window {
+    /// Places of the kernel.
+    pub kernel: [usize; 2],
+    /// Distance between windows.
+    pub stride: [usize; 2],
+    /// Zeros on each side.
+    pub padding: [usize; 2],
+    /// Distance between the kernel's places.
+    pub dilation: [usize; 2],
 }
 
 /// Numbers above this are taken for mistakes, and keep products within bounds.
@@ -50,7 +54,7 @@ pub(super) fn outputs(
             ));
         }
         names.push(name);
-        if let Kind::Residual { layer: inner } = &layer.kind {
+        if let LayerKind::Residual { layer: inner } = &layer.kind {
             if let Err(why) = whole.add(need(&layer.kind, &shape, &shape)) {
                 return refuse(why);
             }
@@ -74,7 +78,7 @@ pub(super) fn outputs(
 }
 
 /// What one layer makes of a shape.
-fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String> {
+fn after(kind: &LayerKind, shape: &[usize], first: bool) -> Result<Vec<usize>, String> {
     let positive = |name: &str, value: usize| match value {
         0 => Err(format!("{name} is 0: give at least 1")),
         value if value > LARGEST => Err(format!("{name} is {value}: give at most {LARGEST}")),
@@ -87,9 +91,9 @@ fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String
         next
     };
     match kind {
-        Kind::Linear { out, .. } if shape.len() <= 2 => Ok(with_last(positive("out", *out)?)),
-        Kind::Linear { .. } => Err(format!("it reads {shape:?}: put flatten before it")),
-        Kind::Conv1d { out, kernel, stride, padding, dilation, groups, .. } => match shape {
+        LayerKind::Linear { out, .. } if shape.len() <= 2 => Ok(with_last(positive("out", *out)?)),
+        LayerKind::Linear { .. } => Err(format!("it reads {shape:?}: put flatten before it")),
+        LayerKind::Conv1d { out, kernel, stride, padding, dilation, groups, .. } => match shape {
             [channels, length] => {
                 let window = Window {
                     kernel: [1, *kernel],
@@ -103,7 +107,7 @@ fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String
             }
             _ => Err(format!("it reads {shape:?}: it needs [channels, length] (transpose exchanges two)")),
         },
-        Kind::Conv2d { out, kernel, stride, padding, dilation, groups, .. } => match shape {
+        LayerKind::Conv2d { out, kernel, stride, padding, dilation, groups, .. } => match shape {
             [channels, height, width] => {
                 let window =
                     Window { kernel: *kernel, stride: *stride, padding: *padding, dilation: *dilation };
@@ -113,20 +117,24 @@ fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String
             }
             _ => Err(format!("it reads {shape:?}: it needs [channels, height, width]")),
         },
-        Kind::Embedding { vocabulary, out } => match shape {
+        LayerKind::Embedding { vocabulary, out } => match shape {
             [length] if first => {
                 positive("vocabulary", *vocabulary)?;
                 Ok(vec![*length, positive("out", *out)?])
             }
             _ => Err("it reads tokens: put it first, with input = [length]".to_owned()),
         },
-        Kind::Position | Kind::MeanTime | Kind::LastTime | Kind::Transpose if shape.len() != 2 => {
+        LayerKind::Position | LayerKind::MeanTime | LayerKind::LastTime | LayerKind::Transpose
+            if shape.len() != 2 =>
+        {
             Err(format!("it reads {shape:?}: it needs two dimensions"))
         }
-        Kind::MeanTime | Kind::LastTime => Ok(vec![last]),
-        Kind::Transpose => Ok(vec![shape[1], shape[0]]),
-        Kind::LayerNorm if shape.len() > 2 => Err(format!("it reads {shape:?}: use group-norm for images")),
-        Kind::GroupNorm { groups } => {
+        LayerKind::MeanTime | LayerKind::LastTime => Ok(vec![last]),
+        LayerKind::Transpose => Ok(vec![shape[1], shape[0]]),
+        LayerKind::LayerNorm if shape.len() > 2 => {
+            Err(format!("it reads {shape:?}: use group-norm for images"))
+        }
+        LayerKind::GroupNorm { groups } => {
             let channels = shape[0];
             if shape.len() < 2 {
                 Err(format!("it reads {shape:?}: it needs channels and places; layer-norm does without"))
@@ -136,35 +144,35 @@ fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String
                 Ok(shape.to_vec())
             }
         }
-        Kind::BatchNorm => {
+        LayerKind::BatchNorm => {
             Err("batch normalisation mixes the examples of a batch, so no example has a gradient of \
                                 its own to clip: use group-norm, or layer-norm on features"
                 .to_owned())
         }
-        Kind::Attention { heads } | Kind::Transformer { heads, .. } => {
+        LayerKind::Attention { heads } | LayerKind::Transformer { heads, .. } => {
             if shape.len() != 2 {
                 return Err(format!("it reads {shape:?}: it needs [time, features]"));
             }
             if positive("heads", *heads)? > last || !last.is_multiple_of(*heads) {
                 return Err(format!("{heads} heads do not divide {last} features"));
             }
-            if let Kind::Transformer { hidden, dropout, .. } = kind {
+            if let LayerKind::Transformer { hidden, dropout, .. } = kind {
                 positive("hidden", *hidden)?;
                 share("dropout", *dropout)?;
             }
             Ok(shape.to_vec())
         }
-        Kind::Lstm { hidden } | Kind::Gru { hidden } => match shape {
+        LayerKind::Lstm { hidden } | LayerKind::Gru { hidden } => match shape {
             [time, _] => Ok(vec![*time, positive("hidden", *hidden)?]),
             _ => Err(format!("it reads {shape:?}: it needs [time, features]")),
         },
-        Kind::TemperedSigmoid { scale, temperature, offset } => {
+        LayerKind::TemperedSigmoid { scale, temperature, offset } => {
             if !(scale.is_finite() && temperature.is_finite() && offset.is_finite()) || *scale == 0.0 {
                 return Err("scale, temperature and offset must be finite, and scale not 0".to_owned());
             }
             Ok(shape.to_vec())
         }
-        Kind::MaxPool { kernel, stride } | Kind::AveragePool { kernel, stride } => match shape {
+        LayerKind::MaxPool { kernel, stride } | LayerKind::AveragePool { kernel, stride } => match shape {
             [channels, height, width] => {
                 let stride = stride.unwrap_or(*kernel);
                 let window = Window { kernel: *kernel, stride, padding: [0, 0], dilation: [1, 1] };
@@ -175,20 +183,20 @@ fn after(kind: &Kind, shape: &[usize], first: bool) -> Result<Vec<usize>, String
             }
             _ => Err(format!("it reads {shape:?}: it needs [channels, height, width]")),
         },
-        Kind::GlobalPool => Ok(vec![shape[0]]),
-        Kind::Dropout { rate } => {
+        LayerKind::GlobalPool => Ok(vec![shape[0]]),
+        LayerKind::Dropout { rate } => {
             share("rate", *rate)?;
             Ok(shape.to_vec())
         }
-        Kind::Flatten => Ok(vec![shape.iter().product()]),
-        Kind::LayerNorm
-        | Kind::Position
-        | Kind::Relu
-        | Kind::Tanh
-        | Kind::Sigmoid
-        | Kind::Gelu
-        | Kind::Silu
-        | Kind::Residual { .. } => Ok(shape.to_vec()),
+        LayerKind::Flatten => Ok(vec![shape.iter().product()]),
+        LayerKind::LayerNorm
+        | LayerKind::Position
+        | LayerKind::Relu
+        | LayerKind::Tanh
+        | LayerKind::Sigmoid
+        | LayerKind::Gelu
+        | LayerKind::Silu
+        | LayerKind::Residual { .. } => Ok(shape.to_vec()),
     }
 }
 

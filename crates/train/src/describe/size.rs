@@ -1,6 +1,6 @@
 //! How large a network is, from its description alone: no product of sizes goes unchecked, and nothing is allocated before.
 
-use super::{Kind, Window};
+use super::{LayerKind, Window};
 
 /// The most weights of a network: 1 GiB of them.
 pub const MOST_WEIGHTS: u128 = 1 << 28;
@@ -51,13 +51,13 @@ impl Need {
 }
 
 /// What a layer needs that turns `input` into `output`: not less than the engine takes.
-pub(super) fn need(kind: &Kind, input: &[usize], output: &[usize]) -> Need {
+pub(super) fn need(kind: &LayerKind, input: &[usize], output: &[usize]) -> Need {
     let (reads, yields) = (product(input.iter().copied()), product(output.iter().copied()));
     let last = input.last().map_or(1, |last| *last as u128);
     let wide = |size: usize| size as u128;
     let (weights, more) = match kind {
-        Kind::Linear { out, .. } => (wide(*out).saturating_mul(last + 1), 0),
-        Kind::Conv1d { out, kernel, stride, padding, dilation, groups, .. } => {
+        LayerKind::Linear { out, .. } => (wide(*out).saturating_mul(last + 1), 0),
+        LayerKind::Conv1d { out, kernel, stride, padding, dilation, groups, .. } => {
             let window = Window {
                 kernel: [1, *kernel],
                 stride: [1, *stride],
@@ -66,26 +66,28 @@ pub(super) fn need(kind: &Kind, input: &[usize], output: &[usize]) -> Need {
             };
             convolution(input[0], [1, input.get(1).copied().unwrap_or(1)], *out, *groups, window)
         }
-        Kind::Conv2d { out, kernel, stride, padding, dilation, groups, .. } => {
+        LayerKind::Conv2d { out, kernel, stride, padding, dilation, groups, .. } => {
             let window = Window { kernel: *kernel, stride: *stride, padding: *padding, dilation: *dilation };
             let size = [1, 2].map(|at| input.get(at).copied().unwrap_or(1));
             convolution(input[0], size, *out, *groups, window)
         }
-        Kind::Embedding { vocabulary, out } => (product([*vocabulary, *out]), 0),
-        Kind::Attention { heads } => attention(input, *heads),
-        Kind::Transformer { heads, hidden, .. } => {
+        LayerKind::Embedding { vocabulary, out } => (product([*vocabulary, *out]), 0),
+        LayerKind::Attention { heads } => attention(input, *heads),
+        LayerKind::Transformer { heads, hidden, .. } => {
             let (weights, numbers) = attention(input, *heads);
             let inner = wide(*hidden).saturating_mul(2 * last + 1).saturating_add(5 * last);
             let hidden = product([input[0], *hidden]).saturating_mul(3);
             (weights.saturating_add(inner), numbers.saturating_add(hidden).saturating_add(8 * reads))
         }
-        Kind::Lstm { hidden } => recurrent(input[0], last, wide(*hidden), 4),
-        Kind::Gru { hidden } => recurrent(input[0], last, wide(*hidden), 3),
-        Kind::LayerNorm => (2 * last, 2 * yields),
-        Kind::GroupNorm { .. } => (2 * wide(input[0]), 2 * yields),
-        Kind::MaxPool { .. } | Kind::AveragePool { .. } | Kind::Position | Kind::Gelu | Kind::Silu => {
-            (0, yields)
-        }
+        LayerKind::Lstm { hidden } => recurrent(input[0], last, wide(*hidden), 4),
+        LayerKind::Gru { hidden } => recurrent(input[0], last, wide(*hidden), 3),
+        LayerKind::LayerNorm => (2 * last, 2 * yields),
+        LayerKind::GroupNorm { .. } => (2 * wide(input[0]), 2 * yields),
+        LayerKind::MaxPool { .. }
+        | LayerKind::AveragePool { .. }
+        | LayerKind::Position
+        | LayerKind::Gelu
+        | LayerKind::Silu => (0, yields),
         _ => (0, 0),
     };
     // Values and gradients of what is yielded.

@@ -43,7 +43,7 @@ fn layers_that_do_not_fit_are_named() {
 
 #[test]
 fn residual_layers_keep_the_shape() {
-    let inner = Kind::Residual { layer: vec![Kind::Linear { out: 5, bias: true }.into()] };
+    let inner = LayerKind::Residual { layer: vec![LayerKind::Linear { out: 5, bias: true }.into()] };
     let error = Description::reading(&[4]).then(inner).check().unwrap_err().to_string();
     assert!(error.contains("turn [4] into [5]"), "{error}");
 }
@@ -127,9 +127,9 @@ fn mistakes_are_underlined() {
 fn every_kind_and_key_is_known() {
     let pair = Some([2, 2]);
     let kinds = [
-        Kind::Linear { out: 1, bias: false },
-        Kind::Conv1d { out: 1, kernel: 1, stride: 1, padding: 0, dilation: 1, groups: 1, bias: false },
-        Kind::Conv2d {
+        LayerKind::Linear { out: 1, bias: false },
+        LayerKind::Conv1d { out: 1, kernel: 1, stride: 1, padding: 0, dilation: 1, groups: 1, bias: false },
+        LayerKind::Conv2d {
             out: 1,
             kernel: [1, 1],
             stride: [1, 1],
@@ -138,30 +138,30 @@ fn every_kind_and_key_is_known() {
             groups: 1,
             bias: false,
         },
-        Kind::Embedding { vocabulary: 1, out: 1 },
-        Kind::Position,
-        Kind::LayerNorm,
-        Kind::GroupNorm { groups: 1 },
-        Kind::BatchNorm,
-        Kind::Attention { heads: 1 },
-        Kind::Transformer { heads: 1, hidden: 1, dropout: 0.5, norm_first: true },
-        Kind::Lstm { hidden: 1 },
-        Kind::Gru { hidden: 1 },
-        Kind::Relu,
-        Kind::Tanh,
-        Kind::Sigmoid,
-        Kind::Gelu,
-        Kind::Silu,
-        Kind::TemperedSigmoid { scale: 1.0, temperature: 2.0, offset: 1.0 },
-        Kind::MaxPool { kernel: [2, 2], stride: pair },
-        Kind::AveragePool { kernel: [2, 2], stride: pair },
-        Kind::GlobalPool,
-        Kind::Dropout { rate: 0.5 },
-        Kind::Flatten,
-        Kind::Transpose,
-        Kind::MeanTime,
-        Kind::LastTime,
-        Kind::Residual { layer: vec![Kind::Relu.into()] },
+        LayerKind::Embedding { vocabulary: 1, out: 1 },
+        LayerKind::Position,
+        LayerKind::LayerNorm,
+        LayerKind::GroupNorm { groups: 1 },
+        LayerKind::BatchNorm,
+        LayerKind::Attention { heads: 1 },
+        LayerKind::Transformer { heads: 1, hidden: 1, dropout: 0.5, norm_first: true },
+        LayerKind::Lstm { hidden: 1 },
+        LayerKind::Gru { hidden: 1 },
+        LayerKind::Relu,
+        LayerKind::Tanh,
+        LayerKind::Sigmoid,
+        LayerKind::Gelu,
+        LayerKind::Silu,
+        LayerKind::TemperedSigmoid { scale: 1.0, temperature: 2.0, offset: 1.0 },
+        LayerKind::MaxPool { kernel: [2, 2], stride: pair },
+        LayerKind::AveragePool { kernel: [2, 2], stride: pair },
+        LayerKind::GlobalPool,
+        LayerKind::Dropout { rate: 0.5 },
+        LayerKind::Flatten,
+        LayerKind::Transpose,
+        LayerKind::MeanTime,
+        LayerKind::LastTime,
+        LayerKind::Residual { layer: vec![LayerKind::Relu.into()] },
     ];
     for kind in kinds {
         let layer = Layer { name: Some("n".to_owned()), frozen: true, kind };
@@ -188,12 +188,12 @@ fn any_pair() -> impl Strategy<Value = [usize; 2]> {
     [any_size(), any_size()]
 }
 
-fn any_kind() -> impl Strategy<Value = Kind> {
+fn any_kind() -> impl Strategy<Value = LayerKind> {
     let size = any_size;
     let convolution = || (size(), any_pair(), any_pair(), any_pair(), any_pair(), size());
     prop_oneof![
-        (size(), any::<bool>()).prop_map(|(out, bias)| Kind::Linear { out, bias }),
-        convolution().prop_map(|(out, kernel, stride, padding, dilation, groups)| Kind::Conv1d {
+        (size(), any::<bool>()).prop_map(|(out, bias)| LayerKind::Linear { out, bias }),
+        convolution().prop_map(|(out, kernel, stride, padding, dilation, groups)| LayerKind::Conv1d {
             out,
             kernel: kernel[0],
             stride: stride[0],
@@ -202,7 +202,7 @@ fn any_kind() -> impl Strategy<Value = Kind> {
             groups,
             bias: true,
         }),
-        convolution().prop_map(|(out, kernel, stride, padding, dilation, groups)| Kind::Conv2d {
+        convolution().prop_map(|(out, kernel, stride, padding, dilation, groups)| LayerKind::Conv2d {
             out,
             kernel,
             stride,
@@ -211,31 +211,31 @@ fn any_kind() -> impl Strategy<Value = Kind> {
             groups,
             bias: false,
         }),
-        (size(), size()).prop_map(|(vocabulary, out)| Kind::Embedding { vocabulary, out }),
-        size().prop_map(|groups| Kind::GroupNorm { groups }),
-        size().prop_map(|heads| Kind::Attention { heads }),
-        (size(), size()).prop_map(|(heads, hidden)| Kind::Transformer {
+        (size(), size()).prop_map(|(vocabulary, out)| LayerKind::Embedding { vocabulary, out }),
+        size().prop_map(|groups| LayerKind::GroupNorm { groups }),
+        size().prop_map(|heads| LayerKind::Attention { heads }),
+        (size(), size()).prop_map(|(heads, hidden)| LayerKind::Transformer {
             heads,
             hidden,
             dropout: 0.0,
             norm_first: true
         }),
-        size().prop_map(|hidden| Kind::Lstm { hidden }),
-        size().prop_map(|hidden| Kind::Gru { hidden }),
+        size().prop_map(|hidden| LayerKind::Lstm { hidden }),
+        size().prop_map(|hidden| LayerKind::Gru { hidden }),
         (any_pair(), proptest::option::of(any_pair()))
-            .prop_map(|(kernel, stride)| Kind::MaxPool { kernel, stride }),
+            .prop_map(|(kernel, stride)| LayerKind::MaxPool { kernel, stride }),
         (any_pair(), proptest::option::of(any_pair()))
-            .prop_map(|(kernel, stride)| Kind::AveragePool { kernel, stride }),
+            .prop_map(|(kernel, stride)| LayerKind::AveragePool { kernel, stride }),
         proptest::sample::select(vec![
-            Kind::Position,
-            Kind::LayerNorm,
-            Kind::Relu,
-            Kind::Gelu,
-            Kind::GlobalPool,
-            Kind::Flatten,
-            Kind::Transpose,
-            Kind::MeanTime,
-            Kind::LastTime,
+            LayerKind::Position,
+            LayerKind::LayerNorm,
+            LayerKind::Relu,
+            LayerKind::Gelu,
+            LayerKind::GlobalPool,
+            LayerKind::Flatten,
+            LayerKind::Transpose,
+            LayerKind::MeanTime,
+            LayerKind::LastTime,
         ]),
     ]
 }
@@ -253,20 +253,20 @@ proptest! {
         let mut description = Description::reading(&input);
         for kind in kinds {
             let kind = match nested {
-                true => Kind::Residual { layer: vec![kind.into()] },
+                true => LayerKind::Residual { layer: vec![kind.into()] },
                 false => kind,
             };
             description = description.then(kind);
         }
-        let effort = crate::Effort { threads: 1, chunk: None };
+        let resources = crate::Resources { threads: 1, chunk: None };
         // Descriptions that end in another shape than one of classes are refused for that, after their sizes.
-        if let Ok(network) = crate::Network::new(description.clone(), effort) {
-            use crate::Model as _;
+        if let Ok(network) = crate::native::Network::new(description.clone(), resources) {
+            use crate::engine::Passes as _;
             prop_assert!(network.layout().weights() as u128 <= MOST_WEIGHTS);
         }
-        let whole = description.then(Kind::Flatten).then(Kind::Linear { out: 2, bias: true });
-        if let Ok(mut network) = crate::Network::new(whole.clone(), effort) {
-            use crate::Model as _;
+        let whole = description.then(LayerKind::Flatten).then(LayerKind::Linear { out: 2, bias: true });
+        if let Ok(mut network) = crate::native::Network::new(whole.clone(), resources) {
+            use crate::engine::Passes as _;
             let mut need = size::Need::default();
             shape::outputs(&whole.layers, whole.input.clone(), "", &mut need).unwrap();
             prop_assert!(network.layout().weights() as u128 <= need.weights && need.weights <= MOST_WEIGHTS);
@@ -287,26 +287,26 @@ proptest! {
 
 #[test]
 fn the_network_has_as_many_weights_as_were_checked() {
-    use crate::Model as _;
+    use crate::engine::Passes as _;
     let text = |length: usize| Description { input: vec![length], ..Description::reading(&[length]) };
     let networks = [
         preset("cnn-cifar", &[3, 32, 32], None, 10).unwrap(),
         preset("transformer-text", &[20], Some(100), 3).unwrap(),
         preset("lstm-text", &[20], Some(100), 3).unwrap(),
         text(7)
-            .then(Kind::Embedding { vocabulary: 9, out: 6 })
-            .then(Kind::Gru { hidden: 5 })
-            .then(Kind::LayerNorm)
-            .then(Kind::Transpose)
-            .then(Kind::GroupNorm { groups: 5 })
-            .then(Kind::Flatten)
-            .then(Kind::Linear { out: 2, bias: true }),
+            .then(LayerKind::Embedding { vocabulary: 9, out: 6 })
+            .then(LayerKind::Gru { hidden: 5 })
+            .then(LayerKind::LayerNorm)
+            .then(LayerKind::Transpose)
+            .then(LayerKind::GroupNorm { groups: 5 })
+            .then(LayerKind::Flatten)
+            .then(LayerKind::Linear { out: 2, bias: true }),
     ];
     for network in networks {
         let mut whole = size::Need::default();
         shape::outputs(&network.layers, network.input.clone(), "", &mut whole).unwrap();
-        let effort = crate::Effort { threads: 1, chunk: None };
-        let built = crate::Network::new(network, effort).unwrap();
+        let resources = crate::Resources { threads: 1, chunk: None };
+        let built = crate::native::Network::new(network, resources).unwrap();
         assert_eq!(whole.weights, built.layout().weights() as u128);
     }
 }

@@ -1,9 +1,9 @@
 //! From what the data crate reads to examples.
 
 use crate::{Examples, Inputs, Targets, TrainError};
-use reticent_data::schema::Target;
+use reticent_data::schema::LabelKind;
 use reticent_data::text::Texts;
-use reticent_data::{Design, Images};
+use reticent_data::{FeatureMatrix, Images};
 
 /// Images, a byte per pixel, as `(pixel / 255 - shift) / scale` with public constants: one for all channels, or one per
 /// channel.
@@ -44,7 +44,7 @@ pub fn pixels(
 ///
 /// # Errors
 /// [`TrainError::Shape`] when the design has no features.
-pub fn rows(design: &Design, target: &Target, scale: f64) -> Result<Examples, TrainError> {
+pub fn rows(design: &FeatureMatrix, target: &LabelKind, scale: f64) -> Result<Examples, TrainError> {
     let width = design.dimension();
     let mut values = vec![0.0; width * design.rows()];
     for row in 0..design.rows() {
@@ -60,22 +60,22 @@ pub fn rows(design: &Design, target: &Target, scale: f64) -> Result<Examples, Tr
 ///
 /// # Errors
 /// [`TrainError::Shape`] for a length of 0, or another than the texts'.
-pub fn texts(texts: Texts, target: &Target, length: usize) -> Result<Examples, TrainError> {
+pub fn texts(texts: Texts, target: &LabelKind, length: usize) -> Result<Examples, TrainError> {
     let count = texts.positions.len().checked_div(length).unwrap_or(0);
     let targets = targets(&texts.labels, target, count);
     Examples::new(&[length], Inputs::Tokens(texts.positions), targets)
 }
 
-/// Labels as a [`Design`] has them: classes from 0, or numbers from -1 to 1.
-fn targets(labels: &[f64], target: &Target, count: usize) -> Targets {
+/// Labels as a [`FeatureMatrix`] has them: classes from 0, or numbers from -1 to 1.
+fn targets(labels: &[f64], target: &LabelKind, count: usize) -> Targets {
     let label = |index: usize| labels.get(index).copied().unwrap_or(0.0);
     match target {
-        Target::Number(_) => Targets::Numbers((0..count).map(|index| label(index) as f32).collect()),
-        Target::Binary { .. } => {
+        LabelKind::Number(_) => Targets::Numbers((0..count).map(|index| label(index) as f32).collect()),
+        LabelKind::Binary { .. } => {
             Targets::Classes((0..count).map(|index| u32::from(label(index) > 0.0)).collect())
         }
         // The encoder wrote the position.
-        Target::Classes { .. } => Targets::Classes((0..count).map(|index| label(index) as u32).collect()),
+        LabelKind::Classes { .. } => Targets::Classes((0..count).map(|index| label(index) as u32).collect()),
     }
 }
 
@@ -86,20 +86,26 @@ mod tests {
 
     #[test]
     fn rows_become_dense_and_labels_classes() {
-        let design =
-            Design::sparse(3, vec![0, 1, 3], vec![1, 0, 2], vec![0.5, 0.25, 0.5], vec![-1.0, 1.0], 1.0);
+        let design = FeatureMatrix::sparse(
+            3,
+            vec![0, 1, 3],
+            vec![1, 0, 2],
+            vec![0.5, 0.25, 0.5],
+            vec![-1.0, 1.0],
+            1.0,
+        );
         let design = design.unwrap();
-        let binary = Target::Binary { positive: "yes".to_owned() };
+        let binary = LabelKind::Binary { positive: "yes".to_owned() };
         let found = rows(&design, &binary, 2.0).unwrap();
         assert_eq!(found.inputs(), &Inputs::Real(vec![0.0, 1.0, 0.0, 0.5, 0.0, 1.0]));
         assert_eq!(found.targets(), &Targets::Classes(vec![0, 1]));
-        let number = Target::Number(Bounds::new(0.0, 10.0).unwrap());
+        let number = LabelKind::Number(Bounds::new(0.0, 10.0).unwrap());
         assert_eq!(rows(&design, &number, 1.0).unwrap().targets(), &Targets::Numbers(vec![-1.0, 1.0]));
     }
 
     #[test]
     fn texts_keep_their_order() {
-        let target = Target::Classes { categories: Categories::new(["a", "b", "c"]).unwrap(), other: 0 };
+        let target = LabelKind::Classes { categories: Categories::new(["a", "b", "c"]).unwrap(), other: 0 };
         let read = Texts { positions: vec![0, 2, 3, 1], labels: vec![2.0, 1.0], users: None };
         let found = texts(read.clone(), &target, 2).unwrap();
         assert_eq!((found.len(), found.targets()), (2, &Targets::Classes(vec![2, 1])));

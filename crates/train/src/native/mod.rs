@@ -7,13 +7,15 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `kernel` | products, sliding sums, curves: the arithmetic |
+//! | `factored` | norms and clipped sums of gradients that others give in factors |
+//! | `inspect` | gradients, losses and activations of single examples, for attacks on one's own models |
+//! | `kernel` | products, sliding sums, activations: the arithmetic |
 //! | `op` | layers: forward, backward, norms and sums |
-//! | `program` | a description as a list of steps |
+//! | `program` | a graph as a list of steps |
 //! | `worker` | one thread's share of a step |
 
-#[cfg(test)]
-mod hostile;
+pub(crate) mod factored;
+mod inspect;
 mod kernel;
 mod op;
 mod program;
@@ -21,34 +23,28 @@ mod program;
 mod tests;
 mod worker;
 
-use crate::{Beside, Clipping, Description, Examples, Inputs, Layout, Model, Selection, Targets, TrainError};
-use program::{Program, Start};
+pub use inspect::Inspector;
+
+#[cfg(test)]
+use crate::Description;
+use crate::engine::{Background, FixedSum, Passes, Resources};
+use crate::graph::Graph;
+use crate::{Clipping, Examples, Layout, Selection, TrainError};
+use program::Program;
+use rayon::prelude::*;
 use reticent_noise::Entropy;
-use reticent_noise::entropy::{Bits, Repeatable};
-use reticent_noise::sampler::normal_cell;
+use reticent_noise::entropy::Repeatable;
 use worker::{Task, Worker, footprint, shares};
+
+/// Numbers of a sum that a thread adds at a time.
+const PIECE: usize = 1 << 14;
 
 /// Numbers a thread may hold in the buffers of one chunk.
 const CHUNK_NUMBERS: usize = 1 << 22;
 
-/// Settings that cannot change what is guaranteed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effort {
-    /// Worker threads, at least 1.
-    pub threads: usize,
-    /// Examples in a chunk of one thread, at least 1; chosen by memory if absent.
-    pub chunk: Option<usize>,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self { threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get), chunk: None }
-    }
-}
-
 /// A described network on the CPU.
-pub struct Network {
-    description: Description,
+pub(crate) struct Network {
+    graph: Graph,
     program: Program,
     workers: Vec<Worker>,
     chunk: Option<usize>,
@@ -56,30 +52,23 @@ pub struct Network {
 
 impl std::fmt::Debug for Network {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Network").field("description", &self.description).finish_non_exhaustive()
+        f.debug_struct("Network").field("graph", &self.graph).finish_non_exhaustive()
     }
 }
 
 impl Network {
-    /// Builds a network.
-    ///
-    /// # Errors
-    /// [`TrainError::Layer`] when layers do not fit together; [`TrainError::Invalid`] for no threads or empty chunks.
-    pub fn new(description: Description, effort: Effort) -> Result<Self, TrainError> {
-        if effort.threads == 0 || effort.threads > 4096 {
-            return Err(TrainError::invalid("threads", effort.threads, "give a number from 1 to 4096"));
-        }
-        if effort.chunk == Some(0) {
-            return Err(TrainError::invalid("chunk", 0, "give at least 1"));
-        }
-        let program = Program::new(&description)?;
-        let workers = (0..effort.threads).map(|_| Worker::default()).collect();
-        Ok(Self { description, program, workers, chunk: effort.chunk })
+    /// Compiles a graph. The resources have been checked.
+    pub(crate) fn compile(graph: Graph, resources: Resources) -> Result<Self, TrainError> {
+        let program = Program::compile(&graph)?;
+        let workers = (0..resources.threads).map(|_| Worker::default()).collect();
+        Ok(Self { graph, program, workers, chunk: resources.chunk })
     }
 
-    /// The network in words.
-    pub fn description(&self) -> &Description {
-        &self.description
+    /// The network of a description.
+    #[cfg(test)]
+    pub(crate) fn new(description: Description, resources: Resources) -> Result<Self, TrainError> {
+        resources.check()?;
+        Self::compile(Graph::new(&description)?, resources)
     }
 
     /// Examples of one chunk when a thread has `share` of them: as many as memory allows, in chunks of about one size.
@@ -91,24 +80,6 @@ impl Network {
         share.max(1).div_ceil(share.max(1).div_ceil(most))
     }
 
-    /// Whether a training can be a function of a key: not with dropout, which draws from the operating system.
-    pub fn is_repeatable(&self) -> bool {
-        !self.program.drops
-    }
-
-    fn drawn_weights<B: Bits>(&self, bits: &mut B) -> Vec<f32> {
-        let mut weights = Vec::with_capacity(self.program.layout.weights());
-        for (parameter, start) in self.program.layout.parameters().iter().zip(&self.program.starts) {
-            let draw = |bits: &mut B| match *start {
-                Start::Uniform(bound) => bound * ((bits.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0),
-                Start::Normal => normal_cell(bits) as f32 / (1u64 << 24) as f32,
-                Start::Constant(value) => value,
-            };
-            weights.extend((0..parameter.size()).map(|_| draw(bits)));
-        }
-        weights
-    }
-
     fn expect(&self, weights: &[f32], examples: &Examples) -> Result<(), TrainError> {
         let layout = &self.program.layout;
         if weights.len() != layout.weights() {
@@ -118,76 +89,30 @@ impl Network {
                 weights.len()
             )));
         }
-        self.fits(examples)
-    }
-
-    /// Whether shape and kinds fit; says nothing of single examples.
-    fn fits(&self, examples: &Examples) -> Result<(), TrainError> {
-        if examples.size() != self.program.sizes[0] {
-            return Err(TrainError::Shape(format!(
-                "the network reads {:?}, the examples have the shape {:?}",
-                self.description.input,
-                examples.shape()
-            )));
-        }
-        let tokens = matches!(examples.inputs(), Inputs::Tokens(_));
-        match (self.program.vocabulary, tokens) {
-            (Some(_), false) => Err(TrainError::Shape("the network reads tokens: give text".to_owned())),
-            (None, true) => {
-                Err(TrainError::Shape("the network has no embedding: text needs one first".to_owned()))
-            }
-            _ => Ok(()),
-        }
+        self.graph.fits(examples)
     }
 }
 
-impl Model for Network {
+impl Passes for Network {
     fn layout(&self) -> &Layout {
         &self.program.layout
     }
 
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
-        Ok(self.drawn_weights(&mut Entropy::new()?))
+        Ok(self.graph.initial_weights(&mut Entropy::new()?))
     }
 
     fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
-        if !self.is_repeatable() {
+        if !self.graph.is_repeatable() {
             let remedy =
                 "leave it out, or take a network without dropout, which draws fresh numbers in every step";
             return Err(TrainError::invalid("key", "given", remedy));
         }
-        Ok(self.drawn_weights(bits))
+        Ok(self.graph.initial_weights(bits))
     }
 
     fn check(&self, examples: &Examples) -> Result<(), TrainError> {
-        self.fits(examples)?;
-        let bad = |example: usize, why: String| Err(TrainError::Example { example, why });
-        if let (Some(vocabulary), Inputs::Tokens(ids)) = (self.program.vocabulary, examples.inputs())
-            && let Some(place) = ids.iter().position(|id| *id as usize >= vocabulary)
-        {
-            let why = format!("token {} is outside the vocabulary of {vocabulary}", ids[place]);
-            return bad(place / examples.size(), why);
-        }
-        match (examples.targets(), self.program.loss) {
-            (Targets::Classes(classes), crate::describe::Loss::CrossEntropy) => {
-                let outputs = self.program.outputs;
-                match classes.iter().position(|class| *class as usize >= outputs) {
-                    Some(example) => bad(
-                        example,
-                        format!(
-                            "its label is {}: the network has the classes 0 to {}",
-                            classes[example],
-                            outputs - 1
-                        ),
-                    ),
-                    None => Ok(()),
-                }
-            }
-            (Targets::Numbers(_), crate::describe::Loss::CrossEntropy) => Err(TrainError::Shape(
-                "the targets are numbers: cross-entropy needs classes (or set loss = \"squared\")".to_owned(),
-            )),
-            _ => Ok(()),
-        }
+        self.graph.check(examples)
     }
 
     fn accumulate(
@@ -196,15 +121,12 @@ impl Model for Network {
         examples: &Examples,
         selection: &Selection,
         clipping: Option<&Clipping>,
-        beside: Beside<'_>,
+        background: Background<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError> {
         self.expect(weights, examples)?;
         if sum.len() != self.program.layout.gradients() {
             return Err(TrainError::Shape("the sum has not the length of the gradient".to_owned()));
-        }
-        if selection.examples().iter().any(|example| *example >= examples.len()) {
-            return Err(TrainError::Shape("the selection names an example that is not there".to_owned()));
         }
         if let Some(clipping) = clipping {
             clipping.check()?;
@@ -217,6 +139,11 @@ impl Model for Network {
         let chunk = self.chunk(share, clipping.is_some());
         let shares = shares(selection, self.workers.len());
         let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
+        if others.is_empty() {
+            first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
+            background();
+            return Ok(());
+        }
         rayon::scope(|scope| {
             for (worker, share) in others.iter_mut().zip(shares.iter().skip(1)) {
                 scope.spawn(move |_| {
@@ -225,15 +152,43 @@ impl Model for Network {
                     own.resize(task.program.layout.gradients(), 0.0);
                     worker.accumulate(task, selection, share.clone(), chunk, clipping, &mut own);
                     worker.sum = own;
-                    beside();
+                    background();
                 });
             }
             first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
-            beside();
+            background();
         });
         for worker in others {
-            kernel::vector::add(sum, &worker.sum);
+            let pieces = sum.par_chunks_mut(PIECE).zip(worker.sum.par_chunks(PIECE));
+            pieces.for_each(|(sum, own)| kernel::vector::add(sum, own));
         }
+        Ok(())
+    }
+
+    fn accumulate_fixed(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        selection: &Selection,
+        clipping: &Clipping,
+        sum: &mut FixedSum,
+    ) -> Result<(), TrainError> {
+        self.expect(weights, examples)?;
+        let task = Task { program: &self.program, weights, examples };
+        let shares = shares(selection, self.workers.len());
+        let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
+        if others.is_empty() {
+            first.accumulate_fixed(task, selection, shares[0].clone(), clipping, sum);
+            return Ok(());
+        }
+        let mut parts: Vec<FixedSum> = others.iter().map(|_| sum.part()).collect();
+        rayon::scope(|scope| {
+            for ((worker, share), part) in others.iter_mut().zip(shares.iter().skip(1)).zip(&mut parts) {
+                scope.spawn(move |_| worker.accumulate_fixed(task, selection, share.clone(), clipping, part));
+            }
+            first.accumulate_fixed(task, selection, shares[0].clone(), clipping, sum);
+        });
+        parts.iter().for_each(|part| sum.absorb(part));
         Ok(())
     }
 
@@ -244,24 +199,26 @@ impl Model for Network {
         which: &[usize],
     ) -> Result<Vec<f32>, TrainError> {
         self.expect(weights, examples)?;
-        if which.iter().any(|example| *example >= examples.len()) {
-            return Err(TrainError::Shape("an example that is not there was asked for".to_owned()));
-        }
         let task = Task { program: &self.program, weights, examples };
         let outputs = self.program.outputs;
         let mut scores = vec![0.0; which.len() * outputs];
         let share = which.len().div_ceil(self.workers.len()).max(1);
         let chunk = self.chunk(share, false);
+        let work = |worker: &mut Worker, which: &[usize], scores: &mut [f32]| {
+            worker.begin(task.program);
+            for (which, scores) in which.chunks(chunk).zip(scores.chunks_mut(chunk * outputs)) {
+                worker.forward(task, which, false);
+                scores.copy_from_slice(worker.scores(task.program));
+            }
+        };
+        if let [worker] = &mut self.workers[..] {
+            work(worker, which, &mut scores);
+            return Ok(scores);
+        }
         rayon::scope(|scope| {
             let parts = which.chunks(share).zip(scores.chunks_mut(share * outputs));
             for (worker, (which, scores)) in self.workers.iter_mut().zip(parts) {
-                scope.spawn(move |_| {
-                    worker.begin(task.program);
-                    for (which, scores) in which.chunks(chunk).zip(scores.chunks_mut(chunk * outputs)) {
-                        worker.forward(task, which, false);
-                        scores.copy_from_slice(worker.scores(task.program));
-                    }
-                });
+                scope.spawn(move |_| work(worker, which, scores));
             }
         });
         Ok(scores)

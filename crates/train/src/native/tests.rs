@@ -1,9 +1,11 @@
 //! Every layer against a loop of one-unit passes, and against differences of the loss.
 
 use super::*;
-use crate::describe::{Kind, Layer, Loss};
+use crate::describe::{Layer, LayerKind, Objective};
+use crate::{Inputs, Targets};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use reticent_noise::entropy::Bits;
 use reticent_noise::entropy::SeededForTests;
 
 struct Case {
@@ -19,24 +21,24 @@ fn uniform(bits: &mut SeededForTests) -> f32 {
     (bits.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
 }
 
-fn case(description: Description, count: usize, effort: Effort) -> Case {
+fn case(description: Description, count: usize, resources: Resources) -> Case {
     let mut bits = SeededForTests::new(SEED + count as u64);
-    let network = Network::new(description.clone(), effort).unwrap();
+    let network = Network::new(description.clone(), resources).unwrap();
     assert_eq!(network.initial_weights().unwrap().len(), network.layout().weights());
     let weights = (0..network.layout().weights()).map(|_| 0.7 * uniform(&mut bits)).collect();
     let size: usize = description.input.iter().product();
-    let inputs = match network.program.vocabulary {
+    let inputs = match network.graph.vocabulary() {
         Some(vocabulary) => {
             Inputs::Tokens((0..count * size).map(|_| (bits.word() % vocabulary as u64) as u32).collect())
         }
         None => Inputs::Real((0..count * size).map(|_| uniform(&mut bits)).collect()),
     };
     let targets = match description.loss {
-        Loss::CrossEntropy => {
+        Objective::CrossEntropy => {
             let classes = network.program.outputs as u64;
             Targets::Classes((0..count).map(|_| (bits.word() % classes) as u32).collect())
         }
-        Loss::Squared => Targets::Numbers((0..count).map(|_| uniform(&mut bits)).collect()),
+        Objective::Squared => Targets::Numbers((0..count).map(|_| uniform(&mut bits)).collect()),
     };
     let examples = Examples::new(&description.input, inputs, targets).unwrap();
     network.check(&examples).unwrap();
@@ -88,7 +90,7 @@ impl Case {
                 let mut squares = vec![0.0f64; count];
                 gradient.iter().zip(&groups).for_each(|(g, group)| squares[*group] += f64::from(*g).powi(2));
                 let mut factors = vec![0.0; count];
-                rule.factors(count, &squares, &mut factors);
+                rule.factors(crate::RoundingMargin::SINGLE_PRECISION, count, &squares, &mut factors);
                 for ((sum, g), group) in expected.iter_mut().zip(gradient).zip(&groups) {
                     *sum += f64::from(*g) * f64::from(factors[*group]);
                 }
@@ -154,8 +156,8 @@ impl Case {
     }
 }
 
-fn effort(threads: usize, chunk: usize) -> Effort {
-    Effort { threads, chunk: Some(chunk) }
+fn resources(threads: usize, chunk: usize) -> Resources {
+    Resources { threads, chunk: Some(chunk) }
 }
 
 /// Units of one to three examples, in order.
@@ -179,7 +181,7 @@ fn check(cases: u32, smooth: bool, strategy: impl Strategy<Value = Description>)
     runner
         .run(&plan, |(description, count, threads, chunk)| {
             prop_assume!(description.check().is_ok());
-            let mut case = case(description, count, effort(threads, chunk));
+            let mut case = case(description, count, resources(threads, chunk));
             case.conforms(&Selection::of_examples((0..count).collect()));
             case.conforms(&units(count, 3));
             if smooth {
@@ -190,8 +192,8 @@ fn check(cases: u32, smooth: bool, strategy: impl Strategy<Value = Description>)
         .unwrap();
 }
 
-fn linear(out: usize) -> Kind {
-    Kind::Linear { out, bias: true }
+fn linear(out: usize) -> LayerKind {
+    LayerKind::Linear { out, bias: true }
 }
 
 #[test]
@@ -202,8 +204,8 @@ fn linear_layers_conform() {
         true,
         shapes.prop_map(|(inner, hidden, classes, bias)| {
             Description::reading(&[inner])
-                .then(Kind::Linear { out: hidden, bias })
-                .then(Kind::Tanh)
+                .then(LayerKind::Linear { out: hidden, bias })
+                .then(LayerKind::Tanh)
                 .then(linear(classes))
         }),
     );
@@ -214,8 +216,8 @@ fn linear_layers_conform() {
         shapes.prop_map(|(time, inner, hidden)| {
             Description::reading(&[time, inner])
                 .then(linear(hidden))
-                .then(Kind::Silu)
-                .then(Kind::Flatten)
+                .then(LayerKind::Silu)
+                .then(LayerKind::Flatten)
                 .then(linear(3))
         }),
     );
@@ -227,8 +229,9 @@ fn the_squared_loss_conforms() {
         8,
         true,
         (1usize..9).prop_map(|inner| {
-            let mut network = Description::reading(&[inner]).then(linear(4)).then(Kind::Gelu).then(linear(1));
-            network.loss = Loss::Squared;
+            let mut network =
+                Description::reading(&[inner]).then(linear(4)).then(LayerKind::Gelu).then(linear(1));
+            network.loss = Objective::Squared;
             network
         }),
     );
@@ -245,7 +248,7 @@ fn convolutions_conform() {
         (numbers, geometry).prop_map(
             |((inner, out, h, w, kh, kw), (stride, padding, dilation, groups, bias))| {
                 Description::reading(&[inner * groups, h, w])
-                    .then(Kind::Conv2d {
+                    .then(LayerKind::Conv2d {
                         out: out * groups,
                         kernel: [kh, kw],
                         stride: stride.into(),
@@ -254,8 +257,8 @@ fn convolutions_conform() {
                         groups,
                         bias,
                     })
-                    .then(Kind::Tanh)
-                    .then(Kind::Conv2d {
+                    .then(LayerKind::Tanh)
+                    .then(LayerKind::Conv2d {
                         out: 2,
                         kernel: [1, 2],
                         stride: [1, 1],
@@ -264,7 +267,7 @@ fn convolutions_conform() {
                         groups: 1,
                         bias: true,
                     })
-                    .then(Kind::Flatten)
+                    .then(LayerKind::Flatten)
                     .then(linear(3))
             },
         ),
@@ -274,12 +277,12 @@ fn convolutions_conform() {
         24,
         true,
         numbers.prop_map(|(inner, out, length, kernel, stride, padding, dilation)| {
-            let conv = Kind::Conv1d { out, kernel, stride, padding, dilation, groups: 1, bias: true };
+            let conv = LayerKind::Conv1d { out, kernel, stride, padding, dilation, groups: 1, bias: true };
             Description::reading(&[inner, length])
                 .then(conv.clone())
-                .then(Kind::Tanh)
-                .then(Kind::Transpose)
-                .then(Kind::MeanTime)
+                .then(LayerKind::Tanh)
+                .then(LayerKind::Transpose)
+                .then(LayerKind::MeanTime)
                 .then(linear(2))
         }),
     );
@@ -292,9 +295,9 @@ fn embeddings_conform() {
         true,
         (1usize..12, 1usize..6, 1usize..9).prop_map(|(time, vocabulary, out)| {
             Description::reading(&[time])
-                .then(Kind::Embedding { vocabulary, out })
-                .then(Kind::Position)
-                .then(Kind::Flatten)
+                .then(LayerKind::Embedding { vocabulary, out })
+                .then(LayerKind::Position)
+                .then(LayerKind::Flatten)
                 .then(linear(3))
         }),
     );
@@ -308,8 +311,8 @@ fn normalisations_conform() {
         (1usize..6, 4usize..20).prop_map(|(time, width)| {
             Description::reading(&[time, width])
                 .then(linear(width))
-                .then(Kind::LayerNorm)
-                .then(Kind::Flatten)
+                .then(LayerKind::LayerNorm)
+                .then(LayerKind::Flatten)
                 .then(linear(3))
         }),
     );
@@ -317,7 +320,7 @@ fn normalisations_conform() {
         24,
         true,
         (1usize..4, 1usize..4, 2usize..5, 3usize..6).prop_map(|(groups, each, h, w)| {
-            let conv = Kind::Conv2d {
+            let conv = LayerKind::Conv2d {
                 out: groups * each,
                 kernel: [1, 1],
                 stride: [1, 1],
@@ -328,8 +331,8 @@ fn normalisations_conform() {
             };
             Description::reading(&[2, h, w])
                 .then(conv)
-                .then(Kind::GroupNorm { groups })
-                .then(Kind::Flatten)
+                .then(LayerKind::GroupNorm { groups })
+                .then(LayerKind::Flatten)
                 .then(linear(3))
         }),
     );
@@ -342,8 +345,8 @@ fn attention_and_transformer_blocks_conform() {
         true,
         (1usize..8, 1usize..4, 1usize..5).prop_map(|(time, heads, each)| {
             Description::reading(&[time, heads * each])
-                .then(Kind::Attention { heads })
-                .then(Kind::Flatten)
+                .then(LayerKind::Attention { heads })
+                .then(LayerKind::Flatten)
                 .then(linear(3))
         }),
     );
@@ -351,11 +354,11 @@ fn attention_and_transformer_blocks_conform() {
         16,
         false,
         (1usize..8, 1usize..4, 1usize..5, any::<bool>()).prop_map(|(time, heads, each, norm_first)| {
-            let block = Kind::Transformer { heads, hidden: 7, dropout: 0.0, norm_first };
+            let block = LayerKind::Transformer { heads, hidden: 7, dropout: 0.0, norm_first };
             Description::reading(&[time])
-                .then(Kind::Embedding { vocabulary: 5, out: heads * each })
+                .then(LayerKind::Embedding { vocabulary: 5, out: heads * each })
                 .then(block)
-                .then(Kind::MeanTime)
+                .then(LayerKind::MeanTime)
                 .then(linear(3))
         }),
     );
@@ -369,8 +372,8 @@ fn recurrent_layers_conform() {
         (1usize..9, 1usize..6, 1usize..20).prop_map(|(time, inner, hidden)| {
             Description::reading(&[time, inner])
                 .then(linear(3))
-                .then(Kind::Lstm { hidden })
-                .then(Kind::LastTime)
+                .then(LayerKind::Lstm { hidden })
+                .then(LayerKind::LastTime)
                 .then(linear(3))
         }),
     );
@@ -380,8 +383,8 @@ fn recurrent_layers_conform() {
         (1usize..9, 1usize..6, 1usize..20).prop_map(|(time, inner, hidden)| {
             Description::reading(&[time, inner])
                 .then(linear(3))
-                .then(Kind::Gru { hidden })
-                .then(Kind::MeanTime)
+                .then(LayerKind::Gru { hidden })
+                .then(LayerKind::MeanTime)
                 .then(linear(3))
         }),
     );
@@ -393,7 +396,7 @@ fn residual_and_pooled_networks_conform() {
         16,
         false,
         (2usize..5, 4usize..9, any::<bool>()).prop_map(|(channels, size, first)| {
-            let conv = Kind::Conv2d {
+            let conv = LayerKind::Conv2d {
                 out: channels,
                 kernel: [3, 3],
                 stride: [1, 1],
@@ -404,26 +407,26 @@ fn residual_and_pooled_networks_conform() {
             };
             let inner: Vec<Layer> = if first {
                 vec![
-                    Kind::Relu.into(),
+                    LayerKind::Relu.into(),
                     conv.clone().into(),
-                    Layer::from(Kind::Residual { layer: vec![Kind::Tanh.into()] }),
+                    Layer::from(LayerKind::Residual { layer: vec![LayerKind::Tanh.into()] }),
                 ]
             } else {
                 vec![
                     conv.clone().into(),
-                    Kind::TemperedSigmoid { scale: 2.0, temperature: 1.0, offset: 1.0 }.into(),
+                    LayerKind::TemperedSigmoid { scale: 2.0, temperature: 1.0, offset: 1.0 }.into(),
                 ]
             };
             let pool = if first {
-                Kind::MaxPool { kernel: [2, 2], stride: Some([1, 2]) }
+                LayerKind::MaxPool { kernel: [2, 2], stride: Some([1, 2]) }
             } else {
-                Kind::AveragePool { kernel: [2, 3], stride: None }
+                LayerKind::AveragePool { kernel: [2, 3], stride: None }
             };
             Description::reading(&[1, size, size])
                 .then(conv)
-                .then(Kind::Residual { layer: inner })
+                .then(LayerKind::Residual { layer: inner })
                 .then(pool)
-                .then(Kind::GlobalPool)
+                .then(LayerKind::GlobalPool)
                 .then(linear(3))
         }),
     );
@@ -431,15 +434,15 @@ fn residual_and_pooled_networks_conform() {
 
 #[test]
 fn frozen_layers_have_no_gradient_and_pass_theirs_on() {
-    let frozen = |kind: Kind| Layer { frozen: true, ..kind.into() };
+    let frozen = |kind: LayerKind| Layer { frozen: true, ..kind.into() };
     let description = Description::reading(&[5])
         .then(frozen(linear(6)))
-        .then(Kind::Tanh)
+        .then(LayerKind::Tanh)
         .then(linear(4))
-        .then(Kind::Tanh)
+        .then(LayerKind::Tanh)
         .then(frozen(linear(4)))
         .then(linear(3));
-    let mut case = case(description, 5, effort(2, 2));
+    let mut case = case(description, 5, resources(2, 2));
     assert_eq!(case.network.layout().gradients(), 6 * 4 + 4 + 4 * 3 + 3);
     assert_eq!(case.network.layout().groups(), 2);
     case.conforms(&Selection::of_examples(vec![0, 1, 2, 3, 4]));
@@ -448,23 +451,23 @@ fn frozen_layers_have_no_gradient_and_pass_theirs_on() {
 
 #[test]
 fn one_bad_example_does_not_poison_the_sum() {
-    let description = |kind: Option<Kind>| {
+    let description = |kind: Option<LayerKind>| {
         let start = Description::reading(&[3, 4]);
         let start = match kind {
             Some(kind) => start.then(kind),
             None => start,
         };
-        start.then(linear(4)).then(Kind::Tanh).then(Kind::Flatten).then(linear(3))
+        start.then(linear(4)).then(LayerKind::Tanh).then(LayerKind::Flatten).then(linear(3))
     };
     for kind in [
         None,
-        Some(Kind::LayerNorm),
-        Some(Kind::Lstm { hidden: 3 }),
-        Some(Kind::Gru { hidden: 3 }),
-        Some(Kind::Attention { heads: 2 }),
+        Some(LayerKind::LayerNorm),
+        Some(LayerKind::Lstm { hidden: 3 }),
+        Some(LayerKind::Gru { hidden: 3 }),
+        Some(LayerKind::Attention { heads: 2 }),
     ] {
         for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
-            let mut case = case(description(kind.clone()), 4, effort(1, 4));
+            let mut case = case(description(kind.clone()), 4, resources(1, 4));
             let rule = Clipping::Flat { norm: 1.0 };
             let good = case.sum(&Selection::of_examples(vec![0, 1, 3]), Some(&rule));
             let Inputs::Real(mut values) = case.examples.inputs().clone() else { panic!() };
@@ -481,7 +484,7 @@ fn one_bad_example_does_not_poison_the_sum() {
 
 #[test]
 fn wrong_examples_are_named() {
-    let network = Network::new(Description::reading(&[2]).then(linear(3)), Effort::default()).unwrap();
+    let network = Network::new(Description::reading(&[2]).then(linear(3)), Resources::default()).unwrap();
     let of = |classes: Vec<u32>| {
         let inputs = Inputs::Real(vec![0.0; classes.len() * 2]);
         Examples::new(&[2], inputs, Targets::Classes(classes)).unwrap()
@@ -495,15 +498,18 @@ fn wrong_examples_are_named() {
     assert!(network.check(&wide).unwrap_err().to_string().contains("reads [2]"));
     let text = Examples::new(&[2], Inputs::Tokens(vec![0; 2]), Targets::Classes(vec![0])).unwrap();
     assert!(network.check(&text).unwrap_err().to_string().contains("no embedding"));
-    for effort in [Effort { threads: 0, chunk: None }, Effort { threads: 1, chunk: Some(0) }] {
-        assert!(Network::new(Description::reading(&[2]).then(linear(3)), effort).is_err());
+    for resources in [Resources { threads: 0, chunk: None }, Resources { threads: 1, chunk: Some(0) }] {
+        assert!(Network::new(Description::reading(&[2]).then(linear(3)), resources).is_err());
     }
 }
 
 #[test]
 fn a_logical_batch_of_any_size_takes_the_memory_of_one_chunk() {
-    let mut case =
-        case(Description::reading(&[5]).then(linear(4)).then(Kind::Tanh).then(linear(3)), 7, effort(2, 64));
+    let mut case = case(
+        Description::reading(&[5]).then(linear(4)).then(LayerKind::Tanh).then(linear(3)),
+        7,
+        resources(2, 64),
+    );
     let rule = Clipping::Flat { norm: 1.0 };
     let all = Selection::of_examples((0..100_000).map(|i| i % 7).collect());
     let sum = case.sum(&all, Some(&rule));

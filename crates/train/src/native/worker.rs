@@ -1,12 +1,17 @@
 //! One thread's share of a step: chunks of units through the network and back.
 
-use super::kernel::curve::softmax;
+use super::kernel::activation::softmax;
 use super::kernel::vector::deliver;
-use super::op::{Below, Flow, Scratch, Units};
-use super::program::{Program, Step};
-use crate::describe::Loss;
+use super::op::{Below, Flow, Packed, Scratch, Units};
+use super::program::{Node, Program, Step};
+use crate::clip::RoundingMargin;
+use crate::describe::Objective;
+use crate::engine::FixedSum;
 use crate::{Clipping, Examples, Selection, Targets};
 use std::ops::Range;
+
+mod inspect;
+pub(super) use inspect::{Seen, Wanted};
 
 /// The buffers of one thread; they keep their memory from step to step.
 #[derive(Debug, Default)]
@@ -38,6 +43,21 @@ fn apart(buffers: &mut [Vec<f32>], index: usize, work: impl FnOnce(&mut Vec<f32>
     buffers[index] = one;
 }
 
+/// One step of the forward pass.
+fn run(node: &Node, weights: &[f32], rows: usize, values: &mut [Vec<f32>], scratch: &mut Scratch) {
+    match &node.step {
+        Step::Activation(activation) => activation.apply(&mut values[node.output]),
+        Step::Op(op) => apart(values, node.output, |output, values| {
+            op.forward(&weights[node.weights.clone()], rows, &values[node.input], output, scratch);
+        }),
+        Step::Add { skip } => apart(values, node.output, |output, values| {
+            for ((y, a), b) in output.iter_mut().zip(&values[node.input]).zip(&values[*skip]) {
+                *y = a + b;
+            }
+        }),
+    }
+}
+
 impl Worker {
     fn prepare(&mut self, program: &Program, rows: usize, training: bool) {
         self.values.resize_with(program.sizes.len(), Vec::new);
@@ -62,7 +82,7 @@ impl Worker {
     pub(super) fn begin(&mut self, program: &Program) {
         self.scratch.resize_with(program.nodes.len(), Scratch::default);
         for scratch in &mut self.scratch {
-            scratch.packed = [None, None];
+            scratch.packed.iter_mut().for_each(Packed::forget);
             scratch.total.clear();
         }
     }
@@ -75,23 +95,7 @@ impl Worker {
             examples.read(*example, into);
         }
         for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
-            match &node.step {
-                Step::Curve(curve) => curve.apply(&mut self.values[node.output]),
-                Step::Op(op) => apart(&mut self.values, node.output, |output, values| {
-                    op.forward(
-                        &weights[node.weights.clone()],
-                        which.len(),
-                        &values[node.input],
-                        output,
-                        scratch,
-                    );
-                }),
-                Step::Add { skip } => apart(&mut self.values, node.output, |output, values| {
-                    for ((y, a), b) in output.iter_mut().zip(&values[node.input]).zip(&values[*skip]) {
-                        *y = a + b;
-                    }
-                }),
-            }
+            run(node, weights, which.len(), &mut self.values, scratch);
         }
     }
 
@@ -106,7 +110,7 @@ impl Worker {
         gradient.clear();
         gradient.extend_from_slice(scores);
         match (task.examples.targets(), task.program.loss) {
-            (Targets::Classes(classes), Loss::CrossEntropy) => {
+            (Targets::Classes(classes), Objective::CrossEntropy) => {
                 softmax(gradient, outputs, 1.0);
                 for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
                     row[classes[*example] as usize] -= 1.0;
@@ -117,7 +121,7 @@ impl Worker {
                     row.iter_mut().for_each(|g| *g -= numbers[*example]);
                 }
             }
-            (Targets::Classes(classes), Loss::Squared) => {
+            (Targets::Classes(classes), Objective::Squared) => {
                 for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
                     row.iter_mut().for_each(|g| *g -= classes[*example] as f32);
                 }
@@ -134,7 +138,9 @@ impl Worker {
                 continue;
             }
             match &node.step {
-                Step::Curve(curve) => curve.slope(&values[node.output], &mut gradients[node.output]),
+                Step::Activation(activation) => {
+                    activation.slope(&values[node.output], &mut gradients[node.output])
+                }
                 Step::Add { skip } => {
                     let gradient = std::mem::take(&mut gradients[node.output]);
                     let skipped = (*skip, node.skip == Some(true), node.skip.is_some());
@@ -193,6 +199,26 @@ impl Worker {
         }
     }
 
+    /// Adds the clipped gradients of these units, each computed by itself.
+    pub(super) fn accumulate_fixed(
+        &mut self,
+        task: Task<'_>,
+        selection: &Selection,
+        units: Range<usize>,
+        clipping: &Clipping,
+        sum: &mut FixedSum,
+    ) {
+        let mut own = std::mem::take(&mut self.sum);
+        own.clear();
+        own.resize(task.program.layout.gradients(), 0.0);
+        for unit in units {
+            own.fill(0.0);
+            self.accumulate(task, selection, unit..unit + 1, 1, Some(clipping), &mut own);
+            sum.add_unit(&own);
+        }
+        self.sum = own;
+    }
+
     fn chunk(&mut self, task: Task<'_>, which: &[usize], clipping: Option<&Clipping>, sum: &mut [f32]) {
         if which.is_empty() {
             return;
@@ -211,8 +237,8 @@ impl Worker {
         }
     }
 
-    /// The factors of all units and groups of the chunk.
-    fn weigh(&mut self, program: &Program, clipping: &Clipping) {
+    /// The squared norms of all units and groups of the chunk.
+    fn measure(&mut self, program: &Program) {
         let (groups, count) = (program.layout.groups(), self.ends.len());
         self.squares.clear();
         self.squares.resize(groups * count, 0.0);
@@ -226,9 +252,15 @@ impl Worker {
                 self.squares[unit * groups + group] += square;
             }
         }
+    }
+
+    /// The factors of all units and groups of the chunk.
+    fn weigh(&mut self, program: &Program, clipping: &Clipping) {
+        self.measure(program);
+        let groups = program.layout.groups();
         self.factors.clear();
-        self.factors.resize(groups * count, 0.0);
-        clipping.factors(groups, &self.squares, &mut self.factors);
+        self.factors.resize(groups * self.ends.len(), 0.0);
+        clipping.factors(RoundingMargin::SINGLE_PRECISION, groups, &self.squares, &mut self.factors);
     }
 
     /// Sets what belongs to units of factor 0 to 0, so that no product can carry a NaN from there.

@@ -10,23 +10,23 @@ use std::ops::Range;
 /// Numbers a thread takes at a time.
 const PIECE: usize = 1 << 15;
 
-/// Which rule turns gradients into steps.
+/// The optimizer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum OptimizerSettings {
-    /// Gradient descent.
+    /// Stochastic gradient descent.
     Sgd {
-        /// Share of the last move that is kept, from 0 to below 1.
+        /// Momentum, from 0 to below 1.
         #[serde(default)]
         momentum: f64,
-        /// Whether the gradient is taken ahead of the momentum.
+        /// Whether momentum is Nesterov's.
         #[serde(default)]
         nesterov: bool,
-        /// Added to the gradient: this times the weights.
+        /// Weight decay: this times the weights is added to the gradient.
         #[serde(default)]
         weight_decay: f64,
     },
-    /// Steps scaled by running moments of the gradient.
+    /// Adam or AdamW.
     Adam(Adam),
 }
 
@@ -34,19 +34,19 @@ pub enum OptimizerSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Adam {
-    /// Decay of the first moment, from 0 to below 1.
+    /// Decay rate of the first moment, from 0 to below 1.
     pub beta1: f64,
-    /// Decay of the second moment, from 0 to below 1.
+    /// Decay rate of the second moment, from 0 to below 1.
     pub beta2: f64,
-    /// Keeps the divisor away from 0.
+    /// Added to the divisor for numerical stability.
     pub stability: f64,
-    /// Pulls weights to 0.
+    /// Weight decay.
     pub weight_decay: f64,
-    /// Whether the pull is apart from the gradient (AdamW).
+    /// Whether weight decay is decoupled from the gradient (AdamW).
     pub decoupled: bool,
-    /// Whether the known variance of the noise is taken out of the second moment.
+    /// Whether the variance of the noise is subtracted from the second moment (DP-AdamBC).
     pub subtract_noise: bool,
-    /// Least second moment that is left after the subtraction, as a share of the noise's variance.
+    /// The least second moment after the subtraction, as a share of the noise variance.
     pub noise_floor: f64,
 }
 
@@ -65,7 +65,7 @@ impl Default for Adam {
 }
 
 impl OptimizerSettings {
-    /// Plain descent with momentum.
+    /// SGD with momentum.
     pub fn sgd(momentum: f64) -> Self {
         Self::Sgd { momentum, nesterov: false, weight_decay: 0.0 }
     }
@@ -75,7 +75,7 @@ impl OptimizerSettings {
         Self::Adam(Adam::default())
     }
 
-    /// Adam with a pull that is apart from the gradient.
+    /// AdamW.
     pub fn adamw(weight_decay: f64) -> Self {
         Self::Adam(Adam { weight_decay, decoupled: true, ..Adam::default() })
     }
@@ -83,7 +83,7 @@ impl OptimizerSettings {
     /// Checks the numbers.
     ///
     /// # Errors
-    /// [`TrainError::Invalid`] naming the one without meaning.
+    /// [`TrainError::Invalid`] naming the one that is out of range.
     pub fn check(&self) -> Result<(), TrainError> {
         let share = |field: &'static str, value: f64| {
             if (0.0..1.0).contains(&value) {
@@ -116,7 +116,7 @@ impl OptimizerSettings {
     }
 }
 
-/// Where the trained weights lie, and where the same ones lie in the gradient.
+/// The places of the trained weights among all weights and in the gradient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segments {
     pairs: Vec<(Range<usize>, Range<usize>)>,
@@ -147,18 +147,18 @@ impl Segments {
     }
 }
 
-/// What one step of an optimiser is told besides the gradient.
+/// What one step of an optimizer is told besides the gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepInput {
     /// The learning rate.
     pub rate: f64,
-    /// What a sum is multiplied by to be a mean.
+    /// What the sum is multiplied by to become a mean.
     pub scale: f64,
     /// The variance of the noise in one coordinate of the mean; none without noise.
     pub noise_variance: Option<f64>,
 }
 
-/// An optimiser with its state: one or two numbers a trained weight.
+/// An optimizer with its state: one or two numbers a trained weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimizer {
     settings: OptimizerSettings,
@@ -170,7 +170,7 @@ pub struct Optimizer {
 }
 
 impl Optimizer {
-    /// An optimiser for so many trained weights.
+    /// An optimizer for so many trained weights.
     ///
     /// # Errors
     /// [`TrainError::Invalid`] from the settings.
@@ -192,6 +192,19 @@ impl Optimizer {
     /// # Panics
     /// If `sum` is not as long as the segments' gradient.
     pub fn step(&mut self, weights: &mut [f32], segments: &Segments, sum: &[f32], input: StepInput) {
+        self.step_on(weights, segments, sum, input, false);
+    }
+
+    /// As [`step`](Self::step), on this thread alone if `is_single`.
+    pub(crate) fn step_on(
+        &mut self,
+        weights: &mut [f32],
+        segments: &Segments,
+        sum: &[f32],
+        input: StepInput,
+        is_single: bool,
+    ) {
+        let whole = if is_single { usize::MAX } else { PIECE };
         self.steps += 1;
         for (place, own) in segments.iter() {
             let (weights, sum) = (&mut weights[place], &sum[own.clone()]);
@@ -199,7 +212,7 @@ impl Optimizer {
                 OptimizerSettings::Sgd { momentum: 0.0, weight_decay, .. } => {
                     let work =
                         |weights: &mut [f32], sum: &[f32]| kernel::descend(weights, sum, weight_decay, input);
-                    if sum.len() <= PIECE {
+                    if sum.len() <= whole {
                         work(weights, sum);
                         continue;
                     }
@@ -209,7 +222,7 @@ impl Optimizer {
                 OptimizerSettings::Sgd { momentum, nesterov, weight_decay } => {
                     let rule = kernel::Momentum { momentum, nesterov, weight_decay };
                     let velocity = &mut self.first[own];
-                    if sum.len() <= PIECE {
+                    if sum.len() <= whole {
                         rule.step(weights, sum, velocity, input);
                         continue;
                     }
@@ -220,7 +233,7 @@ impl Optimizer {
                 OptimizerSettings::Adam(adam) => {
                     let rule = kernel::AdamRule::new(&adam, self.steps, input);
                     let (first, second) = (&mut self.first[own.clone()], &mut self.second[own]);
-                    if sum.len() <= PIECE {
+                    if sum.len() <= whole {
                         rule.step(weights, sum, first, second);
                         continue;
                     }

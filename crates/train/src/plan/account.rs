@@ -2,7 +2,7 @@
 
 use super::PrivacyPlan;
 use crate::TrainError;
-use reticent_accounting::{Accountant, AccountingError, Method};
+use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::rounding::{mul_down, mul_up};
 use reticent_core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
 use reticent_noise::bulk::BulkGaussian;
@@ -16,7 +16,7 @@ pub(super) fn account_at(
     neighboring: Neighboring,
     steps: u64,
 ) -> Result<Accountant, AccountingError> {
-    let mut account = Accountant::new(neighboring, Method::Pld);
+    let mut account = Accountant::new(neighboring, CompositionMethod::Pld);
     account.compose(event, steps)?;
     Ok(account)
 }
@@ -78,6 +78,6 @@ pub(super) fn steps_within(plan: &PrivacyPlan, budget: Guarantee) -> Result<u64,
     let most = plan.settings.steps.saturating_mul(10).max(1 << 20);
     let share = sampler_share(&plan.noise, most, budget)?;
     let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
-    let none = Accountant::new(plan.settings.neighboring, Method::Pld);
+    let none = Accountant::new(plan.settings.neighboring, CompositionMethod::Pld);
     Ok(none.uses_left(&plan.event, spare)?.min(most))
 }

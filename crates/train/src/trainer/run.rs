@@ -1,32 +1,33 @@
 //! A training that is kept in a folder.
 
-use super::{Source, Trainer};
+use super::Aggregation;
 use crate::TrainError;
-use crate::checkpoint::{Claim, Ledger, State, Stored};
+use crate::checkpoint::state::{self, Steps};
+use crate::checkpoint::{Ledger, RunLock, Stored};
 use std::path::Path;
 
-impl Trainer {
+impl Aggregation {
     /// Keeps this run in a folder, which must not hold one.
     ///
     /// # Errors
     /// [`TrainError::File`] when there is a run already or the folder cannot be written.
     pub fn begin_in(&mut self, folder: &Path) -> Result<(), TrainError> {
         self.check_keepable(folder)?;
-        let claim = Claim::take(folder)?;
-        if claim.has_ledger() {
+        let run_lock = RunLock::take(folder)?;
+        if run_lock.has_ledger() {
             let why = "holds a run already: resume it, or give another folder".to_owned();
             return Err(TrainError::file(folder, why));
         }
-        self.begin_under(claim)
+        self.begin_under(run_lock)
     }
 
-    /// As [`begin_in`](Self::begin_in), in a folder that is claimed already.
+    /// As [`begin_in`](Self::begin_in), in a folder that is locked already.
     ///
     /// # Errors
     /// As [`begin_in`](Self::begin_in).
-    pub fn begin_under(&mut self, claim: Claim) -> Result<(), TrainError> {
-        self.check_keepable(claim.folder())?;
-        let mut ledger = Ledger::begin(claim, self.stored())?;
+    pub fn begin_under(&mut self, run_lock: RunLock) -> Result<(), TrainError> {
+        self.check_keepable(run_lock.folder())?;
+        let mut ledger = Ledger::begin(run_lock, self.stored())?;
         ledger.announce(self.counted)?;
         self.ledger = Some(ledger);
         Ok(())
@@ -38,7 +39,7 @@ impl Trainer {
             let why = "the run is kept in a folder already".to_owned();
             return Err(TrainError::file(ledger.folder(), why));
         }
-        if self.is_repeatable() {
+        if self.is_repeatable {
             let why = "a repeatable training is kept in no folder: repeat it".to_owned();
             return Err(TrainError::file(folder, why));
         }
@@ -56,26 +57,28 @@ impl Trainer {
             let why = "no such folder: give the one that the run was begun in".to_owned();
             return Err(TrainError::file(folder, why));
         }
-        self.resume_under(Claim::take(folder)?)
+        self.resume_under(RunLock::take(folder)?)
     }
 
-    /// As [`resume_from`](Self::resume_from), in a folder that is claimed already. One whose run was killed before its terms
+    /// As [`resume_from`](Self::resume_from), in a folder that is locked already. One whose run was killed before its terms
     /// were stored begins here.
     ///
     /// # Errors
     /// As [`resume_from`](Self::resume_from).
-    pub fn resume_under(&mut self, claim: Claim) -> Result<(), TrainError> {
-        let folder = claim.folder().to_owned();
+    pub fn resume_under(&mut self, run_lock: RunLock) -> Result<(), TrainError> {
+        let folder = run_lock.folder().to_owned();
         if self.counted > 0 {
             return Err(TrainError::invalid("steps", self.counted, "resume before the first step"));
         }
-        if self.is_repeatable() {
+        if self.is_repeatable {
             let why = "a repeatable training resumes nothing: repeat it".to_owned();
             return Err(TrainError::file(&folder, why));
         }
-        let (stored, layout) = (self.stored(), self.layout.clone());
-        let ledger = Ledger::resume(claim, stored.clone())?;
-        self.state().load(&folder, &stored, &layout)?;
+        let stored = self.stored();
+        let ledger = Ledger::resume(run_lock, stored.clone())?;
+        if let Some(steps) = state::load(&mut *self.engine, &folder, &stored)? {
+            (self.taken, self.counted) = (steps.taken, steps.counted);
+        }
         self.counted = self.counted.max(ledger.counted());
         self.stopped = ledger.stopped();
         self.ledger = Some(ledger);
@@ -93,8 +96,8 @@ impl Trainer {
             let why = "the run is kept in no folder: begin it in one".to_owned();
             return Err(TrainError::file(Path::new("checkpoint"), why));
         };
-        let (stored, layout) = (self.stored(), self.layout.clone());
-        self.state().save(&folder, &stored, &layout)
+        let (run, steps) = (self.stored(), Steps { taken: self.taken, counted: self.counted });
+        state::save(&mut *self.engine, &folder, run, steps)
     }
 
     /// Writes ahead that everything up to now may be seen.
@@ -102,22 +105,7 @@ impl Trainer {
         self.ledger.as_mut().map_or(Ok(()), |ledger| ledger.announce(self.counted))
     }
 
-    /// Whether everything is a function of a key.
-    fn is_repeatable(&self) -> bool {
-        matches!(self.source, Source::Repeated(..))
-    }
-
     fn stored(&self) -> Stored {
-        Stored::new(&self.terms, &self.recipe, &self.layout)
-    }
-
-    fn state(&mut self) -> State<'_> {
-        State {
-            weights: &mut self.weights,
-            optimizer: &mut self.optimizer,
-            average: self.average.as_mut(),
-            taken: &mut self.taken,
-            counted: &mut self.counted,
-        }
+        Stored::new(&self.terms, &self.recipe, self.engine.layout())
     }
 }

@@ -1,6 +1,6 @@
 //! A run that ends before its last step.
 
-use super::Trainer;
+use super::Aggregation;
 use crate::TrainError;
 use reticent_core::{Certificate, Fact};
 use serde::{Deserialize, Serialize};
@@ -54,11 +54,11 @@ impl fmt::Display for StopCause {
     }
 }
 
-impl Trainer {
+impl Aggregation {
     /// Ends the run here, for good: no step follows, also after a resumption, and the present weights are the final ones.
     ///
     /// # Guarantee
-    /// [`certificate`](Trainer::certificate) then counts the steps taken if the cause is blind
+    /// [`certificate`](Aggregation::certificate) then counts the steps taken if the cause is blind
     /// ([`StopCause::is_blind`]), and all steps of the plan otherwise; it names the premise. The ledger remembers the cause.
     ///
     /// # Reference

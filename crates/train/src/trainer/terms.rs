@@ -1,4 +1,4 @@
-//! What a training is told before it begins, and what it tells on the way.
+//! The settings of a training, and its progress.
 
 use crate::average::Average;
 use crate::optimizer::OptimizerSettings;
@@ -7,15 +7,15 @@ use crate::{PrivacyPlan, TrainError, Units};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How gradients become weights: nothing in it changes what is guaranteed.
+/// Optimizer, learning-rate schedule and weight averaging: nothing in it changes what is guaranteed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// The rule.
+    /// The optimizer.
     pub optimizer: OptimizerSettings,
-    /// The learning rates.
+    /// The learning-rate schedule.
     pub schedule: Schedule,
-    /// The decay of the moving average of the weights; none for no average.
+    /// The decay of the exponential moving average of the weights; none for no average.
     #[serde(default)]
     pub average: Option<f64>,
 }
@@ -24,7 +24,7 @@ impl Recipe {
     /// Checks the numbers.
     ///
     /// # Errors
-    /// [`TrainError::Invalid`] naming the one without meaning.
+    /// [`TrainError::Invalid`] naming the one that is out of range.
     pub fn check(&self) -> Result<(), TrainError> {
         self.optimizer.check()?;
         self.schedule.check()?;
@@ -35,8 +35,8 @@ impl Recipe {
 /// The batches of a training without a guarantee.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Batches {
-    /// Parts of a shuffle, anew in every epoch; the mean is over the batch.
+pub enum Batching {
+    /// Batches of a fresh shuffle in every epoch; the mean is over the batch.
     Shuffled {
         /// Units in a batch.
         size: usize,
@@ -52,8 +52,8 @@ pub enum Batches {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
-    /// How steps get their units.
-    pub batches: Batches,
+    /// How batches are made.
+    pub batches: Batching,
     /// Number of steps.
     pub steps: u64,
 }
@@ -68,8 +68,8 @@ impl Baseline {
             return Err(TrainError::invalid("examples", 0, "give at least one to train on"));
         }
         match self.batches {
-            Batches::Shuffled { size: 0 } => Err(TrainError::invalid("batch_size", 0, "give at least 1")),
-            Batches::Poisson { rate } if !(rate > 0.0 && rate <= 1.0) => {
+            Batching::Shuffled { size: 0 } => Err(TrainError::invalid("batch_size", 0, "give at least 1")),
+            Batching::Poisson { rate } if !(rate > 0.0 && rate <= 1.0) => {
                 Err(TrainError::invalid("sampling_rate", rate, "give a number above 0 and at most 1"))
             }
             _ => Ok(()),
@@ -77,17 +77,17 @@ impl Baseline {
     }
 }
 
-/// What a run has agreed to.
+/// Whether a run has a guarantee, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Terms {
-    /// A guarantee.
+pub enum TrainingTerms {
+    /// With the guarantee of a plan.
     Private(PrivacyPlan),
-    /// None.
+    /// Without a guarantee.
     NonPrivate(Baseline),
 }
 
-/// What is known after a step. All of it is public.
+/// How far a training is. All of it is public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Steps on the way to the present weights.

@@ -3,8 +3,9 @@
 
 use reticent_core::{Permit, Unlimited, charge};
 use reticent_train::{
-    Beside, Clipping, Examples, Inputs, Layout, Model, OptimizerSettings, Parameter, PlanSettings,
-    PrivacyPlan, Recipe, Schedule, Selection, Targets, TrainError, Trainer, Units,
+    ClippedSum, Clipping, Engine, Examples, Gradients, Inputs, Layout, OptimizerSettings, Parameter,
+    PlanSettings, PrivacyPlan, Recipe, Resources, Schedule, Targets, TrainError, Trainer, Units,
+    model_engine,
 };
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ impl Softmax {
     }
 }
 
-impl Model for Softmax {
+impl Gradients for Softmax {
     fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -65,16 +66,14 @@ impl Model for Softmax {
         }
     }
 
-    fn accumulate(
+    fn gradients(
         &mut self,
         weights: &[f32],
         examples: &Examples,
-        selection: &Selection,
-        clipping: Option<&Clipping>,
-        _: Beside<'_>,
-        sum: &mut [f32],
+        sink: &mut ClippedSum<'_>,
     ) -> Result<(), TrainError> {
         let mut input = vec![0.0; self.features];
+        let selection = sink.selection();
         for unit in 0..selection.units() {
             let mut gradient = vec![0.0f32; self.layout.gradients()];
             for example in selection.unit(unit) {
@@ -91,14 +90,7 @@ impl Model for Softmax {
                     gradient[self.classes * self.features + class] += slope;
                 }
             }
-            let squared = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>();
-            let mut factor = [1.0];
-            if let Some(clipping) = clipping {
-                clipping.factors(1, &[squared], &mut factor);
-            }
-            if factor[0] != 0.0 {
-                sum.iter_mut().zip(&gradient).for_each(|(s, g)| *s += factor[0] * g);
-            }
+            sink.unit(unit, &gradient)?;
         }
         Ok(())
     }
@@ -151,8 +143,13 @@ pub(crate) fn recipe() -> Recipe {
     Recipe { optimizer: OptimizerSettings::sgd(0.9), schedule: Schedule::constant(0.5), average: Some(0.9) }
 }
 
-pub(crate) fn model() -> Box<dyn Model> {
-    Box::new(Softmax::new(2, 3))
+pub(crate) fn model() -> Box<dyn Engine> {
+    softmax(3)
+}
+
+/// A softmax regression in the plane with so many classes.
+pub(crate) fn softmax(classes: usize) -> Box<dyn Engine> {
+    model_engine(Box::new(Softmax::new(2, classes)), Resources::SINGLE).unwrap()
 }
 
 /// The right to all steps of a plan, from a record without a limit.
@@ -162,7 +159,7 @@ pub(crate) fn permit(plan: &PrivacyPlan) -> Permit {
 
 /// A private trainer in a session without limit.
 pub(crate) fn private(
-    model: Box<dyn Model>,
+    model: Box<dyn Engine>,
     examples: Arc<Examples>,
     units: Units,
     plan: PrivacyPlan,

@@ -1,7 +1,7 @@
 //! Losses without a cumulant in closed form, as atoms that are never better and atoms that are never worse.
 
 use super::super::grid::end;
-use super::super::loss::{Direction, Loss};
+use super::super::loss::{Direction, PrivacyLoss};
 
 /// P(L) beyond the last atom: counted as revealed.
 const CUT: f64 = 1e-40;
@@ -26,20 +26,23 @@ pub(super) struct Dots {
     /// P(L beyond the last atom), all uses together.
     pub(super) revealed: f64,
     /// For the guide only.
-    pub(super) stand_in: Loss,
+    pub(super) stand_in: PrivacyLoss,
 }
 
 /// Whether a loss is looked at through its atoms.
-pub(super) fn is_dotted(loss: &Loss) -> bool {
+pub(super) fn is_dotted(loss: &PrivacyLoss) -> bool {
     match loss {
-        Loss::Gaussian(_) | Loss::Laplace(_) | Loss::Response { .. } | Loss::Mixture { .. } => false,
-        Loss::Atoms(atoms) => atoms.iter().count() > MANY_ATOMS,
+        PrivacyLoss::Gaussian(_)
+        | PrivacyLoss::Laplace(_)
+        | PrivacyLoss::Response { .. }
+        | PrivacyLoss::Mixture { .. } => false,
+        PrivacyLoss::Atoms(atoms) => atoms.iter().count() > MANY_ATOMS,
         other => !other.cumulant(1.0).is_finite(),
     }
 }
 
 impl Dots {
-    pub(super) fn new(count: f64, loss: &Loss) -> Option<Self> {
+    pub(super) fn new(count: f64, loss: &PrivacyLoss) -> Option<Self> {
         let (from, to) = (end(loss, CUT, false)?, end(loss, CUT, true)?);
         let usual = end(loss, 0.05, true)?.abs().max(end(loss, 0.05, false)?.abs()).max(1e-12);
         // Points s·sinh(κi).
@@ -88,10 +91,10 @@ impl Dots {
 }
 
 /// A loss with a cumulant that is about the same, for the guide.
-fn stand_in(loss: &Loss, lower: &[(f64, f64)]) -> Loss {
+fn stand_in(loss: &PrivacyLoss, lower: &[(f64, f64)]) -> PrivacyLoss {
     match loss {
-        Loss::Sampled { rate, inner, .. } | Loss::Swapped { rate, inner } => match **inner {
-            Loss::Gaussian(sigma) => Loss::Mixture {
+        PrivacyLoss::Sampled { rate, inner, .. } | PrivacyLoss::Swapped { rate, inner } => match **inner {
+            PrivacyLoss::Gaussian(sigma) => PrivacyLoss::Mixture {
                 shifts: vec![0.0, 1.0],
                 weights: vec![1.0 - rate, *rate],
                 sigma,
@@ -103,9 +106,9 @@ fn stand_in(loss: &Loss, lower: &[(f64, f64)]) -> Loss {
     }
 }
 
-fn of_variance(atoms: &[(f64, f64)]) -> Loss {
+fn of_variance(atoms: &[(f64, f64)]) -> PrivacyLoss {
     let variance: f64 = atoms.iter().map(|(loss, mass)| mass * loss * loss).sum();
-    Loss::Gaussian(1.0 / variance.max(1e-200).sqrt())
+    PrivacyLoss::Gaussian(1.0 / variance.max(1e-200).sqrt())
 }
 
 /// ln Σ pᵢe^{cLᵢ}.

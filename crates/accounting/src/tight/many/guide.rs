@@ -2,7 +2,7 @@
 
 use super::super::contour::Sum;
 use super::super::first_guess;
-use super::super::loss::Loss;
+use super::super::loss::PrivacyLoss;
 use super::lines;
 
 /// Losses of the short list: about so many.
@@ -12,19 +12,19 @@ const STRATA: usize = 24;
 const FIRST_TILT: f64 = 3.0;
 
 /// What sets losses of the same weight apart: rare large ones or frequent small ones.
-fn shape(loss: &Loss) -> (u8, f64) {
+fn shape(loss: &PrivacyLoss) -> (u8, f64) {
     match loss {
-        Loss::Gaussian(_) | Loss::Atoms(_) => (0, 0.0),
-        Loss::Laplace(_) => (1, 0.0),
-        Loss::Response { .. } => (2, 0.0),
-        Loss::Mixture { sigma, .. } => (3, (libm::log(*sigma) / 0.25).round()),
+        PrivacyLoss::Gaussian(_) | PrivacyLoss::Atoms(_) => (0, 0.0),
+        PrivacyLoss::Laplace(_) => (1, 0.0),
+        PrivacyLoss::Response { .. } => (2, 0.0),
+        PrivacyLoss::Mixture { sigma, .. } => (3, (libm::log(*sigma) / 0.25).round()),
         _ => (4, 0.0),
     }
 }
 
 /// The list in strata of equal weight, one loss standing for each: K is the same at c.
 fn strata(sum: &Sum, c: f64) -> Sum {
-    let weigh = |loss: &Loss| {
+    let weigh = |loss: &PrivacyLoss| {
         let weight = lines::one(loss, c);
         if weight.is_finite() { weight.clamp(1e-290, 1e290) } else { 1e290 }
     };
@@ -57,11 +57,11 @@ fn strata(sum: &Sum, c: f64) -> Sum {
 }
 
 /// Losses without a cumulant in closed form are stood for by Gaussian ones of the same variance.
-fn push(short: &mut Sum, count: f64, variance: f64, loss: &Loss) {
+fn push(short: &mut Sum, count: f64, variance: f64, loss: &PrivacyLoss) {
     match loss {
-        Loss::Gaussian(sigma) => short.push(1.0, Loss::Gaussian(sigma / count.sqrt())),
+        PrivacyLoss::Gaussian(sigma) => short.push(1.0, PrivacyLoss::Gaussian(sigma / count.sqrt())),
         loss if loss.slope_and_curvature(1.0).is_some() => short.parts.push((count, loss.clone())),
-        _ => short.push(1.0, Loss::Gaussian(1.0 / (count * variance).sqrt())),
+        _ => short.push(1.0, PrivacyLoss::Gaussian(1.0 / (count * variance).sqrt())),
     }
 }
 

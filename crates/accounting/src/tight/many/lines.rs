@@ -1,7 +1,7 @@
 //! Cumulants of a long list along a line.
 
 use super::super::complex::Complex;
-use super::super::loss::{Line, Loss, atoms_line};
+use super::super::loss::{Line, PrivacyLoss, atoms_line};
 use super::dots::log_moment;
 use super::reduced::{Blended, Reduced, moment_down};
 
@@ -61,18 +61,18 @@ fn mixed(corners: &[(usize, f64); 4], logs: &[f64]) -> (f64, [f64; 4]) {
 }
 
 /// K(c) of one loss.
-pub(super) fn one(loss: &Loss, c: f64) -> f64 {
+pub(super) fn one(loss: &PrivacyLoss, c: f64) -> f64 {
     match loss {
-        Loss::Atoms(_) => line(loss, c, 1.0, 1).map_or(f64::INFINITY, |line| line.values[0].re),
+        PrivacyLoss::Atoms(_) => line(loss, c, 1.0, 1).map_or(f64::INFINITY, |line| line.values[0].re),
         other => other.cumulant(c),
     }
 }
 
-fn line(loss: &Loss, c: f64, h: f64, count: usize) -> Option<Line> {
+fn line(loss: &PrivacyLoss, c: f64, h: f64, count: usize) -> Option<Line> {
     match loss {
-        Loss::Atoms(atoms) => Some(atoms_line(atoms.iter().copied(), c, h, count)),
+        PrivacyLoss::Atoms(atoms) => Some(atoms_line(atoms.iter().copied(), c, h, count)),
         // An error of d·|φ| in φ is a factor of at most 1 + d.
-        Loss::Mixture { .. } => {
+        PrivacyLoss::Mixture { .. } => {
             let Line { values, errors } = loss.line(c, h, count)?;
             Some(Line { values, errors: errors.into_iter().map(libm::log1p).collect() })
         }
@@ -86,7 +86,7 @@ pub(super) fn lay(reduced: &Reduced, c: f64, h: f64, count: usize) -> Option<Lai
     let mut errors = vec![0.0; count];
     let mut answers = Answers::new(c, h, count);
     for (times, loss) in &reduced.alone.parts {
-        if let (Loss::Response { epsilon, plus, minus }, true) = (loss, *times <= MOST_FACTORS) {
+        if let (PrivacyLoss::Response { epsilon, plus, minus }, true) = (loss, *times <= MOST_FACTORS) {
             for _ in 0..*times as u64 {
                 answers.multiply(*epsilon, *plus, *minus);
             }

@@ -2,7 +2,7 @@
 
 use super::super::complex::Complex;
 use super::super::contour::{Bounds, Sum, TWO_PI, log_alias_above};
-use super::super::loss::{Decay, Loss};
+use super::super::loss::{Decay, PrivacyLoss};
 use super::lines;
 use super::reduced::Reduced;
 
@@ -79,9 +79,9 @@ impl Ladder {
     }
 }
 
-fn decay(loss: &Loss, c: f64) -> Decay {
+fn decay(loss: &PrivacyLoss, c: f64) -> Decay {
     match loss {
-        Loss::Laplace(epsilon) => Decay::few_layers(*epsilon, c),
+        PrivacyLoss::Laplace(epsilon) => Decay::few_layers(*epsilon, c),
         other => other.decay(c),
     }
 }
@@ -152,7 +152,7 @@ impl Long {
         })
     }
 
-    /// δ at ε, from both sides.
+    /// Upper and lower bounds on δ at ε.
     pub(super) fn delta(&self, epsilon: f64) -> Bounds {
         let one = Complex::new(1.0, 0.0);
         let base = self.values[0].re - self.c * epsilon;

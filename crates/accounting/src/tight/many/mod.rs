@@ -32,7 +32,7 @@ impl Sum {
     }
 }
 
-/// δ at ε, from both sides.
+/// Upper and lower bounds on δ at ε.
 pub(super) fn delta(sum: &Sum, epsilon: f64) -> Option<Bounds> {
     let reduced = Reduced::new(sum)?;
     let guide = guide::near_epsilon(&reduced.pooled(), epsilon);

@@ -1,7 +1,7 @@
 //! A long list with its sampled Gaussian events brought together where they are too many.
 
 use super::super::contour::Sum;
-use super::super::loss::{Direction, Loss};
+use super::super::loss::{Direction, PrivacyLoss};
 use super::dots::{Dots, is_dotted};
 use crate::cells::{Cells, Step};
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub(super) struct Blended {
 /// Losses on their own, and mixtures of corners.
 pub(super) struct Reduced<'a> {
     pub(super) alone: Cow<'a, Sum>,
-    pub(super) corners: Vec<Loss>,
+    pub(super) corners: Vec<PrivacyLoss>,
     pub(super) blended: Vec<Blended>,
     pub(super) direction: Direction,
     /// Losses without a cumulant in closed form.
@@ -31,9 +31,9 @@ pub(super) struct Reduced<'a> {
     pub(super) losses: usize,
 }
 
-fn step(loss: &Loss) -> Option<(Step, Direction)> {
+fn step(loss: &PrivacyLoss) -> Option<(Step, Direction)> {
     match loss {
-        Loss::Mixture { shifts, weights, sigma, direction } if shifts[..] == [0.0, 1.0] => {
+        PrivacyLoss::Mixture { shifts, weights, sigma, direction } if shifts[..] == [0.0, 1.0] => {
             Some((Step { rate: weights[1], sigma: *sigma }, *direction))
         }
         _ => None,
@@ -50,7 +50,7 @@ impl<'a> Reduced<'a> {
     pub(super) fn with_alone(sum: &'a Sum, most: usize) -> Option<Self> {
         let losses = sum.parts.len();
         let mut alone = Cow::Borrowed(sum);
-        let dotted: Vec<&(f64, Loss)> = sum.parts.iter().filter(|(_, loss)| is_dotted(loss)).collect();
+        let dotted: Vec<&(f64, PrivacyLoss)> = sum.parts.iter().filter(|(_, loss)| is_dotted(loss)).collect();
         if dotted.len() > MOST_DOTTED {
             return None;
         }
@@ -68,7 +68,7 @@ impl<'a> Reduced<'a> {
             return Some(Self { alone, corners, blended, direction, dotted, losses });
         }
         let cells = Cells::new(&sampled);
-        let loss = |step: Step| Loss::Mixture {
+        let loss = |step: Step| PrivacyLoss::Mixture {
             shifts: vec![0.0, 1.0],
             weights: vec![1.0 - step.rate, step.rate],
             sigma: step.sigma,

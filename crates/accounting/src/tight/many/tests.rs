@@ -2,7 +2,7 @@ use super::super::contour::Sum;
 use super::super::epsilon_of as short;
 use super::super::events::End;
 use super::super::lattice::discrete_gaussian;
-use super::super::loss::{Direction, Loss};
+use super::super::loss::{Direction, PrivacyLoss};
 use super::reduced::{Reduced, moment_down};
 use super::*;
 use crate::cells::Step;
@@ -12,35 +12,35 @@ fn numbers(count: usize) -> impl Iterator<Item = f64> {
     (1..=count).map(|i| (i as f64 * 0.618_033_988_749_895 + (i * i) as f64 * 1e-3).fract())
 }
 
-fn pure(epsilon: f64) -> Loss {
+fn pure(epsilon: f64) -> PrivacyLoss {
     let minus = 1.0 / (1.0 + libm::exp(epsilon));
-    Loss::Response { epsilon, plus: 1.0 - minus, minus }
+    PrivacyLoss::Response { epsilon, plus: 1.0 - minus, minus }
 }
 
-fn sampled(rate: f64, sigma: f64, direction: Direction) -> Loss {
-    Loss::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - rate, rate], sigma, direction }
+fn sampled(rate: f64, sigma: f64, direction: Direction) -> PrivacyLoss {
+    PrivacyLoss::Mixture { shifts: vec![0.0, 1.0], weights: vec![1.0 - rate, rate], sigma, direction }
 }
 
-fn on_sample(rate: f64, inner: Loss, direction: Direction) -> Loss {
-    Loss::Sampled { rate, inner: Box::new(inner), direction }
+fn on_sample(rate: f64, inner: PrivacyLoss, direction: Direction) -> PrivacyLoss {
+    PrivacyLoss::Sampled { rate, inner: Box::new(inner), direction }
 }
 
 fn lists() -> Vec<(&'static str, Sum)> {
-    let of = |count: usize, loss: &dyn Fn(f64) -> (f64, Loss)| {
+    let of = |count: usize, loss: &dyn Fn(f64) -> (f64, PrivacyLoss)| {
         let mut sum = Sum::default();
         numbers(count).map(loss).for_each(|(times, loss)| sum.push(times, loss));
         sum
     };
     let ternary = |u: f64| {
         let (plus, epsilon) = (0.36 + 0.1 * u, 0.2 + 0.3 * u);
-        Loss::Response { epsilon, plus, minus: plus * libm::exp(-epsilon) }
+        PrivacyLoss::Response { epsilon, plus, minus: plus * libm::exp(-epsilon) }
     };
-    let integers = |u: f64| Loss::Atoms(discrete_gaussian(3.0 + 4.0 * u, 1.0, End::Ceiling).unwrap());
+    let integers = |u: f64| PrivacyLoss::Atoms(discrete_gaussian(3.0 + 4.0 * u, 1.0, End::Ceiling).unwrap());
     let mut mixed = of(6, &|u| (1.0, pure(0.1 + 0.4 * u)));
     for list in [
-        of(6, &|u| (1.0, Loss::Laplace(0.1 + 0.5 * u))),
+        of(6, &|u| (1.0, PrivacyLoss::Laplace(0.1 + 0.5 * u))),
         of(4, &|u| (30.0, sampled(0.01 + 0.05 * u, 0.8 + u, Direction::Remove))),
-        of(2, &|u| (1.0, Loss::Gaussian(2.0 + 3.0 * u))),
+        of(2, &|u| (1.0, PrivacyLoss::Gaussian(2.0 + 3.0 * u))),
     ] {
         list.parts.into_iter().for_each(|(times, loss)| mixed.push(times, loss));
     }
@@ -48,27 +48,35 @@ fn lists() -> Vec<(&'static str, Sum)> {
         ("pure", of(14, &|u| (1.0, pure(0.05 + 0.5 * u)))),
         ("pure, repeated", of(10, &|u| ((1.0 + 9.0 * u).floor(), pure(0.02 + 0.2 * u)))),
         ("ternary", of(12, &|u| (1.0, ternary(u)))),
-        ("laplace", of(20, &|u| (1.0, Loss::Laplace(0.05 + 0.5 * u)))),
+        ("laplace", of(20, &|u| (1.0, PrivacyLoss::Laplace(0.05 + 0.5 * u)))),
         ("integers", of(12, &|u| (1.0, integers(u)))),
         ("remove", of(10, &|u| (20.0, sampled(0.01 + 0.05 * u, 0.7 + 2.0 * u, Direction::Remove)))),
         ("add", of(10, &|u| (20.0, sampled(0.01 + 0.05 * u, 0.7 + 2.0 * u, Direction::Add)))),
         ("mixed", mixed),
         (
             "integers, much noise",
-            of(10, &|u| (8.0, Loss::Atoms(discrete_gaussian(12.0 + 18.0 * u, 1.0, End::Ceiling).unwrap()))),
+            of(10, &|u| {
+                (8.0, PrivacyLoss::Atoms(discrete_gaussian(12.0 + 18.0 * u, 1.0, End::Ceiling).unwrap()))
+            }),
         ),
         (
             "sampled laplace",
-            of(12, &|u| (8.0, on_sample(0.1 + 0.3 * u, Loss::Laplace(0.4 + u), Direction::Remove))),
+            of(12, &|u| (8.0, on_sample(0.1 + 0.3 * u, PrivacyLoss::Laplace(0.4 + u), Direction::Remove))),
         ),
         (
             "sampled laplace, add",
-            of(12, &|u| (8.0, on_sample(0.1 + 0.3 * u, Loss::Laplace(0.4 + u), Direction::Add))),
+            of(12, &|u| (8.0, on_sample(0.1 + 0.3 * u, PrivacyLoss::Laplace(0.4 + u), Direction::Add))),
         ),
         (
             "replaced",
             of(12, &|u| {
-                (20.0, Loss::Swapped { rate: 0.02 + 0.05 * u, inner: Box::new(Loss::Gaussian(1.0 + u)) })
+                (
+                    20.0,
+                    PrivacyLoss::Swapped {
+                        rate: 0.02 + 0.05 * u,
+                        inner: Box::new(PrivacyLoss::Gaussian(1.0 + u)),
+                    },
+                )
             }),
         ),
     ]

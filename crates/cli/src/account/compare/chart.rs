@@ -2,11 +2,15 @@
 
 use crate::account::words;
 use crate::digits;
-use reticent::curator::account::{Answered, Comparison, Curves, Summary};
-use reticent::report::plot::{Axis, Chart, Curve, Labels, Stroke};
+use reticent::curator::account::{AccountAnswer, AccountantComparison, Curves, Summary};
+use reticent::report::plot::{Axis, Chart, Labels, Line, Stroke};
 
 /// The picture of the curves.
-pub(in crate::account) fn chart(found: &Comparison, curves: &Curves, answered: &Answered) -> Chart {
+pub(in crate::account) fn chart(
+    found: &AccountantComparison,
+    curves: &Curves,
+    answered: &AccountAnswer,
+) -> Chart {
     let drawn = [
         ("pld", &curves.pld, Stroke::Solid(0)),
         ("rdp", &curves.rdp, Stroke::Solid(1)),
@@ -17,7 +21,7 @@ pub(in crate::account) fn chart(found: &Comparison, curves: &Curves, answered: &
         ("CLT estimate, no bound", &curves.clt_estimate, Stroke::Dashed(6)),
         ("published 2016, no bound", &curves.strong_composition_as_published, Stroke::Dashed(7)),
     ];
-    let drawn: Vec<Curve> = drawn
+    let drawn: Vec<Line> = drawn
         .into_iter()
         .filter_map(|(name, values, stroke)| {
             let points: Vec<(f64, f64)> = curves
@@ -32,7 +36,7 @@ pub(in crate::account) fn chart(found: &Comparison, curves: &Curves, answered: &
                 Stroke::Solid(_) => digits::spent(*last),
                 _ => digits::brief(*last),
             };
-            Some(Curve {
+            Some(Line {
                 label: name.to_owned(),
                 value: shown,
                 stroke,

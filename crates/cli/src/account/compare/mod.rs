@@ -7,17 +7,17 @@ pub(super) use chart::chart;
 use super::words;
 use crate::digits;
 use crate::fail::plain;
-use reticent::curator::account::{Answered, Comparison, Method, NotBounds};
+use reticent::curator::account::{AccountAnswer, AccountantComparison, CompositionMethod, NotBounds};
 use std::path::Path;
 
 /// ε by every accountant.
-pub(super) fn compare(found: &Comparison, answered: &Answered, plot: Option<&Path>) -> String {
+pub(super) fn compare(found: &AccountantComparison, answered: &AccountAnswer, plot: Option<&Path>) -> String {
     let mut lines: Vec<[String; 3]> = Vec::new();
     for row in &found.accountants {
         let note = match (&row.reason, row.answered_by, row.lower, row.epsilon) {
             (Some(reason), ..) => plain(reason),
             (_, Some(by), ..) => format!("by {}, which is tighter here", by.name()),
-            (_, _, Some(lower), Some(upper)) if row.accountant == Method::Pld && lower > 0.0 => {
+            (_, _, Some(lower), Some(upper)) if row.accountant == CompositionMethod::Pld && lower > 0.0 => {
                 let [lower, upper] = digits::bracket(lower, upper);
                 format!("between {lower} and {upper}")
             }

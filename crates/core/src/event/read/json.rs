@@ -1,4 +1,4 @@
-//! JSON as it is written: names that come twice stay twice, so that nothing in a list of events is dropped
+//! JSON as it is written: names that come twice stay twice, so nothing in a list of events is dropped
 //! without a word.
 
 use super::problem::ReadProblem;
@@ -39,7 +39,7 @@ impl Json {
     }
 }
 
-/// What is wrong with text that is no JSON, and where.
+/// What is wrong with text that is not JSON, and where.
 fn syntax(text: &str, error: &serde_json::Error) -> ReadProblem {
     let whole = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

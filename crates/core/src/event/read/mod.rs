@@ -19,7 +19,7 @@ use problem::unknown;
 
 /// What a text of events says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct EventList {
     /// The relation, where it is stated.
     pub neighboring: Option<Neighboring>,
     /// What happened, in sequence.
@@ -34,7 +34,7 @@ pub struct Listed {
 ///
 /// # Errors
 /// [`ReadProblem`] with the place of the first mistake.
-pub fn read(text: &str) -> Result<Listed, ReadProblem> {
+pub fn read(text: &str) -> Result<EventList, ReadProblem> {
     listed(Json::parse(text)?)
 }
 
@@ -59,8 +59,8 @@ fn sum_of(entries: &[(String, Json)]) -> Option<Json> {
     Some(Json::List(vec![Json::Object(vec![(name.to_owned(), Json::Object(fields))])]))
 }
 
-fn listed(json: Json) -> Result<Listed, ReadProblem> {
-    let bare = |events| Listed { neighboring: None, events, unit: None, is_bare: true };
+fn listed(json: Json) -> Result<EventList, ReadProblem> {
+    let bare = |events| EventList { neighboring: None, events, unit: None, is_bare: true };
     let entries = match json {
         Json::List(_) => return events(json).map(bare).map_err(|p| p.under("events")),
         Json::Object(mut entries) => {
@@ -86,7 +86,7 @@ fn listed(json: Json) -> Result<Listed, ReadProblem> {
         return event(Json::Object(entries)).map(|one| bare(vec![one]));
     }
     known_once(&entries, &FIELDS)?;
-    let mut found = Listed { neighboring: None, events: Vec::new(), unit: None, is_bare: false };
+    let mut found = EventList { neighboring: None, events: Vec::new(), unit: None, is_bare: false };
     let (mut missing, mut sum) = (true, sum_of(&entries));
     for (name, value) in entries {
         match (name.as_str(), value) {

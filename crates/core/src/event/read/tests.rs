@@ -9,7 +9,7 @@ fn refusal(text: &str) -> String {
     }
 }
 
-fn accepted(text: &str) -> Listed {
+fn accepted(text: &str) -> EventList {
     Json::parse(text).and_then(listed).unwrap_or_else(|problem| panic!("{problem}: {text}"))
 }
 

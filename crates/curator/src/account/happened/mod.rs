@@ -4,13 +4,13 @@ mod file;
 mod run;
 mod training;
 
-pub use run::{Batches, Run};
-pub use training::{Sampling, Training};
+pub use run::{BatchSampling, TrainingRun};
+pub use training::{Sampling, TrainingShorthand};
 
-use super::words::{Listed, Summary};
+use super::words::{EventSummary, Summary};
 use crate::Refusal;
 use reticent_accounting::amplification::{BatchRule, batch_rules};
-use reticent_accounting::{Accountant, AccountingError, Method};
+use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::event::Knob;
 use reticent_core::{Code, EventLog, InvalidValue, NoiseMultiplier, SamplingRate};
 use serde::{Deserialize, Serialize};
@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Happened {
+pub enum Activity {
     /// A list of events.
     Events(Events),
     /// A training run with clipped gradients and Gaussian noise.
-    Training(Training),
+    Training(TrainingShorthand),
 }
 
 /// A list of events, and what is known of where it came from.
@@ -58,18 +58,18 @@ pub(super) struct Source {
 /// Where the events come from.
 pub(super) enum Origin {
     Listed { file: Option<String>, unit: Option<String> },
-    Run(Run),
+    Run(TrainingRun),
 }
 
 impl Source {
     /// Checks the list, or the training.
-    pub(super) fn new(happened: &Happened, unknown: Unknown) -> Result<Self, Refusal> {
+    pub(super) fn new(happened: &Activity, unknown: Unknown) -> Result<Self, Refusal> {
         match happened {
-            Happened::Training(training) => {
+            Activity::Training(training) => {
                 let run = training.checked(unknown)?;
                 Ok(Self { log: run.log()?, origin: Origin::Run(run) })
             }
-            Happened::Events(Events { log, unit, file }) => {
+            Activity::Events(Events { log, unit, file }) => {
                 let origin = Origin::Listed { file: file.clone(), unit: unit.clone() };
                 let source = Self { log: log.clone(), origin };
                 source.one_knob(unknown)?;
@@ -79,7 +79,7 @@ impl Source {
     }
 
     /// The training run, where one is described.
-    pub(super) fn run(&self) -> Option<&Run> {
+    pub(super) fn run(&self) -> Option<&TrainingRun> {
         match &self.origin {
             Origin::Listed { .. } => None,
             Origin::Run(run) => Some(run),
@@ -99,18 +99,22 @@ impl Source {
         match &self.origin {
             Origin::Run(run) => Summary::Run(run.clone()),
             Origin::Listed { .. } => {
-                Summary::Events(Listed::of(account.tally().parts(), &self.batch_rules()))
+                Summary::Events(EventSummary::of(account.tally().parts(), &self.batch_rules()))
             }
         }
     }
 
     /// An account of it all.
-    pub(super) fn account(&self, method: Method) -> Result<Accountant, Refusal> {
+    pub(super) fn account(&self, method: CompositionMethod) -> Result<Accountant, Refusal> {
         Accountant::of_log(&self.log, method).map_err(|error| self.refused(error, method))
     }
 
     /// An account with this noise multiplier everywhere.
-    pub(super) fn with_noise(&self, noise: f64, method: Method) -> Result<Accountant, AccountingError> {
+    pub(super) fn with_noise(
+        &self,
+        noise: f64,
+        method: CompositionMethod,
+    ) -> Result<Accountant, AccountingError> {
         match &self.origin {
             Origin::Run(run) => Accountant::of_log(&run.with_noise(noise)?.log()?, method),
             Origin::Listed { .. } => {
@@ -125,7 +129,11 @@ impl Source {
     }
 
     /// An account with this rate everywhere.
-    pub(super) fn with_rate(&self, rate: f64, method: Method) -> Result<Accountant, AccountingError> {
+    pub(super) fn with_rate(
+        &self,
+        rate: f64,
+        method: CompositionMethod,
+    ) -> Result<Accountant, AccountingError> {
         match &self.origin {
             Origin::Run(run) => Accountant::of_log(&run.with_rate(rate)?.log()?, method),
             Origin::Listed { .. } => {
@@ -140,7 +148,11 @@ impl Source {
     }
 
     /// An account of this many steps, or of so many times the whole list.
-    pub(super) fn with_steps(&self, steps: u64, method: Method) -> Result<Accountant, AccountingError> {
+    pub(super) fn with_steps(
+        &self,
+        steps: u64,
+        method: CompositionMethod,
+    ) -> Result<Accountant, AccountingError> {
         match &self.origin {
             Origin::Run(run) => Accountant::of_log(&run.with_steps(steps).log()?, method),
             Origin::Listed { .. } => {
@@ -151,7 +163,11 @@ impl Source {
         }
     }
 
-    fn varied(&self, method: Method, turn: &mut dyn FnMut(Knob<'_>)) -> Result<Accountant, AccountingError> {
+    fn varied(
+        &self,
+        method: CompositionMethod,
+        turn: &mut dyn FnMut(Knob<'_>),
+    ) -> Result<Accountant, AccountingError> {
         let mut log = self.log.clone();
         log.events.iter_mut().for_each(|event| event.turn_knobs(turn));
         Accountant::of_log(&log, method)
@@ -194,7 +210,7 @@ impl Source {
     }
 
     /// The refusal of an account that could not be given.
-    pub(super) fn refused(&self, error: AccountingError, method: Method) -> Refusal {
+    pub(super) fn refused(&self, error: AccountingError, method: CompositionMethod) -> Refusal {
         let refusal = match &error {
             AccountingError::Invalid(InvalidValue { field, value, remedy, .. })
             | AccountingError::Impossible(InvalidValue { field, value, remedy, .. }) => {

@@ -4,11 +4,11 @@ use reticent_core::{Event, EventLog, InvalidValue, Neighboring, NoiseMultiplier,
 
 /// A training run with clipped gradients and Gaussian noise.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct TrainingRun {
     /// σ / clipping norm.
     pub noise: NoiseMultiplier,
     /// How batches were drawn, and how many.
-    pub batches: Batches,
+    pub batches: BatchSampling,
     /// The neighbouring relation.
     pub neighboring: Neighboring,
     /// Number of records, where it is known.
@@ -19,7 +19,7 @@ pub struct Run {
 
 /// How batches were drawn, and how many.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Batches {
+pub enum BatchSampling {
     /// Every record in every batch by its own coin.
     Poisson {
         /// The probability of each record to be in a batch.
@@ -52,7 +52,7 @@ pub enum Batches {
     },
 }
 
-impl Run {
+impl TrainingRun {
     /// The events of the run.
     pub(in super::super) fn log(&self) -> Result<EventLog, InvalidValue> {
         // Under add-remove a clipped sum is Gaussian noise of this multiplier.
@@ -63,18 +63,18 @@ impl Run {
         };
         let repeated = |count, event| Event::Repeated { count, event: Box::new(event) };
         let event = match self.batches {
-            Batches::Poisson { rate, steps } if rate.get() == 1.0 => repeated(steps, gaussian),
-            Batches::Poisson { rate, steps } => {
+            BatchSampling::Poisson { rate, steps } if rate.get() == 1.0 => repeated(steps, gaussian),
+            BatchSampling::Poisson { rate, steps } => {
                 repeated(steps, Event::PoissonSampled { rate, event: Box::new(gaussian) })
             }
-            Batches::WithoutReplacement { dataset_size, batch_size, steps } => {
+            BatchSampling::WithoutReplacement { dataset_size, batch_size, steps } => {
                 let event = Box::new(gaussian);
                 repeated(steps, Event::SampledWithoutReplacement { dataset_size, batch_size, event })
             }
-            Batches::Shuffled { per_epoch, epochs } => {
+            BatchSampling::Shuffled { per_epoch, epochs } => {
                 Event::Shuffled { steps_per_epoch: per_epoch, epochs, event: Box::new(gaussian) }
             }
-            Batches::BallsInBins { per_epoch, epochs } => {
+            BatchSampling::BallsInBins { per_epoch, epochs } => {
                 Event::BallsInBins { bins: per_epoch, epochs, event: Box::new(gaussian) }
             }
         };
@@ -85,10 +85,9 @@ impl Run {
     /// Number of steps in all.
     pub fn steps(&self) -> u64 {
         match self.batches {
-            Batches::Poisson { steps, .. } | Batches::WithoutReplacement { steps, .. } => steps,
-            Batches::Shuffled { per_epoch, epochs } | Batches::BallsInBins { per_epoch, epochs } => {
-                per_epoch.saturating_mul(epochs)
-            }
+            BatchSampling::Poisson { steps, .. } | BatchSampling::WithoutReplacement { steps, .. } => steps,
+            BatchSampling::Shuffled { per_epoch, epochs }
+            | BatchSampling::BallsInBins { per_epoch, epochs } => per_epoch.saturating_mul(epochs),
         }
     }
 
@@ -101,8 +100,11 @@ impl Run {
     pub(in super::super) fn with_steps(&self, count: u64) -> Self {
         let mut batches = self.batches;
         match &mut batches {
-            Batches::Poisson { steps, .. } | Batches::WithoutReplacement { steps, .. } => *steps = count,
-            Batches::Shuffled { per_epoch, epochs } | Batches::BallsInBins { per_epoch, epochs } => {
+            BatchSampling::Poisson { steps, .. } | BatchSampling::WithoutReplacement { steps, .. } => {
+                *steps = count
+            }
+            BatchSampling::Shuffled { per_epoch, epochs }
+            | BatchSampling::BallsInBins { per_epoch, epochs } => {
                 *epochs = count.div_ceil(*per_epoch);
             }
         }
@@ -112,6 +114,6 @@ impl Run {
     /// The same run with another rate of Poisson sampling.
     pub(in super::super) fn with_rate(&self, rate: f64) -> Result<Self, InvalidValue> {
         let rate = SamplingRate::new(rate)?;
-        Ok(Self { batches: Batches::Poisson { rate, steps: self.steps() }, ..self.clone() })
+        Ok(Self { batches: BatchSampling::Poisson { rate, steps: self.steps() }, ..self.clone() })
     }
 }

@@ -1,12 +1,12 @@
 //! A training run as it is described, and its checks.
 
 use super::Unknown;
-use super::run::{Batches, Run};
+use super::run::{BatchSampling, TrainingRun};
 use crate::Refusal;
 use crate::account::check::{count, finite};
 use crate::account::compare::sampled_gaussian;
 use crate::account::question::not_for_a_rate;
-use reticent_accounting::{Accountant, Method};
+use reticent_accounting::{Accountant, CompositionMethod};
 use reticent_core::rounding::div_up;
 use reticent_core::{Certificate, Code, EventLog, Neighboring, NoiseMultiplier, SamplingRate};
 use reticent_report::digits::exactly;
@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// A training run with clipped gradients and Gaussian noise, in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Training {
+pub struct TrainingShorthand {
     /// Noise of a step: σ / clipping norm, above 0. Needed but where it is what is asked for.
     #[serde(alias = "noise-multiplier")]
     pub noise_multiplier: Option<f64>,
@@ -39,12 +39,12 @@ pub struct Training {
     pub neighboring: Neighboring,
 }
 
-impl Training {
+impl TrainingShorthand {
     /// The training run that a certificate covers, where its events are Gaussian steps on Poisson samples under add-remove and
     /// nothing else: with its noise multiplier, sampling rate and steps.
     pub fn of(certificate: &Certificate) -> Option<Self> {
         let log = EventLog { neighboring: certificate.neighboring, events: certificate.events.clone() };
-        let account = Accountant::of_log(&log, Method::Pld).ok()?;
+        let account = Accountant::of_log(&log, CompositionMethod::Pld).ok()?;
         let (rate, noise, steps) = sampled_gaussian(&account)?;
         Some(Self {
             noise_multiplier: Some(noise.get()),
@@ -56,7 +56,7 @@ impl Training {
     }
 }
 
-impl Default for Training {
+impl Default for TrainingShorthand {
     fn default() -> Self {
         Self {
             noise_multiplier: None,
@@ -111,9 +111,9 @@ impl FromStr for Sampling {
     }
 }
 
-impl Training {
+impl TrainingShorthand {
     /// Checks the description; the unknown is left at a value that has no meaning.
-    pub(super) fn checked(&self, unknown: Unknown) -> Result<Run, Refusal> {
+    pub(super) fn checked(&self, unknown: Unknown) -> Result<TrainingRun, Refusal> {
         self.refuse_unknown(unknown)?;
         let noise = match (self.noise_multiplier, unknown) {
             (Some(value), _) => noise(value)?,
@@ -127,14 +127,16 @@ impl Training {
         let batch_size = self.batch_size.map(|n| count("batch_size", n)).transpose()?;
         let sizes = self.sizes(dataset_size, batch_size)?;
         let batches = match (self.sampling, sizes) {
-            (Sampling::Poisson, _) => Batches::Poisson { rate: self.rate(sizes)?, steps: self.steps(sizes)? },
+            (Sampling::Poisson, _) => {
+                BatchSampling::Poisson { rate: self.rate(sizes)?, steps: self.steps(sizes)? }
+            }
             (fixed, Some((records, batch))) => self.fixed(fixed, records, batch)?,
             (fixed, None) => {
                 let remedy = "give ⟦dataset_size⟧ and ⟦batch_size⟧ with it";
                 return Err(Refusal::conflict("sampling", fixed.name(), remedy));
             }
         };
-        Ok(Run { noise, batches, neighboring: self.neighboring, dataset_size, batch_size })
+        Ok(TrainingRun { noise, batches, neighboring: self.neighboring, dataset_size, batch_size })
     }
 
     /// Refuses values of what the question is about to find.
@@ -235,7 +237,7 @@ impl Training {
     }
 
     /// Batches of fixed size.
-    fn fixed(&self, sampling: Sampling, records: u64, batch: u64) -> Result<Batches, Refusal> {
+    fn fixed(&self, sampling: Sampling, records: u64, batch: u64) -> Result<BatchSampling, Refusal> {
         let steps = self.steps(Some((records, batch)))?;
         let per_epoch = records.div_ceil(batch);
         // A pass that is begun counts as a whole one.
@@ -250,11 +252,13 @@ impl Training {
                 Err(Refusal::value("sampling", sampling.name(), remedy).coded(Code::Relation))
             }
             Sampling::WithoutReplacement => {
-                Ok(Batches::WithoutReplacement { dataset_size: records, batch_size: batch, steps })
+                Ok(BatchSampling::WithoutReplacement { dataset_size: records, batch_size: batch, steps })
             }
-            Sampling::Shuffled => Ok(Batches::Shuffled { per_epoch, epochs }),
-            Sampling::BallsInBins => Ok(Batches::BallsInBins { per_epoch, epochs }),
-            Sampling::Poisson => Ok(Batches::Poisson { rate: self.rate(Some((records, batch)))?, steps }),
+            Sampling::Shuffled => Ok(BatchSampling::Shuffled { per_epoch, epochs }),
+            Sampling::BallsInBins => Ok(BatchSampling::BallsInBins { per_epoch, epochs }),
+            Sampling::Poisson => {
+                Ok(BatchSampling::Poisson { rate: self.rate(Some((records, batch)))?, steps })
+            }
         }
     }
 }

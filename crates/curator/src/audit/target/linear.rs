@@ -2,7 +2,7 @@
 
 use super::repeats::Repeats;
 use crate::Request;
-use crate::audit::case::{Case, Chosen, Wanted};
+use crate::audit::case::{Case, Chosen, RecordChoice};
 use crate::fit::{FitPlan, Stored, Task, encode, read as read_table, read_request, reference_terms};
 use crate::folder::{Content, Fingerprint};
 use crate::refusal::Refusal;
@@ -12,10 +12,11 @@ use crate::table::tables;
 use reticent_attack::{LinearLearner, LinearSettings, Population};
 use reticent_audit::{Draw, Features};
 use reticent_core::{Certificate, Code};
-use reticent_data::schema::Unit;
-use reticent_data::{Design, TableFile};
-use reticent_erm::{Linear, Method, Model};
+use reticent_data::schema::PrivacyUnit;
+use reticent_data::{FeatureMatrix, Table};
+use reticent_erm::{AnyModel, FitMethod, Linear};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A stored linear model, the request that made it, and where other rows are.
 pub(in crate::audit) struct LinearTarget {
@@ -31,7 +32,7 @@ enum Others {
     /// Those that were held out.
     HeldOut,
     /// Those of another table.
-    Table(TableFile),
+    Table(Arc<dyn Table>),
 }
 
 impl LinearTarget {
@@ -42,7 +43,7 @@ impl LinearTarget {
         if let Task::Number(_) = stored.task {
             return Err(refuse("the label is a number, and attacks here are on classifiers".to_owned()));
         }
-        if let Unit::Column(column) = stored.encoder.schema().unit() {
+        if let PrivacyUnit::Column(column) = stored.encoder.schema().unit() {
             return Err(refuse(format!(
                 "the unit is all rows of one {column}, and references here leave out single rows: audit it from a score table \
                  with a column user (⟦scores⟧)"
@@ -71,7 +72,7 @@ impl LinearTarget {
     }
 
     /// Reads training rows and others, and chooses whom to audit.
-    pub(super) fn case(self, wanted: &Wanted, session: &mut Session) -> Result<Case, Refusal> {
+    pub(super) fn case(self, choice: &RecordChoice, session: &mut Session) -> Result<Case, Refusal> {
         let watch = session.watch();
         let (members, held_out) = encode(&self.plan, watch)?;
         let content = Content::Rows(&members);
@@ -84,18 +85,18 @@ impl LinearTarget {
                 (held_out, format!("rows of {} that were held out", self.plan.data), known)
             }
             (Others::Table(table), _) => {
-                (read_table(&self.plan, table, watch)?, table.path().display().to_string(), None)
+                (read_table(&self.plan, table, watch)?, table.name().to_owned(), None)
             }
             (Others::HeldOut, None) => return Err(Refusal::internal("a split without a held-out side")),
         };
-        // Of equal rows nobody can say which is a member: none of them is audited.
+        // Of equal rows it is not known which is a member: none of them is audited.
         let repeats = Repeats::of(Content::Rows(&members), Content::Rows(&rest))?;
         // Rows that were held out were not trained on, whatever they hold.
         if repeats.holds_training_data && matches!(self.others, Others::Table(_)) {
             return Err(super::same_data(&name));
         }
         let count = members.rows();
-        let draw = wanted.declared.or(known).unwrap_or(Draw::Undeclared);
+        let draw = choice.declared.or(known).unwrap_or(Draw::Undeclared);
         let (method, size, models) = parts(&self.stored.model);
         let terms = reference_terms(&self.plan, method, &members, size)?;
         let how = LinearSettings {
@@ -109,14 +110,14 @@ impl LinearTarget {
         let others = rest.rows();
         let all = members.followed_by(&rest)?;
         let may = |row: usize| !repeats.is_repeated[row];
-        let chosen = Chosen::of((count, others), draw, wanted.most, &wanted.key, may)?;
+        let chosen = Chosen::of((count, others), draw, choice.most, &choice.key, may)?;
         let audited = all.subset(&chosen.audited);
         let labels: Vec<u32> =
             audited.labels().iter().map(|label| self.plan.task.class_of(*label) as u32).collect();
         let names = self.plan.task.classes();
         let group = |label: &u32| names.get(*label as usize).cloned().unwrap_or_default();
         let population = Population {
-            ids: chosen.ids(&wanted.key),
+            ids: chosen.ids(&choice.key),
             groups: vec![("class".to_owned(), labels.iter().map(group).collect())],
             labels,
             users: None,
@@ -139,18 +140,18 @@ impl LinearTarget {
 
 /// How a model was fitted, on how many rows as far as is public, and its weights: one set for two classes, one a class for
 /// several.
-fn parts(model: &Model) -> (Method, u64, Vec<Linear>) {
+fn parts(model: &AnyModel) -> (FitMethod, u64, Vec<Linear>) {
     match model {
-        Model::Binary(fit) => {
+        AnyModel::Binary(fit) => {
             let weights = Linear { weights: fit.weights.clone(), intercept: fit.intercept };
             (fit.method, fit.report.size, vec![weights])
         }
-        Model::Multiclass(many) => (many.method, many.report.size, many.models.clone()),
+        AnyModel::Multiclass(many) => (many.method, many.report.size, many.models.clone()),
     }
 }
 
 /// Rows with their zeros.
-fn dense(design: &Design) -> Features {
+fn dense(design: &FeatureMatrix) -> Features {
     let columns = design.dimension();
     let mut values = vec![0.0; columns * design.rows()];
     for row in 0..design.rows() {

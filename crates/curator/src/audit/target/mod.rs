@@ -4,7 +4,7 @@ mod linear;
 mod network;
 mod repeats;
 
-use super::case::{Case, Wanted};
+use super::case::{Case, RecordChoice};
 use crate::folder::is_network;
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -32,10 +32,10 @@ impl Target {
     }
 
     /// Reads the records.
-    pub(super) fn case(self, wanted: &Wanted, session: &mut Session) -> Result<Case, Refusal> {
+    pub(super) fn case(self, choice: &RecordChoice, session: &mut Session) -> Result<Case, Refusal> {
         match self {
-            Self::Linear(target) => target.case(wanted, session),
-            Self::Network(target) => target.case(wanted, session),
+            Self::Linear(target) => target.case(choice, session),
+            Self::Network(target) => target.case(choice, session),
         }
     }
 }

@@ -1,19 +1,19 @@
 //! A stored network as the target of an audit.
 
 use super::repeats::Repeats;
-use crate::audit::case::{Case, Chosen, Wanted};
+use crate::audit::case::{Case, Chosen, RecordChoice};
 use crate::folder::layout::RUN_FILE;
 use crate::folder::{Content, Fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
-use crate::train::{Found, Reader, Settings, Source, Stored, Train, agree, find, settle, size};
+use crate::train::{DataSources, Reader, Settings, Source, Stored, Train, agree, find, settle, size};
 use crate::watch::Watch;
 use reticent_attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
 use reticent_audit::Draw;
 use reticent_core::{Certificate, Code};
-use reticent_data::schema::Unit;
-use reticent_train::{Effort, Examples, Model};
+use reticent_data::schema::PrivacyUnit;
+use reticent_train::{Examples, Resources};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) struct NetworkTarget {
     stored: Stored,
     run: Train,
     settings: Settings,
-    found: Found,
+    found: DataSources,
     certificate: Option<Certificate>,
 }
 
@@ -41,7 +41,7 @@ impl NetworkTarget {
         let stored = Stored::read(folder)?;
         let mut run = Train::read(&folder.join(RUN_FILE))?;
         let settings = settle(&mut run)?;
-        if let Some(Unit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
+        if let Some(PrivacyUnit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
             let text = format!(
                 "{}: the unit is all rows of one {column}, and references here leave out single rows: audit it from a score \
                  table with a column user (⟦scores⟧)",
@@ -76,7 +76,7 @@ impl NetworkTarget {
         let size = size(&mut run, &settings, &stored.reader, examples.len(), None)?;
         let agreement = agree(&mut run, &settings, &stored.reader, size, dimension)?;
         let training = NetworkTraining {
-            description: stored.network.description().clone(),
+            description: stored.description.clone(),
             terms: agreement.terms,
             recipe: settings.recipe,
         };
@@ -111,7 +111,7 @@ impl Compared {
     }
 
     /// Reads both, and chooses whom to audit.
-    pub(super) fn case(self, wanted: &Wanted, session: &mut Session) -> Result<Case, Refusal> {
+    pub(super) fn case(self, choice: &RecordChoice, session: &mut Session) -> Result<Case, Refusal> {
         let Self { target, source, flag } = self;
         let name = format!("{} ({flag})", source.name());
         let examples = target.examples(session.watch())?;
@@ -120,20 +120,20 @@ impl Compared {
         let rest = reader.read(&source, true, session.watch())?.examples;
         trained.stored.network.check(&rest)?;
         let members = Content::Examples(&trained.examples, None);
-        // Of equal examples nobody can say which is a member: none of them is audited.
+        // Of equal examples it is not known which is a member: none of them is audited.
         let repeats = Repeats::of(members, Content::Examples(&rest, None))?;
         if repeats.holds_training_data {
             return Err(super::same_data(&source.name()));
         }
         let members = trained.examples.len();
-        let draw = wanted.declared.unwrap_or(Draw::Undeclared);
-        let chosen = Chosen::of((members, rest.len()), draw, wanted.most, &wanted.key, |place| {
+        let draw = choice.declared.unwrap_or(Draw::Undeclared);
+        let chosen = Chosen::of((members, rest.len()), draw, choice.most, &choice.key, |place| {
             !repeats.is_repeated[place]
         })?;
         let all = Arc::new(trained.examples.followed_by(&rest)?);
         let audited = all.subset(&chosen.audited);
         let mut population = Population::of_examples(&audited)?;
-        population.ids = chosen.ids(&wanted.key);
+        population.ids = chosen.ids(&choice.key);
         let classes = &reader.classes;
         population.groups = vec![(
             "class".to_owned(),
@@ -143,9 +143,9 @@ impl Compared {
                 .map(|label| classes.get(*label as usize).cloned().unwrap_or_default())
                 .collect(),
         )];
-        let effort = Effort::default();
+        let resources = Resources { threads: choice.threads, ..Resources::default() };
         let outputs =
-            network_outputs(&trained.training.description, &trained.stored.weights, &audited, effort)?;
+            network_outputs(&trained.training.description, &trained.stored.weights, &audited, resources)?;
         let learner = Box::new(NetworkLearner::new(all, trained.training)?);
         Ok(Case {
             learner,

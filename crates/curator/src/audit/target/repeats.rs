@@ -1,4 +1,4 @@
-//! Records with the same content: of equal ones nobody can say which is a member.
+//! Records with the same content, of which it is not known which is a member.
 
 use crate::folder::{Content, Key};
 use crate::refusal::Refusal;
@@ -36,7 +36,7 @@ impl Repeats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_data::Design;
+    use reticent_data::FeatureMatrix;
     use reticent_train::{Examples, Inputs, Targets};
 
     fn examples(values: &[f32], classes: &[u32]) -> Examples {
@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn rows_are_compared_with_their_labels() {
-        let design = |values: &[f64], labels: &[f64]| Design::dense(1, values, labels.to_vec(), 1.0).unwrap();
+        let design =
+            |values: &[f64], labels: &[f64]| FeatureMatrix::dense(1, values, labels.to_vec(), 1.0).unwrap();
         let (members, others) = (design(&[0.1, 0.2], &[1.0, -1.0]), design(&[0.1, 0.2], &[1.0, 1.0]));
         let found = Repeats::of(Content::Rows(&members), Content::Rows(&others)).unwrap();
         assert_eq!(found.is_repeated, [true, false, true, false]);

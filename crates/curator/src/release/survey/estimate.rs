@@ -1,4 +1,4 @@
-//! The shares of a population, from randomized answers.
+//! Population proportions, estimated from randomized answers.
 
 use super::super::gather::Labels;
 use super::super::lists::names;
@@ -10,37 +10,38 @@ use crate::scan::{Size, scan};
 use crate::session::Session;
 use crate::{Planned, Request};
 use reticent_core::{Code, Confidence, Probability};
-use reticent_data::TableFile;
+use reticent_data::{Table, open_table};
 use reticent_noise::mechanism::RandomizedResponse;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-pub use reticent_noise::mechanism::Estimate as Share;
+pub use reticent_noise::mechanism::ShareEstimate as Share;
 
-/// The shares of all categories, recovered from a randomized column.
+/// The proportions of all categories, estimated from a randomized column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Estimate {
+pub struct EstimateShares {
     /// The table of randomized answers: a `.csv` file with a header line, or a `.parquet` file.
     pub file: PathBuf,
     /// The column of answers.
     pub column: String,
-    /// The answers that could be given, at least two.
+    /// The possible answers, at least two.
     pub categories: Vec<String>,
     /// The ε of the randomization; or `keep_probability`.
     #[serde(default)]
     pub epsilon: Option<f64>,
-    /// The probability that an answer was kept as it is.
+    /// The probability that an answer was kept.
     #[serde(default, alias = "keep-probability")]
     pub keep_probability: Option<f64>,
-    /// Confidence of intervals.
+    /// The confidence level of intervals.
     #[serde(default = "ninety_five")]
     pub confidence: f64,
 }
 
-impl Estimate {
-    /// The shares of a column that was randomized at this ε, with 95 % intervals.
+impl EstimateShares {
+    /// The proportions of a column that was randomized at this ε, with 95 % intervals.
     pub fn new(file: impl Into<PathBuf>, column: &str, categories: Vec<String>, epsilon: f64) -> Self {
         Self {
             file: file.into(),
@@ -53,30 +54,30 @@ impl Estimate {
     }
 }
 
-/// An estimate about which nothing is left to check but the table.
+/// A checked estimate; only the table is unread.
 #[derive(Debug, Clone)]
 pub struct PlannedEstimate {
-    table: TableFile,
+    table: Arc<dyn Table>,
     column: String,
     categories: Vec<String>,
     confidence: Confidence,
     response: RandomizedResponse,
 }
 
-/// Estimated shares.
+/// Estimated proportions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimated {
     /// The column.
     pub column: String,
-    /// The answers that could be given.
+    /// The possible answers.
     pub categories: Vec<String>,
-    /// The share of each.
+    /// The proportion of each.
     pub shares: Vec<Share>,
     /// The confidence of their intervals.
     pub confidence: f64,
     /// How many answers there are.
     pub rows: u64,
-    /// The probability that an answer was kept as it is.
+    /// The probability that an answer was kept.
     pub keep_probability: f64,
 }
 
@@ -96,7 +97,7 @@ impl Serialize for Estimated {
     }
 }
 
-impl Request for Estimate {
+impl Request for EstimateShares {
     type Planned = PlannedEstimate;
 
     fn check(&self) -> Result<PlannedEstimate, Refusal> {
@@ -111,7 +112,7 @@ impl Request for Estimate {
                 let spent = quantity::epsilon(epsilon, LEAST_EPSILON)?;
                 RandomizedResponse::new(spent, count).map_err(|_| {
                     let remedy =
-                        "no answer would have been randomized: give the epsilon of the randomization";
+                        "with this epsilon, no answer would have been randomized: give the epsilon of the randomization";
                     Refusal::value("epsilon", epsilon, remedy).coded(Code::Useless)
                 })?
             }
@@ -120,11 +121,11 @@ impl Request for Estimate {
                 RandomizedResponse::with_keep_probability(keep, count)?
             }
             (None, None) => {
-                let remedy = "give that of the randomization, or its ⟦keep_probability⟧";
+                let remedy = "give the epsilon of the randomization, or its ⟦keep_probability⟧";
                 return Err(Refusal::missing("epsilon", remedy));
             }
         };
-        let table = TableFile::open(&self.file)?;
+        let table = open_table(&self.file)?;
         table.column(&self.column).map_err(Refusal::data("column"))?;
         Ok(PlannedEstimate { table, column: self.column.clone(), categories, confidence, response })
     }
@@ -134,7 +135,7 @@ impl Planned for PlannedEstimate {
     type Outcome = Estimated;
 
     /// Nothing is drawn and nothing is charged: the answers were randomized and released already. A session that keeps a ledger
-    /// refuses, since nobody can tell such a table from one of true answers.
+    /// refuses, because such a table cannot be distinguished from one of true answers.
     fn run(self, session: &mut Session) -> Result<Estimated, Refusal> {
         session.unprotected("an estimate from a table")?;
         let Self { table, column, categories, confidence, response } = self;

@@ -1,8 +1,8 @@
-//! Surveys in the local model: every answer is randomized by itself, and population figures are
-//! recovered afterwards.
+//! Surveys in the local model: every answer is randomized independently, and population proportions are
+//! estimated afterwards.
 //!
 //! ```
-//! use reticent_curator::release::survey::{Estimate, Randomize};
+//! use reticent_curator::release::survey::{EstimateShares, Randomize};
 //! use reticent_curator::{Planned, Request, Session};
 //! # let folder = tempfile::tempdir()?;
 //! # let (file, out) = (folder.path().join("survey.csv"), folder.path().join("randomized.csv"));
@@ -10,7 +10,7 @@
 //! let answers = ["yes", "no"].map(str::to_owned).to_vec();
 //! let mut session = Session::without_limit()?;
 //! let randomized = Randomize::new(&file, "smokes", answers.clone(), 1.0, &out).check()?.run(&mut session)?;
-//! let shares = Estimate::new(&out, "smokes", answers, 1.0).check()?.run(&mut session)?;
+//! let shares = EstimateShares::new(&out, "smokes", answers, 1.0).check()?.run(&mut session)?;
 //! assert_eq!((randomized.rows, shares.shares.len()), (3, 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -18,7 +18,7 @@
 mod estimate;
 mod randomize;
 
-pub use estimate::{Estimate, Estimated, PlannedEstimate, Share};
+pub use estimate::{EstimateShares, Estimated, PlannedEstimate, Share};
 pub use randomize::{PlannedRandomize, Randomize, Randomized};
 
 /// Below this ε answers are as good as coin flips.

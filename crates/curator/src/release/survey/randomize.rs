@@ -3,21 +3,22 @@
 use super::super::gather::Labels;
 use super::super::lists::names;
 use super::LEAST_EPSILON;
-use crate::file::Target;
+use crate::file::OutputFile;
 use crate::quantity;
 use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
-use crate::session::{Pays, Session};
+use crate::session::{Payment, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Certificate, Code, Epsilon, Event, Fact, Neighboring, Plan};
-use reticent_data::{DataError, TableFile, write_csv_atomic};
+use reticent_data::{DataError, Table, open_table, write_csv_atomic};
 use reticent_noise::mechanism::{Mechanism, RandomizedResponse};
 use reticent_noise::sampler::uniform_below;
 use reticent_noise::{Entropy, PaidSource};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Rows handed to the writer at a time.
@@ -33,7 +34,7 @@ pub struct Randomize {
     pub file: PathBuf,
     /// The column of answers.
     pub column: String,
-    /// The answers that can be given, at least two.
+    /// The possible answers, at least two.
     pub categories: Vec<String>,
     /// The ε of each answer.
     pub epsilon: f64,
@@ -58,10 +59,10 @@ impl Randomize {
     }
 }
 
-/// A randomization about which nothing is left to check but the data.
+/// A checked randomization; only the data are unread.
 #[derive(Debug, Clone)]
 pub struct PlannedRandomize {
-    table: TableFile,
+    table: Arc<dyn Table>,
     column: String,
     categories: Vec<String>,
     epsilon: Epsilon,
@@ -75,17 +76,17 @@ pub struct PlannedRandomize {
 pub struct Randomized {
     /// The column.
     pub column: String,
-    /// The answers that can be given.
+    /// The possible answers.
     pub categories: Vec<String>,
-    /// Where the table is.
+    /// The path of the table.
     pub out: PathBuf,
     /// How many answers there are.
     pub rows: u64,
-    /// The probability that an answer was kept as it is.
+    /// The probability that an answer was kept.
     pub keep_probability: f64,
-    /// What was spent on each answer.
+    /// The certificate of each answer.
     pub certificate: Certificate,
-    /// The ε that was asked for.
+    /// The requested ε.
     pub epsilon: Epsilon,
     /// The columns that were copied without protection.
     pub kept: Vec<String>,
@@ -115,7 +116,7 @@ impl Request for Randomize {
             let remedy = "every answer would be kept as it is: give a smaller one";
             Refusal::value("epsilon", self.epsilon, remedy).coded(Code::Useless)
         })?;
-        let table = TableFile::open(&self.file)?;
+        let table = open_table(&self.file)?;
         table.column(&self.column).map_err(Refusal::data("column"))?;
         let kept = match &self.keep_columns {
             Some(list) => names("keep_columns", list, 1)?,
@@ -135,9 +136,9 @@ impl Request for Randomize {
 }
 
 /// Refuses an output that is not a CSV file of its own in a folder that exists.
-fn check_output(output: &Path, table: &TableFile) -> Result<(), Refusal> {
-    Target { field: "out", path: output, extension: "csv" }.check()?;
-    if let (Ok(input), Ok(found)) = (table.path().canonicalize(), output.canonicalize())
+fn check_output(output: &Path, table: &dyn Table) -> Result<(), Refusal> {
+    OutputFile { field: "out", path: output, extension: "csv" }.check()?;
+    if let (Some(Ok(input)), Ok(found)) = (table.path().map(Path::canonicalize), output.canonicalize())
         && input == found
     {
         let remedy = "this is the input: give another name";
@@ -213,7 +214,8 @@ impl PlannedRandomize {
                     write_csv_atomic(out, &header, rows_until_done(receiver, header.len()))
                 })
                 .map_err(|error| {
-                    Refusal::new(Code::Thread, format!("no thread to write with: {error}")).because(error)
+                    Refusal::new(Code::Thread, format!("cannot start a thread for writing: {error}"))
+                        .because(error)
                 })?;
             let read = self.read_rows(&columns, report, &sender, watch);
             drop(sender);
@@ -272,10 +274,10 @@ impl Planned for PlannedRandomize {
 
     fn run(self, session: &mut Session) -> Result<Randomized, Refusal> {
         if !self.kept.is_empty() {
-            session.unprotected("a table with columns that are copied")?;
+            session.unprotected("a table with copied columns")?;
         }
         let mut coins = Entropy::new()?;
-        let Pays { payer, watch } = session.pays("answer", Neighboring::ReplaceOne)?;
+        let Payment { payer, watch } = session.payment("answer", Neighboring::ReplaceOne)?;
         // On record before a value is read. Every answer is somebody else's, and is released once: the event is what each of
         // them pays.
         let event = self.response.event();

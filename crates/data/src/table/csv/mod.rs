@@ -4,27 +4,79 @@
 mod quotes;
 
 use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::builder::LargeBinaryBuilder;
+use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use csv::{ByteRecord, Error, ErrorKind, Reader, ReaderBuilder};
 
-use super::{BATCH_ROWS, ColumnInfo, ColumnKind, TableFile, Visit};
-use crate::cell::Cell;
+use super::file::TableFile;
+use super::{BATCH_ROWS, BatchReader, ColumnInfo, ColumnKind, Table, distinct};
 use crate::error::{DataError, shown};
 use quotes::{QuoteError, Quotes};
 
+/// A batch ends early once its text has this many bytes.
+const BATCH_BYTES: usize = 1 << 23;
+
+/// A CSV file.
+#[derive(Clone, Debug)]
+pub(super) struct CsvTable {
+    file: TableFile,
+    columns: Vec<ColumnInfo>,
+}
+
+impl CsvTable {
+    /// Reads the header line; a leading byte-order mark is not part of it.
+    pub(super) fn open(file: TableFile, opened: File) -> Result<Self, DataError> {
+        let columns = read_header(&file.name, &mut reader(opened), &mut ByteRecord::new())?;
+        let columns = distinct(&file.name, columns)?;
+        Ok(Self { file, columns })
+    }
+}
+
+impl Table for CsvTable {
+    fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.file.path)
+    }
+
+    fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
+    }
+
+    fn declares_kinds(&self) -> bool {
+        false
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.file.size_bytes
+    }
+
+    fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        let mut reader = reader(self.file.reopen()?);
+        let mut record = ByteRecord::new();
+        if read_header(&self.file.name, &mut reader, &mut record)? != self.columns {
+            return Err(self.file.changed());
+        }
+        let field = |column: &usize| Field::new(&self.columns[*column].name, DataType::LargeUtf8, false);
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let columns = columns.to_vec();
+        Ok(Box::new(CsvBatches { table: self, reader, record, columns, schema, row: 0, failed: None }))
+    }
+}
+
 fn reader(opened: File) -> Reader<Quotes<File>> {
-    // The reader is flexible so that a ragged row is reported here, with its row number.
+    // The reader is flexible: a row of another length is reported here, with its row number.
     ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .buffer_capacity(1 << 16)
         .from_reader(Quotes::new(opened))
-}
-
-/// Reads the header line; a leading byte-order mark is no part of it.
-pub(super) fn header(file: &str, opened: File) -> Result<Vec<ColumnInfo>, DataError> {
-    let mut record = ByteRecord::new();
-    read_header(file, &mut reader(opened), &mut record)
 }
 
 fn read_header(
@@ -48,49 +100,106 @@ fn read_header(
         .collect()
 }
 
-/// Visits every row; returns their number.
-pub(super) fn scan<E: From<DataError>>(
-    table: &TableFile,
-    opened: File,
-    chosen: &[usize],
-    on_progress: &mut dyn FnMut(u64),
-    visit: &mut Visit<'_, E>,
-) -> Result<u64, E> {
-    let file = &table.file;
-    let mut reader = reader(opened);
-    let mut record = ByteRecord::new();
-    if read_header(file, &mut reader, &mut record)? != table.columns {
-        return Err(DataError::Changed { file: file.clone() }.into());
-    }
-    let mut spare = Vec::with_capacity(chosen.len());
-    let mut row = 0;
-    while reader.read_byte_record(&mut record).map_err(|error| failure(file, error))? {
-        row += 1;
-        let (expected, found) = (table.columns.len(), record.len());
-        if found != expected {
-            return Err(DataError::Ragged { file: file.clone(), row, expected, found }.into());
-        }
-        let mut cells = emptied(spare);
-        for &column in chosen {
-            let text = std::str::from_utf8(&record[column]).map_err(|_| {
-                let column = shown(&table.columns[column].name);
-                DataError::NotText { file: file.clone(), column, row }
-            })?;
-            cells.push(Cell::from_text(text));
-        }
-        visit(row, &cells)?;
-        spare = emptied(cells);
-        if row.is_multiple_of(BATCH_ROWS as u64) {
-            on_progress(reader.position().byte().min(table.size_bytes));
-        }
-    }
-    Ok(row)
+struct CsvBatches<'a> {
+    table: &'a CsvTable,
+    reader: Reader<Quotes<File>>,
+    record: ByteRecord,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+    /// The last row that was read.
+    row: u64,
+    /// What ends the pass after the rows before it.
+    failed: Option<DataError>,
 }
 
-/// The vector's allocation, free to hold cells that borrow from another record.
-fn emptied<'b>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'b>> {
-    cells.clear();
-    cells.into_iter().map(|_| Cell::Null).collect()
+impl CsvBatches<'_> {
+    /// Reads the next record; whether there is one.
+    fn read(&mut self) -> Result<bool, DataError> {
+        let file = &self.table.file.name;
+        if !self.reader.read_byte_record(&mut self.record).map_err(|error| failure(file, error))? {
+            return Ok(false);
+        }
+        self.row += 1;
+        let (expected, found) = (self.table.columns.len(), self.record.len());
+        if found != expected {
+            return Err(DataError::Ragged { file: file.clone(), row: self.row, expected, found });
+        }
+        Ok(true)
+    }
+
+    /// The bytes as text, up to the first row that is not UTF-8.
+    fn texts(&mut self, columns: Vec<LargeBinaryArray>, rows: usize) -> (Vec<ArrayRef>, usize) {
+        let is_text = |array: &LargeBinaryArray, row: usize| std::str::from_utf8(array.value(row)).is_ok();
+        let texts: Result<Vec<_>, _> =
+            columns.iter().map(|array| LargeStringArray::try_from_binary(array.clone())).collect();
+        if let Ok(texts) = texts {
+            return (texts.into_iter().map(|array| Arc::new(array) as ArrayRef).collect(), rows);
+        }
+        let bad = (0..rows)
+            .find_map(|row| columns.iter().position(|array| !is_text(array, row)).map(|place| (row, place)));
+        // Bytes that are text field by field are text as a whole.
+        let (good, place) = bad.unwrap_or((rows, 0));
+        if bad.is_some() {
+            let row = self.row - (rows - good) as u64 + 1;
+            let column = shown(&self.table.columns[self.columns[place]].name);
+            self.failed = Some(DataError::NotText { file: self.table.file.name.clone(), column, row });
+        }
+        let text = |array: &LargeBinaryArray| {
+            let values = (0..good).map(|row| std::str::from_utf8(array.value(row)).unwrap_or_default());
+            Arc::new(LargeStringArray::from_iter_values(values)) as ArrayRef
+        };
+        (columns.iter().map(text).collect(), good)
+    }
+}
+
+impl BatchReader for CsvBatches<'_> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let empty = || LargeBinaryBuilder::with_capacity(BATCH_ROWS, 8 * BATCH_ROWS);
+        let mut builders: Vec<LargeBinaryBuilder> = self.columns.iter().map(|_| empty()).collect();
+        let (mut rows, mut bytes) = (0, 0);
+        while rows < BATCH_ROWS && bytes < BATCH_BYTES {
+            match self.read() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if rows == 0 => return Err(error),
+                Err(error) => {
+                    // The row that failed is not part of the batch.
+                    if matches!(error, DataError::Ragged { .. }) {
+                        self.row -= 1;
+                    }
+                    self.failed = Some(error);
+                    break;
+                }
+            }
+            for (builder, column) in builders.iter_mut().zip(&self.columns) {
+                let field = &self.record[*column];
+                bytes += field.len();
+                builder.append_value(field);
+            }
+            rows += 1;
+        }
+        if rows == 0 {
+            return Ok(None);
+        }
+        let columns = builders.iter_mut().map(LargeBinaryBuilder::finish).collect();
+        let (columns, rows) = self.texts(columns, rows);
+        if rows == 0
+            && let Some(error) = self.failed.take()
+        {
+            return Err(error);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            .map(Some)
+            .map_err(|error| DataError::malformed(&self.table.file.name, "CSV", &error.to_string()))
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.reader.position().byte().min(self.table.file.size_bytes)
+    }
 }
 
 fn failure(file: &str, error: Error) -> DataError {

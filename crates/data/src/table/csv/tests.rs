@@ -1,5 +1,5 @@
-use crate::TableFile;
 use crate::fixture::{Folder, Kept, rows_of, text};
+use crate::open_table;
 
 #[test]
 fn fields_are_text_or_null() {
@@ -82,7 +82,7 @@ fn any_prefix_of_a_file_is_read_or_refused() {
     let whole = "\u{feff}name,note\nÅsa,\"x, \"\"y\"\"\nz\"\r\nBo,\n";
     for length in 0..whole.len() {
         let path = folder.file("t.csv", &whole.as_bytes()[..length]);
-        if let Ok(table) = TableFile::open(&path) {
+        if let Ok(table) = open_table(&path) {
             let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
             let _ = rows_of(&path, &names);
         }
@@ -93,7 +93,7 @@ fn any_prefix_of_a_file_is_read_or_refused() {
 fn progress_is_reported_along_the_way() {
     let folder = Folder::new();
     let path = folder.file("t.csv", format!("a\n{}", "1\n".repeat(20_000)));
-    let table = TableFile::open(&path).unwrap();
+    let table = open_table(&path).unwrap();
     let mut seen = Vec::new();
     table.scan::<crate::DataError>(&["a"], &mut |bytes| seen.push(bytes), &mut |_, _| Ok(())).unwrap();
     assert_eq!(seen, [2 + 2 * 8192, 2 + 2 * 16384, 40_002]);

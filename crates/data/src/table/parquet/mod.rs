@@ -1,11 +1,10 @@
 //! The Parquet reader: the chosen columns only, batch by batch.
 
-mod view;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use arrow_array::RecordBatch;
-use arrow_schema::DataType;
+use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -13,60 +12,119 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Compression;
 use parquet::file::reader::ChunkReader;
 
-use super::{BATCH_ROWS, ColumnInfo, ColumnKind, TableFile, Visit};
+use super::file::TableFile;
+use super::{BATCH_ROWS, BatchReader, ColumnInfo, Table, columns_of, share};
 use crate::error::{DataError, shown};
-use view::View;
 
-/// Reads the footer.
-pub(super) fn schema(
-    file: &str,
-    opened: &impl ChunkReader,
-) -> Result<(Vec<ColumnInfo>, ArrowReaderMetadata), DataError> {
-    let metadata = guarded(file, || ArrowReaderMetadata::load(opened, ArrowReaderOptions::new()))?;
-    let columns = metadata
-        .schema()
-        .fields()
-        .iter()
-        .map(|field| ColumnInfo { name: field.name().clone(), kind: kind(field.data_type()) })
-        .collect();
-    Ok((columns, metadata))
+const FORMAT: &str = "Parquet";
+
+/// A Parquet file.
+#[derive(Clone, Debug)]
+pub(super) struct ParquetTable {
+    name: String,
+    columns: Vec<ColumnInfo>,
+    size_bytes: u64,
+    metadata: ArrowReaderMetadata,
+    source: Source,
 }
 
-/// Visits every row; returns their number.
-pub(super) fn scan<E: From<DataError>>(
-    table: &TableFile,
-    metadata: &ArrowReaderMetadata,
-    opened: impl ChunkReader + 'static,
-    chosen: &[usize],
-    on_progress: &mut dyn FnMut(u64),
-    visit: &mut Visit<'_, E>,
-) -> Result<u64, E> {
-    let file = &table.file;
-    check_chunks(table, metadata, chosen)?;
-    let promised = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let mut reader = guarded(file, || reader(metadata, opened, chosen))?;
-    // A batch has the chosen columns once each and in file order.
-    let mut in_file_order = chosen.to_vec();
-    in_file_order.sort_unstable();
-    in_file_order.dedup();
-    let mut row = 0;
-    while let Some(batch) = guarded(file, || reader.next().transpose())? {
-        let views = views(table, &batch, &in_file_order, chosen)?;
-        let mut cells = Vec::with_capacity(chosen.len());
-        for index in 0..batch.num_rows() {
-            row += 1;
-            cells.clear();
-            cells.extend(views.iter().map(|view| view.cell(index)));
-            visit(row, &cells)?;
+#[derive(Clone, Debug)]
+enum Source {
+    File(TableFile),
+    /// Compiled into the program.
+    Bundled(Bytes),
+}
+
+impl ParquetTable {
+    /// Reads the footer.
+    pub(super) fn open(file: TableFile, opened: &impl ChunkReader) -> Result<Self, DataError> {
+        let (columns, metadata) = footer(&file.name, opened)?;
+        let (name, size_bytes) = (file.name.clone(), file.size_bytes);
+        Ok(Self { name, columns, size_bytes, metadata, source: Source::File(file) })
+    }
+
+    pub(super) fn bundled(name: &str, bytes: Bytes) -> Result<Self, DataError> {
+        let (columns, metadata) = footer(name, &bytes)?;
+        let size_bytes = bytes.len() as u64;
+        Ok(Self { name: name.to_owned(), columns, size_bytes, metadata, source: Source::Bundled(bytes) })
+    }
+
+    fn declared_rows(&self) -> u64 {
+        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+}
+
+fn footer(
+    name: &str,
+    opened: &impl ChunkReader,
+) -> Result<(Vec<ColumnInfo>, ArrowReaderMetadata), DataError> {
+    let metadata = guarded(name, FORMAT, || ArrowReaderMetadata::load(opened, ArrowReaderOptions::new()))?;
+    Ok((columns_of(name, metadata.schema())?, metadata))
+}
+
+impl Table for ParquetTable {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(file) => Some(&file.path),
+            Source::Bundled(_) => None,
         }
-        let share = u128::from(table.size_bytes) * u128::from(row) / u128::from(promised.max(1));
-        on_progress(u64::try_from(share).unwrap_or(u64::MAX).min(table.size_bytes));
     }
-    if row != promised {
-        let reason = format!("it promises {promised} rows and has {row}");
-        return Err(DataError::malformed(file, "Parquet", &reason).into());
+
+    fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
     }
-    Ok(row)
+
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn stated_rows(&self) -> Option<u64> {
+        Some(self.declared_rows())
+    }
+
+    fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        check_chunks(self, columns)?;
+        let reader = match &self.source {
+            Source::File(file) => {
+                let opened = file.reopen()?;
+                guarded(&self.name, FORMAT, || reader(&self.metadata, opened, columns))?
+            }
+            Source::Bundled(bytes) => {
+                guarded(&self.name, FORMAT, || reader(&self.metadata, bytes.clone(), columns))?
+            }
+        };
+        Ok(Box::new(ParquetBatches { table: self, reader, rows: 0 }))
+    }
+}
+
+struct ParquetBatches<'a> {
+    table: &'a ParquetTable,
+    reader: ParquetRecordBatchReader,
+    rows: u64,
+}
+
+impl BatchReader for ParquetBatches<'_> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
+        let next = guarded(&self.table.name, FORMAT, || self.reader.next().transpose())?;
+        let declared = self.table.declared_rows();
+        match &next {
+            Some(batch) => self.rows += batch.num_rows() as u64,
+            None if self.rows != declared => {
+                let reason = format!("it declares {declared} rows and has {}", self.rows);
+                return Err(DataError::malformed(&self.table.name, FORMAT, &reason));
+            }
+            None => {}
+        }
+        Ok(next)
+    }
+
+    fn bytes_read(&self) -> u64 {
+        share(self.table.size_bytes, self.rows, self.table.declared_rows())
+    }
 }
 
 fn reader(
@@ -81,31 +139,9 @@ fn reader(
         .build()
 }
 
-/// One view per chosen column.
-fn views<'a>(
-    table: &TableFile,
-    batch: &'a RecordBatch,
-    in_file_order: &[usize],
-    chosen: &[usize],
-) -> Result<Vec<View<'a>>, DataError> {
-    chosen
-        .iter()
-        .map(|column| {
-            let array = in_file_order.binary_search(column).ok().and_then(|at| batch.columns().get(at));
-            array.and_then(|array| View::new(array.as_ref())).ok_or_else(|| {
-                let name = &table.columns[*column].name;
-                DataError::malformed(&table.file, "Parquet", &format!("column {name} is not as declared"))
-            })
-        })
-        .collect()
-}
-
 /// Checks what the footer says about the chosen columns' bytes before they are read.
-fn check_chunks(
-    table: &TableFile,
-    metadata: &ArrowReaderMetadata,
-    chosen: &[usize],
-) -> Result<(), DataError> {
+fn check_chunks(table: &ParquetTable, chosen: &[usize]) -> Result<(), DataError> {
+    let metadata = &table.metadata;
     let leaves = metadata.parquet_schema();
     for group in metadata.metadata().row_groups() {
         for (leaf, chunk) in group.columns().iter().enumerate().take(leaves.num_columns()) {
@@ -115,7 +151,7 @@ fn check_chunks(
             }
             let offsets = [chunk.data_page_offset(), chunk.dictionary_page_offset().unwrap_or(0)];
             if chunk.compressed_size() < 0 || offsets.into_iter().any(|offset| offset < 0) {
-                return Err(DataError::malformed(&table.file, "Parquet", "a column lies before the file"));
+                return Err(DataError::malformed(&table.name, FORMAT, "a column lies before the file"));
             }
             let readable = matches!(
                 chunk.compression(),
@@ -125,43 +161,23 @@ fn check_chunks(
                 let codec = format!("{:?}", chunk.compression());
                 let codec = codec.split('(').next().unwrap_or_default().to_lowercase();
                 let column = shown(&table.columns[column].name);
-                return Err(DataError::UnsupportedCompression { file: table.file.clone(), column, codec });
+                return Err(DataError::UnsupportedCompression { file: table.name.clone(), column, codec });
             }
         }
     }
     Ok(())
 }
 
-/// Runs a call into the Parquet reader: its errors, and panics on bytes it did not foresee, become ours.
-fn guarded<T, P: std::fmt::Display>(file: &str, call: impl FnOnce() -> Result<T, P>) -> Result<T, DataError> {
+/// Runs a call into the reader of a format: its errors, and its panics on bytes it did not foresee, become ours.
+pub(super) fn guarded<T, P: std::fmt::Display>(
+    name: &str,
+    format: &'static str,
+    call: impl FnOnce() -> Result<T, P>,
+) -> Result<T, DataError> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(DataError::malformed(file, "Parquet", &error.to_string())),
-        Err(_) => Err(DataError::malformed(file, "Parquet", "its contents contradict each other")),
-    }
-}
-
-fn kind(data_type: &DataType) -> ColumnKind {
-    use DataType::*;
-    let other = |name: &str| ColumnKind::Other(name.to_owned());
-    match data_type {
-        Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => ColumnKind::Integer,
-        Float32 | Float64 => ColumnKind::Float,
-        // A column of the null type has no values at all: any kind describes it.
-        Utf8 | LargeUtf8 | Utf8View | Null => ColumnKind::Text,
-        Boolean => ColumnKind::Boolean,
-        Dictionary(_, values) => kind(values),
-        Date32 | Date64 => other("date"),
-        Timestamp(..) => other("timestamp"),
-        Time32(_) | Time64(_) => other("time"),
-        Duration(_) | Interval(_) => other("duration"),
-        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => other("binary"),
-        List(_) | LargeList(_) | ListView(_) | LargeListView(_) | FixedSizeList(..) => other("list"),
-        Struct(_) => other("struct"),
-        Map(..) => other("map"),
-        Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) => other("decimal"),
-        Float16 => other("16-bit float"),
-        _ => ColumnKind::Other(shown(&data_type.to_string())),
+        Ok(Err(error)) => Err(DataError::malformed(name, format, &error.to_string())),
+        Err(_) => Err(DataError::malformed(name, format, "its contents contradict each other")),
     }
 }
 

@@ -8,6 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture::{Folder, Kept, array, parquet_bytes, rows_of, text};
+use crate::table::view::View;
+use crate::{ColumnKind, Visit, open_table};
 
 /// The cells of one column.
 fn cells(column: ArrayRef) -> Vec<Kept> {
@@ -93,7 +95,7 @@ fn other_types_are_named_and_refused() {
     ];
     let plain = columns.iter().map(|(name, array, _)| (*name, array.clone())).collect();
     let path = folder.parquet("t.parquet", plain);
-    let table = TableFile::open(&path).unwrap();
+    let table = open_table(&path).unwrap();
     for (name, _, words) in columns.iter().filter(|column| column.0 != "ok") {
         assert_eq!(table.column(name).unwrap().kind, ColumnKind::Other((*words).to_owned()));
         assert_eq!(
@@ -119,7 +121,7 @@ fn kinds_are_told() {
         ("b", array(BooleanArray::from(vec![true])), ColumnKind::Boolean),
     ];
     let plain = columns.iter().map(|(name, array, _)| (*name, array.clone())).collect();
-    let table = TableFile::open(&folder.parquet("t.parquet", plain)).unwrap();
+    let table = open_table(&folder.parquet("t.parquet", plain)).unwrap();
     for (name, _, kind) in columns {
         assert_eq!(table.column(name).unwrap().kind, kind);
     }
@@ -168,7 +170,7 @@ fn sample(compression: Compression) -> Vec<u8> {
 fn read_any(bytes: &[u8]) {
     let folder = Folder::new();
     let path = folder.file("t.parquet", bytes);
-    if let Ok(table) = TableFile::open(&path) {
+    if let Ok(table) = open_table(&path) {
         for column in table.columns() {
             let visit: &mut Visit<'_, DataError> = &mut |_, _| Ok(());
             let _ = table.scan(&[&column.name], &mut |_| {}, visit);
@@ -213,14 +215,14 @@ fn a_codec_that_is_not_built_in_is_named() {
 #[test]
 fn missing_rows_are_noticed() {
     let messages = altered_messages(2 * 3, 2 * 4);
-    let expected = "t.parquet: not a readable Parquet file (it promises 4 rows and has 3): \
+    let expected = "t.parquet: not a readable Parquet file (it declares 4 rows and has 3): \
                     check that it is complete and has the right extension";
     assert!(messages.iter().any(|message| message == expected), "{messages:?}");
 }
 
 #[test]
 fn a_panic_in_the_reader_becomes_an_error() {
-    let error = guarded("t.parquet", || -> Result<(), String> { panic!("unforeseen") }).unwrap_err();
+    let error = guarded("t.parquet", FORMAT, || -> Result<(), String> { panic!("unforeseen") }).unwrap_err();
     assert_eq!(
         error.to_string(),
         "t.parquet: not a readable Parquet file (its contents contradict each other): \

@@ -17,17 +17,22 @@ pub(in crate::native) const BLOCK: usize = 8;
 /// Planes are followed by this many zeros, so that whole vectors can be read.
 pub(in crate::native) const SLACK: usize = 64;
 
-/// Weights `[c][k]` for [`slide`]: blocks of [`BLOCK`] rows, in each k after k, rows beyond the last as zeros. `at` is where
-/// a weight lies.
-pub(in crate::native) fn pack(rows: usize, depth: usize, at: impl Fn(usize, usize) -> f32) -> Vec<f32> {
-    let mut packed = vec![0.0; rows.div_ceil(BLOCK) * BLOCK * depth];
+/// Appends weights `[c][k]` for [`Slide`]: blocks of [`BLOCK`] rows, in each k after k, rows beyond the last as zeros. `at` is
+/// where a weight lies.
+pub(in crate::native) fn pack(
+    rows: usize,
+    depth: usize,
+    at: impl Fn(usize, usize) -> f32,
+    packed: &mut Vec<f32>,
+) {
+    let first = packed.len();
+    packed.resize(first + rows.div_ceil(BLOCK) * BLOCK * depth, 0.0);
     for row in 0..rows {
-        let block = &mut packed[row / BLOCK * BLOCK * depth..];
+        let block = &mut packed[first + row / BLOCK * BLOCK * depth..];
         for k in 0..depth {
             block[k * BLOCK + row % BLOCK] = at(row, k);
         }
     }
-    packed
 }
 
 /// The sliding sum of the module's first formula.

@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Rows of which more than one entry in this many is not 0 are no case for these loops.
+/// These loops are used only for rows with at most one nonzero entry in this many.
 const LEAST_ZEROS: usize = 4;
 
 /// Numbers that are looked at together.
@@ -152,51 +152,5 @@ fn add_line<S: Simd>(simd: S, y: &mut [f32], a: f32, x: &[f32]) {
     }
     for (y, x) in y_rest.iter_mut().zip(x_rest) {
         *y += a * x;
-    }
-}
-
-/// Writes a matrix of rows of `width` numbers with rows and columns exchanged, or adds it.
-pub(in crate::native) fn transpose(matrix: &[f32], width: usize, out: &mut [f32], add: bool) {
-    struct Turn<'a>(&'a [f32], usize, &'a mut [f32], bool);
-    impl WithSimd for Turn<'_> {
-        type Output = ();
-        #[inline(always)]
-        fn with_simd<S: Simd>(self, _: S) {
-            if self.3 {
-                turn(self.0, self.1, self.2, |out, value| *out += value);
-            } else {
-                turn(self.0, self.1, self.2, |out, value| *out = value);
-            }
-        }
-    }
-    Arch::new().dispatch(Turn(matrix, width, out, add));
-}
-
-/// Tiles of 8 by 8 in one go, what is left over number by number.
-#[inline(always)]
-fn turn(matrix: &[f32], width: usize, out: &mut [f32], put: impl Fn(&mut f32, f32)) {
-    const TILE: usize = 8;
-    let rows = matrix.len() / width;
-    let (whole_rows, whole_columns) = (rows - rows % TILE, width - width % TILE);
-    for row in (0..whole_rows).step_by(TILE) {
-        for column in (0..whole_columns).step_by(TILE) {
-            let mut tile = [[0.0f32; TILE]; TILE];
-            for (place, line) in tile.iter_mut().enumerate() {
-                let start = (row + place) * width + column;
-                line.copy_from_slice(&matrix[start..start + TILE]);
-            }
-            for place in 0..TILE {
-                let start = (column + place) * rows + row;
-                for (line, out) in tile.iter().zip(&mut out[start..start + TILE]) {
-                    put(out, line[place]);
-                }
-            }
-        }
-    }
-    for row in 0..rows {
-        let first = if row < whole_rows { whole_columns } else { 0 };
-        for column in first..width {
-            put(&mut out[column * rows + row], matrix[row * width + column]);
-        }
     }
 }

@@ -50,7 +50,8 @@ proptest! {
         let planes = numbers(seed, 200 + width + SLACK);
         let starts: Vec<usize> = (0..depth).map(|k| (k * 37 + seed as usize % 7) % 200).collect();
         let weights = numbers(seed ^ 2, channels * depth);
-        let packed = pack(channels, depth, |c, k| weights[c * depth + k]);
+        let mut packed = Vec::new();
+        pack(channels, depth, |c, k| weights[c * depth + k], &mut packed);
         let out_pitch = width.div_ceil(16) * 16;
         let mut out = vec![f32::NAN; channels.div_ceil(slide::BLOCK) * slide::BLOCK * out_pitch];
         Slide { planes: &planes, starts: &starts, shift: 0, weights: &packed, out: &mut out, pitch: out_pitch, width }.run();
@@ -83,44 +84,49 @@ fn curves_are_accurate_and_keep_nan() {
     for i in -2000..2000 {
         let x = i as f32 * 0.05;
         let exact = f64::from(x);
-        let exp = f64::from(curve::exp(x));
+        let exp = f64::from(activation::exp(x));
         if (-87.0..88.0).contains(&x) {
             assert!((exp / exact.exp() - 1.0).abs() < 3e-7, "exp {x}");
         }
-        assert!((f64::from(curve::tanh(x)) - exact.tanh()).abs() < 2e-7, "tanh {x}");
+        assert!((f64::from(activation::tanh(x)) - exact.tanh()).abs() < 2e-7, "tanh {x}");
         let small = exact * 1e-4;
         assert!(
-            (f64::from(curve::tanh(small as f32)) - small.tanh()).abs() <= 3e-7 * small.abs(),
+            (f64::from(activation::tanh(small as f32)) - small.tanh()).abs() <= 3e-7 * small.abs(),
             "tanh {small}"
         );
-        assert!((f64::from(curve::sigmoid(x)) - 1.0 / (1.0 + (-exact).exp())).abs() < 2e-7, "sigmoid {x}");
+        assert!(
+            (f64::from(activation::sigmoid(x)) - 1.0 / (1.0 + (-exact).exp())).abs() < 2e-7,
+            "sigmoid {x}"
+        );
     }
     assert!(
-        curve::exp(f32::NAN).is_nan() && curve::tanh(f32::NAN).is_nan() && curve::sigmoid(f32::NAN).is_nan()
+        activation::exp(f32::NAN).is_nan()
+            && activation::tanh(f32::NAN).is_nan()
+            && activation::sigmoid(f32::NAN).is_nan()
     );
-    assert_eq!(curve::tanh(f32::INFINITY), 1.0);
+    assert_eq!(activation::tanh(f32::INFINITY), 1.0);
     let mut values = [f32::NAN, -1.0, 2.0];
-    curve::Curve::Relu.apply(&mut values);
+    crate::graph::Activation::Relu.apply(&mut values);
     assert!(values[0].is_nan() && values[1..] == [0.0, 2.0]);
 }
 
 #[test]
 fn slopes_are_the_derivatives() {
-    let curves = [
-        curve::Curve::Relu,
-        curve::Curve::Tanh,
-        curve::LOGISTIC,
-        curve::Curve::Sigmoid { scale: 2.0, temperature: 1.5, offset: 1.0 },
+    let activations = [
+        crate::graph::Activation::Relu,
+        crate::graph::Activation::Tanh,
+        crate::graph::Activation::Sigmoid { scale: 1.0, temperature: 1.0, offset: 0.0 },
+        crate::graph::Activation::Sigmoid { scale: 2.0, temperature: 1.5, offset: 1.0 },
     ];
-    for curve in curves {
+    for activation in activations {
         for x in [-2.0f32, -0.3, 0.4, 1.7] {
             let h = 1e-2;
             let (mut y, mut ends) = ([x], [x - h, x + h]);
-            curve.apply(&mut y);
-            curve.apply(&mut ends);
+            activation.apply(&mut y);
+            activation.apply(&mut ends);
             let mut g = [1.0];
-            curve.slope(&y, &mut g);
-            assert!((g[0] - (ends[1] - ends[0]) / (2.0 * h)).abs() < 1e-3, "{curve:?} at {x}");
+            activation.slope(&y, &mut g);
+            assert!((g[0] - (ends[1] - ends[0]) / (2.0 * h)).abs() < 1e-3, "{activation:?} at {x}");
         }
     }
 }
@@ -128,7 +134,7 @@ fn slopes_are_the_derivatives() {
 #[test]
 fn rows_of_probabilities_add_up_to_one() {
     let mut rows = numbers(3, 7 * 37);
-    curve::softmax(&mut rows, 37, 0.5);
+    activation::softmax(&mut rows, 37, 0.5);
     for row in rows.chunks(37) {
         assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
     }
@@ -140,12 +146,14 @@ fn dots_of_any_length() {
         let (x, y) = (numbers(1, n), numbers(2, n));
         let exact: f32 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
         assert!((vector::dot(&x, &y) - exact).abs() < 1e-5);
+        assert!((vector::sum(&x) - x.iter().sum::<f32>()).abs() < 1e-5);
     }
 }
 
 #[test]
 fn rows_that_are_mostly_zero_multiply_like_others() {
-    use super::sparse::{Nonzeros, multiply, multiply_transposed, transpose};
+    use super::sparse::{Nonzeros, multiply, multiply_transposed};
+    use super::transpose::{transpose, transposed};
     for (rows, inner, width) in [(1, 1, 1), (5, 40, 33), (24, 17, 64), (3, 100, 7)] {
         let value = |place: usize| ((place * 37 + 11) % 101) as f32 / 50.0 - 1.0;
         let sparse = |place: usize| if (place * 29 + 3) % 11 < 2 { value(place) } else { 0.0 };
@@ -160,10 +168,15 @@ fn rows_that_are_mostly_zero_multiply_like_others() {
         let (mut out, mut turned) = (vec![0.5; rows * width], vec![0.25; inner * width]);
         multiply(&nonzeros, &matrix, width, &mut out);
         multiply_transposed(&nonzeros, &right, width, &mut turned);
-        let mut flat = vec![0.0; inner * width];
-        transpose(&matrix, width, &mut flat, false);
+        let mut flat = vec![9.0; 3];
+        transposed(&matrix, width, &mut flat);
         let mut twice = flat.clone();
-        transpose(&matrix, width, &mut twice, true);
+        transpose(&matrix, width, &mut twice, inner, true);
+        let mut apart = vec![0.5; width * (inner + 3)];
+        transpose(&matrix, width, &mut apart, inner + 3, false);
+        for (line, apart) in flat.chunks_exact(inner).zip(apart.chunks_exact(inner + 3)) {
+            assert_eq!((line, &[0.5; 3][..]), apart.split_at(inner));
+        }
         for column in 0..width {
             for row in 0..rows {
                 let terms =

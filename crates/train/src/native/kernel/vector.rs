@@ -30,6 +30,31 @@ pub(in crate::native) fn dot(x: &[f32], y: &[f32]) -> f32 {
     Arch::new().dispatch(Dot(x, y))
 }
 
+/// Σ xᵢ, in parts that are added up at the end.
+pub(in crate::native) fn sum(x: &[f32]) -> f32 {
+    struct Sum<'a>(&'a [f32]);
+    impl WithSimd for Sum<'_> {
+        type Output = f32;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> f32 {
+            let (x, rest) = S::as_simd_f32s(self.0);
+            let mut sums = [simd.splat_f32s(0.0); 4];
+            let mut blocks = x.chunks_exact(4);
+            for block in &mut blocks {
+                for i in 0..4 {
+                    sums[i] = simd.add_f32s(sums[i], block[i]);
+                }
+            }
+            for x in blocks.remainder() {
+                sums[0] = simd.add_f32s(sums[0], *x);
+            }
+            let pairs = [simd.add_f32s(sums[0], sums[1]), simd.add_f32s(sums[2], sums[3])];
+            simd.reduce_sum_f32s(simd.add_f32s(pairs[0], pairs[1])) + rest.iter().sum::<f32>()
+        }
+    }
+    Arch::new().dispatch(Sum(x))
+}
+
 /// Σ xᵢ²: blocks in single precision, added up in double precision, so that long sums keep their digits. Squares below 10⁻³⁸ are
 /// lost.
 pub(in crate::native) fn squared(x: &[f32]) -> f64 {
@@ -81,9 +106,17 @@ pub(in crate::native) fn add_scaled(y: &mut [f32], a: f32, x: &[f32]) {
 
 /// y += x.
 pub(in crate::native) fn add(y: &mut [f32], x: &[f32]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += x;
+    struct Add<'a>(&'a mut [f32], &'a [f32]);
+    impl WithSimd for Add<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            for (y, x) in self.0.iter_mut().zip(self.1) {
+                *y += x;
+            }
+        }
     }
+    Arch::new().dispatch(Add(y, x));
 }
 
 /// The sum of all rows of `width` numbers, added to `sum`.

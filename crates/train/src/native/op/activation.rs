@@ -1,6 +1,6 @@
 //! Functions of one number that need their argument again, and random zeros.
 
-use super::super::kernel::curve::{sigmoid, tanh};
+use super::super::kernel::activation::{sigmoid, tanh};
 use super::{Below, Flow, Op, Scratch, sized};
 use pulp::{Arch, Simd, WithSimd};
 use reticent_noise::Entropy;
@@ -61,9 +61,9 @@ impl WithSimd for Slopes<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self(curve, flow, below) = self;
+        let Self(activation, flow, below) = self;
         for ((into, g), x) in below.gradient.iter_mut().zip(flow.gradient.iter()).zip(flow.input) {
-            let slope = g * curve.slope(*x);
+            let slope = g * activation.slope(*x);
             *into = if below.add { *into + slope } else { slope };
         }
     }

@@ -1,6 +1,6 @@
 //! Self-attention between its projections.
 
-use super::super::kernel::curve::softmax;
+use super::super::kernel::activation::softmax;
 use super::super::kernel::product::{Matrix, multiply};
 use super::super::kernel::vector::dot;
 use super::{Below, Flow, Op, Scratch, sized};

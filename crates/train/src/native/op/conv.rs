@@ -1,20 +1,11 @@
 //! Convolution over planes; a line is a plane of height 1.
 
 use super::super::kernel::slide::{BLOCK, CHANNELS, Gather, SLACK, Slide, pack};
-use super::super::kernel::vector::squared;
+use super::super::kernel::transpose::transpose;
+use super::super::kernel::vector::{squared, sum};
 use super::{Below, Flow, Op, Scratch, Units, add_kept, sized};
-use crate::describe::{Window, windows};
-
-/// What a convolution reads and how it moves.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::native) struct Geometry {
-    pub(in crate::native) channels: usize,
-    pub(in crate::native) size: [usize; 2],
-    pub(in crate::native) out: usize,
-    pub(in crate::native) groups: usize,
-    pub(in crate::native) window: Window,
-    pub(in crate::native) bias: bool,
-}
+use crate::describe::windows;
+use crate::graph::Geometry;
 
 /// One residue of the stride: the input rows y and columns x with (y + padding) mod stride = residue.
 #[derive(Debug)]
@@ -125,20 +116,19 @@ impl Conv {
     }
 
     /// The weights for the backward pass: for each group and phase, from output channels and taps to input channels.
-    fn turned(&self, weights: &[f32]) -> Vec<f32> {
+    fn turned(&self, weights: &[f32], packed: &mut Vec<f32>) {
         let (outer, inner) = (self.outer(), self.inner());
         let taps = self.starts.len() / inner;
-        let mut packed = Vec::new();
+        packed.clear();
         for group in 0..self.geometry.groups {
             for (phase, starts) in self.phases.iter().zip(&self.back).filter(|(phase, _)| !phase.is_idle()) {
                 let of = |channel: usize, k: usize| {
                     let (c, tap) = (k / phase.taps.len(), phase.taps[k % phase.taps.len()].0);
                     weights[((group * outer + c) * inner + channel) * taps + tap]
                 };
-                packed.extend(pack(inner, starts.len(), of));
+                pack(inner, starts.len(), of, packed);
             }
         }
-        packed
     }
 
     /// Copies one example's channels of a group into planes. Padding is 0 and stays so.
@@ -201,11 +191,7 @@ impl Conv {
         for group in 0..groups {
             self.spread(&input[group * group_image..(group + 1) * group_image], planes);
             let gradient = &gradient[group * self.outer() * places..][..self.outer() * places];
-            for (c, channel) in gradient.chunks_exact(places).enumerate() {
-                for (p, g) in channel.iter().enumerate() {
-                    turned[p * padded + c] = *g;
-                }
-            }
+            transpose(gradient, places, turned, padded, false);
             Gather {
                 planes,
                 starts: &self.starts,
@@ -219,9 +205,8 @@ impl Conv {
             }
             .run();
         }
-        for (c, sum) in bias.iter_mut().enumerate() {
-            let g: f32 = gradient[c * places..(c + 1) * places].iter().sum();
-            *sum = if add { *sum + g } else { g };
+        for (bias, channel) in bias.iter_mut().zip(gradient.chunks_exact(places)) {
+            *bias = sum(channel) + if add { *bias } else { 0.0 };
         }
     }
 
@@ -264,9 +249,11 @@ impl Op for Conv {
         let [height, width] = self.places;
         let count = (height - 1) * self.pitch + width;
         let pitch = (height * self.pitch).max(count).div_ceil(CHANNELS) * CHANNELS;
-        let packed = scratch.packed[0].get_or_insert_with(|| {
-            let parts = weights[..self.weights()].chunks_exact(outer * depth);
-            parts.flat_map(|part| pack(outer, depth, |c, k| part[c * depth + k])).collect()
+        let packed = scratch.packed[0].get(|packed| {
+            packed.clear();
+            for part in weights[..self.weights()].chunks_exact(outer * depth) {
+                pack(outer, depth, |c, k| part[c * depth + k], packed);
+            }
         });
         let packed_size = packed.len() / groups;
         let planes = self.planes(&mut scratch.work);
@@ -321,8 +308,7 @@ impl Op for Conv {
         if !add {
             below.fill(0.0);
         }
-        let turned = scratch.packed[1].get_or_insert_with(|| self.turned(weights));
-        let mut packed = turned.as_slice();
+        let mut packed = scratch.packed[1].get(|packed| self.turned(weights, packed));
         for group in 0..groups {
             for (phase, starts) in self.phases.iter().zip(&self.back) {
                 if phase.is_idle() {

@@ -1,6 +1,6 @@
 //! Gated recurrent unit, with gates in the order reset, update, new.
 
-use super::super::kernel::curve::{sigmoid, tanh};
+use super::super::kernel::activation::{sigmoid, tanh};
 use super::super::kernel::product::{Matrix, multiply};
 use super::recurrent::{Recurrent, Trace};
 use super::{Below, Flow, Op, Scratch, Units, sized};
@@ -33,16 +33,17 @@ impl Op for Gru {
         scratch: &mut Scratch,
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
-        let (of_inputs, of_states, bias, state_bias) = self.0.split(weights);
+        let (_, _, bias, state_bias) = self.0.split(weights);
+        let [of_inputs, of_states] = self.0.turned(weights, &mut scratch.packed);
         let (pre, shares, states) = self.0.saved(rows, &mut scratch.saved);
         pre.chunks_exact_mut(gates).for_each(|row| row.copy_from_slice(bias));
-        multiply(pre, gates, Matrix::new(input, rows * time, inner), of_inputs.transposed(), true);
+        multiply(pre, gates, Matrix::new(input, rows * time, inner), of_inputs, true);
         let from_state = sized(&mut scratch.work, rows * gates);
         for t in 0..time {
             from_state.chunks_exact_mut(gates).for_each(|row| row.copy_from_slice(state_bias));
             if t > 0 {
                 let before = Matrix::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
-                multiply(from_state, gates, before, of_states.transposed(), true);
+                multiply(from_state, gates, before, of_states, true);
             }
             for row in 0..rows {
                 let place = row * time + t;
@@ -63,6 +64,7 @@ impl Op for Gru {
             }
         }
         output.copy_from_slice(states);
+        self.0.drop_last(states);
     }
 
     fn backward(

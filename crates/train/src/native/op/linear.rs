@@ -2,11 +2,12 @@
 
 use super::super::kernel::product::{Matrix, multiply};
 use super::super::kernel::sparse;
+use super::super::kernel::transpose::{transpose, transposed};
 use super::super::kernel::vector::{add, add_rows};
 use super::outer::Outer;
 use super::{Below, Flow, Op, Scratch, Units, sized};
 
-/// Rows from which on it is worth while to look for zeros: the weights are transposed twice for them.
+/// Rows from which on transposed weights pay, and a look for zeros in the input.
 const ROWS: usize = 24;
 
 /// Outputs from which on a row of the transposed weights fills vectors.
@@ -40,11 +41,7 @@ impl Op for Linear {
             } else {
                 output.fill(0.0);
             }
-            let turned = scratch.packed[0].get_or_insert_with(|| {
-                let mut turned = vec![0.0; inner * out];
-                sparse::transpose(matrix, inner, &mut turned, false);
-                turned
-            });
+            let turned = scratch.packed[0].get(|turned| transposed(matrix, inner, turned));
             sparse::multiply(&scratch.nonzeros, turned, out, output);
             return;
         }
@@ -53,7 +50,14 @@ impl Op for Linear {
             output.chunks_exact_mut(out).for_each(|row| row.copy_from_slice(offsets));
         }
         let input = Matrix::new(input, rows * places, inner);
-        multiply(output, out, input, Matrix::new(matrix, out, inner).transposed(), bias);
+        let turned = if out >= OUT && (scratch.training || rows * places >= ROWS) {
+            // A product copies its right side in blocks, which is slow across the lines of a matrix.
+            let turned = scratch.packed[0].get(|turned| transposed(matrix, inner, turned));
+            Matrix::new(turned, inner, out)
+        } else {
+            Matrix::new(matrix, out, inner).transposed()
+        };
+        multiply(output, out, input, turned, bias);
     }
 
     fn backward(
@@ -96,7 +100,7 @@ impl Op for Linear {
     fn finish(&self, scratch: &mut Scratch, sum: &mut [f32]) {
         let Outer { inner, out, .. } = self.0;
         if !scratch.total.is_empty() {
-            sparse::transpose(&scratch.total, out, &mut sum[..inner * out], true);
+            transpose(&scratch.total, out, &mut sum[..inner * out], inner, true);
             scratch.total.clear();
         }
     }

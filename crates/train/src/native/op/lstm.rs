@@ -1,6 +1,6 @@
 //! Long short-term memory, with gates in the order input, forget, cell, output.
 
-use super::super::kernel::curve::{sigmoid, tanh};
+use super::super::kernel::activation::{sigmoid, tanh};
 use super::super::kernel::product::{Matrix, multiply};
 use super::recurrent::{Recurrent, Trace};
 use super::{Below, Flow, Op, Scratch, Units, sized};
@@ -121,18 +121,19 @@ impl Op for Lstm {
         scratch: &mut Scratch,
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
-        let (of_inputs, of_states, bias, state_bias) = self.0.split(weights);
+        let (_, _, bias, state_bias) = self.0.split(weights);
+        let [of_inputs, of_states] = self.0.turned(weights, &mut scratch.packed);
         let (pre, cells, states) = self.0.saved(rows, &mut scratch.saved);
         for row in pre.chunks_exact_mut(gates) {
             for ((place, first), second) in row.iter_mut().zip(bias).zip(state_bias) {
                 *place = first + second;
             }
         }
-        multiply(pre, gates, Matrix::new(input, rows * time, inner), of_inputs.transposed(), true);
+        multiply(pre, gates, Matrix::new(input, rows * time, inner), of_inputs, true);
         for t in 0..time {
             if t > 0 {
                 let before = Matrix::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
-                multiply(&mut pre[t * gates..], time * gates, before, of_states.transposed(), true);
+                multiply(&mut pre[t * gates..], time * gates, before, of_states, true);
             }
             for row in 0..rows {
                 let place = row * time + t;
@@ -146,6 +147,7 @@ impl Op for Lstm {
             }
         }
         output.copy_from_slice(states);
+        self.0.drop_last(states);
     }
 
     fn backward(

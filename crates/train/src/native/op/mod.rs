@@ -17,14 +17,15 @@ mod recurrent;
 
 pub(super) use activation::{Dropout, Smooth};
 pub(super) use attention::Attention;
-pub(super) use conv::{Conv, Geometry};
+pub(super) use conv::Conv;
 pub(super) use embedding::Embedding;
 pub(super) use gated::Gru;
 pub(super) use linear::Linear;
 pub(super) use lstm::Lstm;
 pub(super) use norm::{GroupNorm, LayerNorm};
+pub(super) use outer::Outer;
 pub(super) use place::{Copy, GlobalMean, LastTime, MeanTime, Position, Transpose};
-pub(super) use pool::{Pool, PoolKind};
+pub(super) use pool::Pool;
 
 use super::kernel::sparse::Nonzeros;
 
@@ -42,8 +43,8 @@ pub(super) struct Scratch {
     /// Intermediate results.
     pub(super) work: Vec<f32>,
     pub(super) more: Vec<f32>,
-    /// Weights in another order, for the forward and the backward pass; made anew when the weights have changed.
-    pub(super) packed: [Option<Vec<f32>>; 2],
+    /// Weights in another order, for the forward and the backward pass.
+    pub(super) packed: [Packed; 2],
     /// A table that depends on nothing.
     pub(super) table: Vec<f32>,
     /// A sum over the chunks of a step, in an order of the layer's own.
@@ -53,6 +54,29 @@ pub(super) struct Scratch {
     pub(super) plain: bool,
     /// The input where it is mostly zero and the layer makes use of that.
     pub(super) nonzeros: Nonzeros,
+}
+
+/// Weights in another order, made anew when the weights have changed, in the same memory.
+#[derive(Debug, Default)]
+pub(super) struct Packed {
+    numbers: Vec<f32>,
+    is_made: bool,
+}
+
+impl Packed {
+    /// Says that the weights may have changed.
+    pub(super) fn forget(&mut self) {
+        self.is_made = false;
+    }
+
+    /// The numbers; `make` writes over whatever the buffer holds, unless they are there.
+    pub(super) fn get(&mut self, make: impl FnOnce(&mut Vec<f32>)) -> &[f32] {
+        if !self.is_made {
+            make(&mut self.numbers);
+            self.is_made = true;
+        }
+        &self.numbers
+    }
 }
 
 /// A buffer of this length, with whatever is in it.
@@ -66,7 +90,7 @@ pub(super) fn sized(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
 /// The gradient that goes to an input: absent where nothing below is trained.
 pub(super) struct Below<'a> {
     pub(super) gradient: &'a mut [f32],
-    /// Whether something has been stored there already, so that this is added.
+    /// Whether to add to what is stored there already.
     pub(super) add: bool,
 }
 
@@ -120,7 +144,7 @@ pub(super) trait Op: Send + Sync {
     /// Adds what the layer has summed up in [`Scratch::total`] over the chunks of a step, and clears it.
     fn finish(&self, _: &mut Scratch, _: &mut [f32]) {}
 
-    /// Numbers remembered per example beside input and output, and per unit; to choose the size of chunks.
+    /// Numbers remembered per example besides input and output, and per unit; used to choose the chunk size.
     fn memory(&self) -> (usize, usize) {
         (0, 0)
     }

@@ -1,6 +1,6 @@
 //! Normalisation within an example.
 
-use super::super::kernel::vector::{add_scaled, deliver, dot, squared};
+use super::super::kernel::vector::{add_scaled, deliver, dot, squared, sum};
 use super::{Below, Flow, Op, Scratch, Units, add_kept, sized};
 
 /// Added to variances.
@@ -24,7 +24,7 @@ pub(in crate::native) struct GroupNorm {
 /// Writes (x − mean)/deviation and returns 1/deviation.
 fn normalise(x: &[f32], into: &mut [f32]) -> f32 {
     let n = x.len() as f32;
-    let mean = x.iter().sum::<f32>() / n;
+    let mean = sum(x) / n;
     for (into, x) in into.iter_mut().zip(x) {
         *into = x - mean;
     }
@@ -36,7 +36,7 @@ fn normalise(x: &[f32], into: &mut [f32]) -> f32 {
 /// Turns the gradient of the normalised numbers into that of the numbers.
 fn unnormalise(normal: &[f32], inverse: f32, gradient: &mut [f32]) {
     let n = gradient.len() as f32;
-    let mean = gradient.iter().sum::<f32>() / n;
+    let mean = sum(gradient) / n;
     let along = dot(gradient, normal) / n;
     for (g, x) in gradient.iter_mut().zip(normal) {
         *g = (*g - mean - x * along) * inverse;
@@ -134,7 +134,7 @@ impl GroupNorm {
         let planes = gradient.chunks_exact(self.places).zip(normal.chunks_exact(self.places));
         for (plane, (g, x)) in planes.enumerate() {
             gain[plane % self.channels] += dot(g, x);
-            bias[plane % self.channels] += g.iter().sum::<f32>();
+            bias[plane % self.channels] += sum(g);
         }
     }
 }

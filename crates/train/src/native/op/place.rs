@@ -1,6 +1,6 @@
 //! Layers that move numbers or average them, without weights.
 
-use super::super::kernel::vector::{add_scaled, deliver};
+use super::super::kernel::vector::{add_scaled, deliver, sum};
 use super::{Below, Flow, Op, Scratch, sized};
 
 /// The same numbers in another buffer.
@@ -114,7 +114,7 @@ pub(in crate::native) struct GlobalMean {
 impl Op for GlobalMean {
     fn forward(&self, _: &[f32], _: usize, input: &[f32], output: &mut [f32], _: &mut Scratch) {
         for (x, y) in input.chunks_exact(self.places).zip(output) {
-            *y = x.iter().sum::<f32>() / self.places as f32;
+            *y = sum(x) / self.places as f32;
         }
     }
 

@@ -1,8 +1,9 @@
 //! The weights' gradients of recurrent layers: those of the inputs, of the states before, and of two biases.
 
 use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::transpose::transposed;
 use super::super::kernel::vector::{add_rows, squared};
-use super::{Units, add_kept, sized};
+use super::{Packed, Units, add_kept, sized};
 
 /// `gates` pre-activations from `inner` inputs and `hidden` states at each of `time` places; weights `[gates][inner]`,
 /// `[gates][hidden]`, then a bias for each.
@@ -18,6 +19,7 @@ pub(in crate::native) struct Recurrent {
 #[derive(Clone, Copy)]
 pub(in crate::native) struct Trace<'a> {
     pub(in crate::native) inputs: &'a [f32],
+    /// The states; the last of each example is 0.
     pub(in crate::native) states: &'a [f32],
     /// Gradients of the pre-activations on the input's side and on the state's side.
     pub(in crate::native) of_inputs: &'a [f32],
@@ -43,6 +45,13 @@ impl Recurrent {
         (of_gates, more, states)
     }
 
+    /// Sets the last state of every example to 0: nothing comes after it, and [`Trace`] needs that.
+    pub(in crate::native) fn drop_last(self, states: &mut [f32]) {
+        for states in states.chunks_exact_mut(self.time * self.hidden) {
+            states[(self.time - 1) * self.hidden..].fill(0.0);
+        }
+    }
+
     /// The matrices and biases in the weights.
     pub(in crate::native) fn split(self, weights: &[f32]) -> (Matrix<'_>, Matrix<'_>, &[f32], &[f32]) {
         let (inputs, rest) = weights.split_at(self.gates * self.inner);
@@ -56,6 +65,20 @@ impl Recurrent {
         )
     }
 
+    /// The matrices with rows and columns exchanged, for products at every place; kept in `packed` until the weights change.
+    pub(in crate::native) fn turned<'a>(
+        self,
+        weights: &[f32],
+        packed: &'a mut [Packed; 2],
+    ) -> [Matrix<'a>; 2] {
+        let (inputs, rest) = weights.split_at(self.gates * self.inner);
+        let [of_inputs, of_states] = packed;
+        let of_inputs = of_inputs.get(|turned| transposed(inputs, self.inner, turned));
+        let states = &rest[..self.gates * self.hidden];
+        let of_states = of_states.get(|turned| transposed(states, self.hidden, turned));
+        [Matrix::new(of_inputs, self.inner, self.gates), Matrix::new(of_states, self.hidden, self.gates)]
+    }
+
     /// The gradient of some examples, written to `into` or added to it.
     fn gather(self, rows: std::ops::Range<usize>, trace: Trace<'_>, into: &mut [f32], add: bool) {
         let Self { inner, hidden, gates, time } = self;
@@ -66,13 +89,10 @@ impl Recurrent {
         let of_states = &trace.of_states[first * gates..][..places * gates];
         let left = Matrix::new(of_inputs, places, gates).transposed();
         multiply(inputs, inner, left, Matrix::new(&trace.inputs[first * inner..], places, inner), add);
-        for (i, row) in rows.enumerate() {
-            // The first place has no state before it.
-            let slopes = &trace.of_states[(row * time + 1) * gates..(row + 1) * time * gates];
-            let before = &trace.states[row * time * hidden..][..(time - 1) * hidden];
-            let left = Matrix::new(slopes, time - 1, gates).transposed();
-            multiply(states, hidden, left, Matrix::new(before, time - 1, hidden), add || i > 0);
-        }
+        // The first place of an example has no state before it: what lies there is the last state of another one, which is 0.
+        let slopes = &trace.of_states[(first + 1) * gates..(first + places) * gates];
+        let left = Matrix::new(slopes, places - 1, gates).transposed();
+        multiply(states, hidden, left, Matrix::new(&trace.states[first * hidden..], places - 1, hidden), add);
         if !add {
             biases.fill(0.0);
         }

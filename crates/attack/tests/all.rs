@@ -1,0 +1,8 @@
+//! Attacks on models of our own, one module a suite.
+#![allow(clippy::unwrap_used)]
+
+mod artifacts;
+mod canaries;
+mod linear;
+mod references;
+mod tiny;

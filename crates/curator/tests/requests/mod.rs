@@ -1,0 +1,5 @@
+//! Requests as a caller of the library makes them.
+
+mod budgets;
+mod certificates;
+mod limits;

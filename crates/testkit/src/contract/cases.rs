@@ -1,0 +1,164 @@
+//! Small networks with every kind of layer, and examples for them.
+
+use reticent_noise::entropy::{Bits, SeededForTests};
+use reticent_train::describe::{Layer, LayerKind, Objective};
+use reticent_train::{Description, Examples, Inputs, Targets};
+
+/// A network, weights for it and examples.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// What it is about.
+    pub name: &'static str,
+    /// The network.
+    pub description: Description,
+    /// Examples that fit it.
+    pub examples: Examples,
+}
+
+/// A number between −1 and 1.
+pub fn uniform(bits: &mut SeededForTests) -> f32 {
+    (bits.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+}
+
+/// Examples for a network of so many outputs, the same in every run.
+///
+/// # Panics
+/// If the description makes no network.
+pub fn examples(description: &Description, count: usize, seed: u64) -> Examples {
+    let mut bits = SeededForTests::new(seed);
+    let size: usize = description.input.iter().product();
+    let inputs = match description.layers.first().map(|layer| &layer.kind) {
+        Some(LayerKind::Embedding { vocabulary, .. }) => {
+            let token = |bits: &mut SeededForTests| (bits.word() % *vocabulary as u64) as u32;
+            Inputs::Tokens((0..count * size).map(|_| token(&mut bits)).collect())
+        }
+        _ => Inputs::Real((0..count * size).map(|_| uniform(&mut bits)).collect()),
+    };
+    let outputs = description.outputs().unwrap_or(0) as u64;
+    let targets = match description.loss {
+        Objective::CrossEntropy => {
+            Targets::Classes((0..count).map(|_| (bits.word() % outputs) as u32).collect())
+        }
+        Objective::Squared => Targets::Numbers((0..count).map(|_| uniform(&mut bits)).collect()),
+    };
+    match Examples::new(&description.input, inputs, targets) {
+        Ok(examples) => examples,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn linear(out: usize) -> LayerKind {
+    LayerKind::Linear { out, bias: true }
+}
+
+fn conv2d(out: usize, kernel: [usize; 2], groups: usize) -> LayerKind {
+    LayerKind::Conv2d { out, kernel, stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups, bias: true }
+}
+
+fn frozen(kind: LayerKind) -> Layer {
+    Layer { frozen: true, ..kind.into() }
+}
+
+/// One network for every kind of layer, with eight examples each.
+pub fn cases() -> Vec<Case> {
+    let network = Description::reading;
+    let sequence = |kind: LayerKind| {
+        network(&[4, 6]).then(linear(6)).then(kind).then(LayerKind::MeanTime).then(linear(3))
+    };
+    let elementwise = |kind: LayerKind| network(&[5]).then(linear(6)).then(kind).then(linear(3));
+    let image = |kind: LayerKind| {
+        network(&[2, 6, 5]).then(conv2d(4, [3, 2], 1)).then(kind).then(LayerKind::Flatten).then(linear(3))
+    };
+    let strided = LayerKind::Conv2d {
+        out: 4,
+        kernel: [2, 3],
+        stride: [2, 1],
+        padding: [0, 1],
+        dilation: [1, 2],
+        groups: 2,
+        bias: false,
+    };
+    let line =
+        LayerKind::Conv1d { out: 5, kernel: 3, stride: 2, padding: 1, dilation: 1, groups: 1, bias: true };
+    let block = |norm_first| LayerKind::Transformer { heads: 2, hidden: 7, dropout: 0.0, norm_first };
+    let squared = |description: Description| Description { loss: Objective::Squared, ..description };
+    let text = |kind: LayerKind| {
+        let table = LayerKind::Embedding { vocabulary: 5, out: 6 };
+        network(&[7]).then(table).then(kind).then(LayerKind::MeanTime).then(linear(3))
+    };
+    let networks = vec![
+        ("linear", network(&[5]).then(linear(3))),
+        (
+            "linear, squared loss",
+            squared(network(&[5]).then(linear(6)).then(LayerKind::Tanh).then(linear(1))),
+        ),
+        (
+            "linear without bias",
+            network(&[5])
+                .then(LayerKind::Linear { out: 4, bias: false })
+                .then(LayerKind::Tanh)
+                .then(linear(3)),
+        ),
+        ("wide linear", network(&[60]).then(linear(50)).then(LayerKind::Relu).then(linear(4))),
+        (
+            "linear along time",
+            network(&[3, 20]).then(linear(24)).then(LayerKind::Tanh).then(LayerKind::Flatten).then(linear(3)),
+        ),
+        (
+            "frozen layers",
+            network(&[5])
+                .then(frozen(linear(6)))
+                .then(LayerKind::Tanh)
+                .then(linear(4))
+                .then(frozen(linear(4)))
+                .then(linear(3)),
+        ),
+        ("relu", elementwise(LayerKind::Relu)),
+        ("sigmoid", elementwise(LayerKind::Sigmoid)),
+        ("gelu", elementwise(LayerKind::Gelu)),
+        ("silu", elementwise(LayerKind::Silu)),
+        (
+            "tempered sigmoid",
+            elementwise(LayerKind::TemperedSigmoid { scale: 2.0, temperature: 1.5, offset: 1.0 }),
+        ),
+        (
+            "two activations",
+            network(&[5]).then(linear(6)).then(LayerKind::Tanh).then(LayerKind::Sigmoid).then(linear(3)),
+        ),
+        ("convolution", image(conv2d(3, [2, 2], 1))),
+        ("strided convolution in groups", image(strided)),
+        (
+            "convolution along a line",
+            network(&[2, 9]).then(line).then(LayerKind::Transpose).then(LayerKind::MeanTime).then(linear(3)),
+        ),
+        ("group norm", image(LayerKind::GroupNorm { groups: 2 })),
+        ("max pool", image(LayerKind::MaxPool { kernel: [2, 2], stride: Some([1, 2]) })),
+        ("average pool", image(LayerKind::AveragePool { kernel: [2, 3], stride: None })),
+        (
+            "global pool",
+            network(&[2, 6, 5]).then(conv2d(4, [3, 3], 2)).then(LayerKind::GlobalPool).then(linear(3)),
+        ),
+        ("embedding", text(LayerKind::Position)),
+        ("layer norm", sequence(LayerKind::LayerNorm)),
+        ("attention", sequence(LayerKind::Attention { heads: 2 })),
+        ("transformer", text(block(false))),
+        ("transformer, norm first", text(block(true))),
+        (
+            "lstm",
+            network(&[4, 6]).then(LayerKind::Lstm { hidden: 5 }).then(LayerKind::LastTime).then(linear(3)),
+        ),
+        (
+            "gru",
+            network(&[4, 6]).then(LayerKind::Gru { hidden: 5 }).then(LayerKind::MeanTime).then(linear(3)),
+        ),
+        (
+            "residual",
+            elementwise(LayerKind::Residual { layer: vec![linear(6).into(), LayerKind::Tanh.into()] }),
+        ),
+    ];
+    let case = |(place, (name, description)): (usize, (&'static str, Description))| {
+        let examples = examples(&description, 8, place as u64 + 1);
+        Case { name, description, examples }
+    };
+    networks.into_iter().enumerate().map(case).collect()
+}

@@ -1,0 +1,16 @@
+//! The suites that attack the rest, one module each.
+#![allow(clippy::unwrap_used)]
+
+mod accounting;
+mod accuracy;
+mod attacks;
+mod distributions;
+mod extremes;
+mod filters;
+mod mechanisms;
+mod partitions;
+mod replay;
+mod requests;
+mod samplers;
+mod timing;
+mod training;

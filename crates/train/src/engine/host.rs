@@ -1,0 +1,339 @@
+//! Engines that keep weights, sum, optimizer and average in main memory.
+
+use super::threads::Threads;
+use super::{Background, Engine, EngineState, FixedSum, Weights};
+use crate::average::Average;
+use crate::clip::RoundingMargin;
+use crate::gradients::{ClippedSum, Gradients, UnitTarget, add_clipped_sum};
+use crate::noise::StepNoise;
+use crate::optimizer::{Optimizer, Segments, StepInput};
+use crate::trainer::Recipe;
+use crate::{Clipping, Examples, Layout, Selection, TrainError};
+use reticent_noise::entropy::Repeatable;
+
+/// What a host engine computes with: a network or a model, with weights that are held elsewhere. It is called on the engine's threads.
+pub(crate) trait Passes: Send {
+    fn layout(&self) -> &Layout;
+
+    fn initial_weights(&self) -> Result<Vec<f32>, TrainError>;
+
+    fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError>;
+
+    fn check(&self, examples: &Examples) -> Result<(), TrainError>;
+
+    /// Adds the units' clipped gradients to `sum`; see [`Engine::sum`].
+    fn accumulate(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        selection: &Selection,
+        clipping: Option<&Clipping>,
+        background: Background<'_>,
+        sum: &mut [f32],
+    ) -> Result<(), TrainError>;
+
+    /// Adds the units' clipped gradients, each computed by itself; see [`Engine::fixed_sum`]. The sum has room for all of them.
+    fn accumulate_fixed(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        selection: &Selection,
+        clipping: &Clipping,
+        sum: &mut FixedSum,
+    ) -> Result<(), TrainError>;
+
+    fn outputs(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        which: &[usize],
+    ) -> Result<Vec<f32>, TrainError>;
+}
+
+/// A model that is not described.
+pub(super) struct Modelled(pub(super) Box<dyn Gradients>);
+
+impl UnitTarget for FixedSum {
+    fn add(&mut self, _: usize, clipped: &[f32]) {
+        self.add_unit(clipped);
+    }
+}
+
+impl Passes for Modelled {
+    fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+
+    fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
+        self.0.initial_weights()
+    }
+
+    fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
+        self.0.repeatable_weights(bits)
+    }
+
+    fn check(&self, examples: &Examples) -> Result<(), TrainError> {
+        self.0.check(examples)
+    }
+
+    fn accumulate(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        selection: &Selection,
+        clipping: Option<&Clipping>,
+        background: Background<'_>,
+        sum: &mut [f32],
+    ) -> Result<(), TrainError> {
+        add_clipped_sum(&mut *self.0, weights, examples, selection, clipping, sum)?;
+        background();
+        Ok(())
+    }
+
+    fn accumulate_fixed(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        selection: &Selection,
+        clipping: &Clipping,
+        sum: &mut FixedSum,
+    ) -> Result<(), TrainError> {
+        let layout = self.0.layout().clone();
+        let mut one = Selection::default();
+        for unit in 0..selection.units() {
+            one.clear();
+            one.push(selection.unit(unit).iter().copied());
+            let mut sink = ClippedSum::by_unit(&layout, &one, Some(clipping), &mut *sum)?;
+            self.0.gradients(weights, examples, &mut sink)?;
+            sink.finish()?;
+        }
+        Ok(())
+    }
+
+    fn outputs(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        which: &[usize],
+    ) -> Result<Vec<f32>, TrainError> {
+        self.0.outputs(weights, examples, which)
+    }
+}
+
+/// Passes with the state of a training in main memory.
+pub(super) struct HostEngine<P> {
+    passes: P,
+    threads: Threads,
+    segments: Segments,
+    weights: Vec<f32>,
+    /// Empty before the first step.
+    sum: Vec<f32>,
+    /// Absent before a training begins.
+    optimizer: Option<Optimizer>,
+    average: Option<Average>,
+}
+
+impl<P: Passes> HostEngine<P> {
+    pub(super) fn new(passes: P, threads: Threads) -> Self {
+        let segments = Segments::of(passes.layout());
+        let weights = vec![0.0; passes.layout().weights()];
+        Self { passes, threads, segments, weights, sum: Vec::new(), optimizer: None, average: None }
+    }
+
+    fn averaged(&self) -> Vec<f32> {
+        let mut weights = self.weights.clone();
+        if let Some(average) = &self.average {
+            average.write(&mut weights, &self.segments);
+        }
+        weights
+    }
+
+    fn check_selection(&self, examples: &Examples, selection: &Selection) -> Result<(), TrainError> {
+        match selection.examples().iter().find(|example| **example >= examples.len()) {
+            Some(example) => Err(TrainError::Shape(format!(
+                "the selection names example {example}, and there are {} examples, numbered from 0",
+                examples.len()
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<P: Passes> Engine for HostEngine<P> {
+    fn layout(&self) -> &Layout {
+        self.passes.layout()
+    }
+
+    fn rounding_margin(&self) -> RoundingMargin {
+        RoundingMargin::SINGLE_PRECISION
+    }
+
+    fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
+        self.passes.initial_weights()
+    }
+
+    fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError> {
+        self.passes.repeatable_weights(bits)
+    }
+
+    fn check(&self, examples: &Examples) -> Result<(), TrainError> {
+        self.passes.check(examples)
+    }
+
+    fn begin(&mut self, recipe: &Recipe) -> Result<(), TrainError> {
+        let dimension = self.layout().gradients();
+        let optimizer = Optimizer::new(recipe.optimizer, dimension)?;
+        self.average = recipe.average.map(|decay| Average::new(decay, dimension)).transpose()?;
+        self.optimizer = Some(optimizer);
+        Ok(())
+    }
+
+    fn load_weights(&mut self, weights: &[f32]) -> Result<(), TrainError> {
+        let expected = self.layout().weights();
+        if weights.len() != expected {
+            let remedy = format!("give as many as the model has: {expected}");
+            return Err(TrainError::invalid("weights", weights.len(), remedy));
+        }
+        self.weights.copy_from_slice(weights);
+        Ok(())
+    }
+
+    fn read_weights(&mut self, which: Weights) -> Result<Vec<f32>, TrainError> {
+        Ok(match which {
+            Weights::Current => self.weights.clone(),
+            Weights::Averaged => self.averaged(),
+        })
+    }
+
+    fn sum(
+        &mut self,
+        examples: &Examples,
+        selection: &Selection,
+        clipping: Option<&Clipping>,
+        background: Background<'_>,
+    ) -> Result<(), TrainError> {
+        self.check_selection(examples, selection)?;
+        let dimension = self.layout().gradients();
+        let Self { passes, threads, weights, sum, .. } = self;
+        sum.clear();
+        sum.resize(dimension, 0.0);
+        if selection.units() == 0 {
+            return Ok(());
+        }
+        threads.run(|| passes.accumulate(weights, examples, selection, clipping, background, sum))
+    }
+
+    fn fixed_sum(
+        &mut self,
+        examples: &Examples,
+        selection: &Selection,
+        clipping: &Clipping,
+        sum: &mut FixedSum,
+    ) -> Result<(), TrainError> {
+        self.check_selection(examples, selection)?;
+        clipping.check()?;
+        sum.check(clipping, self.layout().gradients(), selection.units())?;
+        let inner = sum.grid().clipping(clipping)?;
+        let Self { passes, threads, weights, .. } = self;
+        threads.run(|| passes.accumulate_fixed(weights, examples, selection, &inner, sum))
+    }
+
+    fn read_sum(&mut self) -> Result<Vec<f32>, TrainError> {
+        let dimension = self.layout().gradients();
+        self.sum.resize(dimension, 0.0);
+        Ok(self.sum.clone())
+    }
+
+    fn load_sum(&mut self, sum: &[f32]) -> Result<(), TrainError> {
+        if sum.len() != self.layout().gradients() {
+            let (expected, given) = (self.layout().gradients(), sum.len());
+            return Err(TrainError::Shape(format!("the sum has {given} numbers, not {expected}")));
+        }
+        self.sum.clear();
+        self.sum.extend_from_slice(sum);
+        Ok(())
+    }
+
+    fn add_to_sum(&mut self, added: &[(usize, f32)]) -> Result<(), TrainError> {
+        let dimension = self.layout().gradients();
+        if let Some((coordinate, _)) = added.iter().find(|(coordinate, _)| *coordinate >= dimension) {
+            let why = format!("coordinate {coordinate} of a sum of {dimension} numbers, numbered from 0");
+            return Err(TrainError::Shape(why));
+        }
+        self.sum.resize(dimension, 0.0);
+        added.iter().for_each(|(coordinate, value)| self.sum[*coordinate] += value);
+        Ok(())
+    }
+
+    fn add_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
+        if !noise.is_drawn() {
+            noise.draw_on(|tasks, work| self.threads.spread(tasks, work))?;
+        }
+        noise.add_on(&mut self.sum, |tasks, work| self.threads.spread(tasks, work))
+    }
+
+    fn update(&mut self, input: StepInput) -> Result<(), TrainError> {
+        let Self { threads, segments, weights, sum, optimizer, average, .. } = self;
+        let Some(optimizer) = optimizer.as_mut().filter(|_| sum.len() == self.passes.layout().gradients())
+        else {
+            return Err(TrainError::invalid("step", "without a beginning", "begin, and make a sum first"));
+        };
+        let is_single = threads.is_single();
+        threads.run(|| {
+            optimizer.step_on(weights, segments, sum, input, is_single);
+            if let Some(average) = average {
+                average.take(weights, segments, is_single);
+            }
+        });
+        Ok(())
+    }
+
+    fn read_state(&mut self) -> Result<EngineState, TrainError> {
+        let mut state = EngineState::default();
+        if let Some(optimizer) = &self.optimizer {
+            let ([(_, first), (_, second)], steps) = optimizer.state();
+            (state.first, state.second, state.optimizer_steps) = (first.to_vec(), second.to_vec(), steps);
+        }
+        if let Some(average) = &self.average {
+            let (mean, steps) = average.state();
+            (state.average, state.average_steps) = (Some(mean.to_vec()), steps);
+        }
+        Ok(state)
+    }
+
+    fn load_state(&mut self, state: EngineState) -> Result<(), TrainError> {
+        let lengths = |state: &EngineState| {
+            (state.first.len(), state.second.len(), state.average.as_ref().map(Vec::len))
+        };
+        let own = self.read_state()?;
+        if lengths(&own) != lengths(&state) {
+            return Err(TrainError::Shape("the state belongs to another recipe or network".to_owned()));
+        }
+        if let Some(optimizer) = &mut self.optimizer {
+            optimizer.restore(state.first, state.second, state.optimizer_steps);
+        }
+        if let (Some(average), Some(mean)) = (&mut self.average, state.average) {
+            average.restore(mean, state.average_steps);
+        }
+        Ok(())
+    }
+
+    fn outputs(
+        &mut self,
+        weights: Weights,
+        examples: &Examples,
+        which: &[usize],
+    ) -> Result<Vec<f32>, TrainError> {
+        if let Some(example) = which.iter().find(|example| **example >= examples.len()) {
+            let why = format!("example {example} of {}, numbered from 0", examples.len());
+            return Err(TrainError::Shape(why));
+        }
+        let averaged = match (weights, &self.average) {
+            (Weights::Averaged, Some(_)) => Some(self.averaged()),
+            _ => None,
+        };
+        let Self { passes, threads, weights, .. } = self;
+        let weights = averaged.as_ref().unwrap_or(weights);
+        threads.run(|| passes.outputs(weights, examples, which))
+    }
+}

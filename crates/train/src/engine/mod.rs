@@ -1,0 +1,235 @@
+//! Where a network is computed and where everything lives that a step changes: weights, sum, optimizer state and average.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `host` | engines that keep all of it in main memory |
+//! | `fixed` | clipped sums as integers, for several parties |
+//! | `threads` | the threads of an engine |
+
+mod fixed;
+mod host;
+mod threads;
+
+pub use fixed::{FixedGrid, FixedSum, MOST_UNITS};
+pub(crate) use host::Passes;
+pub use threads::Resources;
+
+use crate::clip::RoundingMargin;
+use crate::gradients::Gradients;
+use crate::graph::Graph;
+use crate::native::Network;
+use crate::noise::StepNoise;
+use crate::optimizer::StepInput;
+use crate::trainer::Recipe;
+use crate::{Clipping, Description, Examples, Layout, Selection, TrainError};
+use host::{HostEngine, Modelled};
+use reticent_noise::entropy::Repeatable;
+use threads::Threads;
+
+/// Work for threads that have nothing else to do; it returns when there is no more of it.
+pub type Background<'a> = &'a (dyn Fn() + Sync);
+
+/// What computes a described network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Device {
+    /// This machine's processors.
+    #[default]
+    Cpu,
+}
+
+/// Which weights are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weights {
+    /// Those of the last step.
+    Current,
+    /// Their moving average where the recipe asks for one and a step has been taken; the current ones otherwise.
+    Averaged,
+}
+
+/// What an optimizer and a moving average remember, for a checkpoint.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EngineState {
+    /// The velocity, or the first moment; empty when the optimizer has none.
+    pub first: Vec<f32>,
+    /// The second moment; empty when the optimizer has none.
+    pub second: Vec<f32>,
+    /// Steps of the optimizer.
+    pub optimizer_steps: u64,
+    /// The unscaled moving average; none when the recipe asks for none.
+    pub average: Option<Vec<f32>>,
+    /// Steps that the average has taken in.
+    pub average_steps: u64,
+}
+
+/// A network on a device, with the weights, the sum of a step, the optimizer's state and the moving average there too: a step moves
+/// none of them.
+///
+/// # Guarantee
+/// The privacy of training rests on [`sum`](Self::sum) and [`fixed_sum`](Self::fixed_sum): what is added for a unit must depend on
+/// the weights and that unit's own examples only, multiplied by the factors that [`Clipping::factors`] makes of its norms with this
+/// engine's [`rounding_margin`](Self::rounding_margin); a factor of 0 must add nothing at all, whatever the gradient holds.
+/// [`read_sum`](Self::read_sum) before [`add_noise`](Self::add_noise) gives an exact, unprotected sum.
+pub trait Engine: Send {
+    /// The names and places of all weights.
+    fn layout(&self) -> &Layout;
+
+    /// The share by which clipped gradients are kept shorter than the clipping norm, so that the rounding of this engine's arithmetic
+    /// cannot bring them above it.
+    fn rounding_margin(&self) -> RoundingMargin;
+
+    /// Weights to start from: random ones that no example has influenced.
+    ///
+    /// # Errors
+    /// When the operating system gives no randomness.
+    fn initial_weights(&self) -> Result<Vec<f32>, TrainError>;
+
+    /// Weights to start from as a function of a key, for training that can be repeated and guarantees nothing.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for a model that cannot be repeated.
+    fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError>;
+
+    /// Checks that every example fits the network: shape, kind, classes in range.
+    ///
+    /// # Errors
+    /// [`TrainError::Shape`], or [`TrainError::Example`] naming the first that does not fit.
+    fn check(&self, examples: &Examples) -> Result<(), TrainError>;
+
+    /// Forgets the state of optimizer and average, and makes room for those of this recipe.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] from the recipe.
+    fn begin(&mut self, recipe: &Recipe) -> Result<(), TrainError>;
+
+    /// Takes over weights, trained and frozen.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for another number of weights. Nothing has changed then.
+    fn load_weights(&mut self, weights: &[f32]) -> Result<(), TrainError>;
+
+    /// A copy of the weights.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn read_weights(&mut self, which: Weights) -> Result<Vec<f32>, TrainError>;
+
+    /// Makes the engine's sum that of the units' gradients, each multiplied by its clip factor; without `clipping` as they are. A unit's
+    /// gradient is the sum over its examples.
+    ///
+    /// `background` is work of the caller's own: a thread that has nothing left to do may call it.
+    ///
+    /// # Errors
+    /// When the arguments do not fit the network, or the device fails.
+    fn sum(
+        &mut self,
+        examples: &Examples,
+        selection: &Selection,
+        clipping: Option<&Clipping>,
+        background: Background<'_>,
+    ) -> Result<(), TrainError>;
+
+    /// Adds the units' clipped gradients to a sum of integers, each computed by itself and rounded before it is added, so that the
+    /// result does not depend on which other units there are, nor on their order.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum); [`TrainError::Invalid`] when the sum has no room for so many units.
+    fn fixed_sum(
+        &mut self,
+        examples: &Examples,
+        selection: &Selection,
+        clipping: &Clipping,
+        sum: &mut FixedSum,
+    ) -> Result<(), TrainError>;
+
+    /// A copy of the sum. Before [`add_noise`](Self::add_noise) it is exact and must not leave the party whose data it is of.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn read_sum(&mut self) -> Result<Vec<f32>, TrainError>;
+
+    /// Takes over a sum.
+    ///
+    /// # Errors
+    /// [`TrainError::Shape`] for another length than the gradient's.
+    fn load_sum(&mut self, sum: &[f32]) -> Result<(), TrainError>;
+
+    /// Adds numbers to coordinates of the sum: for auditing with gradients of one's own making.
+    ///
+    /// # Errors
+    /// [`TrainError::Shape`] for a coordinate that does not exist.
+    fn add_to_sum(&mut self, added: &[(usize, f32)]) -> Result<(), TrainError>;
+
+    /// Adds the noise of a step to the sum; what has not been drawn is drawn first.
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when the noise is not paid for or for another length, or there is no randomness.
+    fn add_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError>;
+
+    /// Moves the trained weights by the sum, and the moving average with them.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] before [`begin`](Self::begin); when the device fails.
+    fn update(&mut self, input: StepInput) -> Result<(), TrainError>;
+
+    /// What a checkpoint holds besides the weights.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn read_state(&mut self) -> Result<EngineState, TrainError>;
+
+    /// Takes over what a checkpoint held.
+    ///
+    /// # Errors
+    /// [`TrainError::Shape`] when it belongs to another recipe or network. Nothing has changed then.
+    fn load_state(&mut self, state: EngineState) -> Result<(), TrainError>;
+
+    /// The network's outputs for these examples, example by example: a score per class, or one number.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum).
+    fn outputs(
+        &mut self,
+        weights: Weights,
+        examples: &Examples,
+        which: &[usize],
+    ) -> Result<Vec<f32>, TrainError>;
+}
+
+/// An engine for a described network on a device.
+///
+/// ```
+/// use reticent_train::describe::preset;
+/// use reticent_train::{Device, Resources, engine};
+///
+/// let engine = engine(&preset("mlp", &[2], None, 3)?, Device::Cpu, Resources::default())?;
+/// assert!(engine.layout().gradients() > 0);
+/// # Ok::<(), reticent_train::TrainError>(())
+/// ```
+///
+/// # Errors
+/// [`TrainError::Layer`] when layers do not fit together; [`TrainError::Invalid`] for resources without meaning;
+/// [`TrainError::Device`] when the device cannot be used.
+pub fn engine(
+    description: &Description,
+    device: Device,
+    resources: Resources,
+) -> Result<Box<dyn Engine>, TrainError> {
+    match device {
+        Device::Cpu => {
+            resources.check()?;
+            let network = Network::compile(Graph::new(description)?, resources)?;
+            Ok(Box::new(HostEngine::new(network, Threads::new(resources.threads)?)))
+        }
+    }
+}
+
+/// An engine for a model that is not described. The model computes gradients by means of its own; everything else of a step is on
+/// the host.
+///
+/// # Errors
+/// [`TrainError::Invalid`] for resources without meaning; [`TrainError::Device`] when threads cannot be started.
+pub fn model_engine(model: Box<dyn Gradients>, resources: Resources) -> Result<Box<dyn Engine>, TrainError> {
+    resources.check()?;
+    Ok(Box::new(HostEngine::new(Modelled(model), Threads::pool(resources.threads)?)))
+}

@@ -1,0 +1,277 @@
+//! What makes a step private and moves the weights: plan, noise, divisor, optimizer, ledger.
+
+use super::contribution::check_grid;
+use super::{Progress, Recipe, StopCause, TrainingTerms};
+use crate::checkpoint::Ledger;
+use crate::engine::{Engine, FixedSum, Weights};
+use crate::evaluate::{Evaluation, evaluate};
+use crate::noise::StepNoise;
+use crate::optimizer::StepInput;
+use crate::{Examples, Layout, PrivacyPlan, TrainError};
+use reticent_core::{Certificate, Epsilon, Permit};
+use reticent_noise::NoiseError;
+use std::time::Instant;
+
+/// A run: what was agreed, how far it is, and everything that happens to a sum of clipped gradients.
+///
+/// One process uses it inside a [`Trainer`](super::Trainer). Several parties each have a [`Contribution`](super::Contribution), and
+/// one of them, or a server, has the aggregation: it gives out weights, and a step takes the parties' sums.
+///
+/// # Guarantee
+/// With a plan, everything this type gives out (weights, evaluations, checkpoints, progress) is covered by
+/// [`certificate`](Self::certificate), under the plan's neighbouring relation; see the crate's proof. No step goes beyond the
+/// plan's number of steps. Sums that come from elsewhere are taken on trust: that they are sums of [`Contribution`
+/// ](super::Contribution)s of this plan is the premise. How long a step takes is not covered.
+///
+/// # Reference
+/// Abadi et al., *Deep learning with differential privacy* (2016).
+pub struct Aggregation {
+    pub(super) engine: Box<dyn Engine>,
+    pub(super) terms: TrainingTerms,
+    pub(super) recipe: Recipe,
+    /// None without privacy.
+    pub(super) noise: Option<Box<StepNoise>>,
+    pub(super) taken: u64,
+    pub(super) counted: u64,
+    pub(super) ledger: Option<Ledger>,
+    /// Why the run ended before its last step, if it did.
+    pub(super) stopped: Option<StopCause>,
+    /// Whether everything is a function of a key.
+    pub(super) is_repeatable: bool,
+    pub(super) started: Instant,
+}
+
+impl Aggregation {
+    /// A run with the guarantee of a plan, from the engine's own initial weights, for the sums of several parties. The permit covers all
+    /// its steps, as [`PrivacyPlan::charge`] gives one.
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when the permit does not cover all steps, or was charged under another neighboring relation than the
+    /// plan's; [`TrainError::Invalid`] when the plan is for another number of weights, or the recipe has no meaning; when there is
+    /// no randomness.
+    pub fn private(
+        engine: Box<dyn Engine>,
+        plan: PrivacyPlan,
+        recipe: Recipe,
+        mut permit: Permit,
+    ) -> Result<Self, TrainError> {
+        super::check_dimension(&plan, engine.layout())?;
+        let settings = plan.settings();
+        if let Some(session) = permit.neighboring().filter(|own| *own != settings.neighboring) {
+            return Err(NoiseError::Relation { session, asked: settings.neighboring }.into());
+        }
+        let noise = Box::new(StepNoise::new(*plan.noise(), &mut permit, &plan.whole())?);
+        let weights = engine.initial_weights()?;
+        Self::new(engine, TrainingTerms::Private(plan), recipe, Some(noise), &weights)
+    }
+
+    pub(super) fn new(
+        mut engine: Box<dyn Engine>,
+        terms: TrainingTerms,
+        recipe: Recipe,
+        noise: Option<Box<StepNoise>>,
+        weights: &[f32],
+    ) -> Result<Self, TrainError> {
+        recipe.check()?;
+        check_weights(weights)?;
+        engine.load_weights(weights)?;
+        engine.begin(&recipe)?;
+        Ok(Self {
+            engine,
+            terms,
+            recipe,
+            noise,
+            taken: 0,
+            counted: 0,
+            ledger: None,
+            stopped: None,
+            is_repeatable: false,
+            started: Instant::now(),
+        })
+    }
+
+    /// Starts from these weights instead, which no private example may have influenced.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] when their number is not the model's, one is not finite, or training has begun.
+    pub fn start_from(&mut self, weights: &[f32]) -> Result<(), TrainError> {
+        check_weights(weights)?;
+        if self.taken > 0 {
+            return Err(TrainError::invalid("weights", "given after the first step", "give them before it"));
+        }
+        self.engine.load_weights(weights)
+    }
+
+    /// One step with the parties' sums: adds the noise, divides by the public constant, moves the weights.
+    ///
+    /// # Guarantee
+    /// Noise is drawn once, for the total: the step costs what it costs in one process, and is counted from the moment the noise is
+    /// added.
+    ///
+    /// # Reference
+    /// The crate's proof, "Sums of several parties".
+    ///
+    /// # Errors
+    /// [`TrainError::Finished`] when all steps are taken or counted; [`TrainError::Invalid`] without a plan, for sums on
+    /// different grids or on one of another plan, and when they may have more units than the grid has room for. The weights have
+    /// not changed then.
+    pub fn step_with(&mut self, sums: &[FixedSum]) -> Result<Progress, TrainError> {
+        self.check_unfinished()?;
+        let Some((first, others)) = sums.split_first() else {
+            return Err(TrainError::invalid("sums", 0, "give the sum of at least one party"));
+        };
+        let Some(plan) = self.plan() else {
+            return Err(TrainError::invalid("plan", "none", "sums of several parties need a plan"));
+        };
+        check_grid(first.grid(), plan)?;
+        let mut total = first.clone();
+        others.iter().try_for_each(|sum| total.merge(sum))?;
+        self.engine.load_sum(&total.to_floats())?;
+        self.finish(1.0)
+    }
+
+    /// Refuses a step that would be one too many.
+    pub(super) fn check_unfinished(&self) -> Result<(), TrainError> {
+        if self.is_finished() {
+            return Err(TrainError::Finished { steps: self.steps() });
+        }
+        Ok(())
+    }
+
+    /// The second half of a step: noise on the engine's sum, and new weights. With a plan the divisor is the plan's,
+    /// whatever is given here.
+    pub(super) fn finish(&mut self, divisor: f64) -> Result<Progress, TrainError> {
+        let rate = self.recipe.schedule.rate(self.taken, self.steps());
+        let (divisor, noise_variance) = match (&self.terms, &mut self.noise) {
+            (TrainingTerms::Private(plan), Some(noise)) => {
+                self.engine.add_noise(noise)?;
+                // From here on the step counts, whatever becomes of it.
+                self.counted += 1;
+                (plan.expected_batch(), Some(plan.noise_variance()))
+            }
+            (TrainingTerms::NonPrivate(_), None) => (divisor, None),
+            // Neither noise without a plan nor a plan without noise can be made.
+            _ => return Err(TrainError::invalid("noise", "missing", "make a run with a permit")),
+        };
+        self.engine.update(StepInput { rate, scale: 1.0 / divisor, noise_variance })?;
+        self.taken += 1;
+        if self.plan().is_none() {
+            self.counted += 1;
+        }
+        Ok(self.progress())
+    }
+
+    /// Where the training stands.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            taken: self.taken,
+            counted: self.counted,
+            steps: self.steps(),
+            elapsed: self.started.elapsed(),
+        }
+    }
+
+    /// The number of steps of the whole run.
+    pub fn steps(&self) -> u64 {
+        match &self.terms {
+            TrainingTerms::Private(plan) => plan.steps(),
+            TrainingTerms::NonPrivate(baseline) => baseline.steps,
+        }
+    }
+
+    /// Whether the run has taken all its steps. Steps of earlier attempts that may have been seen count, with a plan.
+    pub fn is_finished(&self) -> bool {
+        if self.stopped.is_some() {
+            return true;
+        }
+        match &self.terms {
+            TrainingTerms::Private(plan) => self.counted.max(self.taken) >= plan.steps(),
+            TrainingTerms::NonPrivate(baseline) => self.taken >= baseline.steps,
+        }
+    }
+
+    /// The plan; none without privacy.
+    pub fn plan(&self) -> Option<&PrivacyPlan> {
+        match &self.terms {
+            TrainingTerms::Private(plan) => Some(plan),
+            TrainingTerms::NonPrivate(_) => None,
+        }
+    }
+
+    /// Whether the run has a guarantee, with its settings.
+    pub fn terms(&self) -> &TrainingTerms {
+        &self.terms
+    }
+
+    /// Optimizer, schedule and averaging.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The names and places of the weights.
+    pub fn layout(&self) -> &Layout {
+        self.engine.layout()
+    }
+
+    /// ε spent so far; none without privacy. It takes the accountant some milliseconds.
+    ///
+    /// # Errors
+    /// What the accountant refuses.
+    pub fn spent(&self) -> Result<Option<Epsilon>, TrainError> {
+        self.plan().map(|plan| plan.epsilon(self.counted)).transpose()
+    }
+
+    /// What is guaranteed for everything that has been given out so far; none without privacy. While steps are left it rests on
+    /// the premise that looking at it here does not depend on what the run showed; [`certificate_if_stopped`
+    /// ](Self::certificate_if_stopped) does without.
+    ///
+    /// # Errors
+    /// What the accountant refuses.
+    pub fn certificate(&self) -> Result<Option<Certificate>, TrainError> {
+        if let Some(cause) = self.stopped {
+            return self.certificate_if_stopped(cause);
+        }
+        self.plan().map(|plan| plan.certificate(self.counted)).transpose()
+    }
+
+    /// The present weights. The run's ledger is written first: from now on they may have been seen.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when the ledger cannot be written.
+    pub fn weights(&mut self) -> Result<Vec<f32>, TrainError> {
+        self.announce()?;
+        self.engine.read_weights(Weights::Current)
+    }
+
+    /// The weights to use: their average where the recipe asks for one, the present ones otherwise.
+    ///
+    /// # Errors
+    /// As [`weights`](Self::weights).
+    pub fn final_weights(&mut self) -> Result<Vec<f32>, TrainError> {
+        self.announce()?;
+        self.engine.read_weights(Weights::Averaged)
+    }
+
+    /// Mean loss and accuracy of the weights to use on public examples.
+    ///
+    /// # Guarantee
+    /// Covered by the certificate when the examples are public or disjoint from what is protected. On private examples it
+    /// is not covered.
+    ///
+    /// # Reference
+    /// Post-processing of released weights.
+    ///
+    /// # Errors
+    /// As [`weights`](Self::weights), and what the engine refuses.
+    pub fn evaluate(&mut self, public: &Examples) -> Result<Evaluation, TrainError> {
+        self.announce()?;
+        evaluate(&mut *self.engine, Weights::Averaged, public)
+    }
+}
+
+fn check_weights(weights: &[f32]) -> Result<(), TrainError> {
+    match weights.iter().find(|weight| !weight.is_finite()) {
+        Some(odd) => Err(TrainError::invalid("weights", odd, "give finite numbers")),
+        None => Ok(()),
+    }
+}

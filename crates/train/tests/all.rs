@@ -1,0 +1,11 @@
+//! Training as a caller of the library does it, one module a suite.
+#![allow(clippy::unwrap_used)]
+
+mod contract;
+mod inspect;
+mod model;
+mod parties;
+mod repeatable;
+mod resume;
+mod sparse;
+mod training;
