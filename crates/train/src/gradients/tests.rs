@@ -382,3 +382,31 @@ fn a_model_that_hides_an_error_gets_no_sum() {
     assert!(matches!(sum(&mut model, &weights, vec![3]), Err(TrainError::Shape(_))));
     assert_eq!(sum(&mut model, &weights, vec![]), Ok(vec![0.0; model.0.gradients()]));
 }
+
+#[test]
+fn a_long_factor_beside_zeros_does_not_overflow() {
+    // The gradient is 0, so the factor of automatic clipping is far above 1, and it multiplies one of the two sides.
+    let huge = [f32::MAX, 1e30, 1e20];
+    let own = Layout::new(vec![Parameter {
+        name: "linear.weight".to_owned(),
+        shape: vec![3, 2],
+        group: 0,
+        trainable: true,
+    }]);
+    for stability in [0.01, 1e-9] {
+        let rule = Clipping::Automatic { norm: 1e9, stability };
+        for places in [1, 2] {
+            let (long, zero) = (huge.repeat(places), vec![0.0; 2 * places]);
+            let (short, nothing) = (vec![f32::MAX; 2 * places], vec![0.0; 3 * places]);
+            for (left, right) in [(&long, &zero), (&nothing, &short)] {
+                let selection = Selection::of_examples(vec![0]);
+                let mut sum = [0.0; 6];
+                let mut sink = ClippedSum::new(&own, &selection, Some(&rule), &mut sum).unwrap();
+                let form = Form::Product { places, blocks: 1, left, right };
+                sink.units(0..1, &[Term { parameter: 0, form }]).unwrap();
+                sink.finish().unwrap();
+                assert_eq!(sum, [0.0; 6], "{left:?} {right:?} {rule:?}");
+            }
+        }
+    }
+}

@@ -14,7 +14,8 @@ use super::{Scratch, Units, add_kept, sized};
 /// itself is computed then.
 const CANCELLED: f64 = 0.05;
 
-/// Squared lengths of inputs above this count as not finite.
+/// Factors of a product with a squared length above this count as not finite: a clip factor, which may be as large as 10¹⁸, must
+/// neither overflow nor lose its digits, whichever of the two it multiplies.
 const LONGEST: f64 = 1e32;
 
 /// A gradient of `out` × `inner` weights and a bias, over `places` places per example.
@@ -82,9 +83,8 @@ impl Outer {
         match places {
             0 => return Some(0.0),
             1 => {
-                let of_a = squared_exactly(a) + one;
-                // Longer inputs leave no digits for the factor.
-                return Some(if of_a > LONGEST { f64::INFINITY } else { of_a * squared_exactly(g) });
+                let (of_a, of_g) = (squared_exactly(a) + one, squared_exactly(g));
+                return Some(if of_a.max(of_g) > LONGEST { f64::INFINITY } else { of_a * of_g });
             }
             _ => {}
         }
@@ -100,7 +100,7 @@ impl Outer {
         // What was too small for single precision, at most.
         let lost = entries as f64 * f64::from(f32::MIN_POSITIVE) * (of_a_trace + of_g_trace);
         let certain = square >= CANCELLED * of_a_trace * of_g_trace && lost <= 1e-7 * square;
-        (certain && of_a_trace <= LONGEST).then_some(square)
+        (certain && of_a_trace.max(of_g_trace) <= LONGEST).then_some(square)
     }
 
     /// The gradient of these places.
