@@ -47,6 +47,7 @@ const RULES: &[(&str, &[&str])] = &[
     ),
     ("reticent", FACADE),
     ("cli", &["reticent"]),
+    ("python", &["core", "accounting", "audit", "data", "report", "curator"]),
     ("testkit", LIBRARIES),
     ("xtask", &[]),
 ];
@@ -110,7 +111,7 @@ fn layer(folder: &str) -> Option<String> {
         .collect::<Option<_>>()?;
     match parts.as_slice() {
         ["bench", name] => Some(format!("{BENCH}{name}")),
-        ["crates", name] | [name @ "xtask"] => {
+        ["crates", name] | [name @ ("xtask" | "python")] => {
             RULES.iter().any(|(layer, _)| layer == name).then(|| (*name).to_owned())
         }
         _ => None,

@@ -28,6 +28,7 @@ mod snippets;
 mod sources;
 mod spdx;
 mod step;
+mod wheel;
 
 use std::process::ExitCode;
 

@@ -15,11 +15,13 @@ const CURATOR: &str = "crates/curator/src";
 const WRITTEN: &str = "the order is in xtask/src/rooms.rs";
 
 /// Rooms that any other may use, each only those before it.
-const SHARED: &[&str] = &["refusal", "watch", "session", "quantity", "table", "file", "scan", "bill"];
+const SHARED: &[&str] =
+    &["refusal", "watch", "session", "budget", "quantity", "table", "file", "scan", "bill"];
 
 /// What each room may use besides the shared ones.
 const RULES: &[(&str, &[&str])] = &[
     ("account", &[]),
+    ("perturb", &[]),
     ("release", &[]),
     ("schema", &[]),
     ("folder", &[]),

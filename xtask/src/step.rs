@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::shell::{Failure, Result, Shell};
 use crate::{
     blocks, book, build, floor, layers, licences, names, orphans, package, pages, peers, privacy, rooms,
-    sizes,
+    sizes, wheel,
 };
 
 /// One check.
@@ -29,15 +29,16 @@ const fn step(
 }
 
 /// The lanes: groups of steps that can be run by themselves.
-pub(crate) const LANES: [(&str, &str); 4] = [
+pub(crate) const LANES: [(&str, &str); 5] = [
     ("quick", "format, layout, licences and lints: an answer within minutes of an edit"),
     ("rust", "tests, documentation and packages"),
     ("book", "the commands of the documentation, and the book made of it"),
     ("peers", "agreement with other libraries"),
+    ("python", "the Python package: its wheel, tests, types and notebooks"),
 ];
 
 /// Every step, in the order `cargo xtask check` runs them.
-pub(crate) const STEPS: [Step; 18] = [
+pub(crate) const STEPS: [Step; 22] = [
     step("quick", "format", "the sources are formatted", build::format),
     step("quick", "layers", "dependencies between crates point down", layers::check),
     step("quick", "rooms", "imports between rooms of the curator point down", rooms::check),
@@ -56,6 +57,10 @@ pub(crate) const STEPS: [Step; 18] = [
     step("book", "pages", "the commands in README.md and docs/ print what is shown", pages::check),
     step("book", "book", "docs/ builds as a book", book::check),
     step("peers", "peers", "results agree with other libraries", peers::check),
+    step("python", "wheel", "pip install and the wheel of the Python package", wheel::install),
+    step("python", "pytest", "tests and examples of the Python package pass", wheel::tests),
+    step("python", "types", "types and stubs of the Python package hold", wheel::types),
+    step("python", "notebooks", "the notebooks run", wheel::notebooks),
 ];
 
 /// The steps of these lanes, all without any.
@@ -142,7 +147,7 @@ fn closing(rows: &[Row], steps: usize, passed: bool, processor: Option<f64>) -> 
 }
 
 /// Steps whose detail is a count worth repeating.
-const COUNTING: [&str; 3] = ["doctests", "floor", "pages"];
+const COUNTING: [&str; 4] = ["doctests", "floor", "pages", "pytest"];
 
 /// Minutes of processor time of all children so far, where the system tells.
 fn processor_minutes() -> Option<f64> {

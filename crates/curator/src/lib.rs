@@ -20,7 +20,9 @@
 //! | [`report`] | an audit and a certificate as one page |
 //! | [`release`] | statistics of a table, and surveys in the local model |
 //! | [`schema`] | the schema of a table, drafted or learnt privately |
+//! | [`perturb`] | mechanisms on numbers of the caller's own |
 //! | [`session`] | data, privacy unit, ledger, entropy and progress of requests |
+//! | [`budget`] | a limit that several sessions charge |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress and cancellation |
 //! | [`quantity`] | numbers and names that several requests share, checked |
@@ -29,10 +31,12 @@
 pub mod account;
 pub mod audit;
 mod bill;
+pub mod budget;
 pub mod evaluate;
 pub mod file;
 pub mod fit;
 pub mod folder;
+pub mod perturb;
 pub mod predict;
 pub mod quantity;
 pub mod refusal;

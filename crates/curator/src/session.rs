@@ -83,13 +83,21 @@ impl Session {
             let (own, relation) = (self.payer.unit(), self.payer.neighboring());
             let remedy =
                 format!("this session protects every {own} under {relation}: use the same unit and relation");
-            return Err(Refusal::value("neighboring", neighboring, format!("unit {unit}: {remedy}"))
-                .coded(Code::Relation));
+            let refusal = match own == unit {
+                true => Refusal::value("neighboring", neighboring, remedy),
+                false => Refusal::value("unit", unit, remedy),
+            };
+            return Err(refusal.coded(Code::Relation));
         }
         if !fits {
             self.payer = NoiseSession::without_limit(unit, neighboring)?;
         }
         Ok(Payment { payer: &mut self.payer, watch: &*self.watch })
+    }
+
+    /// The privacy unit, such as `row`.
+    pub fn unit(&self) -> &str {
+        self.payer.unit()
     }
 
     /// Whether this session has no limit: only then may exact facts about the data be returned.
@@ -141,11 +149,12 @@ mod tests {
         let ledger = Box::new(Unlimited::new());
         let mut session = Session::new("visits", "row", Neighboring::AddRemove, ledger).unwrap();
         assert!(session.payment("row", Neighboring::AddRemove).is_ok());
-        for (unit, relation) in
-            [("row", Neighboring::ReplaceOne), ("all rows of one patient", Neighboring::AddRemove)]
-        {
+        for (unit, relation, field) in [
+            ("row", Neighboring::ReplaceOne, "neighboring"),
+            ("all rows of one patient", Neighboring::AddRemove, "unit"),
+        ] {
             let refusal = session.payment(unit, relation).err().unwrap();
-            assert_eq!((refusal.code(), refusal.field()), (Code::Relation, Some("neighboring")));
+            assert_eq!((refusal.code(), refusal.field()), (Code::Relation, Some(field)));
             assert!(Session::without_limit().unwrap().payment(unit, relation).is_ok());
         }
     }

@@ -18,10 +18,10 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
-    /// Reads the model of a folder.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
+    /// Reads the model of a folder, to be computed on so many threads; all processors if none are given.
+    pub(crate) fn read(folder: &Path, threads: Option<u64>) -> Result<Self, Refusal> {
         Ok(match is_network(folder) {
-            true => Self::Network(Box::new(train::Stored::read(folder)?)),
+            true => Self::Network(Box::new(train::Stored::read(folder, threads)?)),
             false => Self::Linear(Box::new(fit::Stored::read(folder)?)),
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::refusal::Refusal;
 use reticent_data::{DATA_FOLDER, Schema, Table, bundled, find_dataset, open_table};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A table that a request and its plan share.
@@ -40,6 +40,11 @@ fn dataset(name: &str, folder: Option<&Path>) -> Result<(SharedTable, Option<Sha
     }
     let test = if test.is_file() { Some(open_table(&test)?) } else { None };
     Ok((open_table(&train)?, test))
+}
+
+/// Where a table comes from, as a stored request names it.
+pub(crate) fn origin(table: &dyn Table) -> PathBuf {
+    table.path().map_or_else(|| format!("memory:{}", table.name()).into(), Path::to_path_buf)
 }
 
 /// Whether both are the same file, as far as their paths tell, or the same table in memory.

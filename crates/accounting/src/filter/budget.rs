@@ -102,6 +102,10 @@ impl Budget {
     /// # Errors
     /// As [`Odometer::record`].
     pub fn spent(&self) -> Result<Option<Guarantee>, AccountingError> {
+        // An odometer starts at the first of its levels.
+        if self.plans.is_empty() {
+            return Ok(Some(Guarantee::pure(Epsilon::new(0.0)?)));
+        }
         if self.limit().delta.get() == 0.0 {
             let mut spent = Guarantee::pure(Epsilon::new(0.0)?);
             for plan in &self.plans {

@@ -7,6 +7,7 @@ use crate::AuditUnit;
 use crate::findings::EpsilonLower;
 use reticent_accounting::{Accountant, CompositionMethod, group};
 use reticent_core::{Certificate, Delta, Epsilon, EventLog, Guarantee, Neighboring};
+use serde::Serialize;
 
 /// How far an account of the events may lie below the certificate's own claim before it is taken to be one of something else.
 const SAME: f64 = 0.01;
@@ -14,7 +15,8 @@ const SAME: f64 = 0.01;
 const TRIES: usize = 4;
 
 /// What a certificate says about the ε that an audit bounds from below.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CertificateComparison {
     /// Both sides speak of the same ε.
     Compared {

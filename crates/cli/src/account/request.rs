@@ -123,7 +123,9 @@ fn happened(
     typed: &mut Typed,
 ) -> Result<Option<Activity>, Fail> {
     let neighboring = flags.neighboring.as_deref().map(quantity::neighboring).transpose()?;
-    let Some(path) = &flags.events else {
+    let files = [("--events", &flags.events), ("--opacus", &flags.opacus), ("--dp-event", &flags.dp_event)];
+    let mut files = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
+    let Some((flag, path)) = files.next() else {
         // A budget alone is a question about one step on all records.
         let is_described = shorthand(flags).next().is_some() || matches!(question, AccountQuestion::Noise(_));
         return match is_described {
@@ -131,12 +133,21 @@ fn happened(
             false => Ok(None),
         };
     };
-    let name = path.display().to_string();
-    if let Some((flag, value)) = shorthand(flags).next() {
-        let remedy = format!("leave it out: --events {name} says what happened");
-        return Err(Fail::conflict(flag, value, remedy));
+    let second = files.next().map(|(flag, path)| (flag, path.display().to_string()));
+    let described = || shorthand(flags).next().map(|(flag, value)| (flag, value.to_owned()));
+    if let Some((other, value)) = second.or_else(described) {
+        let remedy = format!("leave it out: {flag} {} says what happened", path.display());
+        return Err(Fail::conflict(other, &value, remedy));
     }
-    Ok(Some(Activity::Events(Events::read(path, neighboring)?)))
+    Ok(Some(Activity::Events(match flag {
+        "--opacus" if neighboring == Some(Neighboring::ReplaceOne) => {
+            let remedy = "Opacus states its noise under add-remove: leave it out";
+            return Err(Fail::conflict("--neighboring", "replace-one", remedy));
+        }
+        "--opacus" => Events::read_opacus(path)?,
+        "--dp-event" => Events::read_dp_event(path, neighboring)?,
+        _ => Events::read(path, neighboring)?,
+    })))
 }
 
 fn training(

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a process")]
 pub(crate) enum Request {
     #[command(flatten)]
     Question(Question),
@@ -64,6 +65,12 @@ pub(crate) struct Source {
     /// A JSON file of events, or a certificate; - reads standard input
     #[arg(long, value_name = "FILE.json", help_heading = "Events from a file")]
     pub(crate) events: Option<PathBuf>,
+    /// The history of an Opacus accountant as JSON: json.dumps(accountant.history)
+    #[arg(long, value_name = "FILE.json", help_heading = "Events from a file")]
+    pub(crate) opacus: Option<PathBuf>,
+    /// An event of dp_accounting as Python prints it: repr(event)
+    #[arg(long, value_name = "FILE", help_heading = "Events from a file")]
+    pub(crate) dp_event: Option<PathBuf>,
     /// Noise multiplier: sigma / clipping norm, above 0
     #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = TRAINING)]
     pub(crate) noise_multiplier: Option<String>,

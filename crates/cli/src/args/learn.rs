@@ -98,6 +98,9 @@ pub(crate) struct Predict {
     /// Which split of a dataset to use: train or test [default: test, if there is one]
     #[arg(long, value_name = "PART")]
     pub(crate) part: Option<String>,
+    /// Number of threads [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
     /// Write the predictions to this CSV file [default: standard output]
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
@@ -115,6 +118,9 @@ pub(crate) struct Evaluate {
     /// Which split of a dataset to use: train or test [default: test, if there is one]
     #[arg(long, value_name = "PART")]
     pub(crate) part: Option<String>,
+    /// Number of threads [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,

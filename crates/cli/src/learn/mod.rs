@@ -18,6 +18,7 @@ use crate::args::learn::{Evaluate, Predict, Train};
 use crate::bar::Terminal;
 use crate::fail::{Fail, warnings, words};
 use crate::network;
+use crate::read::whole;
 use reticent::curator::folder::is_network;
 use reticent::curator::train::SourcePart;
 use reticent::curator::{Planned, Request, Session, evaluate as scoring, predict as predicting};
@@ -51,8 +52,9 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
 pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fail> {
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
-    let request =
-        predicting::Predict { part, out: arguments.out.clone(), ..predicting::Predict::new(model, data) };
+    let threads = threads(arguments.threads.as_deref())?;
+    let out = arguments.out.clone();
+    let request = predicting::Predict { part, threads, out, ..predicting::Predict::new(model, data) };
     predict::printed(run(&request, progress)?, arguments.json)
 }
 
@@ -60,8 +62,16 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
 pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, Fail> {
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
-    let evaluated = run(&scoring::Evaluate { model, data, part }, progress)?;
+    let evaluated = run(
+        &scoring::Evaluate { model, data, part, threads: threads(arguments.threads.as_deref())? },
+        progress,
+    )?;
     evaluate::printed(evaluated, arguments.json)
+}
+
+/// The number of threads.
+fn threads(text: Option<&str>) -> Result<Option<u64>, Fail> {
+    text.map(|text| whole("--threads", text, 4096)).transpose()
 }
 
 /// The split of the data; only networks have one.

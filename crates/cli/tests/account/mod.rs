@@ -4,6 +4,7 @@ mod answers;
 mod files;
 mod flags;
 mod golden;
+mod imports;
 mod plots;
 
 use serde_json::Value;

@@ -10,7 +10,7 @@
 //! # std::fs::write(&data, reticent_data::bundled::ADULT).map_err(reticent_curator::Refusal::internal)?;
 //! let mut session = Session::without_limit()?;
 //! Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
-//! let evaluated = Evaluate { model, data, part: None }.check()?.run(&mut session)?;
+//! let evaluated = Evaluate { model, data, part: None, threads: None }.check()?.run(&mut session)?;
 //! assert!(matches!(evaluated.scores, Scores::Classes(found) if found.accuracy > 0.8));
 //! # Ok::<(), reticent_curator::Refusal>(())
 //! ```
@@ -19,13 +19,14 @@ mod linear;
 mod network;
 
 use crate::fit::unscaled;
+use crate::predict::{linear_table, not_named};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::Stored;
-use crate::train::{Source, SourcePart, part_source};
+use crate::train::{GivenData, Source, SourcePart, part_source};
 use crate::{Planned, Request};
+use reticent_data::Table;
 use reticent_data::schema::Bounds;
-use reticent_data::{Table, open_table};
 use reticent_erm::{ClassificationReport, ValueMetrics};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -42,6 +43,9 @@ pub struct Evaluate {
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
     pub part: Option<SourcePart>,
+    /// The number of threads, for networks; none for all processors.
+    #[serde(default)]
+    pub threads: Option<u64>,
 }
 
 /// The evaluation of a model.
@@ -143,9 +147,28 @@ impl Request for Evaluate {
     type Planned = EvaluatePlan;
 
     fn check(&self) -> Result<EvaluatePlan, Refusal> {
-        Ok(EvaluatePlan(match Stored::read(&self.model)? {
-            Stored::Linear(stored) => Kind::Linear(stored, open_table(&self.data)?),
-            Stored::Network(stored) => Kind::Network(stored, part_source(&self.data, self.part)?),
+        self.checked(None)
+    }
+}
+
+impl Evaluate {
+    /// As [`check`](Request::check), about labelled data that are given beside the request, such as data in memory. The request's
+    /// `data` must be empty.
+    ///
+    /// # Errors
+    /// As [`check`](Request::check), and if the request names data too.
+    pub fn check_data(&self, data: GivenData) -> Result<EvaluatePlan, Refusal> {
+        not_named(&self.data, self.part)?;
+        self.checked(Some(data))
+    }
+
+    fn checked(&self, given: Option<GivenData>) -> Result<EvaluatePlan, Refusal> {
+        Ok(EvaluatePlan(match Stored::read(&self.model, self.threads)? {
+            Stored::Linear(stored) => Kind::Linear(stored, linear_table(given, &self.data)?),
+            Stored::Network(stored) => match given {
+                Some(given) => Kind::Network(stored, given.into()),
+                None => Kind::Network(stored, part_source(&self.data, self.part)?),
+            },
         }))
     }
 }

@@ -6,12 +6,11 @@ use super::task::Task;
 use crate::bill::{SchemaCost, spent};
 use crate::quantity::{self, finite};
 use crate::refusal::Refusal;
-use crate::table::{SharedTable, is_same_table, no_schema, tables};
+use crate::table::{SharedTable, is_same_table, no_schema, origin, tables};
 use reticent_core::{Code, Delta, Guarantee, Neighboring};
 use reticent_data::schema::PrivacyUnit;
 use reticent_data::{Encoder, Schema, Split, Table, open_table};
 use reticent_erm::{FitMethod, MarginLoss, Settings};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Below this ε, training is all noise.
@@ -102,7 +101,7 @@ pub(super) fn plan(request: &Fit, given: Option<FitTables>) -> Result<FitPlan, R
     let mut request = request.clone();
     if is_given {
         // The request is stored with the model. Without names it would ask for the bundled records and hold out a part of them.
-        request.data = Some(origin(&table));
+        request.data = Some(origin(&*table));
         request.test = test.as_deref().map(origin);
     }
     Ok(FitPlan {
@@ -120,11 +119,6 @@ pub(super) fn plan(request: &Fit, given: Option<FitTables>) -> Result<FitPlan, R
         split,
         test,
     })
-}
-
-/// Where a table comes from, as a request names it.
-fn origin(table: &(impl Table + ?Sized)) -> PathBuf {
-    table.path().map_or_else(|| format!("memory:{}", table.name()).into(), Path::to_path_buf)
 }
 
 /// Refuses a request that names what is given beside it.

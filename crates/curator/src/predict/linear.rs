@@ -1,5 +1,6 @@
 //! A stored linear model on rows without labels.
 
+use super::network::number;
 use super::{Predicted, Said};
 use crate::fit::{Stored, Task, unlabelled};
 use crate::refusal::Refusal;
@@ -26,30 +27,36 @@ impl LinearPlan {
     }
 
     pub(super) fn run(&self, watch: &dyn Watch) -> Result<Predicted, Refusal> {
-        let mut said = Vec::new();
+        let (mut said, mut scores) = (Vec::new(), Vec::new());
         let bar = reading(watch, &self.table);
         self.encoder.scan::<Refusal>(&self.table, CHUNK, &mut |bytes| bar.at(bytes), &mut |design| {
-            said.extend(of(&self.stored, design)?);
+            said.extend(of(&self.stored, design, &mut scores)?);
             Ok(())
         })?;
-        Ok(Predicted::new(said, Vec::new()))
+        Ok(Predicted::new(said, self.stored.task.classes(), scores, Vec::new()))
     }
 }
 
-fn of(stored: &Stored, design: &FeatureMatrix) -> Result<Vec<Said>, Refusal> {
+/// The predictions of some rows; `scores` gets what they follow from.
+fn of(stored: &Stored, design: &FeatureMatrix, scores: &mut Vec<f64>) -> Result<Vec<Said>, Refusal> {
     let blank = vec![-1.0; design.rows()];
     let rows = unlabelled(design, &blank)?;
     if let (Task::Number(bounds), AnyModel::Binary(fit)) = (&stored.task, &stored.model) {
-        let value = |margin: f64| bounds.at(0.5 * (margin.clamp(-1.0, 1.0) + 1.0)).to_string();
-        let margins = fit.margins(&rows)?.into_iter();
-        return Ok(margins.map(|margin| Said { prediction: value(margin), probability: None }).collect());
+        let values: Vec<f64> = fit.margins(&rows)?.into_iter().map(|margin| number(bounds, margin)).collect();
+        scores.extend_from_slice(&values);
+        let said = values.iter().map(|value| Said { prediction: value.to_string(), probability: None });
+        return Ok(said.collect());
     }
     let names = stored.task.classes();
     let classes = predicted_classes(&stored.model, &rows)?;
     let margins = match &stored.model {
         AnyModel::Binary(fit) => fit.margins(&rows)?,
-        AnyModel::Multiclass(_) => Vec::new(),
+        AnyModel::Multiclass(many) => {
+            let all = many.models.iter().map(|model| model.margins(&rows)).collect::<Result<Vec<_>, _>>()?;
+            (0..design.rows()).flat_map(|row| all.iter().map(move |own| own[row])).collect()
+        }
     };
+    scores.extend_from_slice(&margins);
     Ok(classes
         .into_iter()
         .enumerate()

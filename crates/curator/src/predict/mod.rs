@@ -22,14 +22,16 @@ use crate::file::check_no_model;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::{Stored, is_proven};
-use crate::train::{Source, SourcePart, part_source};
+use crate::train::{GivenData, Source, SourcePart, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
-use reticent_data::{open_table, write_csv_atomic};
+use reticent_core::Code;
+use reticent_data::{Table, open_table, write_csv_atomic};
 use reticent_files::check_regular;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) use network::{likeliest, unusable};
 
@@ -47,6 +49,9 @@ pub struct Predict {
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
     pub part: Option<SourcePart>,
+    /// The number of threads, for networks; none for all processors.
+    #[serde(default)]
+    pub threads: Option<u64>,
     /// The `.csv` file to write the predictions to.
     #[serde(default)]
     pub out: Option<PathBuf>,
@@ -55,7 +60,7 @@ pub struct Predict {
 impl Predict {
     /// Predictions for all of the data.
     pub fn new(model: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
-        Self { model: model.into(), data: data.into(), part: None, out: None }
+        Self { model: model.into(), data: data.into(), part: None, threads: None, out: None }
     }
 }
 
@@ -69,6 +74,11 @@ pub struct Predicted {
     /// Of the positive class for models of two classes, of the predicted class for networks with more; none where the
     /// model has no probabilities.
     pub probabilities: Option<Vec<f64>>,
+    /// The names of the classes; none where numbers are predicted.
+    pub classes: Vec<String>,
+    /// Row by row, what the predictions follow from: a network's logits, one per class; a linear model's margins, one per class
+    /// where there are more than two; or the predicted number.
+    pub scores: Vec<f64>,
     /// How many there are.
     pub rows: usize,
     /// Caveats.
@@ -100,10 +110,10 @@ struct Said {
 }
 
 impl Predicted {
-    fn new(said: Vec<Said>, warnings: Vec<String>) -> Self {
+    fn new(said: Vec<Said>, classes: Vec<String>, scores: Vec<f64>, warnings: Vec<String>) -> Self {
         let probabilities = said.iter().map(|said| said.probability).collect();
         let predictions: Vec<String> = said.into_iter().map(|said| said.prediction).collect();
-        Self { out: None, rows: predictions.len(), predictions, probabilities, warnings }
+        Self { out: None, rows: predictions.len(), predictions, probabilities, classes, scores, warnings }
     }
 
     /// The table of predictions: its header, and its rows.
@@ -148,17 +158,59 @@ impl Request for Predict {
     type Planned = PredictPlan;
 
     fn check(&self) -> Result<PredictPlan, Refusal> {
+        self.checked(None)
+    }
+}
+
+impl Predict {
+    /// As [`check`](Request::check), about rows that are given beside the request, such as rows in memory. The request's `data` must
+    /// be empty.
+    ///
+    /// # Errors
+    /// As [`check`](Request::check), and if the request names data too.
+    pub fn check_data(&self, data: GivenData) -> Result<PredictPlan, Refusal> {
+        not_named(&self.data, self.part)?;
+        self.checked(Some(data))
+    }
+
+    fn checked(&self, given: Option<GivenData>) -> Result<PredictPlan, Refusal> {
         if let Some(path) = &self.out {
             check_regular(path).map_err(Refusal::data("out"))?;
             check_no_model("out", path)?;
         }
-        let kind = match Stored::read(&self.model)? {
+        let kind = match Stored::read(&self.model, self.threads)? {
             Stored::Linear(stored) => {
-                Kind::Linear(Box::new(LinearPlan::new(*stored, open_table(&self.data)?)?))
+                Kind::Linear(Box::new(LinearPlan::new(*stored, linear_table(given, &self.data)?)?))
             }
-            Stored::Network(stored) => Kind::Network(stored, part_source(&self.data, self.part)?),
+            Stored::Network(stored) => match given {
+                Some(given) => Kind::Network(stored, given.into()),
+                None => Kind::Network(stored, part_source(&self.data, self.part)?),
+            },
         };
         Ok(PredictPlan { model: self.model.clone(), kind, out: self.out.clone() })
+    }
+}
+
+/// The table for a linear model: the given one, or the file's.
+pub(crate) fn linear_table(given: Option<GivenData>, file: &Path) -> Result<Arc<dyn Table>, Refusal> {
+    match given {
+        Some(GivenData::Table(table)) => Ok(table),
+        Some(GivenData::Images(name, _)) => {
+            Err(Refusal::new(Code::Misfit, format!("{name}: these are images, and the model is of a table")))
+        }
+        None => Ok(open_table(file)?),
+    }
+}
+
+/// Refuses a request that names what is given beside it.
+pub(crate) fn not_named(data: &Path, part: Option<SourcePart>) -> Result<(), Refusal> {
+    let remedy = "leave it out: the data are given beside the request";
+    if !data.as_os_str().is_empty() {
+        return Err(Refusal::conflict("data", data.display(), remedy));
+    }
+    match part {
+        Some(_) => Err(Refusal::about(Code::Conflict, "part", remedy)),
+        None => Ok(()),
     }
 }
 

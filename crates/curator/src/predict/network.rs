@@ -4,7 +4,7 @@ use super::{Predicted, Said};
 use crate::refusal::Refusal;
 use crate::train::{Source, Stored};
 use crate::watch::Watch;
-use reticent_data::schema::LabelKind;
+use reticent_data::schema::{Bounds, LabelKind};
 
 pub(super) fn predict(mut stored: Stored, source: &Source, watch: &dyn Watch) -> Result<Predicted, Refusal> {
     let (scores, _) = stored.scores(source, false, watch)?;
@@ -14,7 +14,7 @@ pub(super) fn predict(mut stored: Stored, source: &Source, watch: &dyn Watch) ->
         Some(LabelKind::Number(bounds)) => scores
             .iter()
             .map(|score| {
-                let value = bounds.at(0.5 * (f64::from(*score).clamp(-1.0, 1.0) + 1.0));
+                let value = number(bounds, f64::from(*score));
                 let prediction = if score.is_finite() { value.to_string() } else { String::new() };
                 Said { prediction, probability: None }
             })
@@ -35,7 +35,18 @@ pub(super) fn predict(mut stored: Stored, source: &Source, watch: &dyn Watch) ->
             .collect(),
     };
     let warning = unusable(&scores, stored.reader.outputs(), "which have no prediction");
-    Ok(Predicted::new(said, warning.into_iter().collect()))
+    let values = match stored.reader.target() {
+        Some(LabelKind::Number(bounds)) => {
+            scores.iter().map(|score| number(bounds, f64::from(*score))).collect()
+        }
+        _ => scores.iter().map(|score| f64::from(*score)).collect(),
+    };
+    Ok(Predicted::new(said, names.clone(), values, warning.into_iter().collect()))
+}
+
+/// The number that a score between -1 and 1 stands for; not a number where the score is none.
+pub(super) fn number(bounds: &Bounds, score: f64) -> f64 {
+    if score.is_nan() { f64::NAN } else { bounds.at(0.5 * (score.clamp(-1.0, 1.0) + 1.0)) }
 }
 
 /// The class with the largest score and its probability; none where a score is not a finite number.

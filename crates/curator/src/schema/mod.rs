@@ -40,7 +40,9 @@ use crate::session::{Payment, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Certificate, Event, Neighboring, Plan};
+use reticent_data::Table;
 use reticent_noise::PaidSource;
+use std::sync::Arc;
 
 /// The maximum number of categories of a drafted column.
 const MOST_CATEGORIES: usize = 100;
@@ -83,7 +85,18 @@ impl Request for LearnSchema {
     type Planned = PlannedSchema;
 
     fn check(&self) -> Result<PlannedSchema, Refusal> {
-        plan::plan(self)
+        plan::plan(self, None)
+    }
+}
+
+impl LearnSchema {
+    /// As [`check`](Request::check), about a table that is given beside the request, such as one in memory. The request's
+    /// `file` must be empty.
+    ///
+    /// # Errors
+    /// As [`check`](Request::check), and if the request names a file too.
+    pub fn check_table(&self, table: Arc<dyn Table>) -> Result<PlannedSchema, Refusal> {
+        plan::plan(self, Some(table))
     }
 }
 

@@ -59,8 +59,15 @@ pub(super) struct Budget {
 }
 
 /// Checks everything that can be checked without reading values.
-pub(super) fn plan(request: &LearnSchema) -> Result<PlannedSchema, Refusal> {
-    let table = open_table(&request.file)?;
+pub(super) fn plan(request: &LearnSchema, given: Option<Arc<dyn Table>>) -> Result<PlannedSchema, Refusal> {
+    let table = match given {
+        Some(_) if !request.file.as_os_str().is_empty() => {
+            let remedy = "leave it out: the table is given beside the request";
+            return Err(Refusal::conflict("file", request.file.display(), remedy));
+        }
+        Some(table) => table,
+        None => open_table(&request.file)?,
+    };
     let known = |field: &str, name: &str| table.column(name).map(drop).map_err(Refusal::data(field));
     for name in &request.ignore {
         known("ignore", name)?;

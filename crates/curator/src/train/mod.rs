@@ -46,10 +46,19 @@ pub use outcome::{Finished, InterruptedTraining, NoiseSummary, Trained};
 pub use plan::TrainPlan;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
-pub use source::SourcePart;
+pub use source::{GivenData, SourcePart, TrainData};
 
 pub(crate) use reader::{Input, Reader};
 pub(crate) use settings::{Settings, settle};
 pub(crate) use source::{DataSources, Source, find, part_source};
 pub(crate) use stored::{Stored, verify};
 pub(crate) use terms::{agree, size};
+
+use reticent_train::Resources;
+
+/// So many threads; all processors if none are given.
+fn resources(threads: Option<u64>) -> Resources {
+    let usual = Resources::default();
+    let threads = threads.map_or(usual.threads, |threads| usize::try_from(threads).unwrap_or(usize::MAX));
+    Resources { threads, ..usual }
+}

@@ -4,7 +4,7 @@ use super::reader::Reader;
 use super::request::Train;
 use super::resume::Resume;
 use super::settings::{Settings, settle};
-use super::source::{DataSources, Source, find};
+use super::source::{DataSources, GivenData, Source, TrainData, find};
 use crate::folder::layout::{ModelKind, check_new};
 use crate::refusal::Refusal;
 use reticent_core::{Code, Neighboring};
@@ -23,12 +23,27 @@ pub struct TrainPlan {
     pub(super) reader: Reader,
 }
 
-pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, Refusal> {
+pub(super) fn plan(
+    mut run: Train,
+    resume: Option<Resume>,
+    given: Option<TrainData>,
+) -> Result<TrainPlan, Refusal> {
+    // The request is stored with the model, and names where its data came from.
+    if let Some(given) = &given {
+        run.data = Some(given.train.origin());
+        run.validation = given.validation.as_ref().map(GivenData::origin);
+    }
     let settings = settle(&mut run)?;
     if let (Some(folder), None) = (&run.out, &resume) {
         check_new(folder, ModelKind::Network)?;
     }
-    let DataSources { source, official, schema } = find(run.data.as_deref(), run.data_dir.as_deref())?;
+    let (found, public) = match given {
+        Some(TrainData { train, validation }) => {
+            (DataSources { source: train.into(), official: None, schema: None }, Some(validation))
+        }
+        None => (find(run.data.as_deref(), run.data_dir.as_deref())?, None),
+    };
+    let DataSources { source, official, schema } = found;
     let reader = Reader::of(&run, &source, schema)?;
     let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != PrivacyUnit::Row);
     if is_by_user && settings.neighboring == Neighboring::ReplaceOne {
@@ -39,12 +54,13 @@ pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, 
         let remedy = "needs a schema whose unit is a column, such as unit = { column = \"user\" }";
         return Err(Refusal::conflict("examples_per_user", most, remedy));
     }
-    let validation = match &run.validation {
-        Some(data) => {
+    let validation = match (public, &run.validation) {
+        (Some(public), _) => public.map(Source::from),
+        (None, Some(data)) => {
             let given = find(Some(data), run.data_dir.as_deref())?;
             Some(given.official.filter(|part| matches!(part, Source::Images(..))).unwrap_or(given.source))
         }
-        None => official,
+        (None, None) => official,
     };
     if let Some(same) = validation.as_ref().filter(|given| run.is_private() && given.is_same(&source)) {
         return Err(same_data(same));
@@ -56,4 +72,15 @@ pub(super) fn plan(mut run: Train, resume: Option<Resume>) -> Result<TrainPlan, 
 pub(super) fn same_data(source: &Source) -> Refusal {
     let remedy = "these are the private training data, and a score on them is not covered by the guarantee: give public data";
     Refusal::conflict("validation", source.name(), remedy)
+}
+
+/// Refuses a request that names data which are given beside it.
+pub(super) fn check_given(run: &Train) -> Result<(), Refusal> {
+    let named = [("data", &run.data), ("data_dir", &run.data_dir), ("validation", &run.validation)];
+    match named.into_iter().find_map(|(field, path)| Some((field, path.as_ref()?))) {
+        None => Ok(()),
+        Some((field, path)) => {
+            Err(Refusal::conflict(field, path.display(), "leave it out: it is given beside the request"))
+        }
+    }
 }

@@ -53,7 +53,7 @@ pub(crate) struct Loaded {
 impl Reader {
     /// What a run says about its data.
     pub(crate) fn of(run: &Train, source: &Source, known: Option<Schema>) -> Result<Self, Refusal> {
-        let images = matches!(source, Source::Images(..) | Source::Pixels(_));
+        let images = matches!(source, Source::Images(..) | Source::Pixels(_) | Source::Memory(..));
         let is_text = run.vocabulary.is_some() || run.text_column.is_some() || run.length.is_some();
         for (field, given, fits) in [
             ("schema", run.schema.is_some(), !images),
@@ -193,11 +193,16 @@ impl Reader {
                 let examples = load::pixels([1, height, width], values, vec![0; count], shift, scale)?;
                 Ok(Loaded { examples, users: None })
             }
+            (Input::Images { shift, scale }, Source::Memory(_, images)) => {
+                Ok(Loaded { examples: load::images(images, shift, scale)?, users: None })
+            }
             (Input::Images { .. }, Source::Pixels(_)) => {
                 wrong("labels are needed: give a folder with images and labels")
             }
             (Input::Images { .. }, Source::Table(_)) => wrong("not images: give a folder of images"),
-            (_, Source::Images(..) | Source::Pixels(_)) => wrong("these are images: give a table"),
+            (_, Source::Images(..) | Source::Pixels(_) | Source::Memory(..)) => {
+                wrong("these are images: give a table")
+            }
             (Input::Table, Source::Table(table)) => {
                 let (Some(schema), Some(target)) = (&self.schema, self.target()) else {
                     return wrong("the model has no schema");

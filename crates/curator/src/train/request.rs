@@ -1,7 +1,8 @@
 //! The request for a network: the keys of `run.toml`, everything needed to repeat a run.
 
-use super::plan::{TrainPlan, plan};
+use super::plan::{TrainPlan, check_given, plan};
 use super::settings::settle;
+use super::source::TrainData;
 use crate::Request;
 use crate::bill::covers;
 use crate::refusal::Refusal;
@@ -276,7 +277,19 @@ impl Request for Train {
     type Planned = TrainPlan;
 
     fn check(&self) -> Result<TrainPlan, Refusal> {
-        plan(Self { counted: None, ..self.clone() }, None)
+        plan(Self { counted: None, ..self.clone() }, None, None)
+    }
+}
+
+impl Train {
+    /// As [`check`](Request::check), about data that are given beside the request, such as data in memory. The request's `data`,
+    /// `data_dir` and `validation` must be left out.
+    ///
+    /// # Errors
+    /// As [`check`](Request::check), and if the request names data.
+    pub fn check_data(&self, data: TrainData) -> Result<TrainPlan, Refusal> {
+        check_given(self)?;
+        plan(Self { counted: None, ..self.clone() }, None, Some(data))
     }
 }
 

@@ -1,7 +1,8 @@
 //! A run that goes on, or ends where it stands.
 
-use super::plan::{TrainPlan, plan};
+use super::plan::{TrainPlan, check_given, plan};
 use super::request::Train;
+use super::source::TrainData;
 use crate::Request;
 use crate::folder::CERTIFICATE_FILE;
 use crate::folder::layout::{RUN_FILE, is_beginning};
@@ -88,6 +89,21 @@ impl Request for Resume {
     type Planned = TrainPlan;
 
     fn check(&self) -> Result<TrainPlan, Refusal> {
+        self.checked(None)
+    }
+}
+
+impl Resume {
+    /// As [`check`](Request::check), about data that are given beside the request: those that the run began with.
+    ///
+    /// # Errors
+    /// As [`check`](Request::check), and if the changes name data.
+    pub fn check_data(&self, data: TrainData) -> Result<TrainPlan, Refusal> {
+        check_given(&self.changes)?;
+        self.checked(Some(data))
+    }
+
+    fn checked(&self, data: Option<TrainData>) -> Result<TrainPlan, Refusal> {
         if let Some(out) = &self.changes.out {
             let remedy = "a resumed run stays in its folder: leave it out";
             return Err(Refusal::conflict("out", out.display(), remedy));
@@ -114,7 +130,7 @@ impl Request for Resume {
                 "only with ⟦finish⟧: leave it out",
             ));
         }
-        plan(Train { out: Some(self.folder.clone()), ..run }, Some(self.clone()))
+        plan(Train { out: Some(self.folder.clone()), ..run }, Some(self.clone()), data)
     }
 }
 

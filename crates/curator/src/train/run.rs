@@ -8,7 +8,7 @@ use super::reader::Reader;
 use super::request::Train;
 use super::source::Source;
 use super::terms::{PaidTerms, agree, pay, size};
-use super::{kept, stored};
+use super::{kept, resources, stored};
 use crate::Planned;
 use crate::fit::public_warnings;
 use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
@@ -17,7 +17,7 @@ use crate::session::{Payment, Session};
 use reticent_core::Code;
 use reticent_data::Schema;
 use reticent_train::{
-    Description, Device, Engine, Resources, StopCause, TrainError, Trainer, TrainingTerms, Units, engine,
+    Description, Device, Engine, StopCause, TrainError, Trainer, TrainingTerms, Units, engine,
 };
 use std::sync::Arc;
 
@@ -28,9 +28,7 @@ fn network(
     shape: &[usize],
 ) -> Result<(Description, Box<dyn Engine>), Refusal> {
     let description = describe(run, reader, shape)?;
-    let usual = Resources::default();
-    let threads = run.threads.map_or(usual.threads, |threads| usize::try_from(threads).unwrap_or(usize::MAX));
-    let network = engine(&description, Device::Cpu, Resources { threads, ..usual })?;
+    let network = engine(&description, Device::Cpu, resources(run.threads))?;
     Ok((description, network))
 }
 

@@ -1,9 +1,9 @@
 //! Where data are: an image folder, a table, or the name of a dataset.
 
 use crate::refusal::Refusal;
-use crate::table::{is_same_table, tables};
+use crate::table::{is_same_table, origin, tables};
 use reticent_core::Code;
-use reticent_data::{DATA_FOLDER, DatasetPart, Schema, Table, find_dataset};
+use reticent_data::{DATA_FOLDER, DatasetPart, Images, Schema, Table, find_dataset};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +32,43 @@ impl SourcePart {
     }
 }
 
+/// Data that are given beside a request, such as data in memory.
+#[derive(Debug, Clone)]
+pub enum GivenData {
+    /// A table.
+    Table(Arc<dyn Table>),
+    /// Images and their classes, under a name for messages.
+    Images(String, Arc<Images>),
+}
+
+/// The data of a training that are given beside the request.
+#[derive(Debug, Clone)]
+pub struct TrainData {
+    /// The private examples.
+    pub train: GivenData,
+    /// Public labelled examples, which are not protected.
+    pub validation: Option<GivenData>,
+}
+
+impl GivenData {
+    /// Where the data come from, as a stored request names it.
+    pub(crate) fn origin(&self) -> PathBuf {
+        match self {
+            Self::Table(table) => origin(&**table),
+            Self::Images(name, _) => format!("memory:{name}").into(),
+        }
+    }
+}
+
+impl From<GivenData> for Source {
+    fn from(given: GivenData) -> Self {
+        match given {
+            GivenData::Table(table) => Self::Table(table),
+            GivenData::Images(name, images) => Self::Memory(name, images),
+        }
+    }
+}
+
 /// Data that can be read.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
@@ -39,6 +76,8 @@ pub(crate) enum Source {
     Images(PathBuf, DatasetPart),
     /// A single idx file of images, which has no labels.
     Pixels(PathBuf),
+    /// Images in memory, with their name in messages.
+    Memory(String, Arc<Images>),
     Table(Arc<dyn Table>),
 }
 
@@ -51,6 +90,7 @@ impl Source {
         };
         match (self, other) {
             (Self::Images(a, part), Self::Images(b, other)) => part == other && same(a, b),
+            (Self::Memory(_, a), Self::Memory(_, b)) => Arc::ptr_eq(a, b),
             (Self::Table(a), Self::Table(b)) => is_same_table(a, b),
             _ => false,
         }
@@ -62,6 +102,7 @@ impl Source {
             Self::Images(folder, DatasetPart::Train) => format!("{} (training split)", folder.display()),
             Self::Images(folder, DatasetPart::Test) => format!("{} (test split)", folder.display()),
             Self::Pixels(file) => file.display().to_string(),
+            Self::Memory(name, _) => name.clone(),
             Self::Table(table) => table.name().to_owned(),
         }
     }

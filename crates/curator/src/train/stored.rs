@@ -1,6 +1,6 @@
 //! A run's folder. `model.json` is written last: a folder that has it holds a finished model.
 
-use super::{Input, Reader, Source, Train, kept};
+use super::{Input, Reader, Source, Train, kept, resources};
 use crate::folder::layout::{
     CERTIFICATE_FILE, DESCRIPTION_FILE, METRICS_FILE, MODEL_FILE, ModelKind, NETWORK_WEIGHTS_FILE, RUN_FILE,
     SCHEMA_FILE, VOCABULARY_FILE, is_beginning,
@@ -12,7 +12,7 @@ use reticent_core::{Certificate, Code};
 use reticent_data::Schema;
 use reticent_data::text::Vocabulary;
 use reticent_files::append_line;
-use reticent_train::{Description, Device, Engine, Examples, Layout, Resources, TrainError, Weights, engine};
+use reticent_train::{Description, Device, Engine, Examples, Layout, TrainError, Weights, engine};
 use reticent_train::{load_weights, save_weights};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -244,7 +244,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(crate) fn read(folder: &Path) -> Result<Self, Refusal> {
+    pub(crate) fn read(folder: &Path, threads: Option<u64>) -> Result<Self, Refusal> {
         let path = folder.join(MODEL_FILE);
         let refuse =
             |path: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
@@ -269,7 +269,7 @@ impl Stored {
         if let Err(why) = reader.fits(&description.input) {
             return Err(refuse(&path, format!("{why}: train again")));
         }
-        let mut network = engine(&description, Device::Cpu, Resources::default())?;
+        let mut network = engine(&description, Device::Cpu, resources(threads))?;
         let weights = load_weights(&folder.join(NETWORK_WEIGHTS_FILE), network.layout())?;
         digests.check(folder, (ModelKind::Network, format), |_| None)?;
         network.load_weights(&weights)?;

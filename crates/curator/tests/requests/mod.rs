@@ -3,3 +3,4 @@
 mod budgets;
 mod certificates;
 mod limits;
+mod memory;

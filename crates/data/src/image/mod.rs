@@ -69,8 +69,11 @@ impl Images {
         Self::new((1, height, width), pixels, read_labels(labels)?, &shown_path(images))
     }
 
-    /// Images of `channels` × `height` × `width` pixels; `place` is what an error names.
-    fn new(
+    /// Images in memory, of `channels` × `height` × `width` pixels each; `place` is what an error names.
+    ///
+    /// # Errors
+    /// If the number of images is not that of the labels.
+    pub fn new(
         (channels, height, width): (usize, usize, usize),
         pixels: Vec<u8>,
         labels: Vec<u8>,

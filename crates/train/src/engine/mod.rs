@@ -24,7 +24,7 @@ use crate::trainer::Recipe;
 use crate::{Clipping, Description, Examples, Layout, Selection, TrainError};
 use host::{HostEngine, Modelled};
 use reticent_noise::entropy::Repeatable;
-use threads::Threads;
+pub(crate) use threads::Threads;
 
 /// Work for threads that have nothing else to do; it returns when there is no more of it.
 pub type Background<'a> = &'a (dyn Fn() + Sync);

@@ -3,6 +3,7 @@
 use super::CHUNK_NUMBERS;
 use super::program::Program;
 use super::worker::{Seen, Task, Wanted, Worker, footprint};
+use crate::engine::Threads;
 use crate::graph::{Graph, LayerOutput};
 use crate::inspect::{Activations, Inspected, Inspection};
 use crate::{Description, Examples, Layout, Resources, TrainError};
@@ -17,6 +18,7 @@ pub struct Inspector {
     graph: Graph,
     program: Program,
     workers: Vec<Worker>,
+    threads: Threads,
     chunk: Option<usize>,
 }
 
@@ -36,7 +38,8 @@ impl Inspector {
         let graph = Graph::with_input_gradient(description)?;
         let program = Program::compile(&graph)?;
         let workers = (0..resources.threads).map(|_| Worker::default()).collect();
-        Ok(Self { graph, program, workers, chunk: resources.chunk })
+        let threads = Threads::pool(resources.threads)?;
+        Ok(Self { graph, program, workers, threads, chunk: resources.chunk })
     }
 
     /// The names and places of all weights.
@@ -79,13 +82,16 @@ impl Inspector {
         let chunk = if inspection.gradients { 1 } else { self.chunk.unwrap_or(room) };
         let mut parts: Vec<Seen> = Vec::new();
         parts.resize_with(self.workers.len(), Seen::default);
-        rayon::scope(|scope| {
-            for ((worker, which), seen) in self.workers.iter_mut().zip(which.chunks(share)).zip(&mut parts) {
-                scope.spawn(move |_| {
-                    worker.begin(task.program);
-                    which.chunks(chunk).for_each(|which| worker.inspect(task, which, wanted, seen));
-                });
-            }
+        let workers = &mut self.workers;
+        self.threads.run(|| {
+            rayon::scope(|scope| {
+                for ((worker, which), seen) in workers.iter_mut().zip(which.chunks(share)).zip(&mut parts) {
+                    scope.spawn(move |_| {
+                        worker.begin(task.program);
+                        which.chunks(chunk).for_each(|which| worker.inspect(task, which, wanted, seen));
+                    });
+                }
+            });
         });
         let mut all = Seen::default();
         parts.into_iter().for_each(|part| all.append(part));

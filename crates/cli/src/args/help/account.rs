@@ -6,12 +6,13 @@ output can reveal about any single record, and delta is the probability mass tha
 (P <= e^epsilon P' + delta for all events). Every epsilon printed is a proven upper bound, with a certified lower bound \
 where one is known.
 
-Describe the events in one of two ways. --events takes a JSON file, as in docs/reference/events.md:
+Describe the events in one of three ways. --events takes a JSON file, as in docs/reference/events.md:
   {\"neighboring\": \"add-remove\", \"events\": [
      {\"laplace\": {\"noise_multiplier\": 20}},
      {\"repeated\": {\"count\": 10000, \"event\":
        {\"poisson_sampled\": {\"rate\": 0.01, \"event\": {\"gaussian\": {\"noise_multiplier\": 1}}}}}}]}
-The certificate of a release is such a file too. Or describe one training run with clipped gradients and Gaussian noise \
+The certificate of a release is such a file too. --opacus and --dp-event read what Opacus and dp_accounting have recorded. Or \
+describe one training run with clipped gradients and Gaussian noise \
 (DP-SGD) by flags: --noise-multiplier 1 --sampling-rate 0.01 --steps 10000.
 
 In the flags the noise multiplier is sigma / clipping norm C under either relation, as in training libraries: a record in the \

@@ -47,7 +47,7 @@ impl Events {
 }
 
 /// The text of the file.
-fn contents(path: &Path) -> Result<String, Refusal> {
+pub(super) fn contents(path: &Path) -> Result<String, Refusal> {
     let mut bytes = Vec::new();
     let read = if path.as_os_str() == "-" {
         std::io::stdin().take(MOST_BYTES + 1).read_to_end(&mut bytes)

@@ -1,6 +1,7 @@
 //! What happened: a list of events, or a training run in short.
 
 mod file;
+mod import;
 mod run;
 mod training;
 

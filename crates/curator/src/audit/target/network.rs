@@ -38,7 +38,7 @@ pub(super) struct Trained {
 impl NetworkTarget {
     /// Reads a folder and finds the data that its run names.
     pub(super) fn open(folder: &Path) -> Result<Self, Refusal> {
-        let stored = Stored::read(folder)?;
+        let stored = Stored::read(folder, None)?;
         let mut run = Train::read(&folder.join(RUN_FILE))?;
         let settings = settle(&mut run)?;
         if let Some(PrivacyUnit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {

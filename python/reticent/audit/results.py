@@ -1,0 +1,351 @@
+"""What audits find."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context as Decimals
+from pathlib import Path
+from typing import Any, ClassVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _native
+from .._core import Certificate, Result, finite, number
+from ..errors import AuditError, InvalidValueError, RequestError
+from .arrays import Bools, out_folder
+from .files import PathLike, refusal
+from .reports import Report, report_of
+
+
+class Estimate(Result):
+    """A measured number with an interval that covers the true one with the stated ``confidence``."""
+
+    _title: ClassVar[str] = "Estimate"
+
+    def __float__(self) -> float:
+        return float(self._data["value"])
+
+    def __repr__(self) -> str:
+        own = self._data
+        return (
+            f"{number(own['value'])} ({down(own['lower'])} to {up(own['upper'])}, "
+            f"{number(100 * own['confidence'])} % confidence)"
+        )
+
+
+class EpsilonLower(Result):
+    """A lower bound on ε: under the ``premise``, a claim of a smaller ε is false, at the ``confidence``."""
+
+    _title: ClassVar[str] = "Lower bound on epsilon"
+
+    def __float__(self) -> float:
+        return float(self._data["value"])
+
+    def __str__(self) -> str:
+        own = self._data
+        unit = "" if own["unit"] == "unknown" else f" for each {own['unit']}"
+        return (
+            f"ε ≥ {down(own['value'])} at δ = {number(own['delta'])}{unit} "
+            f"({number(100 * own['confidence'])} % confidence, {own['method']})"
+        )
+
+
+class Comparison(Result):
+    """What a certificate and a lower bound say together.
+
+    ``upper`` is what the certificate allows for the audit's unit, neighboring relation and δ, by ``theorem``;
+    ``contradiction`` is whether the audit proves more. If no theorem leads from one to the other, these are
+    ``None`` and ``why`` says why.
+    """
+
+    _title: ClassVar[str] = "Certificate and audit"
+
+    def __str__(self) -> str:
+        own = self._data
+        if own["upper"] is None:
+            return f"not compared: {own['why']}"
+        verdict = "the lower bound contradicts it" if own["contradiction"] else "not contradicted"
+        return f"ε ≤ {up(own['upper'])} ({verdict})"
+
+
+class AttackResult(Result):
+    """What one attack achieved."""
+
+    _title: ClassVar[str] = "Attack"
+
+    @property
+    def auc(self) -> Estimate:
+        """The area under the ROC curve; 0.5 is guessing."""
+        return Estimate(self._data["performance"]["auc"])
+
+    @property
+    def epsilon_lower(self) -> EpsilonLower | None:
+        """What the attack proves about ε; ``None`` if nothing follows."""
+        bound = self._data["epsilon_lower"]
+        return None if bound is None else EpsilonLower(bound)
+
+    @property
+    def roc(self) -> NDArray[np.float64]:
+        """Corners of the ROC curve: false-positive rates and true-positive rates."""
+        return np.array(self._data["performance"]["roc"], dtype=np.float64).reshape(-1, 2)
+
+    def tpr_at(self, fpr: float) -> Estimate | None:
+        """The true-positive rate at a false-positive rate; ``None`` where the records are too few."""
+        rates = self._data["performance"]["rates"]
+        for rate in rates:
+            if _is_close(rate["fpr"], fpr):
+                return None if rate["tpr"] is None else Estimate(rate["tpr"])
+        known = ", ".join(number(rate["fpr"]) for rate in rates)
+        raise refusal(InvalidValueError, "R201", "fpr", fpr, f"not measured: give one of {known}")
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [("name", str(self.name)), ("about", str(self.about)), ("AUC", repr(self.auc)), *_rates(self)]
+        if self.epsilon_lower is not None:
+            rows.append(("lower bound", str(self.epsilon_lower)))
+        return rows
+
+
+class Audit(Result):
+    """What an audit found. The fields are those of the command's ``audit.json``.
+
+    ``headline`` names the attack that ``auc``, :meth:`tpr_at` and ``epsilon_lower`` are about; it is chosen
+    without looking at the target. Nothing in these fields says of any record whether it was a member;
+    :attr:`worst` and :attr:`member` do.
+
+    >>> from reticent.audit import audit
+    >>> found = audit([0.9, 0.8, 0.7, 0.6, 0.3, 0.2], [1, 1, 0, 1, 0, 0])
+    >>> found.headline, found.epsilon_lower
+    ('given-score', None)
+    >>> found.attacks[0].auc.upper > found.auc
+    True
+    >>> print(found.epsilon_lower_reason)
+    it is not declared how members were drawn, and a table cannot show it: ...
+    """
+
+    _title: ClassVar[str] = "Audit"
+    _context: Context
+
+    def __init__(self, data: Mapping[str, Any], context: Context | None = None) -> None:
+        super().__init__({**data, "warnings": [_worded(text) for text in data["warnings"]]})
+        object.__setattr__(self, "_context", context or Context())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"data": self._data, "context": self._context}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        object.__setattr__(self, "_data", state["data"])
+        object.__setattr__(self, "_context", state["context"])
+
+    @property
+    def attacks(self) -> list[AttackResult]:
+        """All attacks that were run."""
+        return [AttackResult(attack) for attack in self._data["attacks"]]
+
+    def attack(self, name: str | None = None) -> AttackResult:
+        """An attack by its name; the headline's if none is given."""
+        wanted = self._data["headline"] if name is None else name
+        for found in self.attacks:
+            if isinstance(wanted, str) and found.name == wanted:
+                return found
+        known = ", ".join(found.name for found in self.attacks)
+        raise refusal(InvalidValueError, "R203", "name", name, f"not run: give one of {known}")
+
+    @property
+    def epsilon_lower(self) -> EpsilonLower | None:
+        """The headline attack's lower bound on ε; ``None`` if none follows: :attr:`epsilon_lower_reason`."""
+        bound = self._data["epsilon_lower"]
+        return None if bound is None else EpsilonLower(bound)
+
+    @property
+    def epsilon_lower_reason(self) -> str | None:
+        """Why there is no lower bound on ε; ``None`` if there is one."""
+        if self._data["epsilon_lower"] is not None:
+            return None
+        start = "no bound on epsilon: "
+        for text in self._data["warnings"]:
+            if text.startswith(start):
+                return str(text).removeprefix(start)
+        return "no bound was asked for, or the headline attack supports none"
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """What the certificate and the lower bound say together; ``None`` unless there are both."""
+        return self._context.comparison
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The certificate of the audited model, if it is one of this package and private."""
+        return self._context.certificate
+
+    @property
+    def out(self) -> Path | None:
+        """The folder that the audit was written to."""
+        return self._context.out
+
+    @property
+    def worst(self) -> list[dict[str, Any]]:
+        """The records most at risk, by id and with whether they were members: for the auditor only."""
+        records = self._context.private.get("records") or {}
+        return list(records.get("worst") or [])
+
+    @property
+    def member(self) -> Bools | None:
+        """Who was in the training data, for the auditor only; ``None`` for files and stored models."""
+        member = self._context.member
+        return None if member is None else member.copy()
+
+    def tpr_at(self, fpr: float) -> Estimate | None:
+        """The headline attack's true-positive rate at a false-positive rate; ``None`` if not measurable."""
+        return self.attack().tpr_at(fpr)
+
+    @overload
+    def plot(self, ax: None = None) -> str: ...
+
+    @overload
+    def plot(self, ax: Any) -> Any: ...
+
+    def plot(self, ax: Any = None) -> Any:
+        """The ROC curves: an SVG, or drawn into ``ax`` (Matplotlib), which is then returned."""
+        if ax is None:
+            return _native.roc(json.dumps(self._data))
+        for attack in self.attacks:
+            false, true = attack.roc.T
+            ax.plot(false, true, label=f"{attack.name} (AUC {number(float(attack.auc), 3)})")
+        ax.plot([0, 1], [0, 1], color="0.6", linestyle=":", label="guessing")
+        ax.set(xlabel="false-positive rate", ylabel="true-positive rate", xlim=(0, 1), ylim=(0, 1))
+        ax.legend(loc="lower right", fontsize="small")
+        return ax
+
+    def report(
+        self,
+        path: PathLike | None = None,
+        *,
+        declared: Mapping[str, Any] | PathLike | None = None,
+        certificate: Certificate | PathLike | None = None,
+    ) -> Report:
+        """The audit as one page for a data-protection assessment, saved to ``path`` if one is given.
+
+        ``path`` ends in ``.html`` or ``.json``, or is a folder for both. ``declared`` has facts that the data
+        do not contain, as a mapping or a TOML file: ``title``, ``model``, ``purpose``, ``release``,
+        ``prior``, ``subjects``, ``records_per_subject``, ``sensitivity``, ``author``, ``contact``, ``notes``.
+        ``certificate`` is set beside the lower bound; by default the model's own.
+        """
+        own = None if self.out is None or not self._is_in(self.out) else self.out
+        beside = self.certificate if certificate is None else certificate
+        made = report_of(self._data, own, declared, beside)
+        if path is not None:
+            made.save(path)
+        return made
+
+    def _is_in(self, folder: Path) -> bool:
+        """Whether a folder still holds this audit."""
+        try:
+            return load(folder) == self
+        except AuditError:
+            return False
+
+    def _rows(self) -> list[tuple[str, str]]:
+        own = self.attack()
+        performance = own.performance
+        unit = {"user": "users", "record": "records"}.get(performance["unit"], "rows")
+        rows = [
+            ("headline attack", f"{own.name}: {own.about}"),
+            (unit, f"{performance['members']} members, {performance['non_members']} non-members"),
+            ("AUC", repr(own.auc)),
+            *_rates(own),
+            ("lower bound", str(self.epsilon_lower or f"none: {self.epsilon_lower_reason}")),
+        ]
+        if self.comparison is not None:
+            rows.append(("certificate", str(self.comparison)))
+        others = [attack for attack in self.attacks if attack.name != own.name]
+        if others:
+            shown = [f"{attack.name} {number(float(attack.auc), 3)}" for attack in others]
+            rows.append(("AUC of others", ", ".join(shown)))
+        if self.out is not None:
+            rows.append(("folder", str(self.out)))
+        hidden = "no bound on epsilon: "
+        rows += [("note", text) for text in self.warnings if not text.startswith(hidden)]
+        return rows
+
+    def _repr_html_(self) -> str:
+        return f"<div>{super()._repr_html_()}{self.plot()}</div>"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an audit is about besides its findings."""
+
+    comparison: Comparison | None = None
+    certificate: Certificate | None = None
+    out: Path | None = None
+    private: Mapping[str, Any] = field(default_factory=dict)
+    member: Bools | None = None
+
+
+def _rates(attack: AttackResult) -> list[tuple[str, str]]:
+    """The measured true-positive rates, the lowest false-positive rate last."""
+    measured = [rate for rate in attack.performance["rates"] if rate["tpr"] is not None]
+    return [
+        (f"TPR at {number(100 * rate['fpr'])} % FPR", repr(Estimate(rate["tpr"])))
+        for rate in sorted(measured, key=lambda rate: -rate["fpr"])
+    ]
+
+
+def down(value: float, digits: int = 4) -> str:
+    """A lower bound for people: rounded down."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def up(value: float, digits: int = 4) -> str:
+    """An upper bound for people: rounded up."""
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    if not np.isfinite(value):
+        return str(value)
+    exact = Decimals(prec=digits, rounding=rounding).create_decimal(repr(float(value))).normalize()
+    is_plain = exact == 0 or -4 <= exact.adjusted() <= 14
+    return format(exact, "f") if is_plain else format(exact, "e")
+
+
+def _is_close(a: float, b: object) -> bool:
+    finite(fpr=b)  # type: ignore[arg-type]
+    return abs(a - float(b)) <= 1e-9 * a  # type: ignore[arg-type]
+
+
+def _worded(text: str) -> str:
+    """A message with arguments instead of flags."""
+    text = re.sub(r"⟦([a-z0-9_]+)⟧", r"`\1`", text)
+    text = text.replace("'reticent attack canary'", "`audit_canaries`")
+    text = text.replace("--drawn P", "`drawn=P`").replace("`inclusion` probability", "probability as `drawn`")
+    return re.sub(r"--([a-z][a-z-]*)", lambda flag: f"`{flag[1].replace('-', '_')}`", text)
+
+
+def load(folder: PathLike) -> Audit:
+    """An audit that was written to a folder (``out=``), by this package or by the command."""
+    place = out_folder(folder, "folder")
+    remedy = "no audit can be read there: give the folder that an audit was written to"
+    if place is None:
+        raise refusal(RequestError, "R104", "folder", "None", remedy)
+    try:
+        data = json.loads((place / "audit.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise refusal(AuditError, "R604", "folder", str(folder), remedy) from error
+    if not isinstance(data, dict) or not str(data.get("schema", "")).startswith("reticent-audit/"):
+        raise refusal(AuditError, "R604", "folder", str(folder), "audit.json is not the findings of an audit")
+    data.pop("model", None)
+    return Audit(data, Context(out=place, private=private_of(place)))
+
+
+def private_of(folder: Path) -> dict[str, Any]:
+    """The records most at risk."""
+    try:
+        found: dict[str, Any] = json.loads((folder / "private.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found

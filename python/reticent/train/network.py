@@ -1,0 +1,295 @@
+"""Networks that are not trained yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import _toml
+from .._arguments import items, refused, text, whole
+from .._budget import Budget
+from .._core import brief, read_text, warn
+from .layers import Layer
+from .settings import Callback
+
+if TYPE_CHECKING:
+    from .trained import TrainedNetwork
+
+
+class Network:
+    """A network that is not trained yet: a list of layers, or the name of a preset.
+
+    ``loss`` is ``"cross-entropy"`` or ``"squared"``; by default the one that fits the label. ``input`` is the
+    shape of one example: ``(features,)``, ``(channels, height, width)`` or ``(length,)`` of tokens. ``fit``
+    fills it in from what is public about the data: the schema or the bounds, the size of the images, the
+    length of the texts.
+
+    >>> from reticent.train import Linear, Network, Relu
+    >>> network = Network([Linear(out=16), Relu(), Linear(out=3)], input=(4,))
+    >>> network
+    Network([Linear(out=16), Relu(), Linear(out=3)], input=(4,))
+    >>> print(network.to_toml())
+    input = [4]
+    <BLANKLINE>
+    [[layer]]
+    kind = "linear"
+    out = 16
+    <BLANKLINE>
+    [[layer]]
+    kind = "relu"
+    <BLANKLINE>
+    [[layer]]
+    kind = "linear"
+    out = 3
+    <BLANKLINE>
+
+    The presets are ``mlp``, ``cnn-mnist``, ``cnn-mnist-tanh``, ``cnn-cifar``, ``transformer-text``,
+    ``lstm-text`` and ``logistic``:
+
+    >>> Network("cnn-mnist-tanh")
+    Network('cnn-mnist-tanh')
+    """
+
+    __slots__ = ("_input", "_layers", "_loss", "_name", "_text")
+
+    def __init__(
+        self,
+        layers: str | Iterable[Mapping[str, Any]],
+        *,
+        input: Iterable[int] | None = None,
+        loss: str | None = None,
+    ) -> None:
+        self._name: str | None = None
+        self._text: str | None = None
+        self._layers: tuple[Layer, ...] = ()
+        self._input: tuple[int, ...] | None = None
+        self._loss = text("loss", loss)
+        if isinstance(layers, str):
+            for field, value in (("input", input), ("loss", loss)):
+                if value is not None:
+                    raise refused(103, field, "a preset has its own", "leave it out")
+            self._name = layers
+            return
+        own = items(layers)
+        if own is None:
+            remedy = "give a list of layers, or the name of a preset"
+            raise refused(104, "layers", f"{brief(layers)} is not layers", remedy, layers)
+        self._layers = tuple(_checked(layer, place) for place, layer in enumerate(own))
+        if input is not None:
+            sizes = items(input)
+            self._input = tuple(whole("input", size) or 0 for size in ([input] if sizes is None else sizes))
+
+    @classmethod
+    def preset(cls, name: str) -> Network:
+        """The network of that name, in the size that the data need.
+
+        >>> from reticent.train import Network
+        >>> Network.preset("mlp")
+        Network('mlp')
+        """
+        return cls(name)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Network:
+        """Reads a ``model.toml``, such as the one in the folder of a run.
+
+        >>> import pathlib, tempfile
+        >>> from reticent.train import Linear, Network
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "model.toml")
+        ...     _ = path.write_text(Network([Linear(out=2)], input=(4,)).to_toml())
+        ...     Network.from_toml(path)
+        Network([Linear(out=2)], input=(4,))
+        """
+        return cls._of(read_text(path))
+
+    @classmethod
+    def _of(cls, toml: str) -> Network:
+        try:
+            data = _toml.parsed(toml) or {}
+        except ValueError:
+            # The library says where the text is wrong.
+            data = {}
+        layers = data.get("layer", [])
+        network = cls(layers if isinstance(layers, list) else [], loss=data.get("loss"))
+        network._text = toml
+        sizes = data.get("input") or _toml.stored(toml, "input")
+        network._input = tuple(sizes) if isinstance(sizes, list) else None
+        return network
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers; empty for a preset."""
+        return self._layers
+
+    @property
+    def input(self) -> tuple[int, ...] | None:
+        """The shape of one example; ``None`` if it is left to the data."""
+        return self._input
+
+    @property
+    def loss(self) -> str | None:
+        """The loss; ``None`` if it is left to the label."""
+        return self._loss
+
+    @property
+    def name(self) -> str | None:
+        """The name of a preset."""
+        return self._name
+
+    def to_toml(self) -> str:
+        """The text of a ``model.toml``, for ``reticent train --model``; the network has to have an ``input``.
+
+        >>> from reticent.train import Linear, Network
+        >>> Network([Linear(out=2)], input=(4,)).to_toml().splitlines()[0]
+        'input = [4]'
+        """
+        if self._name is not None:
+            problem = "a preset has the size that the data need"
+            raise refused(103, "network", problem, "train it, and take that of `trained.network`", self._name)
+        if self._input is None:
+            problem = "the shape of one example is not known"
+            raise refused(102, "input", problem, "give it, such as Network([…], input=(4,))")
+        return self._described(self._input, self._loss, None)
+
+    def _described(self, shape: tuple[int, ...], loss: str | None, tokens: int | None) -> str:
+        """The text of a ``model.toml`` with what the data decide."""
+        if self._text is not None:
+            return self._text
+        lines = _toml.lines({"input": shape, "loss": loss})
+        for layer in self._layers:
+            fields = dict(layer)
+            if fields.get("kind") == "embedding" and fields.get("vocabulary") is None:
+                fields = {"kind": "embedding", **fields, "vocabulary": tokens}
+            lines += ["", "[[layer]]", *_toml.lines(fields)]
+        return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        if self._name is not None:
+            return f"Network({self._name!r})"
+        if self._text is not None and not self._layers:
+            return "Network.from_toml(…)"
+        known = {"input": self._input, "loss": self._loss}
+        parts = [repr(list(self._layers)), *(f"{key}={value!r}" for key, value in known.items() if value)]
+        return f"Network({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return all(getattr(self, slot) == getattr(other, slot) for slot in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        noise_multiplier: float | None = None,
+        non_private: bool = False,
+        schema: Any = None,
+        bounds: Any = None,
+        classes: Any = None,
+        target_bounds: tuple[float, float] | None = None,
+        validation: Any = None,
+        text_column: str | None = None,
+        vocabulary: Any = None,
+        label: str | None = None,
+        length: int | None = None,
+        shift: float | Sequence[float] | None = None,
+        scale: float | Sequence[float] | None = None,
+        channels: str | None = None,
+        epochs: float | None = None,
+        steps: int | None = None,
+        batch_size: int | None = None,
+        clip: float | None = None,
+        clipping: str | None = None,
+        optimizer: str | None = None,
+        learning_rate: float | None = None,
+        momentum: float | None = None,
+        weight_decay: float | None = None,
+        schedule: str | None = None,
+        warmup: int | None = None,
+        average: float | None = None,
+        dataset_size: int | None = None,
+        neighboring: str | None = None,
+        examples_per_user: int | None = None,
+        freeze: str | int | Iterable[str | int] | None = None,
+        threads: int | None = None,
+        out: str | os.PathLike[str] | None = None,
+        checkpoint_every: int | str | None = None,
+        budget: Budget | None = None,
+        callbacks: Callback | Iterable[Callback] | None = None,
+        progress: bool | None = None,
+    ) -> TrainedNetwork:
+        """Trains the network by DP-SGD.
+
+        **Data.** ``X`` and ``y`` are private. ``X`` is one of
+
+        - a data frame, a mapping of columns or the path of a table, with ``schema=``: a path, TOML text, or
+          an object with ``.toml``. The labels are a column of it, or ``y``;
+        - numbers: an array with two dimensions, or a table without a schema. ``bounds=`` is (low, high), or a
+          pair for each column; and either ``classes=`` or, for a number as the label, ``target_bounds=(low,
+          high)`` is given. Values are clamped to the bounds;
+        - images: an array of ``uint8`` of shape (n, height, width), (n, height, width, channels) or (n,
+          channels, height, width), with labels from 0. ``classes=`` is their number, 10 by default, or their
+          names. Pixels are normalized as ``(pixel / 255 - shift) / scale``, both 0.5 by default. A path of a
+          folder of images works, too;
+        - a list or a series of texts, or a table with ``text_column=``; with ``vocabulary=`` (a list or a
+          file of tokens), ``classes=`` and ``length=`` (tokens per text, 64 by default).
+
+        ``classes`` are declared: a list, a number for 0, 1, …, or ``"public"`` to declare that the set of
+        labels in ``y`` is public. Bounds, classes, schema, vocabulary and every number here are public:
+        choosing them by looking at the data is not covered by the guarantee. ``validation`` is public, too:
+        ``(X, y)``, or a table with labels; loss and accuracy on it are computed after every epoch.
+
+        **Privacy.** Give ``epsilon`` and ``delta``, or ``noise_multiplier`` and ``delta``, or
+        ``non_private=True``. Without ``dataset_size``, a public number of rows, 2 % of ε pay for a noisy
+        count. ``budget`` is charged before the first example is read.
+
+        **Training.** ``epochs`` (20 by default) or ``steps``, ``batch_size``, ``clip`` (the clipping norm, 1
+        by default), ``clipping`` (``"flat"``, ``"per-layer"``, ``"automatic"``), ``optimizer`` (``"sgd"``,
+        ``"adam"``, ``"adamw"``), ``learning_rate``, ``momentum``, ``weight_decay``, ``schedule``
+        (``"constant"``, ``"linear"``, ``"cosine"``, ``"exponential"``), ``warmup`` steps, ``average`` (the
+        decay of a moving average of the weights), ``freeze`` (names of layers), ``threads``.
+
+        **Watching.** ``callbacks`` are called with the metrics of every epoch: a dictionary with ``step``,
+        ``epoch``, ``epsilon``, ``validation_loss`` and ``validation_accuracy``. A callback that raises stops
+        the run. ``progress`` is ``True``, ``False``, or ``None`` for a bar where somebody looks.
+
+        ``out`` is a new folder for the run. A run in a folder can be continued after Ctrl-C (:func:`resume`).
+        Without it the model lives in a temporary folder that is removed with the object, and a run that is
+        stopped is lost; its cost stays charged.
+
+        >>> import numpy as np
+        >>> from reticent.train import Network
+        >>> rng = np.random.default_rng(2)
+        >>> images = rng.integers(0, 256, (64, 8, 8), dtype=np.uint8)
+        >>> labels = (images.mean(axis=(1, 2)) > 127).astype(int)
+        >>> seen = []
+        >>> model = Network("logistic").fit(images, labels, classes=["dark", "bright"], epsilon=2, delta=1e-5,
+        ...                                 dataset_size=64, batch_size=32, steps=4, callbacks=seen.append)
+        >>> model.steps, seen[-1]["step"], seen[-1]["epsilon"] <= 2
+        (4, 4, True)
+        >>> set(model.predict(images[:4])) <= {"dark", "bright"}
+        True
+        """
+        settings = {name: value for name, value in locals().items() if name not in ("self", "X", "y")}
+        from .fitting import trained_by
+
+        trained = trained_by(self, X, y, settings)
+        warn(trained.warnings)
+        return trained
+
+
+def _checked(layer: Any, place: int) -> Layer:
+    if not isinstance(layer, Mapping) or not isinstance(layer.get("kind"), str):
+        remedy = "give a layer such as Linear(out=2), or a dictionary with a kind"
+        raise refused(104, "layers", f"item {place} is not a layer", remedy, layer)
+    fields = dict(layer)
+    if isinstance(fields.get("layer"), Sequence) and not isinstance(fields["layer"], str):
+        fields["layer"] = [_checked(inner, at) for at, inner in enumerate(fields["layer"])]
+    return Layer(fields)

@@ -1,0 +1,64 @@
+//! The native module of the Python package: Python values become requests of the curator, and outcomes become Python values.
+//!
+//! | file | what it binds |
+//! |---|---|
+//! | `accounting` | questions about events; budgets |
+//! | `noise` | mechanisms on numbers and arrays |
+//! | `data` | tables and images in memory |
+//! | `curator` | releases, schemas, models, audits, reports |
+//! | `call` | work without the interpreter's lock: progress and Ctrl-C |
+//! | `error` | refusals as exceptions |
+//!
+//! Requests and outcomes cross as JSON, in the form of the command's `--json`; data cross as arrays. Nothing here decides anything
+//! about privacy.
+
+mod accounting;
+mod call;
+mod curator;
+mod data;
+mod error;
+mod noise;
+
+use pyo3::prelude::*;
+
+/// The functions that `reticent` is made of. Not for use by itself: names and forms may change.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<accounting::Budget>()?;
+    module.add_class::<data::Table>()?;
+    module.add_class::<data::Pictures>()?;
+    for function in [
+        wrap_pyfunction!(accounting::account, module)?,
+        wrap_pyfunction!(accounting::formula, module)?,
+        wrap_pyfunction!(accounting::read_events, module)?,
+        wrap_pyfunction!(accounting::verify, module)?,
+        wrap_pyfunction!(accounting::import_opacus, module)?,
+        wrap_pyfunction!(accounting::import_dp_event, module)?,
+        wrap_pyfunction!(noise::perturb_reals, module)?,
+        wrap_pyfunction!(noise::perturb_integers, module)?,
+        wrap_pyfunction!(noise::randomize_answers, module)?,
+        wrap_pyfunction!(noise::estimate_shares, module)?,
+        wrap_pyfunction!(noise::choose, module)?,
+        wrap_pyfunction!(curator::release, module)?,
+        wrap_pyfunction!(curator::preview, module)?,
+        wrap_pyfunction!(curator::randomize, module)?,
+        wrap_pyfunction!(curator::estimate, module)?,
+        wrap_pyfunction!(curator::learn_schema, module)?,
+        wrap_pyfunction!(curator::fit, module)?,
+        wrap_pyfunction!(curator::train, module)?,
+        wrap_pyfunction!(curator::resume, module)?,
+        wrap_pyfunction!(curator::predict, module)?,
+        wrap_pyfunction!(curator::evaluate, module)?,
+        wrap_pyfunction!(curator::read_certificate, module)?,
+        wrap_pyfunction!(curator::audit, module)?,
+        wrap_pyfunction!(curator::attacks, module)?,
+        wrap_pyfunction!(curator::coins, module)?,
+        wrap_pyfunction!(curator::roc, module)?,
+        wrap_pyfunction!(curator::report, module)?,
+        wrap_pyfunction!(error::explain, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}
