@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from . import _native
 from ._core import at_most, brief, finite, number
-from .errors import RequestError
+from .errors import InvalidValueError, RequestError
 
 
 class Budget:
@@ -46,10 +46,25 @@ class Budget:
         for field, value in (("epsilon", epsilon), ("delta", delta)):
             if value is None:
                 raise _wrong(field, value, "give a number, such as 1")
+        if float(epsilon) == 0:
+            remedy = "nothing would fit: give a number above 0, such as 1"
+            raise InvalidValueError(
+                f"epsilon = 0: {remedy}", code="R201", field="epsilon", value="0", remedy=remedy
+            )
         for field, text in (("neighboring", neighboring), ("unit", unit), ("name", name)):
             if not isinstance(text, str) or not text.isprintable():
                 raise _wrong(field, text, "give text, such as 'row'")
         self._native = _native.Budget(float(epsilon), float(delta), neighboring, unit, name)
+
+    @property
+    def epsilon(self) -> float:
+        """The limit on ε."""
+        return self._native.terms()[0]
+
+    @property
+    def delta(self) -> float:
+        """The limit on δ."""
+        return self._native.terms()[1]
 
     @property
     def left(self) -> float:
@@ -58,7 +73,11 @@ class Budget:
 
     @property
     def spent(self) -> tuple[float, float] | None:
-        """What was spent, as (ε, δ); ``None`` where only the limit itself is known to hold."""
+        """At most so much was spent, as (ε, δ); ``None`` where only the limit itself is known to hold.
+
+        A budget with a δ states all charges together at its own δ, also those that have none: the second number is then the δ at
+        which ε holds, and does not say that nothing of it is left.
+        """
         return self._native.spent()
 
     @property
@@ -69,10 +88,13 @@ class Budget:
     def __repr__(self) -> str:
         epsilon, delta, relation, unit, name = self._native.terms()
         spent = self.spent
-        used = "unknown" if spent is None else f"ε {at_most(spent[0])}, δ {at_most(spent[1])}"
+        if spent is None:
+            used = "at most the limit"
+        else:
+            used = f"at most ε {at_most(spent[0])}" + (f" at δ {at_most(spent[1])}" if spent[1] else "")
         return (
             f"Budget of {name}: ε {number(epsilon)}, δ {number(delta)} for each {unit} ({relation}); "
-            f"spent {used}; left ε {math.floor(self.left * 1e4) / 1e4:g}"
+            f"spent: {used}; left: ε {math.floor(self.left * 1e4) / 1e4:g}{' without δ' if delta else ''}"
         )
 
     def __reduce__(self) -> NoReturn:

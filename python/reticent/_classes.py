@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,29 @@ def texts_of(classes: Iterable[Any]) -> list[str]:
     return texts
 
 
-def undeclared(label: object, argument: str) -> ReticentError:
-    """The error about a label that is not one of the classes."""
-    remedy = "declare it in classes=, or remove its rows"
-    return refused(307, argument, f"the label {brief(label)} is not one of the classes", remedy, label)
+def undeclared(argument: str) -> ReticentError:
+    """The error about a label that is not one of the classes. The label is private: it is not shown."""
+    problem = "it holds a label that is not one of the declared classes"
+    return refused(307, argument, problem, "declare all of them in classes=, or remove the other rows")
+
+
+def check_given(classes: Any, label: Mapping[str, Any]) -> None:
+    """Refuses labels beside the features without classes if the schema declares the positive one alone."""
+    if classes is None and "positive" in label:
+        problem = "the schema's label declares its positive value alone, and y is given beside X"
+        remedy = f"give both labels, such as classes=[other, {brief(label['positive'])}]"
+        raise refused(102, "classes", problem, remedy)
+
+
+def with_positive(texts: list[str], positive: Any) -> list[str]:
+    """The classes of a label of which a schema declares the positive value alone: the other one first."""
+    own = category_text(positive, "schema")
+    if len(texts) != 2:
+        problem = f"{len(texts)} classes, but the schema's label has two, the positive one and another"
+        remedy = "give both, or a schema whose label has categories"
+        raise refused(103, "classes", problem, remedy, len(texts))
+    if own not in texts:
+        problem = f"the schema's positive value {brief(own)} is not one of them"
+        remedy = "give two classes, one of them the positive value"
+        raise refused(103, "classes", problem, remedy, brief(texts))
+    return [text for text in texts if text != own] + [own]

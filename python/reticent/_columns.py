@@ -59,6 +59,12 @@ def _not_a_frame(argument: str, kind: str) -> ReticentError:
     return refused(309, argument, f"{kind} has no columns", remedy, kind)
 
 
+def not_numeric(name: str, argument: str) -> ReticentError:
+    """The error about a column of texts whose bounds are declared."""
+    remedy = "declare its categories with schema=, or leave it out"
+    return refused(309, argument, f"column {name!r} is not numeric", remedy, name)
+
+
 def need_columns(wanted: list[str], names: list[str], argument: str) -> None:
     """Refuses a table without one of these columns, or with two of that name."""
     for name in wanted:

@@ -254,18 +254,27 @@ class Certificate(Result):
         events = self._data.get("events") or []
         public = self._data.get("public") or []
         return [
-            ("guarantee", f"ε ≤ {at_most(self._data['epsilon'])}, δ ≤ {at_most(self._data['delta'])}"),
+            ("guarantee", self._claim()),
             ("protects", f"each {self._data['unit']} ({self._data['neighboring']})"),
             ("events", str(len(events))),
             ("public", ", ".join(map(_shown, public)) or "nothing"),
         ]
 
+    @property
+    def is_void(self) -> bool:
+        """Whether the claim rests on a schema that was read off the records, and so holds for nobody."""
+        return any(isinstance(fact, str) and fact.endswith("voids this claim") for fact in self._data.get("public") or [])
+
+    def _claim(self) -> str:
+        if self.is_void:
+            return "void: the schema is a draft that was read off the records"
+        return f"ε ≤ {at_most(self._data['epsilon'])}, δ ≤ {at_most(self._data['delta'])}"
+
     def __str__(self) -> str:
         own = self._data
-        return (
-            f"(ε ≤ {at_most(own['epsilon'])}, δ ≤ {at_most(own['delta'])}) for each {own['unit']}, "
-            f"{own['neighboring']}"
-        )
+        if self.is_void:
+            return self._claim()
+        return f"({self._claim()}) for each {own['unit']}, {own['neighboring']}"
 
 
 def certificate(data: Mapping[str, Any] | None) -> Certificate | None:
@@ -275,12 +284,15 @@ def certificate(data: Mapping[str, Any] | None) -> Certificate | None:
 
 def warn(messages: Iterable[str], stacklevel: int = 3) -> None:
     """Shows caveats of an outcome as warnings; fields of the request are named as arguments."""
-    import re
     import warnings
 
     for message in messages:
-        text = re.sub(r"⟦([a-z0-9_]+)⟧", r"`\1`", message)
-        warnings.warn(text, PrivacyWarning, stacklevel=stacklevel)
+        warnings.warn(worded(message), PrivacyWarning, stacklevel=stacklevel)
+
+
+def worded(message: str) -> str:
+    """A message of the library with fields of the request named as arguments."""
+    return re.sub(r"⟦([a-z0-9_]+)⟧", r"`\1`", message)
 
 
 class PrivacyWarning(UserWarning):

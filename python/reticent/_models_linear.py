@@ -22,7 +22,7 @@ from ._models_spending import count_fit
 from ._models_store import Stored
 from ._models_values import about
 from ._refusals import one_of, relation
-from ._schemas import PublicSchema, label_table, read_schema, schema_text
+from ._schemas import PublicSchema, read_schema, schema_text
 
 try:
     from sklearn.base import BaseEstimator
@@ -57,7 +57,7 @@ class Target(NamedTuple):
 
     #: The name of the label's column.
     column: str
-    #: What the schema says of it below ``[label]``; none where it has a label itself.
+    #: What the schema has to say of it below ``[label]``; none where it says so itself.
     label: dict[str, Any] | None
     #: The cells of the label's column.
     values: Any
@@ -94,6 +94,8 @@ class Linear(BaseEstimator):  # type: ignore[misc]
     encoded_coef_: NDArray[np.float64]
     encoded_intercept_: Any
     _stored: Stored
+    #: The weights of the columns of X and their intercept; none where there are no such weights.
+    _raw_weights: tuple[NDArray[np.float64], Any] | None
     _order: list[int]
     #: The schema that declared the features; none where bounds did.
     _schema: PublicSchema | None
@@ -159,6 +161,8 @@ class Linear(BaseEstimator):  # type: ignore[misc]
             "learning-rate": real("learning_rate", self.learning_rate),
             "sampling-rate": real("sampling_rate", self.sampling_rate),
             "test-share": 0.0,
+            # Classes that are found in y are declared to be public: the certificate says so.
+            "observed-labels": isinstance(getattr(self, "classes", None), str),
         }
 
     def _declared_schema(self) -> PublicSchema | None:
@@ -220,7 +224,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         label = {"column": target.column, **(target.label or {})}
         if schema is None:
             return schema_text(dict(zip(names, bounds_of(self.bounds, names), strict=True)), label)
-        return schema.text if target.label is None else f"{schema.text}\n\n{label_table(label)}"
+        return schema.text if target.label is None else schema.with_label(label)
 
     def _target(self, y: Any, schema: PublicSchema | None, column: str) -> Target:
         raise NotImplementedError
@@ -264,8 +268,7 @@ class Linear(BaseEstimator):  # type: ignore[misc]
     def _set_coef(self, schema: PublicSchema) -> None:
         """Sets ``coef_`` and ``intercept_`` where X has the columns of the schema and all of them are
         numbers."""
-        for name in ("coef_", "intercept_"):
-            self.__dict__.pop(name, None)
+        self._raw_weights = None
         names = getattr(self, "feature_names_in_", None)
         in_order = self.n_features_in_ == len(schema.names) and (names is None or list(names) == schema.names)
         if not in_order or any(column.bounds is None for column in schema.features):
@@ -273,7 +276,31 @@ class Linear(BaseEstimator):  # type: ignore[misc]
         bounds = np.asarray([column.bounds for column in schema.features], dtype=np.float64)
         # A number has two features: its position between the bounds, and whether it is missing.
         coef = self.encoded_coef_[..., 0::2] / (bounds[:, 1] - bounds[:, 0])
-        self.coef_, self.intercept_ = coef, self.encoded_intercept_ - coef @ bounds[:, 0]
+        self._raw_weights = coef, self.encoded_intercept_ - coef @ bounds[:, 0]
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights of the columns of ``X``, if all of them are features and numbers."""
+        return np.asarray(self._raw("coef_")[0])
+
+    @property
+    def intercept_(self) -> Any:
+        """The intercept that goes with ``coef_``."""
+        return self._raw("intercept_")[1]
+
+    def _raw(self, name: str) -> tuple[NDArray[np.float64], Any]:
+        kind = type(self).__name__
+        if "_raw_weights" not in self.__dict__:
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}: call fit first")
+        if self._raw_weights is None:
+            features = [] if self._schema is None else self._schema.features
+            is_categorical = any(column.bounds is None for column in features)
+            why = "it has categorical features" if is_categorical else "the columns of X are not the schema's"
+            raise AttributeError(
+                f"this {kind} has no {name}, as {why}: use encoded_coef_ and encoded_intercept_, the weights "
+                "of the features encoded_feature_names_"
+            )
+        return self._raw_weights
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The native module's scores, one line per row."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import math
+import secrets
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from . import _core, _native
 from ._arguments import refused
-from ._core import Certificate, Result, number
+from ._core import Certificate, Result, at_most, number
 
 
 class Spending:
@@ -30,12 +33,12 @@ class Spending:
     def epsilon(self, delta: float | None = None) -> float:
         """An upper bound on ε of all fits together, at ``delta``, or else at the sum of their δ.
 
-        It assumes that all fits were about the same rows, and that no argument of a fit was chosen by the
-        results of earlier ones; a :class:`reticent.Budget` covers that as well. It is infinite after a fit
-        without privacy.
+        It assumes that the fits were about the same rows, or about parts of them to which every row belongs
+        independently of all others, and that no argument of a fit was chosen by the results of earlier ones; a
+        :class:`reticent.Budget` covers the latter as well. It is infinite after a fit without privacy.
         """
         _core.finite(delta=delta)
-        if self.fits > len(self.certificates):
+        if self.fits > len(self.certificates) or any(own.is_void for own in self.certificates):
             return math.inf
         if not self.certificates:
             return 0.0
@@ -60,11 +63,13 @@ class Spending:
         return math.fsum(own.delta for own in self.certificates)
 
     def __repr__(self) -> str:
+        if not self.fits:
+            return "Spending: no fits were tracked"
         fits = "1 fit" if self.fits == 1 else f"{self.fits} fits"
         open_fits = self.fits - len(self.certificates)
         if open_fits:
             return f"Spending: {fits}, {open_fits} of them without privacy"
-        return f"Spending: {fits}, together ε ≤ {number(self.epsilon())}, δ ≤ {number(self.delta)}"
+        return f"Spending: {fits}, together ε ≤ {at_most(self.epsilon())}, δ ≤ {at_most(self.delta)}"
 
 
 def _account(question: Mapping[str, Any], happened: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,18 +91,21 @@ def count_fit(certificate: Certificate | None) -> None:
 
 @contextlib.contextmanager
 def track_spending() -> Iterator[Spending]:
-    """Adds up what all fits cost while the block runs, in every thread of this process.
+    """Adds up what all fits of ``reticent.models`` and ``reticent.train`` cost while the block runs, in every
+    thread of this process.
 
-    ``n_jobs`` of scikit-learn uses threads inside the block, so those fits are counted. Fits in processes
+    Models of other libraries are not counted, and neither are steps of a pipeline that learn from the rows. The
+    sum does not cover how rows were split: scikit-learn's splitters put a row into a fold by its position or
+    its label, so removing one row moves others, and no bound follows for them. Use :func:`cross_val_score`
+    of this module, which draws folds row by row. ``n_jobs`` of scikit-learn uses threads inside the block, so those fits are counted. Fits in processes
     that the block starts in another way are not counted.
 
     >>> import numpy as np
     >>> from reticent.models import LogisticRegression
-    >>> from sklearn.model_selection import cross_val_score
     >>> X, y = np.linspace(-1, 1, 1000).reshape(-1, 1), np.arange(1000) // 500
     >>> model = LogisticRegression(epsilon=0.5, bounds=(-1, 1), classes=(0, 1))
     >>> with track_spending() as spending:
-    ...     scores = cross_val_score(model, X, y, cv=4)
+    ...     models = [model.fit(X, y) for _ in range(4)]
     >>> spending
     Spending: 4 fits, together ε ≤ 2, δ ≤ 0
     """
@@ -126,12 +134,12 @@ class CrossValidation(Result):
     def _rows(self) -> list[tuple[str, str]]:
         own = self._data
         mean = math.fsum(own["scores"]) / len(own["scores"])
-        epsilon = "∞ (no privacy)" if math.isinf(own["epsilon"]) else number(own["epsilon"])
+        epsilon = "∞ (no privacy)" if math.isinf(own["epsilon"]) else at_most(own["epsilon"])
         return [
             ("scores", ", ".join(number(score) for score in own["scores"])),
             ("mean", f"{number(mean)} (exact: not covered by the guarantee)"),
             ("fits", str(own["fits"])),
-            ("cost", f"ε ≤ {epsilon}, δ ≤ {number(own['delta'])} together"),
+            ("cost", f"ε ≤ {epsilon}, δ ≤ {at_most(own['delta'])} together"),
         ]
 
 
@@ -140,17 +148,18 @@ def cross_val_score(
     X: Any,
     y: Any = None,
     *,
-    cv: Any = 5,
+    cv: int = 5,
     scoring: Any = None,
-    groups: Any = None,
     params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
 ) -> CrossValidation:
-    """scikit-learn's ``cross_val_score``, with what it cost.
+    """Scores of ``cv`` folds, with what they cost.
 
-    Every fold costs a whole fit, so k folds cost k times ε. The scores are exact: the guarantee does not
-    cover them if the held-out rows are private. A fit that is refused raises its error. ``params={"budget":
-    budget}`` charges all fits to a budget.
+    Every fold costs a whole fit, so k folds cost k times ε. Each row is put into a fold by a draw of its own,
+    which does not depend on any row, so that neighboring tables give training sets that differ in that row only;
+    scikit-learn's splitters do not have this property. The scores are exact: the guarantee does not cover
+    them if the held-out rows are private. A fit that is refused raises its error.
+    ``params={"budget": budget}`` charges all fits to a budget.
 
     >>> import numpy as np
     >>> from reticent.models import LogisticRegression
@@ -161,19 +170,26 @@ def cross_val_score(
     (4, 4, 2.0)
     """
     from sklearn.model_selection import cross_val_score as scored
+    from sklearn.utils.validation import _num_samples
 
+    _check_private(estimator)
+    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
+        remedy = "give the number of folds, at least 2: rows are put into them one by one, at random"
+        raise refused(201, "cv", "not a number of folds", remedy, cv)
     with track_spending() as spending:
         scores = scored(
             estimator,
             X,
             y,
-            cv=cv,
+            cv=_folds(_num_samples(X), int(cv)),
             scoring=scoring,
-            groups=groups,
             params=None if params is None else dict(params),
             n_jobs=n_jobs,
             error_score="raise",
         )
+    if spending.fits != int(cv):
+        problem = f"{spending.fits} of {cv} fits stated what they cost"
+        raise refused(401, "estimator", problem, "give an estimator of reticent.models")
     return CrossValidation(
         {
             "scores": [float(score) for score in scores],
@@ -182,3 +198,28 @@ def cross_val_score(
             "delta": spending.delta,
         }
     )
+
+
+def _folds(rows: int, folds: int) -> list[tuple[Any, Any]]:
+    """Training and test rows of every fold; each row is in one fold by a draw of its own."""
+    own = np.random.default_rng(secrets.randbits(128)).integers(folds, size=rows)
+    parts = [(np.flatnonzero(own != fold), np.flatnonzero(own == fold)) for fold in range(folds)]
+    if any(not len(train) or not len(test) for train, test in parts):
+        raise refused(308, "cv", f"too few rows for {folds} folds", "give fewer folds, or more rows")
+    return parts
+
+
+def _check_private(estimator: Any) -> None:
+    """Refuses what is fitted to the rows without a certificate."""
+    from sklearn.pipeline import Pipeline
+
+    from .preprocessing import make_pipeline
+
+    last = estimator
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps]
+        make_pipeline(*steps)
+        last = steps[-1]
+    if not type(last).__module__.startswith("reticent."):
+        problem = f"{type(last).__name__} has no certificate, so nothing can be said about its cost"
+        raise refused(401, "estimator", problem, "give an estimator of reticent.models, or a pipeline that ends in one")

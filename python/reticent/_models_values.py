@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _classes, _tables
 from ._arguments import refused
-from ._columns import columns_of, read_columns
+from ._columns import columns_of, not_numeric, read_columns
 from ._core import brief
 from ._schemas import PublicSchema, category_text
 from .errors import DataError, ReticentError
@@ -30,9 +31,16 @@ def about(argument: str) -> Iterator[None]:
     except ReticentError:
         raise
     except TypeError as error:
-        raise DataTypeError(str(error), code="R309", field=argument) from error
+        raise DataTypeError(_without_values(str(error)), code="R309", field=argument) from None
     except (ValueError, OverflowError) as error:
-        raise DataError(str(error), code="R307", field=argument) from error
+        raise DataError(_without_values(str(error)), code="R307", field=argument) from None
+
+
+def _without_values(message: str) -> str:
+    """A message of scikit-learn or NumPy in one line, without values of the data."""
+    if message.startswith("could not convert"):
+        return "not numbers: give numbers, or declare categories in a schema"
+    return " ".join(re.sub(r":?\s*array=.*?\.?\n(?=Reshape|$)", ".\n", message, flags=re.DOTALL).split())
 
 
 def is_named(X: Any) -> bool:
@@ -46,19 +54,29 @@ def named_numbers(X: Any, wanted: list[str] | None) -> tuple[list[str], NDArray[
     names, columns = read_columns(X, columns_of(X, "X")[0] if wanted is None else wanted, "X")
     if not columns:
         raise refused(306, "X", "Found array with 0 feature(s)", "give at least one column")
+    for name, values in columns:
+        if isinstance(values, list):
+            raise not_numeric(name, "X")
     arrays = [_tables.numbers(values, f"X[{name!r}]") for name, values in columns]
     return names, np.column_stack(arrays)
 
 
 def check_kind(X: Any) -> None:
     """Refuses types that NumPy would turn into numbers without a word."""
+    names: list[Any] = []
     if _tables.is_of(X, "pandas"):
         dtypes = list(X.dtypes) if hasattr(X, "columns") else [getattr(X, "dtype", None)]
+        names = list(X.columns) if hasattr(X, "columns") else []
     else:
         dtypes = [X.dtype] if isinstance(X, np.ndarray) else []
-    for dtype in dtypes:
-        is_text = getattr(dtype, "kind", None) in ("U", "S", "T") or str(dtype).startswith("str")
-        if getattr(dtype, "kind", None) in ("M", "m") or is_text:
+    for place, dtype in enumerate(dtypes):
+        kind = getattr(dtype, "kind", None)
+        is_text = kind in ("U", "S", "T") or str(dtype).startswith(("str", "category"))
+        if names and str(dtype) == "object":
+            is_text = any(isinstance(value, str) for value in X.iloc[:, place])
+        if names and is_text:
+            raise not_numeric(str(names[place]), "X")
+        if kind in ("M", "m") or is_text:
             problem = f"not numbers (dtype {dtype})"
             remedy = "give numbers, or declare categories in a schema"
             raise refused(309, "X", problem, remedy, str(dtype))
@@ -153,7 +171,7 @@ def codes_of(found: NDArray[Any], texts: list[str]) -> NDArray[np.intp]:
     places = {text: place for place, text in enumerate(texts)}
     for label in found.tolist():
         if category_text(label, "y") not in places:
-            raise _classes.undeclared(label, "y")
+            raise _classes.undeclared("y")
     return np.asarray([places[category_text(label, "y")] for label in found.tolist()], dtype=np.intp)
 
 
@@ -166,23 +184,25 @@ def cells(texts: list[str], codes: NDArray[np.intp]) -> Any:
     return np.asarray(texts, dtype=object)[codes].tolist()
 
 
-def order_of(schema: PublicSchema, texts: list[str], several: bool) -> list[int]:
+def check_label(label: Mapping[str, Any]) -> None:
+    """Refuses a label of a schema that is a number."""
+    if "bounds" in label:
+        remedy = "give a schema whose label has classes, or use Ridge"
+        raise refused(103, "schema", "its label is a number", remedy)
+
+
+def order_of(schema: PublicSchema, texts: list[str]) -> list[int]:
     """Which of the texts each class of the native module is; of two classes, which one is positive."""
     label = schema.label or {}
+    check_label(label)
     categories, positive = label.get("categories"), label.get("positive")
     if isinstance(categories, list):
         own = [category_text(value, "schema") for value in categories]
         if sorted(own) == sorted(texts):
             return [texts.index(text) for text in own]
-    elif positive is not None and not several:
+    elif positive is not None:
         text = category_text(positive, "schema")
         if text in texts and len(texts) == 2:
             return [texts.index(text)]
-    elif positive is not None:
-        problem = "its label has two classes, the positive one and every other"
-        raise refused(103, "schema", problem, "give a schema whose label has categories")
-    else:
-        remedy = "give a schema whose label has classes, or use Ridge"
-        raise refused(103, "schema", "its label is a number", remedy)
     problem = "they are not those of the schema's label"
     raise refused(103, "classes", problem, "give the classes that the schema's label has")

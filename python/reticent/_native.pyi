@@ -54,6 +54,9 @@ def estimate_shares(
 def choose(
     request: str, scores: NDArray[np.float64], budget: Budget | None = None
 ) -> tuple[int, _Cost]: ...
+def find_labels(
+    request: str, counts: dict[str, int], budget: Budget | None = None
+) -> tuple[dict[str, int], int, _Cost, float]: ...
 def release(
     request: str, table: Table | None = None, budget: Budget | None = None, progress: _Progress = None
 ) -> str: ...

@@ -42,10 +42,11 @@ class Column:
 class PublicSchema:
     """A schema: the columns that become features, the label and the unit."""
 
-    __slots__ = ("features", "label", "text", "unit")
+    __slots__ = ("_parsed", "features", "label", "text", "unit")
 
     def __init__(self, text: str) -> None:
         parsed = _parsed(text)
+        self._parsed = parsed
         self.text = text
         self.features = _features(parsed.get("columns"))
         label = parsed.get("label")
@@ -70,6 +71,15 @@ class PublicSchema:
         """The names of all features, in order."""
         return [name for column in self.features for name in column.feature_names]
 
+    def with_label(self, label: Mapping[str, Any]) -> str:
+        """The text of the same schema with this table ``[label]``."""
+        if self.label is None:
+            return f"{self.text}\n\n{label_table(label)}"
+        others = {name: own for name, own in self._parsed.items() if name not in ("label", "columns")}
+        columns = self._parsed.get("columns", {})
+        own = [*_toml.lines(others), "", label_table(label), "[columns]", *_toml.lines(columns), ""]
+        return "\n".join(own)
+
     @property
     def scale(self) -> float:
         """What the native module multiplies features by, so that each row has norm at most 1."""
@@ -78,20 +88,45 @@ class PublicSchema:
 
 
 def schema_source(schema: Any) -> tuple[str, str | None]:
-    """The text of a schema that is given as a path, as TOML text, or as an object with the text as ``toml``;
-    and the path if there is one."""
+    """The text of a schema that is given as a path, as TOML text, as an object with the text as ``toml``, or
+    as a mapping of columns; and the path if there is one."""
     if schema is None:
-        remedy = "give the public schema, as a path or as TOML text"
+        remedy = "give the public schema, as a path, as TOML text or as a mapping of columns"
         raise refused(102, "schema", "it is missing", remedy)
     text = getattr(schema, "toml", None)
     text = text() if callable(text) else text
     if isinstance(text, str):
         return text, None
+    if isinstance(schema, Mapping):
+        return _mapping_text(schema), None
     if isinstance(schema, str) and ("\n" in schema or ("=" in schema and not os.path.exists(schema))):
         return schema, None
-    remedy = "give a path, TOML text, or a schema of reticent.release.learn_schema"
+    remedy = "give a path, TOML text, a mapping of columns, or a schema of reticent.release.learn_schema"
     place = path("schema", schema, remedy)
     return read_text(place, "schema"), place
+
+
+def _mapping_text(schema: Mapping[Any, Any]) -> str:
+    """The text of a schema without a label: a tuple of two numbers declares bounds, a list categories."""
+    own: dict[str, Any] = {}
+    for given, kind in schema.items():
+        name = str(given)
+        remedy = f"give {name!r}: (low, high), a tuple, for bounds or {name!r}: [...], a list, for categories"
+        if isinstance(kind, tuple):
+            low_high = [end.item() if isinstance(end, np.generic) else end for end in kind]
+            own[name] = {"bounds": _bounds(name, low_high, remedy)}
+        elif isinstance(kind, (list, np.ndarray)):
+            labels = kind.tolist() if isinstance(kind, np.ndarray) else kind
+            labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
+            own[name] = {"categories": _categories(name, labels)}
+        else:
+            raise _broken(name, remedy)
+    if len(own) < len(schema):
+        raise refused(312, "schema", "two columns have the same name", "give each column once")
+    if not own:
+        raise refused(315, "schema", "it declares no features", "give a pair or a list for each column")
+    columns = [f"{_toml.key(name, 'schema')} = {_toml.written(kind, 'schema')}" for name, kind in own.items()]
+    return "\n".join(['unit = "row"', "", "[columns]", *columns, ""])
 
 
 def read_schema(schema: Any) -> PublicSchema:
@@ -148,13 +183,18 @@ def _features(columns: Any) -> list[Column]:
     return features
 
 
-def _bounds(name: str, bounds: Any) -> tuple[float, float]:
+def _bounds(
+    name: str, bounds: Any, remedy: str = "give bounds = [low, high], two numbers"
+) -> tuple[float, float]:
     is_pair = isinstance(bounds, list) and len(bounds) == 2
     if not is_pair or not all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in bounds):
-        raise _broken(name, "give bounds = [low, high], two numbers")
-    low, high = float(bounds[0]), float(bounds[1])
+        raise _broken(name, remedy)
+    try:
+        low, high = float(bounds[0]), float(bounds[1])
+    except OverflowError:
+        raise _broken(name, remedy) from None
     if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low) and low < high):
-        raise _broken(name, "give bounds = [low, high], two finite numbers, the first below the second")
+        raise _broken(name, f"{remedy}; two finite numbers, the first below the second")
     return low, high
 
 

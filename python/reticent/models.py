@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from . import _models_values as _values
 from ._arguments import pair, refused
-from ._classes import texts_of
+from ._classes import check_given, texts_of, with_positive
 from ._models_linear import Linear, Target
 from ._models_spending import CrossValidation, Spending, cross_val_score, track_spending
 from ._models_values import about
@@ -102,17 +102,22 @@ class _Classifier(ClassifierMixin, Linear):  # type: ignore[misc]
     def _target(self, y: Any, schema: PublicSchema | None, column: str) -> Target:
         with about("y"):
             found, rows = _values.labels_of(y, type(self).__name__)
-        label = None if schema is None else schema.label
-        declared = label.get("categories") if self.classes is None and label is not None else self.classes
+        label = (None if schema is None else schema.label) or {}
+        _values.check_label(label)
+        check_given(self.classes, label)
+        declared = label.get("categories") if self.classes is None else self.classes
         classes = _values.classes_of(declared, found)
         texts = texts_of(classes.tolist())
-        cells = _values.cells(texts, _values.codes_of(found, texts)[rows])
         several = self._is_multinomial or len(texts) > 2
-        if schema is not None and schema.label is not None:
-            return Target(column, None, cells, classes, _values.order_of(schema, texts, several))
-        if several:
-            return Target(column, {"categories": texts}, cells, classes, list(range(len(texts))))
-        return Target(column, {"positive": texts[1]}, cells, classes, [1])
+        own: dict[str, Any] | None = {"categories": texts} if several else {"positive": texts[1]}
+        order = list(range(len(texts))) if several else [1]
+        if schema is not None and label:
+            two = with_positive(texts, label["positive"]) if "positive" in label else texts
+            is_listed = several and "positive" in label
+            own = {"categories": two} if is_listed else None
+            order = [texts.index(text) for text in two] if is_listed else _values.order_of(schema, texts)
+        cells = _values.cells(texts, _values.codes_of(found, texts)[rows])
+        return Target(column, own, cells, classes, order)
 
     def _stored_classes(self, schema: PublicSchema, classes: Any) -> tuple[NDArray[Any] | None, list[int]]:
         label = schema.label or {}
@@ -121,7 +126,7 @@ class _Classifier(ClassifierMixin, Linear):  # type: ignore[misc]
             classes = label.get("categories", [f"not {positive}", str(positive)])
         found = _values.classes_of(classes, np.asarray([]))
         self.classes = tuple(found.tolist())
-        return found, _values.order_of(schema, texts_of(found.tolist()), "categories" in label)
+        return found, _values.order_of(schema, texts_of(found.tolist()))
 
     def _set_weights(
         self, weights: NDArray[np.float64], intercepts: NDArray[np.float64], schema: PublicSchema
@@ -170,14 +175,17 @@ class LogisticRegression(_Classifier):
         ``"output"``, ``"objective"``, ``"gradient"``, ``"sgd"``, ``"chaudhuri-2011"``, ``"kifer-2012"``,
         ``"iyengar-2019"`` or ``"exact"``. The default is the one with the smallest proven excess risk.
         ``"gradient"`` and ``"sgd"`` need ``delta``.
-    schema : path, TOML text, or a schema of :func:`reticent.release.learn_schema`, optional
-        What is publicly known of the columns of a data frame: bounds and categories.
+    schema : path, TOML text, mapping, or a schema of :func:`reticent.release.learn_schema`, optional
+        What is publicly known of the columns of a data frame: bounds and categories. In a mapping of
+        columns, a tuple declares bounds and a list declares categories: ``{"age": (17, 90), "sex":
+        ["Male", "Female"]}``.
     bounds : (low, high), a pair for each feature, or a mapping of column names to pairs, optional
         Where the features lie, from public knowledge; values outside are clipped. Give ``schema`` or
         ``bounds``.
     classes : sequence, or "public"
         The label values. ``"public"`` declares that the set of values in ``y`` is public knowledge. A schema
-        whose label has categories declares them too.
+        whose label has categories declares them too; if its label has a positive value alone, give both
+        labels. Other values in ``y`` are refused.
     regularization : float, optional
         L2 regularization strength: the coefficient of |w|² / 2 beside the mean loss, for features that are
         scaled so that each row has norm at most 1. The default follows from public numbers.
@@ -202,7 +210,7 @@ class LogisticRegression(_Classifier):
         The classes, sorted.
     coef_, intercept_ : array
         If all features are numbers: ``X @ coef_.T + intercept_`` is the ``decision_function`` of rows inside
-        the bounds.
+        the bounds. With categorical features, use ``encoded_coef_``.
     encoded_coef_, encoded_intercept_, encoded_feature_names_ : array
         The weights of the features that :class:`reticent.preprocessing.SchemaEncoder` makes by the schema.
     method_, regularization_, dataset_size_

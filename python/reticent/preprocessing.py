@@ -57,11 +57,13 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    schema : path, TOML text, or a schema of :func:`reticent.release.learn_schema`
-        The public schema. A learned schema has a cost of its own, which is in its certificate.
+    schema : path, TOML text, mapping, or a schema of :func:`reticent.release.learn_schema`
+        The public schema. In a mapping of columns, a tuple of two numbers declares bounds and a list
+        declares categories: ``{"age": (17, 90), "sex": ["Male", "Female"]}``. A learned schema has a cost of
+        its own, which is in its certificate.
 
     >>> import numpy as np
-    >>> encoder = SchemaEncoder(schema='unit = "row"\\n[columns]\\nx0 = { bounds = [0, 10] }')
+    >>> encoder = SchemaEncoder(schema={"x0": (0, 10)})
     >>> encoder.transform(np.array([[5.0], [12.0], [np.nan]]))
     array([[0.5, 0. ],
            [1. , 0. ],

@@ -40,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(noise::randomize_answers, module)?,
         wrap_pyfunction!(noise::estimate_shares, module)?,
         wrap_pyfunction!(noise::choose, module)?,
+        wrap_pyfunction!(noise::find_labels, module)?,
         wrap_pyfunction!(curator::release, module)?,
         wrap_pyfunction!(curator::preview, module)?,
         wrap_pyfunction!(curator::randomize, module)?,

@@ -5,9 +5,10 @@ use crate::data::list;
 use crate::error::{Fault, guarded, json, parse};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use reticent_curator::perturb::{Choose, Perturb, Perturbed, RandomizeAnswers};
+use reticent_curator::perturb::{Choose, FindLabels, Perturb, Perturbed, RandomizeAnswers};
 use reticent_curator::{Refusal, Session};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The event, ε and δ.
@@ -125,5 +126,22 @@ pub(crate) fn choose(
         let (place, event, guarantee) =
             drawn(py, budget, scores.len(), |session| request.one(&scores, session))?;
         Ok((place, (json(&event)?, guarantee.epsilon.get(), guarantee.delta.get())))
+    })
+}
+
+/// The labels with noisy counts that reach the threshold; the threshold, the cost, and the error of one count.
+#[pyfunction]
+#[pyo3(signature = (request, counts, budget=None))]
+pub(crate) fn find_labels(
+    py: Python<'_>,
+    request: &str,
+    counts: BTreeMap<String, u64>,
+    budget: Option<&Budget>,
+) -> PyResult<(BTreeMap<String, i128>, u64, Cost, f64)> {
+    guarded(py, || {
+        let request: FindLabels = parse(request)?;
+        let found = drawn(py, budget, counts.len(), |session| request.of(&counts, session))?;
+        let cost = (json(&found.event)?, found.guarantee.epsilon.get(), found.guarantee.delta.get());
+        Ok((found.counts, found.threshold, cost, found.error))
     })
 }

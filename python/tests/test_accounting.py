@@ -323,7 +323,14 @@ def test_certificates_are_events() -> None:
     assert Events.from_json(data).epsilon(1e-9) <= 0.5
     assert Events.from_json(events.to_json()) == events != Laplace(2)
     assert (events + Gaussian(1)).unit == (Gaussian(1) + events).unit == "user"
-    assert (events * 2).unit == events.poisson(0.1).unit == events.under("replace-one").unit == "user"
+    assert (events * 2).unit == events.poisson(0.1).unit == "user"
+    # Laplace noise of 2 sensitivities under add-remove is noise of 1 where replacing a record moves twice as far.
+    for stated in (events, events * 2, events + ClippedSum(2), Events.from_json(data).poisson(0.1)):
+        with pytest.raises(errors.PrivacyError) as refused:
+            stated.under("replace-one")
+        assert (refused.value.code, refused.value.field) == ("R402", "neighboring")
+    invariant = Events.from_json((ClippedSum(2).poisson(0.1) * 3).to_json())
+    assert invariant.under("replace-one").neighboring == "replace-one"
     assert Parallel(Gaussian(1), events).unit == "user"
     with pytest.raises(errors.RequestError, match="each user and each row") as caught:
         events + Events.from_json({**data, "unit": "row"})

@@ -97,7 +97,7 @@ def test_an_accountant_for_opacus() -> None:
     assert pickle.loads(pickle.dumps(own)).history == own.history
     own.step(noise_multiplier=0.0, sample_rate=0.02)
     assert own.get_epsilon(1e-5) == math.inf
-    with pytest.raises(errors.DataError, match=r"^history\[2\]: noise_multiplier = 0"):
+    with pytest.raises(errors.DataError, match=r"^history\[2\].*noise_multiplier: 0: give"):
         from_opacus(own)
     # Calibration by Opacus itself with this accountant.
     run: dict[str, Any] = {"target_epsilon": 3, "target_delta": 1e-5, "sample_rate": 0.02, "steps": 200}
@@ -224,7 +224,7 @@ def test_events_of_dp_accounting_that_are_refused() -> None:
         (dp.SingleEpochTreeAggregationDpEvent(1.0, 7), replaced, "R402", "add-remove"),
         (dp.MixtureOfGaussiansDpEvent(1.0, [1.0], [1.0]), replaced, "R402", "add-remove"),
         (dp.ZCDpEvent(0.1, 0.2), {}, "R401", "ZCDpEvent: xi above 0"),
-        (dp.GaussianDpEvent(0.0), {}, "R314", "noise_multiplier = 0"),
+        (dp.GaussianDpEvent(0.0), {}, "R314", "noise_multiplier: 0"),
         (dp.GaussianDpEvent(math.nan), {}, "R314", "GaussianDpEvent: noise_multiplier"),
         (dp.GaussianDpEvent(math.inf), {}, "R314", "GaussianDpEvent: noise_multiplier"),
         (dp.GaussianDpEvent("1"), {}, "R314", "GaussianDpEvent: noise_multiplier"),
@@ -234,9 +234,9 @@ def test_events_of_dp_accounting_that_are_refused() -> None:
         (dp.SelfComposedDpEvent(gaussian, 10**5000), {}, "R314", "SelfComposedDpEvent: count"),
         (dp.SelfComposedDpEvent(3, 3), {}, "R314", "not a DpEvent"),
         (dp.ComposedDpEvent(gaussian), {}, "R314", "ComposedDpEvent: events"),
-        (dp.PoissonSampledDpEvent(1.5, gaussian), {}, "R314", "sampling_probability = 1.5"),
+        (dp.PoissonSampledDpEvent(1.5, gaussian), {}, "R314", "rate: 1.5"),
         (dp.SingleEpochTreeAggregationDpEvent(1.0, [7, 1.5]), {}, "R314", "step_counts"),
-        (dp.DiscreteLaplaceDpEvent(-1.0, 1), {}, "R314", "noise_(parameter|multiplier) = -1"),
+        (dp.DiscreteLaplaceDpEvent(-1.0, 1), {}, "R314", "noise_parameter"),
         (dp.DiscreteLaplaceDpEvent(0.5, 0), {}, "R314", "sensitivity"),
         (dp.RandomizedResponseDpEvent(0.0, 2), replaced, "R314", "keep_probability|noise_parameter"),
         (dp.RandomizedResponseDpEvent(1.5, 2), replaced, "R314", "keep_probability|noise_parameter"),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from reticent import Certificate, _native, errors
 from reticent import audit as audits
-from reticent.audit import audit, audit_canaries, audit_model, audit_sklearn, audit_torch, coins
+from reticent.audit import EpsilonLower, audit, audit_canaries, audit_model, audit_sklearn, audit_torch, coins
 
 SURE = 0.999999
 
@@ -332,6 +332,42 @@ def test_a_result_can_be_read_kept_and_drawn() -> None:
     pyplot = pytest.importorskip("matplotlib.figure")
     ax = pyplot.Figure().add_subplot()
     assert found.plot(ax) is ax and len(ax.lines) == 2
+
+
+def test_the_headline_attack_stands_out() -> None:
+    member = coins(400)
+    logits = np.random.default_rng(0).normal(size=(400, 2)) + 2 * member[:, None] * np.array([1, -1])
+    found = audit(target_logits=logits, labels=np.zeros(400, dtype=int), member=member)
+    assert len(found.attacks) > 2
+    svg = found.plot()
+    # Once as a curve, once in the legend.
+    assert svg.count('stroke-width="3.5"') == 2
+    assert svg.count('stroke-width="1.25"') == 2 * (len(found.attacks) - 1)
+    curves = [line for line in svg.splitlines() if 'stroke-width="3.5"' in line or '="1.25"' in line]
+    assert 'stroke-width="3.5"' in curves[len(found.attacks) - 1]
+    pyplot = pytest.importorskip("matplotlib.figure")
+    ax = pyplot.Figure().add_subplot()
+    assert found.plot(ax) is ax
+    thick = max(ax.lines, key=lambda line: line.get_linewidth())
+    assert thick.get_label().startswith(found.headline) and thick.get_zorder() > ax.lines[-1].get_zorder()
+
+
+def test_docstrings_say_that_a_bound_is_for_one_run() -> None:
+    for documented in (audit, audit_sklearn, audit_torch, EpsilonLower):
+        text = " ".join((documented.__doc__ or "").split())
+        assert "one run, chosen beforehand" in text and "largest bound voids the confidence" in text
+
+
+def test_a_report_is_a_page_or_a_folder(tmp_path: Path) -> None:
+    found = audit(*leaky())
+    for name in ("report.pdf", "report.txt", "report.htm"):
+        with refused(errors.RequestError, "path") as error:
+            found.report(tmp_path / name)
+        assert "report.html" in error.value.remedy and not (tmp_path / name).exists()
+    found.report(tmp_path / "page")
+    (tmp_path / "v1.0").mkdir()
+    found.report(tmp_path / "v1.0")
+    assert (tmp_path / "page" / "report.html").is_file() and (tmp_path / "v1.0" / "report.json").is_file()
 
 
 @given(st.floats(min_value=1e-12, max_value=1e12))

@@ -58,7 +58,9 @@ def test_a_scalar_stays_a_scalar(name: str, value: Any) -> None:
     draw, terms = REAL[name]
     noisy = draw(value, **terms)
     assert type(noisy.value) is float and float(noisy) == noisy.value
-    assert noisy.interval == (noisy.value - noisy.error, noisy.value + noisy.error)
+    low, high = noisy.interval
+    assert low <= noisy.value - noisy.error and high >= noisy.value + noisy.error
+    assert high - low == pytest.approx(2 * noisy.error, rel=1e-12)
     assert int(noisy) == int(noisy.value)
 
 
@@ -304,6 +306,159 @@ def test_integers_that_no_float_equals_are_not_rounded() -> None:
         assert noisy.dtype == np.int64 and abs(int(noisy[0]) - end) < 2**40
 
 
+def test_an_integer_among_floats_is_not_rounded() -> None:
+    # As float64, 2^54 + 2 and 2^54 + 3 are 2 apart: twice the sensitivity that is paid for.
+    large = 2**54 + 3
+    cases: list[Any] = [
+        [large, 0.5],
+        (0.5, -large),
+        [2**53 + 1, 0.5],
+        [[0.5, 1.0], [large, 2.0]],
+        [np.int64(large), 0.5],
+        [np.uint64(2**63 + 1), np.int64(-1)],
+        [np.array(large), 0.5],
+        [np.array([large, 1]), np.array([0.5, 1.5])],
+    ]
+    pandas, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
+    cases += [
+        pandas.DataFrame({"a": [large], "b": [0.5]}),
+        [torch.tensor(large), torch.tensor(0.5)],
+        [torch.tensor(large), 0.5],
+    ]
+    for value in cases:
+        with pytest.raises(DataError) as error:
+            laplace(value, sensitivity=1.0, epsilon=1.0)
+        assert error.value.field == "value", value
+        with pytest.raises(ReticentError) as scored:
+            exponential(value, sensitivity=1.0, epsilon=1.0)
+        assert scored.value.field == "scores", value
+    # Floats are what they are, and so are integers that a float equals.
+    fine: list[Any] = [
+        [1e17, 0.5],
+        [np.float64(1e17), 2],
+        [2**53, -(2**53), 0.5],
+        np.array([1e17, 0.5]),
+        np.array([1e17, 0.5], dtype=">f8"),
+        pandas.Series([1e17, 0.5]),
+        pandas.DataFrame({"a": [1e17], "b": [0.5]}),
+        torch.tensor([1e17, 0.5], dtype=torch.float64),
+        [torch.tensor(1e17), torch.tensor(0.5)],
+    ]
+    for value in fine:
+        assert laplace(value, sensitivity=1.0, epsilon=1.0).value.size in (2, 3)
+
+
+def test_a_number_beyond_the_grid_has_no_interval() -> None:
+    for name, (draw, terms) in REAL.items():
+        for sign in (1, -1):
+            noisy = draw(sign * 1e300, **terms)
+            assert noisy.interval == (-math.inf, math.inf), name
+            assert "without a known error" in repr(noisy) and "±" not in repr(noisy)
+        noisy = draw([0.0, 1e300, -1e300], **terms)
+        low, high = noisy.interval
+        assert np.isinf(low).tolist() == np.isinf(high).tolist() == [False, True, True]
+        assert "2 too large" in repr(noisy) and len(repr(noisy)) < 300
+    assert laplace(1e18, sensitivity=1, epsilon=1).interval == (-math.inf, math.inf)
+    # In many dimensions rounding to the grid asks for more noise, on the same grid.
+    noisy = laplace(np.full(1000, 1e300), sensitivity=1.0, epsilon=1e-12)
+    assert np.isinf(noisy.interval[0]).all()
+    low, high = discrete_gaussian(2**62, sensitivity=1e-12, scale=1e-12, delta=1e-6).interval
+    assert low <= 2**62 <= high
+    # So is an interval where the last place of a float is not far below the noise.
+    values = laplace(np.full(2000, 2.0**49 + 0.5), sensitivity=1.0, scale=1.0, confidence=0.5).interval
+    share = float(((values[0] <= 2.0**49 + 0.5) & (2.0**49 + 0.5 <= values[1])).mean())
+    assert share >= band(2000, 0.5)[0]
+
+
+def test_intervals_of_integers_are_integers() -> None:
+    truth = 2**62 + 301
+    for name, (draw, terms) in WHOLE.items():
+        noisy = draw(np.full(500, truth), **terms, confidence=1 - 1e-9)
+        low, high = noisy.interval
+        assert low.dtype == high.dtype == np.int64, name
+        assert (low <= truth).all() and (truth <= high).all()
+        assert (high - low == 2 * noisy.error).all()
+        for end in (2**63 - 1, -(2**63)):
+            low, high = draw(np.full(50, end), **terms, confidence=1 - 1e-9).interval
+            assert (low <= end).all() and (end <= high).all() and (low < high).all()
+            ends = draw(end, **terms, confidence=1 - 1e-9).interval
+            assert -(2**63) <= ends[0] <= end <= ends[1] < 2**63
+        noisy = draw(np.array([5]), **{**terms, "epsilon": None, "scale": 1e8})
+        assert noisy.error > 1e8 and noisy.interval[0].dtype == np.int64
+    wide = discrete_laplace(np.array([5, -5]), sensitivity=1, scale=1e25).interval
+    assert wide[0].tolist() == [-(2**63)] * 2 and wide[1].tolist() == [2**63 - 1] * 2
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, 123456.789, 1e12, -1e14, 1e-7, 1e200])
+@pytest.mark.parametrize("scale", [1e-3, 0.7, 1.0, 12345.0])
+def test_what_is_shown_contains_the_interval(size: float, scale: float) -> None:
+    from decimal import Decimal
+
+    unit = max(1.0, abs(size) / 1e11) * scale
+    for noisy in (
+        laplace(size, sensitivity=unit, scale=unit),
+        discrete_laplace(int(min(size, 1e17)) + 7, sensitivity=1, scale=max(scale, 1.0)),
+    ):
+        value, error = (Decimal(part) for part in repr(noisy)[6:].split(" at ")[0].split(" ± "))
+        low, high = noisy.interval
+        assert value - error <= Decimal(low) and Decimal(high) <= value + error
+        assert value + error - Decimal(high) <= Decimal("0.01") * error + Decimal(math.ulp(high)) * 8
+    array = laplace([size, -size], sensitivity=unit, scale=unit)
+    numbers, _, rest = repr(array)[7:].partition("], each ± ")
+    for place, shown in enumerate(numbers.split(", ")):
+        value, error = Decimal(shown), Decimal(rest.split(" at ")[0])
+        assert value - error <= Decimal(array.interval[0][place])
+        assert Decimal(array.interval[1][place]) <= value + error
+
+
+def test_a_number_beyond_the_grid_does_not_change_what_is_shown_of_others() -> None:
+    assert "± 2.997 at 95 %, but 1 too large" in repr(laplace([1e300, 3.0], sensitivity=1.0, scale=1.0))
+
+
+def test_the_largest_floats_can_be_shown() -> None:
+    for _ in range(20):
+        for value in (1.7e308, [1.7e308, -1.7e308]):
+            noisy = laplace(value, sensitivity=1.0, scale=5e307)
+            assert "±" in repr(noisy) and not np.isnan(noisy.interval).any()
+
+
+def test_large_integers_are_shown_as_they_are() -> None:
+    noisy = discrete_laplace(np.array([2**62 + 301]), sensitivity=1, scale=1e16)
+    assert f"± {int(noisy.error)} at" in repr(noisy) and str(int(noisy.value[0])) in repr(noisy)
+
+
+def test_results_say_their_relation() -> None:
+    answers = randomized_response(["a", "b"], categories=["a", "b"], epsilon=1.0)
+    assert answers.neighboring == answers.to_dict()["neighboring"] == "replace-one"
+    assert "replace-one" in repr(answers) and pickle.loads(pickle.dumps(answers)).neighboring == "replace-one"
+    for relation in ("add-remove", "replace-one"):
+        terms: dict[str, Any] = {"sensitivity": 1.0, "epsilon": 1.0, "neighboring": relation}
+        results = laplace(1.0, **terms), laplace([1.0], **terms), exponential([1.0, 2.0], **terms)
+        assert all(relation in repr(result) for result in results)
+
+
+def test_answers_are_of_different_people() -> None:
+    budget = Budget(epsilon=10.0, neighboring="replace-one")
+    for values in (np.array([["a", "b"], ["b", "a"]]), np.zeros((2, 1), dtype=int), np.zeros((1, 0))):
+        with pytest.raises(RequestError) as error:
+            randomized_response(values, categories=["a", "b"], epsilon=1.0, budget=budget)
+        assert error.value.field == "values" and "once for each" in error.value.remedy
+    assert budget.events == []
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+def test_scores_are_monotone_under_add_remove_only(select: Callable[..., mechanisms.Selected]) -> None:
+    budget = Budget(epsilon=10.0, neighboring="replace-one")
+    terms: dict[str, Any] = {"sensitivity": 1.0, "epsilon": 1.0}
+    terms |= {"budget": budget, "neighboring": "replace-one"}
+    with pytest.raises(RequestError) as error:
+        select([1.0, 2.0], **terms, monotone=True)
+    assert (error.value.field, error.value.code) == ("monotone", "R103")
+    assert "add-remove" in error.value.remedy
+    assert budget.events == []
+    assert select([1.0, 2.0], **terms).index in (0, 1)
+
+
 def test_empty_arrays() -> None:
     for draw, terms in (REAL["laplace"], REAL["gaussian"], *WHOLE.values()):
         assert draw([], **terms).value.shape == (0,)
@@ -418,7 +573,6 @@ def test_answers_come_back_as_they_were_declared() -> None:
         (True, [False, True]),
         (1, [1, 2]),
         (["yes", "no"], ["yes", "no"]),
-        (np.array([["a", "b"], ["b", "a"]]), ["a", "b"]),
         (np.array([True, False]), [True, False]),
         (np.array([1, 2, 1]), [1, 2]),
         (np.array([1.0, 2.0]), [1, 2]),

@@ -365,7 +365,8 @@ def test_histograms_are_drawn() -> None:
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
-    assert answer.plot(ax=axes) == svg and len(axes.patches) == 4
+    assert answer.plot(ax=axes) is axes and len(axes.patches) == 4
+    assert axes.get_title() == "sex" and axes.get_xlabel() == "rows"
     with pytest.raises(RequestError):
         release.count(PEOPLE, epsilon=1.0).plot()
     many = release.histogram(PEOPLE, "age", categories=range(80), epsilon=1.0)
@@ -573,3 +574,93 @@ def test_junk_is_refused_with_the_name_of_an_argument(
             except ReticentError as error:
                 assert error.field and "\n" not in str(error), (name, junk, error)
     assert "panicked" not in capfd.readouterr().err
+
+
+NEEDED = [
+    ("sum", "bounds"),
+    ("mean", "bounds"),
+    ("mean", "epsilon"),
+    ("quantile", "quantile"),
+    ("quantile", "bounds"),
+    ("median", "bounds"),
+    ("mode", "categories"),
+    ("proportion", "value"),
+]
+
+
+@pytest.mark.parametrize(("name", "argument"), NEEDED)
+def test_arguments_that_are_needed_are_named(name: str, argument: str) -> None:
+    ask, arguments = STATISTICS[name]
+    given = {own: value for own, value in {**arguments, "epsilon": 1.0}.items() if own != argument}
+    for call in (ask, ask.preview):
+        with pytest.raises(RequestError) as error:
+            call(PEOPLE, **given)
+        assert (error.value.code, error.value.field) == ("R102", argument)
+        if argument in ("bounds", "categories"):
+            assert "public" in error.value.remedy and "never read off the data" in error.value.remedy
+
+
+def test_surveys_and_schemas_name_what_they_need() -> None:
+    for call, argument in (
+        (lambda: release.randomize(PEOPLE, "sex", epsilon=1.0), "categories"),  # type: ignore[call-overload]
+        (lambda: release.estimate(PEOPLE, "sex", epsilon=1.0), "categories"),  # type: ignore[call-arg]
+        (lambda: release.learn_schema(PEOPLE), "epsilon"),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(RequestError) as error:
+            call()
+        assert (error.value.code, error.value.field) == ("R102", argument)
+
+
+def test_schemas_name_arguments() -> None:
+    with pytest.warns(PrivacyWarning) as caught:
+        draft = release.draft_schema(PEOPLE)
+    assert all("⟦" not in str(warning.message) for warning in caught)
+    for text in (repr(draft), draft._repr_html_(), draft.toml, *draft.warnings):
+        assert "⟦" not in text
+    assert "`epsilon`" in repr(draft) and "`epsilon`" in draft.warnings[0]
+
+
+def test_an_answer_is_formatted_and_rounded_as_its_value() -> None:
+    answer = release.mean(PEOPLE, "height", bounds=(1, 3), epsilon=1.0)
+    assert f"{answer:.1f}" == f"{answer.value:.1f}" and f"{answer}" == str(answer)
+    assert round(answer, 2) == round(answer.value, 2) and isinstance(round(answer), int)
+    assert (answer.epsilon, answer.delta) == (answer.certificate.epsilon, answer.certificate.delta) == (1, 0)
+    count = release.count(PEOPLE, epsilon=1.0)
+    assert f"{count:,d}" == f"{count.value:,d}" and round(count, -2) == round(count.value, -2)
+    histogram = release.histogram(PEOPLE, "sex", categories=["f", "m"], epsilon=1.0)
+    mode = release.mode(PEOPLE, "sex", categories=["f", "m"], epsilon=1.0)
+    assert f"{mode:>3}" == f"{mode.value:>3}"
+    for wrong in (lambda: f"{histogram:.1f}", lambda: round(histogram), lambda: round(mode)):
+        with pytest.raises(TypeError, match="is not one number"):
+            wrong()
+
+
+def test_the_cells_of_a_histogram_are_aligned_and_labelled() -> None:
+    answer = release.histogram({"n": [1] * 10_000 + [12] * 3}, "n", bins=[0, 10, 20], epsilon=SHARP)
+    lines = [line for line in repr(answer).splitlines() if "   [" in line]
+    assert len(lines) == 2 and len({line.rindex("[") for line in lines}) == 1
+    assert len({line.rindex(",") for line in lines}) == len({len(line) for line in lines}) == 1
+    assert ">n</text>" in answer.plot() and ">rows</text>" in answer.plot()
+    name = "a category of forty characters, no less"
+    assert f">{name}</text>" in release.histogram(PEOPLE, "sex", categories=[name], epsilon=1.0).plot()
+
+
+def test_a_budget_says_what_is_known() -> None:
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    assert (budget.epsilon, budget.delta) == (1.0, 1e-6)
+    mechanisms.laplace(1.0, sensitivity=1.0, epsilon=0.2, budget=budget)
+    assert budget.spent is not None and budget.spent[0] < 1
+    assert "spent: at most ε 0.25 at δ 1e-6; left: ε 0.8 without δ" in repr(budget)
+    pure = Budget(epsilon=1.0)
+    release.count(PEOPLE, epsilon=0.5, budget=pure)
+    assert repr(pure).endswith("spent: at most ε 0.5; left: ε 0.5")
+    for nothing in (0, 0.0, np.float64(0)):
+        with pytest.raises(InvalidValueError) as error:
+            Budget(epsilon=nothing)
+        assert (error.value.code, error.value.field) == ("R201", "epsilon")
+
+
+def test_a_budget_whose_spending_is_unknown_names_its_limit() -> None:
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    mechanisms.gaussian(1.0, sensitivity=1.0, epsilon=0.9, delta=9e-7, budget=budget)
+    assert budget.spent is None and "spent: at most the limit; left: ε 0.04" in repr(budget)

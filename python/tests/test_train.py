@@ -104,11 +104,11 @@ def test_without_a_module_for_toml(tmp_path, monkeypatch):
     made = train.fit(network, X, Y, **ARRAY, **PLAIN)
     assert made.predict(X).shape == (60,) and train.load(made.folder).evaluate(X, Y).rows == 60
     columns = {"a": X[:, 0], "b c": X[:, 1]}
-    refused(lambda: train.fit(TWO, columns, Y, schema=SCHEMA, **PLAIN), errors.RequestError, "label")
-    refused(
-        lambda: train.fit(TWO, columns, Y, schema=SCHEMA, label="kind", **PLAIN), errors.RequestError, "input"
-    )
-    made = train.fit(Network(TWO, input=(4,)), columns, Y, schema=SCHEMA, label="kind", **PLAIN)
+    with pytest.raises(ImportError, match="tomli"):
+        train.fit(TWO, columns, Y, schema=SCHEMA, **PLAIN)
+    labelled = {**columns, "kind": Y}
+    refused(lambda: train.fit(TWO, labelled, schema=SCHEMA, **PLAIN), errors.RequestError, "input")
+    made = train.fit(Network(TWO, input=(4,)), labelled, schema=SCHEMA, **PLAIN)
     assert made.evaluate(columns, Y).rows == 60
 
 

@@ -338,7 +338,6 @@ WRONG = [
     ("bounds", 5, "R204"),
     ("bounds", [(0, 1)] * 3, "R204"),
     ("bounds", {"a": (0, 1)}, "R204"),
-    ("schema", SCHEMA, "R103"),
     ("label", "kind", "R103"),
     ("shift", 0.5, "R103"),
     ("shift", [[1], [1, 2]], "R309"),

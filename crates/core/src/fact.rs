@@ -68,6 +68,8 @@ pub enum Fact {
     DraftSchema,
     /// What learning the schema took as public.
     LearntSchema,
+    /// The labels that the data hold, which were declared to be public.
+    ObservedLabels,
     /// Names and declared types of columns.
     Columns,
     /// Which value of the label counts as positive.
@@ -119,6 +121,7 @@ impl fmt::Display for Fact {
             Self::Recipe => f.write_str("the model, its initial weights, the recipe and the number of steps"),
             Self::Schema => f.write_str("schema"),
             Self::DraftSchema => f.write_str("schema: a DRAFT read off the records, which voids this claim"),
+            Self::ObservedLabels => f.write_str("the set of labels, as found in the data"),
             Self::LearntSchema => {
                 f.write_str("names of the columns and what learning the schema took as public")
             }
@@ -168,6 +171,7 @@ impl From<String> for Fact {
             Self::Schema,
             Self::DraftSchema,
             Self::LearntSchema,
+            Self::ObservedLabels,
             Self::Columns,
             Self::Images,
             Self::Vocabulary,
@@ -226,7 +230,13 @@ mod tests {
         }
         for fact in [Fact::Integers(true), Fact::Integers(false), Fact::Recipe, Fact::Schema, Fact::Columns]
             .into_iter()
-            .chain([Fact::DraftSchema, Fact::LearntSchema, Fact::Images, Fact::Vocabulary])
+            .chain([
+                Fact::DraftSchema,
+                Fact::LearntSchema,
+                Fact::ObservedLabels,
+                Fact::Images,
+                Fact::Vocabulary,
+            ])
         {
             let read: Fact = serde_json::from_value(serde_json::to_value(&fact).unwrap()).unwrap();
             assert_eq!(std::mem::discriminant(&read), std::mem::discriminant(&fact), "{fact}");

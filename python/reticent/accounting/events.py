@@ -12,7 +12,7 @@ from typing import Any
 
 from .._refusals import conflict, invalid, missing, one_of, relation
 from .._core import Result
-from ..errors import DataError, RequestError
+from ..errors import DataError, PrivacyError, RequestError
 from .notation import term
 from .plots import epsilon_chart, tradeoff_chart
 from .questions import Questions
@@ -43,13 +43,15 @@ class Events(Questions):
     #: Arrays of NumPy do not multiply events.
     __array_ufunc__ = None
 
-    __slots__ = ("_neighboring", "_parts", "_training", "_unit")
+    __slots__ = ("_neighboring", "_parts", "_stated", "_training", "_unit")
 
     _parts: Parts
     _neighboring: str
     _unit: str | None
     #: The description of a training run, where these are exactly its events.
     _training: str | None
+    #: Whether the relation was stated with the events, and not by who built them here.
+    _stated: bool
 
     def __init__(
         self,
@@ -63,14 +65,17 @@ class Events(Questions):
             remedy = "give a list of events, or use Events.from_json"
             raise RequestError(f"events: {remedy}", code="R104", field="events", remedy=remedy)
         listed = read_list(to_json(given, "events"))["events"]
-        self._set(parts_of(listed), relation(neighboring), unit_of(unit), None)
+        self._set(parts_of(listed), relation(neighboring), unit_of(unit), None, True)
 
-    def _set(self, parts: Parts, neighboring: str, unit: str | None, training: str | None) -> None:
+    def _set(
+        self, parts: Parts, neighboring: str, unit: str | None, training: str | None, stated: bool
+    ) -> None:
         fix = object.__setattr__
         fix(self, "_parts", parts)
         fix(self, "_neighboring", neighboring)
         fix(self, "_unit", unit)
         fix(self, "_training", training)
+        fix(self, "_stated", stated)
         fix(self, "_happened", None)
 
     @classmethod
@@ -80,9 +85,10 @@ class Events(Questions):
         neighboring: str = "add-remove",
         unit: str | None = None,
         training: str | None = None,
+        stated: bool = False,
     ) -> Events:
         made = cls.__new__(cls)
-        made._set(parts, neighboring, unit, training)
+        made._set(parts, neighboring, unit, training, stated)
         return made
 
     # Reading and writing
@@ -116,7 +122,7 @@ class Events(Questions):
         if stated is None and neighboring is None and not is_bare(json.loads(text)):
             raise missing("neighboring", 'give "add-remove" or "replace-one", or add it to the events')
         stated = stated or neighboring or "add-remove"
-        return cls._build(parts_of(found["events"]), stated, unit_of(found["unit"]))
+        return cls._build(parts_of(found["events"]), stated, unit_of(found["unit"]), None, True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, neighboring: str | None = None) -> Events:
@@ -179,7 +185,8 @@ class Events(Questions):
         It is ``"add-remove"`` or ``"replace-one"``. Numbers do not change, so this states what the noise
         multipliers mean. For example,
         ``Gaussian(2).under("replace-one")`` is noise of twice the distance that replacing a record can move
-        the answer. :func:`ClippedSum` and :func:`dpsgd` have the same meaning under both relations.
+        the answer. :func:`ClippedSum` and :func:`dpsgd` have the same meaning under both relations. Others that
+        were read with their relation, such as those of a certificate, cannot be given another one.
 
         >>> from reticent.accounting import ClippedSum, Gaussian
         >>> ClippedSum(2).under("replace-one").epsilon(delta=1e-6) == Gaussian(1).epsilon(delta=1e-6).upper
@@ -188,7 +195,14 @@ class Events(Questions):
         neighboring = relation(neighboring)
         if neighboring == self._neighboring:
             return self
-        return self._build(self._parts, neighboring, self._unit)
+        if self._stated and not all(_is_invariant(event) for event in self.events):
+            remedy = (
+                f"these events were stated under {self._neighboring}, and their noise multipliers mean "
+                f"something else under {neighboring}: state them anew"
+            )
+            text = f"neighboring = {neighboring}: {remedy}"
+            raise PrivacyError(text, code="R402", field="neighboring", value=neighboring, remedy=remedy)
+        return self._build(self._parts, neighboring, self._unit, None, self._stated)
 
     def __mul__(self, count: Any) -> Events:
         times = whole("count", count)
@@ -197,7 +211,7 @@ class Events(Questions):
         parts = tuple((own * times, text) for own, text in self._parts) if times else ()
         if any(own > MOST for own, _ in parts):
             raise invalid("count", str(times), f"give fewer: no more than {MOST} repetitions are counted")
-        return self._build(parts, self._neighboring, self._unit)
+        return self._build(parts, self._neighboring, self._unit, None, self._stated)
 
     __rmul__ = __mul__
 
@@ -209,7 +223,8 @@ class Events(Questions):
         unit = self._joined(other)
         if not other._parts and unit == self._unit:
             return self
-        return self._build(merged(self._parts + other._parts), self._neighboring, unit)
+        parts = merged(self._parts + other._parts)
+        return self._build(parts, self._neighboring, unit, None, self._stated or other._stated)
 
     # For sum(), which starts with 0.
     __radd__ = __add__
@@ -231,7 +246,7 @@ class Events(Questions):
         """One event of this kind around all events."""
         body = "".join(f'"{name}":{json.dumps(value)},' for name, value in fields.items())
         event = checked_event(f'{{"{kind}":{{{body}"event":{self._one()}}}}}')
-        return self._build(parts_of([event]), self._neighboring, self._unit)
+        return self._build(parts_of([event]), self._neighboring, self._unit, None, self._stated)
 
     def poisson(self, rate: float) -> Events:
         """All events on one Poisson sample: every record is in it independently with probability ``rate``.
@@ -367,7 +382,7 @@ class Events(Questions):
         return hash((self._parts, self._neighboring, self._unit))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Events._build, (self._parts, self._neighboring, self._unit, self._training))
+        return (Events._build, (self._parts, self._neighboring, self._unit, self._training, self._stated))
 
     def __copy__(self) -> Events:
         return self
@@ -395,3 +410,12 @@ class Events(Questions):
             rows += f"<tr><td></td><td>and {len(self._parts) - 50} more</td></tr>"
         caption = f"Events ({self._neighboring})"
         return f"<table><caption>{caption}</caption>{rows}</table>"
+
+
+def _is_invariant(event: Mapping[str, Any]) -> bool:
+    """Whether an event means the same under both relations: a clipped sum, however it is sampled or repeated."""
+    ((kind, fields),) = event.items()
+    if kind == "clipped_sum":
+        return True
+    inside = fields.get("events", [fields["event"]] if "event" in fields else [])
+    return bool(inside) and all(_is_invariant(own) for own in inside)

@@ -209,4 +209,5 @@ def Parallel(*parts: Events) -> Events:  # noqa: N802
     for part in parts[1:]:
         unit = first._joined(part) or unit
     event = checked_event(f'{{"parallel":{{"events":[{",".join(part._one() for part in parts)}]}}}}')
-    return Events._build(parts_of([event]), first._neighboring, unit)
+    stated = any(part._stated for part in parts)
+    return Events._build(parts_of([event]), first._neighboring, unit, None, stated)

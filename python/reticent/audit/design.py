@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .. import _native
 from ..errors import AuditError, ModelError, RequestError
 from .arrays import Bools, Drawn, draw_of, flags, names_of
-from .digests import digest_of, hash_of
+from .digests import Unknown, digest_of, hash_of
 from .files import check_place, refusal, unwritable, write
 
 
@@ -80,11 +80,18 @@ def drawn_design(
     given = None if member is None else flags(member, "member", (records,), "one truth value for each record")
     units = np.arange(records)
     if users is not None:
-        names = names_of(users, "users", records)
-        units = np.unique(np.asarray(names, dtype=np.str_), return_inverse=True)[1].reshape(-1)
+        numbers: dict[Any, int] = {}
+        # The same number for the same name: arrays of text drop characters at the end of names.
+        names = [numbers.setdefault(name, len(numbers)) for name in names_of(users, "users", records)]
+        units = np.array(names, dtype=np.intp)
         data = {**data, "users": digest_of(units)}
     if given is not None:
         data = {**data, "member": digest_of(given)}
+    if place is not None:
+        for name, digest in (data | settings).items():
+            if isinstance(digest, Unknown):
+                remedy = f"{name} uses {digest}, of which no change would be noticed: leave out this argument"
+                raise refusal(RequestError, "R103", "out", None, remedy)
     stored = None if place is None else _open(place) / "design.json"
     found = None if stored is None else _read_design(stored, data, settings)
     if found is None:

@@ -13,6 +13,7 @@ import numpy as np
 from .. import _native, _tables
 from .._core import Certificate, Result, brief, load, request
 from ..errors import InvalidValueError, RequestError
+from .arrays import out_folder
 from .files import PathLike, check_place, private_folder, refusal, unwritable, without, write
 
 
@@ -43,8 +44,8 @@ class Report(Result):
 
     def save(self, path: PathLike) -> list[Path]:
         """Writes the page (``.html``) or its JSON (``.json``), or both into a folder; returns the files."""
-        place = Path(path)
-        suffix = place.suffix.lower()
+        place = report_place(path)
+        suffix = "" if place.is_dir() else place.suffix.lower()
         targets = {
             ".html": [(place, self._html)],
             ".json": [(place, self._json())],
@@ -69,6 +70,17 @@ class Report(Result):
         page = html.escape(self._html, quote=True)
         style = "width:100%;height:40em;border:1px solid #ccc"
         return f'<iframe srcdoc="{page}" sandbox style="{style}"></iframe>'
+
+
+def report_place(path: PathLike) -> Path:
+    """Where a report goes: a page, its JSON, or a folder, which has no suffix unless it is there already."""
+    place = out_folder(path, "path")
+    if place is None:
+        raise refusal(RequestError, "R104", "path", "None", "give a path, such as 'report.html'")
+    if place.suffix.lower() not in ("", ".html", ".json") and not place.is_dir():
+        remedy = f"a report is a page or its JSON: give '{place.with_suffix('.html').name}', or a folder"
+        raise refusal(RequestError, "R104", "path", str(place), remedy)
+    return place
 
 
 def report_of(

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from .._core import Certificate, Result, finite, number
+from .._core import Certificate, Result, finite, number, percent, worded
 from ..errors import AuditError, InvalidValueError, RequestError
 from .arrays import Bools, out_folder
 from .files import PathLike, refusal
-from .reports import Report, report_of
+from .reports import Report, report_of, report_place
 
 
 class Estimate(Result):
@@ -33,12 +33,17 @@ class Estimate(Result):
         own = self._data
         return (
             f"{number(own['value'])} ({down(own['lower'])} to {up(own['upper'])}, "
-            f"{number(100 * own['confidence'])} % confidence)"
+            f"{percent(own['confidence'])} confidence)"
         )
 
 
 class EpsilonLower(Result):
-    """A lower bound on ε: under the ``premise``, a claim of a smaller ε is false, at the ``confidence``."""
+    """A lower bound on ε: under the ``premise``, a claim of a smaller ε is false, at the ``confidence``.
+
+    The confidence is that of **one run, chosen beforehand**. The bound uses random splits of its own, so it
+    differs from call to call on the same scores: repeating the call and keeping the largest bound voids the
+    confidence.
+    """
 
     _title: ClassVar[str] = "Lower bound on epsilon"
 
@@ -50,7 +55,7 @@ class EpsilonLower(Result):
         unit = "" if own["unit"] == "unknown" else f" for each {own['unit']}"
         return (
             f"ε ≥ {down(own['value'])} at δ = {number(own['delta'])}{unit} "
-            f"({number(100 * own['confidence'])} % confidence, {own['method']})"
+            f"({percent(own['confidence'])} confidence, {own['method']})"
         )
 
 
@@ -156,7 +161,10 @@ class Audit(Result):
 
     @property
     def epsilon_lower(self) -> EpsilonLower | None:
-        """The headline attack's lower bound on ε; ``None`` if none follows: :attr:`epsilon_lower_reason`."""
+        """The headline attack's lower bound on ε; ``None`` if none follows: :attr:`epsilon_lower_reason`.
+
+        It is valid at its confidence for one run chosen beforehand, not for the largest of several.
+        """
         bound = self._data["epsilon_lower"]
         return None if bound is None else EpsilonLower(bound)
 
@@ -209,12 +217,23 @@ class Audit(Result):
     def plot(self, ax: Any) -> Any: ...
 
     def plot(self, ax: Any = None) -> Any:
-        """The ROC curves: an SVG, or drawn into ``ax`` (Matplotlib), which is then returned."""
+        """The ROC curves: an SVG, or drawn into ``ax`` (Matplotlib), which is then returned.
+
+        The curve of the headline attack is drawn on top and thickest.
+        """
+        headline = self._data["headline"]
+        others = [attack for attack in self._data["attacks"] if attack["name"] != headline]
+        first = [attack for attack in self._data["attacks"] if attack["name"] == headline]
         if ax is None:
-            return _native.roc(json.dumps(self._data))
-        for attack in self.attacks:
+            drawn = _native.roc(json.dumps({**self._data, "attacks": [*first, *others]}))
+            return _emphasised(drawn, headline)
+        for place, attack in enumerate(map(AttackResult, [*first, *others])):
             false, true = attack.roc.T
-            ax.plot(false, true, label=f"{attack.name} (AUC {number(float(attack.auc), 3)})")
+            # The first of ten colours is the headline's alone.
+            style: dict[str, Any] = {"color": f"C{place and 1 + (place - 1) % 9}"}
+            style["linestyle"] = "-" if place < 10 else "--"
+            style |= {"linewidth": 2.5, "zorder": 3} if attack.name == headline else {"linewidth": 0.9}
+            ax.plot(false, true, label=f"{attack.name} (AUC {number(float(attack.auc), 3)})", **style)
         ax.plot([0, 1], [0, 1], color="0.6", linestyle=":", label="guessing")
         ax.set(xlabel="false-positive rate", ylabel="true-positive rate", xlim=(0, 1), ylim=(0, 1))
         ax.legend(loc="lower right", fontsize="small")
@@ -229,11 +248,14 @@ class Audit(Result):
     ) -> Report:
         """The audit as one page for a data-protection assessment, saved to ``path`` if one is given.
 
-        ``path`` ends in ``.html`` or ``.json``, or is a folder for both. ``declared`` has facts that the data
-        do not contain, as a mapping or a TOML file: ``title``, ``model``, ``purpose``, ``release``,
-        ``prior``, ``subjects``, ``records_per_subject``, ``sensitivity``, ``author``, ``contact``, ``notes``.
+        ``path`` ends in ``.html`` or ``.json``, or is a folder for both; other endings are refused.
+        ``declared`` has facts that the data do not contain, as a mapping or a TOML file: ``title``,
+        ``model``, ``purpose``, ``release``, ``prior``, ``subjects``, ``records_per_subject``,
+        ``sensitivity``, ``author``, ``contact``, ``notes``.
         ``certificate`` is set beside the lower bound; by default the model's own.
         """
+        if path is not None:
+            report_place(path)
         own = None if self.out is None or not self._is_in(self.out) else self.out
         beside = self.certificate if certificate is None else certificate
         made = report_of(self._data, own, declared, beside)
@@ -273,6 +295,19 @@ class Audit(Result):
 
     def _repr_html_(self) -> str:
         return f"<div>{super()._repr_html_()}{self.plot()}</div>"
+
+
+def _emphasised(svg: str, name: str) -> str:
+    """ROC curves with one as a thick line and all others as thin ones."""
+    curve = r'stroke="#[0-9a-f]{6}" stroke-width="2.25"(?: stroke-dasharray="[0-9 ]+")?/>'
+    # Its style is known from the legend: no other curve has the same colour and the same dashes.
+    style = re.search(rf"({curve})\s*<text [^>]*>{re.escape(name)}</text>", svg)
+
+    def weighed(found: re.Match[str]) -> str:
+        is_thick = style is not None and found.group() == style[1]
+        return found.group().replace("2.25", "3.5" if is_thick else "1.25")
+
+    return svg if style is None else re.sub(curve, weighed, svg)
 
 
 @dataclass(frozen=True)
@@ -320,8 +355,7 @@ def _is_close(a: float, b: object) -> bool:
 
 def _worded(text: str) -> str:
     """A message with arguments instead of flags."""
-    text = re.sub(r"⟦([a-z0-9_]+)⟧", r"`\1`", text)
-    text = text.replace("'reticent attack canary'", "`audit_canaries`")
+    text = worded(text).replace("'reticent attack canary'", "`audit_canaries`")
     text = text.replace("--drawn P", "`drawn=P`").replace("`inclusion` probability", "probability as `drawn`")
     return re.sub(r"--([a-z][a-z-]*)", lambda flag: f"`{flag[1].replace('-', '_')}`", text)
 

@@ -73,6 +73,10 @@ def audit(
 ) -> Audit:
     """Audits anybody's model: how well attacks tell members from non-members, and what that proves about ε.
 
+    The lower bound on ε is valid at its confidence for **one run, chosen beforehand**. It uses random splits
+    of its own, so ``epsilon_lower`` differs from call to call on the same arrays: repeating the call and
+    keeping the largest bound voids the confidence.
+
     Parameters
     ----------
     scores : array of n numbers, or a path

@@ -53,7 +53,9 @@ def audit_sklearn(
     their decision functions, or for regressors on their errors.
 
     Since the function draws the members itself, a lower bound on ε follows. If ``member`` is given, it
-    follows only if ``drawn`` says how the members were drawn.
+    follows only if ``drawn`` says how the members were drawn. The bound is valid at its confidence for **one
+    run, chosen beforehand**: it differs from run to run, and repeating the audit and keeping the largest
+    bound voids the confidence.
 
     ``make_estimator`` is a function or a class without arguments, or an estimator, which is cloned.
     ``n_jobs`` models are trained at the same time (joblib). With ``out``, every finished model's predictions
@@ -122,7 +124,10 @@ def audit_torch(
     ``labels`` overrides the classes.
 
     Members and reference models are drawn as in :func:`audit_sklearn`, and ``out`` and ``n_jobs`` mean the
-    same. A change of ``make_and_train`` itself is noticed when stored models are used again; a change of what
+    same. The lower bound on ε is valid at its confidence for **one run, chosen beforehand**:
+    repeating the audit and keeping the largest bound voids the confidence.
+
+    A change of ``make_and_train`` itself is noticed when stored models are used again; a change of what
     it calls is not: use another folder then.
 
     >>> import torch  # doctest: +SKIP

@@ -22,10 +22,12 @@ from __future__ import annotations
 
 from .additive import discrete_gaussian, discrete_laplace, gaussian, laplace, student_t
 from .choice import exponential, permute_and_flip, report_noisy_max
+from .labels import stable_histogram
 from .response import estimate_proportions, randomized_response
-from .results import Noisy, Proportions, Randomized, Selected
+from .results import FoundLabels, Noisy, Proportions, Randomized, Selected
 
 __all__ = [
+    "FoundLabels",
     "Noisy",
     "Proportions",
     "Randomized",
@@ -39,5 +41,6 @@ __all__ = [
     "permute_and_flip",
     "randomized_response",
     "report_noisy_max",
+    "stable_histogram",
     "student_t",
 ]

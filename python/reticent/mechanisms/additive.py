@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -167,4 +168,21 @@ def _perturb(
         noisy, cost, own, error = draw(request, flat, native(budget))
     except ReticentError as refusal:
         raise refused(refusal, scale) from None
-    return Noisy(shaped(noisy, shape), cost, own, error, float(confidence), mechanism, neighboring)
+    limit = _limit(mechanism, own, sensitivity, epsilon if scale is None else None)
+    value = shaped(noisy, shape)
+    return Noisy(value, cost, own, error, float(confidence), mechanism, neighboring, limit)
+
+
+def _limit(mechanism: str, scale: float, sensitivity: float, epsilon: float | None) -> float:
+    """The size from which on a number may have been cut off at the end of the noise's grid.
+
+    The grid of Laplace noise ends beyond 2^54 times sensitivity / ε, or times the scale if that is given. The
+    grid of Gaussian and Student-t noise ends beyond 2^65 times the scale. Discrete Laplace noise has no grid.
+    """
+    if mechanism == "discrete-laplace":
+        return math.inf
+    if mechanism == "discrete-gaussian":
+        return 2.0**64 * scale
+    if mechanism == "laplace" and epsilon is not None:
+        scale = min(scale, float(sensitivity) / float(epsilon))
+    return 2.0**50 * scale

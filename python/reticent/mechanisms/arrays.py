@@ -13,6 +13,8 @@ from ..errors import DataError
 
 #: The shape of an array; none for a scalar.
 Shape = tuple[int, ...] | None
+#: What types of floats are called: by NumPy, pandas, polars, PyTorch and Arrow.
+_FLOATS = ("float", "double", "halffloat", "bfloat16", ">f", "<f")
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -44,9 +46,31 @@ def reals(value: Any, argument: str) -> tuple[Floats, Shape]:
         if int(array.max()) > EXACT or int(array.min()) < -EXACT:
             raise _rounded(argument)
     flat = _tables.contiguous(array, np.float64).reshape(-1)
-    if own == "f" and not np.isfinite(flat).all():
-        raise _not_finite(argument)
+    if own == "f":
+        if not np.isfinite(flat).all():
+            raise _not_finite(argument)
+        is_large = array is not value and bool((np.abs(flat) >= EXACT).any())
+        if is_large and not _is_exact(value):
+            raise _rounded(argument)
     return flat, None if isinstance(value, (np.generic, float, int)) else array.shape
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether no integer was rounded when a value became floats: one among floats is converted with them."""
+    if isinstance(value, (float, np.floating)):
+        return True
+    if isinstance(value, (int, np.integer, np.bool_)):
+        return bool(-EXACT <= value <= EXACT)
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_exact, value))
+    is_frame = hasattr(value, "columns") and hasattr(value, "dtypes")
+    kinds = list(value.dtypes) if is_frame else [getattr(value, "dtype", getattr(value, "type", None))]
+    if kinds and all(str(kind).lower().removeprefix("torch.").startswith(_FLOATS) for kind in kinds):
+        return True
+    array = _tables._array(value, "value")
+    if array.dtype.kind not in "biu" or array.size == 0:
+        return False
+    return -EXACT <= int(array.min()) and int(array.max()) <= EXACT
 
 
 def integers(value: Any) -> tuple[Integers, Shape]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native, _tables
-from .._refusals import invalid, missing, relation
+from .._refusals import conflict, invalid, missing, relation
 from .._budget import Budget, native
 from .._core import brief
 from ..errors import ReticentError, RequestError
@@ -31,7 +31,8 @@ def exponential(
 
     ``sensitivity`` bounds the change of **each** score between neighboring data. ``candidates`` are public
     and name what the scores are of. Set ``monotone`` only if all scores move the same way between neighboring
-    data, as counts do under add-remove: the same ε then chooses better.
+    data, as counts do under add-remove: the same ε then chooses better. Under replace-one, one row can raise
+    one score and lower another, so ``monotone`` is refused.
 
     >>> from reticent import mechanisms
     >>> mechanisms.exponential([1.0, 400.0], sensitivity=1.0, epsilon=1.0).value
@@ -111,6 +112,9 @@ def _select(
         )
     if not isinstance(monotone, (bool, np.bool_)):
         raise invalid("monotone", brief(monotone), "give True or False")
+    if monotone and relation(neighboring) == "replace-one":
+        remedy = "scores such as counts are monotone under add-remove only: leave it out, or use add-remove"
+        raise conflict("monotone", True, remedy)
     if sensitivity is None:
         raise missing("sensitivity", "give the largest change of a score, e.g. sensitivity=1.0")
     if epsilon is None:

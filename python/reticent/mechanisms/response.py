@@ -10,7 +10,7 @@ import numpy as np
 from .. import _native, _tables
 from .._refusals import invalid
 from .._budget import Budget, native
-from ..errors import DataError, ReticentError
+from ..errors import DataError, ReticentError, RequestError
 from .arrays import Integers, Shape
 from .requests import json_confidence, json_number, refused
 from .results import Proportions, Randomized
@@ -27,10 +27,11 @@ def randomized_response(
     """Randomizes every answer by itself (the local model).
 
     An answer is kept with some probability, and is one of the other categories otherwise. ``values`` is one
-    answer or an array of answers, each of a different person; its length is public. ``categories`` are the
-    possible answers, which are public too. A missing or undeclared answer counts as one of them: it is never
-    an error, because that would disclose it. Values match categories by their text, so ``1``, ``1.0`` and
-    ``"1"`` are the same answer.
+    answer, or an array of answers with one dimension, each of a different person; its length is public. For
+    several questions, call this once for each question, with a ``budget``. ``categories`` are the possible
+    answers, which are public too. A missing or undeclared answer counts as one of them: it is never an error,
+    because that would disclose it. Values match categories by their text, so ``1``, ``1.0`` and ``"1"`` are
+    the same answer.
 
     The charge to a ``budget``, which must be one of ``"replace-one"``, is what each person pays.
 
@@ -41,6 +42,11 @@ def randomized_response(
     """
     listed, lookup = _categories(categories)
     codes, shape = _codes(values, lookup, "values")
+    if shape is not None and len(shape) > 1:
+        remedy = "give one answer per person; for several questions, call this once for each, with a budget"
+        raise RequestError(
+            f"values: has {len(shape)} dimensions: {remedy}", code="R104", field="values", remedy=remedy
+        )
     request = _response(len(listed), epsilon, keep_probability)
     # An undeclared answer has a number that no category has: what it counts as is the library's to decide.
     codes[codes < 0] = len(listed)

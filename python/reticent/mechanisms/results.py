@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import decimal
 import json
+import math
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -18,6 +20,9 @@ _SHOWN = {
     "discrete-gaussian": "discrete Gaussian",
 }
 _set = object.__setattr__
+_INT64 = np.iinfo(np.int64)
+_MOST = float(np.finfo(np.float64).max)
+_DOWN, _UP = decimal.ROUND_FLOOR, decimal.ROUND_CEILING
 
 
 class _Drawn:
@@ -28,6 +33,8 @@ class _Drawn:
     value: Any
     epsilon: float
     delta: float
+    #: The neighboring relation.
+    neighboring: str
     _event: str
 
     def __init__(self, value: Any, cost: _Cost) -> None:
@@ -64,7 +71,7 @@ class _Drawn:
         return {}
 
     def _cost(self) -> str:
-        return f"ε ≤ {at_most(self.epsilon)}, δ ≤ {at_most(self.delta)}"
+        return f"ε ≤ {at_most(self.epsilon)}, δ ≤ {at_most(self.delta)}, {self.neighboring}"
 
 
 class Noisy(_Drawn):
@@ -72,7 +79,9 @@ class Noisy(_Drawn):
 
     ``value`` has the shape of what was given. ``scale`` is the scale of the noise (σ for Gaussian noise).
     Each number is within ``error`` of the one without noise with probability at least ``confidence``:
-    ``interval`` has both ends. ``epsilon`` and ``delta`` are the guarantee of the whole array, and ``event``
+    ``interval`` has both ends. A number of at least 2^50 times the scale of its noise may have been cut off
+    where the noise's grid ends, so its interval has no ends: divide by a public constant first.
+    ``epsilon`` and ``delta`` are the guarantee of the whole array, and ``event``
     is what an accountant composes.
 
     >>> from reticent import mechanisms
@@ -87,8 +96,9 @@ class Noisy(_Drawn):
     True
     """
 
-    __slots__ = ("confidence", "error", "mechanism", "neighboring", "scale")
+    __slots__ = ("_limit", "confidence", "error", "mechanism", "neighboring", "scale")
 
+    _limit: float
     scale: float
     error: float
     confidence: float
@@ -104,8 +114,10 @@ class Noisy(_Drawn):
         confidence: float,
         mechanism: str,
         neighboring: str,
+        limit: float,
     ) -> None:
         _Drawn.__init__(self, value, cost)
+        _set(self, "_limit", limit)
         _set(self, "scale", scale)
         _set(self, "error", error)
         _set(self, "confidence", confidence)
@@ -114,10 +126,30 @@ class Noisy(_Drawn):
 
     @property
     def interval(self) -> tuple[Any, Any]:
-        """Lower and upper end: each true number is between them with probability at least ``confidence``."""
-        if isinstance(self.value, int):
-            return self.value - int(self.error), self.value + int(self.error)
-        return self.value - self.error, self.value + self.error
+        """Lower and upper end: each true number is between them with probability at least ``confidence``.
+
+        Ends of integers are integers of 64 bits. Ends of floats are rounded outward.
+        """
+        value = np.asarray(self.value)
+        is_cut = self._is_cut()
+        low: Any
+        high: Any
+        if value.dtype.kind == "i":
+            low, high = _whole_ends(value, self.error)
+            ends: tuple[float, float] = _INT64.min, _INT64.max
+        else:
+            with np.errstate(over="ignore"):
+                low, high = value - self.error, value + self.error
+            # The number and the end are both rounded, by half a unit in the last place at most.
+            for _ in range(2):
+                low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+            ends = -np.inf, np.inf
+        low, high = np.where(is_cut, ends[0], low), np.where(is_cut, ends[1], high)
+        return (low, high) if isinstance(self.value, np.ndarray) else (low.item(), high.item())
+
+    def _is_cut(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which numbers may have been cut off at the ends of the grid."""
+        return np.asarray(np.abs(np.asarray(self.value, dtype=np.float64)) >= self._limit)
 
     def __float__(self) -> float:
         return float(self.value)
@@ -139,10 +171,18 @@ class Noisy(_Drawn):
     def __repr__(self) -> str:
         share = f"at {percent(self.confidence)}"
         noise = f"{_SHOWN[self.mechanism]} noise of scale {number(self.scale)}"
+        cut = int(self._is_cut().sum())
         if isinstance(self.value, np.ndarray):
-            shown = np.array2string(self.value, precision=4, threshold=8, separator=", ")
-            return f"Noisy({shown}, each ± {at_most(self.error)} {share}; {noise}; {self._cost()})"
-        return f"Noisy({number(self.value, 6)} ± {at_most(self.error)} {share}; {noise}; {self._cost()})"
+            shown, error = _shown_array(self.value, self.error, self._limit)
+            bound = f"each ± {error} {share}"
+            if cut:
+                bound += f", but {cut} too large for this noise, without a known error"
+            return f"Noisy({shown}, {bound}; {noise}; {self._cost()})"
+        if cut:
+            shown = f"{number(self.value, 6)}, too large for this noise, without a known error"
+        else:
+            shown = " ± ".join(_shown_scalar(self.value, self.error)) + f" {share}"
+        return f"Noisy({shown}; {noise}; {self._cost()})"
 
 
 class Randomized(_Drawn):
@@ -150,7 +190,8 @@ class Randomized(_Drawn):
 
     ``value`` holds the reported answers, each one of the ``categories``, in the shape of what was given.
     ``keep_probability`` is the probability that an answer was kept. ``epsilon`` is the guarantee of **each**
-    answer by itself (the local model).
+    answer by itself (the local model), where another answer takes its place: ``neighboring`` is
+    ``"replace-one"``.
 
     >>> from reticent import mechanisms
     >>> answers = mechanisms.randomized_response(["yes", "no", "no"], categories=["yes", "no"], epsilon=1.0)
@@ -162,6 +203,7 @@ class Randomized(_Drawn):
 
     __slots__ = ("categories", "keep_probability")
 
+    neighboring = "replace-one"
     categories: list[Any]
     keep_probability: float
 
@@ -194,7 +236,11 @@ class Randomized(_Drawn):
         return array.copy() if copy else array
 
     def _more(self) -> dict[str, Any]:
-        return {"categories": list(map(_plain, self.categories)), "keep_probability": self.keep_probability}
+        return {
+            "categories": list(map(_plain, self.categories)),
+            "keep_probability": self.keep_probability,
+            "neighboring": self.neighboring,
+        }
 
     def __repr__(self) -> str:
         count = np.size(self.value)
@@ -237,6 +283,47 @@ class Selected(_Drawn):
         return f"Selected({self.value!r} at index {self.index}; {self._cost()})"
 
 
+class FoundLabels(_Drawn):
+    """Labels that were found in the data, with noisy counts.
+
+    ``value`` maps each label whose noisy count reaches ``threshold`` to that count. ``error`` is what the
+    noise of one count exceeds with probability at most 1 − ``confidence``.
+    """
+
+    __slots__ = ("confidence", "error", "neighboring", "threshold")
+
+    threshold: int
+    error: float
+    confidence: float
+    neighboring: str
+
+    def __init__(
+        self,
+        value: dict[str, int],
+        cost: _Cost,
+        threshold: int,
+        error: float,
+        confidence: float,
+        neighboring: str,
+    ) -> None:
+        _Drawn.__init__(self, value, cost)
+        _set(self, "threshold", threshold)
+        _set(self, "error", error)
+        _set(self, "confidence", confidence)
+        _set(self, "neighboring", neighboring)
+
+    def _more(self) -> dict[str, Any]:
+        return {
+            "threshold": self.threshold,
+            "error": self.error,
+            "confidence": self.confidence,
+            "neighboring": self.neighboring,
+        }
+
+    def __repr__(self) -> str:
+        return f"FoundLabels({len(self.value)} labels of at least {self.threshold}; {self._cost()})"
+
+
 class Proportions(Result):
     """Proportions that were estimated from randomized answers.
 
@@ -259,7 +346,7 @@ class Proportions(Result):
         own = self._data
         shares = zip(self.categories, own["value"], own["interval"], strict=True)
         rows = [
-            (name, f"{number(share)}   [{number(low)}, {number(high)}]")
+            (name, f"{number(share)}   [{_rounded(low, 4, _DOWN)}, {_rounded(high, 4, _UP)}]")
             for name, share, (low, high) in shares
         ]
         kept = number(own["keep_probability"])
@@ -268,6 +355,80 @@ class Proportions(Result):
             ("confidence", f"{percent(own['confidence'])} for each interval"),
             ("answers", f"{own['rows']}, each kept with probability {kept}"),
         ]
+
+
+def _whole_ends(value: np.ndarray[Any, Any], error: float) -> tuple[Any, Any]:
+    """The ends of integers, which stay within 64 bits."""
+    if not error < 2.0**63:
+        return np.full_like(value, _INT64.min), np.full_like(value, _INT64.max)
+    half = np.int64(math.ceil(error))
+    low = np.maximum(value, _INT64.min + half) - half
+    return low, np.minimum(value, _INT64.max - half) + half
+
+
+def _rounded(value: float | decimal.Decimal, decimals: int, rounding: str) -> str:
+    """A number with so many digits behind the point; for people, without zeros at the end."""
+    with decimal.localcontext() as context:
+        context.prec = 2000
+        exact = decimal.Decimal(value)
+        cut = exact.quantize(decimal.Decimal(1).scaleb(-decimals), rounding)
+        if cut == 0:
+            return "0"
+        size = cut.adjusted()
+        if -5 <= size < 16:
+            text = f"{cut:f}"
+            return text.rstrip("0").rstrip(".") if "." in text else text
+        mantissa = f"{cut.scaleb(-size).normalize():f}"
+        return f"{mantissa}e{size}"
+
+
+def _decimals(error: float) -> int:
+    """How many digits behind the point show an error with four digits."""
+    return 3 - decimal.Decimal(error).adjusted()
+
+
+def _shown_scalar(value: Any, error: float) -> tuple[str, str]:
+    """A number and its error such that what is shown contains the interval."""
+    if isinstance(value, int):
+        return str(value), _shown_whole(error)
+    if not math.isfinite(error):
+        return number(value, 6), "∞"
+    decimals = _decimals(error)
+    shown = _rounded(value, decimals, decimal.ROUND_HALF_EVEN)
+    with decimal.localcontext() as context:
+        context.prec = 2000
+        moved = abs(decimal.Decimal(shown) - decimal.Decimal(value)) + decimal.Decimal(error)
+        # The ends of the interval are rounded outward, by two units in the last place.
+        moved += 4 * decimal.Decimal(math.ulp(min(abs(value) + error, _MOST)))
+        return shown, _rounded(moved, decimals, _UP)
+
+
+def _shown_array(value: np.ndarray[Any, Any], error: float, limit: float) -> tuple[str, str]:
+    """Numbers and the error of each such that what is shown contains each interval."""
+    if value.dtype.kind == "i":
+        return np.array2string(value, threshold=8, separator=", "), _shown_whole(error)
+    if not math.isfinite(error):
+        return np.array2string(value, precision=6, threshold=8, separator=", "), "∞"
+    decimals = _decimals(error)
+
+    def text(own: float) -> str:
+        if abs(own) >= limit:
+            return number(float(own), 6)
+        return _rounded(float(own), decimals, decimal.ROUND_HALF_EVEN)
+
+    formatter: Any = {"float_kind": text}
+    shown = np.array2string(value, threshold=8, separator=", ", formatter=formatter)
+    with decimal.localcontext() as context:
+        context.prec = 2000
+        moved = decimal.Decimal(error) + decimal.Decimal(5).scaleb(-decimals - 1)
+        sizes = np.abs(value)
+        most = float(sizes.max(initial=0.0, where=sizes < limit))
+        moved += 4 * decimal.Decimal(math.ulp(min(most + error, _MOST)))
+        return shown, _rounded(moved, decimals, _UP)
+
+
+def _shown_whole(error: float) -> str:
+    return str(math.ceil(error)) if math.isfinite(error) else "∞"
 
 
 def _plain(value: Any) -> Any:

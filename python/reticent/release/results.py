@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex, overload
 
 import numpy as np
 
-from .._core import Certificate, Result, at_most, number, percent
+from .._core import Certificate, Result, at_most, number, percent, worded
 from ..errors import InvalidValueError, RequestError
-from .bars import bars
+from .bars import bars, draw
 
 
 class Release(Result):
@@ -26,8 +26,10 @@ class Release(Result):
     >>> answer = release.count({"age": [31, 45, 62]}, epsilon=1.0)
     >>> answer.query, answer.confidence
     ({'kind': 'count'}, 0.95)
-    >>> float(answer) == answer.value
-    True
+    >>> float(answer) == answer.value, f"{answer:.1f}" == f"{answer.value:.1f}"
+    (True, True)
+    >>> answer.epsilon, answer.delta
+    (1.0, 0.0)
     """
 
     _title: ClassVar[str] = "Private statistic"
@@ -38,6 +40,16 @@ class Release(Result):
         return Certificate(self._data["certificate"])
 
     @property
+    def epsilon(self) -> float:
+        """The ε of the certificate."""
+        return float(self.certificate.epsilon)
+
+    @property
+    def delta(self) -> float:
+        """The δ of the certificate."""
+        return float(self.certificate.delta)
+
+    @property
     def labels(self) -> list[str] | None:
         """The categories or bins of a histogram; otherwise ``None``."""
         return self._data.get("labels")
@@ -45,7 +57,7 @@ class Release(Result):
     @property
     def warnings(self) -> list[str]:
         """Caveats about the answer."""
-        return list(self._data.get("warnings") or [])
+        return [worded(text) for text in self._data.get("warnings") or []]
 
     def __float__(self) -> float:
         if isinstance(self._data["value"], (list, str)):
@@ -54,6 +66,16 @@ class Release(Result):
 
     def __int__(self) -> int:
         return int(float(self))
+
+    def __round__(self, ndigits: SupportsIndex | None = None) -> float:
+        value = float(self) if isinstance(self._data["value"], (list, str)) else self._data["value"]
+        return round(value, ndigits)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        value = self._data["value"]
+        return format(float(self) if isinstance(value, list) else value, spec)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self._data["value"], dtype=dtype)
@@ -68,10 +90,16 @@ class Release(Result):
         columns = {"value": value, "low": list(low), "high": list(high)}
         return pandas.DataFrame(columns, index=pandas.Index(labels, name=self._data["query"]["column"]))
 
-    def plot(self, ax: Any = None) -> str:
-        """A histogram as a bar chart with its intervals: SVG.
+    @overload
+    def plot(self, ax: None = None) -> str: ...
 
-        It is drawn into the matplotlib axes ``ax`` too if they are given.
+    @overload
+    def plot(self, ax: Any) -> Any: ...
+
+    def plot(self, ax: Any = None) -> Any:
+        """A histogram as a bar chart with its intervals: an SVG, or drawn into the matplotlib axes ``ax``.
+
+        Axes that are given are returned.
 
         >>> from reticent import release
         >>> people = {"sex": ["f", "m", "m", "f"] * 100}
@@ -79,16 +107,8 @@ class Release(Result):
         >>> svg.startswith("<svg") and svg.endswith("</svg>")
         True
         """
-        labels, value, interval = self._cells()
-        if ax is not None:
-            places = range(len(labels))
-            below = [max(own - low, 0) for own, (low, _) in zip(value, interval, strict=True)]
-            above = [max(high - own, 0) for own, (_, high) in zip(value, interval, strict=True)]
-            ax.barh(places, value, xerr=[below, above], color="#7aa6c2", ecolor="#444444", capsize=3)
-            ax.set_yticks(list(places), labels)
-            ax.invert_yaxis()
-            ax.set_xlabel("rows")
-        return bars(labels, value, interval)
+        cells, title = self._cells(), str(self._data["query"]["column"])
+        return bars(title, *cells) if ax is None else draw(ax, title, *cells)
 
     def _cells(self) -> tuple[list[str], list[float], list[list[float]]]:
         if self.labels is None:
@@ -105,7 +125,10 @@ class Release(Result):
         rows = [("statistic", _asked_for(own["query"]))]
         if self.labels is not None:
             shown = list(zip(self.labels, own["value"], own["interval"], strict=True))
-            rows += [(name, f"{number(value, 6)}   {_range(ends)}") for name, value, ends in shown[:20]]
+            counts = _aligned([[number(value, 6)] for _, value, _ in shown[:20]])
+            ranges = _aligned([[number(end, 6) for end in ends] for _, _, ends in shown[:20]])
+            cells = zip(shown, counts, ranges)
+            rows += [(name, f"{count}   [{ends}]") for (name, _, _), count, ends in cells]
             rows += [("…", f"{len(shown) - 20} more")] if len(shown) > 20 else []
             rows.append(("intervals", f"{confidence} confidence, each by itself"))
         elif own["interval"] is None:
@@ -145,7 +168,7 @@ class Preview(Result):
     @property
     def warnings(self) -> list[str]:
         """Caveats about the plan."""
-        return list(self._data.get("warnings") or [])
+        return [worded(text) for text in self._data.get("warnings") or []]
 
     def _rows(self) -> list[tuple[str, str]]:
         own = self._data
@@ -191,6 +214,9 @@ class Schema(Result):
     """
 
     _title: ClassVar[str] = "Schema"
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__({**data, "warnings": [worded(text) for text in data["warnings"]]})
 
     @property
     def toml(self) -> str:
@@ -242,6 +268,12 @@ def _asked_for(query: Mapping[str, Any]) -> str:
     if "bounds" in query:
         text += f", clamped to {_range(query['bounds'])}"
     return f"{text}, where {query['where']}" if "where" in query else text
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Numbers in columns, to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [", ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
 
 
 def _range(ends: Sequence[float]) -> str:

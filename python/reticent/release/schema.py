@@ -10,9 +10,10 @@ from .._refusals import missing
 from .._budget import Budget, native
 from .._core import finite, load, request, warn
 from .results import Schema
-from .values import Path, argument_names, file_of, name_of, shown_progress, truth_of
+from .values import Path, argument_names, file_of, name_of, needing, shown_progress, truth_of
 
 
+@needing
 def learn_schema(
     data: Any,
     *,

@@ -17,6 +17,7 @@ from .values import (
     argument_names,
     column_of,
     file_of,
+    needing,
     number_of,
     numbers_of,
     shown_progress,
@@ -50,7 +51,9 @@ class Statistic(Protocol[_P_co]):
         ...
 
 
-def _statistic(ask: Callable[_P, _Asked]) -> Statistic[_P]:
+def _statistic(asks: Callable[_P, _Asked]) -> Statistic[_P]:
+    ask = needing(asks)
+
     @functools.wraps(ask)
     def release(*args: _P.args, **kwargs: _P.kwargs) -> Release:
         asked = ask(*args, **kwargs)

@@ -12,7 +12,7 @@ from .._core import load, request
 from ..errors import RequestError
 from ..mechanisms import Proportions, Randomized, estimate_proportions, randomized_response
 from .results import RandomizedFile
-from .values import Path, argument_names, column_of, file_of, need_column, number_of, shown_progress
+from .values import Path, argument_names, column_of, file_of, need_column, needing, number_of, shown_progress
 
 
 @overload
@@ -40,6 +40,7 @@ def randomize(
 ) -> Randomized: ...
 
 
+@needing
 def randomize(
     data: Any,
     column: str | int | None = None,
@@ -92,6 +93,7 @@ def randomize(
     return RandomizedFile(load(answer))
 
 
+@needing
 def estimate(
     data: Any,
     column: str | int | None = None,

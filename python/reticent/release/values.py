@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,6 +18,20 @@ from .._progress import display
 from ..errors import ReticentError
 
 Path = str | os.PathLike[str]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_PUBLIC = "public knowledge, never read off the data"
+
+#: What to give for arguments that are needed.
+_REMEDIES = {
+    "bounds": f"give the lower and the upper bound, such as bounds=(0, 120): they are {_PUBLIC}",
+    "categories": f"give the list of categories, such as categories=['yes', 'no']: they are {_PUBLIC}",
+    "epsilon": "give a privacy budget, such as epsilon=1",
+    "quantile": "give a number from 0 to 1, such as quantile=0.9",
+    "value": "give the value whose proportion is asked for, such as value='yes'",
+}
 
 #: Arguments that requests call otherwise.
 _NAMES = {"filter": "where", "file": "data"}
@@ -90,6 +106,21 @@ def file_of(name: str, path: Path) -> str:
 def shown_progress(progress: bool | None) -> Any:
     """The display of progress."""
     return display(None if progress is None else truth_of("progress", progress))
+
+
+def needing(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Refuses calls without a keyword argument that is needed, by its name."""
+    listed = inspect.signature(function).parameters.values()
+    needed = [own.name for own in listed if own.kind is own.KEYWORD_ONLY and own.default is own.empty]
+
+    @functools.wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for name in needed:
+            if name not in kwargs:
+                raise missing(name, _REMEDIES[name])
+        return function(*args, **kwargs)
+
+    return checked
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _native
 from .._arguments import naming, path, refused
+from .._columns import not_numeric
 from .._tables import PREFIX, column, is_path, numbers, pick, table
 from .images import pixels_of
 from .labels import array_of, check_labels, labels_of, positions_of
@@ -115,6 +116,10 @@ class Reader:
     is_number: bool = False
     #: The columns that are read besides the label; ``None`` for all.
     columns: frozenset[str] | None = None
+    #: The columns that have to be numbers, as their bounds are given as an argument.
+    numeric: frozenset[str] = frozenset()
+    #: Whether labels inside of a table are compared with the classes here; a schema says what others mean.
+    checks_table: bool = True
     #: How many columns an array has.
     width: int | None = None
     #: The shape of an image: channels, height, width.
@@ -128,7 +133,7 @@ class Reader:
             pixels = pixels_of(X, "X", self.channels, self.shape)
             return _native.Pictures("X", pixels, np.zeros(len(pixels), dtype=np.uint8))
         if is_frame(X):
-            return table(X, "X", read=self._is_read)
+            return self._checked(table(X, "X", read=self._is_read), "X")
         return self._table(self._features(X, "X"), "X")
 
     def labelled(self, X: Any, y: Any, names: tuple[str, str] = ("X", "y")) -> Given:
@@ -146,11 +151,18 @@ class Reader:
         if is_frame(X):
             if y is not None:
                 X = self._joined(X, y, names)
-            elif self.classes is not None and self.label is not None:
+            elif self.checks_table and self.classes is not None and self.label is not None:
                 check_labels(labels_of(pick(X, self.label, own), own), self.classes, own)
-            return table(X, own, read=self._is_read)
+            return self._checked(table(X, own, read=self._is_read), own)
         columns = self._features(X, own)
         return self._table([*columns, (self.label or LABEL, self._labels(y, of, len(columns[0][1])))], own)
+
+    def _checked(self, own: _native.Table, argument: str) -> _native.Table:
+        """Refuses texts in columns that have to be numbers."""
+        for name, kind in own.columns() if self.numeric else ():
+            if kind == "text" and name in self.numeric:
+                raise not_numeric(name, argument)
+        return own
 
     def _is_read(self, name: str) -> bool:
         return self.columns is None or name in self.columns or name == self.label

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from .. import _folder, _native
 from .._arguments import flag, path, refused, whole
 from .._budget import Budget
+from .._models_spending import count_fit
 from .._core import load as outcome_of, request, warn
 from .._refusals import one_of
 from .._tables import is_path
@@ -74,12 +75,17 @@ def trained_by(network: Network, X: Any, y: Any, settings: Mapping[str, Any]) ->
         with _folder.private_folder() as private, naming_arguments(private):
             own = Request(network, X, y, settings, private)
             fields = {**own.fields, "out": place.path}
+            if isinstance(settings.get("classes"), str):
+                # Classes that are found in y are declared to be public: the certificate says so.
+                fields["observed_labels"] = True
             if place.is_temporary and fields["checkpoint_every"] is None:
                 # Nothing can go on from a folder that is removed, so only the end is stored.
                 fields["checkpoint_every"] = str(_MOST_STEPS)
             with _interrupted(place):
                 answer = _native.train(request(fields), own.data, own.validation, budget, progress)
-        return TrainedNetwork._of(place, outcome_of(answer))
+        trained = TrainedNetwork._of(place, outcome_of(answer))
+        count_fit(trained.certificate)
+        return trained
     except BaseException:
         place.remove()
         raise
@@ -167,5 +173,6 @@ def resume(
         with _interrupted(place):
             answer = _native.resume(request({**asked, "changes": changes}), train, public, spent, display)
     trained = TrainedNetwork._of(place, outcome_of(answer))
+    count_fit(trained.certificate)
     warn(trained.warnings)
     return trained

@@ -54,9 +54,8 @@ def texts_in(values: Any, argument: str) -> set[str]:
 
 def check_labels(values: Any, classes: Iterable[str], argument: str) -> None:
     """Refuses a label that is not one of the classes."""
-    strange = texts_in(values, argument) - set(classes)
-    if strange:
-        raise _classes.undeclared(min(strange), argument)
+    if texts_in(values, argument) - set(classes):
+        raise _classes.undeclared(argument)
 
 
 def positions_of(y: Any, classes: Sequence[str], argument: str) -> NDArray[np.uint8]:
@@ -67,10 +66,9 @@ def positions_of(y: Any, classes: Sequence[str], argument: str) -> NDArray[np.ui
         places = {name: place for place, name in enumerate(classes)}
         return np.array([places[value.strip()] for value in values], dtype=np.uint8)
     positions = np.asarray(values, dtype=np.int64)
-    outside = positions[(positions < 0) | (positions >= len(classes))]
-    if outside.size:
+    if ((positions < 0) | (positions >= len(classes))).any():
         remedy = f"give positions from 0 to {len(classes) - 1}, or declare more classes"
-        raise refused(307, argument, f"the label {outside[0]} is out of range", remedy, int(outside[0]))
+        raise refused(307, argument, "it holds a label that is out of range", remedy)
     return positions.astype(np.uint8)
 
 

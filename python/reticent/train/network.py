@@ -229,11 +229,16 @@ class Network:
 
         **Data.** ``X`` and ``y`` are private. ``X`` is one of
 
-        - a data frame, a mapping of columns or the path of a table, with ``schema=``: a path, TOML text, or
-          an object with ``.toml``. The labels are a column of it, or ``y``;
+        - a data frame, a mapping of columns or the path of a table, with ``schema=``: a path, TOML text, an
+          object with ``.toml``, or a mapping of columns, in which a tuple declares bounds and a list declares
+          categories, as in ``{"age": (17, 90), "sex": ["Male", "Female"]}``. The labels are a column of the
+          table, or ``y``. If the schema has no label, give ``classes=`` or ``target_bounds=``, and ``label=``
+          for the name of its column; if its label has a positive value alone, ``y`` needs ``classes=`` with
+          both labels;
         - numbers: an array with two dimensions, or a table without a schema. ``bounds=`` is (low, high), or a
           pair for each column; and either ``classes=`` or, for a number as the label, ``target_bounds=(low,
-          high)`` is given. Values are clamped to the bounds;
+          high)`` is given. Values are clamped to the bounds. ``schema=`` instead of ``bounds=`` declares the
+          columns of an array as ``x0``, ``x1``, …;
         - images: an array of ``uint8`` of shape (n, height, width), (n, height, width, channels) or (n,
           channels, height, width), with labels from 0. ``classes=`` is their number, 10 by default, or their
           names. Pixels are normalized as ``(pixel / 255 - shift) / scale``, both 0.5 by default. A path of a

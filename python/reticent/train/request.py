@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .._arguments import bounds_of, items, pair, path, refused, text
+from .._classes import check_given, with_positive
 from .._core import read_text
-from .._schemas import known_schema, schema_source, schema_text
+from .._schemas import category_text, known_schema, schema_source, schema_text
 from .._tables import PREFIX, is_path
 from .data import LABEL, TEXT, Given, Reader, column_names, is_frame, is_texts, matrix, validation_of
 from .images import pixels_of
@@ -26,6 +27,47 @@ _RESERVED = 2
 def is_folder(place: Any) -> bool:
     """Whether a path is a folder, or the name of a dataset."""
     return os.path.isdir(place) or not (os.path.exists(place) or os.path.splitext(place)[1])
+
+
+def _names(X: Any) -> list[str]:
+    return column_names(X) if is_frame(X) else []
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """A name that no column has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _declared_label(label: Mapping[str, Any], settings: Mapping[str, Any], y: Any) -> dict[str, Any] | None:
+    """What the arguments declare of the label, for the schema; ``None`` where the schema says it itself."""
+    classes, bounds = settings.get("classes"), settings.get("target_bounds")
+    if classes is not None and (bounds is not None or "bounds" in label):
+        raise refused(103, "classes", "a number as the label has no classes", "leave it out")
+    if bounds is not None and ("categories" in label or "positive" in label):
+        raise refused(103, "target_bounds", "the schema's label has classes", "leave it out")
+    if bounds is not None:
+        low, high = pair("target_bounds", bounds)
+        if "bounds" in label and [low, high] != label["bounds"]:
+            problem = f"({low}, {high}): the schema's label has other bounds"
+            raise refused(103, "target_bounds", problem, "leave it out", f"({low}, {high})")
+        return None if "bounds" in label else {"bounds": (low, high)}
+    if "positive" in label:
+        if y is None:
+            if classes is not None:
+                raise refused(103, "classes", "the schema declares the label in the table", "leave it out")
+            return None
+        check_given(classes, label)
+        return {"categories": with_positive(class_texts(classes, y), label["positive"])}
+    if not label:
+        return {"categories": class_texts(classes, y)}
+    listed = label.get("categories")
+    if classes is not None and isinstance(listed, list):
+        if {category_text(value, "schema") for value in listed} != set(class_texts(classes, y)):
+            problem = "they are not those of the schema's label"
+            raise refused(103, "classes", problem, "leave it out, or give the same classes")
+    return None
 
 
 class Request:
@@ -95,7 +137,7 @@ class Request:
         """How the data are read; the fields about them are set."""
         is_table = is_path(X) or is_frame(X)
         if any(self.settings.get(name) is not None for name in ("vocabulary", "text_column")):
-            return self._take_texts(is_table, y)
+            return self._take_texts(X, is_table, y)
         if is_table:
             return self._take_table(X, y)
         if is_texts(X):
@@ -108,7 +150,7 @@ class Request:
             return self._take_images(X)
         return self._take_array(X, y)
 
-    def _take_texts(self, is_table: bool, y: Any) -> Reader:
+    def _take_texts(self, X: Any, is_table: bool, y: Any) -> Reader:
         self._refuse("bounds", "shift", "scale", "channels", why="not for texts")
         own = self.settings
         self.shape = (self.fields.get("length") or 64,)
@@ -118,10 +160,7 @@ class Request:
         label = text("label", own.get("label"))
         reader = Reader("text", text=column, columns=None if column is None else frozenset([column]))
         if own.get("schema") is not None:
-            self._refuse("classes", "target_bounds", why="the schema declares the label")
-            if y is None:
-                self._refuse("label", why="the schema declares the label")
-            return self._take_schema(own["schema"], label, reader)
+            return self._take_schema(own["schema"], label, reader, X, y)
         label = label or (None if is_table and y is None else LABEL)
         if own.get("target_bounds") is not None:
             return self._take_numbers([], replace(reader, label=label or LABEL), y)
@@ -144,29 +183,48 @@ class Request:
             self.fields["vocabulary"] = self._write("vocabulary.txt", content, "vocabulary")
         self.tokens = content.count("\n") + (not content.endswith("\n")) + _RESERVED
 
-    def _take_schema(self, schema: Any, label: str | None, reader: Reader) -> Reader:
+    def _take_schema(self, schema: Any, label: str | None, reader: Reader, X: Any, y: Any) -> Reader:
         """Takes a schema, whose label and columns the reader reads as well as its own."""
         content, place = schema_source(schema)
-        self.fields["schema"] = place or self._write("schema.toml", content, "schema")
         known = known_schema(content)
         if known is None:
+            declared = [self.settings.get(name) for name in ("classes", "target_bounds")]
+            if y is not None or declared != [None, None]:
+                raise ImportError("labels beside a schema need tomli before Python 3.11: pip install tomli")
+            self.fields["schema"] = place or self._write("schema.toml", content, "schema")
             return replace(reader, label=label, columns=None)
         self.shape = self.shape or (len(known.feature_names) or 1,)
+        columns = known.columns | (reader.columns or frozenset())
         own = known.label or {}
-        is_number, name = "bounds" in own, own.get("column")
-        self.loss = "squared" if is_number else None
+        name = own.get("column")
         if isinstance(name, str) and label not in (None, name):
             raise refused(103, "label", f"the schema's label is {name!r}", "leave it out", label)
+        if known.label is None and label in columns:
+            raise refused(103, "label", f"{label!r} is a feature of the schema", "give another name", label)
+        if known.label is None and y is None and label is None and LABEL in columns:
+            raise refused(102, "label", "the schema has no label", "name the label's column")
+        if known.label is None:
+            name = label or (LABEL if y is None else _free(LABEL, columns | {*_names(X)}))
+        added = _declared_label(own, self.settings, y)
+        if added is not None:
+            content, place = known.with_label({"column": name, **added}), None
+            own = added
+        self.fields["schema"] = place or self._write("schema.toml", content, "schema")
+        is_number, listed = "bounds" in own, own.get("categories")
+        self.loss = "squared" if is_number else None
+        classes = None
+        if isinstance(listed, list):
+            classes = tuple(category_text(value, "schema") for value in listed)
         label = name if isinstance(name, str) else label
-        columns = known.columns | (reader.columns or frozenset())
-        return replace(reader, label=label, is_number=is_number, columns=columns)
+        reader = replace(reader, label=label, is_number=is_number, columns=columns)
+        return replace(reader, classes=classes, checks_table=known.label is None)
 
     def _take_table(self, X: Any, y: Any) -> Reader:
         self._refuse("shift", "scale", "channels", "length", why="not for tables")
         own, reader = self.settings, Reader("table", label=text("label", self.settings.get("label")))
         if own.get("schema") is not None:
-            self._refuse("bounds", "target_bounds", "classes", why="the schema declares them")
-            return self._take_schema(own["schema"], reader.label, reader)
+            self._refuse("bounds", why="the schema declares them")
+            return self._take_schema(own["schema"], reader.label, reader, X, y)
         if own.get("bounds") is None:
             remedy = "give its public schema, or bounds= if all its features are numbers"
             raise refused(102, "schema", "a table needs a schema", remedy)
@@ -175,8 +233,16 @@ class Request:
 
     def _take_array(self, X: Any, y: Any) -> Reader:
         self._refuse("shift", "scale", "channels", "length", why="not for an array of features")
-        self._refuse("label", "examples_per_user", "schema", why="an array has no named columns")
         width = matrix(X, "X").shape[1]
+        if self.settings.get("schema") is not None:
+            self._refuse("bounds", why="the schema declares them")
+            label = text("label", self.settings.get("label"))
+            reader = self._take_schema(self.settings["schema"], label, Reader("table", width=width), X, y)
+            if reader.columns != frozenset(f"{PREFIX}{at}" for at in range(width)):
+                problem = f"it does not declare the {width} columns of the array, {PREFIX}0, {PREFIX}1, …"
+                raise refused(103, "schema", problem, "declare all of them, or give a data frame")
+            return reader
+        self._refuse("label", "examples_per_user", why="an array has no named columns")
         if self.settings.get("bounds") is None:
             remedy = "give (low, high), or a pair for each column, that are known without looking at the data"
             raise refused(102, "bounds", "the features need public bounds", remedy)
@@ -199,7 +265,8 @@ class Request:
         content = schema_text(bounds, {"column": reader.label, **label})
         self.fields["schema"] = self._write("schema.toml", content, "schema")
         self.shape = self.shape or (2 * len(names),)
-        return replace(reader, columns=(reader.columns or frozenset()) | frozenset(names))
+        numeric = frozenset(names)
+        return replace(reader, columns=(reader.columns or frozenset()) | numeric, numeric=numeric)
 
     def _take_images(self, X: Any) -> Reader:
         self._refuse("bounds", "target_bounds", "schema", "label", "length", why="not for images")

@@ -86,7 +86,7 @@ class Stored:
         width = len(re.findall(rf"^{PREFIX}\d+ = ", columns, re.MULTILINE))
         if reader.label == LABEL and 0 < width == len(columns.strip().splitlines()):
             return replace(reader, width=width, classes=declared)
-        return reader
+        return replace(reader, classes=declared, checks_table=False)
 
     def outcome(self, certificate: dict[str, Any] | None) -> dict[str, Any]:
         """What a training tells about itself, as far as its folder says."""

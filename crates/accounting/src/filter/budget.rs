@@ -127,7 +127,7 @@ impl Ledger for Budget {
                 self.plans.push(plan.clone());
                 Ok(())
             }
-            Ok(false) => Err(LedgerError::Exceeded { remedy: self.remedy() }),
+            Ok(false) => Err(LedgerError::Exceeded { remedy: self.remedy(plan) }),
             Err(error) => Err(LedgerError::Exceeded { remedy: error.to_string() }),
         }
     }
@@ -142,9 +142,13 @@ impl Ledger for Budget {
 }
 
 impl Budget {
-    /// What could be asked instead.
-    fn remedy(&self) -> String {
+    /// What could be asked instead of this plan.
+    fn remedy(&self, plan: &Plan) -> String {
         let limit = self.limit();
+        let own = Price::new(plan, self.neighboring()).ok().and_then(|price| price.plain());
+        if limit.delta.get() == 0.0 && own.is_none_or(|own| own.delta.get() > 0.0) {
+            return format!("the limit ({limit}) has no delta, and this needs one: ask without a delta");
+        }
         match self.left().map(|left| four_digits_down(left.get())) {
             Ok(left) if left > NOTHING * limit.epsilon.get() => {
                 format!("one more question of up to epsilon = {left} fits the limit ({limit})")

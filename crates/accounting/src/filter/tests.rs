@@ -295,7 +295,12 @@ fn a_budget_records_what_fits_and_says_what_is_left() {
     assert!(remedy.starts_with("nothing is left"), "{remedy}");
     let mut pure_only = Budget::new(total(1.0, 0.0), Neighboring::ReplaceOne).unwrap();
     assert!(charge(&mut pure_only, &plan(pure(0.75))).is_ok());
-    assert!(charge(&mut pure_only, &plan(gaussian(1e6))).is_err());
+    assert_eq!(
+        Budget::new(total(1.0, 1e-6), Neighboring::AddRemove).unwrap().spent().unwrap(),
+        Some(total(0.0, 0.0))
+    );
+    let refused = charge(&mut pure_only, &plan(gaussian(1e6))).unwrap_err();
+    assert!(refused.to_string().contains("has no delta, and this needs one"), "{refused}");
     assert_eq!(pure_only.spent().unwrap(), Some(total(0.75, 0.0)));
     assert_eq!(pure_only.left().unwrap().get(), 0.25);
 }

@@ -32,5 +32,6 @@ pub(crate) fn request(arguments: &Train) -> Result<Fit, Fail> {
         split_key: arguments.split_key.clone(),
         test: arguments.test.clone(),
         out: arguments.out.clone(),
+        observed_labels: false,
     })
 }

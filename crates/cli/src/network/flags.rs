@@ -59,5 +59,6 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         threads: whole("--threads", &network.threads)?,
         out: arguments.out.clone(),
         counted: None,
+        observed_labels: None,
     })
 }

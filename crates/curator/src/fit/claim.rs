@@ -45,6 +45,9 @@ pub(super) fn certificate(
         (Some(_), false) => Fact::LearntSchema,
         (None, false) => Fact::Schema,
     });
+    if plan.request.observed_labels {
+        fitted = fitted.taking(Fact::ObservedLabels);
+    }
     if let Some(Tested::Released { event, guarantee: testing, .. }) = tested {
         let key = Fact::SplitKey(plan.request.split_key.clone());
         fitted = fitted.beside(event.clone(), *testing, "tested on held-out rows")?.taking(key);

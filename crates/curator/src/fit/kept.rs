@@ -131,6 +131,7 @@ fn flags(value: Value, refuse: &impl Fn(String) -> Refusal) -> Result<(Fit, Opti
         split_key: flags.split_key,
         test: flags.test,
         out: None,
+        observed_labels: false,
     };
     Ok((fit, flags.split_rule))
 }

@@ -54,6 +54,9 @@ pub struct Fit {
     pub split_key: String,
     /// Another labelled table to test on, whose rows are not protected.
     pub test: Option<PathBuf>,
+    /// Whether the classes of the schema are the labels that the data hold, which are thereby declared to be public.
+    #[serde(alias = "observed_labels")]
+    pub observed_labels: bool,
     /// The folder to save the model to, which must be new.
     pub out: Option<PathBuf>,
 }
@@ -78,6 +81,7 @@ impl Default for Fit {
             test_share: None,
             split_key: "reticent".to_owned(),
             test: None,
+            observed_labels: false,
             out: None,
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct Reader {
     pub(crate) schema: Option<Schema>,
     /// For text.
     pub(crate) vocabulary: Option<Vocabulary>,
+    /// Whether the classes are those that the data hold, declared to be public.
+    pub(crate) observed_labels: bool,
 }
 
 /// Data in memory.
@@ -54,6 +56,7 @@ impl Reader {
     /// What a run says about its data.
     pub(crate) fn of(run: &Train, source: &Source, known: Option<Schema>) -> Result<Self, Refusal> {
         let images = matches!(source, Source::Images(..) | Source::Pixels(_) | Source::Memory(..));
+        let observed_labels = run.observed_labels == Some(true);
         let is_text = run.vocabulary.is_some() || run.text_column.is_some() || run.length.is_some();
         for (field, given, fits) in [
             ("schema", run.schema.is_some(), !images),
@@ -77,13 +80,15 @@ impl Reader {
             let shift = run.shift.as_ref().map_or_else(half, |shift| shift.values());
             let scale = run.scale.as_ref().map_or_else(half, |scale| scale.values());
             let input = Input::Images { shift, scale };
-            return Ok(Self { input, classes: image_classes(run)?, schema: None, vocabulary: None });
+            let classes = image_classes(run)?;
+            return Ok(Self { input, classes, schema: None, vocabulary: None, observed_labels });
         }
         let own = run.schema.as_deref().map(Schema::read).transpose().map_err(Refusal::data("schema"))?;
         if !is_text {
             let schema = own.or(known).ok_or_else(no_schema)?;
             let classes = Task::of(&schema)?.classes();
-            return Ok(Self { input: Input::Table, classes, schema: Some(schema), vocabulary: None });
+            let input = Input::Table;
+            return Ok(Self { input, classes, schema: Some(schema), vocabulary: None, observed_labels });
         }
         let Some(column) = run.text_column.clone() else {
             return Err(Refusal::missing(
@@ -113,7 +118,7 @@ impl Reader {
         };
         let classes = Task::of(&schema)?.classes();
         let input = Input::Text { column, length: length as usize };
-        Ok(Self { input, classes, schema: Some(schema), vocabulary: Some(vocabulary) })
+        Ok(Self { input, classes, schema: Some(schema), vocabulary: Some(vocabulary), observed_labels })
     }
 
     /// Checks what was stored against the shape that the network reads, before anything of that size is made.

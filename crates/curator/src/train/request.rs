@@ -37,6 +37,9 @@ pub struct Train {
     pub label: Option<String>,
     /// The public names of the classes, or for images their number.
     pub classes: Option<ClassNames>,
+    /// Whether the classes are the labels that the data hold, which are thereby declared to be public.
+    #[serde(alias = "observed_labels")]
+    pub observed_labels: Option<bool>,
     /// Pixels are normalized to (pixel / 255 - shift) / scale.
     pub shift: Option<OneOrMore>,
     /// Pixels are normalized to (pixel / 255 - shift) / scale.

@@ -262,7 +262,8 @@ impl Stored {
         let text = fs::read_to_string(&description)
             .map_err(|error| refuse(&description, error.to_string()).because(error))?;
         let description = Description::from_toml(&text, &description.display().to_string())?;
-        let reader = Reader { input: about.input, classes: about.classes, schema, vocabulary };
+        let (input, classes) = (about.input, about.classes);
+        let reader = Reader { input, classes, schema, vocabulary, observed_labels: false };
         if description.outputs()? != reader.outputs() {
             return Err(refuse(&path, "its classes are not those of model.toml: train again".to_owned()));
         }

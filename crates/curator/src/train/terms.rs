@@ -314,6 +314,9 @@ impl AgreedTerms {
             (Some(_), None) => Fact::Schema,
             (None, _) => Fact::Images,
         });
+        if reader.observed_labels {
+            whole = whole.taking(Fact::ObservedLabels);
+        }
         if reader.vocabulary.is_some() {
             whole = whole.taking(Fact::Vocabulary);
         }

@@ -62,7 +62,16 @@ fn condition(text: &str) -> Result<(RawCondition, Option<&str>), String> {
             }
             (value, after)
         }
-        None => split_at_and(rest),
+        None => {
+            let (value, after) = split_at_and(rest);
+            if let Some(word) = value.split_whitespace().skip(1).find(|word| word.eq_ignore_ascii_case("or"))
+            {
+                return Err(format!(
+                    "conditions are joined by \"and\" only: ask once for each side of the \"{word}\", or quote a value that holds it"
+                ));
+            }
+            (value, after)
+        }
     };
     let value = value.trim();
     if value.is_empty() {

@@ -122,6 +122,7 @@ fn malformed_filters_are_refused_with_the_grammar() {
     assert_eq!(problem("sex=''"), "a value is missing after \"sex=\"");
     assert_eq!(problem("sex= and age>3"), "a value is missing after \"sex=\"");
     assert_eq!(problem("sex='Male"), "the quote ' is not closed");
+    assert!(problem("sex=Female or age>30").starts_with("conditions are joined by \"and\" only"));
     assert_eq!(problem("sex='Male' x"), "\"x\" follows a quoted value");
     assert_eq!(problem("income<=50K"), "\"<=\" compares with a number, and \"50K\" is not one");
     assert_eq!(problem("age<inf"), "\"<\" compares with a number, and \"inf\" is not one");
