@@ -48,16 +48,7 @@ pub(crate) fn install(shell: &Shell) -> Result<String> {
 pub(crate) fn tests(shell: &Shell) -> Result<String> {
     let Ok(python) = environment(shell) else { return Ok("SKIPPED (no environment)".to_owned()) };
     let mut pytest = shell.program(&python);
-    pytest.args([
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--doctest-modules",
-        "--pyargs",
-        "reticent",
-    ]);
+    pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "reticent"]);
     pytest.arg(shell.root.join(PACKAGE).join("tests"));
     pytest.arg("-c").arg(shell.root.join(PACKAGE).join("pyproject.toml")).current_dir(elsewhere(&python));
     let printed = capture(pytest)?;

@@ -127,8 +127,9 @@ def audit_torch(
     same. The lower bound on ε is valid at its confidence for **one run, chosen beforehand**:
     repeating the audit and keeping the largest bound voids the confidence.
 
-    A change of ``make_and_train`` itself is noticed when stored models are used again; a change of what
-    it calls is not: use another folder then.
+    A change of ``make_and_train``, of your functions that it calls and of the globals that they read is noticed
+    when stored models are used again; what is reached through a module or a file is not: use another folder
+    then.
 
     >>> import torch  # doctest: +SKIP
     >>> from reticent.audit import audit_torch  # doctest: +SKIP
