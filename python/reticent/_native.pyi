@@ -4,6 +4,42 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Budget",
+    "Pictures",
+    "Table",
+    "__version__",
+    "account",
+    "attacks",
+    "audit",
+    "choose",
+    "coins",
+    "estimate",
+    "estimate_shares",
+    "evaluate",
+    "explain",
+    "find_labels",
+    "fit",
+    "formula",
+    "import_dp_event",
+    "import_opacus",
+    "learn_schema",
+    "perturb_integers",
+    "perturb_reals",
+    "predict",
+    "preview",
+    "randomize",
+    "randomize_answers",
+    "read_certificate",
+    "read_events",
+    "release",
+    "report",
+    "resume",
+    "roc",
+    "train",
+    "verify",
+]
+
 __version__: str
 
 _Progress = Callable[[list[tuple[str, str, int]]], object] | None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reticent
 from reticent import errors
 from reticent.audit.design import drawn_design
 from reticent.audit.digests import Unknown, digest_of, estimator_tokens, factory_tokens, hash_of
@@ -178,7 +179,7 @@ def test_keys_are_the_same_in_every_process() -> None:
         "from test_audit_digests import *\n"
         "print(key(closed({'a', 'b', 'c'})), key(Maker([1, 'x'])), key(reads_a_global), key(closed(OTHER)))"
     )
-    here, package = Path(__file__).parent, Path(__file__).parents[1]
+    here, package = Path(__file__).parent, Path(reticent.__file__).parents[1]
     found = set()
     for seed in ("1", "2"):
         paths = f"{package}:{here}"

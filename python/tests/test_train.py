@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -456,7 +457,8 @@ print("not stopped")
 
 def interrupted(out):
     """Trains in another process, which gets Ctrl-C after its first epoch: what it says at its end."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    # The package that is tested here, installed or not.
+    environment = {**os.environ, "PYTHONPATH": str(Path(reticent.__file__).parents[1])}
     call = [sys.executable, "-c", SCRIPT, out]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(call, env=environment, **pipes) as process:
