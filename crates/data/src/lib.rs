@@ -75,8 +75,8 @@ pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
 pub use schema::{Schema, SchemaError};
 pub use split::{Split, SplitSide, keyed_hash};
 pub use table::{
-    BatchReader, CellBatch, ColumnInfo, ColumnKind, MemoryTable, ScanStats, Table, Visit, VisitBatch,
-    open_table,
+    BatchReader, BatchSummary, CellBatch, Codes, ColumnInfo, ColumnKind, LabelCodes, MemoryTable, Numbers,
+    PerEntry, RowMask, ScanStats, Table, Visit, VisitBatch, open_table,
 };
 
 #[cfg(test)]
