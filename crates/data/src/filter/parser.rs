@@ -10,6 +10,7 @@ const DEEPEST: usize = 64;
 /// The longest text, in bytes.
 const LONGEST: usize = 1 << 20;
 
+const NOT_OPENED: &str = "a parenthesis is closed that was not opened";
 const QUOTES: [char; 2] = ['\'', '"'];
 const BACKQUOTE: [char; 1] = ['`'];
 
@@ -31,7 +32,7 @@ pub(super) fn parse_filter(text: &str) -> Result<ParsedFilter, String> {
     parser.cursor.skip_blanks();
     match parser.cursor.peek() {
         None => {}
-        Some(')') => return Err("a parenthesis is closed that was not opened".to_owned()),
+        Some(')') => return Err(NOT_OPENED.to_owned()),
         Some(_) => {
             let stray = parser.cursor.stray();
             return Err(format!("\"{stray}\" follows a condition: join conditions with and, or"));
@@ -47,7 +48,7 @@ pub(super) fn parse_expression(text: &str) -> Result<(Vec<String>, Expression), 
     parser.cursor.skip_blanks();
     match parser.cursor.peek() {
         None => Ok((parser.names.into_list(), expression)),
-        Some(')') => Err("a parenthesis is closed that was not opened".to_owned()),
+        Some(')') => Err(NOT_OPENED.to_owned()),
         Some(_) => Err(format!("\"{}\" cannot follow here", parser.cursor.stray())),
     }
 }
@@ -134,7 +135,7 @@ impl<'a> Parser<'a> {
         if ahead.keyword("not") {
             ahead.skip_blanks();
             // A column may have the name "not".
-            if ahead.peek().is_some_and(|next| !"=!<>+-*/)".contains(next)) {
+            if ahead.peek().is_some_and(|next| !"=!<>+*/)".contains(next)) {
                 self.cursor = ahead;
                 let inner = self.deeper(Self::negation)?;
                 return Ok(Node::Condition(Condition::Not(Box::new(self.condition(inner)?))));
@@ -254,13 +255,21 @@ impl<'a> Parser<'a> {
         if rest.starts_with(['`', '\'', '"']) {
             return self.ended_expression();
         }
-        let calls = || Function::NAMES.iter().any(|(name, _)| {
-            let mut ahead = self.cursor.clone();
-            ahead.keyword(name) && ahead.peek() == Some('(')
-        });
+        let calls = || {
+            Function::NAMES.iter().any(|(name, _)| {
+                let mut ahead = self.cursor.clone();
+                ahead.keyword(name) && ahead.peek() == Some('(')
+            })
+        };
         let is_left_column = matches!(left, Expression::Column(_));
-        if !is_left_column || rest.starts_with('(') || rest.starts_with("-(") || rest.starts_with("-`") || calls() {
-            let (cursor, names, bare, open) = (self.cursor.clone(), self.names.len(), self.bare.len(), self.open);
+        if !is_left_column
+            || rest.starts_with('(')
+            || rest.starts_with("-(")
+            || rest.starts_with("-`")
+            || calls()
+        {
+            let (cursor, names, bare, open) =
+                (self.cursor.clone(), self.names.len(), self.bare.len(), self.open);
             if let Ok(right) = self.ended_expression() {
                 if right.has_column() && (right.is_computed() || !is_left_column) {
                     return Ok(right);
@@ -285,7 +294,11 @@ impl<'a> Parser<'a> {
             format!("\"{}\" compares with a number, and \"{}\" is not one", operator.sign(), shown(value))
         };
         if let Some(literal) = self.quoted_value(after)? {
-            return if literal.is_text() { Err(refuse(&literal.text)) } else { Ok(Expression::Literal(literal)) };
+            return if literal.is_text() {
+                Err(refuse(&literal.text))
+            } else {
+                Ok(Expression::Literal(literal))
+            };
         }
         let value = self.cursor.value(false, self.open > 0);
         if value.is_empty() {
@@ -311,6 +324,9 @@ impl<'a> Parser<'a> {
         if !self.is_end() {
             let text = shown(self.cursor.since(start));
             self.cursor.skip_blanks();
+            if self.cursor.peek() == Some(')') {
+                return Err(NOT_OPENED.to_owned());
+            }
             return Err(format!("\"{}\" cannot follow \"{text}\"", self.cursor.stray()));
         }
         Ok(expression)
