@@ -76,7 +76,7 @@ pub use schema::{Schema, SchemaError};
 pub use split::{Split, SplitSide, keyed_hash};
 pub use table::{
     BatchReader, CellBatch, ColumnInfo, ColumnKind, Format, MemoryTable, Quoting, Reading, ScanStats, Table,
-    Visit, VisitBatch, open_table, open_table_with, with_derived,
+    Visit, VisitBatch, is_table_file, is_table_folder, open_table, open_table_with, with_derived,
 };
 
 #[cfg(test)]

@@ -125,6 +125,7 @@ fn common(
         let _: Option<()> = typed.chosen("certificate", file::certificate(path).check(), BEFORE_FILES);
     }
     let request = Release {
+        reading: ask.reading.reading(),
         file: ask.file,
         question,
         epsilon,

@@ -9,7 +9,7 @@ use super::terms::{LEAST_EPSILON, LEAST_QUANTILE_EPSILON, additive, choice, need
 use crate::quantity::finite;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Epsilon, Guarantee, Neighboring};
-use reticent_data::{ColumnKind, Predicate, Table, open_table};
+use reticent_data::{ColumnKind, Predicate, Table, open_table_with};
 use reticent_noise::query::{Quantile, QueryTerms, RankTable, even_candidates};
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ fn finish(
         release.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
     let target = error.map(|error| finite("error", error)).transpose()?;
     let table = match given {
-        None => open_table(&release.file)?,
+        None => open_table_with(&release.file, &release.reading)?,
         Some(table) if release.file.as_os_str().is_empty() => table.clone(),
         Some(_) => {
             let remedy = "leave it empty: the table itself is given";
@@ -157,6 +157,16 @@ fn finish(
     let query = query(&table)?;
     if let Some(column) = query.column() {
         table.column(column).map_err(Refusal::data("column"))?;
+    }
+    match &query {
+        Query::Histogram { column, cells: Cells::Categories(categories) }
+        | Query::Mode { column, categories, .. } => {
+            table.check_values(column, categories).map_err(Refusal::data("categories"))?;
+        }
+        Query::Proportion { column, value } => {
+            table.check_values(column, std::slice::from_ref(value)).map_err(Refusal::data("value"))?;
+        }
+        _ => {}
     }
     for column in filter.iter().flat_map(Predicate::columns) {
         table.column(column).map_err(Refusal::data("filter"))?;

@@ -28,6 +28,7 @@ use crate::error::{DataError, shown, shown_path};
 pub use batch::CellBatch;
 use file::TableFile;
 pub use memory::MemoryTable;
+pub use paths::{is_table_file, is_table_folder};
 pub use reading::{Format, Quoting, Reading};
 use union::UnionTable;
 
@@ -238,6 +239,21 @@ impl dyn Table + '_ {
             Ok::<(), E>(())
         })?;
         Ok(ScanStats { rows, nulls })
+    }
+
+    /// Checks that a column can have these values: that none of them counts as missing.
+    ///
+    /// # Errors
+    /// [`DataError::MissingMarker`] for the first that does.
+    pub fn check_values(&self, column: &str, values: &[String]) -> Result<(), DataError> {
+        let marker = values.iter().find(|value| self.missing().iter().any(|marker| marker == value.trim()));
+        match marker {
+            None => Ok(()),
+            Some(value) => {
+                let (file, column, value) = (self.name().to_owned(), shown(column), shown(value.trim()));
+                Err(DataError::MissingMarker { file, column, value })
+            }
+        }
     }
 
     /// The position of a column whose type can be read.

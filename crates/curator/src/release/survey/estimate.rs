@@ -10,7 +10,7 @@ use crate::scan::{Size, scan};
 use crate::session::Session;
 use crate::{Planned, Request};
 use reticent_core::{Code, Confidence, Probability};
-use reticent_data::{Table, open_table};
+use reticent_data::{Reading, Table, open_table_with};
 use reticent_noise::mechanism::RandomizedResponse;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
@@ -23,8 +23,11 @@ pub use reticent_noise::mechanism::ShareEstimate as Share;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EstimateShares {
-    /// The table of randomized answers: a `.csv` file with a header line, or a `.parquet` file.
+    /// The table of randomized answers.
     pub file: PathBuf,
+    /// How its files are read: further files, the dialect of CSV text, derived columns.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The column of answers.
     pub column: String,
     /// The possible answers, at least two.
@@ -45,6 +48,7 @@ impl EstimateShares {
     pub fn new(file: impl Into<PathBuf>, column: &str, categories: Vec<String>, epsilon: f64) -> Self {
         Self {
             file: file.into(),
+            reading: Reading::default(),
             column: column.to_owned(),
             categories,
             epsilon: Some(epsilon),
@@ -125,7 +129,8 @@ impl Request for EstimateShares {
                 return Err(Refusal::missing("epsilon", remedy));
             }
         };
-        let table = open_table(&self.file)?;
+        let table = open_table_with(&self.file, &self.reading)?;
+        table.check_values(&self.column, &categories).map_err(Refusal::data("categories"))?;
         table.column(&self.column).map_err(Refusal::data("column"))?;
         Ok(PlannedEstimate { table, column: self.column.clone(), categories, confidence, response })
     }
