@@ -56,6 +56,9 @@ pub(crate) struct Ask {
     /// Confidence level of intervals and bounds
     #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
+    /// Number of threads [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -134,6 +134,7 @@ fn common(
         neighboring: neighboring.unwrap_or(Neighboring::AddRemove),
         confidence,
         filter: ask.filter,
+        threads: ask.threads.as_deref().map(|text| typed.whole("threads", text)),
     };
     ParsedRelease {
         request,

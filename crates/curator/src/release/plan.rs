@@ -8,6 +8,7 @@ use super::request::{Release, ReleaseQuestion};
 use super::terms::{LEAST_EPSILON, LEAST_QUANTILE_EPSILON, additive, choice, needed_epsilon};
 use crate::quantity::finite;
 use crate::refusal::Refusal;
+use crate::scan::threads;
 use reticent_core::{Code, Epsilon, Guarantee, Neighboring};
 use reticent_data::{ColumnKind, Predicate, Table, open_table_with};
 use reticent_noise::query::{Quantile, QueryTerms, RankTable, even_candidates};
@@ -23,6 +24,8 @@ pub struct PlannedRelease {
     pub(super) query: Query,
     pub(super) terms: QueryTerms,
     pub(super) filter: Option<Predicate>,
+    /// The threads that read the table. They do not change the answer.
+    pub(super) threads: usize,
     /// The target error for which ε was chosen, if given.
     pub(super) target: Option<f64>,
     /// The part of ε that counts clamped values, beside that of `terms`.
@@ -146,6 +149,7 @@ fn finish(
     let filter =
         release.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
     let target = error.map(|error| finite("error", error)).transpose()?;
+    let threads = threads(release.threads)?;
     let table = match given {
         None => open_table_with(&release.file, &release.reading)?,
         Some(table) if release.file.as_os_str().is_empty() => table.clone(),
@@ -172,7 +176,7 @@ fn finish(
         table.column(column).map_err(Refusal::data("filter"))?;
     }
     let (counting, warnings) = (None, Vec::new());
-    let mut plan = PlannedRelease { table, query, terms, filter, target, counting, warnings };
+    let mut plan = PlannedRelease { table, query, terms, filter, threads, target, counting, warnings };
     if let Some(error) = target {
         plan.terms.epsilon = needed_epsilon(error, accuracy::epsilon_for(&plan, error)?)?;
     }

@@ -38,6 +38,9 @@ pub struct Release {
     /// Only rows that satisfy these conditions, such as `sex=Male and age>=18`.
     #[serde(default)]
     pub filter: Option<String>,
+    /// The number of threads that read the table; all processors if none is given.
+    #[serde(default)]
+    pub threads: Option<u64>,
 }
 
 impl Release {
@@ -53,6 +56,7 @@ impl Release {
             neighboring: add_remove(),
             confidence: ninety_five(),
             filter: None,
+            threads: None,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Population proportions, estimated from randomized answers.
 
-use super::super::gather::Labels;
 use super::super::lists::names;
 use super::super::request::ninety_five;
 use super::LEAST_EPSILON;
@@ -10,7 +9,7 @@ use crate::scan::{Size, scan};
 use crate::session::Session;
 use crate::{Planned, Request};
 use reticent_core::{Code, Confidence, Probability};
-use reticent_data::{Reading, Table, open_table_with};
+use reticent_data::{LabelCodes, Reading, Table, open_table_with};
 use reticent_noise::mechanism::RandomizedResponse;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
@@ -144,10 +143,10 @@ impl Planned for PlannedEstimate {
     fn run(self, session: &mut Session) -> Result<Estimated, Refusal> {
         session.unprotected("an estimate from a table")?;
         let Self { table, column, categories, confidence, response } = self;
-        let labels = Labels::new(&categories);
+        let labels = LabelCodes::new(categories.iter().map(String::as_str));
         let mut reported = vec![0u64; categories.len()];
         let rows = scan(&table, &[column.as_str()], Size::Public, session.watch(), &mut |row, cells| {
-            let index = labels.index(&cells[0]).ok_or_else(|| undeclared(&column, row))?;
+            let index = labels.position(&cells[0]).ok_or_else(|| undeclared(&column, row))?;
             reported[index] += 1;
             Ok(())
         })?;

@@ -1,6 +1,5 @@
 //! A column of answers, each randomized by itself.
 
-use super::super::gather::Labels;
 use super::super::lists::names;
 use super::LEAST_EPSILON;
 use crate::file::OutputFile;
@@ -11,7 +10,7 @@ use crate::session::{Payment, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Certificate, Code, Epsilon, Event, Fact, Neighboring, Plan};
-use reticent_data::{DataError, Reading, Table, open_table_with, write_csv_atomic};
+use reticent_data::{DataError, LabelCodes, Reading, Table, open_table_with, write_csv_atomic};
 use reticent_noise::mechanism::{Mechanism, RandomizedResponse};
 use reticent_noise::sampler::uniform_below;
 use reticent_noise::{Entropy, PaidSource};
@@ -243,14 +242,14 @@ impl PlannedRandomize {
         sender: &SyncSender<Vec<Row>>,
         watch: &dyn Watch,
     ) -> Result<u64, Refusal> {
-        let labels = Labels::new(&self.categories);
+        let labels = LabelCodes::new(self.categories.iter().map(String::as_str));
         let mut batch = Vec::with_capacity(BATCH);
         let send = |batch: Vec<Row>| {
             sender.send(batch).map_err(|_| Refusal::about(Code::Unwritable, "out", "writing stopped"))
         };
         let rows = scan(&self.table, columns, Size::Public, watch, &mut |_, cells| {
             let copied = cells[1..].iter().map(|cell| cell.csv_text().into_owned());
-            batch.push(std::iter::once(report(labels.index(&cells[0]))?).chain(copied).collect());
+            batch.push(std::iter::once(report(labels.position(&cells[0]))?).chain(copied).collect());
             if batch.len() == BATCH {
                 send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
             }
