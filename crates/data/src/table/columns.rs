@@ -161,15 +161,39 @@ mod tests {
     use arrow_array::*;
     use proptest::prelude::*;
 
-    use crate::table::{CellBatch, LabelCodes};
     use crate::Cell;
+    use crate::table::{CellBatch, LabelCodes};
 
-    const TEXTS: [&str; 12] =
-        ["a", " a", "", " ", "\u{3000}", "1", " 2.5 ", "-0", "nan", "1e400", "18446744073709551615", "2024-03-01"];
+    const TEXTS: [&str; 12] = [
+        "a",
+        " a",
+        "",
+        " ",
+        "\u{3000}",
+        "1",
+        " 2.5 ",
+        "-0",
+        "nan",
+        "1e400",
+        "18446744073709551615",
+        "2024-03-01",
+    ];
 
     const LABELS: [&str; 14] = [
-        "a", "1", "2.5", "0", "-1", "NaN", "inf", "true", "false", "9223372036854775807", "18446744073709551615",
-        "2024-03-01", "1970-01-01T00:00:01.5", "01",
+        "a",
+        "1",
+        "2.5",
+        "0",
+        "-1",
+        "NaN",
+        "inf",
+        "true",
+        "false",
+        "9223372036854775807",
+        "18446744073709551615",
+        "2024-03-01",
+        "1970-01-01T00:00:01.5",
+        "01",
     ];
 
     /// Columns of every type with cells, from the same rows.
@@ -203,10 +227,18 @@ mod tests {
             column!(DictionaryArray<Int32Type>, text),
             column!(DictionaryArray<Int8Type>, text),
             Arc::new(DictionaryArray::new(keys, values)),
-            column!(Date32Array, |place: u8, integer, _| if place % 2 == 0 { 19_783 } else { integer as i32 }),
+            column!(Date32Array, |place: u8, integer, _| if place % 2 == 0 {
+                19_783
+            } else {
+                integer as i32
+            }),
             column!(Date64Array, |_, integer, _| integer),
             column!(TimestampSecondArray, |_, integer, _| integer),
-            column!(TimestampMillisecondArray, |place: u8, integer, _| if place % 2 == 0 { 1500 } else { integer }),
+            column!(TimestampMillisecondArray, |place: u8, integer, _| if place % 2 == 0 {
+                1500
+            } else {
+                integer
+            }),
             column!(TimestampMicrosecondArray, |_, integer, _| integer),
             column!(TimestampNanosecondArray, |_, integer, _| integer),
             Arc::new(NullArray::new(rows.len())),
@@ -221,7 +253,10 @@ mod tests {
         let floats = batch.floats(0, &mut scratch);
         let (mut labels, mut places) = (LabelCodes::new(LABELS), vec![5]);
         labels.read(&batch, 0, &mut places);
-        assert_eq!((floats.len(), places.len(), present.rows()), (batch.rows(), batch.rows() + 1, batch.rows()));
+        assert_eq!(
+            (floats.len(), places.len(), present.rows()),
+            (batch.rows(), batch.rows() + 1, batch.rows())
+        );
         for row in 0..batch.rows() {
             let cell = batch.cell(row, 0);
             assert_eq!(present.contains(row), !cell.is_null(), "{name} {cell:?}");
@@ -231,7 +266,11 @@ mod tests {
             let label = cell.label();
             let place = LABELS.iter().position(|known| label.as_deref() == Some(*known));
             assert_eq!(labels.position(&cell), place, "{name} {cell:?}");
-            assert_eq!(usize::try_from(places[row + 1]).ok().filter(|at| *at < LABELS.len()), place, "{name} {cell:?}");
+            assert_eq!(
+                usize::try_from(places[row + 1]).ok().filter(|at| *at < LABELS.len()),
+                place,
+                "{name} {cell:?}"
+            );
         }
     }
 

@@ -30,6 +30,7 @@ use bytes::Bytes;
 
 use crate::cell::Cell;
 use crate::error::{DataError, shown, shown_path};
+use crate::filter::{Derivation, derive};
 pub use batch::CellBatch;
 pub use codes::{Codes, PerEntry};
 pub use columns::Numbers;
@@ -37,10 +38,10 @@ use file::TableFile;
 pub use labels::LabelCodes;
 pub use mask::RowMask;
 pub use memory::MemoryTable;
+pub use pass::BatchSummary;
 pub use paths::{is_table_file, is_table_folder};
 pub use reading::{Format, Quoting, Reading};
 use union::UnionTable;
-pub use pass::BatchSummary;
 
 /// The type of a column, as far as the table declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -403,14 +404,8 @@ pub fn open_table_with(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>,
 /// # Errors
 /// If a derivation cannot be read, or names a column that is not there.
 pub fn with_derived(table: Arc<dyn Table>, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
-    if reading.derive.is_empty() {
-        return Ok(table);
-    }
-    Err(DataError::ReadingOption {
-        option: "derive",
-        value: shown(&reading.derive[0]),
-        remedy: "not built in",
-    })
+    let derivations = reading.derive.iter().map(|text| Derivation::parse(text));
+    derive(table, &derivations.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// Opens one file.

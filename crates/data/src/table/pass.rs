@@ -41,7 +41,8 @@ impl dyn Table + '_ {
         let threads = if self.size_bytes() < WORTH_THREADS { 1 } else { threads.max(1) };
         if threads == 1 {
             let mut own = (summary.start)()?;
-            let rows = self.scan_batches(columns, on_progress, &mut |batch| (summary.add)(&mut own, batch))?;
+            let rows =
+                self.scan_batches(columns, on_progress, &mut |batch| (summary.add)(&mut own, batch))?;
             return Ok((rows, vec![own]));
         }
         let work = match parts {
@@ -182,7 +183,8 @@ mod tests {
     const ROWS: i64 = 300_000;
 
     fn batch() -> RecordBatch {
-        let numbers: ArrayRef = Arc::new((0..ROWS).map(|row| (row % 7 != 0).then_some(row)).collect::<Int64Array>());
+        let numbers: ArrayRef =
+            Arc::new((0..ROWS).map(|row| (row % 7 != 0).then_some(row)).collect::<Int64Array>());
         let words = (0..ROWS).map(|row| (row % 5 != 0).then(|| format!("word {}", row % 11)));
         let words: ArrayRef = Arc::new(words.collect::<StringArray>());
         RecordBatch::try_from_iter([("n", numbers), ("w", words)]).unwrap()
@@ -197,7 +199,9 @@ mod tests {
         writer.write(&batch).unwrap();
         writer.close().unwrap();
         let mut arrow = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-        (0..ROWS as usize).step_by(20_000).for_each(|start| arrow.write(&batch.slice(start, 20_000)).unwrap());
+        (0..ROWS as usize)
+            .step_by(20_000)
+            .for_each(|start| arrow.write(&batch.slice(start, 20_000)).unwrap());
         let row = |row: i64| {
             let number = if row % 7 != 0 { row.to_string() } else { String::new() };
             let word = if row % 5 != 0 { format!("word {}", row % 11) } else { String::new() };

@@ -223,8 +223,8 @@ impl RankTable {
             PrivateSelection::for_integers(SelectionRule::PermuteAndFlip, sensitivity, eighth.epsilon)?;
         let probe = QueryTerms { noise: NoiseKind::Laplace, ..eighth };
         let check_error = DiscreteLaplace::new(sensitivity, probe.epsilon)?.error(probe.confidence);
-        let aim = (proposal.shortfall(self.at.len() as u64, 1, terms.confidence)? + 2.0 * check_error)
-            .ceil() as i128;
+        let aim = (proposal.shortfall(self.at.len() as u64, 1, terms.confidence)? + 2.0 * check_error).ceil()
+            as i128;
 
         let mut end =
             |offset: &dyn Fn(&(i128, i128)) -> i128, side: i128, fallback: f64| -> Result<f64, NoiseError> {

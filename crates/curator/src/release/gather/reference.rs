@@ -54,7 +54,9 @@ impl<'a> Gatherer<'a> {
             Query::Histogram { cells: Cells::Categories(names), .. }
             | Query::Mode { categories: names, .. } => Gathered::Cells(vec![0; names.len()]),
             Query::Histogram { cells: Cells::Bins(edges), .. } => Gathered::Cells(vec![0; edges.len() - 1]),
-            Query::Quantile { candidates, .. } => Gathered::Ranks(RankTable::new(candidates.clone()).unwrap()),
+            Query::Quantile { candidates, .. } => {
+                Gathered::Ranks(RankTable::new(candidates.clone()).unwrap())
+            }
             Query::Proportion { .. } => Gathered::Share { matching: 0, others: 0 },
         };
         let labels = match &plan.query {

@@ -1,5 +1,5 @@
-use super::reference::{bin_of, gather_cells};
 use super::super::query::Query;
+use super::reference::{bin_of, gather_cells};
 use super::*;
 use crate::release::{Release, ReleaseQuestion};
 use crate::watch::Unwatched;
@@ -61,9 +61,8 @@ fn passes_over_parts_of_a_table_merge_to_the_pass_over_the_whole() {
             let parts = [(0, cuts[0]), (cuts[0], cuts[1] - cuts[0]), (cuts[1], 200 - cuts[1])];
             // A table without rows is refused where their number is public.
             let parts = parts.into_iter().filter(|(_, length)| *length > 0);
-            let parts: Vec<Pass> = parts
-                .map(|(start, length)| pass(&release, vec![people().slice(start, length)]))
-                .collect();
+            let parts: Vec<Pass> =
+                parts.map(|(start, length)| pass(&release, vec![people().slice(start, length)])).collect();
             let mut merged = parts[parts.len() - 1].clone();
             for part in &parts[..parts.len() - 1] {
                 merged.merge(part).unwrap();
@@ -77,8 +76,7 @@ fn passes_over_parts_of_a_table_merge_to_the_pass_over_the_whole() {
 fn passes_for_different_questions_do_not_merge() {
     let release = |question| Release::new("", question, 1.0);
     let count = release(ReleaseQuestion::Count { column: None, error: None });
-    let share =
-        release(ReleaseQuestion::Proportion { column: "group".to_owned(), value: "a".to_owned() });
+    let share = release(ReleaseQuestion::Proportion { column: "group".to_owned(), value: "a".to_owned() });
     let (mut one, other) = (pass(&count, vec![people()]), pass(&share, vec![people()]));
     let before = one.clone();
     assert_eq!(one.merge(&other), Err(MergeError::Mismatch { what: "questions" }));
@@ -123,8 +121,23 @@ impl Draws {
 
     fn text(&mut self) -> Option<&'static str> {
         let texts = [
-            "a", "b", " a ", "", "  ", "1", "2", " 3.5", "1e3", "nan", "inf", "true", "9223372036854775808", "07", "2024-03-01",
-            "\u{a0}", "é",
+            "a",
+            "b",
+            " a ",
+            "",
+            "  ",
+            "1",
+            "2",
+            " 3.5",
+            "1e3",
+            "nan",
+            "inf",
+            "true",
+            "9223372036854775808",
+            "07",
+            "2024-03-01",
+            "\u{a0}",
+            "é",
         ];
         (self.next() % 6 != 0).then(|| self.of(&texts))
     }
@@ -151,7 +164,15 @@ impl Draws {
             ("coded", of!(DictionaryArray<Int32Type>, |d: &mut Self| d.text())),
             ("short", of!(DictionaryArray<Int8Type>, |d: &mut Self| d.text())),
             ("day", of!(Date32Array, |d: &mut Self| d.of(&[None, Some(19_783), Some(0), Some(5)]))),
-            ("time", of!(TimestampMillisecondArray, |d: &mut Self| d.of(&[None, Some(1500), Some(-1000), Some(0)]))),
+            (
+                "time",
+                of!(TimestampMillisecondArray, |d: &mut Self| d.of(&[
+                    None,
+                    Some(1500),
+                    Some(-1000),
+                    Some(0)
+                ])),
+            ),
             ("nothing", Arc::new(NullArray::new(rows))),
         ];
         RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
@@ -161,7 +182,20 @@ impl Draws {
 
 /// Questions of every kind about a column.
 fn questions(column: &str) -> Vec<Value> {
-    let labels = ["a", "1", "2", "3.5", "NaN", "true", "0", "-1", "é", "2024-03-01", "9223372036854775808", "1970-01-01T00:00:00"];
+    let labels = [
+        "a",
+        "1",
+        "2",
+        "3.5",
+        "NaN",
+        "true",
+        "0",
+        "-1",
+        "é",
+        "2024-03-01",
+        "9223372036854775808",
+        "1970-01-01T00:00:00",
+    ];
     let mut questions = vec![
         json!({"kind": "count"}),
         json!({"kind": "count", "column": column}),
@@ -173,7 +207,8 @@ fn questions(column: &str) -> Vec<Value> {
         json!({"kind": "proportion", "column": column, "value": "a"}),
     ];
     // Grids of every kind: fine, whole, too wide for the fast sum, at both ends of the exponents.
-    for bounds in [[0.0, 50.0], [-3.25, 10.0], [-4e15, 4e15], [-1e-300, 1e-300], [-1e300, 1e300], [0.1, 0.7]] {
+    for bounds in [[0.0, 50.0], [-3.25, 10.0], [-4e15, 4e15], [-1e-300, 1e-300], [-1e300, 1e300], [0.1, 0.7]]
+    {
         for kind in ["sum", "mean", "quantile"] {
             questions.push(json!({"kind": kind, "column": column, "bounds": bounds}));
             questions.push(json!({"kind": kind, "column": column, "bounds": bounds, "integers": true}));
@@ -183,11 +218,16 @@ fn questions(column: &str) -> Vec<Value> {
 }
 
 /// How many questions about this table were asked, and those to which `pass` and the pass by cells come to something else.
-fn disagreements(batch: &RecordBatch, threads: u64, pass: &dyn Fn(PlannedRelease) -> Pass) -> (usize, Vec<String>) {
+fn disagreements(
+    batch: &RecordBatch,
+    threads: u64,
+    pass: &dyn Fn(PlannedRelease) -> Pass,
+) -> (usize, Vec<String>) {
     let table: Arc<dyn Table> =
         Arc::new(MemoryTable::new("random", batch.schema(), vec![batch.clone()]).unwrap());
     let (mut count, mut different) = (0, Vec::new());
-    let filters = [None, Some("text=a"), Some("float>=0 and whole<50"), Some("coded!=1"), Some("huge=nothing")];
+    let filters =
+        [None, Some("text=a"), Some("float>=0 and whole<50"), Some("coded!=1"), Some("huge=nothing")];
     let fields = batch.schema();
     for question in fields.fields().iter().flat_map(|field| questions(field.name())) {
         let asked: ReleaseQuestion = serde_json::from_value(question.clone()).unwrap();
@@ -248,9 +288,11 @@ fn broken_passes_disagree() {
         }
         by_columns(plan)
     };
-    for (name, broken) in
-        [("unfiltered", &unfiltered as &dyn Fn(PlannedRelease) -> Pass), ("twice", &twice), ("bounds", &other_bounds)]
-    {
+    for (name, broken) in [
+        ("unfiltered", &unfiltered as &dyn Fn(PlannedRelease) -> Pass),
+        ("twice", &twice),
+        ("bounds", &other_bounds),
+    ] {
         assert!(!disagreements(&batch, 1, broken).1.is_empty(), "{name}");
     }
 }
