@@ -164,9 +164,11 @@ fn dates_are_numbers_of_days() {
     let bins = Some(vec![19_783.0, 19_784.0, 19_785.0]);
     let question = ReleaseQuestion::Histogram { column: "seen".to_owned(), categories: None, bins };
     let request = Release::new("", question, SHARP);
-    let released = request.check_table(table.clone()).unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
+    let released =
+        request.check_table(table.clone()).unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
     assert_eq!(serde_json::to_value(&released).unwrap()["value"], json!([1, 1]));
     let labels = histogram("", "seen", &["2024-03-01", "2024-03-02"]);
-    let released = labels.check_table(table.clone()).unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
+    let released =
+        labels.check_table(table.clone()).unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
     assert_eq!(serde_json::to_value(&released).unwrap()["value"], json!([1, 1]));
 }
