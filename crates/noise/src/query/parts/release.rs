@@ -48,6 +48,7 @@ impl PartNoise {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartMechanism {
     law: Law,
+    noise: PartNoise,
     sensitivity: PartSensitivity,
     numbers: usize,
 }
@@ -95,7 +96,7 @@ impl PartMechanism {
                 numbers,
             )?),
         };
-        Ok(Self { law, sensitivity, numbers })
+        Ok(Self { law, noise: *noise, sensitivity, numbers })
     }
 
     /// How far one unit moves the sums.
@@ -134,10 +135,13 @@ impl Mechanism for PartMechanism {
     type Input = [i128];
     type Output = Vec<i128>;
 
+    /// For Gaussian noise that of the multiplier that was asked for: what rounding to the grid adds to it depends on how many
+    /// numbers are released, and the event does not.
     fn event(&self) -> Event {
-        match &self.law {
-            Law::Laplace(noise) => noise.event(),
-            Law::Gaussian(noise) => noise.event(),
+        match (&self.law, self.noise) {
+            (Law::Gaussian(_), PartNoise::Gaussian { noise_multiplier }) => Event::Gaussian { noise_multiplier },
+            (Law::Gaussian(noise), PartNoise::Laplace { .. }) => noise.event(),
+            (Law::Laplace(noise), _) => noise.event(),
         }
     }
 
@@ -173,10 +177,21 @@ pub struct NoisyPart {
 }
 
 impl NoisyPart {
-    /// Sums that are noisy already, for tests of what is computed from them.
-    #[cfg(test)]
-    pub(super) fn assembled(part: &Part, mechanism: PartMechanism, values: Vec<i128>) -> Self {
-        Self { part: part.clone(), values, mechanism }
+    /// Sums as if this noise had been added to them already, for previews of public or made-up sums and for tests.
+    ///
+    /// # Guarantee
+    /// None: no noise is added.
+    ///
+    /// # Reference
+    /// [`release_part`] for sums about people.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] unless there are as many sums as the noise is for.
+    pub fn without_noise(part: &Part, mechanism: PartMechanism, sums: Vec<i128>) -> Result<Self, NoiseError> {
+        if sums.len() != mechanism.numbers || part.check().is_err() || !sums.len().is_multiple_of(part.width()) {
+            return Err(NoiseError::invalid("sums", sums.len(), format!("give {} numbers", mechanism.numbers)));
+        }
+        Ok(Self { part: part.clone(), values: sums, mechanism })
     }
 
     /// The part.

@@ -31,7 +31,7 @@ fn sums(part: &Part, rows: impl IntoIterator<Item = RowValue>) -> Vec<i128> {
 
 /// The sums of one group with hardly any noise in the mechanism and none in the values.
 fn exact(part: &Part, rows: impl IntoIterator<Item = RowValue>) -> NoisyPart {
-    NoisyPart::assembled(part, mechanism(part, &laplace(1000.0)), sums(part, rows))
+    NoisyPart::without_noise(part, mechanism(part, &laplace(1000.0)), sums(part, rows)).unwrap()
 }
 
 fn holds(figure: &Figure, truth: f64) -> bool {
@@ -143,7 +143,7 @@ fn intervals_hold_the_truth_wherever_the_noise_is_in_its_region() {
             let noisy_sums = |part: &Part, own: &PartMechanism, rows: Vec<RowValue>, random: &mut Sequence| {
                 let added = within(own, part.width(), 0.05, random);
                 let values = sums(part, rows).iter().zip(added).map(|(sum, noise)| sum + noise).collect();
-                NoisyPart::assembled(part, *own, values)
+                NoisyPart::without_noise(part, *own, values).unwrap()
             };
             let rows = pairs.iter().map(|p| RowValue::Number(p.0)).collect();
             let noisy = noisy_sums(&moments, &own, rows, &mut random);
@@ -188,7 +188,7 @@ fn a_mean_is_held_wherever_its_own_noise_is_small_enough() {
                 let size = (most / along.abs()).min(1e13);
                 let mut values = sums(&part, pairs.iter().map(|p| RowValue::Number(p.0)));
                 values.iter_mut().zip(&direction).for_each(|(sum, d)| *sum += (d * size) as i128);
-                let mean = NoisyPart::assembled(&part, own, values).mean(0, P95).unwrap();
+                let mean = NoisyPart::without_noise(&part, own, values).unwrap().mean(0, P95).unwrap();
                 assert!(holds(&mean, truth.means[0]), "{round} {order} {noise:?}: {mean:?} {}", truth.means[0]);
                 assert!((0.0..=100.0).contains(&mean.value));
             }
@@ -219,7 +219,7 @@ fn quantiles_rise_and_hold_the_truth() {
         // Much noise: still in order, and with intervals inside the candidates.
         let own = mechanism(&part, &laplace(0.05));
         let values = sums(&part, rows()).iter().map(|sum| sum + random.below(200) as i128 - 100).collect();
-        let noisy = NoisyPart::assembled(&part, own, values);
+        let noisy = NoisyPart::without_noise(&part, own, values).unwrap();
         let found = noisy.quantiles(0, &levels, P95).unwrap();
         assert!(found.windows(2).all(|pair| pair[0].value <= pair[1].value), "{found:?}");
         assert!(found.iter().all(|f| f.interval.is_some_and(|[low, high]| low >= 0.0 && high <= 100.0)));
@@ -229,7 +229,7 @@ fn quantiles_rise_and_hold_the_truth() {
     }
     // A missing group of rows: everything may be anything.
     let part = Part::Tree(RankTree::new(candidates, NoiseKind::Laplace).unwrap());
-    let empty = NoisyPart::assembled(&part, mechanism(&part, &laplace(1.0)), sums(&part, []));
+    let empty = NoisyPart::without_noise(&part, mechanism(&part, &laplace(1.0)), sums(&part, [])).unwrap();
     let median = empty.quantiles(0, &[0.5], P95).unwrap()[0];
     assert_eq!(median.interval, Some([0.0, 100.0]));
 }
@@ -318,7 +318,7 @@ fn tables_add_up_and_keep_their_intervals() {
         for noise in [laplace(0.3), gaussian(3.0)] {
             let own = mechanism(&part, &noise);
             let values = truth.iter().map(|sum| sum + random.below(21) as i128 - 10).collect();
-            let noisy = NoisyPart::assembled(&part, own, values);
+            let noisy = NoisyPart::without_noise(&part, own, values).unwrap();
             let table = noisy.consistent_table(0, P95).unwrap();
             assert!(table.cells.iter().all(|f| f.value >= 0.0));
             let total: f64 = table.cells.iter().map(|f| f.value).sum();
@@ -359,11 +359,11 @@ fn cells_shares_and_the_most_frequent() {
     let distinct = exact(&Part::distinct(4).unwrap(), rows);
     assert_eq!(distinct.distinct(0, P95).unwrap().value, 3.0);
     // With noise as large as the counts nothing is known about a share.
-    let wild = NoisyPart::assembled(&part, mechanism(&part, &laplace(0.01)), vec![1, -4, 0, 2]);
+    let wild = NoisyPart::without_noise(&part, mechanism(&part, &laplace(0.01)), vec![1, -4, 0, 2]).unwrap();
     assert_eq!(wild.proportion(0, 0, P95).unwrap().interval, Some([0.0, 1.0]));
     // Choosing by noise needs wider intervals than a cell that was chosen before.
     let width = |f: Figure| f.interval.map_or(0.0, |[low, high]| high - low);
-    let own = NoisyPart::assembled(&part, mechanism(&part, &laplace(0.1)), vec![900, 800, 700, 600]);
+    let own = NoisyPart::without_noise(&part, mechanism(&part, &laplace(0.1)), vec![900, 800, 700, 600]).unwrap();
     assert!(width(own.top(0, 1, P95).unwrap()[0].1) > width(own.cells(0, P95).unwrap()[0]));
 }
 
