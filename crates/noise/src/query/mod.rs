@@ -8,10 +8,10 @@
 
 mod choices;
 mod counts;
+pub mod parts;
 mod quote;
 mod ranks;
 mod sensitivity;
-pub mod parts;
 mod sums;
 
 pub use choices::{BidTable, best_price, mode};

@@ -4,8 +4,8 @@ use super::{Sequence, column};
 use crate::query::NoiseKind;
 use crate::query::parts::tail::Weight;
 use crate::query::parts::{
-    ContributionLimits, ErrorOf, Figure, NoisyPart, Part, PartMechanism, PartNoise, RankTree, RowValue, TreeShape,
-    better_margins, better_tree, consistent_counts,
+    ContributionLimits, ErrorOf, Figure, NoisyPart, Part, PartMechanism, PartNoise, RankTree, RowValue,
+    TreeShape, better_margins, better_tree, consistent_counts,
 };
 use reticent_core::{Confidence, Epsilon, Neighboring, NoiseMultiplier};
 
@@ -140,15 +140,20 @@ fn intervals_hold_the_truth_wherever_the_noise_is_in_its_region() {
         let truth = Truth::of(&pairs);
         for noise in [laplace(1.0), gaussian(0.7), laplace(8.0)] {
             let own = mechanism(&moments, &noise);
-            let noisy_sums = |part: &Part, own: &PartMechanism, rows: Vec<RowValue>, random: &mut Sequence| {
-                let added = within(own, part.width(), 0.05, random);
-                let values = sums(part, rows).iter().zip(added).map(|(sum, noise)| sum + noise).collect();
-                NoisyPart::without_noise(part, *own, values).unwrap()
-            };
+            let noisy_sums =
+                |part: &Part, own: &PartMechanism, rows: Vec<RowValue>, random: &mut Sequence| {
+                    let added = within(own, part.width(), 0.05, random);
+                    let values = sums(part, rows).iter().zip(added).map(|(sum, noise)| sum + noise).collect();
+                    NoisyPart::without_noise(part, *own, values).unwrap()
+                };
             let rows = pairs.iter().map(|p| RowValue::Number(p.0)).collect();
             let noisy = noisy_sums(&moments, &own, rows, &mut random);
             let variance = noisy.variance(0, P95).unwrap();
-            assert!(holds(&variance, truth.variances[0]), "{round} {noise:?} {variance:?} {:?}", truth.variances);
+            assert!(
+                holds(&variance, truth.variances[0]),
+                "{round} {noise:?} {variance:?} {:?}",
+                truth.variances
+            );
 
             let own = mechanism(&joint, &noise);
             let rows = pairs.iter().map(|p| RowValue::Numbers(p.0, p.1)).collect();
@@ -156,7 +161,11 @@ fn intervals_hold_the_truth_wherever_the_noise_is_in_its_region() {
             let covariance = noisy.covariance(0, P95).unwrap();
             assert!(holds(&covariance, truth.covariance), "{round} {covariance:?} {}", truth.covariance);
             let correlation = noisy.correlation(0, P95).unwrap();
-            assert!(holds(&correlation, truth.correlation()), "{round} {correlation:?} {}", truth.correlation());
+            assert!(
+                holds(&correlation, truth.correlation()),
+                "{round} {correlation:?} {}",
+                truth.correlation()
+            );
             let trend = noisy.trend(0, P95).unwrap();
             assert!(holds(&trend.slope, truth.slope()), "{round} {trend:?} {}", truth.slope());
             let intercept = truth.means[1] - truth.slope() * truth.means[0];
@@ -189,7 +198,11 @@ fn a_mean_is_held_wherever_its_own_noise_is_small_enough() {
                 let mut values = sums(&part, pairs.iter().map(|p| RowValue::Number(p.0)));
                 values.iter_mut().zip(&direction).for_each(|(sum, d)| *sum += (d * size) as i128);
                 let mean = NoisyPart::without_noise(&part, own, values).unwrap().mean(0, P95).unwrap();
-                assert!(holds(&mean, truth.means[0]), "{round} {order} {noise:?}: {mean:?} {}", truth.means[0]);
+                assert!(
+                    holds(&mean, truth.means[0]),
+                    "{round} {order} {noise:?}: {mean:?} {}",
+                    truth.means[0]
+                );
                 assert!((0.0..=100.0).contains(&mean.value));
             }
         }
@@ -341,7 +354,9 @@ fn tables_add_up_and_keep_their_intervals() {
     let fitted = consistent_counts(&[counted(-3.0), counted(4.0), counted(8.0)], 10.0);
     assert!((fitted.iter().map(|f| f.value).sum::<f64>() - 10.0).abs() < 1e-9, "{fitted:?}");
     assert!(fitted.iter().all(|f| f.value >= 0.0 && f.interval.is_some_and(|[low, _]| low >= 0.0)));
-    assert!(consistent_counts(&[counted(-3.0)], 0.0)[0].value == 0.0 && consistent_counts(&[], 3.0).is_empty());
+    assert!(
+        consistent_counts(&[counted(-3.0)], 0.0)[0].value == 0.0 && consistent_counts(&[], 3.0).is_empty()
+    );
 }
 
 #[test]
@@ -363,7 +378,8 @@ fn cells_shares_and_the_most_frequent() {
     assert_eq!(wild.proportion(0, 0, P95).unwrap().interval, Some([0.0, 1.0]));
     // Choosing by noise needs wider intervals than a cell that was chosen before.
     let width = |f: Figure| f.interval.map_or(0.0, |[low, high]| high - low);
-    let own = NoisyPart::without_noise(&part, mechanism(&part, &laplace(0.1)), vec![900, 800, 700, 600]).unwrap();
+    let own =
+        NoisyPart::without_noise(&part, mechanism(&part, &laplace(0.1)), vec![900, 800, 700, 600]).unwrap();
     assert!(width(own.top(0, 1, P95).unwrap()[0].1) > width(own.cells(0, P95).unwrap()[0]));
 }
 
