@@ -73,7 +73,7 @@ pub use filter::Predicate;
 pub use image::{DatasetPart, Images};
 pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
 pub use schema::{Schema, SchemaError};
-pub use split::{Split, SplitSide, keyed_hash};
+pub use split::{KeyedHash, Split, SplitSide, keyed_hash};
 pub use table::{
     BatchReader, CellBatch, ColumnInfo, ColumnKind, MemoryTable, ScanStats, Table, Visit, VisitBatch,
     open_table,

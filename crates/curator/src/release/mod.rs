@@ -42,6 +42,7 @@ mod terms;
 pub use accuracy::Measure;
 pub use clamp::Clamped;
 pub use lists::join_names;
+pub(crate) use lists::{bounds, edges, names};
 pub use mechanism::{MechanismKind, MechanismSummary};
 pub use outcome::{Preview, ReleasedAnswer, ReleasedValue};
 pub use plan::PlannedRelease;
