@@ -7,7 +7,7 @@
 
 use reticent_data::KeyedHash;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What a row adds: one word for each input of the page.
 pub(super) type RowInputs = Box<[u64]>;
@@ -28,6 +28,8 @@ pub(super) struct Bounding {
     /// The number of totals of each person and group.
     totals: usize,
     people: HashMap<Box<str>, Vec<Held>>,
+    /// Rows that name nobody: a person each.
+    alone: Vec<Held>,
 }
 
 /// A group that a person counts in.
@@ -45,7 +47,7 @@ pub(super) struct Held {
 
 impl Held {
     /// What the kept rows add.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[u64]> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[u64]> + Clone {
         self.rows.iter().map(|(_, inputs)| &**inputs)
     }
 }
@@ -53,7 +55,7 @@ impl Held {
 impl Bounding {
     /// Nobody yet.
     pub(super) fn new(key: &str, caps: Caps, totals: usize) -> Self {
-        Self { order: KeyedHash::new(key), caps, totals, people: HashMap::new() }
+        Self { order: KeyedHash::new(key), caps, totals, people: HashMap::new(), alone: Vec::new() }
     }
 
     /// Takes in one row of a person, in the group of this key; `totals` is what it adds to the person's totals there.
@@ -100,9 +102,27 @@ impl Bounding {
         }
     }
 
+    /// Takes in a row that names nobody. Every limit is at least 1, so it counts.
+    pub(super) fn add_alone(&mut self, key: &str, inputs: &[u64], totals: &[i128]) {
+        let rows = if self.caps.rows == 0 { Vec::new() } else { vec![(0, inputs.into())] };
+        self.alone.push(Held { order: 0, key: key.into(), rows, totals: totals.to_vec() });
+    }
+
     /// The groups of each person, in no order that means anything.
     pub(super) fn people(&self) -> impl Iterator<Item = &[Held]> {
-        self.people.values().map(Vec::as_slice)
+        self.people.values().map(Vec::as_slice).chain(self.alone.iter().map(std::slice::from_ref))
+    }
+
+    /// The number of people who count in each group.
+    pub(super) fn people_by_group(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for held in self.people().flatten() {
+            match counts.get_mut(&*held.key) {
+                Some(count) => *count += 1,
+                None => drop(counts.insert(held.key.to_string(), 1)),
+            }
+        }
+        counts
     }
 }
 
@@ -119,7 +139,6 @@ fn hash(order: &KeyedHash, what: &[u8], fields: &[&[u8]]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     type Kept = BTreeMap<(String, String), (Vec<Vec<u64>>, Vec<i128>)>;
 

@@ -109,6 +109,14 @@ impl Groups {
         }
     }
 
+    /// The place of each group by its key, where the groups are declared.
+    pub(super) fn places(&self) -> Option<&BTreeMap<String, usize>> {
+        match &self.source {
+            GroupSource::Declared { places, .. } => Some(places),
+            GroupSource::Selected(_) => None,
+        }
+    }
+
     /// What the selection may cost, if there is one.
     pub(super) fn selection(&self) -> Option<&SelectedKeys> {
         match &self.source {
@@ -117,12 +125,12 @@ impl Groups {
         }
     }
 
-    /// The key of the group that a row is in, written to `key`; false for a row that is in none: one of its values is missing or
-    /// the group is not declared.
-    pub(super) fn find(&self, cells: &[Cell<'_>], key: &mut String) -> bool {
+    /// The key of the group that a row is in, by its cells at these places, written to `key`; false for a row that is in none: one of
+    /// its values is missing or the group is not declared.
+    pub(super) fn find(&self, cells: &[Cell<'_>], places: &[usize], key: &mut String) -> bool {
         key.clear();
-        for cell in cells {
-            match cell.label() {
+        for place in places {
+            match cells[*place].label() {
                 Some(label) => push_label(key, &label),
                 None => return false,
             }
@@ -253,8 +261,8 @@ mod tests {
         }
         let groups = declared(&[&["x", "1"]]).unwrap();
         let mut key = String::new();
-        assert!(groups.find(&[Cell::Text("x"), Cell::Integer(1)], &mut key));
-        assert!(!groups.find(&[Cell::Text("x"), Cell::Null], &mut key));
-        assert!(!groups.find(&[Cell::Text("y"), Cell::Integer(1)], &mut key));
+        assert!(groups.find(&[Cell::Text("x"), Cell::Integer(1)], &[0, 1], &mut key));
+        assert!(!groups.find(&[Cell::Text("x"), Cell::Null], &[0, 1], &mut key));
+        assert!(!groups.find(&[Cell::Text("y"), Cell::Integer(1)], &[0, 1], &mut key));
     }
 }

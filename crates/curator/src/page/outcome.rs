@@ -64,6 +64,8 @@ pub enum PageUnit {
     Number,
     /// Declared values.
     Values,
+    /// Rows between the rank of an answer and the one asked for.
+    Ranks,
 }
 
 /// A question of a released page.
@@ -159,8 +161,8 @@ pub struct PagePreview {
 pub struct ExpectedQuestion {
     /// Its name.
     pub name: String,
-    /// The error at the page's confidence: half the width of the interval.
-    pub error: f64,
+    /// The error at the page's confidence, whatever the data are; none where it depends on more than their number.
+    pub error: Option<f64>,
     /// The number of rows of a group for which it holds, where the error depends on it.
     pub size: Option<u64>,
     /// The unit of the error.

@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use crate::release::bounds;
 use reticent_core::{Code, Fact};
 use reticent_data::Table;
-use reticent_noise::query::ContributionLimits;
+use reticent_noise::query::parts::ContributionLimits;
 use std::collections::BTreeMap;
 
 /// The key of the order where none is given.
@@ -75,7 +75,7 @@ impl Unit {
             (false, Some(given), Some(count)) => given.min(count as u64),
             (false, Some(given), None) => given,
         };
-        let limits = ContributionLimits::new(rows, groups).map_err(Refusal::noise("rows"))?;
+        let limits = ContributionLimits::new(rows, groups, None).map_err(Refusal::noise("rows"))?;
         let mut totals = BTreeMap::new();
         for (of, ends) in &asked.totals {
             table.column(of).map_err(Refusal::data("totals"))?;
@@ -103,7 +103,7 @@ impl Unit {
     pub(super) fn name(&self) -> String {
         match &self.column {
             None => "row".to_owned(),
-            Some(column) => format!("all rows that share a value of {column}"),
+            Some(column) => format!("all rows of one {column}"),
         }
     }
 
