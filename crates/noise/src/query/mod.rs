@@ -11,6 +11,7 @@ mod counts;
 mod quote;
 mod ranks;
 mod sensitivity;
+pub mod parts;
 mod sums;
 
 pub use choices::{BidTable, best_price, mode};
