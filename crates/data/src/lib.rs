@@ -75,8 +75,8 @@ pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
 pub use schema::{Schema, SchemaError};
 pub use split::{KeyedHash, Split, SplitSide, keyed_hash};
 pub use table::{
-    BatchReader, CellBatch, ColumnInfo, ColumnKind, MemoryTable, ScanStats, Table, Visit, VisitBatch,
-    open_table,
+    BatchReader, CellBatch, ColumnInfo, ColumnKind, Format, MemoryTable, Quoting, Reading, ScanStats, Table,
+    Visit, VisitBatch, open_table, open_table_with, with_derived,
 };
 
 #[cfg(test)]

@@ -2,15 +2,21 @@
 
 mod batch;
 mod csv;
+mod encoding;
 mod file;
 mod ipc;
 mod memory;
 mod parquet;
+mod paths;
+mod reading;
+mod spool;
+mod union;
+mod unpack;
 mod view;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -18,10 +24,12 @@ use arrow_schema::{DataType, Schema};
 use bytes::Bytes;
 
 use crate::cell::Cell;
-use crate::error::{DataError, shown};
+use crate::error::{DataError, shown, shown_path};
 pub use batch::CellBatch;
 use file::TableFile;
 pub use memory::MemoryTable;
+pub use reading::{Format, Quoting, Reading};
+use union::UnionTable;
 
 /// The type of a column, as far as the table declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +48,21 @@ pub enum ColumnKind {
     Timestamp,
     /// A type that cannot be read, described in words, such as `list`.
     Other(String),
+}
+
+impl fmt::Display for ColumnKind {
+    /// The kind in one word, such as `integer`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            ColumnKind::Integer => "integer",
+            ColumnKind::Float => "float",
+            ColumnKind::Text => "text",
+            ColumnKind::Boolean => "boolean",
+            ColumnKind::Date => "date",
+            ColumnKind::Timestamp => "timestamp",
+            ColumnKind::Other(kind) => kind,
+        })
+    }
 }
 
 /// A column's name and type.
@@ -80,9 +103,14 @@ pub trait Table: fmt::Debug + Send + Sync {
     /// The table's name in messages; for a file its path.
     fn name(&self) -> &str;
 
-    /// The file that it is read from; `None` for a table in memory.
+    /// The path that it was opened by, which may be a glob or a folder; `None` for a table in memory.
     fn path(&self) -> Option<&Path> {
         None
+    }
+
+    /// The files that it is read from; none for a table in memory.
+    fn files(&self) -> Vec<PathBuf> {
+        self.path().map(Path::to_path_buf).into_iter().collect()
     }
 
     /// The columns, in the table's order. No two share a name.
@@ -91,6 +119,11 @@ pub trait Table: fmt::Debug + Send + Sync {
     /// Whether the table declares the types of its columns. CSV does not: all its columns are text.
     fn declares_kinds(&self) -> bool {
         true
+    }
+
+    /// The texts that count as missing in its columns of text, besides blank.
+    fn missing(&self) -> &[String] {
+        &[]
     }
 
     /// The size that the progress of a pass counts up to, in bytes.
@@ -233,6 +266,14 @@ impl<T: Table + ?Sized> Table for Arc<T> {
         (**self).columns()
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        (**self).files()
+    }
+
+    fn missing(&self) -> &[String] {
+        (**self).missing()
+    }
+
     fn declares_kinds(&self) -> bool {
         (**self).declares_kinds()
     }
@@ -250,13 +291,17 @@ impl<T: Table + ?Sized> Table for Arc<T> {
     }
 }
 
-/// Opens a table file and reads its columns. The extension decides the format, in any case: `.csv`, `.parquet`, or Arrow IPC as
-/// `.arrow`, `.feather`, `.ipc` (file format) or `.arrows` (stream); both Arrow formats are recognised by their first bytes.
+/// Opens a table and reads its columns. The path names a file, a folder of Parquet files, a glob such as `visits/*.csv`, or
+/// standard input (`-`).
+///
+/// The ending of a file's name decides the format, in any case: `.csv` and `.tsv`, also compressed (`.csv.gz`, `.tsv.zst`),
+/// `.parquet`, or Arrow IPC as `.arrow`, `.feather`, `.ipc` (file format) or `.arrows` (stream). Compression and both Arrow formats
+/// are recognised by their first bytes.
 ///
 /// ```no_run
 /// let table = reticent_data::open_table("people.parquet".as_ref())?;
 /// for column in table.columns() {
-///     println!("{}: {:?}", column.name, column.kind);
+///     println!("{}: {}", column.name, column.kind);
 /// }
 /// # Ok::<(), reticent_data::DataError>(())
 /// ```
@@ -264,11 +309,65 @@ impl<T: Table + ?Sized> Table for Arc<T> {
 /// # Errors
 /// If the path is not a table file, or its columns cannot be read.
 pub fn open_table(path: &Path) -> Result<Arc<dyn Table>, DataError> {
-    let (file, opened, extension) = TableFile::open(path)?;
-    Ok(match extension.as_str() {
-        "csv" => Arc::new(csv::CsvTable::open(file, opened)?),
-        "parquet" => Arc::new(parquet::ParquetTable::open(file, &opened)?),
-        _ => Arc::new(ipc::IpcTable::open(file, opened)?),
+    open_table_with(path, &Reading::default())
+}
+
+/// [`open_table`] with options: further files, the dialect of CSV text, derived columns.
+///
+/// ```no_run
+/// use reticent_data::{Reading, open_table_with};
+///
+/// let reading = Reading { separator: Some(';'), decimal_comma: true, ..Reading::default() };
+/// let table = open_table_with("visits/*.csv".as_ref(), &reading)?;
+/// # Ok::<(), reticent_data::DataError>(())
+/// ```
+///
+/// # Errors
+/// As [`open_table`]; if the files do not have the same columns; if an option has no meaning.
+pub fn open_table_with(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
+    let mut files = Vec::new();
+    for path in std::iter::once(path).chain(reading.also.iter().map(PathBuf::as_path)) {
+        files.extend(paths::files(path, reading)?);
+    }
+    let mut tables = files.iter().map(|file| open_file(file, reading)).collect::<Result<Vec<_>, _>>()?;
+    let table = match tables.pop() {
+        Some(only) if tables.is_empty() => only,
+        last => {
+            tables.extend(last);
+            Arc::new(UnionTable::new(path, shown_path(path), tables)?)
+        }
+    };
+    with_derived(table, reading)
+}
+
+/// The table with the columns that `reading` derives; its other options are about files.
+///
+/// # Errors
+/// If a derivation cannot be read, or names a column that is not there.
+pub fn with_derived(table: Arc<dyn Table>, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
+    if reading.derive.is_empty() {
+        return Ok(table);
+    }
+    Err(DataError::ReadingOption {
+        option: "derive",
+        value: shown(&reading.derive[0]),
+        remedy: "not built in",
+    })
+}
+
+/// Opens one file.
+fn open_file(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
+    let (file, opened, format) = TableFile::open(path, reading)?;
+    Ok(match format {
+        Format::Csv | Format::Tsv => {
+            let mut dialect = reading.dialect()?;
+            if format == Format::Tsv {
+                dialect.separator = dialect.separator.or(Some(b'\t'));
+            }
+            Arc::new(csv::CsvTable::open(file, opened, dialect)?)
+        }
+        Format::Parquet => Arc::new(parquet::ParquetTable::open(file, &opened)?),
+        Format::Arrow => Arc::new(ipc::IpcTable::open(file, opened)?),
     })
 }
 
