@@ -1,12 +1,17 @@
 //! Tables: their columns, and one streaming pass over the chosen ones, in batches of Arrow columns.
 
 mod batch;
+mod codes;
+mod columns;
 mod csv;
 mod encoding;
 mod file;
 mod ipc;
+mod labels;
+mod mask;
 mod memory;
 mod parquet;
+mod pass;
 mod paths;
 mod reading;
 mod spool;
@@ -26,8 +31,13 @@ use bytes::Bytes;
 use crate::cell::Cell;
 use crate::error::{DataError, shown, shown_path};
 pub use batch::CellBatch;
+pub use codes::{Codes, PerEntry};
+pub use columns::Numbers;
 use file::TableFile;
+pub use labels::LabelCodes;
+pub use mask::RowMask;
 pub use memory::MemoryTable;
+pub use pass::BatchSummary;
 pub use reading::{Format, Quoting, Reading};
 use union::UnionTable;
 
@@ -141,6 +151,19 @@ pub trait Table: fmt::Debug + Send + Sync {
     /// If the table cannot be read, or has changed since it was opened.
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError>;
 
+    /// The number of parts that threads may read at the same time, such as the row groups of a Parquet file.
+    fn parts(&self) -> usize {
+        1
+    }
+
+    /// Begins a pass over one part, by its number from 0; otherwise as [`batches`](Table::batches). The parts in order are the table.
+    ///
+    /// # Errors
+    /// As [`batches`](Table::batches).
+    fn part(&self, columns: &[usize], _part: usize) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        self.batches(columns)
+    }
+
     /// The position of a column.
     ///
     /// # Errors
@@ -162,7 +185,7 @@ pub trait Table: fmt::Debug + Send + Sync {
 }
 
 /// The batches of one pass over a table.
-pub trait BatchReader {
+pub trait BatchReader: Send {
     /// The next batch; `None` after the last one.
     ///
     /// # Errors
@@ -171,6 +194,11 @@ pub trait BatchReader {
 
     /// The bytes read so far, at most [`Table::size_bytes`].
     fn bytes_read(&self) -> u64;
+
+    /// The number of rows of the table before those that are read: 0 unless this is a pass over a [part](Table::part).
+    fn rows_before(&self) -> u64 {
+        0
+    }
 }
 
 impl dyn Table + '_ {
@@ -187,12 +215,7 @@ impl dyn Table + '_ {
         on_progress: &mut dyn FnMut(u64),
         visit: &mut VisitBatch<'_, E>,
     ) -> Result<u64, E> {
-        let chosen = columns.iter().map(|name| self.readable(name)).collect::<Result<Vec<_>, _>>()?;
-        let mut projection = chosen.clone();
-        projection.sort_unstable();
-        projection.dedup();
-        // Every chosen column is in the projection.
-        let places: Vec<usize> = chosen.iter().map(|at| projection.partition_point(|own| own < at)).collect();
+        let (projection, places) = self.projection(columns)?;
         let mut reader = self.batches(&projection)?;
         let mut rows = 0;
         while let Some(batch) = reader.next_batch()? {
@@ -238,6 +261,17 @@ impl dyn Table + '_ {
             Ok::<(), E>(())
         })?;
         Ok(ScanStats { rows, nulls })
+    }
+
+    /// The distinct positions of the chosen columns in rising order, and the place of each chosen column among them.
+    fn projection(&self, columns: &[&str]) -> Result<(Vec<usize>, Vec<usize>), DataError> {
+        let chosen = columns.iter().map(|name| self.readable(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut projection = chosen.clone();
+        projection.sort_unstable();
+        projection.dedup();
+        // Every chosen column is in the projection.
+        let places = chosen.iter().map(|at| projection.partition_point(|own| own < at)).collect();
+        Ok((projection, places))
     }
 
     /// The position of a column whose type can be read.
@@ -288,6 +322,14 @@ impl<T: Table + ?Sized> Table for Arc<T> {
 
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
         (**self).batches(columns)
+    }
+
+    fn parts(&self) -> usize {
+        (**self).parts()
+    }
+
+    fn part(&self, columns: &[usize], part: usize) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        (**self).part(columns, part)
     }
 }
 
