@@ -161,7 +161,7 @@ pub(super) fn key_of<'a>(labels: impl IntoIterator<Item = &'a str>) -> String {
     key
 }
 
-fn push_label(key: &mut String, label: &str) {
+pub(super) fn push_label(key: &mut String, label: &str) {
     // Writing to a string does not fail.
     let _ = write!(key, "{}:{label}", label.len());
 }

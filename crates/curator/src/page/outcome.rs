@@ -116,11 +116,11 @@ pub struct ReleasedPart {
     pub why: String,
     /// Its numbers for each group.
     pub width: usize,
-    /// The largest l1 distance that one privacy unit makes, in units of one row.
+    /// The largest l1 distance that one privacy unit makes: in rows, for sums in the unit of the column.
     pub l1: f64,
     /// The largest l2 distance, likewise.
     pub l2: f64,
-    /// The error of one of its numbers at the page's confidence, in rows.
+    /// The error of one of its numbers at the page's confidence, likewise.
     pub error: f64,
     /// What it cost.
     pub event: Event,

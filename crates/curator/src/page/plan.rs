@@ -13,10 +13,11 @@ use crate::quantity;
 use crate::refusal::Refusal;
 use crate::release::NoiseChoice;
 use reticent_core::{Code, Confidence, Delta, Epsilon, Fact, Guarantee, Neighboring};
-use reticent_data::{Predicate, Table, open_table};
+use reticent_data::{Predicate, Reading, Table, open_table_with, with_derived};
 use reticent_noise::mechanism::StableHistogram;
 use reticent_noise::query::NoiseKind;
 use reticent_noise::query::parts::Part;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Below this ε a part is all noise.
@@ -107,21 +108,8 @@ pub(super) fn plan(page: &Page, given: Option<&Arc<dyn Table>>) -> Result<Planne
     let confidence = quantity::confidence(page.confidence)?;
     let epsilon = page.epsilon.map(|epsilon| quantity::epsilon(epsilon, LEAST_EPSILON)).transpose()?;
     let delta = page.delta.map(quantity::delta).transpose()?;
-    let filter = page.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
-    let table = match given {
-        None if page.file.as_os_str().is_empty() => {
-            return Err(Refusal::missing("file", "give the table that the page is about"));
-        }
-        None => open_table(&page.file)?,
-        Some(table) if page.file.as_os_str().is_empty() => table.clone(),
-        Some(_) => {
-            let remedy = "leave it empty: the table itself is given";
-            return Err(Refusal::conflict("file", page.file.display(), remedy));
-        }
-    };
-    for column in filter.iter().flat_map(Predicate::columns) {
-        table.column(column).map_err(Refusal::data("filter"))?;
-    }
+    let table = opened(&page.file, &page.reading, given)?;
+    let filter = filter(page.filter.as_deref(), &table)?;
     let declared = Declared::read(page.schema.as_deref())?;
     let groups = Groups::of(page.group_by.as_ref(), &declared, &table)?;
     let context = Context { table: &table, declared: &declared, unit: page.unit.as_ref() };
@@ -166,6 +154,27 @@ pub(super) fn plan(page: &Page, given: Option<&Arc<dyn Table>>) -> Result<Planne
         selection,
         warnings,
     })
+}
+
+/// The table of a request: the file, or the one that is given beside it, with the columns that are derived.
+pub(super) fn opened(
+    file: &Path,
+    reading: &Reading,
+    given: Option<&Arc<dyn Table>>,
+) -> Result<Arc<dyn Table>, Refusal> {
+    let is_empty = file.as_os_str().is_empty();
+    match given {
+        None if is_empty => Err(Refusal::missing("file", "give the table that the page is about")),
+        None => Ok(open_table_with(file, reading)?),
+        Some(table) if is_empty => Ok(with_derived(table.clone(), reading)?),
+        Some(_) => Err(Refusal::conflict("file", file.display(), "leave it empty: the table itself is given")),
+    }
+}
+
+/// The filter of a request, if there is one.
+pub(super) fn filter(text: Option<&str>, table: &dyn Table) -> Result<Option<Predicate>, Refusal> {
+    let parsed = text.map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
+    parsed.map(|filter| filter.check(table)).transpose().map_err(Refusal::data("filter"))
 }
 
 /// How the budget is divided.

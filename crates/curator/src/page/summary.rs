@@ -11,7 +11,7 @@ use reticent_core::{Certificate, Event, Fact, Neighboring};
 use reticent_noise::Mechanism;
 use reticent_noise::mechanism::Accuracy;
 use reticent_noise::query::NoiseKind;
-use reticent_noise::query::parts::Part;
+use reticent_noise::query::parts::{ContributionLimits, Part};
 
 impl PlannedPage {
     /// The events of the page, in sequence.
@@ -129,7 +129,13 @@ impl PlannedPage {
     }
 }
 
-/// What one row adds to a part at most, in the part's own integers.
+/// One row, or one unit of the column for sums, in the part's own integers.
 fn unit_row(part: &Part) -> f64 {
-    part.row_units()
+    match part {
+        Part::Sum(column) | Part::PersonSum(column) => 1.0 / column.step(),
+        Part::Moments { .. } | Part::Joint(..) => part
+            .sensitivity(&ContributionLimits::ROW, Neighboring::AddRemove, 1)
+            .map_or(1.0, |sensitivity| sensitivity.l1 as f64),
+        _ => 1.0,
+    }
 }

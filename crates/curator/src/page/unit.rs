@@ -4,6 +4,7 @@ use super::bounding::Caps;
 use super::declared::Declared;
 use super::groups::Groups;
 use super::request::UnitLimits;
+use crate::quantity::unit_words;
 use crate::refusal::Refusal;
 use crate::release::bounds;
 use reticent_core::{Code, Fact};
@@ -101,10 +102,7 @@ impl Unit {
 
     /// The unit as certificates and sessions name it.
     pub(super) fn name(&self) -> String {
-        match &self.column {
-            None => "row".to_owned(),
-            Some(column) => format!("all rows of one {column}"),
-        }
+        unit_words(self.column.as_deref())
     }
 
     /// What is taken as public.
