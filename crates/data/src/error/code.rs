@@ -40,7 +40,7 @@ impl Coded for DataError {
             | Self::NotANumber { .. }
             | Self::NotFinite { .. } => Code::Row,
             Self::UnsupportedType { .. } | Self::NotNumeric { .. } => Code::Type,
-            Self::Filter { .. } => Code::Filter,
+            Self::Filter { .. } | Self::Derivation { .. } => Code::Filter,
             Self::TooLarge { .. } => Code::TooLarge,
             Self::UnequalParts { .. }
             | Self::NoImages { .. }

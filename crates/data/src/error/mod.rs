@@ -263,14 +263,20 @@ pub enum DataError {
         /// The row.
         row: u64,
     },
-    /// A filter could not be read.
-    #[error(
-        "filter \"{filter}\": {problem}: write column=value, with = != < <= > or >=, joined by \" and \"; quote a value that has spaces or signs"
-    )]
+    /// A filter cannot be read, or does not fit the table.
+    #[error("filter \"{filter}\": {problem}")]
     Filter {
         /// The filter as given.
         filter: String,
-        /// What is wrong with it.
+        /// What is wrong with it, and what to write.
+        problem: String,
+    },
+    /// A derived column cannot be read, or does not fit the table.
+    #[error("derived column \"{derivation}\": {problem}")]
+    Derivation {
+        /// The derivation as given.
+        derivation: String,
+        /// What is wrong with it, and what to write.
         problem: String,
     },
     /// Output is CSV, and the name given says something else.

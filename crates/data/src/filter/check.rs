@@ -22,6 +22,11 @@ impl Kind {
         matches!(self, Kind::Date | Kind::Timestamp)
     }
 
+    /// Whether it is a number, or may be one.
+    pub(super) fn is_number(self) -> bool {
+        matches!(self, Kind::Number | Kind::Any)
+    }
+
     fn words(self) -> &'static str {
         match self {
             Kind::Number => "numbers",

@@ -268,11 +268,16 @@ fn later(instant: Instant, days: f64) -> Option<Amount> {
 /// The lesser or the greater of two amounts of one kind.
 fn extreme(is_greatest: bool, one: Amount, other: Amount) -> Option<Amount> {
     let other_wins = match (one, other) {
-        (Amount::Number(one), Amount::Number(other)) => (other > one) == is_greatest && other != one,
-        (Amount::Instant(one), Amount::Instant(other)) => (other.at > one.at) == is_greatest && other.at != one.at,
+        (Amount::Number(one), Amount::Number(other)) => extremer(is_greatest, one, other),
+        (Amount::Instant(one), Amount::Instant(other)) => extremer(is_greatest, one.at, other.at),
         _ => return None,
     };
     Some(if other_wins { other } else { one })
+}
+
+/// Whether the other value replaces the best one so far.
+pub(super) fn extremer<T: PartialOrd>(is_greatest: bool, best: T, other: T) -> bool {
+    if is_greatest { other > best } else { other < best }
 }
 
 fn call(function: Function, argument: Amount) -> Option<Amount> {

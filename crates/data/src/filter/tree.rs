@@ -52,6 +52,17 @@ impl Operator {
         }
     }
 
+    /// The comparison with its sides exchanged.
+    pub(super) fn turned(self) -> Self {
+        match self {
+            Operator::Less => Operator::Greater,
+            Operator::LessOrEqual => Operator::GreaterOrEqual,
+            Operator::Greater => Operator::Less,
+            Operator::GreaterOrEqual => Operator::LessOrEqual,
+            same => same,
+        }
+    }
+
     pub(super) fn is_order(self) -> bool {
         !matches!(self, Operator::Equal | Operator::NotEqual)
     }

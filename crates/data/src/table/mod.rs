@@ -30,6 +30,7 @@ use bytes::Bytes;
 
 use crate::cell::Cell;
 use crate::error::{DataError, shown, shown_path};
+use crate::filter::{Derivation, derive};
 pub use batch::CellBatch;
 pub use codes::{Codes, PerEntry};
 pub use columns::Numbers;
@@ -387,14 +388,8 @@ pub fn open_table_with(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>,
 /// # Errors
 /// If a derivation cannot be read, or names a column that is not there.
 pub fn with_derived(table: Arc<dyn Table>, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
-    if reading.derive.is_empty() {
-        return Ok(table);
-    }
-    Err(DataError::ReadingOption {
-        option: "derive",
-        value: shown(&reading.derive[0]),
-        remedy: "not built in",
-    })
+    let derivations = reading.derive.iter().map(|text| Derivation::parse(text));
+    derive(table, &derivations.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// Opens one file.
