@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::watch::Watch;
 use reticent_core::{Confidence, Event};
 use reticent_noise::query::parts::{Figure, NoisyPart, consistent_counts, release_part};
-use reticent_noise::{NoiseError, Releaser};
+use reticent_noise::Releaser;
 use reticent_report::digits::exactly;
 use std::collections::BTreeMap;
 
@@ -32,7 +32,9 @@ pub(super) fn draw(
     let labels = match (&plan.groups.source, &plan.selection) {
         (GroupSource::Declared { labels, .. }, _) => labels.clone(),
         (GroupSource::Selected(_), Some(selection)) => {
-            NoiseError::check_relation(source.neighboring(), plan.neighboring)?;
+            if source.neighboring().is_some_and(|own| own != plan.neighboring) {
+                return Err(Refusal::internal("a permit for another neighboring relation"));
+            }
             let released = source.release(selection, &pass.gathered.units_by_group())?;
             events.push(released.event);
             let mut labels: Vec<Vec<String>> = released.value.keys().map(|key| labels_of(key)).collect();

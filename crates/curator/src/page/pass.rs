@@ -141,16 +141,6 @@ pub(super) fn gather(plan: &PlannedPage, watch: &dyn Watch) -> Result<Pass, Refu
     }
 }
 
-/// Nothing at all, as a table without rows gives it.
-pub(super) fn nothing(plan: &PlannedPage) -> Pass {
-    let gathered = match (plan.unit.is_row(), plan.groups.places()) {
-        (true, Some(places)) => Gathered::Summed(Sums::new(places.clone(), &plan.parts())),
-        (true, None) => Gathered::Counted(BTreeMap::new()),
-        (false, _) => Gathered::Bounded(Bounding::new(&plan.unit.key, plan.unit.caps(), 0)),
-    };
-    Pass { gathered, rows: 0 }
-}
-
 impl Gathered {
     /// The number of privacy units in each group, for the selection of groups.
     pub(super) fn units_by_group(&self) -> BTreeMap<String, u64> {
@@ -170,7 +160,6 @@ impl Gathered {
     ) -> Result<Sums, Refusal> {
         match self {
             Self::Summed(sums) => Ok(sums),
-            Self::Counted(counts) if counts.is_empty() => Ok(Sums::new(places, &plan.parts())),
             Self::Counted(_) => Ok(summed(plan, places, watch)?.0),
             Self::Bounded(bounding) => {
                 let mut sums = Sums::new(places, &plan.parts());

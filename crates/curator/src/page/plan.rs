@@ -335,7 +335,7 @@ impl Settled<'_> {
         };
         let epsilon = Epsilon::new(share * epsilon.get())?;
         let labels = self.unit.limits.groups();
-        Ok(Some(StableHistogram::for_labels(self.page.neighboring, epsilon, own, labels)?))
+        Ok(Some(StableHistogram::for_units(labels, self.page.neighboring, epsilon, own)?))
     }
 
     /// The least noise with which every question has its wanted error.
