@@ -258,9 +258,10 @@ impl Settled<'_> {
 
     /// Gaussian noise, or Laplace noise where that has the smaller errors.
     fn better(&self) -> Result<Chosen, Refusal> {
-        let gaussian = self.with(NoiseKind::Gaussian, "")?;
-        let Ok(laplace) = self.with(NoiseKind::Laplace, "") else {
-            return Ok(Chosen { why: "a delta is given".to_owned(), ..gaussian });
+        let why = "the other kind of noise does not meet the budget";
+        let (gaussian, laplace) = match (self.with(NoiseKind::Gaussian, why), self.with(NoiseKind::Laplace, why)) {
+            (Ok(gaussian), Ok(laplace)) => (gaussian, laplace),
+            (found, Err(_)) | (Err(_), found) => return found,
         };
         let ratio = self.ratio(&laplace, &gaussian)?;
         let percent = |ratio: f64| format!("{:.0} %", 100.0 * (1.0 - ratio));
@@ -298,8 +299,10 @@ impl Settled<'_> {
         let terms = self.terms(kind, selection);
         let priced = match (self.split, self.epsilon, self.delta) {
             (BudgetSplit::ByError, ..) => self.by_error(&mut pieces, &serving, &terms)?,
-            (_, Some(epsilon), None) => terms.shares(&pieces, epsilon)?,
-            (_, Some(epsilon), Some(delta)) => terms.scaled(&pieces, Guarantee { epsilon, delta })?,
+            (_, Some(epsilon), Some(delta)) if kind == NoiseKind::Gaussian => {
+                terms.scaled(&pieces, Guarantee { epsilon, delta })?
+            }
+            (_, Some(epsilon), _) => terms.shares(&pieces, epsilon)?,
             (_, None, _) => return Err(Refusal::internal("a page without a budget")),
         };
         Ok(Chosen { pieces, serving, kind, why: why.to_owned(), priced, selection })

@@ -52,13 +52,15 @@ impl Terms<'_> {
         self.selection.iter().map(Mechanism::event).chain(mechanisms.iter().map(Mechanism::event)).collect()
     }
 
-    /// Noise whose ε are shares of a pure budget by weight.
+    /// Laplace noise whose ε are shares of the budget by weight, once a selection of groups has its own.
     ///
     /// # Guarantee
-    /// By basic composition the page is ε-private for the ε of the budget.
+    /// By basic composition the page is ε-private for the ε of the budget, and with a selection (ε, δ)-private for the δ of that.
+    /// A tight account of a few Laplace releases is hardly any better.
     pub(super) fn shares(&self, pieces: &[Piece], budget: Epsilon) -> Result<Priced, Refusal> {
         let weights: f64 = pieces.iter().map(|piece| piece.weight).sum();
-        let mut whole = budget.get();
+        let first = self.selection.map_or(0.0, |selection| selection.guarantee().epsilon.get());
+        let mut whole = sub_down(budget.get(), first);
         for _ in 0..MOST_SETTLED {
             let share = |piece: &Piece| {
                 let epsilon = Epsilon::new(mul_down(whole, div_down(piece.weight, weights)))?;
@@ -69,7 +71,7 @@ impl Terms<'_> {
             if priced.guarantee.epsilon <= budget {
                 return Ok(priced);
             }
-            whole = mul_down(whole, 1.0 - 1e-15 * pieces.len() as f64);
+            whole = mul_down(whole, 1.0 - 1e-15 * (1 + pieces.len()) as f64);
         }
         Err(Refusal::internal("the shares of epsilon exceed it"))
     }
@@ -77,62 +79,43 @@ impl Terms<'_> {
     /// What these noises cost by basic composition.
     fn summed(&self, pieces: &[Piece], noises: Vec<PartNoise>) -> Result<Priced, Refusal> {
         let mechanisms = self.mechanisms(pieces, &noises)?;
-        let mut guarantee = Guarantee::pure(Epsilon::new(0.0)?);
+        let mut guarantee = match &self.selection {
+            Some(selection) => selection.guarantee(),
+            None => Guarantee::pure(Epsilon::new(0.0)?),
+        };
         for mechanism in &mechanisms {
             guarantee = guarantee.then(mechanism.guarantee())?;
         }
-        let accountant = if mechanisms.len() == 1 { "stated by the mechanism" } else { "basic composition" };
+        let is_one = self.selection.is_none() && mechanisms.len() == 1;
+        let accountant = if is_one { "stated by the mechanism" } else { "basic composition" };
         Ok(Priced { noises, mechanisms, guarantee, accountant: accountant.to_owned() })
     }
 
-    /// The least common noise scale, divided by weight, with which the tight account is within the budget.
+    /// The least common scale of Gaussian noise, divided by the root of the weight, with which the tight account is within the
+    /// budget.
     ///
     /// # Guarantee
     /// The page is (ε, δ)-private for the budget's ε and δ, by the tight account of its events and the distance of the normal
     /// sampler.
     pub(super) fn scaled(&self, pieces: &[Piece], budget: Guarantee) -> Result<Priced, Refusal> {
         let mean = pieces.iter().map(|piece| piece.weight).sum::<f64>() / pieces.len() as f64;
-        let noise = |piece: &Piece, scale: f64| -> Result<PartNoise, Refusal> {
-            let weight = piece.weight / mean;
-            Ok(match self.kind {
-                NoiseKind::Laplace => PartNoise::Laplace { epsilon: Epsilon::new(weight / scale)? },
-                NoiseKind::Gaussian | NoiseKind::DiscreteGaussian => PartNoise::Gaussian {
-                    noise_multiplier: NoiseMultiplier::new(scale / weight.sqrt())?,
-                },
-            })
-        };
-        // The integers that one unit moves a part by: the loss of discrete Laplace noise depends on them.
-        let probe = match self.kind {
-            NoiseKind::Laplace => PartNoise::Laplace { epsilon: Epsilon::new(1.0)? },
-            NoiseKind::Gaussian | NoiseKind::DiscreteGaussian => {
-                PartNoise::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0)? }
-            }
-        };
-        let mechanisms = pieces.iter().map(|piece| self.mechanism(piece, &probe)).collect::<Result<Vec<_>, _>>()?;
+        let multiplier = |piece: &Piece, scale: f64| NoiseMultiplier::new(scale / (piece.weight / mean).sqrt());
         let account = |scale: f64| -> Result<Accountant, AccountingError> {
             let mut account = Accountant::new(self.neighboring, CompositionMethod::Pld);
             if let Some(selection) = &self.selection {
-                account.compose(&selection.event(), 1)?;
+                // Quicker than its events, and no less.
+                account.compose(&selection.guarantee().claim(), 1)?;
             }
-            for (piece, mechanism) in pieces.iter().zip(&mechanisms) {
-                let weight = piece.weight / mean;
-                let event = match self.kind {
-                    NoiseKind::Laplace => Event::DiscreteLaplace {
-                        noise_multiplier: NoiseMultiplier::new(scale / weight)?,
-                        sensitivity: Some(mechanism.sensitivity().l1),
-                    },
-                    NoiseKind::Gaussian | NoiseKind::DiscreteGaussian => {
-                        Event::Gaussian { noise_multiplier: NoiseMultiplier::new(scale / weight.sqrt())? }
-                    }
-                };
-                account.compose(&event, 1)?;
+            for piece in pieces {
+                account.compose(&Event::Gaussian { noise_multiplier: multiplier(piece, scale)? }, 1)?;
             }
             Ok(account)
         };
         let inner = Guarantee { delta: self.spare(pieces, budget)?, ..budget };
         let mut scale = calibrate::noise_multiplier(inner, account)?;
         for round in 0..MOST_SETTLED {
-            let noises = pieces.iter().map(|piece| noise(piece, scale)).collect::<Result<Vec<_>, _>>()?;
+            let noise = |piece: &Piece| Ok(PartNoise::Gaussian { noise_multiplier: multiplier(piece, scale)? });
+            let noises = pieces.iter().map(noise).collect::<Result<Vec<_>, Refusal>>()?;
             let priced = self.accounted(pieces, noises, budget)?;
             if priced.guarantee.epsilon <= budget.epsilon {
                 return Ok(priced);
@@ -142,14 +125,14 @@ impl Terms<'_> {
         Err(Refusal::internal("the noise of the page does not meet its budget"))
     }
 
-    /// What these noises cost by the tight account, at the budget's δ.
+    /// What these noises cost: Gaussian noise by the tight account, at the budget's δ.
     pub(super) fn accounted(
         &self,
         pieces: &[Piece],
         noises: Vec<PartNoise>,
         budget: Guarantee,
     ) -> Result<Priced, Refusal> {
-        if budget.delta.get() == 0.0 {
+        if self.kind == NoiseKind::Laplace {
             return self.summed(pieces, noises);
         }
         let mechanisms = self.mechanisms(pieces, &noises)?;
@@ -164,9 +147,6 @@ impl Terms<'_> {
 
     /// The δ that is left for the noise once the normal sampler has its share.
     fn spare(&self, pieces: &[Piece], budget: Guarantee) -> Result<Delta, Refusal> {
-        if self.kind == NoiseKind::Laplace {
-            return Ok(budget.delta);
-        }
         let mut share = 0.0;
         for piece in pieces {
             // Any multiplier: what the sampler needs depends on the number of draws and ε alone.

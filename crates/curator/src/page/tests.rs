@@ -193,23 +193,41 @@ fn no_order_of_rows_or_division_into_batches_matters() {
 }
 
 #[test]
-fn ten_counts_cost_less_than_ten_times_with_delta() {
-    let counts: Vec<Value> =
-        (0..10).map(|n| json!({"kind": "proportion", "column": "ward", "value": format!("w{n}")})).collect();
-    let request = |delta: Option<f64>| page(json!({"questions": counts, "epsilon": 1.0, "delta": delta}));
-    let error = |delta: Option<f64>| {
-        let planned = request(delta).check_table(table()).unwrap();
-        let preview = planned.preview().unwrap();
-        assert_eq!(preview.parts.len(), 10);
-        assert!(preview.guarantee.epsilon.get() <= 1.0);
+fn many_counts_cost_far_less_than_their_sum_with_delta() {
+    let error = |counts: usize, delta: Option<f64>| {
+        let value = |n: usize| json!({"kind": "proportion", "column": "ward", "value": format!("w{n}")});
+        let questions: Vec<Value> = (0..counts).map(value).collect();
+        let request = page(json!({"questions": questions, "epsilon": 1.0, "delta": delta}));
+        let preview = request.check_table(table()).unwrap().preview().unwrap();
+        assert_eq!(preview.parts.len(), counts);
+        assert!(preview.guarantee.epsilon.get() <= 1.0 && preview.guarantee.epsilon.get() > 0.9999);
         preview.parts[0].error
     };
-    // Shares of a pure ε cost ten times; a page with δ is composed tightly.
-    assert!(error(Some(1e-6)) < 0.75 * error(None), "{} {}", error(Some(1e-6)), error(None));
+    // Shares of a pure ε cost as many times as there are counts; a page with δ is composed tightly.
+    assert!(error(10, Some(1e-6)) < error(10, None));
+    assert!(error(60, Some(1e-6)) < 0.45 * error(60, None));
     // One sparse number: Laplace noise is better, and chosen.
     let one = page(json!({"questions": [{"kind": "count"}], "epsilon": 1.0, "delta": 1e-9}));
     let preview = one.check_table(table()).unwrap().preview().unwrap();
-    assert_eq!(preview.parts[0].mechanism, "laplace", "{preview:?}");
+    assert_eq!((preview.parts[0].mechanism.as_str(), preview.guarantee.delta.get()), ("laplace", 0.0));
+}
+
+#[test]
+fn a_shared_part_has_the_largest_weight_of_its_questions() {
+    let request = page(json!({"epsilon": 1.0, "questions": [
+        {"kind": "count", "weight": 2.0},
+        {"kind": "mean", "column": "age", "bounds": [0, 100], "weight": 1.0},
+        {"kind": "variance", "column": "age", "bounds": [0, 100], "weight": 6.0, "name": "spread"},
+    ]}));
+    let preview = request.check_table(table()).unwrap().preview().unwrap();
+    let moments = preview.parts.iter().find(|part| part.questions.len() == 2).unwrap();
+    assert_eq!((moments.weight, moments.weight_from.as_str()), (Some(6.0), "spread"));
+    let epsilons: Vec<f64> = preview.parts.iter().map(|part| match &part.event {
+        reticent_core::Event::DiscreteLaplace { noise_multiplier, .. } => 1.0 / noise_multiplier.get(),
+        other => panic!("{other:?}"),
+    }).collect();
+    assert!((epsilons.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{epsilons:?}");
+    assert!(epsilons.iter().any(|epsilon| (epsilon - 0.75).abs() < 1e-9), "{epsilons:?}");
 }
 
 #[test]
