@@ -167,14 +167,18 @@ impl fmt::Display for Fact {
             Self::UnitLimits { unit, rows: Some(rows), groups } => {
                 write!(f, "at most {rows} rows of one {unit} in a group, and {groups} groups of one {unit}")
             }
-            Self::UnitLimits { unit, rows: None, groups } => write!(f, "at most {groups} groups of one {unit}"),
+            Self::UnitLimits { unit, rows: None, groups } => {
+                write!(f, "at most {groups} groups of one {unit}")
+            }
             Self::UnitTotal { unit, column, low, high } => {
                 write!(f, "total of {column} of one {unit} in a group {} to {}", number(*low), number(*high))
             }
             Self::DeclaredGroups { columns, count } => {
                 write!(f, "{count} declared groups of {}: other rows are left out", listed(columns))
             }
-            Self::SelectedGroups { columns } => write!(f, "groups of {} selected from the data", listed(columns)),
+            Self::SelectedGroups { columns } => {
+                write!(f, "groups of {} selected from the data", listed(columns))
+            }
             Self::Decided(fact) => fact.fmt(f),
             Self::Stopped(text) | Self::Other(text) => f.write_str(text),
         }

@@ -8,8 +8,8 @@ use super::plan::PlannedPage;
 use crate::refusal::Refusal;
 use crate::watch::Watch;
 use reticent_core::{Confidence, Event};
-use reticent_noise::query::parts::{Figure, NoisyPart, consistent_counts, release_part};
 use reticent_noise::Releaser;
+use reticent_noise::query::parts::{Figure, NoisyPart, consistent_counts, release_part};
 use reticent_report::digits::exactly;
 use std::collections::BTreeMap;
 
@@ -70,7 +70,14 @@ pub(super) fn draw(
             for (cell, figure, unit) in answer.figures()? {
                 let interval = figure.interval.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
                 let question = asked.name.clone();
-                rows.push(PageRow { group: labels.clone(), question, cell, estimate: Some(figure.value), interval, unit });
+                rows.push(PageRow {
+                    group: labels.clone(),
+                    question,
+                    cell,
+                    estimate: Some(figure.value),
+                    interval,
+                    unit,
+                });
             }
         }
     }
@@ -128,7 +135,11 @@ impl Answer<'_> {
                 } else {
                     cells
                 };
-                self.labels().into_iter().zip(cells).map(|(label, cell)| (Some(label), cell, unit.clone())).collect()
+                self.labels()
+                    .into_iter()
+                    .zip(cells)
+                    .map(|(label, cell)| (Some(label), cell, unit.clone()))
+                    .collect()
             }
             Form::Mode => self.top(1)?,
             Form::TopK(k) => self.top(*k)?,

@@ -93,7 +93,9 @@ impl Form {
     /// What an answer counts or measures.
     pub(super) fn unit(&self) -> PageUnit {
         match self {
-            Self::Count | Self::Histogram | Self::Mode | Self::TopK(_) | Self::Contingency { .. } => PageUnit::Rows,
+            Self::Count | Self::Histogram | Self::Mode | Self::TopK(_) | Self::Contingency { .. } => {
+                PageUnit::Rows
+            }
             Self::People => PageUnit::People,
             Self::Sum | Self::Mean | Self::StandardDeviation | Self::Quantiles(_) => PageUnit::Column,
             Self::Variance | Self::Covariance => PageUnit::Squared,
@@ -206,9 +208,7 @@ impl Context<'_> {
             PageStatistic::Histogram(of) => {
                 ("histogram", vec![of.column.clone()], self.cells(of)?, Form::Histogram)
             }
-            PageStatistic::Mode(of) => {
-                ("mode", vec![of.column.clone()], self.cells(of)?, Form::Mode)
-            }
+            PageStatistic::Mode(of) => ("mode", vec![of.column.clone()], self.cells(of)?, Form::Mode),
             PageStatistic::TopK { k, column, categories } => {
                 let axis = self.axis(&listed(column, categories))?;
                 let cells = axis.len();
@@ -272,7 +272,8 @@ impl Context<'_> {
         };
         let integers = whole_numbers(self.table, &of.column, of.integers)?;
         if let Some([low, high]) = of.bounds {
-            let remedy = format!("⟦totals⟧ bounds the total of a person in {}: give one of the two", of.column);
+            let remedy =
+                format!("⟦totals⟧ bounds the total of a person in {}: give one of the two", of.column);
             return Err(Refusal::conflict("bounds", format!("{low},{high}"), remedy));
         }
         Ok(Need::Total(Numbers { column: of.column.clone(), bounds: bounds(*ends)?, integers }))
@@ -319,7 +320,8 @@ impl Context<'_> {
         match cells {
             Some(cells) if cells <= MOST_CELLS => Ok(Need::Table { axes, margins }),
             _ => {
-                let remedy = format!("these are more than {MOST_CELLS} cells: use fewer columns or wider cells");
+                let remedy =
+                    format!("these are more than {MOST_CELLS} cells: use fewer columns or wider cells");
                 Err(Refusal::about(Code::List, "columns", remedy))
             }
         }
@@ -380,15 +382,23 @@ impl Need {
                 vec![numbers(of), named(&of.column, vec![candidates])]
             }
             Self::Joint(both) => both.iter().map(numbers).collect(),
-            Self::Cells { column, axis } | Self::Distinct { column, axis } => vec![named(column, vec![axis.fact()])],
-            Self::Table { axes, .. } => axes.iter().map(|(column, axis)| named(column, vec![axis.fact()])).collect(),
+            Self::Cells { column, axis } | Self::Distinct { column, axis } => {
+                vec![named(column, vec![axis.fact()])]
+            }
+            Self::Table { axes, .. } => {
+                axes.iter().map(|(column, axis)| named(column, vec![axis.fact()])).collect()
+            }
             Self::Share { column, value } => vec![named(column, vec![Fact::Value(value.clone())])],
         }
     }
 
     /// Bounds that values are clamped to, by column.
     pub(super) fn clamped(&self) -> Vec<ClampedColumn> {
-        let of = |of: &Numbers, person: bool| ClampedColumn { column: of.column.clone(), bounds: of.bounds, person };
+        let of = |of: &Numbers, person: bool| ClampedColumn {
+            column: of.column.clone(),
+            bounds: of.bounds,
+            person,
+        };
         match self {
             Self::Sum(numbers) | Self::Moments { of: numbers, .. } | Self::Ranks { of: numbers, .. } => {
                 vec![of(numbers, false)]
@@ -437,7 +447,11 @@ fn levels(quantiles: &[f64]) -> Result<Vec<f64>, Refusal> {
     for level in quantiles {
         let level = finite("quantiles", *level)?;
         if !(level > 0.0 && level < 1.0) {
-            return Err(Refusal::value("quantiles", level, "give numbers between 0 and 1, such as 0.25,0.5,0.75"));
+            return Err(Refusal::value(
+                "quantiles",
+                level,
+                "give numbers between 0 and 1, such as 0.25,0.5,0.75",
+            ));
         }
     }
     Ok(quantiles.to_vec())

@@ -167,7 +167,8 @@ mod tests {
 
     #[test]
     fn a_column_has_one_kind_of_cells() {
-        let both = CellColumn { bins: Some(vec![0.0, 1.0]), dates: Some(Vec::new()), ..CellColumn::default() };
+        let both =
+            CellColumn { bins: Some(vec![0.0, 1.0]), dates: Some(Vec::new()), ..CellColumn::default() };
         assert_eq!(Axis::of(&both, None).unwrap_err().code(), Code::Conflict);
         assert_eq!(Axis::of(&CellColumn::default(), None).unwrap_err().code(), Code::Missing);
         let backwards = ["2026-02-01", "2026-01-01"].map(str::to_owned).to_vec();

@@ -30,6 +30,8 @@ pub(super) struct Bounding {
     people: HashMap<Box<str>, Vec<Held>>,
     /// Rows that name nobody: a person each.
     alone: Vec<Held>,
+    /// What is hashed, kept to save allocations.
+    bytes: Vec<u8>,
 }
 
 /// A group that a person counts in.
@@ -55,7 +57,14 @@ impl Held {
 impl Bounding {
     /// Nobody yet.
     pub(super) fn new(key: &str, caps: Caps, totals: usize) -> Self {
-        Self { order: KeyedHash::new(key), caps, totals, people: HashMap::new(), alone: Vec::new() }
+        Self {
+            order: KeyedHash::new(key),
+            caps,
+            totals,
+            people: HashMap::new(),
+            alone: Vec::new(),
+            bytes: Vec::new(),
+        }
     }
 
     /// Takes in one row of a person, in the group of this key; `totals` is what it adds to the person's totals there.
@@ -70,9 +79,10 @@ impl Bounding {
         let place = match groups.iter().position(|held| &*held.key == key) {
             Some(place) => place,
             None => {
-                let order = hash(&self.order, b"group", &[person.as_bytes(), key.as_bytes()]);
-                let comes_after =
-                    |held: &Held| held.order.cmp(&order).then_with(|| (*held.key).cmp(key)) == Ordering::Greater;
+                let order = hash(&self.order, &mut self.bytes, b"group", person, key.bytes());
+                let comes_after = |held: &Held| {
+                    held.order.cmp(&order).then_with(|| (*held.key).cmp(key)) == Ordering::Greater
+                };
                 let place = groups.iter().position(comes_after).unwrap_or(groups.len());
                 if place >= self.caps.groups {
                     return;
@@ -90,12 +100,12 @@ impl Bounding {
         if self.caps.rows == 0 {
             return;
         }
-        let content: Vec<u8> = inputs.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let order = hash(&self.order, b"row", &[person.as_bytes(), &content]);
-        let comes_after = |(own, row): &(u64, RowInputs)| {
-            own.cmp(&order).then_with(|| (**row).cmp(inputs)) == Ordering::Greater
+        let content = inputs.iter().flat_map(|word| word.to_le_bytes());
+        let order = hash(&self.order, &mut self.bytes, b"row", person, content);
+        let is_before = |(own, row): &(u64, RowInputs)| {
+            own.cmp(&order).then_with(|| (**row).cmp(inputs)) != Ordering::Greater
         };
-        let place = held.rows.iter().position(comes_after).unwrap_or(held.rows.len());
+        let place = held.rows.partition_point(is_before);
         if place < self.caps.rows {
             held.rows.insert(place, (order, inputs.into()));
             held.rows.truncate(self.caps.rows);
@@ -126,14 +136,20 @@ impl Bounding {
     }
 }
 
-/// A hash of fields, none of which runs into the next.
-fn hash(order: &KeyedHash, what: &[u8], fields: &[&[u8]]) -> u64 {
-    let mut bytes = what.to_vec();
-    for field in fields {
-        bytes.extend((field.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(field);
-    }
-    order.of(&bytes)
+/// A hash of a person and of what they have; neither runs into the other.
+fn hash(
+    order: &KeyedHash,
+    bytes: &mut Vec<u8>,
+    what: &[u8],
+    person: &str,
+    content: impl Iterator<Item = u8>,
+) -> u64 {
+    bytes.clear();
+    bytes.extend_from_slice(what);
+    bytes.extend((person.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(person.as_bytes());
+    bytes.extend(content);
+    order.of(bytes)
 }
 
 #[cfg(test)]
@@ -147,7 +163,8 @@ mod tests {
         for (person, key, value) in rows {
             bounding.add(person, key, &[*value], &[i128::from(*value)]);
         }
-        let groups = bounding.people.iter().flat_map(|(person, groups)| groups.iter().map(move |held| (person, held)));
+        let groups =
+            bounding.people.iter().flat_map(|(person, groups)| groups.iter().map(move |held| (person, held)));
         groups
             .map(|(person, held)| {
                 let rows = held.rows().map(<[u64]>::to_vec).collect();
@@ -158,12 +175,15 @@ mod tests {
 
     fn visits() -> Vec<(&'static str, &'static str, u64)> {
         let (people, wards) = (["ada", "bob", "eve"], ["a", "b", "c", "d", "e"]);
-        (0..300u64).map(|n| (people[(n * n % 7 % 3) as usize], wards[(n % 5) as usize], n * 37 % 11)).collect()
+        (0..300u64)
+            .map(|n| (people[(n * n % 7 % 3) as usize], wards[(n % 5) as usize], n * 37 % 11))
+            .collect()
     }
 
     #[test]
     fn limits_hold_and_no_order_of_rows_matters() {
-        for caps in [Caps { rows: 1, groups: 1 }, Caps { rows: 3, groups: 2 }, Caps { rows: 100, groups: 5 }] {
+        for caps in [Caps { rows: 1, groups: 1 }, Caps { rows: 3, groups: 2 }, Caps { rows: 100, groups: 5 }]
+        {
             let mut rows = visits();
             let expected = kept(&rows, caps);
             for turn in 0..20 {
@@ -173,10 +193,14 @@ mod tests {
             }
             for person in ["ada", "bob", "eve"] {
                 let groups: Vec<_> = expected.iter().filter(|((of, _), _)| of == person).collect();
-                assert!(groups.len() <= caps.groups && groups.iter().all(|(_, (rows, _))| rows.len() <= caps.rows));
+                assert!(
+                    groups.len() <= caps.groups
+                        && groups.iter().all(|(_, (rows, _))| rows.len() <= caps.rows)
+                );
             }
             // Totals are of all rows of a group, not of the kept ones alone.
-            let of_all: i128 = kept(&rows, Caps { rows: 0, groups: 5 }).values().map(|(_, totals)| totals[0]).sum();
+            let of_all: i128 =
+                kept(&rows, Caps { rows: 0, groups: 5 }).values().map(|(_, totals)| totals[0]).sum();
             assert_eq!(of_all, rows.iter().map(|(.., value)| i128::from(*value)).sum::<i128>());
         }
     }

@@ -25,7 +25,9 @@ pub(super) struct Expected {
 /// Which figure of a part an answer is, for so many rows.
 fn figure(form: &Form, rows: u64) -> Option<ErrorOf> {
     Some(match form {
-        Form::Count | Form::People | Form::Histogram | Form::Contingency { .. } | Form::Distinct => ErrorOf::Count,
+        Form::Count | Form::People | Form::Histogram | Form::Contingency { .. } | Form::Distinct => {
+            ErrorOf::Count
+        }
         Form::Mode | Form::TopK(_) => ErrorOf::Count,
         Form::Sum => ErrorOf::Sum,
         Form::Mean => ErrorOf::Mean { rows },
@@ -95,10 +97,9 @@ pub(super) fn noise<'a>(
         let own = wanted(asked, piece, terms, confidence).map_err(|refusal| refusal.within(&asked.name))?;
         let is_less = least.is_none_or(|(known, _)| match (&own, &known) {
             (PartNoise::Laplace { epsilon }, PartNoise::Laplace { epsilon: known }) => epsilon > known,
-            (
-                PartNoise::Gaussian { noise_multiplier },
-                PartNoise::Gaussian { noise_multiplier: known },
-            ) => noise_multiplier < known,
+            (PartNoise::Gaussian { noise_multiplier }, PartNoise::Gaussian { noise_multiplier: known }) => {
+                noise_multiplier < known
+            }
             _ => false,
         });
         if is_less {
@@ -117,11 +118,13 @@ fn wanted(
 ) -> Result<PartNoise, Refusal> {
     let error = asked.error.ok_or_else(|| Refusal::missing("error", "give the error wanted"))?;
     if depends_on_size(&asked.form) && asked.size.is_none() {
-        let remedy = "give the number of rows of a group for which the error is to hold: it shrinks with them";
+        let remedy =
+            "give the number of rows of a group for which the error is to hold: it shrinks with them";
         return Err(Refusal::missing("size", remedy));
     }
     let Some(of) = figure(&asked.form, asked.size.unwrap_or(USUAL_SIZE)) else {
-        let remedy = format!("no error of a {} can be promised beforehand: split by weights instead", asked.kind);
+        let remedy =
+            format!("no error of a {} can be promised beforehand: split by weights instead", asked.kind);
         return Err(Refusal::value("error", error, remedy).coded(Code::Conflict));
     };
     let error = if asked.form == Form::StandardDeviation { error * error } else { error };

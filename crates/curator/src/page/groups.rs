@@ -196,7 +196,9 @@ fn product(columns: &[String], lists: &BTreeMap<String, Vec<String>>) -> Result<
         }
         let longer = |key: &Vec<String>| {
             let key = key.clone();
-            list.iter().map(move |label| [key.as_slice(), std::slice::from_ref(label)].concat()).collect::<Vec<_>>()
+            list.iter()
+                .map(move |label| [key.as_slice(), std::slice::from_ref(label)].concat())
+                .collect::<Vec<_>>()
         };
         keys = keys.iter().flat_map(longer).collect();
     }

@@ -36,7 +36,8 @@ impl Layout {
         };
         let person = unit.column.as_deref().map(&mut place);
         let grouped = groups.columns.iter().map(|column| place(column)).collect();
-        let places = needs.iter().map(|need| need.columns().iter().map(|column| place(column)).collect()).collect();
+        let places =
+            needs.iter().map(|need| need.columns().iter().map(|column| place(column)).collect()).collect();
         let mut words = vec![0];
         for need in needs {
             words.push(words.last().copied().unwrap_or(0) + need.words());
@@ -79,7 +80,9 @@ impl Need {
                 vec![&of.column]
             }
             Self::Joint([one, other]) => vec![&one.column, &other.column],
-            Self::Cells { column, .. } | Self::Distinct { column, .. } | Self::Share { column, .. } => vec![column],
+            Self::Cells { column, .. } | Self::Distinct { column, .. } | Self::Share { column, .. } => {
+                vec![column]
+            }
             Self::Table { axes, .. } => axes.iter().map(|(column, _)| column.as_str()).collect(),
         }
     }
@@ -99,7 +102,9 @@ impl Need {
         match self {
             Self::Rows { column: None } | Self::People | Self::Total(_) => {}
             Self::Rows { column: Some(_) } => words.push(u64::from(!cell(0).is_null())),
-            Self::Sum(of) | Self::Moments { of, .. } | Self::Ranks { of, .. } => words.push(word(of, &cell(0))),
+            Self::Sum(of) | Self::Moments { of, .. } | Self::Ranks { of, .. } => {
+                words.push(word(of, &cell(0)))
+            }
             Self::Joint([one, other]) => match [word(one, &cell(0)), word(other, &cell(1))] {
                 both if both.contains(&MISSING) => words.extend([MISSING, MISSING]),
                 both => words.extend(both),

@@ -15,6 +15,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A page reads its table once, twice where each row is protected by itself and groups are selected. Where people have several rows,
+//! memory holds the rows that are kept of each, as the numbers that the questions read; otherwise it holds the sums of all groups.
+//!
 //! | file | step |
 //! |---|---|
 //! | `request`, `statistic` | the page and its questions, as plain data |

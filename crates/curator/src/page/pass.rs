@@ -80,7 +80,8 @@ fn each_row(plan: &PlannedPage, watch: &dyn Watch, visit: &mut dyn FnMut(Row<'_>
     let columns: Vec<&str> = plan.layout.columns.iter().map(String::as_str).collect();
     let size = if plan.unit.is_row() { Size::from(plan.neighboring) } else { Size::Private };
     let (mut key, mut words) = (String::new(), Vec::new());
-    let with_totals: Vec<usize> = (0..plan.pieces.len()).filter(|place| plan.pieces[*place].has_totals()).collect();
+    let with_totals: Vec<usize> =
+        (0..plan.pieces.len()).filter(|place| plan.pieces[*place].has_totals()).collect();
     let mut totals = vec![0; with_totals.len()];
     scan(&plan.table, &columns, size, watch, &mut |_, cells| {
         let passes = plan.filter.as_ref().is_none_or(|filter| filter.matches(cells));

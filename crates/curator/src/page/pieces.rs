@@ -37,8 +37,10 @@ pub(super) fn pieces(
         let questions: Vec<usize> = (0..asked.len()).filter(|question| serving[*question] == place).collect();
         let weight = |question: usize| if by_weights { asked[question].weight } else { 1.0 };
         let first = questions.first().copied().unwrap_or(0);
-        let heaviest =
-            questions.iter().copied().fold(first, |best, next| if weight(next) > weight(best) { next } else { best });
+        let heaviest = questions
+            .iter()
+            .copied()
+            .fold(first, |best, next| if weight(next) > weight(best) { next } else { best });
         let part = part(&need, noise)?;
         pieces.push(Piece { need, part, questions, weight: weight(heaviest), weight_from: heaviest });
     }
@@ -93,7 +95,10 @@ pub(super) fn form(piece: &Piece) -> String {
             )
         }
         (_, Part::Tree(tree)) => {
-            format!("a flat histogram of {} candidates has the least worst-case variance of ranks", tree.shape().leaves())
+            format!(
+                "a flat histogram of {} candidates has the least worst-case variance of ranks",
+                tree.shape().leaves()
+            )
         }
         (Need::Moments { order: 1, .. }, _) => {
             "number and sum share one release: each row adds one unit in all".to_owned()
@@ -101,7 +106,9 @@ pub(super) fn form(piece: &Piece) -> String {
         (Need::Moments { .. }, _) => {
             "number, sum and squares share one release: each row adds one unit in all".to_owned()
         }
-        (Need::Joint(_), _) => "all joint moments share one release: each row adds one unit in all".to_owned(),
+        (Need::Joint(_), _) => {
+            "all joint moments share one release: each row adds one unit in all".to_owned()
+        }
         (Need::Cells { .. } | Need::Share { .. } | Need::Table { .. }, _) => {
             "each row is in one cell: all cells share one release".to_owned()
         }

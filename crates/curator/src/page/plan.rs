@@ -119,9 +119,12 @@ pub(super) fn plan(page: &Page, given: Option<&Arc<dyn Table>>) -> Result<Planne
     let split = split(page, &asked)?;
     let mut warnings = Vec::new();
     if let Some(cost) = declared.spent(unit.is_row(), page.neighboring)? {
-        warnings.push(format!("the schema was learnt from the data at {cost}: that is in addition to what the page costs"));
+        warnings.push(format!(
+            "the schema was learnt from the data at {cost}: that is in addition to what the page costs"
+        ));
     }
-    let settled = Settled { page, epsilon, delta, confidence, split, unit: &unit, groups: &groups, asked: &asked };
+    let settled =
+        Settled { page, epsilon, delta, confidence, split, unit: &unit, groups: &groups, asked: &asked };
     let chosen = settled.choose()?;
     let numbers = chosen.pieces.iter().map(|piece| piece.part.gathered_width()).sum::<usize>();
     let count = groups.count().unwrap_or(1);
@@ -167,7 +170,9 @@ pub(super) fn opened(
         None if is_empty => Err(Refusal::missing("file", "give the table that the page is about")),
         None => Ok(open_table_with(file, reading)?),
         Some(table) if is_empty => Ok(with_derived(table.clone(), reading)?),
-        Some(_) => Err(Refusal::conflict("file", file.display(), "leave it empty: the table itself is given")),
+        Some(_) => {
+            Err(Refusal::conflict("file", file.display(), "leave it empty: the table itself is given"))
+        }
     }
 }
 
@@ -191,7 +196,8 @@ fn split(page: &Page, asked: &[Asked]) -> Result<BudgetSplit, Refusal> {
     match split {
         BudgetSplit::ByError => {
             if let Some(without) = asked.iter().find(|asked| asked.error.is_none()) {
-                let remedy = format!("give the error wanted of {}: this budget is split by error", without.name);
+                let remedy =
+                    format!("give the error wanted of {}: this budget is split by error", without.name);
                 return Err(Refusal::missing("error", remedy));
             }
             if weights {
@@ -209,7 +215,10 @@ fn split(page: &Page, asked: &[Asked]) -> Result<BudgetSplit, Refusal> {
                 return Err(Refusal::about(Code::Conflict, "weight", remedy));
             }
             if page.epsilon.is_none() {
-                return Err(Refusal::missing("epsilon", "give the privacy budget of the page, e.g. ⟦epsilon⟧ 1"));
+                return Err(Refusal::missing(
+                    "epsilon",
+                    "give the privacy budget of the page, e.g. ⟦epsilon⟧ 1",
+                ));
             }
         }
     }
@@ -259,17 +268,20 @@ impl Settled<'_> {
     /// Gaussian noise, or Laplace noise where that has the smaller errors.
     fn better(&self) -> Result<Chosen, Refusal> {
         let why = "the other kind of noise does not meet the budget";
-        let (gaussian, laplace) = match (self.with(NoiseKind::Gaussian, why), self.with(NoiseKind::Laplace, why)) {
-            (Ok(gaussian), Ok(laplace)) => (gaussian, laplace),
-            (found, Err(_)) | (Err(_), found) => return found,
-        };
+        let (gaussian, laplace) =
+            match (self.with(NoiseKind::Gaussian, why), self.with(NoiseKind::Laplace, why)) {
+                (Ok(gaussian), Ok(laplace)) => (gaussian, laplace),
+                (found, Err(_)) | (Err(_), found) => return found,
+            };
         let ratio = self.ratio(&laplace, &gaussian)?;
         let percent = |ratio: f64| format!("{:.0} %", 100.0 * (1.0 - ratio));
         Ok(if ratio < 1.0 {
-            let why = format!("at this delta its errors are {} below those of Gaussian noise", percent(ratio));
+            let why =
+                format!("at this delta its errors are {} below those of Gaussian noise", percent(ratio));
             Chosen { why, ..laplace }
         } else {
-            let why = format!("at this delta its errors are {} below those of Laplace noise", percent(1.0 / ratio));
+            let why =
+                format!("at this delta its errors are {} below those of Laplace noise", percent(1.0 / ratio));
             Chosen { why, ..gaussian }
         })
     }
@@ -285,7 +297,13 @@ impl Settled<'_> {
             let error = |of: &Chosen| {
                 let piece = of.serving[place];
                 let terms = self.terms(of.kind, of.selection);
-                expected::comparable(asked, &of.pieces[piece], &of.priced.noises[piece], &terms, self.confidence)
+                expected::comparable(
+                    asked,
+                    &of.pieces[piece],
+                    &of.priced.noises[piece],
+                    &terms,
+                    self.confidence,
+                )
             };
             logs += (error(one)? / error(other)?).ln();
         }
@@ -317,7 +335,8 @@ impl Settled<'_> {
     fn selection(&self) -> Result<Option<StableHistogram>, Refusal> {
         let Some(selected) = self.groups.selection() else { return Ok(None) };
         let Some(delta) = self.delta else {
-            let remedy = "selecting groups from the data needs a delta, e.g. ⟦delta⟧ 1e-6; or declare the groups";
+            let remedy =
+                "selecting groups from the data needs a delta, e.g. ⟦delta⟧ 1e-6; or declare the groups";
             return Err(Refusal::missing("delta", remedy));
         };
         let Some(epsilon) = self.epsilon else {
@@ -326,7 +345,11 @@ impl Settled<'_> {
         };
         let share = quantity::finite("share", selected.share)?;
         if !(share > 0.0 && share < 1.0) {
-            return Err(Refusal::value("share", share, "give a share of epsilon between 0 and 1, such as 0.1"));
+            return Err(Refusal::value(
+                "share",
+                share,
+                "give a share of epsilon between 0 and 1, such as 0.1",
+            ));
         }
         let own = match selected.delta {
             None => Delta::new(delta.get() / 2.0)?,
@@ -342,7 +365,12 @@ impl Settled<'_> {
     }
 
     /// The least noise with which every question has its wanted error.
-    fn by_error(&self, pieces: &mut [Piece], serving: &[usize], terms: &Terms<'_>) -> Result<Priced, Refusal> {
+    fn by_error(
+        &self,
+        pieces: &mut [Piece],
+        serving: &[usize],
+        terms: &Terms<'_>,
+    ) -> Result<Priced, Refusal> {
         let mut noises = Vec::with_capacity(pieces.len());
         for (place, piece) in pieces.iter_mut().enumerate() {
             let questions = self.asked.iter().enumerate().filter(|(question, _)| serving[*question] == place);

@@ -99,7 +99,8 @@ impl Terms<'_> {
     /// sampler.
     pub(super) fn scaled(&self, pieces: &[Piece], budget: Guarantee) -> Result<Priced, Refusal> {
         let mean = pieces.iter().map(|piece| piece.weight).sum::<f64>() / pieces.len() as f64;
-        let multiplier = |piece: &Piece, scale: f64| NoiseMultiplier::new(scale / (piece.weight / mean).sqrt());
+        let multiplier =
+            |piece: &Piece, scale: f64| NoiseMultiplier::new(scale / (piece.weight / mean).sqrt());
         let account = |scale: f64| -> Result<Accountant, AccountingError> {
             let mut account = Accountant::new(self.neighboring, CompositionMethod::Pld);
             if let Some(selection) = &self.selection {
@@ -114,7 +115,8 @@ impl Terms<'_> {
         let inner = Guarantee { delta: self.spare(pieces, budget)?, ..budget };
         let mut scale = calibrate::noise_multiplier(inner, account)?;
         for round in 0..MOST_SETTLED {
-            let noise = |piece: &Piece| Ok(PartNoise::Gaussian { noise_multiplier: multiplier(piece, scale)? });
+            let noise =
+                |piece: &Piece| Ok(PartNoise::Gaussian { noise_multiplier: multiplier(piece, scale)? });
             let noises = pieces.iter().map(noise).collect::<Result<Vec<_>, Refusal>>()?;
             let priced = self.accounted(pieces, noises, budget)?;
             if priced.guarantee.epsilon <= budget.epsilon {
@@ -161,7 +163,10 @@ impl Terms<'_> {
         }
         let spare = sub_down(budget.delta.get(), share);
         if spare < 0.9 * budget.delta.get() {
-            let remedy = format!("give a delta above {:e}, or a smaller epsilon: the sampler needs that much", 10.0 * share);
+            let remedy = format!(
+                "give a delta above {:e}, or a smaller epsilon: the sampler needs that much",
+                10.0 * share
+            );
             return Err(Refusal::value("delta", budget.delta, remedy).coded(Code::Range));
         }
         Ok(Delta::new(spare)?)

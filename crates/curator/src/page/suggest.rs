@@ -135,7 +135,11 @@ impl SuggestLimits {
         let budget = quantity::epsilon(self.epsilon, 1e-5)?;
         let share = quantity::finite("share", self.share)?;
         if !(share > 0.0 && share < 1.0) {
-            return Err(Refusal::value("share", share, "give a share of people between 0 and 1, such as 0.95"));
+            return Err(Refusal::value(
+                "share",
+                share,
+                "give a share of people between 0 and 1, such as 0.95",
+            ));
         }
         let table = opened(&self.file, &self.reading, given)?;
         let filter = filter(self.filter.as_deref(), &table)?;
@@ -277,7 +281,8 @@ impl PlannedLimits {
         };
         let rows = suggest(&found[0], "rows");
         let groups = found.get(1).map(|cells| suggest(cells, "groups"));
-        let mut public = vec![Fact::Other(format!("cells of up to 1, 2, 4, ... {} and more", 1u64 << (CELLS - 2)))];
+        let mut public =
+            vec![Fact::Other(format!("cells of up to 1, 2, 4, ... {} and more", 1u64 << (CELLS - 2)))];
         public.extend(self.filter.as_ref().map(|filter| Fact::Filter(filter.to_string())));
         let accountant = if self.histograms == 1 { "stated by the mechanism" } else { "basic composition" };
         let unit = self.unit_name();
@@ -290,7 +295,14 @@ impl PlannedLimits {
             people_by_groups: found.next().unwrap_or_default(),
             share: self.share,
             confidence: self.confidence.get(),
-            certificate: Certificate::compose(unit, self.neighboring, events, self.guarantee, accountant, public),
+            certificate: Certificate::compose(
+                unit,
+                self.neighboring,
+                events,
+                self.guarantee,
+                accountant,
+                public,
+            ),
             warnings,
         })
     }

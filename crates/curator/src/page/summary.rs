@@ -72,7 +72,12 @@ impl PlannedPage {
             let noise = &self.priced.noises[piece];
             let found = expected::error(asked, &self.pieces[piece], noise, &terms, self.confidence)?;
             let unit = if found.in_ranks { PageUnit::Ranks } else { asked.form.unit() };
-            questions.push(ExpectedQuestion { name: asked.name.clone(), error: found.error, size: found.size, unit });
+            questions.push(ExpectedQuestion {
+                name: asked.name.clone(),
+                error: found.error,
+                size: found.size,
+                unit,
+            });
         }
         Ok(PagePreview {
             dry_run: true,
@@ -98,7 +103,8 @@ impl PlannedPage {
         let mut warnings = self.warnings.clone();
         if drawn.groups == 0 {
             warnings.push(
-                "no group was selected: give ⟦epsilon⟧ or ⟦delta⟧ more room, or declare the groups".to_owned(),
+                "no group was selected: give ⟦epsilon⟧ or ⟦delta⟧ more room, or declare the groups"
+                    .to_owned(),
             );
         }
         let offset = usize::from(self.selection.is_some());

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 const DEFAULT_KEY: &str = "reticent page";
 
 /// Where limits that are not stated can come from.
-const HELPER: &str = "state it from public knowledge, or ask for an estimate within a budget (suggest limits)";
+const HELPER: &str =
+    "state it from public knowledge, or ask for an estimate within a budget (suggest limits)";
 
 /// The largest limit: sums of so many rows do not overflow.
 const MOST: u64 = 1 << 32;
@@ -33,6 +34,8 @@ pub(super) struct Unit {
     pub(super) key: String,
     /// Whether rows are limited, because a question is about rows.
     limits_rows: bool,
+    /// Whether there are groups.
+    has_groups: bool,
 }
 
 impl Unit {
@@ -51,7 +54,8 @@ impl Unit {
                 return Err(Refusal::missing("unit", remedy));
             }
             let (totals, key) = (BTreeMap::new(), DEFAULT_KEY.to_owned());
-            return Ok(Self { column: None, limits: ContributionLimits::ROW, totals, key, limits_rows: false });
+            let (limits, has_groups) = (ContributionLimits::ROW, !groups.columns.is_empty());
+            return Ok(Self { column: None, limits, totals, key, limits_rows: false, has_groups });
         };
         table.column(column).map_err(Refusal::data("unit"))?;
         let none = UnitLimits::default();
@@ -64,17 +68,18 @@ impl Unit {
             }
             None => 1,
         };
+        let has_groups = !groups.columns.is_empty();
         let given = asked.groups.map(|groups| limit("groups", groups)).transpose()?;
-        let groups = match (groups.columns.is_empty(), given, groups.count()) {
-            (true, ..) => 1,
-            (false, None, Some(1)) => 1,
-            (false, None, _) => {
+        let groups = match (has_groups, given, groups.count()) {
+            (false, ..) => 1,
+            (true, None, Some(1)) => 1,
+            (true, None, _) => {
                 let remedy = format!("in how many groups one {column} counts at most: {HELPER}");
                 return Err(Refusal::missing("groups", remedy));
             }
             // Nobody is in more groups than there are.
-            (false, Some(given), Some(count)) => given.min(count as u64),
-            (false, Some(given), None) => given,
+            (true, Some(given), Some(count)) => given.min(count as u64),
+            (true, Some(given), None) => given,
         };
         let limits = ContributionLimits::new(rows, groups, None).map_err(Refusal::noise("rows"))?;
         let mut totals = BTreeMap::new();
@@ -83,7 +88,7 @@ impl Unit {
             totals.insert(of.clone(), bounds(*ends).map_err(|refusal| refusal.within("totals"))?);
         }
         let key = asked.key.clone().unwrap_or_else(|| DEFAULT_KEY.to_owned());
-        Ok(Self { column: Some(column.to_owned()), limits, totals, key, limits_rows: about_rows })
+        Ok(Self { column: Some(column.to_owned()), limits, totals, key, limits_rows: about_rows, has_groups })
     }
 
     /// Whether each row is protected by itself.
@@ -109,7 +114,11 @@ impl Unit {
     pub(super) fn facts(&self) -> Vec<Fact> {
         let Some(column) = &self.column else { return Vec::new() };
         let rows = self.limits_rows.then(|| self.limits.rows_per_group());
-        let mut facts = vec![Fact::UnitLimits { unit: column.clone(), rows, groups: self.limits.groups() }];
+        let mut facts = match (self.has_groups, rows) {
+            (true, _) => vec![Fact::UnitLimits { unit: column.clone(), rows, groups: self.limits.groups() }],
+            (false, Some(rows)) => vec![Fact::Other(format!("at most {rows} rows of one {column}"))],
+            (false, None) => Vec::new(),
+        };
         facts.extend(self.totals.iter().map(|(of, [low, high])| Fact::UnitTotal {
             unit: column.clone(),
             column: of.clone(),

@@ -3,7 +3,7 @@
 use reticent_core::{Epsilon, Neighboring};
 use reticent_curator::page::{Page, SuggestLimits};
 use reticent_curator::watch::Unwatched;
-use reticent_data::arrow_array::{ArrayRef, RecordBatch, StringArray};
+use reticent_data::arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use reticent_data::{MemoryTable, Table};
 use reticent_noise::entropy::Bits;
 use reticent_noise::query::parts::{ContributionLimits, Part, PartNoise, RowValue, release_part};
@@ -30,18 +30,24 @@ fn row(id: &str, group: usize, x: &str, k: &str) -> Row {
 }
 
 fn table(rows: &[Row]) -> Arc<dyn Table> {
-    let column = |place: usize| -> ArrayRef {
+    let texts = |place: usize| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row[place].as_str())))
     };
-    let columns = ["id", "g", "x", "k"].into_iter().enumerate().map(|(place, name)| (name, column(place)));
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    // What is no number is missing, and not-a-number stays.
+    let numbers: ArrayRef = Arc::new(Float64Array::from_iter(rows.iter().map(|row| row[2].parse::<f64>().ok())));
+    let columns =
+        [("id", texts(0), false), ("g", texts(1), false), ("x", numbers, true), ("k", texts(3), false)];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     Arc::new(MemoryTable::new("people", batch.schema(), vec![batch]).unwrap())
 }
 
 /// Other people: odd cells, several rows each, some without a name.
 fn others(entropy: &mut Entropy) -> Vec<Row> {
-    let (ids, xs, ks) =
-        (["a", "b", "c", ""], ["", "nan", "abc", "-3", "12", "5", "1e308", "0.5"], ["a", "b", "c", "other", ""]);
+    let (ids, xs, ks) = (
+        ["a", "b", "c", ""],
+        ["", "nan", "abc", "-3", "12", "5", "1e308", "0.5"],
+        ["a", "b", "c", "other", ""],
+    );
     let mut pick = |n: usize| (entropy.word() % n as u64) as usize;
     (0..20).map(|_| row(ids[pick(4)], pick(6), xs[pick(8)], ks[pick(5)])).collect()
 }
@@ -74,7 +80,9 @@ fn pairs(entropy: &mut Entropy, neighboring: Neighboring, size: usize) -> Vec<[V
     let (all, one) = (&["a", "b", "c"][..], &["a"][..]);
     let mut found = Vec::new();
     // Alone, and among others.
-    for (base, labels) in [(Vec::new(), all), (Vec::new(), one), (others(entropy), all), (others(entropy), one)] {
+    for (base, labels) in
+        [(Vec::new(), all), (Vec::new(), one), (others(entropy), all), (others(entropy), one)]
+    {
         let mut pair = |one: Vec<Row>, other: Vec<Row>| {
             found.push([with(one, entropy, &base), with(other, entropy, &base)]);
         };
@@ -277,7 +285,8 @@ impl Query for Twin {
         }
         let limits = ContributionLimits::new(ROWS as u64, GROUPS as u64, None).unwrap();
         let noise = PartNoise::Laplace { epsilon: Epsilon::new(1.0).unwrap() };
-        let noisy = release_part(source, &Part::Rows, &limits, Neighboring::AddRemove, &noise, &sums).unwrap();
+        let noisy =
+            release_part(source, &Part::Rows, &limits, Neighboring::AddRemove, &noise, &sums).unwrap();
         format!("{:?}", noisy.values())
     }
 }
@@ -291,7 +300,9 @@ fn people_who_are_bounded_wrongly_are_caught() {
             for _ in 0..5 {
                 for [one, other] in pairs(&mut entropy, Neighboring::AddRemove, size) {
                     // The twins know no people without a name.
-                    let named = |rows: Vec<Row>| -> Vec<Row> { rows.into_iter().filter(|row| !row[0].is_empty()).collect() };
+                    let named = |rows: Vec<Row>| -> Vec<Row> {
+                        rows.into_iter().filter(|row| !row[0].is_empty()).collect()
+                    };
                     caught |= !compare(&Twin(kind), &named(one), &named(other)).unwrap().clean();
                 }
             }
