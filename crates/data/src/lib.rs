@@ -73,7 +73,7 @@ pub use filter::{Derivation, Predicate, derive};
 pub use image::{DatasetPart, Images};
 pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
 pub use schema::{Schema, SchemaError};
-pub use split::{Split, SplitSide, keyed_hash};
+pub use split::{KeyedHash, Split, SplitSide, keyed_hash};
 pub use table::{
     BatchReader, BatchSummary, CellBatch, Codes, ColumnInfo, ColumnKind, Format, LabelCodes, MemoryTable,
     Numbers, PerEntry, Quoting, Reading, RowMask, ScanStats, Table, Visit, VisitBatch, is_table_file,
