@@ -83,6 +83,8 @@ pub(crate) enum Kept {
     Float(f64),
     Text(String),
     Boolean(bool),
+    Date(i32),
+    Timestamp(i64),
 }
 
 impl From<&Cell<'_>> for Kept {
@@ -93,6 +95,8 @@ impl From<&Cell<'_>> for Kept {
             Cell::Float(float) => Kept::Float(float),
             Cell::Text(text) => Kept::Text(text.to_owned()),
             Cell::Boolean(truth) => Kept::Boolean(truth),
+            Cell::Date(days) => Kept::Date(days),
+            Cell::Timestamp(at) => Kept::Timestamp(at),
         }
     }
 }

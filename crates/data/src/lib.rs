@@ -65,7 +65,7 @@ pub use arrow_array;
 pub use arrow_schema;
 
 pub use array::{Array, MOST_DIMENSIONS, NpzFile, Values, read_idx, read_npy};
-pub use cell::{Cell, Number, NumberError};
+pub use cell::{Cell, Number, NumberError, date_label, parse_date, parse_timestamp, timestamp_label};
 pub use dataset::{DATA_FOLDER, find_dataset};
 pub use encode::{Encoder, FeatureMatrix};
 pub use error::{DataError, closest};

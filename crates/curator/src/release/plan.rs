@@ -191,5 +191,5 @@ fn whole_numbers(table: &dyn Table, column: &str, declared: bool) -> Result<bool
         let remedy = "this column holds text or Boolean values: choose a numeric column, or convert it";
         return Err(Refusal::value("column", column, remedy).coded(Code::Type));
     }
-    Ok(declared || found.kind == ColumnKind::Integer)
+    Ok(declared || matches!(found.kind, ColumnKind::Integer | ColumnKind::Date))
 }

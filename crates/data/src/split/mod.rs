@@ -109,6 +109,8 @@ fn add_cell(hash: Sip, cell: &Cell<'_>) -> Sip {
         Cell::Text(text) => {
             text.trim_start().starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
         }
+        // Their labels are how a CSV file writes them.
+        Cell::Date(_) | Cell::Timestamp(_) => false,
         _ => true,
     };
     if may_be_number && let Ok(Some(number)) = cell.number() {

@@ -34,7 +34,11 @@ pub enum ColumnKind {
     Text,
     /// Truth values.
     Boolean,
-    /// A type that cannot be read, described in words, such as `date`.
+    /// Days of the calendar.
+    Date,
+    /// Points in time, to the microsecond. A time zone only says how they are shown: what is stored counts from 1970 in UTC.
+    Timestamp,
+    /// A type that cannot be read, described in words, such as `list`.
     Other(String),
 }
 
@@ -307,8 +311,8 @@ fn kind(data_type: &DataType) -> ColumnKind {
         Utf8 | LargeUtf8 | Utf8View | Null => ColumnKind::Text,
         Boolean => ColumnKind::Boolean,
         Dictionary(_, values) => kind(values),
-        Date32 | Date64 => other("date"),
-        Timestamp(..) => other("timestamp"),
+        Date32 | Date64 => ColumnKind::Date,
+        Timestamp(..) => ColumnKind::Timestamp,
         Time32(_) | Time64(_) => other("time"),
         Duration(_) | Interval(_) => other("duration"),
         Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => other("binary"),
