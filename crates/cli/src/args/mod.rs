@@ -8,8 +8,10 @@ mod help;
 pub(crate) mod learn;
 pub(crate) mod manual;
 pub(crate) mod network;
+pub(crate) mod page;
 mod release;
 pub(crate) mod schema;
+pub(crate) mod statistic;
 #[cfg(test)]
 mod tests;
 

@@ -65,6 +65,16 @@ fn body(table: &SheetTable, confidence: f64, id: &str) -> Body {
     body
 }
 
+impl SheetTable {
+    /// The chart of its first rows as an SVG file; none where there is no number.
+    pub fn svg(&self, confidence: f64) -> Option<String> {
+        let rows: Vec<BarRow> = self.rows.iter().take(DRAWN).filter_map(drawn).collect();
+        let each = if rows.len() > 1 { "each interval" } else { "interval" };
+        let subtitle = format!("{each}: {}", words::level(confidence));
+        (!rows.is_empty()).then(|| chart(self, rows).svg(&subtitle))
+    }
+}
+
 fn cells(row: &SheetRow) -> Vec<Cell> {
     let names = row.names.iter().map(|name| Cell::text(name.as_str()));
     let [value, interval] = row.value.shown();
