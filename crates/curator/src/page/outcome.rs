@@ -64,6 +64,8 @@ pub enum PageUnit {
     Number,
     /// Declared values.
     Values,
+    /// Rows between the rank of an answer and the one asked for.
+    Ranks,
 }
 
 /// A question of a released page.
@@ -114,11 +116,11 @@ pub struct ReleasedPart {
     pub why: String,
     /// Its numbers for each group.
     pub width: usize,
-    /// The largest l1 distance that one privacy unit makes, in units of one row.
+    /// The largest l1 distance that one privacy unit makes: in rows, for sums in the unit of the column.
     pub l1: f64,
     /// The largest l2 distance, likewise.
     pub l2: f64,
-    /// The error of one of its numbers at the page's confidence, in rows.
+    /// The error of one of its numbers at the page's confidence, likewise.
     pub error: f64,
     /// What it cost.
     pub event: Event,
@@ -159,8 +161,8 @@ pub struct PagePreview {
 pub struct ExpectedQuestion {
     /// Its name.
     pub name: String,
-    /// The error at the page's confidence: half the width of the interval.
-    pub error: f64,
+    /// The error at the page's confidence, whatever the data are; none where it depends on more than their number.
+    pub error: Option<f64>,
     /// The number of rows of a group for which it holds, where the error depends on it.
     pub size: Option<u64>,
     /// The unit of the error.

@@ -4,6 +4,7 @@ use super::statistic::PageStatistic;
 use crate::refusal::Refusal;
 use crate::release::NoiseChoice;
 use reticent_core::{Code, Neighboring};
+use reticent_data::Reading;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,6 +41,9 @@ pub struct Page {
     /// The file; empty for a table that is given beside the request.
     #[serde(default)]
     pub file: PathBuf,
+    /// How the file is read, further files of the same table, and derived columns.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// A public schema of the table: bounds, categories and the privacy unit that the request does not state are taken from it.
     #[serde(default)]
     pub schema: Option<PathBuf>,
@@ -83,6 +87,7 @@ impl Page {
     pub fn new(file: impl Into<PathBuf>, questions: Vec<PageQuestion>, epsilon: f64) -> Self {
         Self {
             file: file.into(),
+            reading: Reading::default(),
             schema: None,
             unit: None,
             filter: None,
@@ -122,6 +127,7 @@ impl Page {
         if !page.file.as_os_str().is_empty() {
             below(&mut page.file);
         }
+        page.reading.also.iter_mut().for_each(below);
         page.schema.iter_mut().for_each(below);
         if let Some(GroupBy { keys: Some(Keys::File(file)), .. }) = &mut page.group_by {
             below(file);

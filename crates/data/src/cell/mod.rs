@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use thiserror::Error;
 
 use crate::error::{DataError, shown};
-pub(crate) use time::DAY_MILLISECONDS;
+pub(crate) use time::{DAY_MILLISECONDS, civil};
 use time::{MICROSECONDS, day_of};
 pub use time::{date_label, parse_date, parse_timestamp, timestamp_label};
 

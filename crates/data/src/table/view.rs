@@ -10,6 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray};
 use arrow_schema::{DataType, TimeUnit};
 
+use super::codes::Codes;
 use crate::cell::{Cell, DAY_MILLISECONDS};
 use std::collections::BTreeMap;
 
@@ -37,8 +38,7 @@ pub(crate) enum View<'a> {
     Milliseconds(&'a PrimitiveArray<TimestampMillisecondType>),
     Microseconds(&'a PrimitiveArray<TimestampMicrosecondType>),
     Nanoseconds(&'a PrimitiveArray<TimestampNanosecondType>),
-    /// For each row the position of its value, or none.
-    Dictionary(Vec<Option<usize>>, Box<View<'a>>),
+    Dictionary(Codes<'a>),
 }
 
 impl<'a> View<'a> {
@@ -75,14 +75,10 @@ impl<'a> View<'a> {
             DataType::Timestamp(TimeUnit::Nanosecond, _) => View::Nanoseconds(array.as_primitive_opt()?),
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary_opt()?;
-                let (keys, values) = (dictionary.keys(), dictionary.values());
-                if values.is_empty() {
+                if dictionary.values().is_empty() {
                     return Some(View::Null);
                 }
-                let positions = dictionary.normalized_keys();
-                let positions =
-                    positions.into_iter().enumerate().map(|(row, at)| keys.is_valid(row).then_some(at));
-                View::Dictionary(positions.collect(), Box::new(View::new(values.as_ref())?))
+                View::Dictionary(Codes::new(dictionary)?)
             }
             _ => return None,
         })
@@ -126,10 +122,7 @@ impl<'a> View<'a> {
             }
             View::Microseconds(array) => cell!(array, Cell::Timestamp),
             View::Nanoseconds(array) => cell!(array, |value: i64| Cell::Timestamp(value.div_euclid(1000))),
-            View::Dictionary(positions, values) => match positions[row] {
-                Some(at) => values.cell(at),
-                None => Cell::Null,
-            },
+            View::Dictionary(codes) => codes.cell(row),
         }
     }
 }
