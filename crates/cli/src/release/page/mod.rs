@@ -71,13 +71,13 @@ pub(super) fn run(arguments: Flags, progress: bool) -> Result<Output, Fail> {
 /// Releases a page, writes its files and shows it.
 pub(super) fn release(request: &Page, wanted: &Wanted, progress: bool) -> Result<Output, Fail> {
     wanted.check()?;
-    let planned = request.check().map_err(request::named)?;
+    let planned = request.check()?;
     if wanted.dry_run {
         let mut preview = planned.preview()?;
         let warnings = warnings(&take(&mut preview.warnings));
         return Ok(Output { stdout: render::preview(&preview, wanted.json)?, warnings, ..Output::default() });
     }
-    let mut released = planned.run(&mut session(progress)?).map_err(request::named)?;
+    let mut released = planned.run(&mut session(progress)?)?;
     let about = request.file.file_name().map(|name| name.to_string_lossy().into_owned());
     let about = about.unwrap_or_else(|| "a table".to_owned());
     let PageFiles { csv, parquet, html } = &wanted.files;

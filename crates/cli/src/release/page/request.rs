@@ -7,7 +7,6 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read::{number, whole};
 use crate::typed::names;
-use reticent::curator::Refusal;
 use reticent::curator::page::{BudgetSplit, GroupBy, Keys, Page, SelectedKeys, UnitLimits};
 use reticent::curator::quantity::neighboring;
 use std::collections::BTreeMap;
@@ -145,9 +144,4 @@ fn keys(texts: &[String]) -> Result<Keys, Fail> {
 /// Comma-separated names.
 pub(super) fn list(flag: &str, text: &str) -> Result<Vec<String>, Fail> {
     names(text).map_err(|remedy| Fail::flag(flag, text, remedy).coded(Code::List))
-}
-
-/// A refusal with the flags of the limits of a person.
-pub(super) fn named(refusal: Refusal) -> Fail {
-    Fail::from(refusal)
 }
