@@ -193,7 +193,9 @@ class PagePreview(Result):
         rows = []
         for asked in own["questions"]:
             size = f" for {asked['size']} rows" if asked.get("size") else ""
-            rows.append((asked["name"], f"error at most {at_most(asked['error'])}{size}"))
+            error = asked["error"]
+            known = "error depends on the data" if error is None else f"error at most {at_most(error)}{size}"
+            rows.append((asked["name"], known))
         rows.append(("errors", f"{percent(own['confidence'])} confidence, each by itself"))
         guarantee = f"ε ≤ {at_most(own['epsilon'])}, δ ≤ {at_most(own['delta'])}"
         rows.append(("guarantee", f"({guarantee}) for each {own['unit']}, {own['neighboring']}"))

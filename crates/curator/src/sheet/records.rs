@@ -89,6 +89,7 @@ fn unit(unit: &PageUnit) -> &'static str {
         PageUnit::PerUnit => "per-unit",
         PageUnit::Share => "share",
         PageUnit::Number => "number",
+        PageUnit::Ranks => "ranks",
         PageUnit::Values => "values",
     }
 }

@@ -86,6 +86,7 @@ fn axis(unit: &PageUnit, question: &AnsweredQuestion) -> String {
         PageUnit::Rows => "rows".to_owned(),
         PageUnit::People => "people".to_owned(),
         PageUnit::Values => "values".to_owned(),
+        PageUnit::Ranks => "ranks".to_owned(),
         PageUnit::Share => "share of rows".to_owned(),
         PageUnit::Column => column(),
         PageUnit::Squared => format!("{} squared", question.columns.join(" × ")),

@@ -174,10 +174,14 @@ pub(super) fn preview(preview: &PagePreview, json: bool) -> Result<String, Fail>
             PageUnit::Rows => " rows",
             PageUnit::People => " people",
             PageUnit::Values => " values",
+            PageUnit::Ranks => " ranks",
             _ => "",
         };
-        let error = digits::error(question.error);
-        rows.push(vec![question.name.clone(), format!("{error}{unit}{size}")]);
+        let error = match question.error {
+            Some(error) => format!("{}{unit}{size}", digits::error(error)),
+            None => "depends on the data".to_owned(),
+        };
+        rows.push(vec![question.name.clone(), error]);
     }
     let text = "not released: dry run, no values were read\n".to_owned() + &indented(&rows);
     let mut lines = vec![(
