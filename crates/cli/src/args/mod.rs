@@ -9,12 +9,14 @@ pub(crate) mod learn;
 pub(crate) mod manual;
 pub(crate) mod network;
 pub(crate) mod page;
+mod reading;
 mod release;
 pub(crate) mod schema;
 pub(crate) mod statistic;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use reading::ReadingFlags;
 pub(crate) use release::*;
 
 use crate::screen;

@@ -1,12 +1,13 @@
 //! The flags of a page of statistics: who is protected, by which groups, which statistics.
 
+use super::reading::ReadingFlags;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 
 /// `reticent release page`.
 #[derive(Debug, Args)]
 pub(crate) struct Page {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// The statistics and what they may cost, as a file; flags override it
     #[arg(value_name = "REPORT.toml")]
@@ -60,6 +61,8 @@ pub(crate) struct Page {
     /// Write the whole certificate to this file
     #[arg(long, value_name = "FILE.json", conflicts_with = "dry_run")]
     pub(crate) certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }
 
 /// Files that a page is written to.

@@ -4,6 +4,7 @@ use super::help::page as pages;
 use super::help::release as help;
 use super::help::short;
 use super::page::{Groups, Page, PageFiles, Person};
+use super::reading::ReadingFlags;
 use super::statistic::{Declared, Limits, Median, Pair, People, Quantiles, Spread, Top};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -81,7 +82,7 @@ pub(crate) enum Question {
 /// The flags that all statistics share.
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// Privacy budget epsilon, above 0; smaller is more private (0.1 to 3 is usual)
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
@@ -97,6 +98,9 @@ pub(crate) struct Ask {
     /// Confidence level of intervals and bounds
     #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
+    /// Number of threads [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -115,6 +119,8 @@ pub(crate) struct Ask {
     pub(crate) groups: Groups,
     #[command(flatten)]
     pub(crate) files: PageFiles,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }
 
 impl Ask {
@@ -261,7 +267,7 @@ pub(crate) struct Proportion {
 
 #[derive(Debug, Args)]
 pub(crate) struct Randomize {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// The column
     #[arg(long)]
@@ -284,11 +290,13 @@ pub(crate) struct Randomize {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Estimate {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// The column
     #[arg(long)]
@@ -311,4 +319,6 @@ pub(crate) struct Estimate {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }

@@ -1,5 +1,6 @@
 //! The statistics that are released as a page of one question, as clap reads them.
 
+use super::reading::ReadingFlags;
 use super::{Ask, Noise};
 use clap::Args;
 use std::path::PathBuf;
@@ -94,7 +95,7 @@ pub(crate) struct Top {
 /// `reticent release limits`.
 #[derive(Debug, Args)]
 pub(crate) struct Limits {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// The column that names the person, e.g. patient_id
     #[arg(long, value_name = "COLUMN")]
@@ -125,4 +126,6 @@ pub(crate) struct Limits {
     /// Write the whole certificate to this file
     #[arg(long, value_name = "FILE.json")]
     pub(crate) certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }

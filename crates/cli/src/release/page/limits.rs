@@ -20,6 +20,7 @@ use reticent::curator::{Planned, Request};
 pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Output, Fail> {
     let request = SuggestLimits {
         file: arguments.file,
+        reading: arguments.reading.reading(),
         unit: arguments.unit,
         filter: arguments.filter,
         group_by: arguments

@@ -196,6 +196,7 @@ fn page(asked: Asked) -> Result<(Page, Wanted), Fail> {
         neighboring: neighboring(&ask.neighboring)?,
         confidence: number("--confidence", &ask.confidence)?,
         filter: ask.filter,
+        reading: ask.reading.reading(),
         schema,
         split,
         ..Page::new(ask.file, vec![question], 1.0)

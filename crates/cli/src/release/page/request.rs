@@ -54,6 +54,10 @@ pub(super) fn request(flags: Flags) -> Result<(Page, Wanted), Fail> {
         page.schema = flags.schema;
     }
     page.consistent |= flags.consistent;
+    let reading = flags.reading.reading();
+    if !reading.is_default() {
+        page.reading = reading;
+    }
     person(&mut page, flags.person)?;
     groups(&mut page, flags.groups)?;
     let wanted = Wanted {
