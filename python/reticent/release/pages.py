@@ -42,6 +42,7 @@ def page(
     group_by: str | Sequence[str] | None = None,
     keys: Any = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     schema: Path | None = None,
     mechanism: str | None = None,
     neighboring: str | None = None,
@@ -61,7 +62,8 @@ def page(
     a group and ``groups_per_person`` groups, or with what one person adds to the sum of a column clamped to
     ``totals_per_person``. ``group_by`` answers every question for each group. ``keys`` are the public groups: a mapping of
     columns to lists of values, a list of values (or of tuples, for several columns), or the path of a CSV file;
-    ``keys="select"`` finds them privately, and needs a ``delta``. ``report`` is a ``report.toml``: arguments override it.
+    ``keys="select"`` finds them privately, and needs a ``delta``. ``reading`` says how the files of a path are read: see
+    :func:`reticent.read_table`. ``report`` is a ``report.toml``: arguments override it.
 
     >>> from reticent import release
     >>> from reticent.release import Question
@@ -98,11 +100,11 @@ def preview_page(
     >>> plan.questions[0]["error"] <= 20, 0 < plan.epsilon < 1
     (True, True)
     """
-    known = set(page.__kwdefaults__) - {"budget", "progress"}
+    known = dict(page.__kwdefaults__ or {})
     for name in terms:
-        if name not in known:
-            raise invalid(name, brief(terms[name]), "not an argument of a page", "R104")
-    table, text = _request(data, questions, {**page.__kwdefaults__, **terms})
+        if name not in known or name in ("budget", "progress"):
+            raise invalid(name, brief(terms[name]), "not an argument of a preview: leave it out", "R104")
+    table, text = _request(data, questions, {**known, **terms})
     with argument_names():
         return PagePreview(load(_native.preview_page(text, table)))
 
@@ -115,6 +117,7 @@ def suggest_limits(
     group_by: str | Sequence[str] | None = None,
     share: float = 0.95,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     neighboring: str = "add-remove",
     confidence: float = 0.95,
     budget: Budget | None = None,
@@ -132,7 +135,7 @@ def suggest_limits(
     """
     columns = [] if group_by is None else _columns("group_by", group_by)
     who = name_of("unit", unit)
-    fields = {
+    fields: dict[str, Any] = {
         "unit": who,
         "group_by": columns,
         "epsilon": _needed("epsilon", epsilon),
@@ -141,7 +144,9 @@ def suggest_limits(
         "neighboring": relation(neighboring),
         "confidence": _needed("confidence", confidence),
     }
-    table, file = _table(data, {who, *columns}, where)
+    options = _tables.reading_of(reading)
+    fields["reading"] = options
+    table, file = _table(data, {who, *columns}, where, options)
     with argument_names():
         text = request({"file": file, **fields})
         answer = _native.suggest_limits(text, table, native(budget), shown_progress(progress))
@@ -178,7 +183,10 @@ def _request(data: Any, questions: Any, terms: Mapping[str, Any]) -> tuple[_nati
     fields.update({name: value for name, value in given.items() if value is not None})
     _person(data, fields, terms)
     _groups(data, fields, terms)
-    table, file = _table(data, _read(fields), fields.get("filter"))
+    options = _tables.reading_of(terms["reading"])
+    if terms["reading"] is not None or "reading" not in fields:
+        fields["reading"] = options
+    table, file = _table(data, _read(fields), fields.get("filter"), options)
     return table, request({**fields, "file": file})
 
 
@@ -259,7 +267,9 @@ def _read(fields: Mapping[str, Any]) -> set[str]:
     return found
 
 
-def _table(data: Any, columns: set[str], where: str | None) -> tuple[_native.Table | None, str]:
+def _table(
+    data: Any, columns: set[str], where: str | None, reading: Mapping[str, Any]
+) -> tuple[_native.Table | None, str]:
     """The table in memory, or the file."""
     alone = _tables.single(data, next(iter(columns)) if len(columns) == 1 else None)
     if alone is not None:
@@ -270,9 +280,12 @@ def _table(data: Any, columns: set[str], where: str | None) -> tuple[_native.Tab
     def is_read(own: str) -> bool:
         return own in columns or (where is not None and own in where)
 
+    if reading["derive"]:
+        # A column may be computed from any other.
+        return _tables.table(data, reading=reading), ""
     known = _tables.names(data)
     is_known = where is None and known is not None and columns <= set(known)
-    return _tables.table(data, read=is_read, rest=not is_known), ""
+    return _tables.table(data, read=is_read, rest=not is_known, reading=reading), ""
 
 
 def _condition(where: Any) -> str | None:

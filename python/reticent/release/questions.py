@@ -194,11 +194,9 @@ def question(given: Any) -> dict[str, Any]:
 
 def _terms(terms: dict[str, Any]) -> dict[str, Any]:
     """What all questions have in common."""
-    unknown = set(terms) - {"name", "weight", "error", "size"}
-    if unknown:
-        name = sorted(unknown)[0]
+    for other in sorted(set(terms) - {"name", "weight", "error", "size"}):
         remedy = "give name, weight, error or size, or leave it out"
-        raise invalid(name, brief(terms[name]), f"not an argument of a question: {remedy}", "R104")
+        raise invalid(other, brief(terms[other]), f"not an argument of a question: {remedy}", "R104")
     name = terms.get("name")
     if name is not None and not isinstance(name, str):
         raise invalid("name", brief(name), "give a name", "R104")

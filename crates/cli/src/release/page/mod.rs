@@ -43,21 +43,11 @@ impl Wanted {
     /// Refuses files that cannot be written, before anything is read.
     fn check(&self) -> Result<(), Fail> {
         let PageFiles { csv, parquet, html } = &self.files;
-        for path in csv {
-            file::csv(path).check()?;
-        }
-        for path in parquet {
-            file::parquet(path).check()?;
-        }
-        for path in html {
-            file::html(path).check()?;
-        }
-        for path in &self.certificate {
-            file::certificate(path).check()?;
-        }
-        for path in &self.plot {
-            file::plot(path).check()?;
-        }
+        csv.iter().try_for_each(|path| file::csv(path).check())?;
+        parquet.iter().try_for_each(|path| file::parquet(path).check())?;
+        html.iter().try_for_each(|path| file::html(path).check())?;
+        self.certificate.iter().try_for_each(|path| file::certificate(path).check())?;
+        self.plot.iter().try_for_each(|path| file::plot(path).check())?;
         Ok(())
     }
 }
