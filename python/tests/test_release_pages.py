@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reticent import Budget, release
-from reticent.errors import BudgetError, InvalidValueError, ReticentError, RequestError
+from reticent.errors import BudgetError, InvalidValueError, RequestError, ReticentError
 from reticent.release import Question
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -91,3 +91,6 @@ pub(super) fn release(request: &Page, wanted: &Wanted, progress: bool) -> Result
     let warnings = warnings(&if wanted.json { released.warnings.clone() } else { take(&mut released.warnings) });
     Ok(Output { stdout: render::released(&released, wanted)?, warnings, ..Output::default() })
 }
+
+#[cfg(test)]
+mod tests;
