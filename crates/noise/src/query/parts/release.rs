@@ -48,6 +48,7 @@ impl PartNoise {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartMechanism {
     law: Law,
+    noise: PartNoise,
     sensitivity: PartSensitivity,
     numbers: usize,
 }
@@ -71,6 +72,7 @@ impl PartMechanism {
         noise: &PartNoise,
         groups: usize,
     ) -> Result<Self, NoiseError> {
+        part.check()?;
         let numbers = groups.checked_mul(part.width()).filter(|numbers| (1..=1 << 32).contains(numbers));
         let numbers = numbers.ok_or_else(|| {
             NoiseError::invalid("groups", groups, "give at least one group, and at most 2^32 numbers in all")
@@ -94,7 +96,7 @@ impl PartMechanism {
                 numbers,
             )?),
         };
-        Ok(Self { law, sensitivity, numbers })
+        Ok(Self { law, noise: *noise, sensitivity, numbers })
     }
 
     /// How far one unit moves the sums.
@@ -133,10 +135,13 @@ impl Mechanism for PartMechanism {
     type Input = [i128];
     type Output = Vec<i128>;
 
+    /// For Gaussian noise that of the multiplier that was asked for: what rounding to the grid adds to it depends on how many
+    /// numbers are released, and the event does not.
     fn event(&self) -> Event {
-        match &self.law {
-            Law::Laplace(noise) => noise.event(),
-            Law::Gaussian(noise) => noise.event(),
+        match (&self.law, self.noise) {
+            (Law::Gaussian(_), PartNoise::Gaussian { noise_multiplier }) => Event::Gaussian { noise_multiplier },
+            (Law::Gaussian(noise), PartNoise::Laplace { .. }) => noise.event(),
+            (Law::Laplace(noise), _) => noise.event(),
         }
     }
 
@@ -172,6 +177,12 @@ pub struct NoisyPart {
 }
 
 impl NoisyPart {
+    /// Sums that are noisy already, for tests of what is computed from them.
+    #[cfg(test)]
+    pub(super) fn assembled(part: &Part, mechanism: PartMechanism, values: Vec<i128>) -> Self {
+        Self { part: part.clone(), values, mechanism }
+    }
+
     /// The part.
     pub fn part(&self) -> &Part {
         &self.part
@@ -235,7 +246,8 @@ pub fn release_part(
     noise: &PartNoise,
     sums: &[i128],
 ) -> Result<NoisyPart, NoiseError> {
-    let width = part.width().max(1);
+    part.check()?;
+    let width = part.width();
     if !sums.len().is_multiple_of(width) {
         return Err(NoiseError::invalid("sums", sums.len(), format!("give {width} numbers for each group")));
     }
