@@ -20,6 +20,7 @@
 //! | [`report`] | an audit and a certificate as one page |
 //! | [`release`] | statistics of a table, and surveys in the local model |
 //! | [`page`] | a page of statistics by group, about rows or people, under one budget |
+//! | [`sheet`] | a released page as tables, HTML, CSV, Parquet and Arrow |
 //! | [`schema`] | the schema of a table, drafted or learnt privately |
 //! | [`perturb`] | mechanisms on numbers of the caller's own |
 //! | [`session`] | data, privacy unit, ledger, entropy and progress of requests |
@@ -47,6 +48,7 @@ pub mod report;
 mod scan;
 pub mod schema;
 pub mod session;
+pub mod sheet;
 pub mod stored;
 mod table;
 pub mod train;

@@ -34,7 +34,7 @@ pub(super) struct ParsedRelease {
     pub(super) certificate: Option<PathBuf>,
 }
 
-/// The request of one of the seven questions; none for a survey.
+/// The request of one of the seven questions; none for a survey, a page, and statistics that are pages.
 pub(super) fn parsed(question: args::Question) -> Option<ParsedRelease> {
     let mut typed = Typed::default();
     Some(match question {
@@ -90,7 +90,7 @@ pub(super) fn parsed(question: args::Question) -> Option<ParsedRelease> {
         args::Question::Proportion(a) => {
             additive(typed, a.ask, &a.noise, ReleaseQuestion::Proportion { column: a.column, value: a.value })
         }
-        args::Question::Randomize(_) | args::Question::Estimate(_) => return None,
+        _ => return None,
     })
 }
 
