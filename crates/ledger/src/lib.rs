@@ -67,3 +67,6 @@ pub use sqlite::SqliteBudget;
 pub use store::BudgetStore;
 pub use stored::{BudgetReceipt, SharedStore, StoredLedger};
 pub use terms::{BudgetScope, BudgetTerms, DataName, SubBudget};
+
+#[cfg(test)]
+mod tests;
