@@ -18,7 +18,8 @@ pub(crate) fn check(shell: &Shell) -> Result<String> {
         command.env("RETICENT_POSTGRES", "1");
     }
     run(command)?;
-    let server = if has_server { "also with PostgreSQL" } else { "PostgreSQL SKIPPED (initdb was not found)" };
+    let server =
+        if has_server { "also with PostgreSQL" } else { "PostgreSQL SKIPPED (initdb was not found)" };
     Ok(format!("{KILLS} kills, {FLIPS} files with flipped bytes, {server}"))
 }
 

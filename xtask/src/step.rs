@@ -55,7 +55,12 @@ pub(crate) const STEPS: [Step; 23] = [
     step("rust", "docs", "the documentation builds without warnings", build::docs),
     step("rust", "package", "every package can be made and is whole", package::check),
     step("rust", "floor", "the number of tests has not fallen", floor::check),
-    step("ledger", "ledger", "budgets survive kills, faults and races, in SQLite and PostgreSQL", ledger::check),
+    step(
+        "ledger",
+        "ledger",
+        "budgets survive kills, faults and races, in SQLite and PostgreSQL",
+        ledger::check,
+    ),
     step("book", "pages", "the commands in README.md and docs/ print what is shown", pages::check),
     step("book", "book", "docs/ builds as a book", book::check),
     step("peers", "peers", "results agree with other libraries", peers::check),

@@ -20,7 +20,11 @@ fn main() -> Result<()> {
     let entries: u64 = words.next().map_or(Ok(100_000), |text| text.parse())?;
     let folder = words.next().map_or_else(std::env::temp_dir, PathBuf::from);
     accounting()?;
-    let memory = tempfile::tempdir_in(if Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { folder.clone() })?;
+    let memory = tempfile::tempdir_in(if Path::new("/dev/shm").is_dir() {
+        "/dev/shm".into()
+    } else {
+        folder.clone()
+    })?;
     let disk = tempfile::tempdir_in(&folder)?;
     let built = memory.path().join("bench.budget");
     let start = Instant::now();
@@ -45,7 +49,10 @@ fn main() -> Result<()> {
     let mut number = 0;
     let charged = median(|| {
         number += 1;
-        store.reserve(&charge(pure()?, &format!("new question {number}"))).map(drop).map_err(anyhow::Error::from)
+        store
+            .reserve(&charge(pure()?, &format!("new question {number}")))
+            .map(drop)
+            .map_err(anyhow::Error::from)
     })?;
     print("charge, synced", charged, entries);
     let start = Instant::now();
@@ -89,7 +96,10 @@ fn accounting() -> Result<()> {
         ("a count", pure()?),
         ("a Gaussian mean", Plan::new(vec![gaussian(30.0)?])?),
         ("a page of 20 parts", Plan::new(page)?),
-        ("a training of 1000 steps", Plan::new(vec![Event::Repeated { count: 1000, event: Box::new(step) }])?),
+        (
+            "a training of 1000 steps",
+            Plan::new(vec![Event::Repeated { count: 1000, event: Box::new(step) }])?,
+        ),
     ];
     for (name, plan) in plans {
         let mut used = Filter::new(guarantee(30.0, 1e-6)?, Neighboring::AddRemove, FilterRule::Best)?;

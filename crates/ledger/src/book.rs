@@ -33,7 +33,7 @@ struct Limits {
 
 /// What became of a charge inside of its transaction.
 enum Decision {
-    Admitted(Record),
+    Admitted(Mark),
     Refused(Limits, usize),
 }
 
@@ -107,7 +107,10 @@ impl<B: Backend> Book<B> {
         })
     }
 
-    fn reading<T>(&mut self, work: impl FnOnce(&mut Open<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn reading<T>(
+        &mut self,
+        work: impl FnOnce(&mut Open<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.checked(Mode::Read, work)
     }
 
@@ -122,12 +125,12 @@ impl<B: Backend> Book<B> {
             let record = work(open, &terms)?;
             open.insert(record, None)
         })?;
-        self.sealed(&record)
+        self.sealed(Mark::of(&record))
     }
 
-    fn sealed(&self, record: &Record) -> Result<EntryId, StoreError> {
-        self.seal.as_ref().map_or(Ok(()), |seal| seal.advance(Mark::of(record)))?;
-        Ok(EntryId(record.number))
+    fn sealed(&self, mark: Mark) -> Result<EntryId, StoreError> {
+        self.seal.as_ref().map_or(Ok(()), |seal| seal.advance(mark))?;
+        Ok(EntryId(mark.number))
     }
 
     /// Why a plan does not fit, and what would.
@@ -257,7 +260,8 @@ impl Open<'_> {
                     scopes.push(sub.scope.clone());
                 }
                 None if all.iter().any(|sub| of_role(&sub)) => {
-                    let names: Vec<String> = all.iter().filter(of_role).map(|sub| sub.scope.to_string()).collect();
+                    let names: Vec<String> =
+                        all.iter().filter(of_role).map(|sub| sub.scope.to_string()).collect();
                     let who = name.as_ref().map_or(format!("no {role} is named"), |name| {
                         format!("{role} \"{name}\" has no sub-budget")
                     });
@@ -298,7 +302,7 @@ impl Open<'_> {
                 BudgetScope::Purpose(_) => record.purpose_state = state,
             }
         }
-        Ok(Decision::Admitted(self.insert(record, None)?))
+        Ok(Decision::Admitted(Mark::of(&self.insert(record, None)?)))
     }
 
     fn terms(&mut self, terms: &BudgetTerms) -> Result<BudgetTerms, StoreError> {
@@ -326,7 +330,7 @@ impl<B: Backend> BudgetStore for Book<B> {
         }
         let terms = self.terms.clone();
         match self.checked(Mode::Durable, |open| open.reserve(charge, &terms))? {
-            Decision::Admitted(record) => self.sealed(&record),
+            Decision::Admitted(mark) => self.sealed(mark),
             Decision::Refused(limits, place) => Err(self.exceeded(&charge.plan, &limits, place)),
         }
     }

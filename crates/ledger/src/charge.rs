@@ -88,6 +88,7 @@ pub enum EntryKind {
     /// The draws of a reservation were made and its answer was kept.
     Committed {
         /// The reservation.
+        #[serde(rename = "reservation")]
         entry: EntryId,
         /// Whether the answer is remembered.
         has_answer: bool,

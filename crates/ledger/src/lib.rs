@@ -53,16 +53,16 @@ mod stored;
 mod terms;
 mod verify;
 
+#[cfg(feature = "postgres")]
+pub use self::postgres::PostgresBudget;
 pub use charge::{
-    Asking, BudgetEntry, BudgetProblem, BudgetStatus, Charge, EntryId, EntryKind, LimitStatus, QuestionDigest,
-    RememberedAnswer,
+    Asking, BudgetEntry, BudgetProblem, BudgetStatus, Charge, EntryId, EntryKind, LimitStatus,
+    QuestionDigest, RememberedAnswer,
 };
 pub use error::StoreError;
 pub use export::BudgetExport;
 pub use moment::{BudgetClock, Moment};
 pub use options::StoreOptions;
-#[cfg(feature = "postgres")]
-pub use self::postgres::PostgresBudget;
 pub use sqlite::SqliteBudget;
 pub use store::BudgetStore;
 pub use stored::{BudgetReceipt, SharedStore, StoredLedger};

@@ -66,8 +66,7 @@ impl FromStr for Moment {
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let wrong = || {
-            let remedy =
-                "give a date such as 2027-01-31, whose end is meant, or a time in UTC such as 2027-01-31T12:00:00Z";
+            let remedy = "give a date such as 2027-01-31, whose end is meant, or a time in UTC such as 2027-01-31T12:00:00Z";
             InvalidValue::new("time", text, remedy)
         };
         let number = |part: &str, digits: usize| -> Result<i64, InvalidValue> {

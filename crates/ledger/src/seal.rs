@@ -94,7 +94,10 @@ impl Seal {
         let mark = marks.max_by_key(|mark| mark.number);
         if mark.is_none() && !bytes.is_empty() {
             let what = "its seal cannot be read: remove the seal if the record is known to be the latest";
-            return Err(StoreError::Altered { place: self.path.display().to_string(), what: what.to_owned() });
+            return Err(StoreError::Altered {
+                place: self.path.display().to_string(),
+                what: what.to_owned(),
+            });
         }
         Ok(mark)
     }
@@ -112,7 +115,8 @@ impl Seal {
         if is_new && let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.path)?;
+        let mut file =
+            OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.path)?;
         self.lock(&file)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;

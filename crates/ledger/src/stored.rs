@@ -107,8 +107,8 @@ impl BudgetReceipt {
         let entries = std::mem::take(&mut *self.open());
         let mut store = self.shared.store();
         let last = entries.last().copied();
-        entries.into_iter().try_for_each(|entry| {
-            store.commit(entry, if Some(entry) == last { answer } else { None })
-        })
+        entries
+            .into_iter()
+            .try_for_each(|entry| store.commit(entry, if Some(entry) == last { answer } else { None }))
     }
 }

@@ -38,7 +38,9 @@ fn smaller(event: &Event, part: f64) -> Option<Event> {
         }
         Event::Zcdp { rho } => Event::Zcdp { rho: Rho::new(rho.get() * part * part).ok()? },
         Event::Gdp { mu } => Event::Gdp { mu: Mu::new(mu.get() * part).ok()? },
-        Event::Gaussian { noise_multiplier } => Event::Gaussian { noise_multiplier: more(*noise_multiplier)? },
+        Event::Gaussian { noise_multiplier } => {
+            Event::Gaussian { noise_multiplier: more(*noise_multiplier)? }
+        }
         Event::ClippedSum { noise_multiplier } => {
             Event::ClippedSum { noise_multiplier: more(*noise_multiplier)? }
         }
@@ -61,9 +63,7 @@ fn smaller(event: &Event, part: f64) -> Option<Event> {
         | Event::SampledWithoutReplacement { .. }
         | Event::TruncatedPoisson { .. }
         | Event::Shuffled { .. }
-        | Event::BallsInBins { .. } => {
-            event.try_map(&mut |inner| smaller(inner, part).ok_or(())).ok()?
-        }
+        | Event::BallsInBins { .. } => event.try_map(&mut |inner| smaller(inner, part).ok_or(())).ok()?,
         _ => return None,
     })
 }
@@ -110,7 +110,8 @@ impl Filter {
                     true => None,
                     false => self.noise_that_fits(plan),
                 };
-                let noise = noise.map_or(String::new(), |times| format!("this fits with {times} times the noise; "));
+                let noise =
+                    noise.map_or(String::new(), |times| format!("this fits with {times} times the noise; "));
                 format!("{noise}one more question of up to epsilon = {left} fits the limit ({limit})")
             }
             _ => format!("nothing is left of the limit ({limit})"),

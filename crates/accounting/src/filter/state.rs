@@ -68,7 +68,10 @@ impl fmt::Display for FilterState {
         let renyi = if renyi.is_empty() { NONE.to_owned() } else { renyi.join(";") };
         let (leaks, gaussian) = (sum(Some(open.leaks)), sum(open.gaussian));
         let approximate = sum(open.approximate);
-        write!(f, "{FORM} {neighboring} {rule} {age} {total} {basic} {leaks} {gaussian} {approximate} {renyi}")
+        write!(
+            f,
+            "{FORM} {neighboring} {rule} {age} {total} {basic} {leaks} {gaussian} {approximate} {renyi}"
+        )
     }
 }
 

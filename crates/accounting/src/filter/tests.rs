@@ -344,7 +344,10 @@ fn the_largest_part_of_a_plan_fits_and_hardly_more() {
         assert!(used.fits(&scaled(&whole, part).unwrap()).unwrap());
         assert!(!used.fits(&scaled(&whole, part + 2e-4).unwrap()).unwrap(), "{part}");
     }
-    assert_eq!(Filter::largest_part(&[used.clone()], &|part| scaled(&plan(pure(0.25)), part)).unwrap(), Some(1.0));
+    assert_eq!(
+        Filter::largest_part(&[used.clone()], &|part| scaled(&plan(pure(0.25)), part)).unwrap(),
+        Some(1.0)
+    );
     // What has no smaller form.
     let coin = Event::RandomizedResponse {
         keep_probability: reticent_core::Probability::new(0.9).unwrap(),

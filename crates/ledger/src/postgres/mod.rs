@@ -55,8 +55,10 @@ impl PostgresBudget {
         let mut transaction = client.transaction().map_err(writing)?;
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&CREATION]).map_err(writing)?;
         transaction.batch_execute(SCHEMA).map_err(writing)?;
-        let text = "INSERT INTO reticent_budgets (name, id, version) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-        let added = transaction.execute(text, &[&name, &first.digest.as_slice(), &VERSION]).map_err(writing)?;
+        let text =
+            "INSERT INTO reticent_budgets (name, id, version) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+        let added =
+            transaction.execute(text, &[&name, &first.digest.as_slice(), &VERSION]).map_err(writing)?;
         if added == 0 {
             return Err(StoreError::Taken { place: postgres.wrong.place.clone() });
         }

@@ -90,12 +90,14 @@ fn made(
     fill: impl FnOnce(&mut dyn Rows) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let writing = |error| wrong.writing(error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(writing)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(writing)?;
     connection.pragma_update(None, "application_id", APPLICATION).map_err(writing)?;
     connection.pragma_update(None, "user_version", VERSION).map_err(writing)?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(writing)?;
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(writing)?;
     transaction.execute_batch(SCHEMA).map_err(writing)?;
     fill(&mut SqliteRows { connection: &transaction, wrong })?;
     transaction.commit().map_err(writing)?;
@@ -173,14 +175,15 @@ impl Sqlite {
     fn connect(&self, mode: Mode) -> Result<Connection, StoreError> {
         let reading = |error| self.wrong.reading(error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags).map_err(|error| {
-            match fs::metadata(&self.path) {
-                Err(gone) if gone.kind() == std::io::ErrorKind::NotFound => {
-                    StoreError::NotFound { place: self.wrong.place.clone() }
+        let connection =
+            Connection::open_with_flags(&self.path, flags).map_err(|error| {
+                match fs::metadata(&self.path) {
+                    Err(gone) if gone.kind() == std::io::ErrorKind::NotFound => {
+                        StoreError::NotFound { place: self.wrong.place.clone() }
+                    }
+                    _ => self.wrong.reading(error),
                 }
-                _ => self.wrong.reading(error),
-            }
-        })?;
+            })?;
         connection.busy_timeout(self.wrong.patience).map_err(reading)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(reading)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(reading)?;

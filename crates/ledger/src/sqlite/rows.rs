@@ -29,9 +29,7 @@ fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let refers: Option<i64> = row.get(9)?;
     let refers = refers
-        .map(|found| {
-            u64::try_from(found).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(9, found))
-        })
+        .map(|found| u64::try_from(found).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(9, found)))
         .transpose()?;
     Ok(Record {
         number: count(row, 0)?,
@@ -118,7 +116,10 @@ impl Rows for SqliteRows<'_> {
     }
 
     fn answered(&mut self, question: &Digest) -> Result<Option<Record>, StoreError> {
-        self.one("WHERE question = ? AND answer IS NOT NULL ORDER BY number DESC LIMIT 1", [question.as_slice()])
+        self.one(
+            "WHERE question = ? AND answer IS NOT NULL ORDER BY number DESC LIMIT 1",
+            [question.as_slice()],
+        )
     }
 
     fn answer(&mut self, number: u64) -> Result<Option<Vec<u8>>, StoreError> {
@@ -170,6 +171,10 @@ impl Rows for SqliteRows<'_> {
             statement.query_map([], |row| row.get(0))?.collect()
         };
         let found = read().map_err(|error| self.wrong.reading(error))?;
-        Ok(found.into_iter().filter(|line| line != "ok").map(|line| format!("the file is damaged: {line}")).collect())
+        Ok(found
+            .into_iter()
+            .filter(|line| line != "ok")
+            .map(|line| format!("the file is damaged: {line}"))
+            .collect())
     }
 }

@@ -41,7 +41,8 @@ pub(super) struct Task {
 
 impl Task {
     fn text(&self) -> String {
-        let path = |path: &Option<PathBuf>| path.as_ref().map_or(String::new(), |path| path.display().to_string());
+        let path =
+            |path: &Option<PathBuf>| path.as_ref().map_or(String::new(), |path| path.display().to_string());
         [
             self.place.line(),
             format!("{:?}", self.which),
@@ -115,7 +116,10 @@ fn task() {
             Box::new(Outside(SqliteBudget::open(path, options).unwrap()))
         }
         (Which::Late, Place::Sqlite(path)) => Box::new(Late::new(SqliteBudget::open(path, options).unwrap())),
-        (_, place) => place.open(options).unwrap(),
+        (_, place) => match place.open(options) {
+            Ok(store) => store,
+            Err(error) => return append(&task.log, &format!("failed {} {error}", error.code())),
+        },
     };
     if let Some(gate) = &task.gate {
         append(gate.with_extension("ready").as_path(), &task.name);

@@ -8,8 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+/// A statement about stores at a place; what else it writes is in a folder.
+type Statement = fn(&Place, &Path);
+
 /// The statements, by name.
-const STATEMENTS: [(&str, fn(&Place, &Path)); 12] = [
+const STATEMENTS: [(&str, Statement); 12] = [
     ("charges", charges_are_recorded_and_refused_beyond_the_limit),
     ("terms", terms_and_data_come_back),
     ("answers", answers_are_remembered_by_their_question),
@@ -168,7 +171,15 @@ fn sub_budgets_hold_at_the_same_time_as_the_total(place: &Place, _: &Path) {
         store.status().unwrap().limits.iter().map(|limit| (limit.left.get(), limit.charges)).collect();
     assert_eq!(left, [(0.0, 5), (0.0, 3), (0.5, 1), (0.0, 2), (0.625, 2)]);
     assert_eq!(store.verify().unwrap(), []);
-    assert!(store.add_sub_budget(&SubBudget { scope: BudgetScope::Total, limit: guarantee(1.0, 0.0), valid_until: None }).is_err());
+    assert!(
+        store
+            .add_sub_budget(&SubBudget {
+                scope: BudgetScope::Total,
+                limit: guarantee(1.0, 0.0),
+                valid_until: None
+            })
+            .is_err()
+    );
 }
 
 fn who_asks_needs_a_sub_budget_where_there_are_any(place: &Place, _: &Path) {
@@ -311,10 +322,12 @@ fn an_export_has_everything_in_order(place: &Place, _: &Path) {
     let json = serde_json::to_value(&export).unwrap();
     assert_eq!(json["status"]["terms"]["name"], "patients of 2026");
     assert_eq!(json["status"]["limits"][0]["epsilon"], 1.0);
-    let kinds: Vec<&str> = json["entries"].as_array().unwrap().iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> =
+        json["entries"].as_array().unwrap().iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["created", "reserved", "committed", "closed"]);
     assert_eq!(json["entries"][1]["events"][0]["pure"]["epsilon"], 0.25);
     assert_eq!(json["entries"][1]["about"], "how many?");
+    assert_eq!((&json["entries"][2]["entry"], &json["entries"][2]["reservation"]), (&2.into(), &1.into()));
     assert_eq!(json["entries"][3]["digest"], json["status"]["digest"]);
     assert_eq!(json["entries"][0]["digest"], json["status"]["id"]);
     assert_eq!(on_record(&mut *store), ["how many?"]);
@@ -329,7 +342,10 @@ fn a_place_is_taken_once_and_its_terms_are_checked(place: &Place, _: &Path) {
         BudgetTerms { unit: " ".to_owned(), ..terms(1.0, 0.0) },
         terms(0.0, 1e-6),
     ] {
-        assert!(matches!(place.create(&wrong, StoreOptions::default()).map(drop), Err(StoreError::Invalid(_))));
+        assert!(matches!(
+            place.create(&wrong, StoreOptions::default()).map(drop),
+            Err(StoreError::Invalid(_))
+        ));
     }
     drop(place.create(&terms(1.0, 0.0), StoreOptions::default()).unwrap());
     let taken = place.create(&terms(1.0, 0.0), StoreOptions::default()).map(drop).unwrap_err();
@@ -347,7 +363,9 @@ fn a_thousand_small_questions_cost_far_less_than_their_sum() {
         store.reserve(&question(pure(0.01), &format!("question{number}"))).unwrap();
     }
     let each = start.elapsed() / 1000;
-    println!("1000 counts of epsilon 0.01 fit a limit of epsilon 1.85, delta 1e-6; their sum is 10. {each:?} each");
+    println!(
+        "1000 counts of epsilon 0.01 fit a limit of epsilon 1.85, delta 1e-6; their sum is 10. {each:?} each"
+    );
     assert_eq!(store.status().unwrap().limits[0].charges, 1000);
 }
 
@@ -384,7 +402,8 @@ fn no_connection_is_held_between_operations() {
     assert_eq!(held, Vec::<std::path::PathBuf>::new());
     drop(store);
     // One whole file is left.
-    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
 }
 

@@ -55,8 +55,7 @@ fn cut_logs(is_late: bool) -> (usize, Vec<String>) {
     let store = store.unwrap();
     let seal_name = fs::read_dir(&seals).unwrap().next().unwrap().unwrap().file_name();
     let seal_name = seal_name.to_str().unwrap().to_owned();
-    let mut store: Box<dyn BudgetStore> =
-        if is_late { Box::new(Late::new(store)) } else { Box::new(store) };
+    let mut store: Box<dyn BudgetStore> = if is_late { Box::new(Late::new(store)) } else { Box::new(store) };
     let mut moments = Vec::new();
     for number in 0..8_u64 {
         let about = format!("question{number}");
@@ -72,7 +71,8 @@ fn cut_logs(is_late: bool) -> (usize, Vec<String>) {
         let synced = moment.log.len();
         let after = moments.get(number + 1).unwrap_or(&last).log.len();
         // What was written after the last sync is there in part, or as something else.
-        let mut cuts: Vec<usize> = (0..).map(|frame| HEAD + frame * FRAME).take_while(|cut| *cut <= after).collect();
+        let mut cuts: Vec<usize> =
+            (0..).map(|frame| HEAD + frame * FRAME).take_while(|cut| *cut <= after).collect();
         cuts.retain(|cut| *cut >= synced);
         cuts.extend((0..6).map(|_| synced + dice.below((after - synced) as u64 + 1) as usize));
         for cut in cuts {
@@ -190,6 +190,53 @@ fn a_full_disk_is_an_error_and_nothing_is_permitted() {
     assert_eq!(store.verify().unwrap(), []);
     // There is room again.
     store.reserve(&question(pure(0.1), "one more")).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_written_is_an_error_and_nothing_is_permitted() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let path = inner.join("hospital.budget");
+    let place = Place::Sqlite(path.clone());
+    let mut store = place.create(&terms(1.0, 0.0), StoreOptions::default()).unwrap();
+    store.reserve(&question(pure(0.5), "how many?")).unwrap();
+    drop(store);
+    let allow = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    allow(folder.path(), 0o777);
+    allow(&inner, 0o555);
+    allow(&path, 0o444);
+    let log = folder.path().join("log");
+    let task = Task {
+        place: place.clone(),
+        which: Which::Right,
+        seals: None,
+        charges: 2,
+        epsilon: 0.125,
+        log: log.clone(),
+        gate: None,
+        name: "reader".to_owned(),
+    };
+    // Whoever may do everything may write: it is somebody else who tries.
+    let plain = task.command(None);
+    let mut reader = std::process::Command::new("setpriv");
+    reader.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    reader.arg(plain.get_program()).args(plain.get_args());
+    for (name, value) in plain.get_envs() {
+        reader.env(name, value.unwrap());
+    }
+    let _ = reader.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status();
+    allow(&inner, 0o755);
+    allow(&path, 0o644);
+    let log = lines(&log);
+    let permits = log.iter().filter(|line| line.starts_with("permit ")).count();
+    assert_eq!(permits, 0, "{log:?}");
+    assert!(log.iter().all(|line| line.starts_with("failed R30")), "{log:?}");
+    println!("{log:?}");
+    let mut store = place.open(StoreOptions::default()).unwrap();
+    assert_eq!(on_record(&mut *store), ["how many?"]);
 }
 
 #[test]

@@ -12,8 +12,7 @@ const KILLS: u64 = 100;
 
 /// Kills processes that charge; permits that are not on record, and other things that are wrong.
 fn killed(place: &Place, folder: &Path, which: Which, kills: u64) -> Vec<String> {
-    let mut options = StoreOptions::default();
-    options.seals = Some(folder.join("seals"));
+    let options = StoreOptions::default().sealed_in(folder.join("seals"));
     drop(place.create(&terms(1e6, 1e-6), options.clone()).unwrap());
     let log = folder.join("log");
     let (mut dice, mut wrong, mut seen) = (Dice::new(), Vec::new(), BTreeSet::new());
@@ -30,8 +29,9 @@ fn killed(place: &Place, folder: &Path, which: Which, kills: u64) -> Vec<String>
         };
         let before = lines(&log).len();
         let mut child = task.spawn();
-        // Some anywhere, also while they start; most after their first permit.
-        while number % 5 > 0 && lines(&log).len() == before && child.try_wait().unwrap().is_none() {
+        // Some anywhere, also while they start; most after a few permits and answers.
+        let enough = before + 1 + dice.below(5) as usize;
+        while number % 5 > 0 && lines(&log).len() < enough && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(500));
         }
         std::thread::sleep(Duration::from_micros(dice.below(25_000)));

@@ -24,7 +24,8 @@ mod tampering;
 mod twins;
 
 use crate::{
-    Asking, BudgetStore, BudgetTerms, Charge, EntryKind, QuestionDigest, SqliteBudget, StoreError, StoreOptions,
+    Asking, BudgetStore, BudgetTerms, Charge, EntryKind, QuestionDigest, SqliteBudget, StoreError,
+    StoreOptions,
 };
 use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, Plan};
 use std::collections::BTreeSet;
@@ -35,7 +36,10 @@ use std::path::{Path, PathBuf};
 enum Place {
     Sqlite(PathBuf),
     #[cfg(feature = "postgres")]
-    Postgres { connection: String, name: String },
+    Postgres {
+        connection: String,
+        name: String,
+    },
 }
 
 impl Place {

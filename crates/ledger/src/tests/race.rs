@@ -79,7 +79,10 @@ fn a_state_that_is_read_outside_of_the_transaction_is_caught() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::Sqlite(folder.path().join("hospital.budget"));
     let wrong = race(&place, folder.path(), Which::Outside, 12);
-    assert!(wrong.iter().any(|line| line.contains("not what the events give") || line.contains("fit")), "{wrong:?}");
+    assert!(
+        wrong.iter().any(|line| line.contains("not what the events give") || line.contains("fit")),
+        "{wrong:?}"
+    );
 }
 
 #[cfg(feature = "postgres")]

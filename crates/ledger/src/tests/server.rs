@@ -92,7 +92,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         // Its own shutdown, so that its other processes end and its shared memory is freed.
         let file = self.folder.path().join("data/postmaster.pid");
-        let process = std::fs::read_to_string(file).ok().and_then(|text| text.lines().next().map(str::to_owned));
+        let process =
+            std::fs::read_to_string(file).ok().and_then(|text| text.lines().next().map(str::to_owned));
         if let Some(process) = process {
             let _ = Command::new("kill").args(["-INT", &process]).status();
         }

@@ -196,7 +196,11 @@ fn other_files_are_not_budgets() {
     let path = folder.path().join("x");
     let open = || SqliteBudget::open(&path, StoreOptions::default()).map(drop);
     assert!(matches!(open(), Err(StoreError::NotFound { .. })));
-    fs::write(&path, "a letter, and not a short one: it has more than a hundred characters, as any letter should have").unwrap();
+    fs::write(
+        &path,
+        "a letter, and not a short one: it has more than a hundred characters, as any letter should have",
+    )
+    .unwrap();
     assert!(matches!(open(), Err(StoreError::NotABudget { .. })));
     fs::write(&path, "").unwrap();
     assert!(matches!(open(), Err(StoreError::NotABudget { .. })));
