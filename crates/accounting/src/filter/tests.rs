@@ -314,3 +314,21 @@ fn rules_that_need_a_delta_or_an_order_say_so() {
         assert!(Filter::new(total(1.0, delta), Neighboring::AddRemove, rule).is_err(), "{rule:?}");
     }
 }
+
+#[test]
+fn filters_admit_together_or_not_at_all() {
+    let question = plan(pure(0.25));
+    let mut both = [filter(1.0, 0.0, FilterRule::Best), filter(0.5, 0.0, FilterRule::Best)];
+    assert_eq!(Filter::admit_together(&mut both, &question).unwrap(), None);
+    assert_eq!(Filter::admit_together(&mut both, &question).unwrap(), None);
+    let before = both.clone();
+    assert_eq!(Filter::admit_together(&mut both, &question).unwrap(), Some(1));
+    assert_eq!(both, before);
+    // Each by itself decides the same.
+    let mut alone = filter(1.0, 0.0, FilterRule::Best);
+    assert!(alone.admit(&question).unwrap() && alone.admit(&question).unwrap());
+    assert_eq!(both[0], alone);
+    let other = Filter::new(total(1.0, 0.0), Neighboring::ReplaceOne, FilterRule::Best).unwrap();
+    assert!(Filter::admit_together(&mut [alone, other], &question).is_err());
+    assert_eq!(Filter::admit_together(&mut [], &question).unwrap(), None);
+}

@@ -89,6 +89,10 @@ fn example(code: Code) -> Option<Example> {
         Code::Scores => audit::SCORES,
         Code::NotConverged
         | Code::Spent
+        | Code::BudgetClosed
+        | Code::BudgetAltered
+        | Code::BudgetBusy
+        | Code::SubBudget
         | Code::Internal
         | Code::Entropy
         | Code::Thread
