@@ -116,8 +116,8 @@ pub(crate) struct AllotBudget {
     /// The analyst that the part is for
     #[arg(long, value_name = "NAME", required_unless_present = "purpose")]
     pub(crate) analyst: Option<String>,
-    /// The purpose that the part is for
-    #[arg(long, value_name = "NAME")]
+    /// The purpose that the part is for, instead of an analyst
+    #[arg(long, value_name = "NAME", conflicts_with = "analyst")]
     pub(crate) purpose: Option<String>,
     /// Limit on epsilon of the part
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
@@ -125,6 +125,9 @@ pub(crate) struct AllotBudget {
     /// Limit on delta of the part [default: 0]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
+    /// Last day on which the part can be charged, e.g. 2027-01-01 (UTC)
+    #[arg(long, value_name = "DATE")]
+    pub(crate) valid_until: Option<String>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -134,6 +137,9 @@ pub(crate) struct AllotBudget {
 pub(crate) struct CloseBudget {
     /// The file of the budget
     pub(crate) file: PathBuf,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,5 +1,6 @@
 //! `reticent release` as clap reads it.
 
+use super::budget::{BudgetFlags, RememberedFlags};
 use super::help::release as help;
 use super::help::short;
 use clap::{Args, Subcommand};
@@ -67,6 +68,8 @@ pub(crate) struct Ask {
     /// Write the whole certificate to this file
     #[arg(long, value_name = "FILE.json", conflicts_with = "dry_run")]
     pub(crate) certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) budget: RememberedFlags,
 }
 
 /// The flags of additive noise.
@@ -229,6 +232,8 @@ pub(crate) struct Randomize {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) budget: BudgetFlags,
 }
 
 #[derive(Debug, Args)]

@@ -43,4 +43,6 @@ pub(crate) struct Infer {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) budget: super::budget::BudgetFlags,
 }

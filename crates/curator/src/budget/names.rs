@@ -32,6 +32,19 @@ pub(super) fn name(budget: &Path, data: &Path) -> String {
     }
 }
 
+/// The folder that data of this name lie in, if it exists.
+pub(super) fn folder_of(budget: &Path, name: &str) -> Option<PathBuf> {
+    if [MEMORY, BUNDLED, STDIN].contains(&name) {
+        return None;
+    }
+    let own = settled(budget);
+    let whole = own.parent()?.join(name);
+    let is_pattern = |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    let plain: PathBuf = whole.components().take_while(|part| !is_pattern(part)).collect();
+    let folder = if plain == whole { plain.parent()?.to_path_buf() } else { plain };
+    folder.is_dir().then_some(folder)
+}
+
 /// The absolute path, with the links of those folders resolved that exist and have no pattern.
 fn settled(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());

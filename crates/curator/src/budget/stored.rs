@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::watch::Watch;
 use reticent_core::{Code, Coded};
 use reticent_data::Schema;
-use reticent_ledger::{Asking, BudgetReceipt, BudgetStore, BudgetTerms, SharedStore, SqliteBudget, StoreError};
+use reticent_ledger::{Asking, BudgetReceipt, BudgetStore, BudgetTerms, SharedStore, SqliteBudget, StoreError, StoreOptions};
 use std::path::{Path, PathBuf};
 
 impl From<StoreError> for Refusal {
@@ -159,16 +159,58 @@ pub(super) fn watched(session: Session, watch: Option<Box<dyn Watch>>) -> Sessio
     }
 }
 
-/// The store of a budget.
+/// The folder, beside the data, in which the seal of a budget is kept.
+const SEALS: &str = ".reticent-seals";
+
+/// The store of a budget. Its seal lies beside the first of its data, away from the budget itself, where that can be written.
 fn open(file: &Path) -> Result<Box<dyn BudgetStore>, Refusal> {
-    Ok(Box::new(SqliteBudget::open(file)?))
+    let mut store = SqliteBudget::open(file, StoreOptions::default())?;
+    let terms = store.terms()?;
+    Ok(match seals(file, &terms) {
+        Some(folder) => Box::new(SqliteBudget::open(file, StoreOptions::default().sealed_in(folder))?),
+        None => Box::new(store),
+    })
 }
 
-/// The budget that a schema names, as a path from the current folder; none where it names none.
+/// A new budget.
+pub(super) fn create(file: &Path, terms: &BudgetTerms) -> Result<(), Refusal> {
+    let options = match seals(file, terms) {
+        Some(folder) => StoreOptions::default().sealed_in(folder),
+        None => StoreOptions::default(),
+    };
+    SqliteBudget::create(file, terms, options)?;
+    Ok(())
+}
+
+/// The folder of the seal: in the folder of the first data that has one which can be written.
+fn seals(file: &Path, terms: &BudgetTerms) -> Option<PathBuf> {
+    let beside = names::folder_of(file, &terms.data.first()?.path)?;
+    let folder = beside.join(SEALS);
+    if folder.is_dir() || std::fs::create_dir(&folder).is_ok() { Some(folder) } else { None }
+}
+
+/// The budget that a request is charged to: the one that is named, or the one that its schema names; none where neither does.
 ///
 /// # Errors
-/// [`Refusal`] when the schema cannot be read.
-pub fn declared_budget(schema: &Path) -> Result<Option<PathBuf>, Refusal> {
-    let read = Schema::read(schema).map_err(Refusal::data("schema"))?;
-    Ok(read.budget().map(|file| schema.parent().unwrap_or(Path::new("")).join(file)))
+/// [`Refusal`] when the schema cannot be read, or names another budget.
+pub fn declared_budget(named: Option<&Path>, schema: Option<&Path>) -> Result<Option<PathBuf>, Refusal> {
+    let declared = match schema {
+        Some(schema) => Schema::read(schema)
+            .map_err(Refusal::data("schema"))?
+            .budget()
+            .map(|file| schema.parent().unwrap_or(Path::new("")).join(file)),
+        None => None,
+    };
+    match (named, declared) {
+        (Some(named), Some(declared)) if !is_same(named, &declared) => {
+            let remedy = format!("the schema names another budget, {}: leave it out", declared.display());
+            Err(Refusal::conflict("budget", named.display(), remedy))
+        }
+        (Some(named), _) => Ok(Some(named.to_path_buf())),
+        (None, declared) => Ok(declared),
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

@@ -46,8 +46,9 @@ new budget, because the same people are in them.
   reticent budget add-data hospital.budget 'visits-2027/*.parquet'";
 
 pub(crate) const ALLOT: &str = "\
-Set a part of a budget aside for an analyst, a purpose, or an analyst's purpose. A charge with that --analyst or --purpose must \
-fit the part and the whole budget. Parts may add up to more than the whole: the whole still limits everything.
+Set a part of a budget aside for an analyst or a purpose. A charge with that --analyst or --purpose must fit the part and the \
+whole budget. Parts may add up to more than the whole: the whole still limits everything. As soon as one analyst has a part, every \
+charge must name an analyst who has one; the same holds for purposes.
 
   reticent budget allot hospital.budget --analyst ana --epsilon 0.5
   reticent budget allot hospital.budget --purpose 'annual report' --epsilon 1 --delta 1e-7";

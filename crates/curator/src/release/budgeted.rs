@@ -1,0 +1,121 @@
+//! A release as a stored budget sees it: what it asks, what it reads, what it would cost at another ε.
+
+use super::kept::KeptAnswer;
+use super::plan::PlannedRelease;
+use super::request::{Release, ReleaseQuestion};
+use super::survey::{PlannedRandomize, Randomize};
+use super::ReleasedAnswer;
+use crate::budget::{Budgeted, CanonicalQuestion, Pricing, Remembered};
+use crate::refusal::Refusal;
+use reticent_data::Predicate;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl ReleaseQuestion {
+    /// What is asked for, in one word.
+    fn noun(&self) -> &'static str {
+        match self {
+            Self::Count { .. } => "count",
+            Self::Sum { .. } => "sum",
+            Self::Mean { .. } => "mean",
+            Self::Histogram { .. } => "histogram",
+            Self::Quantile { .. } => "quantile",
+            Self::Mode { .. } => "mode",
+            Self::Proportion { .. } => "proportion",
+        }
+    }
+
+    fn column(&self) -> Option<&str> {
+        match self {
+            Self::Count { column, .. } => column.as_deref(),
+            Self::Sum { column, .. }
+            | Self::Mean { column, .. }
+            | Self::Histogram { column, .. }
+            | Self::Quantile { column, .. }
+            | Self::Mode { column, .. }
+            | Self::Proportion { column, .. } => Some(column),
+        }
+    }
+
+    /// The same question without a target error, for a stated ε.
+    fn by_epsilon(&self) -> Self {
+        let mut question = self.clone();
+        if let Self::Count { error, .. } | Self::Sum { error, .. } = &mut question {
+            *error = None;
+        }
+        question
+    }
+}
+
+impl Budgeted for Release {
+    fn about(&self) -> String {
+        let mut words = self.question.noun().to_owned();
+        if let Some(column) = self.question.column() {
+            words += &format!(" of {column}");
+        }
+        if let Some(filter) = &self.filter {
+            words += &format!(" where {filter}");
+        }
+        match self.file.as_os_str().is_empty() {
+            true => words + ", table in memory",
+            false => words + &format!(", {}", self.file.display()),
+        }
+    }
+
+    fn data(&self, planned: &PlannedRelease) -> Vec<PathBuf> {
+        match self.file.as_os_str().is_empty() {
+            true => vec![planned.table.path().map(Path::to_path_buf).unwrap_or_default()],
+            false => vec![self.file.clone()],
+        }
+    }
+
+    fn pricing(&self, planned: &PlannedRelease) -> Option<Pricing> {
+        let question = self.question.by_epsilon();
+        let request = Self { file: PathBuf::new(), question, ..self.clone() };
+        let table = Arc::clone(&planned.table);
+        Some(Pricing {
+            noun: self.question.noun().to_owned(),
+            plan_at: Box::new(move |epsilon| {
+                let request = Self { epsilon: Some(epsilon), ..request.clone() };
+                request.check_table(Arc::clone(&table)).and_then(|planned| planned.charges()).ok()
+            }),
+        })
+    }
+}
+
+impl Remembered for Release {
+    fn question(&self, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
+        // Two ways to write a condition are one question.
+        let filter = self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
+        let filter = filter.map_or(Value::Null, |filter| json!(filter.to_string()));
+        // A schema decides warnings only.
+        let mut question = serde_json::to_value(&self.question).map_err(Refusal::internal)?;
+        if let Some(fields) = question.as_object_mut() {
+            fields.remove("schema");
+        }
+        CanonicalQuestion::new(
+            "release",
+            self,
+            &[("file", json!(data)), ("filter", filter), ("question", question)],
+        )
+    }
+
+    fn keep(outcome: &ReleasedAnswer) -> Option<Value> {
+        serde_json::to_value(KeptAnswer::from(outcome)).ok()
+    }
+
+    fn recall(kept: Value) -> Option<ReleasedAnswer> {
+        serde_json::from_value::<KeptAnswer>(kept).ok().map(ReleasedAnswer::from)
+    }
+}
+
+impl Budgeted for Randomize {
+    fn about(&self) -> String {
+        format!("randomized answers of {}, {}", self.column, self.file.display())
+    }
+
+    fn data(&self, _: &PlannedRandomize) -> Vec<PathBuf> {
+        vec![self.file.clone()]
+    }
+}
