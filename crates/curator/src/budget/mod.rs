@@ -56,7 +56,7 @@ pub use request::{
     VerifyBudget,
 };
 pub use run::BudgetTask;
-pub use stored::{StoredBudget, declared_budget};
+pub use stored::{SEALS_FOLDER, StoredBudget, declared_budget};
 
 #[cfg(test)]
 mod tests;

@@ -32,38 +32,19 @@ pub(super) fn name(budget: &Path, data: &Path) -> String {
     }
 }
 
-/// The folder that data of this name lie in, if it exists.
-pub(super) fn folder_of(budget: &Path, name: &str) -> Option<PathBuf> {
-    if [MEMORY, BUNDLED, STDIN].contains(&name) {
-        return None;
-    }
-    let own = settled(budget);
-    let whole = own.parent()?.join(name);
-    let is_pattern = |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-    let plain: PathBuf = whole.components().take_while(|part| !is_pattern(part)).collect();
-    let folder = if plain == whole { plain.parent()?.to_path_buf() } else { plain };
-    folder.is_dir().then_some(folder)
-}
-
-/// The absolute path, with the links of those folders resolved that exist and have no pattern.
+/// The absolute path without `.` and `..`. Links are not followed: a file is named as it was declared.
 fn settled(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let mut parts: Vec<Component<'_>> = absolute.components().collect();
-    let mut rest: Vec<Component<'_>> = parts.pop().into_iter().collect();
-    loop {
-        let known: PathBuf = parts.iter().collect();
-        if let Ok(known) = known.canonicalize() {
-            return rest.iter().rev().fold(known, |path, part| match part {
-                Component::ParentDir => path.parent().map(Path::to_path_buf).unwrap_or(path),
-                Component::CurDir => path,
-                part => path.join(part),
-            });
-        }
-        match parts.pop() {
-            Some(part) => rest.push(part),
-            None => return absolute,
+    let mut settled = PathBuf::new();
+    for part in absolute.components() {
+        match part {
+            Component::CurDir => {}
+            // There is nothing above the root.
+            Component::ParentDir => drop(settled.pop()),
+            part => settled.push(part),
         }
     }
+    settled
 }
 
 /// Whether a declared name covers the name of a request's data.
@@ -155,16 +136,5 @@ mod tests {
             assert_eq!(name(&budget, &path), expected, "{}", path.display());
         }
         assert!(name(&budget, Path::new("/elsewhere/a.csv")).starts_with("/elsewhere"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_of_folders_are_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        std::fs::create_dir(root.join("real")).unwrap();
-        std::os::unix::fs::symlink(root.join("real"), root.join("link")).unwrap();
-        let budget = root.join("h.budget");
-        assert_eq!(name(&budget, &root.join("link/a.csv")), "real/a.csv");
     }
 }

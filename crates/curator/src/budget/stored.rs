@@ -159,34 +159,35 @@ pub(super) fn watched(session: Session, watch: Option<Box<dyn Watch>>) -> Sessio
     }
 }
 
-/// The folder, beside the data, in which the seal of a budget is kept.
+/// Names the folder in which seals are kept.
+pub const SEALS_FOLDER: &str = "RETICENT_SEALS";
+/// The folder of seals beside a budget, where no other is named.
 const SEALS: &str = ".reticent-seals";
 
-/// The store of a budget. Its seal lies beside the first of its data, away from the budget itself, where that can be written.
+/// How the store of a budget is opened: with a seal, which says how far its record was seen to go, in the folder that
+/// [`SEALS_FOLDER`] names or else beside the budget, if one can be made there.
+fn options(file: &Path) -> StoreOptions {
+    let named = std::env::var_os(SEALS_FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| file.parent().unwrap_or(Path::new("")).join(SEALS));
+    match folder.is_dir() || std::fs::create_dir(&folder).is_ok() {
+        true => StoreOptions::default().sealed_in(folder),
+        false => StoreOptions::default(),
+    }
+}
+
+/// The store of a budget.
 fn open(file: &Path) -> Result<Box<dyn BudgetStore>, Refusal> {
-    let mut store = SqliteBudget::open(file, StoreOptions::default())?;
-    let terms = store.terms()?;
-    Ok(match seals(file, &terms) {
-        Some(folder) => Box::new(SqliteBudget::open(file, StoreOptions::default().sealed_in(folder))?),
-        None => Box::new(store),
-    })
+    // Nothing is made beside a file that is not there.
+    let options = if file.is_file() { options(file) } else { StoreOptions::default() };
+    Ok(Box::new(SqliteBudget::open(file, options)?))
 }
 
 /// A new budget.
 pub(super) fn create(file: &Path, terms: &BudgetTerms) -> Result<(), Refusal> {
-    let options = match seals(file, terms) {
-        Some(folder) => StoreOptions::default().sealed_in(folder),
-        None => StoreOptions::default(),
-    };
+    let is_free = std::fs::symlink_metadata(file).is_err();
+    let options = if is_free { options(file) } else { StoreOptions::default() };
     SqliteBudget::create(file, terms, options)?;
     Ok(())
-}
-
-/// The folder of the seal: in the folder of the first data that has one which can be written.
-fn seals(file: &Path, terms: &BudgetTerms) -> Option<PathBuf> {
-    let beside = names::folder_of(file, &terms.data.first()?.path)?;
-    let folder = beside.join(SEALS);
-    if folder.is_dir() || std::fs::create_dir(&folder).is_ok() { Some(folder) } else { None }
 }
 
 /// The budget that a request is charged to: the one that is named, or the one that its schema names; none where neither does.
