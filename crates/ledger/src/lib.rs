@@ -36,13 +36,22 @@
 //! ```
 #![doc = include_str!("proof.md")]
 
+mod book;
 mod charge;
 mod error;
 mod export;
 mod moment;
+mod options;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod record;
+mod rows;
+mod seal;
+mod sqlite;
 mod store;
 mod stored;
 mod terms;
+mod verify;
 
 pub use charge::{
     Asking, BudgetEntry, BudgetProblem, BudgetStatus, Charge, EntryId, EntryKind, LimitStatus, QuestionDigest,
@@ -51,6 +60,13 @@ pub use charge::{
 pub use error::StoreError;
 pub use export::BudgetExport;
 pub use moment::{BudgetClock, Moment};
+pub use options::StoreOptions;
+#[cfg(feature = "postgres")]
+pub use self::postgres::PostgresBudget;
+pub use sqlite::SqliteBudget;
 pub use store::BudgetStore;
 pub use stored::{BudgetReceipt, SharedStore, StoredLedger};
 pub use terms::{BudgetScope, BudgetTerms, DataName, SubBudget};
+
+#[cfg(test)]
+mod tests;

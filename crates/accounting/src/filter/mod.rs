@@ -27,11 +27,13 @@ mod budget;
 mod cost;
 mod gaussian;
 mod odometer;
+mod remedy;
 mod renyi;
 mod state;
 
 pub use budget::{Budget, charge_share};
 pub use odometer::Odometer;
+pub use remedy::{four_digits_down, scaled};
 pub use state::FilterState;
 
 use crate::AccountingError;
