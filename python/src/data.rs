@@ -79,6 +79,8 @@ impl Table {
             ColumnKind::Float => "float".to_owned(),
             ColumnKind::Text => "text".to_owned(),
             ColumnKind::Boolean => "boolean".to_owned(),
+            ColumnKind::Date => "date".to_owned(),
+            ColumnKind::Timestamp => "timestamp".to_owned(),
             ColumnKind::Other(other) => other.clone(),
         };
         self.table.columns().iter().map(|column| (column.name.clone(), kind(&column.kind))).collect()

@@ -23,6 +23,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("account", &[]),
     ("perturb", &[]),
     ("release", &[]),
+    ("page", &["release"]),
     ("schema", &[]),
     ("folder", &[]),
     ("fit", &["folder"]),

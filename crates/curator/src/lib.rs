@@ -19,6 +19,7 @@
 //! | [`audit`] | membership inference attacks, and lower bounds on ε |
 //! | [`report`] | an audit and a certificate as one page |
 //! | [`release`] | statistics of a table, and surveys in the local model |
+//! | [`page`] | a page of statistics by group, about rows or people, under one budget |
 //! | [`schema`] | the schema of a table, drafted or learnt privately |
 //! | [`perturb`] | mechanisms on numbers of the caller's own |
 //! | [`session`] | data, privacy unit, ledger, entropy and progress of requests |
@@ -36,6 +37,7 @@ pub mod evaluate;
 pub mod file;
 pub mod fit;
 pub mod folder;
+pub mod page;
 pub mod perturb;
 pub mod predict;
 pub mod quantity;

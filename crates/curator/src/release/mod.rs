@@ -45,9 +45,11 @@ mod terms;
 pub use accuracy::Measure;
 pub use clamp::Clamped;
 pub use lists::join_names;
+pub(crate) use lists::{bounds, edges, names};
 pub use mechanism::{MechanismKind, MechanismSummary};
 pub use outcome::{Preview, ReleasedAnswer, ReleasedValue};
 pub use plan::PlannedRelease;
+pub(crate) use plan::whole_numbers;
 pub use request::{NoiseChoice, Release, ReleaseQuestion, SelectionMechanism};
 pub use settled::{SettledQuestion, StatisticKind};
 

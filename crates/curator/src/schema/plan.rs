@@ -136,7 +136,10 @@ pub(super) fn plan(request: &LearnSchema, given: Option<Arc<dyn Table>>) -> Resu
 /// A column about which the file leaves something open.
 fn subject(column: &ColumnInfo, declared: bool) -> Option<Subject> {
     let holds = match &column.kind {
-        ColumnKind::Integer | ColumnKind::Float => ColumnContent::Numbers,
+        // Dates are their days since 1970 and timestamps their seconds.
+        ColumnKind::Integer | ColumnKind::Float | ColumnKind::Date | ColumnKind::Timestamp => {
+            ColumnContent::Numbers
+        }
         ColumnKind::Text if declared => ColumnContent::Text,
         ColumnKind::Text => ColumnContent::Either,
         ColumnKind::Boolean | ColumnKind::Other(_) => return None,

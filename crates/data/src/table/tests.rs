@@ -156,6 +156,8 @@ fn meaning(cell: &Kept) -> (Result<Option<Number>, NumberError>, Option<String>)
         Kept::Float(float) => Cell::Float(*float),
         Kept::Text(text) => Cell::Text(text),
         Kept::Boolean(truth) => Cell::Boolean(*truth),
+        Kept::Date(days) => Cell::Date(*days),
+        Kept::Timestamp(at) => Cell::Timestamp(*at),
     };
     (cell.number(), cell.label().map(|label| label.into_owned()))
 }

@@ -8,13 +8,16 @@
 
 mod choices;
 mod counts;
+mod points;
 mod quote;
 mod ranks;
 mod sensitivity;
+pub mod parts;
 mod sums;
 
 pub use choices::{BidTable, best_price, mode};
 pub use counts::{count, counts, histogram, proportion, stable_histogram};
+pub use points::SortedPoints;
 pub use quote::{Rehearsal, quote, rehearse_unpaid};
 pub use ranks::{Quantile, QuantileAnswer, RankTable, even_candidates};
 pub use sensitivity::QuerySensitivity;

@@ -66,9 +66,69 @@ impl BoundedSum {
         self.add_point(self.grid.round(value));
     }
 
+    /// Adds the finite ones of some values, each clamped to the bounds, and returns how many there are. Value i is looked at if bit
+    /// i % 64 of word i / 64 of `rows` is set. The sum is that of [`add`](Self::add) for each, bit for bit.
+    pub fn add_rows(&mut self, values: &[f64], rows: &[u64]) -> u64 {
+        // 2^−exponent, by which a value is multiplied without rounding.
+        let steps = self.grid.steps(1.0);
+        let largest = self.low_point.unsigned_abs().max(self.high_point.unsigned_abs());
+        let before = self.rows;
+        if steps.is_normal() && largest <= 1 << 50 {
+            for (values, word) in values.chunks(64).zip(rows) {
+                let (total, count) = self.round_and_add(steps, values, *word);
+                // Up to 64 points of at most 2⁵⁰ in size.
+                self.total = self.total.saturating_add(i128::from(total));
+                self.rows = self.rows.saturating_add(count);
+            }
+        } else {
+            for (values, word) in values.chunks(64).zip(rows) {
+                let is_in = |(place, value): &(usize, &f64)| word >> place & 1 == 1 && value.is_finite();
+                values.iter().enumerate().filter(is_in).for_each(|(_, value)| self.add(*value));
+            }
+        }
+        self.rows - before
+    }
+
+    /// The sum of the grid points of up to 64 values, and the number of values.
+    ///
+    /// A double of at most 2⁵¹ in size plus 3·2⁵¹ is rounded to a whole number, ties to even, which is then the difference of the two
+    /// bit patterns: so the loop has no branch and no conversion, and is computed in vectors.
+    fn round_and_add(&self, steps: f64, values: &[f64], word: u64) -> (i64, u64) {
+        const SHIFT: f64 = (3u64 << 51) as f64;
+        let (low, high) = (self.low, self.high);
+        let point = |value: f64| {
+            let clamped = if value < low { low } else { value };
+            let clamped = if clamped > high { high } else { clamped };
+            (clamped * steps + SHIFT).to_bits().wrapping_sub(SHIFT.to_bits())
+        };
+        let finite = |value: f64| if value.abs() < f64::INFINITY { u64::MAX } else { 0 };
+        let (mut total, mut count) = (0u64, 0u64);
+        if word == u64::MAX {
+            for value in values {
+                let keep = finite(*value);
+                total = total.wrapping_add(point(*value) & keep);
+                count = count.wrapping_sub(keep);
+            }
+        } else {
+            for (place, value) in values.iter().enumerate() {
+                let keep = finite(*value) & 0u64.wrapping_sub(word >> place & 1);
+                total = total.wrapping_add(point(*value) & keep);
+                count = count.wrapping_sub(keep);
+            }
+        }
+        (total.cast_signed(), count)
+    }
+
     /// Adds the middle of the bounds, for a missing value where the number of rows is public.
     pub fn add_middle(&mut self) {
-        self.add_point(self.low_point + (self.high_point - self.low_point) / 2);
+        self.add_middles(1);
+    }
+
+    /// Adds the middle of the bounds so many times.
+    pub fn add_middles(&mut self, count: u64) {
+        let middle = self.low_point + (self.high_point - self.low_point) / 2;
+        self.total = self.total.saturating_add(middle.saturating_mul(i128::from(count)));
+        self.rows = self.rows.saturating_add(count);
     }
 
     fn add_point(&mut self, point: i128) {
