@@ -1,10 +1,13 @@
 //! What makes two questions the same: the canonical text of a request, and its digest.
 
 use crate::refusal::Refusal;
+use reticent_core::Code;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::io::ErrorKind;
+use std::path::Path;
 
 /// A question as a budget remembers it: a request without the places of its outputs, the data by the names that the budget has
 /// for them.
@@ -35,6 +38,19 @@ impl CanonicalQuestion {
         Ok(Self { text })
     }
 
+    /// The digest of a public file that is part of a question, in hexadecimal digits: what the file says counts, and not where it
+    /// is.
+    ///
+    /// # Errors
+    /// [`Refusal`] when it cannot be read.
+    pub fn digest_of(file: &Path) -> Result<String, Refusal> {
+        let bytes = std::fs::read(file).map_err(|error| {
+            let code = if error.kind() == ErrorKind::NotFound { Code::NotFound } else { Code::Unreadable };
+            Refusal::new(code, format!("{}: {error}: check the path", file.display())).because(error)
+        })?;
+        Ok(hex(&bytes))
+    }
+
     /// The canonical text: JSON without blanks, keys in order, absent fields left out.
     pub fn text(&self) -> &str {
         &self.text
@@ -42,11 +58,16 @@ impl CanonicalQuestion {
 
     /// SHA-256 of the text, in hexadecimal digits.
     pub fn digest(&self) -> String {
-        Sha256::digest(self.text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(self.text.as_bytes())
     }
+}
+
+/// SHA-256 in hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// Writes a value with its keys in order. A field that is null is one that is left out.

@@ -88,7 +88,7 @@ impl Remembered for Release {
     fn question(&self, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
         // Two ways to write a condition are one question.
         let filter = self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
-        let filter = filter.map_or(Value::Null, |filter| json!(filter.to_string()));
+        let filter = filter.map_or(Value::Null, |filter| json!(filter.canonical()));
         // A schema decides warnings only.
         let mut question = serde_json::to_value(&self.question).map_err(Refusal::internal)?;
         if let Some(fields) = question.as_object_mut() {
