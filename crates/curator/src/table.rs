@@ -47,6 +47,12 @@ pub(crate) fn origin(table: &dyn Table) -> PathBuf {
     table.path().map_or_else(|| format!("memory:{}", table.name()).into(), Path::to_path_buf)
 }
 
+/// The files that a table is read from; an empty path for a table in memory.
+pub(crate) fn files(table: &dyn Table) -> Vec<PathBuf> {
+    let files = table.files();
+    if files.is_empty() { vec![PathBuf::new()] } else { files }
+}
+
 /// Whether both are the same file, as far as their paths tell, or the same table in memory.
 pub(crate) fn is_same_table(one: &SharedTable, other: &SharedTable) -> bool {
     match (one.path(), other.path()) {

@@ -196,7 +196,7 @@ pub(crate) struct BudgetFlags {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RememberedFlags {
     #[command(flatten)]
-    pub(crate) charge: BudgetFlags,
+    pub(crate) payer: BudgetFlags,
     /// Pay for a new answer, even if the budget remembers one
     #[arg(long, help_heading = "Budget", hide_short_help = true)]
     pub(crate) refresh: bool,

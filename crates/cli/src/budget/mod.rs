@@ -2,13 +2,13 @@
 //!
 //! | file | step |
 //! |---|---|
-//! | `charge` | verbs with `--budget` |
+//! | `paying` | verbs with `--budget` |
 //! | `render` | text and JSON of `reticent budget` |
 
-mod charge;
+mod paying;
 mod render;
 
-pub(crate) use charge::{Paid, answered, charged, foreseen, json, lines};
+pub(crate) use paying::{answered, charged, foreseen, json, lines};
 
 use crate::args::budget::Question;
 use crate::fail::Fail;

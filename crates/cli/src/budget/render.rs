@@ -95,21 +95,21 @@ pub(super) fn history(history: &ChargeHistory, json: bool) -> Result<String, Fai
         return json_line(history);
     }
     if history.charges.is_empty() {
-        let text = format!("{}: no charges{}\n", history.file.display(), of(history));
-        return Ok(present(&plain(&text.trim_end().to_owned()).to_owned()) + "\n");
+        let text = plain(&format!("{}: no charges{}", history.file.display(), of(history)));
+        return Ok(present(&format!("{text}\n")));
     }
-    let row = |charge: &PastCharge| {
+    let row = |past: &PastCharge| {
         [
-            charge.entry.to_string(),
-            charge.time.to_string(),
-            charge.cost.as_ref().map_or_else(|| "no epsilon by itself".to_owned(), brief),
-            [charge.analyst.as_deref(), charge.purpose.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" / "),
-            charge.about.clone(),
-            PastCharge::words(charge.answered, charge.remembered).to_owned(),
+            past.entry.to_string(),
+            past.time.to_string(),
+            past.cost.as_ref().map_or_else(|| "no epsilon by itself".to_owned(), brief),
+            [past.analyst.as_deref(), past.purpose.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" / "),
+            past.about.clone(),
+            PastCharge::words(past.answered, past.remembered).to_owned(),
         ]
     };
     let head = ["charge", "time", "cost by itself", "who", "question", "state"].map(str::to_owned);
-    let has_names = history.charges.iter().any(|charge| charge.analyst.is_some() || charge.purpose.is_some());
+    let has_names = history.charges.iter().any(|past| past.analyst.is_some() || past.purpose.is_some());
     let rows: Vec<[String; 6]> = std::iter::once(head).chain(history.charges.iter().map(row)).collect();
     let columns: Vec<usize> = (0..6).filter(|column| *column != 3 || has_names).collect();
     let width = |column: usize| rows.iter().map(|row| plain(&row[column]).chars().count()).max().unwrap_or(0);

@@ -40,7 +40,7 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
     let schema = request::schema(&request);
     if dry_run {
         let mut preview = planned.preview()?;
-        let standing = foreseen(&request, &planned, &budget.charge, schema)?;
+        let standing = foreseen(&request, &planned, &budget.payer, schema)?;
         let warnings = warnings(&take(&mut preview.warnings));
         let stdout = render::preview(&preview, json, standing.as_ref())?;
         return Ok(Output { stdout, warnings, ..Output::default() });

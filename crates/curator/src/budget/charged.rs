@@ -35,6 +35,8 @@ pub struct Pricing {
     pub noun: String,
     /// The plan at this ε; none where it cannot be met.
     pub plan_at: Box<dyn Fn(f64) -> Option<Plan>>,
+    /// Whether a plan is made so fast that what is left is told after every answer, and not only after a refusal.
+    pub is_quick: bool,
 }
 
 /// A request whose answer a budget remembers.
@@ -224,7 +226,7 @@ impl StoredBudget {
         let is_open = !status.is_closed && !status.is_expired;
         let left = status.limits.iter().filter(|limit| counts(&limit.scope)).map(|limit| limit.left.get());
         let left = if is_open { left.fold(f64::INFINITY, f64::min) } else { 0.0 };
-        let still = pricing.map(|pricing| StillAskable {
+        let still = pricing.filter(|pricing| pricing.is_quick).map(|pricing| StillAskable {
             question: pricing.noun.clone(),
             epsilon: is_open.then(|| largest(&mut *store, asking, pricing, status.terms.limit)).flatten(),
         });

@@ -27,7 +27,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `memory` | a budget in memory |
-//! | `stored` | a budget in a file: sessions that charge it |
+//! | `stored`, `place` | a budget in a file or a database: sessions that charge it |
 //! | `charged` | requests that are charged, answers that are remembered, what is left |
 //! | `question`, `names` | when two questions are the same; what the data are called |
 //! | `request`, `outcome`, `run` | the budget itself: creating, showing, adding to, closing, verifying and exporting it |
@@ -37,6 +37,7 @@ mod charged;
 mod memory;
 mod names;
 mod outcome;
+mod place;
 mod question;
 mod request;
 mod run;
@@ -50,13 +51,14 @@ pub use outcome::{
     BudgetChange, BudgetChanged, BudgetPart, BudgetState, BudgetSummary, ChargeHistory, ExportedBudget, PastCharge,
     VerifiedBudget, WrittenSpending,
 };
+pub use place::SEALS_FOLDER;
 pub use question::CanonicalQuestion;
 pub use request::{
     AddData, AllotBudget, BudgetHistory, CloseBudget, CreateBudget, DrawSpending, ExportBudget, ShowBudget,
     VerifyBudget,
 };
 pub use run::BudgetTask;
-pub use stored::{SEALS_FOLDER, StoredBudget, declared_budget};
+pub use stored::{StoredBudget, declared_budget};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,8 @@ use super::request::{
     AddData, AllotBudget, BudgetHistory, CloseBudget, CreateBudget, DrawSpending, ExportBudget, ShowBudget,
     VerifyBudget,
 };
-use super::stored::{StoredBudget, create};
+use super::place::{create, stem};
+use super::stored::StoredBudget;
 use crate::file::OutputFile;
 use crate::quantity;
 use crate::refusal::Refusal;
@@ -116,13 +117,12 @@ fn terms(request: &CreateBudget) -> Result<BudgetTerms, Refusal> {
         let remedy = "a unit that is a column needs add-remove: give ⟦neighboring⟧ add-remove";
         return Err(Refusal::value("neighboring", request.neighboring, remedy).coded(Code::Relation));
     }
-    let stem = request.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = match &request.name {
         Some(name) if name.trim().is_empty() => {
             return Err(Refusal::value("name", name, "give a name, or leave it out"));
         }
         Some(name) => name.clone(),
-        None => stem.filter(|stem| !stem.is_empty()).ok_or_else(|| {
+        None => stem(&request.file).ok_or_else(|| {
             Refusal::value("file", request.file.display(), "give the name of a file, such as hospital.budget")
         })?,
     };

@@ -1,12 +1,12 @@
 //! A budget in a file.
 
-use super::names;
+use super::{names, place};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::watch::Watch;
 use reticent_core::{Code, Coded};
 use reticent_data::Schema;
-use reticent_ledger::{Asking, BudgetReceipt, BudgetStore, BudgetTerms, SharedStore, SqliteBudget, StoreError, StoreOptions};
+use reticent_ledger::{Asking, BudgetReceipt, BudgetStore, BudgetTerms, SharedStore, StoreError};
 use std::path::{Path, PathBuf};
 
 impl From<StoreError> for Refusal {
@@ -73,7 +73,7 @@ impl StoredBudget {
     }
 
     pub(super) fn store(&self) -> Result<Box<dyn BudgetStore>, Refusal> {
-        open(&self.file)
+        place::open(&self.file)
     }
 
     /// Who asks, about this question.
@@ -157,37 +157,6 @@ pub(super) fn watched(session: Session, watch: Option<Box<dyn Watch>>) -> Sessio
         Some(watch) => session.watched(watch),
         None => session,
     }
-}
-
-/// Names the folder in which seals are kept.
-pub const SEALS_FOLDER: &str = "RETICENT_SEALS";
-/// The folder of seals beside a budget, where no other is named.
-const SEALS: &str = ".reticent-seals";
-
-/// How the store of a budget is opened: with a seal, which says how far its record was seen to go, in the folder that
-/// [`SEALS_FOLDER`] names or else beside the budget, if one can be made there.
-fn options(file: &Path) -> StoreOptions {
-    let named = std::env::var_os(SEALS_FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let folder = named.unwrap_or_else(|| file.parent().unwrap_or(Path::new("")).join(SEALS));
-    match folder.is_dir() || std::fs::create_dir(&folder).is_ok() {
-        true => StoreOptions::default().sealed_in(folder),
-        false => StoreOptions::default(),
-    }
-}
-
-/// The store of a budget.
-fn open(file: &Path) -> Result<Box<dyn BudgetStore>, Refusal> {
-    // Nothing is made beside a file that is not there.
-    let options = if file.is_file() { options(file) } else { StoreOptions::default() };
-    Ok(Box::new(SqliteBudget::open(file, options)?))
-}
-
-/// A new budget.
-pub(super) fn create(file: &Path, terms: &BudgetTerms) -> Result<(), Refusal> {
-    let is_free = std::fs::symlink_metadata(file).is_err();
-    let options = if is_free { options(file) } else { StoreOptions::default() };
-    SqliteBudget::create(file, terms, options)?;
-    Ok(())
 }
 
 /// The budget that a request is charged to: the one that is named, or the one that its schema names; none where neither does.

@@ -2,7 +2,7 @@
 
 use super::{Fit, FitPlan};
 use crate::budget::{BUNDLED, Budgeted};
-use crate::table::origin;
+use crate::table::files;
 use std::path::PathBuf;
 
 impl Budgeted for Fit {
@@ -13,8 +13,8 @@ impl Budgeted for Fit {
 
     fn data(&self, planned: &FitPlan) -> Vec<PathBuf> {
         match self.data {
-            None if planned.table.path().is_none() && planned.request.data.is_none() => vec![BUNDLED.into()],
-            _ => vec![origin(&*planned.table)],
+            None if planned.request.data.is_none() => vec![BUNDLED.into()],
+            _ => files(&*planned.table),
         }
     }
 }

@@ -54,6 +54,8 @@ impl Budgeted for Page {
         let request = Self { file: PathBuf::new(), reading: Reading::default(), ..self.clone() };
         let table = Arc::clone(&planned.table);
         Some(Pricing {
+            // With a δ, the tight accountant adds the parts up for every ε that is tried.
+            is_quick: self.delta.is_none(),
             noun: "page".to_owned(),
             plan_at: Box::new(move |epsilon| {
                 let request = Self { epsilon: Some(epsilon), ..request.clone() };

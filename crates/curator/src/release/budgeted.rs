@@ -75,6 +75,7 @@ impl Budgeted for Release {
         let request = Self { file: PathBuf::new(), question, ..self.clone() };
         let table = Arc::clone(&planned.table);
         Some(Pricing {
+            is_quick: true,
             noun: self.question.noun().to_owned(),
             plan_at: Box::new(move |epsilon| {
                 let request = Self { epsilon: Some(epsilon), ..request.clone() };

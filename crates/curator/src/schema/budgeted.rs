@@ -26,6 +26,7 @@ impl Budgeted for LearnSchema {
         let request = Self { file: PathBuf::new(), out: None, ..self.clone() };
         let table = Arc::clone(&planned.table);
         Some(Pricing {
+            is_quick: true,
             noun: "schema".to_owned(),
             plan_at: Box::new(move |epsilon| {
                 let request = Self { epsilon: Some(epsilon), ..request.clone() };

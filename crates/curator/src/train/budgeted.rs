@@ -4,19 +4,19 @@ use super::plan::TrainPlan;
 use super::source::Source;
 use super::{Resume, Train};
 use crate::budget::{BUNDLED, Budgeted};
-use crate::table::origin;
+use crate::table::files;
 use std::path::PathBuf;
 
 impl TrainPlan {
     /// The private data.
     fn private(&self) -> Vec<PathBuf> {
-        vec![match &self.source {
-            Source::Images(folder, _) => folder.clone(),
-            Source::Pixels(file) => file.clone(),
-            Source::Memory(name, _) => format!("memory:{name}").into(),
-            Source::Table(_) if self.run.data.is_none() => BUNDLED.into(),
-            Source::Table(table) => origin(&**table),
-        }]
+        match &self.source {
+            Source::Images(folder, _) => vec![folder.clone()],
+            Source::Pixels(file) => vec![file.clone()],
+            Source::Memory(..) => vec![PathBuf::new()],
+            Source::Table(_) if self.run.data.is_none() => vec![BUNDLED.into()],
+            Source::Table(table) => files(&**table),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::path::Path;
 
 /// An outcome, and how the budget stands after it, if there is one.
-pub(crate) type Paid<T> = (T, Option<BudgetStanding>);
+type Paid<T> = (T, Option<BudgetStanding>);
 
 /// The budget of a verb: that of `--budget`, or the one that the schema names.
 fn budget(flags: &BudgetFlags, schema: Option<&Path>) -> Result<Option<StoredBudget>, Fail> {
@@ -36,7 +36,7 @@ pub(crate) fn answered<R: Remembered>(
     progress: bool,
 ) -> Result<Paid<<R::Planned as Planned>::Outcome>, Fail> {
     let watch = Box::new(Terminal { progress });
-    match budget(&flags.charge, schema)? {
+    match budget(&flags.payer, schema)? {
         Some(budget) => {
             let paid = budget.answer(request, planned, flags.refresh, Some(watch))?;
             Ok((paid.outcome, Some(paid.standing)))
