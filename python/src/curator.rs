@@ -318,6 +318,28 @@ pub(crate) fn coins(py: Python<'_>, records: u64) -> PyResult<Bound<'_, PyArray1
     })
 }
 
+/// Independent uniform draws from 0 up to but not including `below`, one for each of so many records: folds, and keys.
+#[pyfunction]
+pub(crate) fn uniform(py: Python<'_>, records: u64, below: u64) -> PyResult<Bound<'_, PyArray1<u64>>> {
+    guarded(py, || {
+        if records > MOST_COINS {
+            let remedy = format!("give a number up to {MOST_COINS}");
+            return Err(Refusal::value("records", records, remedy).into());
+        }
+        if below == 0 {
+            return Err(Refusal::value("below", below, "give at least 1").into());
+        }
+        let drawn = reticent_curator::audit::uniform(records as usize, below, &mut Session::without_limit()?);
+        Ok(PyArray1::from_vec(py, drawn))
+    })
+}
+
+/// Whether one of the public facts of a certificate voids its claim.
+#[pyfunction]
+pub(crate) fn voids(facts: Vec<String>) -> bool {
+    facts.into_iter().any(|fact| reticent_core::Fact::from(fact).voids())
+}
+
 /// The ROC curves of findings, as SVG.
 #[pyfunction]
 pub(crate) fn roc(py: Python<'_>, findings: &str) -> PyResult<String> {

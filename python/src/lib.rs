@@ -58,6 +58,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(curator::audit, module)?,
         wrap_pyfunction!(curator::attacks, module)?,
         wrap_pyfunction!(curator::coins, module)?,
+        wrap_pyfunction!(curator::uniform, module)?,
+        wrap_pyfunction!(curator::voids, module)?,
         wrap_pyfunction!(curator::roc, module)?,
         wrap_pyfunction!(curator::report, module)?,
         wrap_pyfunction!(error::explain, module)?,

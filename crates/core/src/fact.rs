@@ -199,6 +199,11 @@ fn listed(names: &[String]) -> String {
 }
 
 impl Fact {
+    /// Whether a claim that takes this as public holds for nobody, because it was read off the private data.
+    pub fn voids(&self) -> bool {
+        matches!(self, Self::DraftSchema)
+    }
+
     /// Facts in one line.
     pub fn line(facts: &[Self]) -> String {
         facts.iter().map(Self::to_string).collect::<Vec<_>>().join("; ")

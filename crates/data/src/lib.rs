@@ -75,9 +75,9 @@ pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
 pub use schema::{Schema, SchemaError};
 pub use split::{KeyedHash, Split, SplitSide, keyed_hash};
 pub use table::{
-    BatchReader, BatchSummary, CellBatch, Codes, ColumnInfo, ColumnKind, Format, LabelCodes, MemoryTable, Numbers,
-    PerEntry, Quoting, Reading, RowMask, ScanStats, Table, Visit, VisitBatch, open_table, open_table_with,
-    with_derived,
+    BatchReader, BatchSummary, CellBatch, Codes, ColumnInfo, ColumnKind, Format, LabelCodes, MemoryTable,
+    Numbers, PerEntry, Quoting, Reading, RowMask, ScanStats, Table, Visit, VisitBatch, is_table_file,
+    is_table_folder, open_table, open_table_with, with_derived,
 };
 
 #[cfg(test)]

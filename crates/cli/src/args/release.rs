@@ -3,6 +3,7 @@
 use super::budget::{BudgetFlags, RememberedFlags};
 use super::help::release as help;
 use super::help::short;
+use super::reading::ReadingFlags;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ pub(crate) enum Question {
 /// The flags that all seven statistics share.
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// Privacy budget epsilon, above 0; smaller is more private (0.1 to 3 is usual)
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
@@ -56,6 +57,9 @@ pub(crate) struct Ask {
     /// Confidence level of intervals and bounds
     #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
+    /// Number of threads [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -70,6 +74,8 @@ pub(crate) struct Ask {
     pub(crate) certificate: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) budget: RememberedFlags,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }
 
 /// The flags of additive noise.
@@ -209,7 +215,7 @@ pub(crate) struct Proportion {
 
 #[derive(Debug, Args)]
 pub(crate) struct Randomize {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// The column
     #[arg(long)]
@@ -234,11 +240,13 @@ pub(crate) struct Randomize {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) budget: BudgetFlags,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Estimate {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// The column
     #[arg(long)]
@@ -261,4 +269,6 @@ pub(crate) struct Estimate {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }

@@ -58,7 +58,9 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
     let part = part(&model, arguments.part.as_deref())?;
     let threads = threads(arguments.threads.as_deref())?;
     let out = arguments.out.clone();
-    let request = predicting::Predict { part, threads, out, ..predicting::Predict::new(model, data) };
+    let reading = arguments.reading.reading();
+    let request =
+        predicting::Predict { reading, part, threads, out, ..predicting::Predict::new(model, data) };
     predict::printed(run(&request, progress)?, arguments.json)
 }
 
@@ -67,7 +69,12 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
     let evaluated = run(
-        &scoring::Evaluate { model, data, part, threads: threads(arguments.threads.as_deref())? },
+        &scoring::Evaluate {
+            reading: arguments.reading.reading(),
+            part,
+            threads: threads(arguments.threads.as_deref())?,
+            ..scoring::Evaluate::new(model, data)
+        },
         progress,
     )?;
     evaluate::printed(evaluated, arguments.json)

@@ -128,6 +128,7 @@ fn common(
         let _: Option<()> = typed.chosen("certificate", file::certificate(path).check(), BEFORE_FILES);
     }
     let request = Release {
+        reading: ask.reading.reading(),
         file: ask.file,
         question,
         epsilon,
@@ -136,6 +137,7 @@ fn common(
         neighboring: neighboring.unwrap_or(Neighboring::AddRemove),
         confidence,
         filter: ask.filter,
+        threads: ask.threads.as_deref().map(|text| typed.whole("threads", text)),
     };
     ParsedRelease {
         request,

@@ -23,6 +23,7 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
         categories: typed.names("categories", &arguments.categories),
         epsilon: typed.number("epsilon", &arguments.epsilon),
         keep_columns: arguments.keep_columns.map(|list| typed.names("keep_columns", &list)),
+        reading: arguments.reading.reading(),
         file: arguments.file,
         column: arguments.column,
         out: arguments.out,
@@ -74,6 +75,7 @@ pub(super) fn estimate(arguments: args::Estimate, progress: bool) -> Result<Outp
         confidence: typed.number("confidence", &arguments.confidence),
         epsilon: typed.optional("epsilon", arguments.epsilon.as_deref()),
         keep_probability: typed.optional("keep_probability", arguments.keep_probability.as_deref()),
+        reading: arguments.reading.reading(),
         file: arguments.file,
         column: arguments.column,
     };

@@ -16,6 +16,7 @@ pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
     let mut typed = Typed::default();
     let request = LearnSchema {
         file: arguments.file.clone(),
+        reading: arguments.reading.reading(),
         label: arguments.label.clone(),
         positive: arguments.positive.clone(),
         unit: arguments.unit.clone(),

@@ -140,10 +140,14 @@ impl Checker<'_> {
         let (name, text) = (self.text(side), shown(&literal.text));
         if kind.is_instant() && literal.instant.is_none() {
             let words = kind.words();
-            return Err(format!("\"{name}\" holds {words}, and \"{text}\" is not one: write 2013-05-01 or 2013-05-01 14:30"));
+            return Err(format!(
+                "\"{name}\" holds {words}, and \"{text}\" is not one: write 2013-05-01 or 2013-05-01 14:30"
+            ));
         }
         if side.is_computed() && kind == Kind::Number && literal.number.is_none() {
-            return Err(format!("\"{name}\" is a number, and \"{text}\" is not one: write a column as `{text}`"));
+            return Err(format!(
+                "\"{name}\" is a number, and \"{text}\" is not one: write a column as `{text}`"
+            ));
         }
         Ok(())
     }
@@ -208,7 +212,8 @@ impl Checker<'_> {
             }
             return Ok(Kind::Number);
         }
-        let kinds = arguments.iter().map(|argument| self.calculable(argument)).collect::<Result<Vec<_>, _>>()?;
+        let kinds =
+            arguments.iter().map(|argument| self.calculable(argument)).collect::<Result<Vec<_>, _>>()?;
         let (has_number, instant) =
             (kinds.contains(&Kind::Number), kinds.iter().copied().find(|kind| kind.is_instant()));
         match instant {

@@ -53,7 +53,9 @@ pub(super) enum Amount {
 /// Whether a condition holds for a row.
 pub(super) fn truth(condition: &Condition, row: &(impl Row + ?Sized)) -> Truth {
     match condition {
-        Condition::Compare { left, operator, right } => compare(&Side::of(left, row), *operator, &Side::of(right, row)),
+        Condition::Compare { left, operator, right } => {
+            compare(&Side::of(left, row), *operator, &Side::of(right, row))
+        }
         Condition::Among { operand, values } => among(&Side::of(operand, row), values),
         Condition::Between { operand, low, high } => {
             let operand = Side::of(operand, row);
@@ -138,7 +140,8 @@ fn compare(left: &Side<'_>, operator: Operator, right: &Side<'_>) -> Truth {
     }
     if !left.is_text() && !right.is_text() {
         let ordering = left.number().zip(right.number()).and_then(|(left, right)| left.compare(right));
-        let ordering = ordering.or_else(|| left.instant().zip(right.instant()).map(|(left, right)| left.cmp(&right)));
+        let ordering =
+            ordering.or_else(|| left.instant().zip(right.instant()).map(|(left, right)| left.cmp(&right)));
         if let Some(ordering) = ordering {
             return operator.holds(ordering).into();
         }
@@ -205,13 +208,14 @@ pub(super) fn amount(expression: &Expression, row: &(impl Row + ?Sized)) -> Opti
             Amount::Number(number) => Some(Amount::Number(-number)),
             Amount::Instant(_) => None,
         },
-        Expression::Sum(terms) => {
-            terms.iter().map(|(is_minus, term)| Some((*is_minus, amount(term, row)?))).reduce(|sum, term| {
+        Expression::Sum(terms) => terms
+            .iter()
+            .map(|(is_minus, term)| Some((*is_minus, amount(term, row)?)))
+            .reduce(|sum, term| {
                 let ((_, sum), (is_minus, term)) = (sum?, term?);
                 Some((false, plus(sum, is_minus, term)?))
             })?
-            .map(|(_, sum)| sum)
-        }
+            .map(|(_, sum)| sum),
         Expression::Product(factors) => {
             let mut product = None;
             for (divides, factor) in factors {
@@ -230,9 +234,8 @@ pub(super) fn amount(expression: &Expression, row: &(impl Row + ?Sized)) -> Opti
             let mut arguments = arguments.iter().map(|argument| amount(argument, row));
             let first = arguments.next()??;
             match function {
-                Function::Least | Function::Greatest => arguments.try_fold(first, |best, next| {
-                    extreme(*function == Function::Greatest, best, next?)
-                }),
+                Function::Least | Function::Greatest => arguments
+                    .try_fold(first, |best, next| extreme(*function == Function::Greatest, best, next?)),
                 _ => call(*function, first),
             }
         }

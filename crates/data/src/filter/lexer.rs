@@ -209,7 +209,8 @@ fn word_length(text: &str) -> usize {
     let mut characters = text.char_indices().peekable();
     let mut length = 0;
     while let Some((at, next)) = characters.next() {
-        let is_hyphen = next == '-' && at > 0 && characters.peek().is_some_and(|(_, after)| continues_word(*after));
+        let is_hyphen =
+            next == '-' && at > 0 && characters.peek().is_some_and(|(_, after)| continues_word(*after));
         if !continues_word(next) && !is_hyphen {
             break;
         }
@@ -256,7 +257,8 @@ fn shape(bytes: &[u8], form: &[u8]) -> Option<usize> {
 fn date_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let date = shape(bytes, b"0000-00-00")?;
-    let clock = [&b"T00:00"[..], b"t00:00", b" 00:00"].into_iter().find_map(|form| shape(&bytes[date..], form));
+    let clock =
+        [&b"T00:00"[..], b"t00:00", b" 00:00"].into_iter().find_map(|form| shape(&bytes[date..], form));
     let Some(clock) = clock else { return Some(date) };
     let mut length = date + clock;
     if let Some(seconds) = shape(&bytes[length..], b":00") {

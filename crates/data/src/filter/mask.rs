@@ -210,7 +210,12 @@ fn lane<'a>(expression: &Expression, batch: &CellBatch<'a>) -> Option<Lane<'a>> 
     }
 }
 
-fn compare(left: &Expression, operator: Operator, right: &Expression, batch: &CellBatch<'_>) -> Option<Truths> {
+fn compare(
+    left: &Expression,
+    operator: Operator,
+    right: &Expression,
+    batch: &CellBatch<'_>,
+) -> Option<Truths> {
     let (left, right) = (lane(left, batch)?, lane(right, batch)?);
     let fast = match (&left, &right) {
         (Lane::Column(numbers, present), Lane::Constant(constant)) => {

@@ -97,11 +97,21 @@ impl Predicate {
             (Ok(read), plain) => {
                 let plain = plain.filter(|plain| (&plain.0, &plain.1) != (&read.columns, &read.condition));
                 let other = plain.map(|(columns, condition)| Other::Plain(columns, condition));
-                Ok(Self { text: own, columns: read.columns, condition: read.condition, bare: read.bare, other })
+                Ok(Self {
+                    text: own,
+                    columns: read.columns,
+                    condition: read.condition,
+                    bare: read.bare,
+                    other,
+                })
             }
-            (Err(problem), Some((columns, condition))) => {
-                Ok(Self { text: own, columns, condition, bare: Vec::new(), other: Some(Other::Refused(problem)) })
-            }
+            (Err(problem), Some((columns, condition))) => Ok(Self {
+                text: own,
+                columns,
+                condition,
+                bare: Vec::new(),
+                other: Some(Other::Refused(problem)),
+            }),
             (Err(problem), None) => Err(refused(text, &format!("{problem}: {GRAMMAR}"))),
         }
     }
@@ -138,10 +148,13 @@ impl Predicate {
             }
         }
         for value in &settled.bare {
-            let computed = || parser::parse_expression(value).is_ok_and(|(columns, _)| !columns.is_empty() && has(&columns));
+            let computed = || {
+                parser::parse_expression(value).is_ok_and(|(columns, _)| !columns.is_empty() && has(&columns))
+            };
             if known.contains(value.as_str()) || computed() {
                 let (value, quoted) = (shown(value), shown(&value.replace('\'', "''")));
-                let column = if known.contains(value.as_str()) { format!("`{value}`") } else { format!("({value})") };
+                let column =
+                    if known.contains(value.as_str()) { format!("`{value}`") } else { format!("({value})") };
                 let problem = format!(
                     "\"{value}\" is a value here, and the table has columns of that name: write '{quoted}' for the value, or {column} for what the columns hold"
                 );

@@ -254,13 +254,21 @@ impl<'a> Parser<'a> {
         if rest.starts_with(['`', '\'', '"']) {
             return self.ended_expression();
         }
-        let calls = || Function::NAMES.iter().any(|(name, _)| {
-            let mut ahead = self.cursor.clone();
-            ahead.keyword(name) && ahead.peek() == Some('(')
-        });
+        let calls = || {
+            Function::NAMES.iter().any(|(name, _)| {
+                let mut ahead = self.cursor.clone();
+                ahead.keyword(name) && ahead.peek() == Some('(')
+            })
+        };
         let is_left_column = matches!(left, Expression::Column(_));
-        if !is_left_column || rest.starts_with('(') || rest.starts_with("-(") || rest.starts_with("-`") || calls() {
-            let (cursor, names, bare, open) = (self.cursor.clone(), self.names.len(), self.bare.len(), self.open);
+        if !is_left_column
+            || rest.starts_with('(')
+            || rest.starts_with("-(")
+            || rest.starts_with("-`")
+            || calls()
+        {
+            let (cursor, names, bare, open) =
+                (self.cursor.clone(), self.names.len(), self.bare.len(), self.open);
             if let Ok(right) = self.ended_expression() {
                 if right.has_column() && (right.is_computed() || !is_left_column) {
                     return Ok(right);
@@ -285,7 +293,11 @@ impl<'a> Parser<'a> {
             format!("\"{}\" compares with a number, and \"{}\" is not one", operator.sign(), shown(value))
         };
         if let Some(literal) = self.quoted_value(after)? {
-            return if literal.is_text() { Err(refuse(&literal.text)) } else { Ok(Expression::Literal(literal)) };
+            return if literal.is_text() {
+                Err(refuse(&literal.text))
+            } else {
+                Ok(Expression::Literal(literal))
+            };
         }
         let value = self.cursor.value(false, self.open > 0);
         if value.is_empty() {

@@ -164,10 +164,7 @@ impl Function {
 
     /// Whether its argument is a date or a timestamp.
     pub(super) fn takes_dates(self) -> bool {
-        matches!(
-            self,
-            Function::Year | Function::Month | Function::Day | Function::Weekday | Function::Hour
-        )
+        matches!(self, Function::Year | Function::Month | Function::Day | Function::Weekday | Function::Hour)
     }
 }
 
@@ -231,7 +228,8 @@ impl Values {
         let mut numbers: Vec<Number> = literals.iter().filter_map(|literal| literal.number).collect();
         // Finite numbers are ordered.
         numbers.sort_by(|one, other| one.compare(*other).unwrap_or(Ordering::Equal));
-        let instants = literals.iter().filter_map(|literal| literal.instant).map(|instant| instant.at).collect();
+        let instants =
+            literals.iter().filter_map(|literal| literal.instant).map(|instant| instant.at).collect();
         let labels = literals.iter().filter(|literal| literal.is_text()).map(|literal| literal.text.clone());
         let labels = labels.collect();
         Self { literals, numbers, instants, labels }
@@ -270,7 +268,10 @@ pub(super) enum Condition {
 
 impl Condition {
     /// Calls `visit` with every comparison, list, range and test for missing values.
-    pub(super) fn visit_leaves<E>(&self, visit: &mut dyn FnMut(&Condition) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn visit_leaves<E>(
+        &self,
+        visit: &mut dyn FnMut(&Condition) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
             Condition::Not(inner) => inner.visit_leaves(visit),
             Condition::All(parts) | Condition::Any(parts) => {
@@ -346,7 +347,12 @@ pub(super) fn expression_text(expression: &Expression, columns: &[String]) -> St
     out
 }
 
-fn write_condition(out: &mut String, condition: &Condition, columns: &[String], is_part: bool) -> fmt::Result {
+fn write_condition(
+    out: &mut String,
+    condition: &Condition,
+    columns: &[String],
+    is_part: bool,
+) -> fmt::Result {
     match condition {
         Condition::Compare { left, operator, right } => {
             write_left(out, left, columns)?;

@@ -89,18 +89,18 @@ impl TableFile {
     }
 }
 
-/// The format that the ending of a name tells, in any case; else that ending with its dot, empty if there is none. A name with
-/// no ending but that of a compression is CSV.
+/// The format that the ending of a name tells, in any case; else that ending with its dot, empty if there is none.
 pub(super) fn format_of(path: &Path) -> Result<Format, String> {
     let extension = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let last = extension(path);
     let packed = matches!(last.as_str(), "gz" | "zst" | "zstd");
     let inner = if packed { extension(Path::new(path.file_stem().unwrap_or_default())) } else { last };
-    if packed && inner.is_empty() {
-        return Ok(Format::Csv);
-    }
-    let word = |inner: &str| if inner.is_empty() { String::new() } else { shown(&format!(".{inner}")) };
-    Format::named(&inner).ok_or_else(|| word(&inner))
+    let text = packed.then_some([Format::Csv, Format::Tsv]);
+    let format = Format::named(&inner).filter(|format| text.is_none_or(|text| text.contains(format)));
+    format.ok_or_else(|| {
+        path.extension()
+            .map_or(String::new(), |end| shown(&format!(".{}", end.to_string_lossy().to_lowercase())))
+    })
 }
 
 /// The format of bytes without a name. CSV has no sign of its own.
@@ -124,10 +124,11 @@ mod tests {
         assert_eq!(format("a/B.CSV"), Ok(Format::Csv));
         assert_eq!(format("b.csv.gz"), Ok(Format::Csv));
         assert_eq!(format("b.tsv.ZST"), Ok(Format::Tsv));
-        assert_eq!(format("b.gz"), Ok(Format::Csv));
+        assert_eq!(format("b.gz"), Err(".gz".to_owned()));
+        assert_eq!(format("b.parquet.gz"), Err(".gz".to_owned()));
         assert_eq!(format("b.parquet"), Ok(Format::Parquet));
         assert_eq!(format("b.feather"), Ok(Format::Arrow));
-        assert_eq!(format("b.tar.gz"), Err(".tar".to_owned()));
+        assert_eq!(format("b.tar.gz"), Err(".gz".to_owned()));
         assert_eq!(format("b"), Err(String::new()));
         assert_eq!(format("b.xlsx"), Err(".xlsx".to_owned()));
     }

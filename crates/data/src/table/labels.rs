@@ -82,6 +82,12 @@ impl LabelCodes {
         }
     }
 
+    /// The place of a cell's label; `None` for a missing or undeclared value.
+    pub fn position(&self, cell: &Cell<'_>) -> Option<usize> {
+        let place = self.place(cell);
+        (place != Self::UNDECLARED).then_some(place as usize)
+    }
+
     /// Appends the place of every row of a column of the batch, by the column's place among the chosen ones.
     ///
     /// # Panics

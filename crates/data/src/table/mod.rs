@@ -39,6 +39,7 @@ pub use labels::LabelCodes;
 pub use mask::RowMask;
 pub use memory::MemoryTable;
 pub use pass::BatchSummary;
+pub use paths::{is_table_file, is_table_folder};
 pub use reading::{Format, Quoting, Reading};
 use union::UnionTable;
 
@@ -262,6 +263,21 @@ impl dyn Table + '_ {
             Ok::<(), E>(())
         })?;
         Ok(ScanStats { rows, nulls })
+    }
+
+    /// Checks that a column can have these values: that none of them counts as missing.
+    ///
+    /// # Errors
+    /// [`DataError::MissingMarker`] for the first that does.
+    pub fn check_values(&self, column: &str, values: &[String]) -> Result<(), DataError> {
+        let marker = values.iter().find(|value| self.missing().iter().any(|marker| marker == value.trim()));
+        match marker {
+            None => Ok(()),
+            Some(value) => {
+                let (file, column, value) = (self.name().to_owned(), shown(column), shown(value.trim()));
+                Err(DataError::MissingMarker { file, column, value })
+            }
+        }
     }
 
     /// The distinct positions of the chosen columns in rising order, and the place of each chosen column among them.

@@ -41,7 +41,8 @@ impl dyn Table + '_ {
         let threads = if self.size_bytes() < WORTH_THREADS { 1 } else { threads.max(1) };
         if threads == 1 {
             let mut own = (summary.start)()?;
-            let rows = self.scan_batches(columns, on_progress, &mut |batch| (summary.add)(&mut own, batch))?;
+            let rows =
+                self.scan_batches(columns, on_progress, &mut |batch| (summary.add)(&mut own, batch))?;
             return Ok((rows, vec![own]));
         }
         let work = match parts {
@@ -165,4 +166,131 @@ fn next(shared: &mut Shared<'_>) -> Result<Option<(RecordBatch, u64, u64)>, Data
     let first_row = *rows + 1;
     *rows += batch.num_rows() as u64;
     Ok(Some((batch, first_row, reader.bytes_read().saturating_sub(before))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ::parquet::arrow::ArrowWriter;
+    use ::parquet::file::properties::WriterProperties;
+    use arrow_array::{ArrayRef, Int64Array, StringArray};
+
+    use super::*;
+    use crate::fixture::Folder;
+    use crate::{Cell, MemoryTable, open_table};
+
+    const ROWS: i64 = 300_000;
+
+    fn batch() -> RecordBatch {
+        let numbers: ArrayRef =
+            Arc::new((0..ROWS).map(|row| (row % 7 != 0).then_some(row)).collect::<Int64Array>());
+        let words = (0..ROWS).map(|row| (row % 5 != 0).then(|| format!("word {}", row % 11)));
+        let words: ArrayRef = Arc::new(words.collect::<StringArray>());
+        RecordBatch::try_from_iter([("n", numbers), ("w", words)]).unwrap()
+    }
+
+    /// The same rows as a Parquet file of many row groups, as an Arrow file, as CSV and in memory.
+    fn tables(folder: &Folder) -> Vec<Arc<dyn Table>> {
+        let batch = batch();
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(9_999)).build();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let mut arrow = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        (0..ROWS as usize)
+            .step_by(20_000)
+            .for_each(|start| arrow.write(&batch.slice(start, 20_000)).unwrap());
+        let row = |row: i64| {
+            let number = if row % 7 != 0 { row.to_string() } else { String::new() };
+            let word = if row % 5 != 0 { format!("word {}", row % 11) } else { String::new() };
+            format!("{number},{word}\n")
+        };
+        let csv = std::iter::once("n,w\n".to_owned()).chain((0..ROWS).map(row)).collect::<String>();
+        let files = [
+            folder.file("t.parquet", bytes),
+            folder.file("t.arrow", arrow.into_inner().unwrap()),
+            folder.file("t.csv", csv),
+        ];
+        let mut tables: Vec<_> = files.iter().map(|path| open_table(path).unwrap()).collect();
+        tables.push(Arc::new(MemoryTable::new("t", batch.schema(), vec![batch]).unwrap()));
+        tables
+    }
+
+    /// What rows come to in any order, with their numbers.
+    fn sum(own: &mut (u64, i64, u64), batch: &CellBatch<'_>) {
+        for row in 0..batch.rows() {
+            let number = batch.cell(row, 1).number().unwrap();
+            let word = batch.cell(row, 0).label().map_or(1, |label| label.len() as u64);
+            let at = batch.first_row() + row as u64;
+            own.0 += 1;
+            own.1 += number.map_or(-1, |number| number.to_f64() as i64) * at as i64;
+            own.2 = own.2.wrapping_add(word.wrapping_mul(at * at));
+        }
+    }
+
+    #[test]
+    fn threads_see_every_row_once_with_its_number() {
+        let folder = Folder::new();
+        for table in tables(&folder) {
+            let mut once = (0, 0, 0);
+            table
+                .scan_batches(&["w", "n"], &mut |_| {}, &mut |batch| {
+                    sum(&mut once, batch);
+                    Ok::<(), DataError>(())
+                })
+                .unwrap();
+            assert_eq!(once.0, ROWS as u64);
+            for threads in [1, 2, 3, 64] {
+                let summary = BatchSummary {
+                    start: &|| Ok::<_, DataError>((0, 0, 0)),
+                    add: &|own, batch| {
+                        sum(own, batch);
+                        Ok(())
+                    },
+                };
+                let mut seen = Vec::new();
+                let (rows, parts) = table
+                    .summarize_batches(&["w", "n"], threads, &mut |bytes| seen.push(bytes), &summary)
+                    .unwrap();
+                let total = parts.iter().fold((0, 0, 0u64), |sum, part| {
+                    (sum.0 + part.0, sum.1 + part.1, sum.2.wrapping_add(part.2))
+                });
+                assert_eq!((rows, total), (ROWS as u64, once), "{} {threads}", table.name());
+                assert!(!parts.is_empty() && parts.len() <= threads);
+                assert!(seen.is_sorted() && seen.last() == Some(&table.size_bytes()), "{seen:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_of_one_thread_ends_the_pass() {
+        let folder = Folder::new();
+        for table in tables(&folder) {
+            let summary = BatchSummary {
+                start: &|| Ok(0u64),
+                add: &|_, batch| match batch.cell(0, 0) {
+                    Cell::Null => Ok(()),
+                    _ if batch.first_row() > 100_000 => Err(DataError::NoFeatures),
+                    _ => Ok(()),
+                },
+            };
+            let outcome = table.summarize_batches(&["n"], 2, &mut |_| {}, &summary);
+            assert_eq!(outcome.map(|_| ()), Err(DataError::NoFeatures), "{}", table.name());
+        }
+    }
+
+    #[test]
+    fn a_parquet_file_has_parts_and_keeps_dictionaries() {
+        let folder = Folder::new();
+        let table = &tables(&folder)[0];
+        // 31 row groups; 7 of them make 65,536 rows.
+        assert_eq!(table.parts(), 5);
+        let mut reader = table.part(&[1], 1).unwrap();
+        assert_eq!(reader.rows_before(), 7 * 9_999);
+        let first = reader.next_batch().unwrap().unwrap();
+        assert!(matches!(first.column(0).data_type(), arrow_schema::DataType::Dictionary(..)), "{first:?}");
+        assert_eq!(table.part(&[1], 99).unwrap().next_batch().unwrap(), None);
+    }
 }

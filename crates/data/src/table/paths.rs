@@ -30,6 +30,16 @@ pub(super) fn files(path: &Path, reading: &Reading) -> Result<Vec<PathBuf>, Data
     Ok(files)
 }
 
+/// Whether a file is a table by its name, or because a reading says so.
+pub fn is_table_file(path: &Path, reading: &Reading) -> bool {
+    reading.format.is_some() || format_of(path).is_ok()
+}
+
+/// Whether a folder has files that [`open_table_with`](crate::open_table_with) would read.
+pub fn is_table_folder(path: &Path, reading: &Reading) -> bool {
+    !matches!(folder(path, reading.format.unwrap_or(Format::Parquet)), Err(DataError::NoTables { .. }))
+}
+
 /// The files of a format in a folder. Names that start with `.` or `_` are notes of the program that wrote it.
 fn folder(path: &Path, format: Format) -> Result<Vec<PathBuf>, DataError> {
     let mut files = Vec::new();

@@ -26,7 +26,8 @@ fn files_that_are_no_tables_are_refused() {
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     assert_eq!(
         folder.open_error(&folder.path("folder.csv")),
-        "folder.csv: not a regular file: give a .csv, .parquet or .arrow file"
+        "folder.csv: the folder has no .parquet files: give a file, a folder of Parquet files, or a glob such as \
+         \"folder.csv/*.csv\""
     );
     for name in ["empty.csv", "empty.parquet"] {
         assert_eq!(

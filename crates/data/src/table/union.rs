@@ -112,6 +112,38 @@ impl Table for UnionTable {
         self.parts.iter().map(|part| part.table.stated_rows()).sum()
     }
 
+    /// The parts of all files, where the rows of the files before a part are known.
+    fn parts(&self) -> usize {
+        match self.stated_rows() {
+            Some(_) => self.parts.iter().map(|part| part.table.parts()).sum(),
+            None => 1,
+        }
+    }
+
+    fn part(&self, columns: &[usize], mut number: usize) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        if self.stated_rows().is_none() {
+            return self.batches(columns);
+        }
+        let mut rows_before = 0;
+        for part in &self.parts {
+            if number < part.table.parts() {
+                let (rising, order) = part.order(columns);
+                let reader = part.table.part(&rising, number)?;
+                return Ok(Box::new(PartBatches { name: &self.name, reader, order, rows_before }));
+            }
+            number -= part.table.parts();
+            rows_before += part.table.stated_rows().unwrap_or(0);
+        }
+        // There is no such part.
+        Ok(Box::new(UnionBatches {
+            table: self,
+            columns: Vec::new(),
+            next: self.parts.len(),
+            current: None,
+            before: 0,
+        }))
+    }
+
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
         Ok(Box::new(UnionBatches {
             table: self,
@@ -140,17 +172,27 @@ struct Current<'a> {
     order: Option<Vec<usize>>,
 }
 
-impl<'a> UnionBatches<'a> {
-    fn begin(&self, part: &'a Part) -> Result<Current<'a>, DataError> {
-        let wanted: Vec<usize> = self.columns.iter().map(|column| part.places[*column]).collect();
+impl Part {
+    /// The positions of the columns in this table in rising order, and the order in which they are asked for; `None` if they come so.
+    fn order(&self, columns: &[usize]) -> (Vec<usize>, Option<Vec<usize>>) {
+        let wanted: Vec<usize> = columns.iter().map(|column| self.places[*column]).collect();
         let mut rising = wanted.clone();
         rising.sort_unstable();
         // Every column is at one place.
         let order: Vec<usize> =
             wanted.iter().map(|place| rising.partition_point(|own| own < place)).collect();
         let order = (!order.is_sorted()).then_some(order);
-        let (reader, size_bytes) = (part.table.batches(&rising)?, part.table.size_bytes());
-        Ok(Current { reader, size_bytes, order })
+        (rising, order)
+    }
+}
+
+/// A batch with its columns in the order in which they are asked for.
+fn ordered(name: &str, batch: RecordBatch, order: Option<&Vec<usize>>) -> Result<RecordBatch, DataError> {
+    match order {
+        None => Ok(batch),
+        Some(order) => {
+            batch.project(order).map_err(|error| DataError::malformed(name, "table", &error.to_string()))
+        }
     }
 }
 
@@ -160,29 +202,45 @@ impl BatchReader for UnionBatches<'_> {
             if self.current.is_none() {
                 let table = self.table;
                 let Some(part) = table.parts.get(self.next) else { return Ok(None) };
-                self.current = Some(self.begin(part)?);
+                let (rising, order) = part.order(&self.columns);
+                let (reader, size_bytes) = (part.table.batches(&rising)?, part.table.size_bytes());
+                self.current = Some(Current { reader, size_bytes, order });
                 self.next += 1;
             }
             let Some(current) = &mut self.current else { return Ok(None) };
-            match current.reader.next_batch()? {
-                None => {
-                    self.before += current.size_bytes;
-                    self.current = None;
-                }
-                Some(batch) => {
-                    let Some(order) = &current.order else { return Ok(Some(batch)) };
-                    let ordered = batch.project(order);
-                    let failed = |error: arrow_schema::ArrowError| {
-                        DataError::malformed(&self.table.name, "table", &error.to_string())
-                    };
-                    return ordered.map(Some).map_err(failed);
-                }
+            if let Some(batch) = current.reader.next_batch()? {
+                return ordered(&self.table.name, batch, current.order.as_ref()).map(Some);
             }
+            self.before += current.size_bytes;
+            self.current = None;
         }
     }
 
     fn bytes_read(&self) -> u64 {
         self.before + self.current.as_ref().map_or(0, |current| current.reader.bytes_read())
+    }
+}
+
+/// The batches of a part of one of the tables.
+struct PartBatches<'a> {
+    name: &'a str,
+    reader: Box<dyn BatchReader + 'a>,
+    order: Option<Vec<usize>>,
+    rows_before: u64,
+}
+
+impl BatchReader for PartBatches<'_> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
+        let next = self.reader.next_batch()?;
+        next.map(|batch| ordered(self.name, batch, self.order.as_ref())).transpose()
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.reader.bytes_read()
+    }
+
+    fn rows_before(&self) -> u64 {
+        self.rows_before + self.reader.rows_before()
     }
 }
 
@@ -229,6 +287,12 @@ mod tests {
         let expected: Vec<Vec<Kept>> = (0..3).map(|id| vec![Kept::Integer(id)]).collect();
         assert_eq!(read_rows(&table, &["id"]).unwrap().0, expected);
         assert!(table.missing().is_empty());
+        assert_eq!(table.parts(), 3);
+        for part in 0..3 {
+            let mut reader = table.part(&[0], part).unwrap();
+            assert_eq!(reader.rows_before(), part as u64);
+            assert_eq!(reader.next_batch().unwrap().unwrap().num_rows(), 1);
+        }
     }
 
     #[test]

@@ -223,8 +223,8 @@ impl RankTable {
             PrivateSelection::for_integers(SelectionRule::PermuteAndFlip, sensitivity, eighth.epsilon)?;
         let probe = QueryTerms { noise: NoiseKind::Laplace, ..eighth };
         let check_error = DiscreteLaplace::new(sensitivity, probe.epsilon)?.error(probe.confidence);
-        let aim = (proposal.shortfall(self.at.len() as u64, 1, terms.confidence)? + 2.0 * check_error)
-            .ceil() as i128;
+        let aim = (proposal.shortfall(self.at.len() as u64, 1, terms.confidence)? + 2.0 * check_error).ceil()
+            as i128;
 
         let mut end =
             |offset: &dyn Fn(&(i128, i128)) -> i128, side: i128, fallback: f64| -> Result<f64, NoiseError> {
@@ -293,5 +293,48 @@ impl Bill {
     fn total(&self, terms: &QueryTerms) -> Result<Guarantee, NoiseError> {
         self.total
             .ok_or_else(|| NoiseError::invalid("epsilon", terms.epsilon, "spend on at least one release"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The ranks by the order of all doubles.
+    fn by_total_order(candidates: &[f64], values: &[f64], rows: &[u64]) -> (Vec<u64>, Vec<u64>) {
+        let (mut between, mut at) = (vec![0; candidates.len() + 1], vec![0; candidates.len()]);
+        let (first, last) = (candidates[0], candidates[candidates.len() - 1]);
+        for (place, value) in values.iter().enumerate() {
+            if rows[place / 64] >> (place % 64) & 1 == 0 || !value.is_finite() {
+                continue;
+            }
+            let value = value.clamp(first, last);
+            match candidates.binary_search_by(|candidate| candidate.total_cmp(&value)) {
+                Ok(index) => at[index] += 1,
+                // −0 and +0 are the same value but not the same order.
+                Err(index) if candidates.get(index) == Some(&value) => at[index] += 1,
+                Err(index) if index > 0 && candidates[index - 1] == value => at[index - 1] += 1,
+                Err(index) => between[index] += 1,
+            }
+        }
+        (between, at)
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_of_rows_are_those_of_their_values(
+            mut candidates in proptest::collection::vec(prop_oneof![any::<f64>(), -2.0f64..2.0, (-9i32..9).prop_map(f64::from)], 2..60),
+            values in proptest::collection::vec(prop_oneof![any::<f64>(), -3.0f64..3.0, (-9i32..9).prop_map(f64::from), Just(-0.0)], 0..200),
+            rows in proptest::array::uniform4(prop_oneof![Just(u64::MAX), any::<u64>()]),
+        ) {
+            candidates.retain(|candidate| candidate.is_finite());
+            candidates.sort_by(f64::total_cmp);
+            candidates.dedup();
+            if let Ok(mut table) = RankTable::new(candidates.clone()) {
+                table.add_rows(&values, &rows);
+                prop_assert_eq!((table.between, table.at), by_total_order(&candidates, &values, &rows));
+            }
+        }
     }
 }

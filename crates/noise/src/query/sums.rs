@@ -264,3 +264,78 @@ pub fn mean(
         guarantee: noisy.guarantee,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The sum by single values.
+    fn one_by_one(mut sum: BoundedSum, values: &[f64], rows: &[u64]) -> BoundedSum {
+        for (place, value) in values.iter().enumerate() {
+            if rows[place / 64] >> (place % 64) & 1 == 1 && value.is_finite() {
+                sum.add(*value);
+            }
+        }
+        sum
+    }
+
+    fn check(sum: BoundedSum, values: &[f64], rows: &[u64]) {
+        let expected = one_by_one(sum, values, rows);
+        let mut together = sum;
+        assert_eq!(together.add_rows(values, rows), expected.rows);
+        assert_eq!(together, expected);
+    }
+
+    #[test]
+    fn values_halfway_between_grid_points_go_to_the_even_one() {
+        let values: Vec<f64> = (-40..40).map(|half| f64::from(half) / 2.0).collect();
+        let mut sum = BoundedSum::new(-30.0, 30.0, true).unwrap();
+        check(sum, &values, &[u64::MAX, u64::MAX >> 48]);
+        sum.add_rows(&[0.5, 1.5, 2.5, -0.5, -1.5], &[0b11111]);
+        assert_eq!(sum.total, 2);
+    }
+
+    #[test]
+    fn the_largest_sums_of_a_word_are_exact() {
+        for high in [2f64.powi(50), 2f64.powi(50) + 1.0, 2f64.powi(52)] {
+            let sum = BoundedSum::new(-high, high, true).unwrap();
+            for values in [[high; 64], [-high; 64], [f64::MAX; 64], [high - 0.5; 64]] {
+                check(sum, &values, &[u64::MAX]);
+            }
+        }
+    }
+
+    #[test]
+    fn middles_are_added_by_their_number() {
+        let mut sum = BoundedSum::new(-3.0, 10.0, true).unwrap();
+        let mut one_by_one = sum;
+        sum.add_middles(5);
+        (0..5).for_each(|_| one_by_one.add_middle());
+        assert_eq!(sum, one_by_one);
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_of_rows_is_the_sum_of_their_values(
+            low in prop_oneof![any::<f64>(), -100.0f64..100.0, (-100i32..100).prop_map(f64::from)],
+            width in prop_oneof![Just(1.0), 0.001f64..1e6, (1u64..1 << 53).prop_map(|width| width as f64)],
+            integers: bool,
+            shift in -1100i32..1000,
+            wild in proptest::collection::vec(any::<f64>(), 0..150),
+            inside in proptest::collection::vec(-0.2f64..1.2, 0..150),
+            rows in proptest::array::uniform5(prop_oneof![Just(u64::MAX), any::<u64>()]),
+        ) {
+            let low = libm::scalbn(low, if integers { 0 } else { shift.clamp(-1000, 900) });
+            let high = low + width * low.abs().max(1e-300);
+            if let Ok(sum) = BoundedSum::new(low, high, integers) {
+                let inside = inside.iter().map(|share| low + share * (high - low));
+                let values: Vec<f64> = wild.iter().copied().chain(inside).collect();
+                check(sum, &values, &rows);
+            }
+            if let Ok(sum) = BoundedSum::new(low.round(), low.round() + width.round(), integers) {
+                check(sum, &wild, &rows);
+            }
+        }
+    }
+}

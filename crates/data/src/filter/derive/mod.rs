@@ -41,8 +41,9 @@ impl Derivation {
 
     fn read(text: &str) -> Result<Self, String> {
         let (name, rest) = name_of(text)?;
-        let (expression, bounds) = split_at_in(rest)
-            .ok_or("the bounds are missing: declare public ones at the end, as in 10,60; values outside are clamped")?;
+        let (expression, bounds) = split_at_in(rest).ok_or(
+            "the bounds are missing: declare public ones at the end, as in 10,60; values outside are clamped",
+        )?;
         let bounds = bounds_of(bounds)?;
         if expression.trim().is_empty() {
             return Err(format!("an expression is missing after \"{} =\"", shown(&name)));
@@ -72,7 +73,8 @@ impl Derivation {
     /// The same derivation in one way of writing, which is read as the same one.
     pub fn canonical(&self) -> String {
         let [low, high] = self.bounds;
-        let (name, expression) = (self.name.replace('`', "``"), expression_text(&self.expression, &self.columns));
+        let (name, expression) =
+            (self.name.replace('`', "``"), expression_text(&self.expression, &self.columns));
         format!("`{name}` = {expression} in {low:?},{high:?}")
     }
 }
@@ -113,7 +115,8 @@ fn name_of(text: &str) -> Result<(String, &str), String> {
 fn split_at_in(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let is_word = |at: usize| {
-        let ends_before = at > 0 && (bytes[at - 1].is_ascii_whitespace() || b")`'\"".contains(&bytes[at - 1]));
+        let ends_before =
+            at > 0 && (bytes[at - 1].is_ascii_whitespace() || b")`'\"".contains(&bytes[at - 1]));
         let begins_after = bytes.get(at + 2).is_some_and(u8::is_ascii_whitespace);
         bytes[at..at + 2].eq_ignore_ascii_case(b"in") && ends_before && begins_after
     };
@@ -171,17 +174,20 @@ pub fn derive(table: Arc<dyn Table>, derivations: &[Derivation]) -> Result<Arc<d
     for derivation in derivations {
         if derived.columns().iter().any(|column| column.name == derivation.name) {
             let name = shown(&derivation.name);
-            let problem = format!("the table has a column \"{name}\" already: give the new column another name");
+            let problem =
+                format!("the table has a column \"{name}\" already: give the new column another name");
             return Err(refused(&derivation.text, &problem));
         }
         let kinds = kinds(&derived, &derivation.columns)?;
         let checker = Checker { columns: &derivation.columns, kinds: &kinds };
-        let kind = checker.kind(&derivation.expression).map_err(|problem| refused(&derivation.text, &problem))?;
+        let kind =
+            checker.kind(&derivation.expression).map_err(|problem| refused(&derivation.text, &problem))?;
         if !kind.is_number() {
             let problem = "a derived column is a number: use a difference of dates (in days), or year(...), month(...), day(...)";
             return Err(refused(&derivation.text, problem));
         }
-        let inputs = derivation.columns.iter().map(|name| derived.position(name)).collect::<Result<_, _>>()?;
+        let inputs =
+            derivation.columns.iter().map(|name| derived.position(name)).collect::<Result<_, _>>()?;
         let column = ColumnInfo { name: derivation.name.clone(), kind: ColumnKind::Float };
         let expression = derivation.expression.clone();
         derived.add(column, DerivedColumn { inputs, expression, bounds: derivation.bounds });

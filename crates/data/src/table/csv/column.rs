@@ -59,7 +59,7 @@ impl Finished {
     /// The first `rows` rows as text; `None` if they are not UTF-8.
     pub(super) fn text(&self, rows: usize) -> Option<ArrayRef> {
         let ends = self.ends.slice(0, rows);
-        let bytes = self.bytes.slice_with_length(0, ends.last().map_or(0, |end| *end as usize));
+        let bytes = self.bytes.slice_with_length(0, ends.last() as usize);
         let values = self.values.as_ref().map(|values| values.slice(0, rows));
         // One check for the bytes of all rows, and one that no character lies in two of them.
         let text = LargeStringArray::try_new(ends, bytes, values);

@@ -1,6 +1,6 @@
 //! The header line: its separator and its names. Nothing else of a file decides how the file is read.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 
 use super::super::reading::{Dialect, Quoting};
 use super::super::{ColumnInfo, ColumnKind};
@@ -48,7 +48,12 @@ fn count(file: &str, source: impl Read, quoting: Quoting) -> Result<[u64; 4], Da
     let mut counts = [0; 4];
     let (mut starts, mut quoted, mut seen) = (true, false, false);
     let mut escaped = false;
-    let mut line = std::io::BufReader::with_capacity(1 << 12, source).bytes();
+    let mut line = BufReader::with_capacity(1 << 12, source);
+    let start = line.fill_buf().map_err(|error| failure(file, Broken::Io(error)))?;
+    if matches!(start, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+        return Err(failure(file, Broken::Utf16));
+    }
+    let mut line = line.bytes();
     while let Some(byte) = line.next().transpose().map_err(|error| failure(file, Broken::Io(error)))? {
         if quoted {
             // A quote that is written twice closes the field and opens it again.

@@ -134,15 +134,15 @@ impl<R: Read> Records<R> {
 
     /// Appends a field without the quotes and backslashes that stand for others.
     pub(super) fn unescape(&self, field: &[u8], text: &mut Vec<u8>) {
-        let mut rest = field.iter().copied();
-        while let Some(byte) = rest.next() {
+        let mut rest = field.iter();
+        while let Some(byte) = rest.next().copied() {
             let next = rest.as_slice().first().copied();
             let escapes = match byte {
                 b'"' => next == Some(b'"'),
                 b'\\' => self.quoting == Quoting::Backslash && matches!(next, Some(b'"' | b'\\')),
                 _ => false,
             };
-            text.push(if escapes { rest.next().unwrap_or(byte) } else { byte });
+            text.push(if escapes { rest.next().copied().unwrap_or(byte) } else { byte });
         }
     }
 

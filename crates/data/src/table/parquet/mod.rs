@@ -92,7 +92,8 @@ impl ParquetTable {
             Source::File(file) => Opened::File(file.reopen()?),
             Source::Bundled(bytes) => Opened::Bundled(bytes.clone()),
         };
-        let batches = ParquetBatches { table: self, columns: columns.to_vec(), source, groups, reader: None, rows: 0 };
+        let batches =
+            ParquetBatches { table: self, columns: columns.to_vec(), source, groups, reader: None, rows: 0 };
         Ok(Box::new(batches))
     }
 
