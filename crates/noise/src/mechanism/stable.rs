@@ -322,9 +322,15 @@ mod tests {
             if labels > 1 {
                 let single = stable(Neighboring::AddRemove, epsilon, delta).unwrap();
                 let (scale, t) = (single.noise.scale(), single.threshold() as i64);
-                let seen = vec![outcomes(2, 1, t, scale); labels as usize];
+                let seen = vec![outcomes(t + 1, t, t, scale); labels as usize];
                 assert!(product_hockey_stick(&seen, own.get()) > delta, "{labels}: the noise of one label");
-                assert!(product_hockey_stick(&lone(t, scale), own.get()) > claim.get(), "{labels}");
+            }
+            // The threshold that hides one lone label, but not as many as a unit has.
+            let a = (-1.0 / scale).exp();
+            if labels as f64 * a > 1.2 {
+                let single = (1..).find(|t| a.powi(t - 1) / (1.0 + a) <= delta).unwrap_or(1);
+                let seen = product_hockey_stick(&lone(i64::from(single), scale), own.get());
+                assert!(seen > delta, "{labels}: {seen}");
             }
             // Replaced: each label of the unit is left, and as many others are entered.
             let replaced = claimed(Neighboring::ReplaceOne);

@@ -4,8 +4,8 @@ use crate::NoiseError;
 use reticent_core::Neighboring;
 use reticent_core::rounding::{add_up, mul_up, sqrt_up};
 
-/// The largest limit: sums of so many rows stay exact.
-const MOST: u64 = 1 << 32;
+/// The largest limit: the product of two fits 64 bits.
+const MOST: u64 = 1 << 31;
 
 /// What one privacy unit contributes at most, after bounding: rows in each group, groups, and rows in all.
 ///
@@ -29,12 +29,12 @@ impl ContributionLimits {
     /// limited too.
     ///
     /// # Errors
-    /// [`NoiseError::Invalid`] unless each is from 1 to 2³².
+    /// [`NoiseError::Invalid`] unless each is from 1 to 2³¹.
     pub fn new(rows_per_group: u64, groups: u64, rows: Option<u64>) -> Result<Self, NoiseError> {
         let given = [("rows_per_group", Some(rows_per_group)), ("groups", Some(groups)), ("rows", rows)];
         for (field, value) in given {
             if let Some(value) = value.filter(|value| !(1..=MOST).contains(value)) {
-                return Err(NoiseError::invalid(field, value, "give a whole number from 1 to 2^32"));
+                return Err(NoiseError::invalid(field, value, "give a whole number from 1 to 2^31"));
             }
         }
         let product = rows_per_group.saturating_mul(groups);

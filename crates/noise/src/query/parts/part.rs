@@ -115,10 +115,8 @@ impl Part {
     /// # Errors
     /// [`NoiseError::Invalid`] unless the order is 1 or 2.
     pub fn moments(column: PartColumn, order: u8) -> Result<Self, NoiseError> {
-        if !(1..=2).contains(&order) {
-            return Err(NoiseError::invalid("order", order, "give 1 or 2"));
-        }
-        Ok(Self::Moments { column, order })
+        let part = Self::Moments { column, order };
+        part.check().map(|()| part)
     }
 
     /// A histogram.
@@ -126,8 +124,8 @@ impl Part {
     /// # Errors
     /// [`NoiseError::Invalid`] unless there are from 1 to 2²⁴ cells.
     pub fn cells(count: usize) -> Result<Self, NoiseError> {
-        checked_cells(&[count])?;
-        Ok(Self::Cells(count))
+        let part = Self::Cells(count);
+        part.check().map(|()| part)
     }
 
     /// A table of counts.
@@ -135,8 +133,8 @@ impl Part {
     /// # Errors
     /// [`NoiseError::Invalid`] unless there are from 1 to 2²⁴ cells.
     pub fn contingency(sizes: Vec<usize>, margins: bool) -> Result<Self, NoiseError> {
-        checked_cells(&sizes)?;
-        Ok(Self::Contingency { margins: margins && sizes.len() > 1, sizes })
+        let part = Self::Contingency { margins: margins && sizes.len() > 1, sizes };
+        part.check().map(|()| part)
     }
 
     /// A distinct count of this many declared values.
@@ -144,8 +142,20 @@ impl Part {
     /// # Errors
     /// [`NoiseError::Invalid`] unless there are from 1 to 2²⁴ values.
     pub fn distinct(values: usize) -> Result<Self, NoiseError> {
-        checked_cells(&[values])?;
-        Ok(Self::Distinct(values))
+        let part = Self::Distinct(values);
+        part.check().map(|()| part)
+    }
+
+    /// Checks what the constructors check, for parts that were put together by hand.
+    pub(super) fn check(&self) -> Result<(), NoiseError> {
+        match self {
+            Self::Cells(count) | Self::Distinct(count) => checked_cells(&[*count]).map(|_| ()),
+            Self::Contingency { sizes, .. } => checked_cells(sizes).map(|_| ()),
+            Self::Moments { order, .. } if !(1..=2).contains(order) => {
+                Err(NoiseError::invalid("order", order, "give 1 or 2"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// How many numbers of a group are released.
@@ -188,6 +198,7 @@ impl Part {
         neighboring: Neighboring,
         groups: u64,
     ) -> Result<PartSensitivity, NoiseError> {
+        self.check()?;
         let once = limits.with_rows_per_group(1);
         match self {
             Self::Rows => scalar(limits, neighboring, groups, 1, 0),

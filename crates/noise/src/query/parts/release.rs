@@ -71,6 +71,7 @@ impl PartMechanism {
         noise: &PartNoise,
         groups: usize,
     ) -> Result<Self, NoiseError> {
+        part.check()?;
         let numbers = groups.checked_mul(part.width()).filter(|numbers| (1..=1 << 32).contains(numbers));
         let numbers = numbers.ok_or_else(|| {
             NoiseError::invalid("groups", groups, "give at least one group, and at most 2^32 numbers in all")
@@ -172,6 +173,12 @@ pub struct NoisyPart {
 }
 
 impl NoisyPart {
+    /// Sums that are noisy already, for tests of what is computed from them.
+    #[cfg(test)]
+    pub(super) fn assembled(part: &Part, mechanism: PartMechanism, values: Vec<i128>) -> Self {
+        Self { part: part.clone(), values, mechanism }
+    }
+
     /// The part.
     pub fn part(&self) -> &Part {
         &self.part
@@ -235,7 +242,8 @@ pub fn release_part(
     noise: &PartNoise,
     sums: &[i128],
 ) -> Result<NoisyPart, NoiseError> {
-    let width = part.width().max(1);
+    part.check()?;
+    let width = part.width();
     if !sums.len().is_multiple_of(width) {
         return Err(NoiseError::invalid("sums", sums.len(), format!("give {width} numbers for each group")));
     }

@@ -82,9 +82,9 @@ impl Law {
 /// rounding to integers moves each entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Region {
-    euclidean: bool,
-    radius: f64,
-    rounding: f64,
+    pub(super) euclidean: bool,
+    pub(super) radius: f64,
+    pub(super) rounding: f64,
 }
 
 impl Region {
@@ -187,13 +187,110 @@ fn upper_gamma(twice: u32, y: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mechanism::{DiscreteLaplace, IntegerGaussian, Mechanism};
+    use reticent_core::{Delta, Scale, Sensitivity};
 
+    /// Tails by mpmath with 30 digits.
     #[test]
     fn tails_are_those_of_the_distributions() {
-        // By mpmath, 30 digits.
-        let known = [(1, 3.0, 0.049_787_068_367_863_944), (2, 4.0, 0.054_946_916_666_202_55)];
-        for (terms, x, tail) in known {
-            assert!((equal_tail(terms, x) / tail - 1.0).abs() < 1e-12, "{terms}");
+        let sums = [
+            (1, 3.0, 0.049_787_068_367_863_94),
+            (2, 4.0, 0.054_946_916_666_202_54),
+            (3, 5.0, 0.048_850_115_743_369_64),
+            (10, 9.0, 0.046_797_267_205_914_64),
+            (40, 20.0, 0.026_238_848_825_155_99),
+        ];
+        for (terms, x, tail) in sums {
+            assert!((equal_tail(terms, x) / tail - 1.0).abs() < 1e-12, "{terms}: {}", equal_tail(terms, x));
         }
+        let gammas = [
+            (3, 3.5, 0.071_897_772_496_465_13),
+            (9, 8.25, 0.057_146_468_973_384_43),
+            (6, 6.25, 0.051_699_974_835_848_34),
+            (18, 14.5, 0.048_379_063_638_338_21),
+        ];
+        for (twice, y, tail) in gammas {
+            assert!((upper_gamma(twice, y) / tail - 1.0).abs() < 1e-12, "{twice}: {}", upper_gamma(twice, y));
+        }
+    }
+
+    fn laplace(scale: f64) -> Law {
+        Law::Laplace(DiscreteLaplace::with_scale(1, Scale::new(scale).unwrap()).unwrap())
+    }
+
+    /// P(|Σ wᵢZᵢ| > e) for discrete Laplace noise, summed over all outcomes; weights are multiples of 1/20.
+    fn exact_miss(weights: &[Weight], scale: f64, error: f64) -> f64 {
+        let a = (-1.0 / scale).exp();
+        let mass = |k: i64| (1.0 - a) / (1.0 + a) * a.powi(k.unsigned_abs() as i32);
+        let window = (30.0 * scale) as i64;
+        let mut law = std::collections::BTreeMap::from([(0i64, 1.0)]);
+        for (weight, count) in weights {
+            let twentieths = (weight * 20.0).round() as i64;
+            for _ in 0..*count {
+                let mut next = std::collections::BTreeMap::new();
+                for (at, p) in &law {
+                    for k in -window..=window {
+                        *next.entry(at + twentieths * k).or_insert(0.0) += p * mass(k);
+                    }
+                }
+                law = next;
+            }
+        }
+        law.iter().filter(|(at, _)| (**at as f64 / 20.0).abs() > error).map(|(_, p)| p).sum()
+    }
+
+    #[test]
+    fn pointwise_errors_hold_for_all_outcomes() {
+        let cases: [&[Weight]; 7] = [
+            &[(1.0, 1)],
+            &[(1.0, 2)],
+            &[(0.3, 1), (0.7, 1)],
+            &[(0.5, 1), (-0.5, 1), (0.05, 1)],
+            &[(1.0, 3)],
+            &[(0.1, 2), (0.9, 2)],
+            &[(0.5, 4)],
+        ];
+        for weights in cases {
+            for scale in [0.5, 2.0, 5.0] {
+                for beta in [0.5, 0.05, 0.001] {
+                    let error = laplace(scale).pointwise(weights, beta);
+                    let miss = exact_miss(weights, scale, error);
+                    assert!(miss <= beta + 1e-9, "{weights:?} {scale} {beta}: {error} is missed with {miss}");
+                    // Half of it would not do.
+                    let half = exact_miss(weights, scale, error / 2.5);
+                    assert!(half > beta || error < 4.0 || beta > 0.1, "{weights:?} {scale} {beta}: {error} is too wide");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_terms_do_better_than_one_by_one() {
+        let law = laplace(1000.0);
+        let union = |terms: u64| terms as f64 * law.single(0.05 / terms as f64);
+        for terms in [2, 10, 100, 400] {
+            let error = law.pointwise(&[(1.0, terms)], 0.05);
+            assert!(error < 0.75 * union(terms), "{terms}: {error} {}", union(terms));
+            // The normal limit: 1.96·√(2·terms) scales.
+            let normal = 1.96 * (2.0 * terms as f64).sqrt() * 1000.0;
+            assert!(error > 0.9 * normal && error < 1.1 * normal + 1.5 * terms as f64, "{terms}: {error} {normal}");
+        }
+        assert!(law.pointwise(&[(1.0, 5000)], 0.05) < 1.5 * 1.96 * (10_000f64).sqrt() * 1000.0);
+        let delta = Delta::new(1e-6).unwrap();
+        let normal =
+            IntegerGaussian::with_sigma(Sensitivity::new(1.0).unwrap(), Scale::new(100.0).unwrap(), delta, 9).unwrap();
+        assert!(normal.guarantee().epsilon.get() > 0.0);
+        let law = Law::Gaussian(normal);
+        let error = law.pointwise(&[(1.0, 4)], 0.05);
+        assert!((392.0..395.0).contains(&error), "{error}");
+        assert_eq!(law.pointwise(&[(0.0, 3)], 0.05), 0.0);
+    }
+
+    #[test]
+    fn regions_hold_every_direction() {
+        // χ²₃ has 7.814727903251178 at 95 %, and a gamma variable of shape 3 has 6.295793622.
+        let region = laplace(1e6).region(3, 0.05);
+        assert!((region.radius / 6.295_793_622e6 - 1.0).abs() < 1e-8, "{region:?}");
+        assert!((region.reach(&[1.0, -0.5, 0.0]) - region.radius - 1.5).abs() < 1.0);
     }
 }
