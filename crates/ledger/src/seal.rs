@@ -1,7 +1,8 @@
 //! The seal of a budget: a small file elsewhere that says how far the record was seen to go.
 //!
 //! It has two places, each with the number and the digest of an entry and a checksum; the entries take turns. So a write that is
-//! cut off destroys one place at most, and one synced write is enough.
+//! cut off destroys one place at most. It is written after the record is synced and is not synced itself: when the machine fails, it
+//! may be behind the record, which is allowed, and never ahead of it.
 
 use crate::StoreError;
 use crate::charge::hex;
@@ -98,7 +99,7 @@ impl Seal {
         Ok(mark)
     }
 
-    /// Writes a mark, unless the seal is as far already. It is on disk when this returns.
+    /// Writes a mark, unless the seal is as far already.
     pub(crate) fn advance(&self, mark: Mark) -> Result<(), StoreError> {
         self.write(mark).map_err(|error| match error {
             Unwritten::Io(error) => self.failed("write", &error),
@@ -124,8 +125,8 @@ impl Seal {
         let place = if known.is_some() && is_first { PLACE as u64 } else { 0 };
         file.seek(SeekFrom::Start(place))?;
         file.write_all(&self.place(mark))?;
-        file.sync_data()?;
         if is_new && let Some(folder) = self.path.parent() {
+            file.sync_data()?;
             File::open(folder)?.sync_all()?;
         }
         Ok(())
@@ -209,7 +210,7 @@ mod tests {
             torn[PLACE..PLACE + cut].copy_from_slice(&after[PLACE..PLACE + cut]);
             fs::write(&seal.path, &torn).unwrap();
             let found = seal.read().unwrap().unwrap();
-            assert!(found == mark(6) || (cut == PLACE && found == mark(7)), "{cut} {found:?}");
+            assert_eq!(found, mark(if torn == after { 7 } else { 6 }), "{cut}");
         }
         // Another budget's seal, or none at all.
         fs::write(&seal.path, "something else").unwrap();

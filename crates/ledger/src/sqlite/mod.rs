@@ -1,7 +1,8 @@
 //! A budget in one SQLite file.
 //!
 //! A connection lives for one operation and no longer. So a process that forks hands no connection to its child (SQLite
-//! forbids that), a file that is replaced while a process runs is noticed, and no lock outlives an operation.
+//! forbids that), a file that is replaced while a process runs is noticed, and no lock outlives an operation. A charge syncs the log
+//! and, because its connection is new, the folder.
 
 mod rows;
 
@@ -29,7 +30,7 @@ const LONG_LOG: u64 = 1 << 20;
 ///
 /// # Guarantee
 /// As [`BudgetStore`](crate::BudgetStore). A reservation is in the write-ahead log and synced (`synchronous=FULL`) before it is
-/// returned, and, where seals are kept, so is its mark in the seal. A commit is written without a sync of its own: when the
+/// returned, and, where seals are kept, its mark is in the seal. A commit is written without a sync of its own: when the
 /// machine fails, it may be lost, and the reservation still counts.
 ///
 /// # Reference

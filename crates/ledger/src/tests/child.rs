@@ -132,12 +132,12 @@ fn task() {
                 append(&task.log, &format!("permit {about}"));
                 match store.commit(entry, Some(about.as_bytes())) {
                     Ok(()) => append(&task.log, &format!("answer {about}")),
-                    Err(error) => append(&task.log, &format!("failed {} {error}", error.code())),
+                    Err(error) => append(&task.log, &format!("failed {} {about}: {error}", error.code())),
                 }
             }
             Err(crate::StoreError::Exceeded { .. }) => append(&task.log, &format!("refused {about}")),
             Err(error) => {
-                append(&task.log, &format!("failed {} {error}", error.code()));
+                append(&task.log, &format!("failed {} {about}: {error}", error.code()));
                 if task.charges == 0 {
                     break;
                 }

@@ -91,8 +91,10 @@ fn cut_logs(is_late: bool) -> (usize, Vec<String>) {
                     Ok(mut store) => {
                         wrong.extend(lost(&mut store, &permits));
                         wrong.extend(store.verify().unwrap().into_iter().map(|problem| problem.to_string()));
-                        store.reserve(&question(pure(0.1), "one more")).unwrap();
-                        assert_eq!(store.verify().unwrap(), []);
+                        if tried % 8 == 0 {
+                            store.reserve(&question(pure(0.1), "one more")).unwrap();
+                            assert_eq!(store.verify().unwrap(), []);
+                        }
                     }
                 }
             }

@@ -30,8 +30,8 @@ fn killed(place: &Place, folder: &Path, which: Which, kills: u64) -> Vec<String>
         };
         let before = lines(&log).len();
         let mut child = task.spawn();
-        // Every second one anywhere, also while it starts; the others after their first permit.
-        while number % 2 == 0 && lines(&log).len() == before && child.try_wait().unwrap().is_none() {
+        // Some anywhere, also while they start; most after their first permit.
+        while number % 5 > 0 && lines(&log).len() == before && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(500));
         }
         std::thread::sleep(Duration::from_micros(dice.below(25_000)));
@@ -84,9 +84,14 @@ fn what_a_killed_process_was_permitted_is_on_record() {
 #[test]
 fn a_store_that_commits_after_the_permit_is_caught() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::Sqlite(folder.path().join("hospital.budget"));
-    let wrong = killed(&place, folder.path(), Which::Late, 30);
-    assert!(wrong.iter().any(|line| line.contains("not on record: permit")), "{wrong:?}");
+    let found = |wrong: Vec<String>| wrong.iter().any(|line| line.contains("not on record: permit"));
+    // Chance decides where it is killed.
+    let mut rounds = (0..20).map(|round| {
+        let own = folder.path().join(round.to_string());
+        std::fs::create_dir(&own).unwrap();
+        killed(&Place::Sqlite(own.join("hospital.budget")), &own, Which::Late, 20)
+    });
+    assert!(rounds.any(found));
 }
 
 #[cfg(feature = "postgres")]

@@ -6,6 +6,7 @@
 //! | `race` | many processes at once |
 //! | `kills` | processes that are killed at random moments |
 //! | `faults` | logs that are cut off, pages that are half written, full disks, flipped bytes |
+//! | `synced` | which writes are synced, and when |
 //! | `tampering` | rows that were changed, records that were rolled back or copied |
 //! | `twins` | stores with a mistake, which the suites above must find |
 //! | `child` | what other processes do |
@@ -18,6 +19,7 @@ mod kills;
 mod race;
 #[cfg(feature = "postgres")]
 mod server;
+mod synced;
 mod tampering;
 mod twins;
 
