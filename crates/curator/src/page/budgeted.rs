@@ -6,19 +6,12 @@ use super::request::{BudgetSplit, GroupBy, Keys, Page};
 use super::suggest::{PlannedLimits, SuggestLimits};
 use crate::budget::{Budgeted, CanonicalQuestion, Pricing, Remembered};
 use crate::refusal::Refusal;
+use crate::table::named_files;
 use reticent_core::Plan;
-use reticent_data::{Predicate, Reading, Table};
+use reticent_data::{Predicate, Reading};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The files of a request, or the one that its table was opened from.
-fn files(file: &Path, reading: &Reading, table: &dyn Table) -> Vec<PathBuf> {
-    match file.as_os_str().is_empty() {
-        true => vec![table.path().map(Path::to_path_buf).unwrap_or_default()],
-        false => std::iter::once(file.to_path_buf()).chain(reading.also.iter().cloned()).collect(),
-    }
-}
 
 /// Where the data are, in words.
 fn place(file: &Path) -> String {
@@ -41,7 +34,7 @@ impl Budgeted for Page {
     }
 
     fn data(&self, planned: &PlannedPage) -> Vec<PathBuf> {
-        files(&self.file, &self.reading, &planned.table)
+        named_files(&self.file, &self.reading, &*planned.table)
     }
 
     fn pricing(&self, planned: &PlannedPage) -> Option<Pricing> {
@@ -105,6 +98,6 @@ impl Budgeted for SuggestLimits {
     }
 
     fn data(&self, planned: &PlannedLimits) -> Vec<PathBuf> {
-        files(&self.file, &self.reading, &planned.table)
+        named_files(&self.file, &self.reading, &*planned.table)
     }
 }

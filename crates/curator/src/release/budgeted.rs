@@ -7,9 +7,10 @@ use super::survey::{PlannedRandomize, Randomize};
 use super::ReleasedAnswer;
 use crate::budget::{Budgeted, CanonicalQuestion, Pricing, Remembered};
 use crate::refusal::Refusal;
-use reticent_data::Predicate;
+use crate::table::named_files;
+use reticent_data::{Predicate, Reading};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 impl ReleaseQuestion {
@@ -64,15 +65,12 @@ impl Budgeted for Release {
     }
 
     fn data(&self, planned: &PlannedRelease) -> Vec<PathBuf> {
-        match self.file.as_os_str().is_empty() {
-            true => vec![planned.table.path().map(Path::to_path_buf).unwrap_or_default()],
-            false => vec![self.file.clone()],
-        }
+        named_files(&self.file, &self.reading, &*planned.table)
     }
 
     fn pricing(&self, planned: &PlannedRelease) -> Option<Pricing> {
         let question = self.question.by_epsilon();
-        let request = Self { file: PathBuf::new(), question, ..self.clone() };
+        let request = Self { file: PathBuf::new(), reading: Reading::default(), question, ..self.clone() };
         let table = Arc::clone(&planned.table);
         Some(Pricing {
             is_quick: true,
@@ -95,11 +93,17 @@ impl Remembered for Release {
         if let Some(fields) = question.as_object_mut() {
             fields.remove("schema");
         }
-        CanonicalQuestion::new(
-            "release",
-            self,
-            &[("file", json!(data)), ("filter", filter), ("question", question)],
-        )
+        // The files are named by the budget.
+        let reading = Reading { also: Vec::new(), ..self.reading.clone() };
+        let reading = if reading.is_default() { Value::Null } else { json!(reading) };
+        let replaced = [
+            ("file", json!(data)),
+            ("reading", reading),
+            ("filter", filter),
+            ("question", question),
+            ("threads", Value::Null),
+        ];
+        CanonicalQuestion::new("release", self, &replaced)
     }
 
     fn keep(outcome: &ReleasedAnswer) -> Option<Value> {
@@ -116,7 +120,7 @@ impl Budgeted for Randomize {
         format!("randomized answers of {}, {}", self.column, self.file.display())
     }
 
-    fn data(&self, _: &PlannedRandomize) -> Vec<PathBuf> {
-        vec![self.file.clone()]
+    fn data(&self, planned: &PlannedRandomize) -> Vec<PathBuf> {
+        named_files(&self.file, &self.reading, &*planned.table)
     }
 }

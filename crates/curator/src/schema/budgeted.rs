@@ -2,8 +2,10 @@
 
 use super::{LearnSchema, PlannedSchema};
 use crate::budget::{Budgeted, Pricing};
+use crate::table::named_files;
 use reticent_core::{Event, Plan};
-use std::path::{Path, PathBuf};
+use reticent_data::Reading;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Budgeted for LearnSchema {
@@ -15,15 +17,12 @@ impl Budgeted for LearnSchema {
     }
 
     fn data(&self, planned: &PlannedSchema) -> Vec<PathBuf> {
-        match self.file.as_os_str().is_empty() {
-            true => vec![planned.table.path().map(Path::to_path_buf).unwrap_or_default()],
-            false => vec![self.file.clone()],
-        }
+        named_files(&self.file, &self.reading, &*planned.table)
     }
 
     fn pricing(&self, planned: &PlannedSchema) -> Option<Pricing> {
         self.epsilon?;
-        let request = Self { file: PathBuf::new(), out: None, ..self.clone() };
+        let request = Self { file: PathBuf::new(), reading: Reading::default(), out: None, ..self.clone() };
         let table = Arc::clone(&planned.table);
         Some(Pricing {
             is_quick: true,

@@ -65,7 +65,7 @@ impl Randomize {
 /// A checked randomization; only the data are unread.
 #[derive(Debug, Clone)]
 pub struct PlannedRandomize {
-    table: Arc<dyn Table>,
+    pub(in crate::release) table: Arc<dyn Table>,
     column: String,
     categories: Vec<String>,
     epsilon: Epsilon,
