@@ -2,7 +2,8 @@
 //!
 //! | file | what it binds |
 //! |---|---|
-//! | `accounting` | questions about events; budgets |
+//! | `accounting` | questions about events |
+//! | `budget` | budgets in memory and in files |
 //! | `noise` | mechanisms on numbers and arrays |
 //! | `data` | tables and images in memory |
 //! | `curator` | releases, schemas, models, audits, reports |
@@ -14,6 +15,7 @@
 //! about privacy.
 
 mod accounting;
+mod budget;
 mod call;
 mod curator;
 mod data;
@@ -27,7 +29,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<accounting::Budget>()?;
+    module.add_class::<budget::Budget>()?;
     module.add_class::<data::Table>()?;
     module.add_class::<data::Pictures>()?;
     module.add_class::<page::PageRecords>()?;
@@ -38,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(accounting::verify, module)?,
         wrap_pyfunction!(accounting::import_opacus, module)?,
         wrap_pyfunction!(accounting::import_dp_event, module)?,
+        wrap_pyfunction!(budget::manage_budget, module)?,
         wrap_pyfunction!(noise::perturb_reals, module)?,
         wrap_pyfunction!(noise::perturb_integers, module)?,
         wrap_pyfunction!(noise::randomize_answers, module)?,

@@ -24,7 +24,7 @@
 //! | [`schema`] | the schema of a table, drafted or learnt privately |
 //! | [`perturb`] | mechanisms on numbers of the caller's own |
 //! | [`session`] | data, privacy unit, ledger, entropy and progress of requests |
-//! | [`budget`] | a limit that several sessions charge |
+//! | [`budget`] | limits that several sessions charge, in memory and in files; remembered answers |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress and cancellation |
 //! | [`quantity`] | numbers and names that several requests share, checked |
@@ -85,7 +85,7 @@ pub trait Planned {
 
 #[cfg(test)]
 mod tests {
-    use crate::{account, audit, evaluate, fit, page, predict, release, report, schema, train};
+    use crate::{account, audit, budget, evaluate, fit, page, predict, release, report, schema, train};
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::{Value, json};
@@ -149,6 +149,10 @@ mod tests {
         }
         reads_both::<audit::FitReferences>(json!({"model": "m", "index": 0, "of": 2, "out": "o"}));
         reads_both::<report::Report>(json!({}));
+        let create = json!({"file": "b.budget", "epsilon": 1.0, "data": ["t.csv"], "valid_until": "2027-01-01"});
+        reads_both::<budget::CreateBudget>(create);
+        let allot = json!({"file": "b.budget", "epsilon": 1.0, "analyst": "ana", "valid_until": "2027-01-01"});
+        reads_both::<budget::AllotBudget>(allot);
         let question = json!({"epsilon": {"delta": 1e-6}});
         reads_both::<account::Account>(json!({"question": question, "happened": {"training": {}}}));
     }

@@ -295,7 +295,16 @@ impl Filter {
 }
 
 /// The sum of the events' own ε and δ, where each has one.
-pub(crate) fn plain_sum(log: &EventLog) -> Result<Option<Guarantee>, AccountingError> {
+///
+/// # Guarantee
+/// The events together are (ε, δ)-private for the sum, under the relation of the log, by basic composition. Rounded up.
+///
+/// # Reference
+/// As [`Guarantee::then`].
+///
+/// # Errors
+/// [`AccountingError::Invalid`] when the events cannot be counted.
+pub fn plain_sum(log: &EventLog) -> Result<Option<Guarantee>, AccountingError> {
     Ok(Price::new(&Plan::new(log.events.clone())?, log.neighboring)?.plain())
 }
 

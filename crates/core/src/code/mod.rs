@@ -142,6 +142,8 @@ codes! {
     BudgetBusy = 703,
     /// A sub-budget that is missing, or there already.
     SubBudget = 704,
+    /// Data that do not belong to a budget.
+    OtherData = 705,
     /// A defect of the program.
     Internal = 901,
     /// No randomness.
@@ -230,6 +232,7 @@ impl Code {
             Self::BudgetAltered => budget::ALTERED,
             Self::BudgetBusy => budget::BUSY,
             Self::SubBudget => budget::SUB_BUDGET,
+            Self::OtherData => budget::OTHER_DATA,
             Self::Internal => machine::INTERNAL,
             Self::Entropy => machine::ENTROPY,
             Self::Thread => machine::THREAD,

@@ -28,6 +28,7 @@
 //! | `input`, `bounding`, `pass` | what rows add, what counts of one person, and the sums of all groups |
 //! | `answer` | the draws and the figures |
 //! | `outcome`, `summary` | what comes out: figures with intervals, parts, preview, certificate |
+//! | `budgeted` | what a stored budget is charged for, and how it keeps the page |
 //! | `suggest` | limits per person from a paid estimate |
 #![doc = include_str!("proof.md")]
 
@@ -35,6 +36,7 @@ mod answer;
 mod asked;
 mod axis;
 mod bounding;
+mod budgeted;
 mod declared;
 mod expected;
 mod groups;

@@ -98,7 +98,7 @@ pub struct PeopleUpTo {
 /// A checked estimate of limits; only the data themselves are unread.
 #[derive(Debug, Clone)]
 pub struct PlannedLimits {
-    table: Arc<dyn Table>,
+    pub(super) table: Arc<dyn Table>,
     filter: Option<Predicate>,
     unit: String,
     groups: Vec<String>,

@@ -2,6 +2,7 @@
 
 pub(super) mod account;
 pub(super) mod audit;
+pub(super) mod budget;
 pub(super) mod demo;
 pub(super) mod formula;
 pub(super) mod learn;
