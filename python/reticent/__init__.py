@@ -17,16 +17,18 @@ from typing import TYPE_CHECKING
 from . import errors
 from ._budget import Budget
 from ._core import Certificate, PrivacyWarning
-from ._native import __version__
+from ._native import Table, __version__
 
 if TYPE_CHECKING:
     from . import accounting, audit, mechanisms, models, preprocessing, release, train
     from ._demo import demo
+    from ._tables import read_table
 
 __all__ = [
     "Budget",
     "Certificate",
     "PrivacyWarning",
+    "Table",
     "__version__",
     "accounting",
     "audit",
@@ -36,6 +38,7 @@ __all__ = [
     "mechanisms",
     "models",
     "preprocessing",
+    "read_table",
     "release",
     "train",
 ]
@@ -49,6 +52,9 @@ def __getattr__(name: str) -> ModuleType | object:
     if name == "demo":
         demo: object = importlib.import_module("._demo", __name__).demo
         return demo
+    if name == "read_table":
+        read_table: object = importlib.import_module("._tables", __name__).read_table
+        return read_table
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -263,7 +263,7 @@ class Certificate(Result):
     @property
     def is_void(self) -> bool:
         """Whether the claim rests on a schema that was read off the records, and so holds for nobody."""
-        return any(isinstance(fact, str) and fact.endswith("voids this claim") for fact in self._data.get("public") or [])
+        return _native.voids([fact for fact in self._data.get("public") or [] if isinstance(fact, str)])
 
     def _claim(self) -> str:
         if self.is_void:

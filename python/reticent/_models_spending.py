@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import secrets
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -202,7 +201,7 @@ def cross_val_score(
 
 def _folds(rows: int, folds: int) -> list[tuple[Any, Any]]:
     """Training and test rows of every fold; each row is in one fold by a draw of its own."""
-    own = np.random.default_rng(secrets.randbits(128)).integers(folds, size=rows)
+    own = _native.uniform(rows, folds)
     parts = [(np.flatnonzero(own != fold), np.flatnonzero(own == fold)) for fold in range(folds)]
     if any(not len(train) or not len(test) for train, test in parts):
         raise refused(308, "cv", f"too few rows for {folds} folds", "give fewer folds, or more rows")

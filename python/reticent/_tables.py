@@ -8,6 +8,7 @@ floats, and everything else in them is text.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard
@@ -39,6 +40,7 @@ def table(
     name: str | None = None,
     read: Callable[[str], bool] | None = None,
     rest: bool = True,
+    reading: Mapping[str, Any] | None = None,
 ) -> _native.Table:
     """Data in memory as a table.
 
@@ -48,12 +50,26 @@ def table(
 
     Columns whose names ``read`` does not want are there by name only: their values are not looked at,
     whatever their type. Without ``rest`` they are left out; the first stays if there is no other.
+
+    ``reading`` is what :func:`reading_of` makes of the options of files.
     """
     name = name or argument
+    if is_path(data):
+        return _native.Table.open(os.fsdecode(data), json.dumps(reading or {}))
+    if reading is not None:
+        for option, value in reading.items():
+            if value and option != "derive":
+                raise RequestError(
+                    f"reading[{option!r}]: only for files: data in memory are not read from text",
+                    code="R103",
+                    field="reading",
+                    value=option,
+                    remedy="leave it out",
+                )
+        own = table(data, argument, name, read, rest)
+        return own.derived(json.dumps({"derive": reading["derive"]})) if reading["derive"] else own
     if isinstance(data, _native.Table):
         return data
-    if is_path(data):
-        return _native.Table.open(os.fsdecode(data))
     parts = _parts(data, argument)
     if parts is None:
         return _arrow(data, argument, name, None if rest else read)
@@ -85,6 +101,84 @@ def table(
         raise DataError(
             f"{argument}: {error}", code=error.code, field=argument, value=error.value, remedy=error.remedy
         ) from None
+
+
+#: The options of files, with the types of their values; lists hold texts.
+_OPTIONS: dict[str, type] = {
+    "also": list,
+    "separator": str,
+    "quoting": str,
+    "missing": list,
+    "decimal_comma": bool,
+    "encoding": str,
+    "derive": list,
+    "format": str,
+}
+
+
+def reading_of(reading: Mapping[str, Any] | None, argument: str = "reading") -> dict[str, Any]:
+    """How files are read, as requests have it: every option of :func:`reticent.read_table`, checked for its
+    type."""
+    options: dict[str, Any] = {"also": [], "decimal_comma": False, "derive": []}
+    if reading is not None and not isinstance(reading, Mapping):
+        raise _wrong_option(argument, reading, "give a mapping, such as {'separator': ';'}")
+    for option, value in (reading or {}).items():
+        kind = _OPTIONS.get(option) if isinstance(option, str) else None
+        if kind is None:
+            raise _wrong_option(argument, option, f"unknown option: give {', '.join(_OPTIONS)}")
+        if value is None:
+            continue
+        place = f"{argument}[{option!r}]"
+        if kind is list:
+            given = [value] if is_path(value) else listed(value, place)
+            if not all(is_path(own) for own in given):
+                raise _wrong_option(place, value, "give a list of texts")
+            options[option] = [text(os.fsdecode(own), place) for own in given]
+        elif not isinstance(value, kind):
+            wanted = "True or False" if kind is bool else "text"
+            raise _wrong_option(place, value, f"give {wanted}")
+        else:
+            options[option] = text(value, place) if isinstance(value, str) else value
+    separator = options.get("separator")
+    if separator is not None and len(separator) != 1:
+        place = f"{argument}['separator']"
+        raise _wrong_option(place, separator, "give one character, such as ';' or '\\t'")
+    return options
+
+
+def _wrong_option(argument: str, value: Any, remedy: str) -> RequestError:
+    message = f"{argument} = {brief(value)}: {remedy}"
+    return RequestError(message, code="R104", field="reading", value=brief(value), remedy=remedy)
+
+
+def read_table(path: str | os.PathLike[str], **options: Any) -> _native.Table:
+    """A table of files, for every function that takes data. Nothing but its columns is read yet.
+
+    ``path`` is a file (CSV or TSV, also with gzip or zstd compression, Parquet, Arrow IPC), a folder of Parquet
+    files, a glob such as ``visits/*.csv``, or ``-`` for standard input. The options:
+
+    - ``also``: further files of the same columns.
+    - ``separator``: the character between fields of CSV text; by default the one of ``,`` ``;`` tab and ``|`` that
+      the header line has most of.
+    - ``quoting``: ``"double"`` (the default), ``"backslash"`` or ``"none"``.
+    - ``missing``: the texts that count as missing, besides blank; by default ``NA``, ``N/A`` and ``null``.
+    - ``decimal_comma``: whether ``1,5`` is 1.5 in CSV text.
+    - ``encoding``: ``"utf-8"`` (the default), ``"windows-1252"``, ``"latin1"`` or ``"utf-16"``.
+    - ``derive``: columns computed from others, such as ``"bmi = weight / (height*height) in 10,60"``.
+    - ``format``: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"arrow"``, if the names of the files do not tell.
+
+    Functions that take a path take the same options as a mapping, ``reading={...}``.
+
+    >>> import pathlib, reticent, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "people.csv")
+    ...     _ = file.write_text("age;income\\n31;1.200,50\\nNA;900\\n")
+    ...     reticent.read_table(file, decimal_comma=True).columns()
+    [('age', 'text'), ('income', 'text')]
+    """
+    if not is_path(path):
+        raise _wrong_option("path", path, "give the path of a file")
+    return table(path, "path", reading=reading_of(options))
 
 
 def _parts(data: Any, argument: str) -> list[tuple[str, Any]] | None:

@@ -1,6 +1,6 @@
 //! Tables and images in memory.
 
-use crate::error::{Fault, guarded};
+use crate::error::{Fault, guarded, parse};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_pyarrow::FromPyArrow;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use reticent_core::Code;
 use reticent_curator::Refusal;
 use reticent_curator::train::GivenData;
-use reticent_data::{ColumnKind, Images, MemoryTable, open_table};
+use reticent_data::{Images, MemoryTable, Reading, open_table_with, with_derived};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,10 +57,16 @@ impl Table {
         })
     }
 
-    /// A file.
+    /// A file, or several, read as the JSON of a `Reading` says.
     #[staticmethod]
-    fn open(py: Python<'_>, path: &str) -> PyResult<Self> {
-        guarded(py, || Ok(Self { table: open_table(Path::new(path))? }))
+    #[pyo3(signature = (path, reading = "{}"))]
+    fn open(py: Python<'_>, path: &str, reading: &str) -> PyResult<Self> {
+        guarded(py, || Ok(Self { table: open_table_with(Path::new(path), &parse::<Reading>(reading)?)? }))
+    }
+
+    /// The same table with the columns that the JSON of a `Reading` derives.
+    fn derived(&self, py: Python<'_>, reading: &str) -> PyResult<Self> {
+        guarded(py, || Ok(Self { table: with_derived(self.table.clone(), &parse::<Reading>(reading)?)? }))
     }
 
     /// The census records that come with the package, and their schema.
@@ -74,14 +80,7 @@ impl Table {
 
     /// The names and types of the columns.
     fn columns(&self) -> Vec<(String, String)> {
-        let kind = |kind: &ColumnKind| match kind {
-            ColumnKind::Integer => "integer".to_owned(),
-            ColumnKind::Float => "float".to_owned(),
-            ColumnKind::Text => "text".to_owned(),
-            ColumnKind::Boolean => "boolean".to_owned(),
-            ColumnKind::Other(other) => other.clone(),
-        };
-        self.table.columns().iter().map(|column| (column.name.clone(), kind(&column.kind))).collect()
+        self.table.columns().iter().map(|column| (column.name.clone(), column.kind.to_string())).collect()
     }
 }
 

@@ -57,7 +57,7 @@ pub fn verify(certificate: &Certificate) -> Result<Verdict, AccountingError> {
         true => decided(certificate)?,
         false => by_events(certificate)?,
     };
-    let is_void = certificate.public.iter().any(|fact| matches!(fact, Fact::DraftSchema));
+    let is_void = certificate.public.iter().any(Fact::voids);
     Ok(match verdict {
         Verdict::Holds(_) if is_void => {
             let reason = "the schema is a draft that was read off the records, and no event pays for that";

@@ -9,7 +9,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
-use crate::{Cell, DataError, ScanStats, open_table};
+use crate::{Cell, DataError, ScanStats, Table, open_table};
 
 /// A folder that goes away with the test.
 pub(crate) struct Folder(TempDir);
@@ -83,6 +83,8 @@ pub(crate) enum Kept {
     Float(f64),
     Text(String),
     Boolean(bool),
+    Date(i32),
+    Timestamp(i64),
 }
 
 impl From<&Cell<'_>> for Kept {
@@ -93,6 +95,8 @@ impl From<&Cell<'_>> for Kept {
             Cell::Float(float) => Kept::Float(float),
             Cell::Text(text) => Kept::Text(text.to_owned()),
             Cell::Boolean(truth) => Kept::Boolean(truth),
+            Cell::Date(days) => Kept::Date(days),
+            Cell::Timestamp(at) => Kept::Timestamp(at),
         }
     }
 }
@@ -103,7 +107,14 @@ pub(crate) fn text(text: &str) -> Kept {
 
 /// Opens the file and keeps the cells of the columns; checks the row numbers and the progress.
 pub(crate) fn rows_of(path: &Path, columns: &[&str]) -> Result<(Vec<Vec<Kept>>, ScanStats), DataError> {
-    let table = open_table(path)?;
+    read_rows(&open_table(path)?, columns)
+}
+
+/// As [`rows_of`], for an open table.
+pub(crate) fn read_rows(
+    table: &Arc<dyn Table>,
+    columns: &[&str],
+) -> Result<(Vec<Vec<Kept>>, ScanStats), DataError> {
     let mut rows = Vec::new();
     let mut progress = 0;
     let stats = table.scan::<DataError>(

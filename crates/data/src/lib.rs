@@ -65,18 +65,19 @@ pub use arrow_array;
 pub use arrow_schema;
 
 pub use array::{Array, MOST_DIMENSIONS, NpzFile, Values, read_idx, read_npy};
-pub use cell::{Cell, Number, NumberError};
+pub use cell::{Cell, Number, NumberError, date_label, parse_date, parse_timestamp, timestamp_label};
 pub use dataset::{DATA_FOLDER, find_dataset};
 pub use encode::{Encoder, FeatureMatrix};
 pub use error::{DataError, closest};
-pub use filter::Predicate;
+pub use filter::{Derivation, Predicate, derive};
 pub use image::{DatasetPart, Images};
-pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
+pub use output::{rewrite_column, write_csv_atomic, write_csv_private, write_parquet_atomic};
 pub use schema::{Schema, SchemaError};
-pub use split::{Split, SplitSide, keyed_hash};
+pub use split::{KeyedHash, Split, SplitSide, keyed_hash};
 pub use table::{
-    BatchReader, CellBatch, ColumnInfo, ColumnKind, MemoryTable, ScanStats, Table, Visit, VisitBatch,
-    open_table,
+    BatchReader, BatchSummary, CellBatch, Codes, ColumnInfo, ColumnKind, Format, LabelCodes, MemoryTable,
+    Numbers, PerEntry, Quoting, Reading, RowMask, ScanStats, Table, Visit, VisitBatch, is_table_file,
+    is_table_folder, open_table, open_table_with, with_derived,
 };
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ def drawn_design(
     if found is None:
         if given is None:
             given = np.array(_native.coins(int(units.max()) + 1), dtype=np.bool_)[units]
-        found = secrets.token_bytes(32), given
+        found = bytes(_native.uniform(32, 256).astype(np.uint8)), given
         if stored is not None:
             _write_design(stored, data, settings, *found)
             # Another process may have been first.

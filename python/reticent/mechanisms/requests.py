@@ -9,6 +9,9 @@ from .._refusals import missing
 from .._core import finite
 from ..errors import ReticentError
 
+#: Integers up to here are exact as floats.
+_EXACT = 2**53
+
 #: What the library calls by other names than the arguments here.
 _NAMES = {
     "dimension": "value",
@@ -22,6 +25,8 @@ def json_number(name: str, value: float | None) -> str:
     """A number as JSON, which has finite ones only; ranges are the library's to check."""
     if value is None:
         return "null"
+    if type(value) is int and -_EXACT <= value <= _EXACT:
+        return repr(value)
     if type(value) is not float or not math.isfinite(value):
         finite(**{name: value})
         value = float(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import _native, _tables
@@ -23,6 +23,7 @@ def learn_schema(
     positive: Any = None,
     unit: str | None = None,
     ignore: Iterable[str] = (),
+    reading: Mapping[str, Any] | None = None,
     out: Path | None = None,
     force: bool = False,
     budget: Budget | None = None,
@@ -32,7 +33,7 @@ def learn_schema(
 
     ``delta`` is needed if there are columns of text. ``label`` is the column to predict, ``positive`` its
     positive value, ``unit`` the column that identifies users, and ``ignore`` lists columns that are not
-    looked at. The schema is written to the ``.toml`` file ``out`` if there is one; an existing file is
+    looked at. ``reading`` says how the files of a path are read: see :func:`reticent.read_table`. The schema is written to the ``.toml`` file ``out`` if there is one; an existing file is
     replaced only with ``force``. What it costs is part of the schema, and is added to everything computed
     from the same data with it.
 
@@ -45,7 +46,7 @@ def learn_schema(
         raise missing("epsilon", "give a privacy budget; draft_schema drafts one that is not private")
     finite(epsilon=epsilon, delta=delta)
     terms = {"epsilon": float(epsilon), "delta": None if delta is None else float(delta)}
-    return _schema(data, terms, label, positive, unit, ignore, out, force, budget, progress)
+    return _schema(data, terms, label, positive, unit, ignore, reading, out, force, budget, progress)
 
 
 def draft_schema(
@@ -55,6 +56,7 @@ def draft_schema(
     positive: Any = None,
     unit: str | None = None,
     ignore: Iterable[str] = (),
+    reading: Mapping[str, Any] | None = None,
     out: Path | None = None,
     force: bool = False,
     progress: bool | None = None,
@@ -71,7 +73,7 @@ def draft_schema(
     >>> draft.private, "draft = true" in draft.toml
     (False, True)
     """
-    return _schema(data, {}, label, positive, unit, ignore, out, force, None, progress)
+    return _schema(data, {}, label, positive, unit, ignore, reading, out, force, None, progress)
 
 
 def _schema(
@@ -81,14 +83,17 @@ def _schema(
     positive: Any,
     unit: str | None,
     ignore: Iterable[str],
+    reading: Mapping[str, Any] | None,
     out: Path | None,
     force: bool,
     budget: Budget | None,
     progress: bool | None,
 ) -> Schema:
     ignored = _tables.labels(ignore, "ignore")
+    options = _tables.reading_of(reading)
     fields = {
         "file": file_of("data", data) if _tables.is_path(data) else "",
+        "reading": options,
         "label": None if label is None else name_of("label", label),
         "positive": None if positive is None else _tables.labels([positive], "positive")[0],
         "unit": None if unit is None else name_of("unit", unit),
@@ -99,7 +104,7 @@ def _schema(
     }
     table = None
     if not _tables.is_path(data):
-        table = _tables.table(data, read=lambda name: name not in ignored)
+        table = _tables.table(data, read=lambda name: name not in ignored, reading=options)
     with argument_names():
         toml, answer = _native.learn_schema(request(fields), table, native(budget), shown_progress(progress))
     learnt = Schema({**load(answer), "schema": toml})

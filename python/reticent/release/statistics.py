@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, ParamSpec, Protocol, cast
 
 from .. import _native, _tables
@@ -87,6 +87,7 @@ def count(
     delta: float | None = None,
     error: float | None = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     mechanism: str | None = None,
     neighboring: str = "add-remove",
     confidence: float = 0.95,
@@ -95,7 +96,13 @@ def count(
 ) -> _Asked:
     """Counts rows: all, those that have a value in ``column``, or those that satisfy ``where``.
 
-    ``where`` is a condition such as ``"sex=f and age>=18"``: comparisons joined by ``and``.
+    ``where`` is a condition such as ``"sex=f and age>=18"``. Conditions are joined by ``and``, ``or``, ``not`` and parentheses:
+    comparisons (``= != < <= > >=``), ``carrier in (AA, UA)``, ``age between 18 and 65``, ``age is missing``, dates
+    (``date >= 2013-05-01``) and arithmetic between columns (``arr_delay - dep_delay > 15``). A value with signs goes into quotes, a
+    column with signs, or on the right of ``=``, into backquotes. A comparison with a missing value is never true, and neither is
+    its negation.
+
+    ``reading`` says how the files of a path are read: see :func:`reticent.read_table`.
 
     Give ``epsilon``, or a target ``error``: the least ε that reaches it at the ``confidence`` is spent.
     ``mechanism`` is ``"laplace"`` (the default), ``"gaussian"`` (the default with a ``delta``) or
@@ -108,7 +115,7 @@ def count(
     True
     """
     question = {"kind": "count", "error": number_of("error", error)}
-    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where)
+    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress, needs_column=False)
 
 
@@ -122,6 +129,7 @@ def sum(
     delta: float | None = None,
     error: float | None = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     integers: bool = False,
     count_clamped: bool = False,
     schema: Path | None = None,
@@ -146,7 +154,7 @@ def sum(
     """
     numeric = _numeric(bounds, integers, count_clamped, schema)
     question = {"kind": "sum", "error": number_of("error", error), **numeric}
-    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where)
+    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress)
 
 
@@ -159,6 +167,7 @@ def mean(
     epsilon: float,
     delta: float | None = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     integers: bool = False,
     count_clamped: bool = False,
     schema: Path | None = None,
@@ -179,7 +188,7 @@ def mean(
     True
     """
     question = {"kind": "mean", **_numeric(bounds, integers, count_clamped, schema)}
-    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where)
+    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress)
 
 
@@ -193,6 +202,7 @@ def histogram(
     epsilon: float,
     delta: float | None = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     mechanism: str | None = None,
     neighboring: str = "add-remove",
     confidence: float = 0.95,
@@ -215,7 +225,7 @@ def histogram(
         "categories": None if categories is None else _tables.labels(categories, "categories"),
         "bins": None if bins is None else numbers_of("bins", bins, remedy),
     }
-    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where)
+    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress)
 
 
@@ -229,6 +239,7 @@ def quantile(
     epsilon: float,
     candidates: int | None = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     integers: bool = False,
     count_clamped: bool = False,
     schema: Path | None = None,
@@ -254,7 +265,7 @@ def quantile(
         "candidates": whole_of("candidates", candidates),
         **_numeric(bounds, integers, count_clamped, schema),
     }
-    terms = _terms(epsilon, None, None, neighboring, confidence, where)
+    terms = _terms(epsilon, None, None, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress)
 
 
@@ -267,6 +278,7 @@ def median(
     epsilon: float,
     candidates: int | None = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     integers: bool = False,
     count_clamped: bool = False,
     schema: Path | None = None,
@@ -290,7 +302,7 @@ def median(
         "candidates": whole_of("candidates", candidates),
         **_numeric(bounds, integers, count_clamped, schema),
     }
-    terms = _terms(epsilon, None, None, neighboring, confidence, where)
+    terms = _terms(epsilon, None, None, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress)
 
 
@@ -302,6 +314,7 @@ def mode(
     categories: Iterable[Any],
     epsilon: float,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     rule: str = "permute-and-flip",
     neighboring: str = "add-remove",
     confidence: float = 0.95,
@@ -324,7 +337,7 @@ def mode(
         "categories": _tables.labels(categories, "categories"),
         "rule": one_of("rule", rule, rules),
     }
-    terms = _terms(epsilon, None, None, neighboring, confidence, where)
+    terms = _terms(epsilon, None, None, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress)
 
 
@@ -337,6 +350,7 @@ def proportion(
     epsilon: float,
     delta: float | None = None,
     where: str | None = None,
+    reading: Mapping[str, Any] | None = None,
     mechanism: str | None = None,
     neighboring: str = "add-remove",
     confidence: float = 0.95,
@@ -351,13 +365,13 @@ def proportion(
     True
     """
     question = {"kind": "proportion", "value": _tables.labels([value], "value")[0]}
-    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where)
+    terms = _terms(epsilon, delta, mechanism, neighboring, confidence, where, reading)
     return _Asked(data, column, question, terms, budget, progress)
 
 
 def _request(asked: _Asked) -> tuple[_native.Table | None, str]:
     """The table in memory, if the data are, and the request."""
-    data, where = asked.data, asked.terms["filter"]
+    data, where, reading = asked.data, asked.terms["filter"], asked.terms["reading"]
     name = None if asked.column is None else column_of(data, asked.column)
     alone = _tables.single(data, name)
     if alone is not None:
@@ -374,7 +388,11 @@ def _request(asked: _Asked) -> tuple[_native.Table | None, str]:
 
         known = _tables.names(data)
         is_known = where is None and (name is None or known is None or name in known)
-        table = _tables.table(data, read=is_read, rest=not is_known)
+        if reading["derive"]:
+            # A column may be computed from any other.
+            table = _tables.table(data, reading=reading)
+        else:
+            table = _tables.table(data, read=is_read, rest=not is_known, reading=reading)
     return table, request({"file": file, "question": {**asked.question, "column": name}, **asked.terms})
 
 
@@ -385,6 +403,7 @@ def _terms(
     neighboring: str,
     confidence: float,
     where: str | None,
+    reading: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     if where is not None and not isinstance(where, str):
         raise invalid("where", brief(where), "give a condition as text, such as 'sex=f and age>=18'")
@@ -398,6 +417,7 @@ def _terms(
         "neighboring": relation(neighboring),
         "confidence": number_of("confidence", confidence),
         "filter": None if where is None else _tables.text(where, "where"),
+        "reading": _tables.reading_of(reading),
     }
 
 

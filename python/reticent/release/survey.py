@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 from .. import _native, _tables
@@ -24,6 +24,7 @@ def randomize(
     epsilon: float,
     out: Path,
     keep_columns: Iterable[str] | None = None,
+    reading: Mapping[str, Any] | None = None,
     budget: Budget | None = None,
     progress: bool | None = None,
 ) -> RandomizedFile: ...
@@ -49,6 +50,7 @@ def randomize(
     epsilon: float,
     out: Path | None = None,
     keep_columns: Iterable[str] | None = None,
+    reading: Mapping[str, Any] | None = None,
     budget: Budget | None = None,
     progress: bool | None = None,
 ) -> RandomizedFile | Randomized:
@@ -56,7 +58,8 @@ def randomize(
 
     Every row is a different person's answer, and the number of rows is public. A missing or undeclared answer
     counts as one of the public ``categories``. The answers of a file are written to the CSV file ``out``,
-    with the ``keep_columns``, which are **not protected**; data in memory give the answers back as
+    with the ``keep_columns``, which are **not protected**; ``reading`` says how the file is read (see
+    :func:`reticent.read_table`); data in memory give the answers back as
     :class:`reticent.mechanisms.Randomized`.
 
     >>> from reticent import release
@@ -67,6 +70,7 @@ def randomize(
     """
     listed, named = _tables.labelled(categories, "categories")
     if not _tables.is_path(data):
+        _only_files(reading)
         if out is not None or keep_columns is not None:
             field = "out" if out is not None else "keep_columns"
             raise RequestError(
@@ -82,6 +86,7 @@ def randomize(
         raise missing("epsilon", "give a privacy budget, such as 1")
     fields = {
         "file": file_of("data", data),
+        "reading": _tables.reading_of(reading),
         "column": need_column(column),
         "categories": named,
         "epsilon": number_of("epsilon", epsilon),
@@ -102,6 +107,7 @@ def estimate(
     epsilon: float | None = None,
     keep_probability: float | None = None,
     confidence: float = 0.95,
+    reading: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Proportions:
     """Estimates proportions from answers that :func:`randomize` made.
@@ -117,6 +123,7 @@ def estimate(
     """
     named = _tables.labels(categories, "categories")
     if not _tables.is_path(data):
+        _only_files(reading)
         return estimate_proportions(
             _answers(data, column),
             categories=named,
@@ -126,6 +133,7 @@ def estimate(
         )
     fields = {
         "file": file_of("data", data),
+        "reading": _tables.reading_of(reading),
         "column": need_column(column),
         "categories": named,
         "epsilon": number_of("epsilon", epsilon),
@@ -134,6 +142,16 @@ def estimate(
     }
     with argument_names():
         return Proportions(load(_native.estimate(request(fields), shown_progress(progress))))
+
+
+def _only_files(reading: Mapping[str, Any] | None) -> None:
+    if reading:
+        raise RequestError(
+            "reading: only for files: data in memory are not read from text",
+            code="R103",
+            field="reading",
+            remedy="leave it out",
+        )
 
 
 def _answers(data: Any, column: str | int | None) -> Any:

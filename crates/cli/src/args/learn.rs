@@ -1,5 +1,6 @@
 //! `reticent train`, `predict` and `evaluate` as clap reads them.
 
+use super::reading::ReadingFlags;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -7,7 +8,8 @@ use std::path::PathBuf;
 pub(crate) struct Train {
     /// The training data [default: the bundled census records]
     ///
-    /// A table (.csv with a header line, or .parquet), a folder of images, a run.toml, or the name of a dataset in --data-dir.
+    /// A table (CSV, Parquet or Arrow, a folder of Parquet files, or - for standard input), a folder of images, a run.toml, or the
+    /// name of a dataset in --data-dir.
     pub(crate) file: Option<PathBuf>,
     /// A folder of datasets [default: $RETICENT_DATA]
     ///
@@ -86,6 +88,10 @@ pub(crate) struct Train {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) budget: super::budget::BudgetFlags,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
+    #[command(flatten)]
     pub(crate) network: super::network::Network,
 }
 
@@ -107,6 +113,8 @@ pub(crate) struct Predict {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }
 
 #[derive(Debug, Args)]
@@ -124,4 +132,6 @@ pub(crate) struct Evaluate {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }

@@ -2,6 +2,7 @@
 
 use super::help::schema as help;
 use super::help::short;
+use super::reading::ReadingFlags;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ pub(crate) enum Question {
 
 #[derive(Debug, Args)]
 pub(crate) struct Infer {
-    /// The table: a .csv file with a header line, or a .parquet file
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
     pub(crate) file: PathBuf,
     /// The column to predict
     #[arg(long, value_name = "COLUMN")]
@@ -43,4 +44,8 @@ pub(crate) struct Infer {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) budget: super::budget::BudgetFlags,
+    #[command(flatten)]
+    pub(crate) reading: ReadingFlags,
 }

@@ -15,6 +15,7 @@ pub(crate) fn request(arguments: &Train) -> Result<Fit, Fail> {
     };
     Ok(Fit {
         data: arguments.file.clone(),
+        reading: arguments.reading.reading(),
         data_dir: arguments.data_dir.clone(),
         schema: arguments.schema.clone(),
         model: arguments.model.as_deref().map(LinearModel::named).transpose()?,

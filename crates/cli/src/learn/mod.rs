@@ -16,6 +16,7 @@ pub(crate) use fit::request as fit_request;
 use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Train};
 use crate::bar::Terminal;
+use crate::budget::charged;
 use crate::fail::{Fail, warnings, words};
 use crate::network;
 use crate::read::whole;
@@ -44,8 +45,11 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
         return network::train(arguments, given, progress);
     }
     given.check_linear()?;
-    let fitted = run(&fit::request(arguments)?, progress)?;
-    render::fitted(fitted, arguments.json)
+    let request = fit::request(arguments)?;
+    let planned = request.check()?;
+    let (fitted, standing) =
+        charged(&request, planned, &arguments.budget, request.schema.as_deref(), progress)?;
+    render::fitted(fitted, arguments.json, standing.as_ref())
 }
 
 /// Predicts rows without labels with a stored model.
@@ -54,7 +58,9 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
     let part = part(&model, arguments.part.as_deref())?;
     let threads = threads(arguments.threads.as_deref())?;
     let out = arguments.out.clone();
-    let request = predicting::Predict { part, threads, out, ..predicting::Predict::new(model, data) };
+    let reading = arguments.reading.reading();
+    let request =
+        predicting::Predict { reading, part, threads, out, ..predicting::Predict::new(model, data) };
     predict::printed(run(&request, progress)?, arguments.json)
 }
 
@@ -63,7 +69,12 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
     let evaluated = run(
-        &scoring::Evaluate { model, data, part, threads: threads(arguments.threads.as_deref())? },
+        &scoring::Evaluate {
+            reading: arguments.reading.reading(),
+            part,
+            threads: threads(arguments.threads.as_deref())?,
+            ..scoring::Evaluate::new(model, data)
+        },
         progress,
     )?;
     evaluate::printed(evaluated, arguments.json)

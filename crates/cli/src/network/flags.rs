@@ -24,6 +24,7 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
     });
     Ok(Request {
         data: arguments.file.clone(),
+        reading: arguments.reading.reading(),
         data_dir: arguments.data_dir.clone(),
         schema: arguments.schema.clone(),
         validation: network.validation.clone(),

@@ -32,7 +32,8 @@ pub(super) const TAKEN: Explanation = Explanation {
 pub(super) const FORMAT: Explanation = Explanation {
     title: "a file of another format, or a broken one",
     cause: "The file is not what its name says, is empty or incomplete, or has a format or compression that \
-            is not read. Tables are .csv files with a header line in UTF-8, or .parquet files.",
+            is not read. Tables are CSV files with a header line, Parquet files or Arrow files; --encoding, --separator and \
+            --format say what a file does not tell.",
     remedy: "Convert the file, or write it again.",
 };
 
@@ -60,7 +61,7 @@ pub(super) const NO_ROWS: Explanation = Explanation {
 
 pub(super) const TYPE: Explanation = Explanation {
     title: "a column of a type that does not fit",
-    cause: "A Parquet column holds dates, lists or other values that are neither numbers, text nor true and \
+    cause: "A Parquet column holds lists, decimals or other values that are neither numbers, text, dates nor true and \
             false, or it holds true and false where the schema gives bounds.",
     remedy: "Convert the column to numbers or text, or declare categories = [\"false\", \"true\"].",
 };

@@ -54,7 +54,7 @@ mod statement;
 mod target;
 
 pub use canaries::{CANARIES, CanaryAudit};
-pub use coins::coins;
+pub use coins::{coins, uniform};
 pub use model::{Collected, ModelAudit};
 pub use outcome::{Attacks, Audited, InterruptedAudit, ListedAttack, Outcome, attacks};
 pub use references::{

@@ -10,7 +10,7 @@
 //! # std::fs::write(&data, reticent_data::bundled::ADULT).map_err(reticent_curator::Refusal::internal)?;
 //! let mut session = Session::without_limit()?;
 //! Fit { epsilon: Some(1.0), out: Some(model.clone()), ..Fit::default() }.check()?.run(&mut session)?;
-//! let evaluated = Evaluate { model, data, part: None, threads: None }.check()?.run(&mut session)?;
+//! let evaluated = Evaluate::new(model, data).check()?.run(&mut session)?;
 //! assert!(matches!(evaluated.scores, Scores::Classes(found) if found.accuracy > 0.8));
 //! # Ok::<(), reticent_curator::Refusal>(())
 //! ```
@@ -25,8 +25,8 @@ use crate::session::Session;
 use crate::stored::Stored;
 use crate::train::{GivenData, Source, SourcePart, part_source};
 use crate::{Planned, Request};
-use reticent_data::Table;
 use reticent_data::schema::Bounds;
+use reticent_data::{Reading, Table};
 use reticent_erm::{ClassificationReport, ValueMetrics};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -40,12 +40,23 @@ pub struct Evaluate {
     pub model: PathBuf,
     /// The labelled table or folder of images, which is not protected.
     pub data: PathBuf,
+    /// How the files of a table are read: further files, the dialect of CSV text, derived columns.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
     pub part: Option<SourcePart>,
     /// The number of threads, for networks; none for all processors.
     #[serde(default)]
     pub threads: Option<u64>,
+}
+
+impl Evaluate {
+    /// Scores on all of the data.
+    pub fn new(model: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
+        let reading = Reading::default();
+        Self { model: model.into(), data: data.into(), reading, part: None, threads: None }
+    }
 }
 
 /// The evaluation of a model.
@@ -164,10 +175,10 @@ impl Evaluate {
 
     fn checked(&self, given: Option<GivenData>) -> Result<EvaluatePlan, Refusal> {
         Ok(EvaluatePlan(match Stored::read(&self.model, self.threads)? {
-            Stored::Linear(stored) => Kind::Linear(stored, linear_table(given, &self.data)?),
+            Stored::Linear(stored) => Kind::Linear(stored, linear_table(given, &self.data, &self.reading)?),
             Stored::Network(stored) => match given {
                 Some(given) => Kind::Network(stored, given.into()),
-                None => Kind::Network(stored, part_source(&self.data, self.part)?),
+                None => Kind::Network(stored, part_source(&self.data, self.part, &self.reading)?),
             },
         }))
     }

@@ -2,11 +2,11 @@
 
 use super::{Fit, LinearModel, method};
 use crate::folder::layout::{FIT_FILE, ModelKind, SCHEMA_FILE};
-use crate::folder::{digest, whole};
+use crate::folder::{digest, whole, whole_pattern, whole_reading};
 use crate::quantity::neighboring;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Neighboring};
-use reticent_data::Schema;
+use reticent_data::{Reading, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fs;
@@ -31,9 +31,10 @@ struct Kept {
 /// The request in a model's folder: its paths lead to where they led, its schema is the folder's.
 fn kept(fit: &Fit) -> Fit {
     Fit {
-        data: whole(fit.data.as_deref()),
+        data: whole_pattern(fit.data.as_deref()),
+        reading: whole_reading(&fit.reading),
         data_dir: whole(fit.data_dir.as_deref()),
-        test: whole(fit.test.as_deref()),
+        test: whole_pattern(fit.test.as_deref()),
         schema: Some(SCHEMA_FILE.into()),
         out: None,
         ..fit.clone()
@@ -126,6 +127,7 @@ fn flags(value: Value, refuse: &impl Fn(String) -> Refusal) -> Result<(Fit, Opti
         sampling_rate: number(&flags.sampling_rate)?,
         test_share: number(&flags.test_share)?,
         data: flags.data,
+        reading: Reading::default(),
         data_dir: flags.data_dir,
         schema: None,
         split_key: flags.split_key,

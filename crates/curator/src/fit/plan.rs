@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::table::{SharedTable, is_same_table, no_schema, origin, tables};
 use reticent_core::{Code, Delta, Guarantee, Neighboring};
 use reticent_data::schema::PrivacyUnit;
-use reticent_data::{Encoder, Schema, Split, Table, open_table};
+use reticent_data::{Encoder, Schema, Split, Table, open_table_with};
 use reticent_erm::{FitMethod, MarginLoss, Settings};
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ pub(super) fn plan(request: &Fit, given: Option<FitTables>) -> Result<FitPlan, R
     let (steps, settings) = (steps(request)?, settings(request, &schema)?);
     let spent = if budget.is_some() { spent(&schema, settings.neighboring)? } else { None };
     let test = match &request.test {
-        Some(path) => Some(open_table(path)?),
+        Some(path) => Some(open_table_with(path, &request.reading.of_one_file())?),
         None if test.is_some() => test,
         None => official.filter(|_| request.test_share.is_none()),
     };
@@ -150,7 +150,8 @@ pub(super) fn same_data(test: &dyn Table) -> Refusal {
 /// The table, its official test part and its schema; the bundled ones if none is named.
 fn data(request: &Fit) -> Result<(SharedTable, Option<SharedTable>, Schema), Refusal> {
     let own = request.schema.as_deref().map(Schema::read).transpose().map_err(Refusal::data("schema"))?;
-    let (table, test, known) = tables(request.data.as_deref(), request.data_dir.as_deref())?;
+    let (table, test, known) =
+        tables(request.data.as_deref(), request.data_dir.as_deref(), &request.reading)?;
     Ok((table, test, own.or(known).ok_or_else(no_schema)?))
 }
 
@@ -188,9 +189,9 @@ fn budget(request: &Fit) -> Result<Option<Guarantee>, Refusal> {
 fn settings(request: &Fit, schema: &Schema) -> Result<Settings, Refusal> {
     let neighboring = request.neighboring;
     let unit = match schema.unit() {
-        PrivacyUnit::Row => "row".to_owned(),
+        PrivacyUnit::Row => quantity::unit_words(None),
         PrivacyUnit::Column(column) if neighboring == Neighboring::AddRemove => {
-            format!("all rows of one {column}")
+            quantity::unit_words(Some(column))
         }
         PrivacyUnit::Column(_) => {
             let remedy =

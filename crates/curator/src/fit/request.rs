@@ -4,6 +4,7 @@ use super::plan::{FitPlan, FitTables, plan};
 use crate::Request;
 use crate::refusal::Refusal;
 use reticent_core::Neighboring;
+use reticent_data::Reading;
 use reticent_erm::FitMethod;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -14,6 +15,10 @@ use std::path::PathBuf;
 pub struct Fit {
     /// The table, or the name of a dataset in `data_dir`; none for the bundled census records.
     pub data: Option<PathBuf>,
+    /// How its files are read: further files, the dialect of CSV text, derived columns. A test table is read in the same way,
+    /// without the further files.
+    #[serde(skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// A folder of datasets.
     #[serde(alias = "data_dir")]
     pub data_dir: Option<PathBuf>,
@@ -65,6 +70,7 @@ impl Default for Fit {
     fn default() -> Self {
         Self {
             data: None,
+            reading: Reading::default(),
             data_dir: None,
             schema: None,
             model: None,

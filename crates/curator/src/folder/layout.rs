@@ -3,6 +3,7 @@
 pub use crate::file::MODEL_FILE;
 use crate::refusal::Refusal;
 use reticent_core::Code;
+use reticent_data::Reading;
 use reticent_files::temporary_of;
 use reticent_train::RunLock;
 use serde::de::IgnoredAny;
@@ -90,6 +91,20 @@ pub(crate) fn whole(path: Option<&Path>) -> Option<PathBuf> {
         true => absolute(path).unwrap_or_else(|_| path.to_owned()),
         false => path.to_owned(),
     })
+}
+
+/// As [`whole`]; a glob leads to where it led, too.
+pub(crate) fn whole_pattern(path: Option<&Path>) -> Option<PathBuf> {
+    path.map(|path| match path.to_str() {
+        Some(text) if text.contains(['*', '?', '[']) => absolute(path).unwrap_or_else(|_| path.to_owned()),
+        _ => whole(Some(path)).unwrap_or_else(|| path.to_owned()),
+    })
+}
+
+/// The same reading, with the paths of further files from the root.
+pub(crate) fn whole_reading(reading: &Reading) -> Reading {
+    let also = reading.also.iter().filter_map(|path| whole_pattern(Some(path))).collect();
+    Reading { also, ..reading.clone() }
 }
 
 /// Whether nothing has been drawn for what is in a folder: it holds at most what is written before the first draw by a process

@@ -26,7 +26,7 @@ use crate::train::{GivenData, Source, SourcePart, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
 use reticent_core::Code;
-use reticent_data::{Table, open_table, write_csv_atomic};
+use reticent_data::{Reading, Table, open_table_with, write_csv_atomic};
 use reticent_files::check_regular;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
@@ -46,6 +46,9 @@ pub struct Predict {
     pub model: PathBuf,
     /// A table, a folder of images or a file of images; labels are not needed.
     pub data: PathBuf,
+    /// How the files of a table are read: further files, the dialect of CSV text, derived columns.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The part of a set of images or of a dataset, for networks; none for the test part, where there is one.
     #[serde(default)]
     pub part: Option<SourcePart>,
@@ -60,7 +63,8 @@ pub struct Predict {
 impl Predict {
     /// Predictions for all of the data.
     pub fn new(model: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
-        Self { model: model.into(), data: data.into(), part: None, threads: None, out: None }
+        let reading = Reading::default();
+        Self { model: model.into(), data: data.into(), reading, part: None, threads: None, out: None }
     }
 }
 
@@ -179,12 +183,13 @@ impl Predict {
             check_no_model("out", path)?;
         }
         let kind = match Stored::read(&self.model, self.threads)? {
-            Stored::Linear(stored) => {
-                Kind::Linear(Box::new(LinearPlan::new(*stored, linear_table(given, &self.data)?)?))
-            }
+            Stored::Linear(stored) => Kind::Linear(Box::new(LinearPlan::new(
+                *stored,
+                linear_table(given, &self.data, &self.reading)?,
+            )?)),
             Stored::Network(stored) => match given {
                 Some(given) => Kind::Network(stored, given.into()),
-                None => Kind::Network(stored, part_source(&self.data, self.part)?),
+                None => Kind::Network(stored, part_source(&self.data, self.part, &self.reading)?),
             },
         };
         Ok(PredictPlan { model: self.model.clone(), kind, out: self.out.clone() })
@@ -192,13 +197,17 @@ impl Predict {
 }
 
 /// The table for a linear model: the given one, or the file's.
-pub(crate) fn linear_table(given: Option<GivenData>, file: &Path) -> Result<Arc<dyn Table>, Refusal> {
+pub(crate) fn linear_table(
+    given: Option<GivenData>,
+    file: &Path,
+    reading: &Reading,
+) -> Result<Arc<dyn Table>, Refusal> {
     match given {
         Some(GivenData::Table(table)) => Ok(table),
         Some(GivenData::Images(name, _)) => {
             Err(Refusal::new(Code::Misfit, format!("{name}: these are images, and the model is of a table")))
         }
-        None => Ok(open_table(file)?),
+        None => Ok(open_table_with(file, reading)?),
     }
 }
 

@@ -8,8 +8,9 @@ use super::request::{Release, ReleaseQuestion};
 use super::terms::{LEAST_EPSILON, LEAST_QUANTILE_EPSILON, additive, choice, needed_epsilon};
 use crate::quantity::finite;
 use crate::refusal::Refusal;
+use crate::scan::threads;
 use reticent_core::{Code, Epsilon, Guarantee, Neighboring};
-use reticent_data::{ColumnKind, Predicate, Table, open_table};
+use reticent_data::{ColumnKind, Predicate, Table, open_table_with};
 use reticent_noise::query::{Quantile, QueryTerms, RankTable, even_candidates};
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub struct PlannedRelease {
     pub(super) query: Query,
     pub(super) terms: QueryTerms,
     pub(super) filter: Option<Predicate>,
+    /// The threads that read the table. They do not change the answer.
+    pub(super) threads: usize,
     /// The target error for which ε was chosen, if given.
     pub(super) target: Option<f64>,
     /// The part of ε that counts clamped values, beside that of `terms`.
@@ -146,8 +149,9 @@ fn finish(
     let filter =
         release.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
     let target = error.map(|error| finite("error", error)).transpose()?;
+    let threads = threads(release.threads)?;
     let table = match given {
-        None => open_table(&release.file)?,
+        None => open_table_with(&release.file, &release.reading)?,
         Some(table) if release.file.as_os_str().is_empty() => table.clone(),
         Some(_) => {
             let remedy = "leave it empty: the table itself is given";
@@ -158,11 +162,19 @@ fn finish(
     if let Some(column) = query.column() {
         table.column(column).map_err(Refusal::data("column"))?;
     }
-    for column in filter.iter().flat_map(Predicate::columns) {
-        table.column(column).map_err(Refusal::data("filter"))?;
+    match &query {
+        Query::Histogram { column, cells: Cells::Categories(categories) }
+        | Query::Mode { column, categories, .. } => {
+            table.check_values(column, categories).map_err(Refusal::data("categories"))?;
+        }
+        Query::Proportion { column, value } => {
+            table.check_values(column, std::slice::from_ref(value)).map_err(Refusal::data("value"))?;
+        }
+        _ => {}
     }
+    let filter = filter.map(|filter| filter.check(&table)).transpose().map_err(Refusal::data("filter"))?;
     let (counting, warnings) = (None, Vec::new());
-    let mut plan = PlannedRelease { table, query, terms, filter, target, counting, warnings };
+    let mut plan = PlannedRelease { table, query, terms, filter, threads, target, counting, warnings };
     if let Some(error) = target {
         plan.terms.epsilon = needed_epsilon(error, accuracy::epsilon_for(&plan, error)?)?;
     }
@@ -184,12 +196,12 @@ fn too_close([low, high]: [f64; 2]) -> Refusal {
 
 /// Whether the column holds whole numbers: because the file declares it or the request does, never
 /// because its values look so.
-fn whole_numbers(table: &dyn Table, column: &str, declared: bool) -> Result<bool, Refusal> {
+pub(crate) fn whole_numbers(table: &dyn Table, column: &str, declared: bool) -> Result<bool, Refusal> {
     let found = table.column(column).map_err(Refusal::data("column"))?;
     // Every column of a CSV file is text, even if all of it reads as numbers.
     if table.declares_kinds() && matches!(found.kind, ColumnKind::Text | ColumnKind::Boolean) {
         let remedy = "this column holds text or Boolean values: choose a numeric column, or convert it";
         return Err(Refusal::value("column", column, remedy).coded(Code::Type));
     }
-    Ok(declared || found.kind == ColumnKind::Integer)
+    Ok(declared || matches!(found.kind, ColumnKind::Integer | ColumnKind::Date))
 }

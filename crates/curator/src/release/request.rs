@@ -2,6 +2,7 @@
 
 use crate::refusal::Refusal;
 use reticent_core::Neighboring;
+use reticent_data::Reading;
 use reticent_noise::{mechanism, query};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -11,8 +12,12 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// The table: a `.csv` file with a header line, or a `.parquet` file.
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, a glob, or `-` for standard input.
     pub file: PathBuf,
+    /// How its files are read: further files, the dialect of CSV text, derived columns. A table that is given beside the request is
+    /// taken as it is.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The statistic.
     pub question: ReleaseQuestion,
     /// The privacy budget ε; left out if a target error is given instead.
@@ -33,6 +38,9 @@ pub struct Release {
     /// Only rows that satisfy these conditions, such as `sex=Male and age>=18`.
     #[serde(default)]
     pub filter: Option<String>,
+    /// The number of threads that read the table; all processors if none is given.
+    #[serde(default)]
+    pub threads: Option<u64>,
 }
 
 impl Release {
@@ -40,6 +48,7 @@ impl Release {
     pub fn new(file: impl Into<PathBuf>, question: ReleaseQuestion, epsilon: f64) -> Self {
         Self {
             file: file.into(),
+            reading: Reading::default(),
             question,
             epsilon: Some(epsilon),
             delta: None,
@@ -47,6 +56,7 @@ impl Release {
             neighboring: add_remove(),
             confidence: ninety_five(),
             filter: None,
+            threads: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Delta, Epsilon};
 use reticent_data::schema::PrivacyUnit;
-use reticent_data::{ColumnInfo, ColumnKind, Table, open_table};
+use reticent_data::{ColumnInfo, ColumnKind, Table, open_table_with};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(super) fn plan(request: &LearnSchema, given: Option<Arc<dyn Table>>) -> Resu
             return Err(Refusal::conflict("file", request.file.display(), remedy));
         }
         Some(table) => table,
-        None => open_table(&request.file)?,
+        None => open_table_with(&request.file, &request.reading)?,
     };
     let known = |field: &str, name: &str| table.column(name).map(drop).map_err(Refusal::data(field));
     for name in &request.ignore {
@@ -91,6 +91,9 @@ pub(super) fn plan(request: &LearnSchema, given: Option<Arc<dyn Table>>) -> Resu
         if positive.trim().is_empty() {
             let remedy = "blank cells count as missing: give a value that is not blank";
             return Err(Refusal::value("positive", positive, remedy));
+        }
+        if let Some(label) = &request.label {
+            table.check_values(label, std::slice::from_ref(positive)).map_err(Refusal::data("positive"))?;
         }
     }
     let unit = match &request.unit {
@@ -136,7 +139,10 @@ pub(super) fn plan(request: &LearnSchema, given: Option<Arc<dyn Table>>) -> Resu
 /// A column about which the file leaves something open.
 fn subject(column: &ColumnInfo, declared: bool) -> Option<Subject> {
     let holds = match &column.kind {
-        ColumnKind::Integer | ColumnKind::Float => ColumnContent::Numbers,
+        // Dates are their days since 1970 and timestamps their seconds.
+        ColumnKind::Integer | ColumnKind::Float | ColumnKind::Date | ColumnKind::Timestamp => {
+            ColumnContent::Numbers
+        }
         ColumnKind::Text if declared => ColumnContent::Text,
         ColumnKind::Text => ColumnContent::Either,
         ColumnKind::Boolean | ColumnKind::Other(_) => return None,

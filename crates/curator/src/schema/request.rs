@@ -1,5 +1,6 @@
 //! The request for a schema, as plain data.
 
+use reticent_data::Reading;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -7,8 +8,12 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearnSchema {
-    /// The table: a `.csv` file with a header line, or a `.parquet` file.
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, a glob, or `-` for standard input.
     pub file: PathBuf,
+    /// How its files are read: further files, the dialect of CSV text, derived columns. A table that is given beside the request is
+    /// taken as it is.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The column to predict.
     #[serde(default)]
     pub label: Option<String>,

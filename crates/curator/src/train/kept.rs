@@ -5,7 +5,7 @@ use super::settings::Settings;
 use super::terms::counting;
 use super::{Reader, Train};
 use crate::folder::layout::{LEDGER_FILE, ModelKind, RUN_FILE};
-use crate::folder::{Writer, digest, whole};
+use crate::folder::{Writer, digest, whole, whole_pattern, whole_reading};
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_train::{Description, TrainError};
@@ -48,7 +48,8 @@ const OF_TRAINER: &[&str] = &[
 /// What the ledger of a network says was asked for.
 pub(super) fn request(run: &Train, reader: &Reader, description: &Description) -> Result<Value, Refusal> {
     let mut kept = Train { out: None, counted: None, ..run.clone() };
-    kept.data = whole(kept.data.as_deref());
+    kept.data = whole_pattern(kept.data.as_deref());
+    kept.reading = whole_reading(&kept.reading);
     kept.data_dir = whole(kept.data_dir.as_deref());
     let mut request = serde_json::to_value(kept).map_err(Refusal::internal)?;
     if let Some(request) = request.as_object_mut() {

@@ -41,7 +41,7 @@ pub(super) fn plan(
         Some(TrainData { train, validation }) => {
             (DataSources { source: train.into(), official: None, schema: None }, Some(validation))
         }
-        None => (find(run.data.as_deref(), run.data_dir.as_deref())?, None),
+        None => (find(run.data.as_deref(), run.data_dir.as_deref(), &run.reading)?, None),
     };
     let DataSources { source, official, schema } = found;
     let reader = Reader::of(&run, &source, schema)?;
@@ -57,7 +57,7 @@ pub(super) fn plan(
     let validation = match (public, &run.validation) {
         (Some(public), _) => public.map(Source::from),
         (None, Some(data)) => {
-            let given = find(Some(data), run.data_dir.as_deref())?;
+            let given = find(Some(data), run.data_dir.as_deref(), &run.reading.of_one_file())?;
             Some(given.official.filter(|part| matches!(part, Source::Images(..))).unwrap_or(given.source))
         }
         (None, None) => official,

@@ -9,6 +9,7 @@ use crate::refusal::Refusal;
 use reticent_accounting::Verdict;
 use reticent_core::event::read;
 use reticent_core::{Code, Epsilon, Event, Guarantee, Neighboring};
+use reticent_data::Reading;
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,10 @@ use std::path::{Path, PathBuf};
 pub struct Train {
     /// A table, a folder of images, or the name of a dataset in `data_dir`; none for the bundled census records.
     pub data: Option<PathBuf>,
+    /// How the files of a table are read: further files, the dialect of CSV text, derived columns. A validation table is read in
+    /// the same way, without the further files.
+    #[serde(skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// A folder of datasets.
     #[serde(alias = "data_dir")]
     pub data_dir: Option<PathBuf>,
@@ -215,6 +220,9 @@ impl Train {
             if path.as_ref().is_some_and(|path| folder.join(path).exists() || path.extension().is_some()) {
                 from(path);
             }
+        }
+        for path in run.reading.also.iter_mut().filter(|path| path.as_os_str() != "-") {
+            *path = folder.join(&*path);
         }
         if let Some(model) = run.model.as_mut().filter(|model| model.ends_with(".toml")) {
             *model = folder.join(&*model).display().to_string();

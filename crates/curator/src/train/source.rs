@@ -3,7 +3,9 @@
 use crate::refusal::Refusal;
 use crate::table::{is_same_table, origin, tables};
 use reticent_core::Code;
-use reticent_data::{DATA_FOLDER, DatasetPart, Images, Schema, Table, find_dataset};
+use reticent_data::{
+    DATA_FOLDER, DatasetPart, Images, Reading, Schema, Table, find_dataset, is_table_file, is_table_folder,
+};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -117,7 +119,11 @@ pub(crate) struct DataSources {
 }
 
 /// Finds data by path or name; none is the bundled table.
-pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<DataSources, Refusal> {
+pub(crate) fn find(
+    file: Option<&Path>,
+    data_dir: Option<&Path>,
+    reading: &Reading,
+) -> Result<DataSources, Refusal> {
     if let Some(folder) = file.map(|file| image_folder(file, data_dir)).transpose()?.flatten() {
         let official =
             has_images(&folder, DatasetPart::Test).then(|| Source::Images(folder.clone(), DatasetPart::Test));
@@ -127,11 +133,11 @@ pub(crate) fn find(file: Option<&Path>, data_dir: Option<&Path>) -> Result<DataS
             schema: None,
         });
     }
-    if let Some(folder) = file.filter(|file| file.is_dir()) {
+    if let Some(folder) = file.filter(|file| file.is_dir() && !is_table_folder(file, reading)) {
         let why = "no images in this folder: give a folder with train-images-idx3-ubyte.gz or data_batch_1.bin, or a table";
         return Err(Refusal::new(Code::Dataset, format!("{}: {why}", folder.display())));
     }
-    let (table, official, schema) = tables(file, data_dir)?;
+    let (table, official, schema) = tables(file, data_dir, reading)?;
     Ok(DataSources { source: Source::Table(table), official: official.map(Source::Table), schema })
 }
 
@@ -142,7 +148,7 @@ pub(super) fn image_folder(file: &Path, data_dir: Option<&Path>) -> Result<Optio
     if file.is_dir() {
         return Ok(Some(file.to_owned()).filter(|folder| holds(folder)));
     }
-    let is_name = file.extension().is_none() && !file.exists();
+    let is_name = file.extension().is_none() && file.as_os_str() != "-" && !file.exists();
     let has_place = data_dir.is_some() || std::env::var_os(DATA_FOLDER).is_some();
     let Some(name) = file.to_str().filter(|_| is_name && has_place) else { return Ok(None) };
     let folder = find_dataset(name, data_dir).map_err(Refusal::data("data_dir"))?;
@@ -165,12 +171,15 @@ fn has_images(folder: &Path, part: DatasetPart) -> bool {
 }
 
 /// The data of a path or name, in the part that was asked for.
-pub(crate) fn part_source(file: &Path, part: Option<SourcePart>) -> Result<Source, Refusal> {
-    let is_table = file.extension().is_some_and(|end| end == "csv" || end == "parquet");
-    if file.is_file() && !is_table {
+pub(crate) fn part_source(
+    file: &Path,
+    part: Option<SourcePart>,
+    reading: &Reading,
+) -> Result<Source, Refusal> {
+    if file.is_file() && !is_table_file(file, reading) {
         return Ok(Source::Pixels(file.to_owned()));
     }
-    let found = find(Some(file), None)?;
+    let found = find(Some(file), None, reading)?;
     match (part, found.official) {
         (None | Some(SourcePart::Test), Some(official)) => Ok(official),
         (Some(SourcePart::Test), None) => {

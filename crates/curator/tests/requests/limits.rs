@@ -128,8 +128,7 @@ fn no_file_of_a_model_is_replaced_by_predictions() {
     let desk = Desk::new();
     let model = desk.model("model", Some(1.0));
     let out = Some(model.join("model.json"));
-    let refusal =
-        Predict { model, data: desk.table(), part: None, threads: None, out }.check().map(drop).unwrap_err();
+    let refusal = Predict { out, ..Predict::new(model, desk.table()) }.check().map(drop).unwrap_err();
     assert_eq!((refusal.code(), refusal.field()), (Code::Taken, Some("out")));
 }
 
@@ -142,13 +141,9 @@ fn a_training_without_privacy_is_refused() {
 fn exact_scores_are_refused_and_so_is_what_an_exact_model_predicts() {
     let desk = Desk::new();
     let (private, exact, data) = (desk.model("private", Some(1.0)), desk.model("exact", None), desk.table());
-    refused(
-        Evaluate { model: private.clone(), data: data.clone(), part: None, threads: None }.check().unwrap(),
-    );
-    refused(
-        Predict { model: exact, data: data.clone(), part: None, threads: None, out: None }.check().unwrap(),
-    );
-    let predicted = Predict { model: private, data, part: None, threads: None, out: None }.check().unwrap();
+    refused(Evaluate::new(private.clone(), data.clone()).check().unwrap());
+    refused(Predict::new(exact, data.clone()).check().unwrap());
+    let predicted = Predict::new(private, data).check().unwrap();
     assert_eq!(predicted.run(&mut limited("row", 1.0)).unwrap().rows, 400);
 }
 

@@ -71,7 +71,7 @@ fn a_network_of_a_table_in_memory_predicts_others() {
     assert_eq!((predicted.rows, predicted.scores.len()), (10, 20));
     assert_eq!(predicted.predictions[0], predicted.classes[0]);
     assert_eq!(predicted.predictions[9], "right");
-    let evaluate = Evaluate { model: out.clone(), data: PathBuf::new(), part: None, threads: Some(1) };
+    let evaluate = Evaluate { threads: Some(1), ..Evaluate::new(out.clone(), "") };
     let evaluated = evaluate.check_data(GivenData::Table(sides(100))).unwrap().run(&mut open()).unwrap();
     assert!(matches!(evaluated.scores, Scores::Classes(found) if found.accuracy > 0.8));
     // The same data go on with the run, others do not.

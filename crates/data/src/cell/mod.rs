@@ -1,11 +1,16 @@
 //! One value of a table and its readings: as a number, as a category label, as CSV text.
 
+mod time;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use thiserror::Error;
 
 use crate::error::{DataError, shown};
+pub(crate) use time::{DAY_MILLISECONDS, civil};
+use time::{MICROSECONDS, day_of};
+pub use time::{date_label, parse_date, parse_timestamp, timestamp_label};
 
 /// One value of a table. Text is as the file has it; text that is blank once trimmed is [`Cell::Null`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +25,10 @@ pub enum Cell<'a> {
     Text(&'a str),
     /// A truth value, from Parquet.
     Boolean(bool),
+    /// A day, in days since 1970-01-01, from Parquet or Arrow.
+    Date(i32),
+    /// A point in time, in microseconds since 1970-01-01 00:00 UTC, from Parquet or Arrow.
+    Timestamp(i64),
 }
 
 /// A finite number that keeps integers exact.
@@ -67,7 +76,8 @@ impl<'a> Cell<'a> {
     /// The cell as a finite number; `None` when null.
     ///
     /// Text is trimmed and read as an integer if it is one that fits 64 bits, else as a float (so a
-    /// longer integer becomes the nearest float). A boolean is not a number.
+    /// longer integer becomes the nearest float). A boolean is not a number. A date is its days since 1970-01-01, and a timestamp
+    /// its seconds since then: an integer if there is no fraction, else the nearest float.
     pub fn number(&self) -> Result<Option<Number>, NumberError> {
         match *self {
             Cell::Null => Ok(None),
@@ -79,6 +89,31 @@ impl<'a> Cell<'a> {
                 if text.is_empty() { Ok(None) } else { Number::parse(text).map(Some) }
             }
             Cell::Boolean(truth) => Err(NumberError::NotANumber(truth.to_string())),
+            Cell::Date(days) => Ok(Some(Number::Integer(i64::from(days)))),
+            Cell::Timestamp(at) if at % MICROSECONDS == 0 => Ok(Some(Number::Integer(at / MICROSECONDS))),
+            Cell::Timestamp(at) => Ok(Some(Number::Float(at as f64 / MICROSECONDS as f64))),
+        }
+    }
+
+    /// The day since 1970-01-01 that the cell names: of a date, of a timestamp (in UTC) and of text that [`parse_date`] or
+    /// [`parse_timestamp`] reads. `None` for every other cell.
+    pub fn date(&self) -> Option<i32> {
+        match *self {
+            Cell::Date(days) => Some(days),
+            Cell::Timestamp(at) => Some(day_of(at)),
+            Cell::Text(text) => parse_date(text).or_else(|| parse_timestamp(text).map(day_of)),
+            _ => None,
+        }
+    }
+
+    /// The microseconds since 1970-01-01 00:00 UTC that the cell names: of a timestamp, of a date (its midnight) and of text that
+    /// [`parse_timestamp`] or [`parse_date`] reads. `None` for every other cell.
+    pub fn timestamp(&self) -> Option<i64> {
+        match *self {
+            Cell::Date(days) => Some(time::midnight(days)),
+            Cell::Timestamp(at) => Some(at),
+            Cell::Text(text) => parse_timestamp(text).or_else(|| parse_date(text).map(time::midnight)),
+            _ => None,
         }
     }
 
@@ -90,7 +125,7 @@ impl<'a> Cell<'a> {
     /// The text by which categories are matched; `None` when null.
     ///
     /// Text is trimmed; integers, and floats with an integer value, have no decimals; booleans are
-    /// `true` and `false`.
+    /// `true` and `false`; dates and timestamps are ISO 8601 ([`date_label`], [`timestamp_label`]).
     pub fn label(&self) -> Option<Cow<'a, str>> {
         match *self {
             Cell::Null => None,
@@ -102,6 +137,8 @@ impl<'a> Cell<'a> {
                 (!text.is_empty()).then_some(Cow::Borrowed(text))
             }
             Cell::Boolean(truth) => Some(Cow::Borrowed(if truth { "true" } else { "false" })),
+            Cell::Date(days) => Some(Cow::Owned(date_label(days))),
+            Cell::Timestamp(at) => Some(Cow::Owned(timestamp_label(at))),
         }
     }
 
@@ -114,6 +151,8 @@ impl<'a> Cell<'a> {
             Cell::Float(float) => Cow::Owned(format!("{float:?}")),
             Cell::Text(text) => Cow::Borrowed(text),
             Cell::Boolean(truth) => Cow::Borrowed(if truth { "true" } else { "false" }),
+            Cell::Date(days) => Cow::Owned(date_label(days)),
+            Cell::Timestamp(at) => Cow::Owned(timestamp_label(at)),
         }
     }
 }

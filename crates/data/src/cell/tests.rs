@@ -122,3 +122,58 @@ proptest! {
         prop_assert_eq!(Number::Integer(near).compare(Number::Float(float)), Some(expected));
     }
 }
+
+#[test]
+fn dates_and_timestamps_are_numbers_and_iso_text() {
+    let date = Cell::Date(19_783);
+    assert_eq!(date.label().as_deref(), Some("2024-03-01"));
+    assert_eq!(date.csv_text(), "2024-03-01");
+    assert_eq!(date.number(), Ok(Some(Number::Integer(19_783))));
+    assert_eq!(Cell::Date(-1).label().as_deref(), Some("1969-12-31"));
+    assert_eq!(Cell::Date(-719_529).label().as_deref(), Some("-00001-12-31"));
+    let at = Cell::Timestamp(1_709_296_200_250_000);
+    assert_eq!(at.label().as_deref(), Some("2024-03-01T12:30:00.25"));
+    assert_eq!(at.number(), Ok(Some(Number::Float(1_709_296_200.25))));
+    assert_eq!((at.date(), date.timestamp()), (Some(19_783), Some(1_709_251_200_000_000)));
+    assert_eq!(Cell::Timestamp(-1_000_000).label().as_deref(), Some("1969-12-31T23:59:59"));
+    assert_eq!(Cell::Timestamp(-1_000_000).number(), Ok(Some(Number::Integer(-1))));
+    assert_eq!(Cell::Text(" 2024-03-01 12:30 ").date(), Some(19_783));
+    assert_eq!(Cell::Text("2024-03-01").timestamp(), date.timestamp());
+    assert!([Cell::Null, Cell::Integer(3), Cell::Text("3")].iter().all(|cell| cell.date().is_none()));
+}
+
+#[test]
+fn dates_that_the_calendar_does_not_have_are_not_read() {
+    let wrong =
+        ["2023-02-29", "2024-02-30", "2024-13-01", "2024-00-10", "2024-1-01", "24-01-01", "2024-01-01x"];
+    assert!(wrong.iter().all(|text| parse_date(text).is_none()));
+    assert_eq!(parse_date("2024-02-29"), Some(19_782));
+    assert_eq!((parse_date("1900-02-29"), parse_date("2000-02-29")), (None, Some(11_016)));
+    let noon = Some(1_709_294_400_000_000);
+    for text in
+        ["2024-03-01T12:00", "2024-03-01 12:00:00", "2024-03-01T14:00:00.000+02:00", "2024-03-01T06:30-0530"]
+    {
+        assert_eq!(parse_timestamp(text), noon, "{text}");
+    }
+    let wrong = [
+        "2024-03-01T24:00",
+        "2024-03-01T12",
+        "2024-03-01T12:00:60",
+        "2024-03-01T12:00+2",
+        "2024-03-01T12:00Z1",
+    ];
+    assert!(wrong.iter().all(|text| parse_timestamp(text).is_none()));
+}
+
+proptest! {
+    #[test]
+    fn days_and_times_survive_their_text(days: i32, at: i64) {
+        prop_assert_eq!(parse_date(&date_label(days)), Some(days));
+        prop_assert_eq!(parse_timestamp(&timestamp_label(at)), Some(at));
+    }
+
+    #[test]
+    fn reading_times_never_panics(text: String, like in "[-+]?[0-9é]{4}-[0-9]{2}-[0-9]{2}[T ]?[0-9:.Z+é-]{0,15}") {
+        let _ = (Cell::Text(&text).date(), Cell::Text(&like).timestamp(), Cell::Text(&like).date());
+    }
+}

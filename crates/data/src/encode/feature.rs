@@ -104,6 +104,7 @@ fn place(bounds: Bounds, cell: &Cell<'_>) -> Option<(f64, Conformance)> {
         Cell::Integer(integer) => integer as f64,
         Cell::Float(float) => float,
         Cell::Text(text) => text.trim().parse().ok()?,
+        Cell::Date(_) | Cell::Timestamp(_) => cell.number().ok()??.to_f64(),
     };
     let met = if value < bounds.low() || value > bounds.high() {
         Conformance::Outside

@@ -194,8 +194,8 @@ impl Encoder {
         columns
     }
 
-    /// Checks, without reading a row, that the table has the schema's columns and that those with
-    /// bounds can hold numbers.
+    /// Checks, without reading a row, that the table has the schema's columns, that those with
+    /// bounds can hold numbers, and that no declared category counts as missing.
     ///
     /// # Errors
     /// An error that names the column.
@@ -210,6 +210,22 @@ impl Encoder {
             if table.column(column)?.kind == ColumnKind::Boolean {
                 let file = table.name().to_owned();
                 return Err(DataError::NotNumeric { file, column: shown(column) });
+            }
+        }
+        for plan in &self.plans {
+            if let FeatureKind::Categorical(categories) = &plan.kind {
+                table.check_values(&plan.column, categories.labels())?;
+            }
+        }
+        if let Some(label) = &self.label {
+            match &label.target {
+                LabelKind::Binary { positive } => {
+                    table.check_values(&label.column, std::slice::from_ref(positive))?;
+                }
+                LabelKind::Classes { categories, .. } => {
+                    table.check_values(&label.column, categories.labels())?
+                }
+                LabelKind::Number(_) => {}
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use reticent_core::{Code, Coded};
 impl Coded for DataError {
     fn code(&self) -> Code {
         match self {
-            Self::NotFound { .. } => Code::NotFound,
+            Self::NotFound { .. } | Self::NoMatch { .. } => Code::NotFound,
             Self::NotAFile { .. }
             | Self::NotRegular { .. }
             | Self::UnknownFormat { .. }
@@ -17,14 +17,22 @@ impl Coded for DataError {
             | Self::MixedBatches { .. }
             | Self::Malformed { .. }
             | Self::HeaderNotText { .. }
+            | Self::Utf16 { .. }
+            | Self::AmbiguousSeparator { .. }
+            | Self::NoTables { .. }
+            | Self::Partitioned { .. }
+            | Self::Terminal
             | Self::UnsupportedCompression { .. }
             | Self::Unsupported { .. } => Code::Format,
             Self::File(error) => error.code(),
             Self::OutputNotCsv { .. } => Code::Unwritable,
             Self::Changed { .. } => Code::Unreadable,
-            Self::DuplicateColumn { .. } | Self::UnknownColumn { .. } | Self::UnknownArray { .. } => {
-                Code::Column
-            }
+            Self::DuplicateColumn { .. }
+            | Self::UnknownColumn { .. }
+            | Self::UnknownArray { .. }
+            | Self::DifferentColumns { .. } => Code::Column,
+            Self::ReadingOption { .. } => Code::UnknownName,
+            Self::MissingMarker { .. } => Code::Conflict,
             Self::UnclosedQuote { .. }
             | Self::StrayQuote { .. }
             | Self::Ragged { .. }
@@ -32,7 +40,7 @@ impl Coded for DataError {
             | Self::NotANumber { .. }
             | Self::NotFinite { .. } => Code::Row,
             Self::UnsupportedType { .. } | Self::NotNumeric { .. } => Code::Type,
-            Self::Filter { .. } => Code::Filter,
+            Self::Filter { .. } | Self::Derivation { .. } => Code::Filter,
             Self::TooLarge { .. } => Code::TooLarge,
             Self::UnequalParts { .. }
             | Self::NoImages { .. }

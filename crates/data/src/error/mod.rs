@@ -24,13 +24,17 @@ pub enum DataError {
         file: String,
     },
     /// The path names a folder or a device.
-    #[error("{file}: not a regular file: give a .csv, .parquet or .arrow file")]
+    #[error(
+        "{file}: not a regular file: give a .csv, .tsv, .parquet or .arrow file, or pipe it into standard input (-)"
+    )]
     NotAFile {
         /// The path as given.
         file: String,
     },
     /// The file name's extension is not that of a table format.
-    #[error("{file}: unknown table format \"{extension}\": give a .csv, .parquet or .arrow file")]
+    #[error(
+        "{file}: unknown table format \"{extension}\": give a .csv, .tsv, .parquet or .arrow file, or name its format"
+    )]
     UnknownFormat {
         /// The path as given.
         file: String,
@@ -125,13 +129,17 @@ pub enum DataError {
         found: usize,
     },
     /// A CSV header is not text.
-    #[error("{file}: the header line is not UTF-8 text: save the file as UTF-8")]
+    #[error(
+        "{file}: the header line is not UTF-8 text: give the encoding of the file (windows-1252, latin1, utf-16), or save it as UTF-8"
+    )]
     HeaderNotText {
         /// The path as given.
         file: String,
     },
     /// A CSV field is not UTF-8.
-    #[error("{file}: column \"{column}\", row {row} is not UTF-8 text: save the file as UTF-8")]
+    #[error(
+        "{file}: column \"{column}\", row {row} is not UTF-8 text: give the encoding of the file (windows-1252, latin1), or save it as UTF-8"
+    )]
     NotText {
         /// The path as given.
         file: String,
@@ -139,6 +147,79 @@ pub enum DataError {
         column: String,
         /// The row.
         row: u64,
+    },
+    /// A CSV file is UTF-16, and that is not its declared encoding.
+    #[error("{file}: the file is UTF-16 text: give its encoding (utf-16), or save it as UTF-8")]
+    Utf16 {
+        /// The path as given.
+        file: String,
+    },
+    /// A header line has as many of one separator as of another.
+    #[error("{file}: the header line has as many {signs}: give the separator")]
+    AmbiguousSeparator {
+        /// The path as given.
+        file: String,
+        /// The separators in words, joined by `and`.
+        signs: String,
+    },
+    /// An option of how files are read has no meaning.
+    #[error("{option} \"{value}\": {remedy}")]
+    ReadingOption {
+        /// The field of [`Reading`](crate::Reading).
+        option: &'static str,
+        /// The value as given, shortened.
+        value: String,
+        /// What to give.
+        remedy: &'static str,
+    },
+    /// No file matches a glob.
+    #[error("{pattern}: no file matches: check the path")]
+    NoMatch {
+        /// The pattern as given.
+        pattern: String,
+    },
+    /// A folder has no table files.
+    #[error(
+        "{folder}: the folder has no .parquet files: give a file, a folder of Parquet files, or a glob such as \"{folder}/*.csv\""
+    )]
+    NoTables {
+        /// The path as given.
+        folder: String,
+    },
+    /// A column is in the names of folders.
+    #[error(
+        "{folder}: its files are in folders such as \"{part}\", and columns in the names of folders are not read: write the column into the files, and give a glob"
+    )]
+    Partitioned {
+        /// The path as given.
+        folder: String,
+        /// One of the folders.
+        part: String,
+    },
+    /// Files that are read as one table have different columns.
+    #[error("{file}: column \"{column}\" {problem}: files that are read as one table need the same columns")]
+    DifferentColumns {
+        /// The file that differs from the first one.
+        file: String,
+        /// The column.
+        column: String,
+        /// How it differs, for the middle of a sentence.
+        problem: String,
+    },
+    /// Standard input is a terminal.
+    #[error("standard input is a terminal: pipe a table into the command, or give a file")]
+    Terminal,
+    /// A value that is asked for counts as missing in the file.
+    #[error(
+        "\"{value}\" counts as missing in {file}, so column \"{column}\" never has it: give the texts that count as missing without it (--missing '' for none)"
+    )]
+    MissingMarker {
+        /// The table.
+        file: String,
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
     },
     /// A Parquet column has a type that is neither number, text nor boolean.
     #[error(
@@ -186,14 +267,20 @@ pub enum DataError {
         /// The row.
         row: u64,
     },
-    /// A filter could not be read.
-    #[error(
-        "filter \"{filter}\": {problem}: write column=value, with = != < <= > or >=, joined by \" and \"; quote a value that has spaces or signs"
-    )]
+    /// A filter cannot be read, or does not fit the table.
+    #[error("filter \"{filter}\": {problem}")]
     Filter {
         /// The filter as given.
         filter: String,
-        /// What is wrong with it.
+        /// What is wrong with it, and what to write.
+        problem: String,
+    },
+    /// A derived column cannot be read, or does not fit the table.
+    #[error("derived column \"{derivation}\": {problem}")]
+    Derivation {
+        /// The derivation as given.
+        derivation: String,
+        /// What is wrong with it, and what to write.
         problem: String,
     },
     /// Output is CSV, and the name given says something else.

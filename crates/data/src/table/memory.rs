@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 
-use super::{BatchReader, ColumnInfo, Table, columns_of, share};
+use super::{BATCH_ROWS, BatchReader, ColumnInfo, Table, columns_of, share};
 use crate::error::{DataError, shown};
 
 /// Record batches as a table.
@@ -75,7 +75,7 @@ impl Table for MemoryTable {
     }
 
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
-        Ok(Box::new(MemoryBatches { table: self, columns: columns.to_vec(), next: 0, rows: 0 }))
+        Ok(Box::new(MemoryBatches { table: self, columns: columns.to_vec(), next: 0, start: 0, rows: 0 }))
     }
 }
 
@@ -85,19 +85,29 @@ impl From<MemoryTable> for Arc<dyn Table> {
     }
 }
 
+/// The most rows that are handed out at once.
+const MOST_ROWS: usize = 8 * BATCH_ROWS;
+
 struct MemoryBatches<'a> {
     table: &'a MemoryTable,
     columns: Vec<usize>,
     next: usize,
+    /// The first row of the next batch that has not been read.
+    start: usize,
     rows: u64,
 }
 
 impl BatchReader for MemoryBatches<'_> {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
         let Some(batch) = self.table.batches.get(self.next) else { return Ok(None) };
-        self.next += 1;
-        self.rows += batch.num_rows() as u64;
-        let projected = batch.project(&self.columns);
+        // A long batch is divided, so that threads can share it.
+        let part = batch.slice(self.start, MOST_ROWS.min(batch.num_rows() - self.start));
+        self.start += part.num_rows();
+        if self.start == batch.num_rows() {
+            (self.next, self.start) = (self.next + 1, 0);
+        }
+        self.rows += part.num_rows() as u64;
+        let projected = part.project(&self.columns);
         projected
             .map(Some)
             .map_err(|error| DataError::malformed(&self.table.name, "table", &error.to_string()))

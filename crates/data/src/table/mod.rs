@@ -1,16 +1,27 @@
 //! Tables: their columns, and one streaming pass over the chosen ones, in batches of Arrow columns.
 
 mod batch;
+mod codes;
+mod columns;
 mod csv;
+mod encoding;
 mod file;
 mod ipc;
+mod labels;
+mod mask;
 mod memory;
 mod parquet;
+mod pass;
+mod paths;
+mod reading;
+mod spool;
+mod union;
+mod unpack;
 mod view;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -18,10 +29,19 @@ use arrow_schema::{DataType, Schema};
 use bytes::Bytes;
 
 use crate::cell::Cell;
-use crate::error::{DataError, shown};
+use crate::error::{DataError, shown, shown_path};
+use crate::filter::{Derivation, derive};
 pub use batch::CellBatch;
+pub use codes::{Codes, PerEntry};
+pub use columns::Numbers;
 use file::TableFile;
+pub use labels::LabelCodes;
+pub use mask::RowMask;
 pub use memory::MemoryTable;
+pub use pass::BatchSummary;
+pub use paths::{is_table_file, is_table_folder};
+pub use reading::{Format, Quoting, Reading};
+use union::UnionTable;
 
 /// The type of a column, as far as the table declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +54,27 @@ pub enum ColumnKind {
     Text,
     /// Truth values.
     Boolean,
-    /// A type that cannot be read, described in words, such as `date`.
+    /// Days of the calendar.
+    Date,
+    /// Points in time, to the microsecond. A time zone only says how they are shown: what is stored counts from 1970 in UTC.
+    Timestamp,
+    /// A type that cannot be read, described in words, such as `list`.
     Other(String),
+}
+
+impl fmt::Display for ColumnKind {
+    /// The kind in one word, such as `integer`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            ColumnKind::Integer => "integer",
+            ColumnKind::Float => "float",
+            ColumnKind::Text => "text",
+            ColumnKind::Boolean => "boolean",
+            ColumnKind::Date => "date",
+            ColumnKind::Timestamp => "timestamp",
+            ColumnKind::Other(kind) => kind,
+        })
+    }
 }
 
 /// A column's name and type.
@@ -76,9 +115,14 @@ pub trait Table: fmt::Debug + Send + Sync {
     /// The table's name in messages; for a file its path.
     fn name(&self) -> &str;
 
-    /// The file that it is read from; `None` for a table in memory.
+    /// The path that it was opened by, which may be a glob or a folder; `None` for a table in memory.
     fn path(&self) -> Option<&Path> {
         None
+    }
+
+    /// The files that it is read from; none for a table in memory.
+    fn files(&self) -> Vec<PathBuf> {
+        self.path().map(Path::to_path_buf).into_iter().collect()
     }
 
     /// The columns, in the table's order. No two share a name.
@@ -87,6 +131,16 @@ pub trait Table: fmt::Debug + Send + Sync {
     /// Whether the table declares the types of its columns. CSV does not: all its columns are text.
     fn declares_kinds(&self) -> bool {
         true
+    }
+
+    /// The texts that count as missing in its columns of text, besides blank.
+    fn missing(&self) -> &[String] {
+        &[]
+    }
+
+    /// How those of its columns are computed that are derived from others.
+    fn derivations(&self) -> &[Derivation] {
+        &[]
     }
 
     /// The size that the progress of a pass counts up to, in bytes.
@@ -103,6 +157,19 @@ pub trait Table: fmt::Debug + Send + Sync {
     /// # Errors
     /// If the table cannot be read, or has changed since it was opened.
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError>;
+
+    /// The number of parts that threads may read at the same time, such as the row groups of a Parquet file.
+    fn parts(&self) -> usize {
+        1
+    }
+
+    /// Begins a pass over one part, by its number from 0; otherwise as [`batches`](Table::batches). The parts in order are the table.
+    ///
+    /// # Errors
+    /// As [`batches`](Table::batches).
+    fn part(&self, columns: &[usize], _part: usize) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        self.batches(columns)
+    }
 
     /// The position of a column.
     ///
@@ -125,7 +192,7 @@ pub trait Table: fmt::Debug + Send + Sync {
 }
 
 /// The batches of one pass over a table.
-pub trait BatchReader {
+pub trait BatchReader: Send {
     /// The next batch; `None` after the last one.
     ///
     /// # Errors
@@ -134,6 +201,11 @@ pub trait BatchReader {
 
     /// The bytes read so far, at most [`Table::size_bytes`].
     fn bytes_read(&self) -> u64;
+
+    /// The number of rows of the table before those that are read: 0 unless this is a pass over a [part](Table::part).
+    fn rows_before(&self) -> u64 {
+        0
+    }
 }
 
 impl dyn Table + '_ {
@@ -150,12 +222,7 @@ impl dyn Table + '_ {
         on_progress: &mut dyn FnMut(u64),
         visit: &mut VisitBatch<'_, E>,
     ) -> Result<u64, E> {
-        let chosen = columns.iter().map(|name| self.readable(name)).collect::<Result<Vec<_>, _>>()?;
-        let mut projection = chosen.clone();
-        projection.sort_unstable();
-        projection.dedup();
-        // Every chosen column is in the projection.
-        let places: Vec<usize> = chosen.iter().map(|at| projection.partition_point(|own| own < at)).collect();
+        let (projection, places) = self.projection(columns)?;
         let mut reader = self.batches(&projection)?;
         let mut rows = 0;
         while let Some(batch) = reader.next_batch()? {
@@ -203,6 +270,32 @@ impl dyn Table + '_ {
         Ok(ScanStats { rows, nulls })
     }
 
+    /// Checks that a column can have these values: that none of them counts as missing.
+    ///
+    /// # Errors
+    /// [`DataError::MissingMarker`] for the first that does.
+    pub fn check_values(&self, column: &str, values: &[String]) -> Result<(), DataError> {
+        let marker = values.iter().find(|value| self.missing().iter().any(|marker| marker == value.trim()));
+        match marker {
+            None => Ok(()),
+            Some(value) => {
+                let (file, column, value) = (self.name().to_owned(), shown(column), shown(value.trim()));
+                Err(DataError::MissingMarker { file, column, value })
+            }
+        }
+    }
+
+    /// The distinct positions of the chosen columns in rising order, and the place of each chosen column among them.
+    fn projection(&self, columns: &[&str]) -> Result<(Vec<usize>, Vec<usize>), DataError> {
+        let chosen = columns.iter().map(|name| self.readable(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut projection = chosen.clone();
+        projection.sort_unstable();
+        projection.dedup();
+        // Every chosen column is in the projection.
+        let places = chosen.iter().map(|at| projection.partition_point(|own| own < at)).collect();
+        Ok((projection, places))
+    }
+
     /// The position of a column whose type can be read.
     fn readable(&self, name: &str) -> Result<usize, DataError> {
         let position = self.position(name)?;
@@ -229,6 +322,18 @@ impl<T: Table + ?Sized> Table for Arc<T> {
         (**self).columns()
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        (**self).files()
+    }
+
+    fn missing(&self) -> &[String] {
+        (**self).missing()
+    }
+
+    fn derivations(&self) -> &[Derivation] {
+        (**self).derivations()
+    }
+
     fn declares_kinds(&self) -> bool {
         (**self).declares_kinds()
     }
@@ -244,15 +349,27 @@ impl<T: Table + ?Sized> Table for Arc<T> {
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
         (**self).batches(columns)
     }
+
+    fn parts(&self) -> usize {
+        (**self).parts()
+    }
+
+    fn part(&self, columns: &[usize], part: usize) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        (**self).part(columns, part)
+    }
 }
 
-/// Opens a table file and reads its columns. The extension decides the format, in any case: `.csv`, `.parquet`, or Arrow IPC as
-/// `.arrow`, `.feather`, `.ipc` (file format) or `.arrows` (stream); both Arrow formats are recognised by their first bytes.
+/// Opens a table and reads its columns. The path names a file, a folder of Parquet files, a glob such as `visits/*.csv`, or
+/// standard input (`-`).
+///
+/// The ending of a file's name decides the format, in any case: `.csv` and `.tsv`, also compressed (`.csv.gz`, `.tsv.zst`),
+/// `.parquet`, or Arrow IPC as `.arrow`, `.feather`, `.ipc` (file format) or `.arrows` (stream). Compression and both Arrow formats
+/// are recognised by their first bytes.
 ///
 /// ```no_run
 /// let table = reticent_data::open_table("people.parquet".as_ref())?;
 /// for column in table.columns() {
-///     println!("{}: {:?}", column.name, column.kind);
+///     println!("{}: {}", column.name, column.kind);
 /// }
 /// # Ok::<(), reticent_data::DataError>(())
 /// ```
@@ -260,11 +377,59 @@ impl<T: Table + ?Sized> Table for Arc<T> {
 /// # Errors
 /// If the path is not a table file, or its columns cannot be read.
 pub fn open_table(path: &Path) -> Result<Arc<dyn Table>, DataError> {
-    let (file, opened, extension) = TableFile::open(path)?;
-    Ok(match extension.as_str() {
-        "csv" => Arc::new(csv::CsvTable::open(file, opened)?),
-        "parquet" => Arc::new(parquet::ParquetTable::open(file, &opened)?),
-        _ => Arc::new(ipc::IpcTable::open(file, opened)?),
+    open_table_with(path, &Reading::default())
+}
+
+/// [`open_table`] with options: further files, the dialect of CSV text, derived columns.
+///
+/// ```no_run
+/// use reticent_data::{Reading, open_table_with};
+///
+/// let reading = Reading { separator: Some(';'), decimal_comma: true, ..Reading::default() };
+/// let table = open_table_with("visits/*.csv".as_ref(), &reading)?;
+/// # Ok::<(), reticent_data::DataError>(())
+/// ```
+///
+/// # Errors
+/// As [`open_table`]; if the files do not have the same columns; if an option has no meaning.
+pub fn open_table_with(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
+    let mut files = Vec::new();
+    for path in std::iter::once(path).chain(reading.also.iter().map(PathBuf::as_path)) {
+        files.extend(paths::files(path, reading)?);
+    }
+    let mut tables = files.iter().map(|file| open_file(file, reading)).collect::<Result<Vec<_>, _>>()?;
+    let table = match tables.pop() {
+        Some(only) if tables.is_empty() => only,
+        last => {
+            tables.extend(last);
+            Arc::new(UnionTable::new(path, shown_path(path), tables)?)
+        }
+    };
+    with_derived(table, reading)
+}
+
+/// The table with the columns that `reading` derives; its other options are about files.
+///
+/// # Errors
+/// If a derivation cannot be read, or names a column that is not there.
+pub fn with_derived(table: Arc<dyn Table>, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
+    let derivations = reading.derive.iter().map(|text| Derivation::parse(text));
+    derive(table, &derivations.collect::<Result<Vec<_>, _>>()?)
+}
+
+/// Opens one file.
+fn open_file(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
+    let (file, opened, format) = TableFile::open(path, reading)?;
+    Ok(match format {
+        Format::Csv | Format::Tsv => {
+            let mut dialect = reading.dialect()?;
+            if format == Format::Tsv {
+                dialect.separator = dialect.separator.or(Some(b'\t'));
+            }
+            Arc::new(csv::CsvTable::open(file, opened, dialect)?)
+        }
+        Format::Parquet => Arc::new(parquet::ParquetTable::open(file, &opened)?),
+        Format::Arrow => Arc::new(ipc::IpcTable::open(file, opened)?),
     })
 }
 
@@ -307,8 +472,8 @@ fn kind(data_type: &DataType) -> ColumnKind {
         Utf8 | LargeUtf8 | Utf8View | Null => ColumnKind::Text,
         Boolean => ColumnKind::Boolean,
         Dictionary(_, values) => kind(values),
-        Date32 | Date64 => other("date"),
-        Timestamp(..) => other("timestamp"),
+        Date32 | Date64 => ColumnKind::Date,
+        Timestamp(..) => ColumnKind::Timestamp,
         Time32(_) | Time64(_) => other("time"),
         Duration(_) | Interval(_) => other("duration"),
         Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => other("binary"),

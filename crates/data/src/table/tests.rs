@@ -17,16 +17,17 @@ fn files_that_are_no_tables_are_refused() {
     assert_eq!(folder.open_error(&folder.path("people.csv")), "people.csv: no such file");
     assert_eq!(
         folder.open_error(&folder.file("people.xlsx", "x")),
-        "people.xlsx: unknown table format \".xlsx\": give a .csv, .parquet or .arrow file"
+        "people.xlsx: unknown table format \".xlsx\": give a .csv, .tsv, .parquet or .arrow file, or name its format"
     );
     assert_eq!(
         folder.open_error(&folder.file("people", "x")),
-        "people: unknown table format \"\": give a .csv, .parquet or .arrow file"
+        "people: unknown table format \"\": give a .csv, .tsv, .parquet or .arrow file, or name its format"
     );
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     assert_eq!(
         folder.open_error(&folder.path("folder.csv")),
-        "folder.csv: not a regular file: give a .csv, .parquet or .arrow file"
+        "folder.csv: the folder has no .parquet files: give a file, a folder of Parquet files, or a glob such as \
+         \"folder.csv/*.csv\""
     );
     for name in ["empty.csv", "empty.parquet"] {
         assert_eq!(
@@ -156,6 +157,8 @@ fn meaning(cell: &Kept) -> (Result<Option<Number>, NumberError>, Option<String>)
         Kept::Float(float) => Cell::Float(*float),
         Kept::Text(text) => Cell::Text(text),
         Kept::Boolean(truth) => Cell::Boolean(*truth),
+        Kept::Date(days) => Cell::Date(*days),
+        Kept::Timestamp(at) => Cell::Timestamp(*at),
     };
     (cell.number(), cell.label().map(|label| label.into_owned()))
 }

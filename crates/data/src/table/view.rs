@@ -2,14 +2,16 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 
 use arrow_array::{Array, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
-use crate::cell::Cell;
+use super::codes::Codes;
+use crate::cell::{Cell, DAY_MILLISECONDS};
 use std::collections::BTreeMap;
 
 /// An array of a type that has cells.
@@ -30,8 +32,13 @@ pub(crate) enum View<'a> {
     LargeUtf8(&'a LargeStringArray),
     ViewedUtf8(&'a StringViewArray),
     Boolean(&'a BooleanArray),
-    /// For each row the position of its value, or none.
-    Dictionary(Vec<Option<usize>>, Box<View<'a>>),
+    Date32(&'a PrimitiveArray<Date32Type>),
+    Date64(&'a PrimitiveArray<Date64Type>),
+    Seconds(&'a PrimitiveArray<TimestampSecondType>),
+    Milliseconds(&'a PrimitiveArray<TimestampMillisecondType>),
+    Microseconds(&'a PrimitiveArray<TimestampMicrosecondType>),
+    Nanoseconds(&'a PrimitiveArray<TimestampNanosecondType>),
+    Dictionary(Codes<'a>),
 }
 
 impl<'a> View<'a> {
@@ -60,16 +67,18 @@ impl<'a> View<'a> {
             DataType::LargeUtf8 => View::LargeUtf8(array.as_string_opt()?),
             DataType::Utf8View => View::ViewedUtf8(array.as_string_view_opt()?),
             DataType::Boolean => View::Boolean(array.as_boolean_opt()?),
+            DataType::Date32 => View::Date32(array.as_primitive_opt()?),
+            DataType::Date64 => View::Date64(array.as_primitive_opt()?),
+            DataType::Timestamp(TimeUnit::Second, _) => View::Seconds(array.as_primitive_opt()?),
+            DataType::Timestamp(TimeUnit::Millisecond, _) => View::Milliseconds(array.as_primitive_opt()?),
+            DataType::Timestamp(TimeUnit::Microsecond, _) => View::Microseconds(array.as_primitive_opt()?),
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => View::Nanoseconds(array.as_primitive_opt()?),
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary_opt()?;
-                let (keys, values) = (dictionary.keys(), dictionary.values());
-                if values.is_empty() {
+                if dictionary.values().is_empty() {
                     return Some(View::Null);
                 }
-                let positions = dictionary.normalized_keys();
-                let positions =
-                    positions.into_iter().enumerate().map(|(row, at)| keys.is_valid(row).then_some(at));
-                View::Dictionary(positions.collect(), Box::new(View::new(values.as_ref())?))
+                View::Dictionary(Codes::new(dictionary)?)
             }
             _ => return None,
         })
@@ -102,10 +111,24 @@ impl<'a> View<'a> {
             View::LargeUtf8(array) => cell!(array, Cell::from_text),
             View::ViewedUtf8(array) => cell!(array, Cell::from_text),
             View::Boolean(array) => cell!(array, Cell::Boolean),
-            View::Dictionary(positions, values) => match positions[row] {
-                Some(at) => values.cell(at),
-                None => Cell::Null,
-            },
+            View::Date32(array) => cell!(array, Cell::Date),
+            View::Date64(array) => cell!(array, |value| Cell::Date(whole_days(value))),
+            // What does not fit 64 bits of microseconds is some 292,000 years away: the ends stand for it.
+            View::Seconds(array) => {
+                cell!(array, |value: i64| Cell::Timestamp(value.saturating_mul(1_000_000)))
+            }
+            View::Milliseconds(array) => {
+                cell!(array, |value: i64| Cell::Timestamp(value.saturating_mul(1000)))
+            }
+            View::Microseconds(array) => cell!(array, Cell::Timestamp),
+            View::Nanoseconds(array) => cell!(array, |value: i64| Cell::Timestamp(value.div_euclid(1000))),
+            View::Dictionary(codes) => codes.cell(row),
         }
     }
+}
+
+/// The day of a time in milliseconds since 1970; the ends of the calendar stand for what lies beyond them.
+fn whole_days(milliseconds: i64) -> i32 {
+    let days = milliseconds.div_euclid(DAY_MILLISECONDS);
+    i32::try_from(days).unwrap_or(if days < 0 { i32::MIN } else { i32::MAX })
 }

@@ -112,7 +112,7 @@ pub(crate) fn released<M: Mechanism>(
 
 /// Draws are made in batches of at least this many, so the time of a release says next to
 /// nothing about the one draw that is used.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 
 /// `count` draws out of a batch of at least [`BATCH`].
 fn draw_ahead<T>(count: usize, mut draw: impl FnMut() -> T) -> Vec<T> {

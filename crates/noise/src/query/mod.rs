@@ -8,6 +8,7 @@
 
 mod choices;
 mod counts;
+mod points;
 pub mod parts;
 mod quote;
 mod ranks;
@@ -16,6 +17,7 @@ mod sums;
 
 pub use choices::{BidTable, best_price, mode};
 pub use counts::{count, counts, histogram, proportion, stable_histogram};
+pub use points::SortedPoints;
 pub use quote::{Rehearsal, quote, rehearse_unpaid};
 pub use ranks::{Quantile, QuantileAnswer, RankTable, even_candidates};
 pub use sensitivity::QuerySensitivity;

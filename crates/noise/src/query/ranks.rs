@@ -1,4 +1,4 @@
-use super::{Answer, NoiseKind, QueryTerms, Reach, release_integers};
+use super::{Answer, NoiseKind, QueryTerms, Reach, SortedPoints, release_integers};
 use crate::mechanism::{Accuracy, DiscreteLaplace, PrivateSelection, SelectionRule};
 use crate::{NoiseError, Released, Releaser};
 use reticent_core::{Code, Event, Guarantee, MergeError, Neighboring, Partial};
@@ -76,7 +76,7 @@ pub fn even_candidates(low: f64, high: f64, count: usize, integers: bool) -> Res
 /// How many values lie below, at and above each of a sorted list of public candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankTable {
-    candidates: Vec<f64>,
+    candidates: SortedPoints,
     /// Values strictly between the previous candidate and this one; the last entry is above all.
     between: Vec<u64>,
     at: Vec<u64>,
@@ -100,20 +100,37 @@ impl RankTable {
             ));
         }
         let (between, at) = (vec![0; candidates.len() + 1], vec![0; candidates.len()]);
-        Ok(Self { candidates, between, at })
+        Ok(Self { candidates: SortedPoints::new(candidates)?, between, at })
     }
 
     /// Counts one value, clamped to the candidates' range; not-a-number counts as the lowest.
     pub fn add(&mut self, value: f64) {
-        let (first, last) = (self.candidates[0], self.candidates[self.candidates.len() - 1]);
-        let value = if value.is_nan() { first } else { value.clamp(first, last) };
-        match self.candidates.binary_search_by(|c| c.total_cmp(&value)) {
-            Ok(index) => self.at[index] += 1,
-            // −0 and +0 are the same value but not the same order.
-            Err(index) if self.candidates.get(index) == Some(&value) => self.at[index] += 1,
-            Err(index) if index > 0 && self.candidates[index - 1] == value => self.at[index - 1] += 1,
-            Err(index) => self.between[index] += 1,
+        let value = if value.is_nan() { self.first() } else { value.clamp(self.first(), self.last()) };
+        let below = self.candidates.below(value);
+        // −0 and +0 are the same value.
+        match self.candidates.points().get(below) == Some(&value) {
+            true => self.at[below] += 1,
+            false => self.between[below] += 1,
         }
+    }
+
+    /// Counts the finite ones of some values. Value i is looked at if bit i % 64 of word i / 64 of `rows` is set.
+    pub fn add_rows(&mut self, values: &[f64], rows: &[u64]) {
+        for (values, word) in values.chunks(64).zip(rows) {
+            for (place, value) in values.iter().enumerate() {
+                if word >> place & 1 == 1 && value.is_finite() {
+                    self.add(*value);
+                }
+            }
+        }
+    }
+
+    fn first(&self) -> f64 {
+        self.candidates.points()[0]
+    }
+
+    fn last(&self) -> f64 {
+        self.candidates.points()[self.candidates.points().len() - 1]
     }
 
     /// For each candidate: whole·#{x < c} − part·n and whole·#{x ≤ c} − part·n.
@@ -121,7 +138,7 @@ impl RankTable {
         let n: u64 = self.between.iter().sum::<u64>() + self.at.iter().sum::<u64>();
         let target = i128::from(quantile.part) * i128::from(n);
         let mut below = 0i128;
-        let mut offsets = Vec::with_capacity(self.candidates.len());
+        let mut offsets = Vec::with_capacity(self.at.len());
         for (between, at) in self.between.iter().zip(&self.at) {
             below += i128::from(*between);
             let (strictly, upto) = (below, below + i128::from(*at));
@@ -168,7 +185,7 @@ impl RankTable {
         let misses = |(strictly, upto): (i128, i128)| strictly.max(-upto).max(0);
         let scores: Vec<i128> = self.offsets(quantile).into_iter().map(|offset| -misses(offset)).collect();
         let Released { value, event, guarantee } = source.release(&selection, &scores[..])?;
-        Ok(Released { value: self.candidates[value], event, guarantee })
+        Ok(Released { value: self.candidates.points()[value], event, guarantee })
     }
 
     /// A candidate close to the quantile, and an interval of candidates that holds it.
@@ -206,8 +223,8 @@ impl RankTable {
             PrivateSelection::for_integers(SelectionRule::PermuteAndFlip, sensitivity, eighth.epsilon)?;
         let probe = QueryTerms { noise: NoiseKind::Laplace, ..eighth };
         let check_error = DiscreteLaplace::new(sensitivity, probe.epsilon)?.error(probe.confidence);
-        let aim = (proposal.shortfall(self.candidates.len() as u64, 1, terms.confidence)? + 2.0 * check_error)
-            .ceil() as i128;
+        let aim = (proposal.shortfall(self.at.len() as u64, 1, terms.confidence)? + 2.0 * check_error).ceil()
+            as i128;
 
         let mut end =
             |offset: &dyn Fn(&(i128, i128)) -> i128, side: i128, fallback: f64| -> Result<f64, NoiseError> {
@@ -218,10 +235,10 @@ impl RankTable {
                 let check = release_integers(source, &probe, reach, &[offset(&offsets[released.value])])?;
                 bill.add(check.event, check.guarantee)?;
                 let clear = (check.values[0] * side) as f64 > check.error;
-                Ok(if clear { self.candidates[released.value] } else { fallback })
+                Ok(if clear { self.candidates.points()[released.value] } else { fallback })
             };
-        let low = end(&|o| o.0, -1, self.candidates[0])?;
-        let high = end(&|o| o.1, 1, self.candidates[self.candidates.len() - 1])?;
+        let low = end(&|o| o.0, -1, self.first())?;
+        let high = end(&|o| o.1, 1, self.last())?;
         let guarantee = bill.total(terms)?;
         Ok(Answer { value, interval: vec![[low.min(high), high.max(low)]], events: bill.events, guarantee })
     }
@@ -276,5 +293,48 @@ impl Bill {
     fn total(&self, terms: &QueryTerms) -> Result<Guarantee, NoiseError> {
         self.total
             .ok_or_else(|| NoiseError::invalid("epsilon", terms.epsilon, "spend on at least one release"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The ranks by the order of all doubles.
+    fn by_total_order(candidates: &[f64], values: &[f64], rows: &[u64]) -> (Vec<u64>, Vec<u64>) {
+        let (mut between, mut at) = (vec![0; candidates.len() + 1], vec![0; candidates.len()]);
+        let (first, last) = (candidates[0], candidates[candidates.len() - 1]);
+        for (place, value) in values.iter().enumerate() {
+            if rows[place / 64] >> (place % 64) & 1 == 0 || !value.is_finite() {
+                continue;
+            }
+            let value = value.clamp(first, last);
+            match candidates.binary_search_by(|candidate| candidate.total_cmp(&value)) {
+                Ok(index) => at[index] += 1,
+                // −0 and +0 are the same value but not the same order.
+                Err(index) if candidates.get(index) == Some(&value) => at[index] += 1,
+                Err(index) if index > 0 && candidates[index - 1] == value => at[index - 1] += 1,
+                Err(index) => between[index] += 1,
+            }
+        }
+        (between, at)
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_of_rows_are_those_of_their_values(
+            mut candidates in proptest::collection::vec(prop_oneof![any::<f64>(), -2.0f64..2.0, (-9i32..9).prop_map(f64::from)], 2..60),
+            values in proptest::collection::vec(prop_oneof![any::<f64>(), -3.0f64..3.0, (-9i32..9).prop_map(f64::from), Just(-0.0)], 0..200),
+            rows in proptest::array::uniform4(prop_oneof![Just(u64::MAX), any::<u64>()]),
+        ) {
+            candidates.retain(|candidate| candidate.is_finite());
+            candidates.sort_by(f64::total_cmp);
+            candidates.dedup();
+            if let Ok(mut table) = RankTable::new(candidates.clone()) {
+                table.add_rows(&values, &rows);
+                prop_assert_eq!((table.between, table.at), by_total_order(&candidates, &values, &rows));
+            }
+        }
     }
 }

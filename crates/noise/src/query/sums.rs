@@ -66,9 +66,69 @@ impl BoundedSum {
         self.add_point(self.grid.round(value));
     }
 
+    /// Adds the finite ones of some values, each clamped to the bounds, and returns how many there are. Value i is looked at if bit
+    /// i % 64 of word i / 64 of `rows` is set. The sum is that of [`add`](Self::add) for each, bit for bit.
+    pub fn add_rows(&mut self, values: &[f64], rows: &[u64]) -> u64 {
+        // 2^−exponent, by which a value is multiplied without rounding.
+        let steps = self.grid.steps(1.0);
+        let largest = self.low_point.unsigned_abs().max(self.high_point.unsigned_abs());
+        let before = self.rows;
+        if steps.is_normal() && largest <= 1 << 50 {
+            for (values, word) in values.chunks(64).zip(rows) {
+                let (total, count) = self.round_and_add(steps, values, *word);
+                // Up to 64 points of at most 2⁵⁰ in size.
+                self.total = self.total.saturating_add(i128::from(total));
+                self.rows = self.rows.saturating_add(count);
+            }
+        } else {
+            for (values, word) in values.chunks(64).zip(rows) {
+                let is_in = |(place, value): &(usize, &f64)| word >> place & 1 == 1 && value.is_finite();
+                values.iter().enumerate().filter(is_in).for_each(|(_, value)| self.add(*value));
+            }
+        }
+        self.rows - before
+    }
+
+    /// The sum of the grid points of up to 64 values, and the number of values.
+    ///
+    /// A double of at most 2⁵¹ in size plus 3·2⁵¹ is rounded to a whole number, ties to even, which is then the difference of the two
+    /// bit patterns: so the loop has no branch and no conversion, and is computed in vectors.
+    fn round_and_add(&self, steps: f64, values: &[f64], word: u64) -> (i64, u64) {
+        const SHIFT: f64 = (3u64 << 51) as f64;
+        let (low, high) = (self.low, self.high);
+        let point = |value: f64| {
+            let clamped = if value < low { low } else { value };
+            let clamped = if clamped > high { high } else { clamped };
+            (clamped * steps + SHIFT).to_bits().wrapping_sub(SHIFT.to_bits())
+        };
+        let finite = |value: f64| if value.abs() < f64::INFINITY { u64::MAX } else { 0 };
+        let (mut total, mut count) = (0u64, 0u64);
+        if word == u64::MAX {
+            for value in values {
+                let keep = finite(*value);
+                total = total.wrapping_add(point(*value) & keep);
+                count = count.wrapping_sub(keep);
+            }
+        } else {
+            for (place, value) in values.iter().enumerate() {
+                let keep = finite(*value) & 0u64.wrapping_sub(word >> place & 1);
+                total = total.wrapping_add(point(*value) & keep);
+                count = count.wrapping_sub(keep);
+            }
+        }
+        (total.cast_signed(), count)
+    }
+
     /// Adds the middle of the bounds, for a missing value where the number of rows is public.
     pub fn add_middle(&mut self) {
-        self.add_point(self.low_point + (self.high_point - self.low_point) / 2);
+        self.add_middles(1);
+    }
+
+    /// Adds the middle of the bounds so many times.
+    pub fn add_middles(&mut self, count: u64) {
+        let middle = self.low_point + (self.high_point - self.low_point) / 2;
+        self.total = self.total.saturating_add(middle.saturating_mul(i128::from(count)));
+        self.rows = self.rows.saturating_add(count);
     }
 
     fn add_point(&mut self, point: i128) {
@@ -203,4 +263,79 @@ pub fn mean(
         events: vec![noisy.event],
         guarantee: noisy.guarantee,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The sum by single values.
+    fn one_by_one(mut sum: BoundedSum, values: &[f64], rows: &[u64]) -> BoundedSum {
+        for (place, value) in values.iter().enumerate() {
+            if rows[place / 64] >> (place % 64) & 1 == 1 && value.is_finite() {
+                sum.add(*value);
+            }
+        }
+        sum
+    }
+
+    fn check(sum: BoundedSum, values: &[f64], rows: &[u64]) {
+        let expected = one_by_one(sum, values, rows);
+        let mut together = sum;
+        assert_eq!(together.add_rows(values, rows), expected.rows);
+        assert_eq!(together, expected);
+    }
+
+    #[test]
+    fn values_halfway_between_grid_points_go_to_the_even_one() {
+        let values: Vec<f64> = (-40..40).map(|half| f64::from(half) / 2.0).collect();
+        let mut sum = BoundedSum::new(-30.0, 30.0, true).unwrap();
+        check(sum, &values, &[u64::MAX, u64::MAX >> 48]);
+        sum.add_rows(&[0.5, 1.5, 2.5, -0.5, -1.5], &[0b11111]);
+        assert_eq!(sum.total, 2);
+    }
+
+    #[test]
+    fn the_largest_sums_of_a_word_are_exact() {
+        for high in [2f64.powi(50), 2f64.powi(50) + 1.0, 2f64.powi(52)] {
+            let sum = BoundedSum::new(-high, high, true).unwrap();
+            for values in [[high; 64], [-high; 64], [f64::MAX; 64], [high - 0.5; 64]] {
+                check(sum, &values, &[u64::MAX]);
+            }
+        }
+    }
+
+    #[test]
+    fn middles_are_added_by_their_number() {
+        let mut sum = BoundedSum::new(-3.0, 10.0, true).unwrap();
+        let mut one_by_one = sum;
+        sum.add_middles(5);
+        (0..5).for_each(|_| one_by_one.add_middle());
+        assert_eq!(sum, one_by_one);
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_of_rows_is_the_sum_of_their_values(
+            low in prop_oneof![any::<f64>(), -100.0f64..100.0, (-100i32..100).prop_map(f64::from)],
+            width in prop_oneof![Just(1.0), 0.001f64..1e6, (1u64..1 << 53).prop_map(|width| width as f64)],
+            integers: bool,
+            shift in -1100i32..1000,
+            wild in proptest::collection::vec(any::<f64>(), 0..150),
+            inside in proptest::collection::vec(-0.2f64..1.2, 0..150),
+            rows in proptest::array::uniform5(prop_oneof![Just(u64::MAX), any::<u64>()]),
+        ) {
+            let low = libm::scalbn(low, if integers { 0 } else { shift.clamp(-1000, 900) });
+            let high = low + width * low.abs().max(1e-300);
+            if let Ok(sum) = BoundedSum::new(low, high, integers) {
+                let inside = inside.iter().map(|share| low + share * (high - low));
+                let values: Vec<f64> = wild.iter().copied().chain(inside).collect();
+                check(sum, &values, &rows);
+            }
+            if let Ok(sum) = BoundedSum::new(low.round(), low.round() + width.round(), integers) {
+                check(sum, &wild, &rows);
+            }
+        }
+    }
 }

@@ -53,7 +53,8 @@ impl LinearTarget {
         let plan = request.check()?;
         let others = match (others, &plan.split, &plan.test) {
             (Some(data), _, _) => {
-                let (table, official, _) = tables(Some(data), request.data_dir.as_deref())?;
+                let reading = request.reading.of_one_file();
+                let (table, official, _) = tables(Some(data), request.data_dir.as_deref(), &reading)?;
                 let table = official.unwrap_or(table);
                 plan.encoder.check(&table).map_err(Refusal::data("non_members"))?;
                 Others::Table(table)

@@ -49,7 +49,7 @@ impl NetworkTarget {
             );
             return Err(Refusal::new(Code::Premise, text));
         }
-        let found = find(run.data.as_deref(), run.data_dir.as_deref())?;
+        let found = find(run.data.as_deref(), run.data_dir.as_deref(), &run.reading)?;
         let certificate = read_certificate(folder)?;
         Ok(Self { folder: folder.to_owned(), stored, run, settings, found, certificate })
     }
@@ -161,7 +161,7 @@ impl Compared {
 }
 
 fn source_of(data: &Path, run: &Train) -> Result<Source, Refusal> {
-    let given = find(Some(data), run.data_dir.as_deref())?;
+    let given = find(Some(data), run.data_dir.as_deref(), &run.reading.of_one_file())?;
     let images = given.official.filter(|part| matches!(part, Source::Images(..)));
     Ok(images.unwrap_or(given.source))
 }

@@ -1,6 +1,5 @@
 //! Population proportions, estimated from randomized answers.
 
-use super::super::gather::Labels;
 use super::super::lists::names;
 use super::super::request::ninety_five;
 use super::LEAST_EPSILON;
@@ -10,7 +9,7 @@ use crate::scan::{Size, scan};
 use crate::session::Session;
 use crate::{Planned, Request};
 use reticent_core::{Code, Confidence, Probability};
-use reticent_data::{Table, open_table};
+use reticent_data::{LabelCodes, Reading, Table, open_table_with};
 use reticent_noise::mechanism::RandomizedResponse;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
@@ -23,8 +22,11 @@ pub use reticent_noise::mechanism::ShareEstimate as Share;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EstimateShares {
-    /// The table of randomized answers: a `.csv` file with a header line, or a `.parquet` file.
+    /// The table of randomized answers.
     pub file: PathBuf,
+    /// How its files are read: further files, the dialect of CSV text, derived columns.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The column of answers.
     pub column: String,
     /// The possible answers, at least two.
@@ -45,6 +47,7 @@ impl EstimateShares {
     pub fn new(file: impl Into<PathBuf>, column: &str, categories: Vec<String>, epsilon: f64) -> Self {
         Self {
             file: file.into(),
+            reading: Reading::default(),
             column: column.to_owned(),
             categories,
             epsilon: Some(epsilon),
@@ -125,7 +128,8 @@ impl Request for EstimateShares {
                 return Err(Refusal::missing("epsilon", remedy));
             }
         };
-        let table = open_table(&self.file)?;
+        let table = open_table_with(&self.file, &self.reading)?;
+        table.check_values(&self.column, &categories).map_err(Refusal::data("categories"))?;
         table.column(&self.column).map_err(Refusal::data("column"))?;
         Ok(PlannedEstimate { table, column: self.column.clone(), categories, confidence, response })
     }
@@ -139,10 +143,10 @@ impl Planned for PlannedEstimate {
     fn run(self, session: &mut Session) -> Result<Estimated, Refusal> {
         session.unprotected("an estimate from a table")?;
         let Self { table, column, categories, confidence, response } = self;
-        let labels = Labels::new(&categories);
+        let labels = LabelCodes::new(categories.iter().map(String::as_str));
         let mut reported = vec![0u64; categories.len()];
         let rows = scan(&table, &[column.as_str()], Size::Public, session.watch(), &mut |row, cells| {
-            let index = labels.index(&cells[0]).ok_or_else(|| undeclared(&column, row))?;
+            let index = labels.position(&cells[0]).ok_or_else(|| undeclared(&column, row))?;
             reported[index] += 1;
             Ok(())
         })?;

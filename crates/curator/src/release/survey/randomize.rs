@@ -1,6 +1,5 @@
 //! A column of answers, each randomized by itself.
 
-use super::super::gather::Labels;
 use super::super::lists::names;
 use super::LEAST_EPSILON;
 use crate::file::OutputFile;
@@ -11,7 +10,7 @@ use crate::session::{Payment, Session};
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Certificate, Code, Epsilon, Event, Fact, Neighboring, Plan};
-use reticent_data::{DataError, Table, open_table, write_csv_atomic};
+use reticent_data::{DataError, LabelCodes, Reading, Table, open_table_with, write_csv_atomic};
 use reticent_noise::mechanism::{Mechanism, RandomizedResponse};
 use reticent_noise::sampler::uniform_below;
 use reticent_noise::{Entropy, PaidSource};
@@ -30,8 +29,11 @@ type Row = Vec<String>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Randomize {
-    /// The table: a `.csv` file with a header line, or a `.parquet` file.
+    /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, a glob, or `-` for standard input.
     pub file: PathBuf,
+    /// How its files are read: further files, the dialect of CSV text, derived columns.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The column of answers.
     pub column: String,
     /// The possible answers, at least two.
@@ -55,14 +57,15 @@ impl Randomize {
         out: impl Into<PathBuf>,
     ) -> Self {
         let (file, out, column) = (file.into(), out.into(), column.to_owned());
-        Self { file, column, categories, epsilon, out, keep_columns: None }
+        let reading = Reading::default();
+        Self { file, reading, column, categories, epsilon, out, keep_columns: None }
     }
 }
 
 /// A checked randomization; only the data are unread.
 #[derive(Debug, Clone)]
 pub struct PlannedRandomize {
-    table: Arc<dyn Table>,
+    pub(in crate::release) table: Arc<dyn Table>,
     column: String,
     categories: Vec<String>,
     epsilon: Epsilon,
@@ -116,7 +119,8 @@ impl Request for Randomize {
             let remedy = "every answer would be kept as it is: give a smaller one";
             Refusal::value("epsilon", self.epsilon, remedy).coded(Code::Useless)
         })?;
-        let table = open_table(&self.file)?;
+        let table = open_table_with(&self.file, &self.reading)?;
+        table.check_values(&self.column, &categories).map_err(Refusal::data("categories"))?;
         table.column(&self.column).map_err(Refusal::data("column"))?;
         let kept = match &self.keep_columns {
             Some(list) => names("keep_columns", list, 1)?,
@@ -138,8 +142,8 @@ impl Request for Randomize {
 /// Refuses an output that is not a CSV file of its own in a folder that exists.
 fn check_output(output: &Path, table: &dyn Table) -> Result<(), Refusal> {
     OutputFile { field: "out", path: output, extension: "csv" }.check()?;
-    if let (Some(Ok(input)), Ok(found)) = (table.path().map(Path::canonicalize), output.canonicalize())
-        && input == found
+    if let Ok(found) = output.canonicalize()
+        && table.files().iter().any(|input| input.canonicalize().is_ok_and(|input| input == found))
     {
         let remedy = "this is the input: give another name";
         return Err(Refusal::value("out", output.display(), remedy).coded(Code::Taken));
@@ -238,14 +242,14 @@ impl PlannedRandomize {
         sender: &SyncSender<Vec<Row>>,
         watch: &dyn Watch,
     ) -> Result<u64, Refusal> {
-        let labels = Labels::new(&self.categories);
+        let labels = LabelCodes::new(self.categories.iter().map(String::as_str));
         let mut batch = Vec::with_capacity(BATCH);
         let send = |batch: Vec<Row>| {
             sender.send(batch).map_err(|_| Refusal::about(Code::Unwritable, "out", "writing stopped"))
         };
         let rows = scan(&self.table, columns, Size::Public, watch, &mut |_, cells| {
             let copied = cells[1..].iter().map(|cell| cell.csv_text().into_owned());
-            batch.push(std::iter::once(report(labels.index(&cells[0]))?).chain(copied).collect());
+            batch.push(std::iter::once(report(labels.position(&cells[0]))?).chain(copied).collect());
             if batch.len() == BATCH {
                 send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
             }
@@ -277,7 +281,9 @@ impl Planned for PlannedRandomize {
             session.unprotected("a table with copied columns")?;
         }
         let mut coins = Entropy::new()?;
-        let Payment { payer, watch } = session.payment("answer", Neighboring::ReplaceOne)?;
+        // Replacing a row replaces one answer and nothing else that is released: what protects answers protects rows.
+        let unit = if session.unit() == "row" { "row" } else { "answer" };
+        let Payment { payer, watch } = session.payment(unit, Neighboring::ReplaceOne)?;
         // On record before a value is read. Every answer is somebody else's, and is released once: the event is what each of
         // them pays.
         let event = self.response.event();

@@ -1,21 +1,25 @@
-//! The CSV reader: comma-separated, UTF-8, a header line, one field per column in every row, quotes by the rule of
-//! [`quotes`].
+//! The CSV reader: a header line, one field per column in every row, quotes by the rule of [`records`]. Only the header line
+//! decides how a file is read, and only the syntax of a file is ever refused: a field can be any text.
 
-mod quotes;
+mod column;
+mod header;
+mod records;
 
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::builder::LargeBinaryBuilder;
-use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use csv::{ByteRecord, Error, ErrorKind, Reader, ReaderBuilder};
 
 use super::file::TableFile;
-use super::{BATCH_ROWS, BatchReader, ColumnInfo, ColumnKind, Table, distinct};
+use super::reading::Dialect;
+use super::unpack::Text;
+use super::{BATCH_ROWS, BatchReader, ColumnInfo, Table, distinct};
 use crate::error::{DataError, shown};
-use quotes::{QuoteError, Quotes};
+use column::{Column, Finished, decimal_point};
+use header::failure;
+use records::{Broken, Records};
 
 /// A batch ends early once its text has this many bytes.
 const BATCH_BYTES: usize = 1 << 23;
@@ -25,15 +29,30 @@ const BATCH_BYTES: usize = 1 << 23;
 pub(super) struct CsvTable {
     file: TableFile,
     columns: Vec<ColumnInfo>,
+    dialect: Dialect,
+    separator: u8,
 }
 
 impl CsvTable {
     /// Reads the header line; a leading byte-order mark is not part of it.
-    pub(super) fn open(file: TableFile, opened: File) -> Result<Self, DataError> {
-        let columns = read_header(&file.name, &mut reader(opened), &mut ByteRecord::new())?;
-        let columns = distinct(&file.name, columns)?;
-        Ok(Self { file, columns })
+    pub(super) fn open(file: TableFile, opened: File, dialect: Dialect) -> Result<Self, DataError> {
+        let separator = header::separator(&file.name, text(&file, opened, &dialect)?, &dialect)?;
+        let opened = file.reopen()?;
+        let mut table = Self { file, columns: Vec::new(), dialect, separator };
+        let columns = header::columns(&table.file.name, &mut table.records(opened)?)?;
+        table.columns = distinct(&table.file.name, columns)?;
+        Ok(table)
     }
+
+    fn records(&self, opened: File) -> Result<Records<Text>, DataError> {
+        let text = text(&self.file, opened, &self.dialect)?;
+        Records::new(text, self.separator, self.dialect.quoting)
+            .map_err(|broken| failure(&self.file.name, broken))
+    }
+}
+
+fn text(file: &TableFile, opened: File, dialect: &Dialect) -> Result<Text, DataError> {
+    Text::open(opened, dialect.encoding).map_err(|error| failure(&file.name, Broken::Io(error)))
 }
 
 impl Table for CsvTable {
@@ -53,102 +72,112 @@ impl Table for CsvTable {
         false
     }
 
+    fn missing(&self) -> &[String] {
+        self.dialect.missing.texts()
+    }
+
     fn size_bytes(&self) -> u64 {
         self.file.size_bytes
     }
 
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
-        let mut reader = reader(self.file.reopen()?);
-        let mut record = ByteRecord::new();
-        if read_header(&self.file.name, &mut reader, &mut record)? != self.columns {
+        let mut records = self.records(self.file.reopen()?)?;
+        if header::columns(&self.file.name, &mut records)? != self.columns {
             return Err(self.file.changed());
         }
-        let field = |column: &usize| Field::new(&self.columns[*column].name, DataType::LargeUtf8, false);
+        let field = |column: &usize| Field::new(&self.columns[*column].name, DataType::LargeUtf8, true);
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let building = columns.iter().map(|_| Column::with_capacity(8 * BATCH_ROWS)).collect();
         let columns = columns.to_vec();
-        Ok(Box::new(CsvBatches { table: self, reader, record, columns, schema, row: 0, failed: None }))
+        Ok(Box::new(CsvBatches { table: self, records, columns, building, schema, row: 0, failed: None }))
     }
-}
-
-fn reader(opened: File) -> Reader<Quotes<File>> {
-    // The reader is flexible: a row of another length is reported here, with its row number.
-    ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(1 << 16)
-        .from_reader(Quotes::new(opened))
-}
-
-fn read_header(
-    file: &str,
-    reader: &mut Reader<Quotes<File>>,
-    record: &mut ByteRecord,
-) -> Result<Vec<ColumnInfo>, DataError> {
-    if !reader.read_byte_record(record).map_err(|error| failure(file, error))? {
-        return Err(DataError::Empty { file: file.to_owned() });
-    }
-    let not_text = || DataError::HeaderNotText { file: file.to_owned() };
-    record
-        .iter()
-        .map(|field| {
-            let name = std::str::from_utf8(field).map_err(|_| not_text())?.trim();
-            if name.contains('\0') {
-                return Err(not_text());
-            }
-            Ok(ColumnInfo { name: name.to_owned(), kind: ColumnKind::Text })
-        })
-        .collect()
 }
 
 struct CsvBatches<'a> {
     table: &'a CsvTable,
-    reader: Reader<Quotes<File>>,
-    record: ByteRecord,
+    records: Records<Text>,
     columns: Vec<usize>,
     schema: SchemaRef,
-    /// The last row that was read.
+    /// The columns of the next batch.
+    building: Vec<Column>,
+    /// The rows of the batches so far.
     row: u64,
     /// What ends the pass after the rows before it.
     failed: Option<DataError>,
 }
 
 impl CsvBatches<'_> {
-    /// Reads the next record; whether there is one.
-    fn read(&mut self) -> Result<bool, DataError> {
+    /// Reads the next record; whether there is one. `row` is its number.
+    fn read(&mut self, row: u64) -> Result<bool, DataError> {
         let file = &self.table.file.name;
-        if !self.reader.read_byte_record(&mut self.record).map_err(|error| failure(file, error))? {
+        if !self.records.advance().map_err(|broken| failure(file, broken))? {
             return Ok(false);
         }
-        self.row += 1;
-        let (expected, found) = (self.table.columns.len(), self.record.len());
+        let (expected, found) = (self.table.columns.len(), self.records.len());
         if found != expected {
-            return Err(DataError::Ragged { file: file.clone(), row: self.row, expected, found });
+            return Err(DataError::Ragged { file: file.clone(), row, expected, found });
         }
         Ok(true)
     }
 
-    /// The bytes as text, up to the first row that is not UTF-8.
-    fn texts(&mut self, columns: Vec<LargeBinaryArray>, rows: usize) -> (Vec<ArrayRef>, usize) {
-        let is_text = |array: &LargeBinaryArray, row: usize| std::str::from_utf8(array.value(row)).is_ok();
-        let texts: Result<Vec<_>, _> =
-            columns.iter().map(|array| LargeStringArray::try_from_binary(array.clone())).collect();
-        if let Ok(texts) = texts {
-            return (texts.into_iter().map(|array| Arc::new(array) as ArrayRef).collect(), rows);
+    /// Reads up to a batch; the number of its rows.
+    fn collect(&mut self) -> usize {
+        let table = self.table;
+        let dialect = &table.dialect;
+        let mut text = Vec::new();
+        let (mut rows, mut bytes) = (0, 0);
+        while rows < BATCH_ROWS && bytes < BATCH_BYTES {
+            match self.read(self.row + rows as u64 + 1) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    self.failed = Some(error);
+                    break;
+                }
+            }
+            for (column, place) in self.building.iter_mut().zip(&self.columns) {
+                let (mut field, escaped) = self.records.field(*place);
+                if escaped {
+                    text.clear();
+                    self.records.unescape(field, &mut text);
+                    field = &text;
+                }
+                bytes += field.len();
+                if dialect.missing.hold(field) {
+                    column.push_null();
+                } else if dialect.decimal_comma
+                    && let Some(number) = decimal_point(field)
+                {
+                    column.push(&number);
+                } else {
+                    column.push(field);
+                }
+            }
+            rows += 1;
         }
-        let bad = (0..rows)
-            .find_map(|row| columns.iter().position(|array| !is_text(array, row)).map(|place| (row, place)));
-        // Bytes that are text field by field are text as a whole.
-        let (good, place) = bad.unwrap_or((rows, 0));
-        if bad.is_some() {
-            let row = self.row - (rows - good) as u64 + 1;
-            let column = shown(&self.table.columns[self.columns[place]].name);
-            self.failed = Some(DataError::NotText { file: self.table.file.name.clone(), column, row });
+        rows
+    }
+
+    /// The columns as text, up to the first row that is not UTF-8; with them, the number of rows.
+    fn texts(&mut self, columns: &[Finished], rows: usize) -> Result<(Vec<ArrayRef>, usize), DataError> {
+        let texts: Option<Vec<_>> = columns.iter().map(|column| column.text(rows)).collect();
+        if let Some(texts) = texts {
+            return Ok((texts, rows));
         }
-        let text = |array: &LargeBinaryArray| {
-            let values = (0..good).map(|row| std::str::from_utf8(array.value(row)).unwrap_or_default());
-            Arc::new(LargeStringArray::from_iter_values(values)) as ArrayRef
-        };
-        (columns.iter().map(text).collect(), good)
+        let file = &self.table.file.name;
+        let broken = || DataError::malformed(file, "CSV", "its columns do not fit together");
+        let first_bad = columns
+            .iter()
+            .enumerate()
+            .filter_map(|(place, column)| Some((column.first_not_text()?, place)))
+            .min();
+        let (good, place) = first_bad.ok_or_else(broken)?;
+        let column = shown(&self.table.columns[self.columns[place]].name);
+        let texts: Option<Vec<_>> = columns.iter().map(|column| column.text(good)).collect();
+        let texts = texts.ok_or_else(broken)?;
+        let row = self.row + good as u64 + 1;
+        self.failed = Some(DataError::NotText { file: file.clone(), column, row });
+        Ok((texts, good))
     }
 }
 
@@ -157,40 +186,13 @@ impl BatchReader for CsvBatches<'_> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        let empty = || LargeBinaryBuilder::with_capacity(BATCH_ROWS, 8 * BATCH_ROWS);
-        let mut builders: Vec<LargeBinaryBuilder> = self.columns.iter().map(|_| empty()).collect();
-        let (mut rows, mut bytes) = (0, 0);
-        while rows < BATCH_ROWS && bytes < BATCH_BYTES {
-            match self.read() {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) if rows == 0 => return Err(error),
-                Err(error) => {
-                    // The row that failed is not part of the batch.
-                    if matches!(error, DataError::Ragged { .. }) {
-                        self.row -= 1;
-                    }
-                    self.failed = Some(error);
-                    break;
-                }
-            }
-            for (builder, column) in builders.iter_mut().zip(&self.columns) {
-                let field = &self.record[*column];
-                bytes += field.len();
-                builder.append_value(field);
-            }
-            rows += 1;
-        }
+        let rows = self.collect();
+        let finished: Vec<Finished> = self.building.iter_mut().map(Column::take).collect();
+        let (columns, rows) = self.texts(&finished, rows)?;
         if rows == 0 {
-            return Ok(None);
+            return self.failed.take().map_or(Ok(None), Err);
         }
-        let columns = builders.iter_mut().map(LargeBinaryBuilder::finish).collect();
-        let (columns, rows) = self.texts(columns, rows);
-        if rows == 0
-            && let Some(error) = self.failed.take()
-        {
-            return Err(error);
-        }
+        self.row += rows as u64;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
             .map(Some)
@@ -198,21 +200,9 @@ impl BatchReader for CsvBatches<'_> {
     }
 
     fn bytes_read(&self) -> u64 {
-        self.reader.position().byte().min(self.table.file.size_bytes)
-    }
-}
-
-fn failure(file: &str, error: Error) -> DataError {
-    let reason = error.to_string();
-    match error.into_kind() {
-        ErrorKind::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-            Some(QuoteError::Unclosed { line }) => {
-                DataError::UnclosedQuote { file: file.to_owned(), line: *line }
-            }
-            Some(QuoteError::Stray { line }) => DataError::StrayQuote { file: file.to_owned(), line: *line },
-            None => DataError::io(file, "read", &error),
-        },
-        _ => DataError::malformed(file, "CSV", &reason),
+        let source = self.records.source();
+        let read = if source.plain { self.records.position() } else { source.taken() };
+        read.min(self.table.file.size_bytes)
     }
 }
 

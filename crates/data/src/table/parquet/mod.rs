@@ -1,5 +1,9 @@
-//! The Parquet reader: the chosen columns only, batch by batch.
+//! The Parquet reader: the chosen columns only, row group by row group, batch by batch.
 
+mod dictionary;
+
+use std::fs::File;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -18,6 +22,9 @@ use crate::error::{DataError, shown};
 
 const FORMAT: &str = "Parquet";
 
+/// A part has at least so many rows, unless it is the last one: a reader for every few rows would take its time.
+const PART_ROWS: u64 = 1 << 16;
+
 /// A Parquet file.
 #[derive(Clone, Debug)]
 pub(super) struct ParquetTable {
@@ -25,7 +32,16 @@ pub(super) struct ParquetTable {
     columns: Vec<ColumnInfo>,
     size_bytes: u64,
     metadata: ArrowReaderMetadata,
+    parts: Vec<Groups>,
     source: Source,
+}
+
+/// Some consecutive row groups.
+#[derive(Clone, Debug, Default)]
+struct Groups {
+    range: Range<usize>,
+    rows_before: u64,
+    rows: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -38,28 +54,71 @@ enum Source {
 impl ParquetTable {
     /// Reads the footer.
     pub(super) fn open(file: TableFile, opened: &impl ChunkReader) -> Result<Self, DataError> {
-        let (columns, metadata) = footer(&file.name, opened)?;
         let (name, size_bytes) = (file.name.clone(), file.size_bytes);
-        Ok(Self { name, columns, size_bytes, metadata, source: Source::File(file) })
+        Self::new(name, size_bytes, opened, Source::File(file))
     }
 
     pub(super) fn bundled(name: &str, bytes: Bytes) -> Result<Self, DataError> {
-        let (columns, metadata) = footer(name, &bytes)?;
-        let size_bytes = bytes.len() as u64;
-        Ok(Self { name: name.to_owned(), columns, size_bytes, metadata, source: Source::Bundled(bytes) })
+        Self::new(name.to_owned(), bytes.len() as u64, &bytes.clone(), Source::Bundled(bytes))
     }
 
+    fn new(
+        name: String,
+        size_bytes: u64,
+        opened: &impl ChunkReader,
+        source: Source,
+    ) -> Result<Self, DataError> {
+        let metadata = guarded(&name, FORMAT, || {
+            ArrowReaderMetadata::load(opened, ArrowReaderOptions::new()).map(dictionary::kept)
+        })?;
+        let columns = columns_of(&name, metadata.schema())?;
+        let parts = parts(&metadata);
+        Ok(Self { name, columns, size_bytes, metadata, parts, source })
+    }
+
+    /// The rows that the file declares.
     fn declared_rows(&self) -> u64 {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
+
+    /// A pass over some row groups.
+    fn groups(&self, columns: &[usize], groups: Groups) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        check_chunks(self, columns, groups.range.clone())?;
+        let found = self.parts.last().map_or(0, |part| part.rows_before.saturating_add(part.rows));
+        if found != self.declared_rows() {
+            return Err(self.other_rows(self.declared_rows(), found));
+        }
+        let source = match &self.source {
+            Source::File(file) => Opened::File(file.reopen()?),
+            Source::Bundled(bytes) => Opened::Bundled(bytes.clone()),
+        };
+        let batches =
+            ParquetBatches { table: self, columns: columns.to_vec(), source, groups, reader: None, rows: 0 };
+        Ok(Box::new(batches))
+    }
+
+    fn other_rows(&self, declared: u64, found: u64) -> DataError {
+        DataError::malformed(&self.name, FORMAT, &format!("it declares {declared} rows and has {found}"))
+    }
 }
 
-fn footer(
-    name: &str,
-    opened: &impl ChunkReader,
-) -> Result<(Vec<ColumnInfo>, ArrowReaderMetadata), DataError> {
-    let metadata = guarded(name, FORMAT, || ArrowReaderMetadata::load(opened, ArrowReaderOptions::new()))?;
-    Ok((columns_of(name, metadata.schema())?, metadata))
+/// Divides the row groups into parts.
+fn parts(metadata: &ArrowReaderMetadata) -> Vec<Groups> {
+    let mut parts: Vec<Groups> = Vec::new();
+    for (index, group) in metadata.metadata().row_groups().iter().enumerate() {
+        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        match parts.last_mut() {
+            Some(part) if part.rows < PART_ROWS => {
+                part.range.end = index + 1;
+                part.rows = part.rows.saturating_add(rows);
+            }
+            last => {
+                let rows_before = last.map_or(0, |part| part.rows_before.saturating_add(part.rows));
+                parts.push(Groups { range: index..index + 1, rows_before, rows });
+            }
+        }
+    }
+    parts
 }
 
 impl Table for ParquetTable {
@@ -87,43 +146,80 @@ impl Table for ParquetTable {
     }
 
     fn batches(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>, DataError> {
-        check_chunks(self, columns)?;
-        let reader = match &self.source {
-            Source::File(file) => {
-                let opened = file.reopen()?;
-                guarded(&self.name, FORMAT, || reader(&self.metadata, opened, columns))?
-            }
-            Source::Bundled(bytes) => {
-                guarded(&self.name, FORMAT, || reader(&self.metadata, bytes.clone(), columns))?
-            }
-        };
-        Ok(Box::new(ParquetBatches { table: self, reader, rows: 0 }))
+        let all = self.metadata.metadata().num_row_groups();
+        self.groups(columns, Groups { range: 0..all, rows_before: 0, rows: self.declared_rows() })
+    }
+
+    fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn part(&self, columns: &[usize], part: usize) -> Result<Box<dyn BatchReader + '_>, DataError> {
+        self.groups(columns, self.parts.get(part).cloned().unwrap_or_default())
     }
 }
 
+/// The bytes of a pass.
+enum Opened {
+    /// Read at one place at a time.
+    File(File),
+    Bundled(Bytes),
+}
+
+/// A pass, row group by row group: within one, the batches of a column share a dictionary.
 struct ParquetBatches<'a> {
     table: &'a ParquetTable,
-    reader: ParquetRecordBatchReader,
+    columns: Vec<usize>,
+    source: Opened,
+    /// What is left to be read; the first group has a reader already if there is one.
+    groups: Groups,
+    reader: Option<(ParquetRecordBatchReader, u64)>,
     rows: u64,
+}
+
+impl ParquetBatches<'_> {
+    /// The reader of a row group.
+    fn open(&self, group: usize) -> Result<ParquetRecordBatchReader, DataError> {
+        let metadata = &self.table.metadata;
+        guarded(&self.table.name, FORMAT, || match &self.source {
+            Opened::File(file) => reader(metadata, file.try_clone()?, &self.columns, group),
+            Opened::Bundled(bytes) => reader(metadata, bytes.clone(), &self.columns, group),
+        })
+    }
+
+    fn declared_rows(&self, group: usize) -> u64 {
+        u64::try_from(self.table.metadata.metadata().row_group(group).num_rows()).unwrap_or(0)
+    }
 }
 
 impl BatchReader for ParquetBatches<'_> {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, DataError> {
-        let next = guarded(&self.table.name, FORMAT, || self.reader.next().transpose())?;
-        let declared = self.table.declared_rows();
-        match &next {
-            Some(batch) => self.rows += batch.num_rows() as u64,
-            None if self.rows != declared => {
-                let reason = format!("it declares {declared} rows and has {}", self.rows);
-                return Err(DataError::malformed(&self.table.name, FORMAT, &reason));
+        while let Some(group) = self.groups.range.clone().next() {
+            let (mut reader, found) = match self.reader.take() {
+                Some(begun) => begun,
+                None => (self.open(group)?, 0),
+            };
+            if let Some(batch) = guarded(&self.table.name, FORMAT, || reader.next().transpose())? {
+                let rows = batch.num_rows() as u64;
+                self.rows += rows;
+                self.reader = Some((reader, found + rows));
+                return Ok(Some(batch));
             }
-            None => {}
+            let declared = self.declared_rows(group);
+            if found != declared {
+                return Err(self.table.other_rows(declared, found));
+            }
+            self.groups.range.start += 1;
         }
-        Ok(next)
+        Ok(None)
     }
 
     fn bytes_read(&self) -> u64 {
         share(self.table.size_bytes, self.rows, self.table.declared_rows())
+    }
+
+    fn rows_before(&self) -> u64 {
+        self.groups.rows_before
     }
 }
 
@@ -131,19 +227,21 @@ fn reader(
     metadata: &ArrowReaderMetadata,
     opened: impl ChunkReader + 'static,
     chosen: &[usize],
+    group: usize,
 ) -> parquet::errors::Result<ParquetRecordBatchReader> {
     let projection = ProjectionMask::roots(metadata.parquet_schema(), chosen.iter().copied());
     ParquetRecordBatchReaderBuilder::new_with_metadata(opened, metadata.clone())
         .with_projection(projection)
+        .with_row_groups(vec![group])
         .with_batch_size(BATCH_ROWS)
         .build()
 }
 
-/// Checks what the footer says about the chosen columns' bytes before they are read.
-fn check_chunks(table: &ParquetTable, chosen: &[usize]) -> Result<(), DataError> {
+/// Checks what the footer says about the chosen columns' bytes in some row groups before they are read.
+fn check_chunks(table: &ParquetTable, chosen: &[usize], groups: Range<usize>) -> Result<(), DataError> {
     let metadata = &table.metadata;
     let leaves = metadata.parquet_schema();
-    for group in metadata.metadata().row_groups() {
+    for group in metadata.metadata().row_groups().get(groups).unwrap_or_default() {
         for (leaf, chunk) in group.columns().iter().enumerate().take(leaves.num_columns()) {
             let column = leaves.get_column_root_idx(leaf);
             if !chosen.contains(&column) {

@@ -77,6 +77,30 @@ fn a_dictionary_may_hold_a_null() {
 }
 
 #[test]
+fn dates_and_times_are_read_from_every_unit() {
+    let day = Kept::Date(19_783);
+    assert_eq!(cells(array(Date32Array::from(vec![Some(19_783), None]))), [day.clone(), Kept::Null]);
+    let noon = 19_783 * 86_400_000 + 43_200_000;
+    assert_eq!(cells(array(Date64Array::from(vec![19_783 * 86_400_000]))), [day.clone()]);
+    let view = Date64Array::from(vec![noon, -1, i64::MIN, i64::MAX]);
+    let view = View::new(&view).unwrap();
+    let days: Vec<_> = (0..4).map(|row| view.cell(row).date().unwrap()).collect();
+    assert_eq!(days, [19_783, -1, i32::MIN, i32::MAX]);
+    let expected = [Kept::Timestamp(noon * 1000), Kept::Null];
+    assert_eq!(cells(array(TimestampSecondArray::from(vec![Some(noon / 1000), None]))), expected);
+    assert_eq!(cells(array(TimestampMillisecondArray::from(vec![Some(noon), None]))), expected);
+    assert_eq!(cells(array(TimestampMicrosecondArray::from(vec![Some(noon * 1000), None]))), expected);
+    let zoned = TimestampNanosecondArray::from(vec![Some(noon * 1_000_000 + 999), None]);
+    assert_eq!(cells(array(zoned.with_timezone("Europe/Paris"))), expected);
+    let far = TimestampSecondArray::from(vec![i64::MIN, i64::MAX]);
+    let far = View::new(&far).unwrap();
+    assert_eq!(
+        [far.cell(0), far.cell(1)],
+        [crate::Cell::Timestamp(i64::MIN), crate::Cell::Timestamp(i64::MAX)]
+    );
+}
+
+#[test]
 fn other_types_are_named_and_refused() {
     let folder = Folder::new();
     let list = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)])]);
@@ -84,8 +108,6 @@ fn other_types_are_named_and_refused() {
     let nested = StructArray::from(vec![(field, array(Int32Array::from(vec![1])))]);
     let decimal = Decimal128Array::from(vec![1]).with_precision_and_scale(10, 2).unwrap();
     let columns = [
-        ("born", array(Date32Array::from(vec![1])), "date"),
-        ("seen", array(TimestampMillisecondArray::from(vec![1])), "timestamp"),
         ("hour", array(Time32SecondArray::from(vec![1])), "time"),
         ("raw", array(BinaryArray::from(vec![&b"x"[..]])), "binary"),
         ("tags", array(list), "list"),
@@ -119,6 +141,8 @@ fn kinds_are_told() {
         ("t", array(StringArray::from(vec!["a"])), ColumnKind::Text),
         ("d", array(words), ColumnKind::Text),
         ("b", array(BooleanArray::from(vec![true])), ColumnKind::Boolean),
+        ("born", array(Date32Array::from(vec![1])), ColumnKind::Date),
+        ("seen", array(TimestampMillisecondArray::from(vec![1])), ColumnKind::Timestamp),
     ];
     let plain = columns.iter().map(|(name, array, _)| (*name, array.clone())).collect();
     let table = open_table(&folder.parquet("t.parquet", plain)).unwrap();
