@@ -394,6 +394,21 @@ fn limits_are_suggested_from_a_paid_estimate() {
 }
 
 #[test]
+fn bounds_and_categories_come_from_the_schema_and_from_derivations() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("schema.toml");
+    let text = "unit = { column = \"id\" }\n[columns]\nage = { bounds = [0, 100] }\nward = { categories = [\"A\", \"B\"] }\n";
+    std::fs::write(&schema, text).unwrap();
+    let request = json!({"schema": schema, "epsilon": 1.0, "unit": {"rows": 2, "groups": 1},
+        "reading": {"derive": ["half = age / 2 in 0,50"]}, "group-by": {"columns": ["ward"]},
+        "questions": [{"kind": "mean", "column": "age"}, {"kind": "mean", "column": "half"}, {"kind": "people"}]});
+    let found = run(&page(request), table());
+    assert_eq!(found.questions[0].clamped[0].bounds, [0.0, 100.0]);
+    assert_eq!(found.questions[1].clamped[0].bounds, [0.0, 50.0]);
+    assert_eq!((found.rows.len(), found.certificate.unit.as_str()), (6, "all rows of one id"));
+}
+
+#[test]
 fn what_means_nothing_is_refused() {
     let refused = |text: Value| page(text).check_table(table()).unwrap_err();
     let one = |question: Value| json!({"questions": [question], "epsilon": 1.0});
