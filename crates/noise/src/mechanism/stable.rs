@@ -132,9 +132,9 @@ impl Mechanism for StableHistogram {
     fn event(&self) -> Event {
         let Guarantee { epsilon, delta } = self.guarantee;
         match Epsilon::new(0.0) {
-            Ok(none) if self.is_detailed => {
-                Event::Composed { events: vec![self.noise.event(), Event::Approximate { epsilon: none, delta }] }
-            }
+            Ok(none) if self.is_detailed => Event::Composed {
+                events: vec![self.noise.event(), Event::Approximate { epsilon: none, delta }],
+            },
             _ => Event::Approximate { epsilon, delta },
         }
     }
@@ -294,7 +294,9 @@ mod tests {
             for _ in 0..labels {
                 mixes = mixes
                     .into_iter()
-                    .flat_map(|mix: Vec<usize>| (0..before.len()).map(move |kind| [mix.clone(), vec![kind]].concat()))
+                    .flat_map(|mix: Vec<usize>| {
+                        (0..before.len()).map(move |kind| [mix.clone(), vec![kind]].concat())
+                    })
                     .filter(|mix| mix.is_sorted())
                     .collect();
             }
@@ -312,7 +314,10 @@ mod tests {
                 for share in [0.0, 0.25, 0.5, 0.75] {
                     let smaller = own.get() * share;
                     let event = claim.get() + (1.0 - claim.get()) * noise_alone(smaller);
-                    assert!(product_hockey_stick(&product, smaller) <= event + 1e-11, "{labels} {mix:?} {share}");
+                    assert!(
+                        product_hockey_stick(&product, smaller) <= event + 1e-11,
+                        "{labels} {mix:?} {share}"
+                    );
                 }
             }
             // Twins: a threshold one too low, and the noise and threshold of a single label.

@@ -8,11 +8,11 @@
 
 mod choices;
 mod counts;
+pub mod parts;
 mod points;
 mod quote;
 mod ranks;
 mod sensitivity;
-pub mod parts;
 mod sums;
 
 pub use choices::{BidTable, best_price, mode};

@@ -191,7 +191,8 @@ fn replaced(spread: &Spread, most: u128, other: u128) -> (u128, f64) {
         for pairs in [least_pairs, most_pairs] {
             let alone = left_total - 2 * pairs;
             let l1 = pairs * both * full + alone * most * full + moves.iter().sum::<u128>();
-            let square = |times: u128, by: u128| mul_up(up_to_f64(times), mul_up(up_to_f64(by), up_to_f64(by)));
+            let square =
+                |times: u128, by: u128| mul_up(up_to_f64(times), mul_up(up_to_f64(by), up_to_f64(by)));
             let squares = moves
                 .iter()
                 .fold(add_up(square(pairs, both * full), square(alone, most * full)), |sum, by| {

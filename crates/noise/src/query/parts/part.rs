@@ -255,7 +255,9 @@ impl Part {
             (Self::Joint(first, second), RowValue::Numbers(x, y)) => {
                 add_entries(sums, &joint(first.place(x), second.place(y)));
             }
-            (Self::Cells(count) | Self::Distinct(count), RowValue::Cell(cell)) if cell < *count => sums[cell] += 1,
+            (Self::Cells(count) | Self::Distinct(count), RowValue::Cell(cell)) if cell < *count => {
+                sums[cell] += 1
+            }
             (Self::Contingency { sizes, margins }, RowValue::Cell(cell)) => {
                 let cells: usize = sizes.iter().product();
                 if cell >= cells {

@@ -5,7 +5,9 @@ use super::part::Part;
 use crate::mechanism::{Accuracy, DiscreteLaplace, IntegerGaussian, Mechanism};
 use crate::query::NoiseKind;
 use crate::{NoiseError, Randomness, Releaser};
-use reticent_core::{Confidence, Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Sensitivity};
+use reticent_core::{
+    Confidence, Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Sensitivity,
+};
 
 /// The δ at which the guarantee of Gaussian noise is stated; accountants use the event.
 const STATED_DELTA: f64 = 1e-6;
@@ -89,12 +91,14 @@ impl PartMechanism {
                 }
                 Law::Laplace(DiscreteLaplace::new(sensitivity.l1, *epsilon)?)
             }
-            PartNoise::Gaussian { noise_multiplier } => Law::Gaussian(IntegerGaussian::with_noise_multiplier(
-                Sensitivity::new(sensitivity.l2)?,
-                *noise_multiplier,
-                Delta::new(STATED_DELTA)?,
-                numbers,
-            )?),
+            PartNoise::Gaussian { noise_multiplier } => {
+                Law::Gaussian(IntegerGaussian::with_noise_multiplier(
+                    Sensitivity::new(sensitivity.l2)?,
+                    *noise_multiplier,
+                    Delta::new(STATED_DELTA)?,
+                    numbers,
+                )?)
+            }
         };
         Ok(Self { law, noise: *noise, sensitivity, numbers })
     }
@@ -139,7 +143,9 @@ impl Mechanism for PartMechanism {
     /// numbers are released, and the event does not.
     fn event(&self) -> Event {
         match (&self.law, self.noise) {
-            (Law::Gaussian(_), PartNoise::Gaussian { noise_multiplier }) => Event::Gaussian { noise_multiplier },
+            (Law::Gaussian(_), PartNoise::Gaussian { noise_multiplier }) => {
+                Event::Gaussian { noise_multiplier }
+            }
             (Law::Gaussian(noise), PartNoise::Laplace { .. }) => noise.event(),
             (Law::Laplace(noise), _) => noise.event(),
         }
@@ -177,10 +183,28 @@ pub struct NoisyPart {
 }
 
 impl NoisyPart {
-    /// Sums that are noisy already, for tests of what is computed from them.
-    #[cfg(test)]
-    pub(super) fn assembled(part: &Part, mechanism: PartMechanism, values: Vec<i128>) -> Self {
-        Self { part: part.clone(), values, mechanism }
+    /// Sums as if this noise had been added to them already, for previews of public or made-up sums and for tests.
+    ///
+    /// # Guarantee
+    /// None: no noise is added.
+    ///
+    /// # Reference
+    /// [`release_part`] for sums about people.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] unless there are as many sums as the noise is for.
+    pub fn without_noise(part: &Part, mechanism: PartMechanism, sums: Vec<i128>) -> Result<Self, NoiseError> {
+        if sums.len() != mechanism.numbers
+            || part.check().is_err()
+            || !sums.len().is_multiple_of(part.width())
+        {
+            return Err(NoiseError::invalid(
+                "sums",
+                sums.len(),
+                format!("give {} numbers", mechanism.numbers),
+            ));
+        }
+        Ok(Self { part: part.clone(), values: sums, mechanism })
     }
 
     /// The part.

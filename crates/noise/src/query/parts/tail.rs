@@ -9,6 +9,7 @@
 use super::release::Law;
 use crate::mechanism::Accuracy;
 use reticent_core::Confidence;
+use reticent_core::rounding::mul_up;
 use reticent_core::special::{bisect, normal_tail_quantile};
 
 /// Covers the rounding of special functions and of the searches.
@@ -27,7 +28,7 @@ impl Law {
         let terms: u64 = weights.iter().map(|(_, n)| n).sum();
         let total: f64 = weights.iter().map(|(w, n)| w * *n as f64).sum();
         if let [(weight, 1)] = weights[..] {
-            return weight * self.single(beta) * SLACK;
+            return mul_up(weight, self.single(beta));
         }
         if terms == 0 {
             return 0.0;
@@ -36,15 +37,17 @@ impl Law {
             Self::Laplace(noise) => {
                 let scale = noise.scale().next_up();
                 let union = total * self.single(beta / terms as f64);
-                union.min(chernoff(&weights, scale, beta)).min(
-                    // Continuous Laplace noise is less than 1 away from the discrete one it is coupled to.
-                    scale * exact_sum(&weights, terms, beta) + total,
-                )
+                // Continuous Laplace noise is less than 1 away from the discrete one it is coupled to.
+                let exact = scale * exact_sum(&weights, terms, beta) + total;
+                let least = union.min(exact);
+                // Of few terms, these know more than the moments do.
+                if terms <= 3 { least } else { least.min(chernoff(&weights, scale, beta)) }
             }
             Self::Gaussian(noise) => {
                 let norm = weights.iter().map(|(w, n)| w * w * *n as f64).sum::<f64>().sqrt();
                 let union = total * self.single(beta / terms as f64);
-                (noise.sigma() * norm * normal_tail_quantile(beta / 2.0) + total * noise.rounding()).min(union)
+                (noise.sigma() * norm * normal_tail_quantile(beta / 2.0) + total * noise.rounding())
+                    .min(union)
             }
         };
         error * SLACK
@@ -52,7 +55,8 @@ impl Law {
 
     /// The error of one entry.
     fn single(&self, beta: f64) -> f64 {
-        let Ok(confidence) = Confidence::new((1.0 - beta).next_up().clamp(f64::EPSILON, 1f64.next_down())) else {
+        let Ok(confidence) = Confidence::new((1.0 - beta).next_up().clamp(f64::EPSILON, 1f64.next_down()))
+        else {
             return f64::INFINITY;
         };
         match self {
@@ -258,7 +262,10 @@ mod tests {
                     assert!(miss <= beta + 1e-9, "{weights:?} {scale} {beta}: {error} is missed with {miss}");
                     // Half of it would not do.
                     let half = exact_miss(weights, scale, error / 2.5);
-                    assert!(half > beta || error < 4.0 || beta > 0.1, "{weights:?} {scale} {beta}: {error} is too wide");
+                    assert!(
+                        half > beta || error < 4.0 || beta > 0.1,
+                        "{weights:?} {scale} {beta}: {error} is too wide"
+                    );
                 }
             }
         }
@@ -273,12 +280,16 @@ mod tests {
             assert!(error < 0.75 * union(terms), "{terms}: {error} {}", union(terms));
             // The normal limit: 1.96·√(2·terms) scales.
             let normal = 1.96 * (2.0 * terms as f64).sqrt() * 1000.0;
-            assert!(error > 0.9 * normal && error < 1.1 * normal + 1.5 * terms as f64, "{terms}: {error} {normal}");
+            assert!(
+                error > 0.9 * normal && error < 1.1 * normal + 1.5 * terms as f64,
+                "{terms}: {error} {normal}"
+            );
         }
         assert!(law.pointwise(&[(1.0, 5000)], 0.05) < 1.5 * 1.96 * (10_000f64).sqrt() * 1000.0);
         let delta = Delta::new(1e-6).unwrap();
         let normal =
-            IntegerGaussian::with_sigma(Sensitivity::new(1.0).unwrap(), Scale::new(100.0).unwrap(), delta, 9).unwrap();
+            IntegerGaussian::with_sigma(Sensitivity::new(1.0).unwrap(), Scale::new(100.0).unwrap(), delta, 9)
+                .unwrap();
         assert!(normal.guarantee().epsilon.get() > 0.0);
         let law = Law::Gaussian(normal);
         let error = law.pointwise(&[(1.0, 4)], 0.05);

@@ -214,8 +214,11 @@ pub(super) fn checked_cells(sizes: &[usize]) -> Result<usize, NoiseError> {
     let cells = sizes.iter().try_fold(1usize, |cells, size| cells.checked_mul(*size));
     match cells.filter(|cells| !sizes.is_empty() && (1..=1 << 24).contains(cells)) {
         Some(cells) => Ok(cells),
-        None => {
-            Err(NoiseError::coded(Code::List, "categories", sizes.len(), "declare from 1 to 2^24 cells in all"))
-        }
+        None => Err(NoiseError::coded(
+            Code::List,
+            "categories",
+            sizes.len(),
+            "declare from 1 to 2^24 cells in all",
+        )),
     }
 }

@@ -45,7 +45,12 @@ impl NoisyPart {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when there is no such group or list, or the part is not a table.
-    pub fn margin(&self, group: usize, axis: usize, confidence: Confidence) -> Result<Vec<Figure>, NoiseError> {
+    pub fn margin(
+        &self,
+        group: usize,
+        axis: usize,
+        confidence: Confidence,
+    ) -> Result<Vec<Figure>, NoiseError> {
         let Part::Contingency { sizes, margins } = self.part() else {
             return Err(unavailable(self.part(), "margins"));
         };
@@ -84,8 +89,9 @@ impl NoisyPart {
             return Err(unavailable(self.part(), "table"));
         };
         let cells = self.cells(group, confidence)?;
-        let by_axis =
-            (0..sizes.len()).map(|axis| self.margin(group, axis, confidence)).collect::<Result<Vec<_>, _>>()?;
+        let by_axis = (0..sizes.len())
+            .map(|axis| self.margin(group, axis, confidence))
+            .collect::<Result<Vec<_>, _>>()?;
         let total = self.rows(group, confidence)?;
         let noisy: Vec<f64> = self.group(group).iter().map(|value| *value as f64).collect();
         let fitted = fitted_cells(sizes, *margins, &noisy, total.value.max(0.0));
@@ -115,7 +121,12 @@ impl NoisyPart {
     ///
     /// # Errors
     /// [`NoiseError::Invalid`] when there is no such group or cell, or the part has no cells.
-    pub fn proportion(&self, group: usize, cell: usize, confidence: Confidence) -> Result<Figure, NoiseError> {
+    pub fn proportion(
+        &self,
+        group: usize,
+        cell: usize,
+        confidence: Confidence,
+    ) -> Result<Figure, NoiseError> {
         let count = self.table_cells("share of a cell")?;
         if cell >= count {
             return Err(NoiseError::invalid("cell", cell, format!("give a number below {count}")));
@@ -125,9 +136,8 @@ impl NoisyPart {
         let rest = count as u64 - 1;
         let whole: f64 = sums.values[..count].iter().sum();
         let pair = Sums { values: vec![sums.values[cell], whole - sums.values[cell]], law: sums.law };
-        let share = pair.ratio(&[1.0, 0.0], |far| {
-            sums.law.pointwise(&[(far[0], 1), (far[1], rest)], confidence.beta())
-        });
+        let share = pair
+            .ratio(&[1.0, 0.0], |far| sums.law.pointwise(&[(far[0], 1), (far[1], rest)], confidence.beta()));
         Ok(share.within(0.0, 1.0))
     }
 
@@ -210,7 +220,8 @@ fn fitted_cells(sizes: &[usize], margins: bool, noisy: &[f64], total: f64) -> Ve
         return on_simplex(&noisy[..cells], total);
     }
     let unders: Vec<usize> = (0..sizes.len()).map(|axis| sizes[axis + 1..].iter().product()).collect();
-    let firsts: Vec<usize> = (0..sizes.len()).map(|axis| cells + sizes[..axis].iter().sum::<usize>()).collect();
+    let firsts: Vec<usize> =
+        (0..sizes.len()).map(|axis| cells + sizes[..axis].iter().sum::<usize>()).collect();
     let place = |cell: usize, axis: usize| firsts[axis] + cell / unders[axis] % sizes[axis];
     let mut fitted: Vec<f64> = noisy[..cells].iter().map(|value| value.max(0.0)).collect();
     // What each margin has too many.

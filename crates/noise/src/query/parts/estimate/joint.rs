@@ -36,7 +36,12 @@ struct Known<'a> {
 }
 
 impl NoisyPart {
-    fn known(&self, group: usize, confidence: Confidence, figure: &'static str) -> Result<Known<'_>, NoiseError> {
+    fn known(
+        &self,
+        group: usize,
+        confidence: Confidence,
+        figure: &'static str,
+    ) -> Result<Known<'_>, NoiseError> {
         let Part::Joint(first, second) = self.part() else {
             return Err(unavailable(self.part(), figure));
         };
@@ -151,15 +156,15 @@ impl Known<'_> {
         let [off_first, off_second] = self.means.map(|mean| off(&mean));
         let fixed =
             self.region.reach(&self.product) + product_slack + rows * (off_first * off_second + ROUNDING);
-        let growing = self.region.reach(&self.square) + square_slack + rows * (off_first * off_first + ROUNDING);
+        let growing =
+            self.region.reach(&self.square) + square_slack + rows * (off_first * off_first + ROUNDING);
         if square <= growing {
             return Figure { value, interval: None };
         }
         let over = |above: f64, away: bool| above / if away { square - growing } else { square + growing };
         let (low, high) = (product - fixed, product + fixed);
-        let interval = [over(low, low < 0.0), over(high, high > 0.0)];
-        let interval = [interval[0].next_down() * (1.0 - 1e-12 * interval[0].signum()), interval[1].next_up()];
-        Figure { value, interval: Some(interval) }
+        let (from, to) = (over(low, low < 0.0), over(high, high > 0.0));
+        Figure { value, interval: Some([from - from.abs() * 1e-12, to + to.abs() * 1e-12]) }
     }
 }
 
@@ -174,8 +179,8 @@ fn times(a: &Figure, b: &Figure) -> Figure {
     let interval = match (a.interval, b.interval) {
         (Some(a), Some(b)) => {
             let products = a.iter().flat_map(|x| b.iter().map(move |y| x * y));
-            let (low, high) = products
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
+            let (low, high) =
+                products.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
             Some([low.next_down(), high.next_up()])
         }
         _ => None,

@@ -13,7 +13,11 @@ pub use wanted::ErrorOf;
 use super::part::Part;
 use super::release::{Law, NoisyPart};
 use crate::NoiseError;
+use reticent_core::rounding::{add_up, sub_down};
 use serde::{Deserialize, Serialize};
+
+/// Whole numbers below this are exact as doubles.
+const EXACT: f64 = (1u64 << 53) as f64;
 
 /// One figure of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -27,7 +31,7 @@ pub struct Figure {
 
 impl Figure {
     fn around(value: f64, error: f64) -> Self {
-        Self { value, interval: Some([(value - error).next_down(), (value + error).next_up()]) }
+        Self { value, interval: Some([sub_down(value, error), add_up(value, error)]) }
     }
 
     /// The interval cut to numbers that are not negative, for what cannot be negative.
@@ -37,6 +41,9 @@ impl Figure {
 
     /// The same figure in another unit: value·factor + offset.
     fn mapped(self, factor: f64, offset: f64) -> Self {
+        if factor == 1.0 && offset == 0.0 {
+            return self;
+        }
         let map = |v: f64| (v * factor + offset).clamp(f64::MIN, f64::MAX);
         let interval = self.interval.map(|[low, high]| {
             let slack = 4.0 * f64::EPSILON * ((low.abs().max(high.abs()) * factor.abs()) + offset.abs());
@@ -48,7 +55,10 @@ impl Figure {
     /// Value and interval moved into a range that the figure is known to lie in.
     fn within(self, low: f64, high: f64) -> Self {
         let cut = |v: f64| v.clamp(low, high);
-        Self { value: cut(self.value), interval: Some(self.interval.map_or([low, high], |ends| ends.map(cut))) }
+        Self {
+            value: cut(self.value),
+            interval: Some(self.interval.map_or([low, high], |ends| ends.map(cut))),
+        }
     }
 }
 
@@ -62,7 +72,11 @@ impl<'a> Sums<'a> {
     fn of(noisy: &'a NoisyPart, group: usize) -> Result<Self, NoiseError> {
         let values: Vec<f64> = noisy.group(group).iter().map(|value| *value as f64).collect();
         if values.is_empty() {
-            return Err(NoiseError::invalid("group", group, format!("give a number below {}", noisy.groups())));
+            return Err(NoiseError::invalid(
+                "group",
+                group,
+                format!("give a number below {}", noisy.groups()),
+            ));
         }
         Ok(Self { values, law: noisy.mechanism().law() })
     }
@@ -71,7 +85,9 @@ impl<'a> Sums<'a> {
     fn dot(&self, weights: &[f64]) -> (f64, f64) {
         let terms = || self.values.iter().zip(weights).map(|(value, weight)| value * weight);
         let size: f64 = terms().map(f64::abs).sum();
-        (terms().sum(), size * f64::EPSILON * (4.0 + weights.len() as f64))
+        let is_exact = size < EXACT && weights.iter().all(|weight| [-1.0, 0.0, 1.0].contains(weight));
+        let slack = if is_exact { 0.0 } else { size * f64::EPSILON * (4.0 + weights.len() as f64) };
+        (terms().sum(), slack)
     }
 
     /// The interval of Σ wᵢ·sumᵢ.

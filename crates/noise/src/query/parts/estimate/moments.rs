@@ -105,7 +105,8 @@ impl NoisyPart {
     pub fn standard_deviation(&self, group: usize, confidence: Confidence) -> Result<Figure, NoiseError> {
         let variance = self.variance(group, confidence)?;
         let root = |v: f64| v.max(0.0).sqrt();
-        let interval = variance.interval.map(|[low, high]| [root(low).next_down().max(0.0), root(high).next_up()]);
+        let interval =
+            variance.interval.map(|[low, high]| [root(low).next_down().max(0.0), root(high).next_up()]);
         Ok(Figure { value: root(variance.value), interval })
     }
 }

@@ -66,8 +66,9 @@ impl NoisyPart {
             .zip(&counts.nodes)
             .zip(rising)
             .map(|((below, (nodes, _)), value)| {
-                let error =
-                    *errors.entry(*nodes).or_insert_with(|| sums.law.pointwise(&[(1.0, *nodes)], confidence.beta()));
+                let error = *errors
+                    .entry(*nodes)
+                    .or_insert_with(|| sums.law.pointwise(&[(1.0, *nodes)], confidence.beta()));
                 let [low, high] = [(below - error).max(0.0), (below + error).max(0.0)];
                 Figure { value, interval: Some([low.min(value), high.max(value)]) }
             })

@@ -74,8 +74,9 @@ impl Part {
             }
             (Self::Moments { column, .. }, ErrorOf::Sum) => {
                 let weights = place_weights(width).iter();
-                let weights: Vec<(f64, u64)> =
-                    weights.map(|place| ((column.low() + column.width() * place) / WHOLE as f64, 1)).collect();
+                let weights: Vec<(f64, u64)> = weights
+                    .map(|place| ((column.low() + column.width() * place) / WHOLE as f64, 1))
+                    .collect();
                 law.pointwise(&weights, beta)
             }
             (Self::Moments { column, .. }, ErrorOf::Mean { rows }) => {

@@ -4,8 +4,8 @@ use super::{Sequence, column};
 use crate::query::NoiseKind;
 use crate::query::parts::tail::Weight;
 use crate::query::parts::{
-    ContributionLimits, ErrorOf, Figure, NoisyPart, Part, PartMechanism, PartNoise, RankTree, RowValue, TreeShape,
-    better_margins, better_tree, consistent_counts,
+    ContributionLimits, ErrorOf, Figure, NoisyPart, Part, PartMechanism, PartNoise, RankTree, RowValue,
+    TreeShape, better_margins, better_tree, consistent_counts,
 };
 use reticent_core::{Confidence, Epsilon, Neighboring, NoiseMultiplier};
 
@@ -31,7 +31,7 @@ fn sums(part: &Part, rows: impl IntoIterator<Item = RowValue>) -> Vec<i128> {
 
 /// The sums of one group with hardly any noise in the mechanism and none in the values.
 fn exact(part: &Part, rows: impl IntoIterator<Item = RowValue>) -> NoisyPart {
-    NoisyPart::assembled(part, mechanism(part, &laplace(1000.0)), sums(part, rows))
+    NoisyPart::without_noise(part, mechanism(part, &laplace(1000.0)), sums(part, rows)).unwrap()
 }
 
 fn holds(figure: &Figure, truth: f64) -> bool {
@@ -140,15 +140,20 @@ fn intervals_hold_the_truth_wherever_the_noise_is_in_its_region() {
         let truth = Truth::of(&pairs);
         for noise in [laplace(1.0), gaussian(0.7), laplace(8.0)] {
             let own = mechanism(&moments, &noise);
-            let noisy_sums = |part: &Part, own: &PartMechanism, rows: Vec<RowValue>, random: &mut Sequence| {
-                let added = within(own, part.width(), 0.05, random);
-                let values = sums(part, rows).iter().zip(added).map(|(sum, noise)| sum + noise).collect();
-                NoisyPart::assembled(part, *own, values)
-            };
+            let noisy_sums =
+                |part: &Part, own: &PartMechanism, rows: Vec<RowValue>, random: &mut Sequence| {
+                    let added = within(own, part.width(), 0.05, random);
+                    let values = sums(part, rows).iter().zip(added).map(|(sum, noise)| sum + noise).collect();
+                    NoisyPart::without_noise(part, *own, values).unwrap()
+                };
             let rows = pairs.iter().map(|p| RowValue::Number(p.0)).collect();
             let noisy = noisy_sums(&moments, &own, rows, &mut random);
             let variance = noisy.variance(0, P95).unwrap();
-            assert!(holds(&variance, truth.variances[0]), "{round} {noise:?} {variance:?} {:?}", truth.variances);
+            assert!(
+                holds(&variance, truth.variances[0]),
+                "{round} {noise:?} {variance:?} {:?}",
+                truth.variances
+            );
 
             let own = mechanism(&joint, &noise);
             let rows = pairs.iter().map(|p| RowValue::Numbers(p.0, p.1)).collect();
@@ -156,7 +161,11 @@ fn intervals_hold_the_truth_wherever_the_noise_is_in_its_region() {
             let covariance = noisy.covariance(0, P95).unwrap();
             assert!(holds(&covariance, truth.covariance), "{round} {covariance:?} {}", truth.covariance);
             let correlation = noisy.correlation(0, P95).unwrap();
-            assert!(holds(&correlation, truth.correlation()), "{round} {correlation:?} {}", truth.correlation());
+            assert!(
+                holds(&correlation, truth.correlation()),
+                "{round} {correlation:?} {}",
+                truth.correlation()
+            );
             let trend = noisy.trend(0, P95).unwrap();
             assert!(holds(&trend.slope, truth.slope()), "{round} {trend:?} {}", truth.slope());
             let intercept = truth.means[1] - truth.slope() * truth.means[0];
@@ -188,8 +197,12 @@ fn a_mean_is_held_wherever_its_own_noise_is_small_enough() {
                 let size = (most / along.abs()).min(1e13);
                 let mut values = sums(&part, pairs.iter().map(|p| RowValue::Number(p.0)));
                 values.iter_mut().zip(&direction).for_each(|(sum, d)| *sum += (d * size) as i128);
-                let mean = NoisyPart::assembled(&part, own, values).mean(0, P95).unwrap();
-                assert!(holds(&mean, truth.means[0]), "{round} {order} {noise:?}: {mean:?} {}", truth.means[0]);
+                let mean = NoisyPart::without_noise(&part, own, values).unwrap().mean(0, P95).unwrap();
+                assert!(
+                    holds(&mean, truth.means[0]),
+                    "{round} {order} {noise:?}: {mean:?} {}",
+                    truth.means[0]
+                );
                 assert!((0.0..=100.0).contains(&mean.value));
             }
         }
@@ -219,7 +232,7 @@ fn quantiles_rise_and_hold_the_truth() {
         // Much noise: still in order, and with intervals inside the candidates.
         let own = mechanism(&part, &laplace(0.05));
         let values = sums(&part, rows()).iter().map(|sum| sum + random.below(200) as i128 - 100).collect();
-        let noisy = NoisyPart::assembled(&part, own, values);
+        let noisy = NoisyPart::without_noise(&part, own, values).unwrap();
         let found = noisy.quantiles(0, &levels, P95).unwrap();
         assert!(found.windows(2).all(|pair| pair[0].value <= pair[1].value), "{found:?}");
         assert!(found.iter().all(|f| f.interval.is_some_and(|[low, high]| low >= 0.0 && high <= 100.0)));
@@ -229,7 +242,7 @@ fn quantiles_rise_and_hold_the_truth() {
     }
     // A missing group of rows: everything may be anything.
     let part = Part::Tree(RankTree::new(candidates, NoiseKind::Laplace).unwrap());
-    let empty = NoisyPart::assembled(&part, mechanism(&part, &laplace(1.0)), sums(&part, []));
+    let empty = NoisyPart::without_noise(&part, mechanism(&part, &laplace(1.0)), sums(&part, [])).unwrap();
     let median = empty.quantiles(0, &[0.5], P95).unwrap()[0];
     assert_eq!(median.interval, Some([0.0, 100.0]));
 }
@@ -318,7 +331,7 @@ fn tables_add_up_and_keep_their_intervals() {
         for noise in [laplace(0.3), gaussian(3.0)] {
             let own = mechanism(&part, &noise);
             let values = truth.iter().map(|sum| sum + random.below(21) as i128 - 10).collect();
-            let noisy = NoisyPart::assembled(&part, own, values);
+            let noisy = NoisyPart::without_noise(&part, own, values).unwrap();
             let table = noisy.consistent_table(0, P95).unwrap();
             assert!(table.cells.iter().all(|f| f.value >= 0.0));
             let total: f64 = table.cells.iter().map(|f| f.value).sum();
@@ -341,7 +354,9 @@ fn tables_add_up_and_keep_their_intervals() {
     let fitted = consistent_counts(&[counted(-3.0), counted(4.0), counted(8.0)], 10.0);
     assert!((fitted.iter().map(|f| f.value).sum::<f64>() - 10.0).abs() < 1e-9, "{fitted:?}");
     assert!(fitted.iter().all(|f| f.value >= 0.0 && f.interval.is_some_and(|[low, _]| low >= 0.0)));
-    assert!(consistent_counts(&[counted(-3.0)], 0.0)[0].value == 0.0 && consistent_counts(&[], 3.0).is_empty());
+    assert!(
+        consistent_counts(&[counted(-3.0)], 0.0)[0].value == 0.0 && consistent_counts(&[], 3.0).is_empty()
+    );
 }
 
 #[test]
@@ -359,11 +374,12 @@ fn cells_shares_and_the_most_frequent() {
     let distinct = exact(&Part::distinct(4).unwrap(), rows);
     assert_eq!(distinct.distinct(0, P95).unwrap().value, 3.0);
     // With noise as large as the counts nothing is known about a share.
-    let wild = NoisyPart::assembled(&part, mechanism(&part, &laplace(0.01)), vec![1, -4, 0, 2]);
+    let wild = NoisyPart::without_noise(&part, mechanism(&part, &laplace(0.01)), vec![1, -4, 0, 2]).unwrap();
     assert_eq!(wild.proportion(0, 0, P95).unwrap().interval, Some([0.0, 1.0]));
     // Choosing by noise needs wider intervals than a cell that was chosen before.
     let width = |f: Figure| f.interval.map_or(0.0, |[low, high]| high - low);
-    let own = NoisyPart::assembled(&part, mechanism(&part, &laplace(0.1)), vec![900, 800, 700, 600]);
+    let own =
+        NoisyPart::without_noise(&part, mechanism(&part, &laplace(0.1)), vec![900, 800, 700, 600]).unwrap();
     assert!(width(own.top(0, 1, P95).unwrap()[0].1) > width(own.cells(0, P95).unwrap()[0]));
 }
 
