@@ -30,6 +30,8 @@ pub enum Fact {
     Value(String),
     /// Which rows are looked at.
     Filter(String),
+    /// How a column is computed from others, with its bounds.
+    Derived(String),
     /// The number of rows that a question is answered from.
     Rows(u64),
     /// Columns that are given out as they are.
@@ -138,6 +140,7 @@ impl fmt::Display for Fact {
             }
             Self::Value(value) => write!(f, "value {value}"),
             Self::Filter(filter) => write!(f, "filter {filter}"),
+            Self::Derived(derivation) => write!(f, "derived column {derivation}"),
             Self::Rows(rows) => write!(f, "number of rows {rows}"),
             Self::Copied(names) => write!(f, "columns copied without protection: {}", listed(names)),
             Self::FittedRows(rows) => write!(f, "number of rows: {rows}"),

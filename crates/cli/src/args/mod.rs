@@ -8,13 +8,12 @@ mod help;
 pub(crate) mod learn;
 pub(crate) mod manual;
 pub(crate) mod network;
-mod reading;
+pub(crate) mod reading;
 mod release;
 pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reading::ReadingFlags;
 pub(crate) use release::*;
 
 use crate::screen;

@@ -140,5 +140,6 @@ pub(super) fn public(plan: &PlannedRelease) -> Vec<Fact> {
     if let Some(filter) = &plan.filter {
         facts.push(Fact::Filter(filter.to_string()));
     }
+    facts.extend(plan.table.derivations().iter().map(|derivation| Fact::Derived(derivation.to_string())));
     facts
 }

@@ -41,7 +41,7 @@ impl Truths {
 
     fn by_row(rows: usize, truth: impl Fn(usize) -> Truth) -> Self {
         let truths: Vec<Truth> = (0..rows).map(truth).collect();
-        let having = |wanted: Truth| RowMask::from_fn(rows, |row| truths[row] == wanted);
+        let having = |wanted: Truth| RowMask::of_values(&truths, |own| own == wanted);
         Self { yes: having(Truth::True), no: having(Truth::False) }
     }
 
@@ -114,10 +114,10 @@ fn by_columns(leaf: &Condition, batch: &CellBatch<'_>) -> Option<Truths> {
             let mut present = batch.present(*column);
             match batch.numbers(*column) {
                 Some(Numbers::Float32(values)) => {
-                    present.subtract(&RowMask::from_fn(values.len(), |row| values[row].is_nan()));
+                    present.subtract(&RowMask::of_values(values, |value| value.is_nan()));
                 }
                 Some(Numbers::Float64(values)) => {
-                    present.subtract(&RowMask::from_fn(values.len(), |row| values[row].is_nan()));
+                    present.subtract(&RowMask::of_values(values, |value| value.is_nan()));
                 }
                 // What a dictionary holds may be NaN too.
                 None if batch.codes(*column).is_some() => return None,
@@ -127,7 +127,7 @@ fn by_columns(leaf: &Condition, batch: &CellBatch<'_>) -> Option<Truths> {
         }
         Condition::Missing(operand) => {
             let values = floats(operand, batch)?;
-            Some(Truths::known(RowMask::from_fn(batch.rows(), |row| values[row].is_nan())))
+            Some(Truths::known(RowMask::of_values(&values, f64::is_nan)))
         }
         _ => None,
     }
@@ -257,27 +257,23 @@ fn exact(constant: Number) -> Option<f64> {
     (constant.compare(Number::Float(float)) == Some(std::cmp::Ordering::Equal)).then_some(float)
 }
 
-/// Calls a macro-like closure with the comparison as a function of two ordered values.
-macro_rules! test {
-    ($operator:expr, $values:expr, $constant:expr) => {{
-        let (values, constant) = ($values, $constant);
-        let rows = values.len();
-        match $operator {
-            Operator::Equal => RowMask::from_fn(rows, |row| values[row] == constant),
-            Operator::NotEqual => RowMask::from_fn(rows, |row| values[row] != constant),
-            Operator::Less => RowMask::from_fn(rows, |row| values[row] < constant),
-            Operator::LessOrEqual => RowMask::from_fn(rows, |row| values[row] <= constant),
-            Operator::Greater => RowMask::from_fn(rows, |row| values[row] > constant),
-            Operator::GreaterOrEqual => RowMask::from_fn(rows, |row| values[row] >= constant),
-        }
-    }};
+/// The values that compare so with a constant.
+fn test<T: Copy + PartialOrd>(values: &[T], operator: Operator, constant: T) -> RowMask {
+    match operator {
+        Operator::Equal => RowMask::of_values(values, |value| value == constant),
+        Operator::NotEqual => RowMask::of_values(values, |value| value != constant),
+        Operator::Less => RowMask::of_values(values, |value| value < constant),
+        Operator::LessOrEqual => RowMask::of_values(values, |value| value <= constant),
+        Operator::Greater => RowMask::of_values(values, |value| value > constant),
+        Operator::GreaterOrEqual => RowMask::of_values(values, |value| value >= constant),
+    }
 }
 
 /// Computed values, NaN where there is no result, with a constant.
 fn computed(values: &[f64], operator: Operator, constant: Number) -> Option<Truths> {
     let constant = exact(constant)?;
-    let known = RowMask::from_fn(values.len(), |row| !values[row].is_nan());
-    Some(Truths::among(test!(operator, values, constant), &known))
+    let known = RowMask::of_values(values, |value| !value.is_nan());
+    Some(Truths::among(test(values, operator, constant), &known))
 }
 
 /// A column of numbers with a constant.
@@ -293,7 +289,7 @@ fn with_constant(
             // A constant that the type does not have is compared value by value.
             let Number::Integer(constant) = constant else { return None };
             let constant = <$type>::try_from(constant).ok()?;
-            Some(Truths::among(test!(operator, values, constant), present))
+            Some(Truths::among(test(values, operator, constant), present))
         }};
     }
     macro_rules! floats {
@@ -305,12 +301,12 @@ fn with_constant(
             }
             let known = if operator.is_order() {
                 let mut known = present.clone();
-                known.intersect(&RowMask::from_fn(values.len(), |row| values[row].is_finite()));
+                known.intersect(&RowMask::of_values(values, |value| value.is_finite()));
                 known
             } else {
                 present.clone()
             };
-            Some(Truths::among(test!(operator, values, narrow), &known))
+            Some(Truths::among(test(values, operator, narrow), &known))
         }};
     }
     match numbers {

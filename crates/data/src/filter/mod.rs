@@ -47,7 +47,7 @@ use crate::table::Table;
 use check::{Checker, kinds};
 pub use derive::{Derivation, derive};
 use evaluate::{Truth, truth};
-use tree::{Condition, condition_text};
+use tree::{Condition, Expression, Literal, condition_text};
 
 /// How a filter is written, at the end of messages.
 const GRAMMAR: &str = "write comparisons such as age>=18, sex='Male' or carrier in (AA, UA), joined by and, or, not; quote a value that has such words or signs";
@@ -148,23 +148,51 @@ impl Predicate {
             }
         }
         for value in &settled.bare {
-            let computed = || {
+            let is_name = known.contains(value.as_str());
+            let is_computed = || {
                 parser::parse_expression(value).is_ok_and(|(columns, _)| !columns.is_empty() && has(&columns))
             };
-            if known.contains(value.as_str()) || computed() {
+            if is_name || is_computed() {
                 let (value, quoted) = (shown(value), shown(&value.replace('\'', "''")));
-                let column =
-                    if known.contains(value.as_str()) { format!("`{value}`") } else { format!("({value})") };
+                let column = if is_name { format!("`{value}`") } else { format!("({value})") };
                 let problem = format!(
                     "\"{value}\" is a value here, and the table has columns of that name: write '{quoted}' for the value, or {column} for what the columns hold"
                 );
                 return Err(refused(&self.text, &problem));
             }
         }
+        settled.condition.visit_leaves(&mut |leaf| settled.check_markers(table, leaf))?;
         let kinds = kinds(table, &settled.columns)?;
         let checker = Checker { columns: &settled.columns, kinds: &kinds };
         checker.condition(&settled.condition).map_err(|problem| refused(&self.text, &problem))?;
         Ok(settled)
+    }
+
+    /// Whether a column is compared with a text that counts as missing, which it never has.
+    fn check_markers(&self, table: &dyn Table, leaf: &Condition) -> Result<(), DataError> {
+        let (column, literals) = match leaf {
+            Condition::Compare {
+                left: Expression::Column(column),
+                right: Expression::Literal(literal),
+                ..
+            } => (*column, std::slice::from_ref(literal)),
+            Condition::Among { operand: Expression::Column(column), values } => {
+                (*column, &values.literals[..])
+            }
+            _ => return Ok(()),
+        };
+        let is_marker = |literal: &&Literal| table.missing().contains(&literal.text);
+        match literals.iter().find(is_marker) {
+            None => Ok(()),
+            Some(marker) => {
+                let (marker, column) = (shown(&marker.text), shown(&self.columns[column]));
+                let problem = format!(
+                    "\"{marker}\" counts as missing in {}: write `{column}` is missing, or give the texts that count as missing without it (--missing)",
+                    table.name()
+                );
+                Err(refused(&self.text, &problem))
+            }
+        }
     }
 
     /// The columns the filter looks at, each once, in order of first mention.

@@ -138,6 +138,11 @@ pub trait Table: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// How those of its columns are computed that are derived from others.
+    fn derivations(&self) -> &[Derivation] {
+        &[]
+    }
+
     /// The size that the progress of a pass counts up to, in bytes.
     fn size_bytes(&self) -> u64;
 
@@ -323,6 +328,10 @@ impl<T: Table + ?Sized> Table for Arc<T> {
 
     fn missing(&self) -> &[String] {
         (**self).missing()
+    }
+
+    fn derivations(&self) -> &[Derivation] {
+        (**self).derivations()
     }
 
     fn declares_kinds(&self) -> bool {

@@ -91,14 +91,7 @@ fn columns_of(plan: &PlannedRelease) -> (Vec<&str>, Option<usize>) {
 
 /// The rows of a batch that satisfy the filter, whose columns are the first ones.
 fn selected(filter: Option<&Predicate>, batch: &CellBatch<'_>) -> RowMask {
-    let Some(filter) = filter else { return RowMask::all(batch.rows()) };
-    let columns = filter.columns().len();
-    let mut cells = Vec::with_capacity(columns);
-    RowMask::from_fn(batch.rows(), |row| {
-        cells.clear();
-        cells.extend((0..columns).map(|column| batch.cell(row, column)));
-        filter.matches(&cells)
-    })
+    filter.map_or_else(|| RowMask::all(batch.rows()), |filter| filter.mask(batch))
 }
 
 /// What a table without rows comes to, or one with a single row where the number of rows is public.

@@ -9,8 +9,8 @@ use super::check::{Checker, kinds};
 use super::parser::parse_expression;
 use super::tree::{Expression, expression_text};
 use crate::error::{DataError, shown};
-use crate::table::{ColumnInfo, ColumnKind, Table};
-use table::{DerivedColumn, DerivedTable};
+use crate::table::Table;
+use table::DerivedTable;
 
 /// How a derivation is written, at the end of messages.
 const EXAMPLE: &str = "write it as 'bmi = weight / (height*height) in 10,60'";
@@ -193,9 +193,7 @@ pub fn derive(table: Arc<dyn Table>, derivations: &[Derivation]) -> Result<Arc<d
         }
         let inputs =
             derivation.columns.iter().map(|name| derived.position(name)).collect::<Result<_, _>>()?;
-        let column = ColumnInfo { name: derivation.name.clone(), kind: ColumnKind::Float };
-        let expression = derivation.expression.clone();
-        derived.add(column, DerivedColumn { inputs, expression, bounds: derivation.bounds });
+        derived.add(derivation, inputs);
     }
     Ok(Arc::new(derived))
 }

@@ -7,18 +7,19 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
 
+use super::Derivation;
 use crate::error::DataError;
 use crate::filter::mask::{amounts, floats};
 use crate::filter::tree::Expression;
-use crate::table::{BatchReader, CellBatch, ColumnInfo, Table};
+use crate::table::{BatchReader, CellBatch, ColumnInfo, ColumnKind, Table};
 
 /// How a column is computed.
 #[derive(Clone, Debug)]
-pub(super) struct DerivedColumn {
+struct DerivedColumn {
     /// The positions, in the derived table, of the expression's columns.
-    pub(super) inputs: Vec<usize>,
-    pub(super) expression: Expression,
-    pub(super) bounds: [f64; 2],
+    inputs: Vec<usize>,
+    expression: Expression,
+    bounds: [f64; 2],
 }
 
 impl DerivedColumn {
@@ -44,18 +45,22 @@ pub(super) struct DerivedTable {
     columns: Vec<ColumnInfo>,
     /// Those after the columns of the inner table, in order.
     derived: Vec<DerivedColumn>,
+    /// All that the columns are computed by, those of the inner table first.
+    derivations: Vec<Derivation>,
 }
 
 impl DerivedTable {
     pub(super) fn new(inner: Arc<dyn Table>) -> Self {
-        let columns = inner.columns().to_vec();
-        Self { inner, columns, derived: Vec::new() }
+        let (columns, derivations) = (inner.columns().to_vec(), inner.derivations().to_vec());
+        Self { inner, columns, derived: Vec::new(), derivations }
     }
 
     /// Adds a column, whose inputs are columns that are there.
-    pub(super) fn add(&mut self, column: ColumnInfo, how: DerivedColumn) {
-        self.columns.push(column);
-        self.derived.push(how);
+    pub(super) fn add(&mut self, derivation: &Derivation, inputs: Vec<usize>) {
+        self.columns.push(ColumnInfo { name: derivation.name.clone(), kind: ColumnKind::Float });
+        let (expression, bounds) = (derivation.expression.clone(), derivation.bounds);
+        self.derived.push(DerivedColumn { inputs, expression, bounds });
+        self.derivations.push(derivation.clone());
     }
 
     fn derived(&self, position: usize) -> Option<&DerivedColumn> {
@@ -110,6 +115,10 @@ impl Table for DerivedTable {
 
     fn missing(&self) -> &[String] {
         self.inner.missing()
+    }
+
+    fn derivations(&self) -> &[Derivation] {
+        &self.derivations
     }
 
     fn size_bytes(&self) -> u64 {

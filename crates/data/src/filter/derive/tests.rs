@@ -5,7 +5,7 @@ use arrow_array::{
 };
 
 use super::*;
-use crate::table::{BatchReader, MemoryTable};
+use crate::table::{BatchReader, ColumnInfo, ColumnKind, MemoryTable};
 
 fn people() -> Arc<dyn Table> {
     let columns: [(&str, ArrayRef); 6] = [
@@ -128,6 +128,8 @@ fn derived_columns_come_after_those_of_the_table() {
         .unwrap();
     assert_eq!(rows[2], (3, vec![Some(25.0), Some(500.0), Some(25.0), Some(60.0)]));
     assert_eq!(table.scan(&[], &mut |_| {}, &mut |_, _| Ok::<(), DataError>(())).unwrap().rows, 4);
+    let texts: Vec<&str> = table.derivations().iter().map(Derivation::name).collect();
+    assert_eq!(texts, ["bmi", "half", "year", "hour"]);
     assert_eq!((table.stated_rows(), table.name(), table.path()), (Some(4), "people", None));
 }
 

@@ -12,7 +12,7 @@ use crate::table::{BatchReader, ColumnInfo, ColumnKind, MemoryTable};
 
 /// A table of text that declares no types, as a CSV file is.
 #[derive(Debug)]
-pub(super) struct Untyped(Vec<ColumnInfo>);
+pub(super) struct Untyped(Vec<ColumnInfo>, Vec<String>);
 
 impl Table for Untyped {
     fn name(&self) -> &str {
@@ -27,6 +27,10 @@ impl Table for Untyped {
         false
     }
 
+    fn missing(&self) -> &[String] {
+        &self.1
+    }
+
     fn size_bytes(&self) -> u64 {
         0
     }
@@ -39,7 +43,7 @@ impl Table for Untyped {
 pub(super) fn untyped(columns: &[impl AsRef<str>]) -> Untyped {
     let column =
         |name: &dyn AsRef<str>| ColumnInfo { name: name.as_ref().to_owned(), kind: ColumnKind::Text };
-    Untyped(columns.iter().map(|name| column(name)).collect())
+    Untyped(columns.iter().map(|name| column(name)).collect(), vec!["NA".to_owned()])
 }
 
 fn typed() -> MemoryTable {
@@ -96,7 +100,7 @@ fn declared_types_are_compared_with_what_fits_them() {
         ("name + 1 > 3", "\"name\" holds text, and arithmetic needs numbers or dates"),
         ("member > 3", "\"member\" holds true or false, which has no order"),
         ("member * 2 = 2", "\"member\" holds true or false, and arithmetic needs"),
-        ("born > 3", "\"born\" and \"3\" are a number and a date"),
+        ("born > 3", "\"3\" and \"born\" are a number and a date"),
         ("born > age", "are a number and a date"),
         ("born = 3", "\"born\" holds dates, and \"3\" is not one"),
         ("born = May", "\"born\" holds dates, and \"May\" is not one"),
@@ -109,7 +113,7 @@ fn declared_types_are_compared_with_what_fits_them() {
         ("min(born, 3) > 3", "min takes numbers or dates, not both"),
         ("year(age) = 3", "year takes a date, and \"age\" holds numbers"),
         ("hour(born) = 3", "hour takes a time, and \"born\" holds dates without one"),
-        ("age + 1 = old", "is a number, and \"old\" is not one"),
+        ("age + 1 = 'old'", "is a number, and \"old\" is not one"),
         ("age > list", "list"),
         ("wieght > 3", "did you mean \"weight\"?"),
         ("age > wieght", "did you mean \"weight\"?"),
@@ -168,4 +172,13 @@ fn types_that_are_not_declared_refuse_nothing() {
     for (filter, expected) in [("x * 2013-05-01 > 3", "is a date"), ("year(5) = `x`", "year takes a date")] {
         assert!(refusal(&table, filter).contains(expected), "{filter}");
     }
+}
+
+#[test]
+fn a_text_that_counts_as_missing_is_no_value() {
+    let table = untyped(&["country", "x"]);
+    for filter in ["country = NA", "country != 'NA'", "country in (NO, NA)", "not (x > 3 or country = NA)"] {
+        assert!(refusal(&table, filter).contains("write `country` is missing"), "{filter}");
+    }
+    assert!(Predicate::parse("country = NAM or country is missing").unwrap().check(&table).is_ok());
 }

@@ -355,7 +355,9 @@ fn refusals_say_what_is_wrong() {
         ("(x > 3) + 1 > 2", "a condition cannot be part of arithmetic"),
         ("not x", "there is no comparison after \"x\""),
         ("x or y=1", "there is no comparison after \"x\""),
-        ("age>3 age>4", "cannot follow"),
+        ("age>3 age>4", "\">\" compares with a number, and \"3 age>4\" is not one"),
+        ("age+1>3 age>4", "compares with a number"),
+        ("age in (3) sex=1", "\"sex=1\" follows a condition: join conditions with and, or"),
     ] {
         // A plain reading, where there is one, is refused for want of its columns.
         let error = match Predicate::parse(filter) {
