@@ -46,7 +46,9 @@ fn table() -> Arc<dyn Table> {
 fn shuffled(turn: usize) -> Arc<dyn Table> {
     let rows = rows();
     // A step that has no factor in common with the number of rows visits each once.
-    let step = (1 + 100 * turn..).find(|step| (2..=rows).all(|d| rows % d != 0 || step % d != 0)).unwrap();
+    let step = (1 + 100 * turn..)
+        .find(|step| (2..=rows).all(|d| !rows.is_multiple_of(d) || !step.is_multiple_of(d)))
+        .unwrap();
     let batches = visits((0..rows).map(move |place| place * step + turn));
     Arc::new(MemoryTable::new("visits", batches[0].schema(), batches).unwrap())
 }
