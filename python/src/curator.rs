@@ -20,10 +20,10 @@ use reticent_curator::{Planned, Refusal, Request, Session, stored};
 use std::path::Path;
 use std::sync::Arc;
 
-type Shared = Arc<dyn reticent_data::Table>;
+pub(crate) type Shared = Arc<dyn reticent_data::Table>;
 
 /// Parses a request, runs it and writes its outcome as JSON.
-fn outcome<T, R>(
+pub(crate) fn outcome<T, R>(
     py: Python<'_>,
     request: &str,
     progress: Option<Py<PyAny>>,
@@ -39,7 +39,7 @@ where
     json(&done).map_err(|fault| fault.into_error(py))
 }
 
-fn shared(table: Option<PyRef<'_, Table>>) -> Option<Shared> {
+pub(crate) fn shared(table: Option<PyRef<'_, Table>>) -> Option<Shared> {
     table.map(|table| Arc::clone(&table.table))
 }
 

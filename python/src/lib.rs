@@ -7,6 +7,7 @@
 //! | `noise` | mechanisms on numbers and arrays |
 //! | `data` | tables and images in memory |
 //! | `curator` | releases, schemas, models, audits, reports |
+//! | `page` | pages of statistics, and what is made of them |
 //! | `call` | work without the interpreter's lock: progress and Ctrl-C |
 //! | `error` | refusals as exceptions |
 //!
@@ -20,6 +21,7 @@ mod curator;
 mod data;
 mod error;
 mod noise;
+mod page;
 
 use pyo3::prelude::*;
 
@@ -30,6 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<budget::Budget>()?;
     module.add_class::<data::Table>()?;
     module.add_class::<data::Pictures>()?;
+    module.add_class::<page::PageRecords>()?;
     for function in [
         wrap_pyfunction!(accounting::account, module)?,
         wrap_pyfunction!(accounting::formula, module)?,
@@ -46,6 +49,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(noise::find_labels, module)?,
         wrap_pyfunction!(curator::release, module)?,
         wrap_pyfunction!(curator::preview, module)?,
+        wrap_pyfunction!(page::page, module)?,
+        wrap_pyfunction!(page::preview_page, module)?,
+        wrap_pyfunction!(page::read_report, module)?,
+        wrap_pyfunction!(page::suggest_limits, module)?,
+        wrap_pyfunction!(page::page_html, module)?,
+        wrap_pyfunction!(page::write_page, module)?,
         wrap_pyfunction!(curator::randomize, module)?,
         wrap_pyfunction!(curator::estimate, module)?,
         wrap_pyfunction!(curator::learn_schema, module)?,

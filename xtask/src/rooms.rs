@@ -24,6 +24,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("perturb", &[]),
     ("release", &[]),
     ("page", &["release"]),
+    ("sheet", &["page"]),
     ("schema", &[]),
     ("folder", &[]),
     ("fit", &["folder"]),

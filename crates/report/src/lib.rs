@@ -6,6 +6,7 @@
 //! | [`html`] | the page: no scripts, nothing to load, printable |
 //! | [`json`], [`read`] | the dossier as text and back |
 //! | [`story`] | the page of the guided tour |
+//! | [`sheet`] | a page of private statistics: tables and bars with intervals |
 //! | [`spending`] | the page of a budget |
 //! | [`plot`], [`roc`] | charts as SVG |
 //! | [`digits`] | numbers with no more digits than their precision allows |
@@ -20,6 +21,7 @@ mod escape;
 mod markup;
 mod page;
 pub mod plot;
+pub mod sheet;
 pub mod spending;
 pub mod story;
 mod words;

@@ -96,8 +96,13 @@ def count(
 ) -> _Asked:
     """Counts rows: all, those that have a value in ``column``, or those that satisfy ``where``.
 
-    ``where`` is a condition such as ``"sex=f and age>=18"``. ``reading`` says how the files of a path are read:
-    see :func:`reticent.read_table`.
+    ``where`` is a condition such as ``"sex=f and age>=18"``. Conditions are joined by ``and``, ``or``, ``not`` and parentheses:
+    comparisons (``= != < <= > >=``), ``carrier in (AA, UA)``, ``age between 18 and 65``, ``age is missing``, dates
+    (``date >= 2013-05-01``) and arithmetic between columns (``arr_delay - dep_delay > 15``). A value with signs goes into quotes, a
+    column with signs, or on the right of ``=``, into backquotes. A comparison with a missing value is never true, and neither is
+    its negation.
+
+    ``reading`` says how the files of a path are read: see :func:`reticent.read_table`.
 
     Give ``epsilon``, or a target ``error``: the least ε that reaches it at the ``confidence`` is spent.
     ``mechanism`` is ``"laplace"`` (the default), ``"gaussian"`` (the default with a ``delta``) or

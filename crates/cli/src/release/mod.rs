@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `request` | flags to a request |
 //! | `render`, `words`, `plot` | text and JSON, a picture |
+//! | `page` | several statistics, by group or about people |
 //! | `survey` | randomize and estimate, the local model |
 
+mod page;
 mod plot;
 mod render;
 mod request;
@@ -27,9 +29,15 @@ use std::mem::take;
 
 /// Answers one question.
 pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
+    let question = match page::single(question)? {
+        page::Single::Page(own) => return page::release(&own.0, &own.1, progress),
+        page::Single::Other(question) => question,
+    };
     let parsed = match question {
         Question::Randomize(arguments) => return survey::randomize(arguments, progress),
         Question::Estimate(arguments) => return survey::estimate(arguments, progress),
+        Question::Page(arguments) => return page::run(*arguments, progress),
+        Question::Limits(arguments) => return page::limits(arguments, progress),
         other => request::parsed(other),
     };
     let Some(ParsedRelease { request, typed, json, dry_run, plot, certificate, budget }) = parsed else {

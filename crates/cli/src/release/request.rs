@@ -37,7 +37,7 @@ pub(super) struct ParsedRelease {
     pub(super) budget: RememberedFlags,
 }
 
-/// The request of one of the seven questions; none for a survey.
+/// The request of one of the seven questions; none for a survey, a page, and statistics that are pages.
 pub(super) fn parsed(question: args::Question) -> Option<ParsedRelease> {
     let mut typed = Typed::default();
     Some(match question {
@@ -93,7 +93,7 @@ pub(super) fn parsed(question: args::Question) -> Option<ParsedRelease> {
         args::Question::Proportion(a) => {
             additive(typed, a.ask, &a.noise, ReleaseQuestion::Proportion { column: a.column, value: a.value })
         }
-        args::Question::Randomize(_) | args::Question::Estimate(_) => return None,
+        _ => return None,
     })
 }
 

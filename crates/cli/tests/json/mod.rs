@@ -6,6 +6,7 @@ mod budget;
 mod compare;
 mod learn;
 mod page;
+mod pages;
 mod release;
 
 use crate::temporary::{Folder, noise};
@@ -43,6 +44,7 @@ fn words(line: &str) -> Vec<&str> {
 /// Every heading that has a table, and the test that compares it.
 const COMPARED: &[(&str, &[&str])] = &[
     ("release", release::HEADINGS),
+    ("pages", pages::HEADINGS),
     ("account", account::HEADINGS),
     ("learn", learn::HEADINGS),
     ("audit", audit::HEADINGS),

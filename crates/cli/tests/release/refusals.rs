@@ -122,12 +122,24 @@ fn lists_and_filters() {
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains("]: --bins "));
     }
-    for filter in ["sex", "sex=", "=Male", "age<old", "sex='Male", "sex=Male and"] {
+    let filters = [
+        "sex",
+        "sex=",
+        "=Male",
+        "age<50K",
+        "sex='Male",
+        "sex=Male and",
+        "sex=Male or",
+        "(sex=Male",
+        "age<3)",
+    ];
+    for filter in filters {
         refused(
             &["count", SURVEY, "--epsilon", "1", "--where", filter],
             &format!("--where: filter \"{filter}\": "),
         );
     }
+    refused(&["count", SURVEY, "--epsilon", "1", "--where", "age<old or sex=Male"], "--where: ");
 }
 
 #[test]

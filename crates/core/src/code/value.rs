@@ -37,9 +37,13 @@ pub(super) const LIST: Explanation = Explanation {
 };
 
 pub(super) const FILTER: Explanation = Explanation {
-    title: "a filter that cannot be read",
-    cause: "--where takes comparisons such as column=value, with = != < <= > or >=, joined by \" and \".",
-    remedy: "Write every comparison in full, and quote a value that has spaces or signs.",
+    title: "a filter or a derived column that cannot be read",
+    cause: "--where takes conditions joined by and, or, not, such as age>=18, sex='Male', carrier in (AA, UA), \
+            date between 2013-05-01 and 2013-05-31, age is missing, or arithmetic: arr_delay - dep_delay > 15. --derive \
+            takes a name, an expression and public bounds: 'bmi = weight / (height*height) in 10,60'. Names and declared \
+            types of columns must fit.",
+    remedy: "Write every comparison in full. Put a value that has signs, and, or, not into quotes ('Trinidad and Tobago'), \
+             and a column that has them, or that stands on the right of =, into backquotes (`net/gross`).",
 };
 
 pub(super) const USELESS: Explanation = Explanation {

@@ -363,26 +363,26 @@ impl Need {
         }
     }
 
-    /// What it takes as public.
+    /// What it takes as public, by column.
     pub(super) fn facts(&self) -> Vec<Fact> {
-        let of = |of: &Numbers| {
+        let named = |column: &str, facts: Vec<Fact>| Fact::Other(format!("{column}: {}", Fact::line(&facts)));
+        let numbers = |of: &Numbers| {
             let [low, high] = of.bounds;
-            vec![Fact::Bounds { low, high }, Fact::Integers(of.integers)]
+            named(&of.column, vec![Fact::Bounds { low, high }, Fact::Integers(of.integers)])
         };
         match self {
             Self::Rows { .. } | Self::People => Vec::new(),
             // The bounds of totals are among the limits of the unit.
-            Self::Total(numbers) => vec![Fact::Integers(numbers.integers)],
-            Self::Sum(numbers) | Self::Moments { of: numbers, .. } => of(numbers),
-            Self::Ranks { of: numbers, candidates } => {
-                let mut facts = of(numbers);
-                facts.push(Fact::Candidates(usize::try_from(*candidates).unwrap_or(usize::MAX)));
-                facts
+            Self::Total(of) => vec![named(&of.column, vec![Fact::Integers(of.integers)])],
+            Self::Sum(of) | Self::Moments { of, .. } => vec![numbers(of)],
+            Self::Ranks { of, candidates } => {
+                let candidates = Fact::Candidates(usize::try_from(*candidates).unwrap_or(usize::MAX));
+                vec![numbers(of), named(&of.column, vec![candidates])]
             }
-            Self::Joint(both) => both.iter().flat_map(of).collect(),
-            Self::Cells { axis, .. } | Self::Distinct { axis, .. } => vec![axis.fact()],
-            Self::Table { axes, .. } => axes.iter().map(|(_, axis)| axis.fact()).collect(),
-            Self::Share { value, .. } => vec![Fact::Value(value.clone())],
+            Self::Joint(both) => both.iter().map(numbers).collect(),
+            Self::Cells { column, axis } | Self::Distinct { column, axis } => vec![named(column, vec![axis.fact()])],
+            Self::Table { axes, .. } => axes.iter().map(|(column, axis)| named(column, vec![axis.fact()])).collect(),
+            Self::Share { column, value } => vec![named(column, vec![Fact::Value(value.clone())])],
         }
     }
 

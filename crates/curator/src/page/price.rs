@@ -101,16 +101,26 @@ impl Terms<'_> {
                 },
             })
         };
-        // What events say is a little less than what is asked for: within the accountant's tolerance.
+        // The integers that one unit moves a part by: the loss of discrete Laplace noise depends on them.
+        let probe = match self.kind {
+            NoiseKind::Laplace => PartNoise::Laplace { epsilon: Epsilon::new(1.0)? },
+            NoiseKind::Gaussian | NoiseKind::DiscreteGaussian => {
+                PartNoise::Gaussian { noise_multiplier: NoiseMultiplier::new(1.0)? }
+            }
+        };
+        let mechanisms = pieces.iter().map(|piece| self.mechanism(piece, &probe)).collect::<Result<Vec<_>, _>>()?;
         let account = |scale: f64| -> Result<Accountant, AccountingError> {
             let mut account = Accountant::new(self.neighboring, CompositionMethod::Pld);
             if let Some(selection) = &self.selection {
                 account.compose(&selection.event(), 1)?;
             }
-            for piece in pieces {
+            for (piece, mechanism) in pieces.iter().zip(&mechanisms) {
                 let weight = piece.weight / mean;
                 let event = match self.kind {
-                    NoiseKind::Laplace => Event::Laplace { noise_multiplier: NoiseMultiplier::new(scale / weight)? },
+                    NoiseKind::Laplace => Event::DiscreteLaplace {
+                        noise_multiplier: NoiseMultiplier::new(scale / weight)?,
+                        sensitivity: Some(mechanism.sensitivity().l1),
+                    },
                     NoiseKind::Gaussian | NoiseKind::DiscreteGaussian => {
                         Event::Gaussian { noise_multiplier: NoiseMultiplier::new(scale / weight.sqrt())? }
                     }

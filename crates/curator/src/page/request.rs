@@ -124,7 +124,8 @@ impl Page {
         let mut page = Self::parse(&text, &name)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let below = |file: &mut PathBuf| *file = folder.join(&*file);
-        if !page.file.as_os_str().is_empty() {
+        // Standard input is `-`.
+        if !page.file.as_os_str().is_empty() && page.file != Path::new("-") {
             below(&mut page.file);
         }
         page.reading.also.iter_mut().for_each(below);

@@ -172,9 +172,7 @@ fn finish(
         }
         _ => {}
     }
-    for column in filter.iter().flat_map(Predicate::columns) {
-        table.column(column).map_err(Refusal::data("filter"))?;
-    }
+    let filter = filter.map(|filter| filter.check(&table)).transpose().map_err(Refusal::data("filter"))?;
     let (counting, warnings) = (None, Vec::new());
     let mut plan = PlannedRelease { table, query, terms, filter, threads, target, counting, warnings };
     if let Some(error) = target {

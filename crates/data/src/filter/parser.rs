@@ -10,6 +10,7 @@ const DEEPEST: usize = 64;
 /// The longest text, in bytes.
 const LONGEST: usize = 1 << 20;
 
+const NOT_OPENED: &str = "a parenthesis is closed that was not opened";
 const QUOTES: [char; 2] = ['\'', '"'];
 const BACKQUOTE: [char; 1] = ['`'];
 
@@ -31,7 +32,7 @@ pub(super) fn parse_filter(text: &str) -> Result<ParsedFilter, String> {
     parser.cursor.skip_blanks();
     match parser.cursor.peek() {
         None => {}
-        Some(')') => return Err("a parenthesis is closed that was not opened".to_owned()),
+        Some(')') => return Err(NOT_OPENED.to_owned()),
         Some(_) => {
             let stray = parser.cursor.stray();
             return Err(format!("\"{stray}\" follows a condition: join conditions with and, or"));
@@ -47,7 +48,7 @@ pub(super) fn parse_expression(text: &str) -> Result<(Vec<String>, Expression), 
     parser.cursor.skip_blanks();
     match parser.cursor.peek() {
         None => Ok((parser.names.into_list(), expression)),
-        Some(')') => Err("a parenthesis is closed that was not opened".to_owned()),
+        Some(')') => Err(NOT_OPENED.to_owned()),
         Some(_) => Err(format!("\"{}\" cannot follow here", parser.cursor.stray())),
     }
 }
@@ -134,7 +135,7 @@ impl<'a> Parser<'a> {
         if ahead.keyword("not") {
             ahead.skip_blanks();
             // A column may have the name "not".
-            if ahead.peek().is_some_and(|next| !"=!<>+-*/)".contains(next)) {
+            if ahead.peek().is_some_and(|next| !"=!<>+*/)".contains(next)) {
                 self.cursor = ahead;
                 let inner = self.deeper(Self::negation)?;
                 return Ok(Node::Condition(Condition::Not(Box::new(self.condition(inner)?))));
@@ -323,6 +324,9 @@ impl<'a> Parser<'a> {
         if !self.is_end() {
             let text = shown(self.cursor.since(start));
             self.cursor.skip_blanks();
+            if self.cursor.peek() == Some(')') {
+                return Err(NOT_OPENED.to_owned());
+            }
             return Err(format!("\"{}\" cannot follow \"{text}\"", self.cursor.stray()));
         }
         Ok(expression)

@@ -311,10 +311,6 @@ impl Names {
         }
     }
 
-    pub(super) fn get(&self, place: usize) -> &str {
-        &self.list[place]
-    }
-
     pub(super) fn into_list(self) -> Vec<String> {
         self.list
     }

@@ -7,6 +7,7 @@ pub(super) mod demo;
 pub(super) mod formula;
 pub(super) mod learn;
 pub(super) mod manual;
+pub(super) mod page;
 pub(super) mod release;
 pub(super) mod schema;
 

@@ -18,7 +18,9 @@ The number of rows; with --where, of rows that satisfy the condition; with --col
 instead of --epsilon spends the smallest epsilon that keeps the error within it.
 
   reticent release count testdata/adult/adult.parquet --where 'income=>50K' --epsilon 0.5
-  reticent release count testdata/adult/adult.parquet --where 'age>=65' --error 20";
+  reticent release count testdata/adult/adult.parquet --where 'age>=65' --error 20
+  reticent release count testdata/adult/adult.parquet \\
+      --where \"age between 25 and 64 and not marital_status in (Widowed, Divorced)\" --epsilon 1";
 
 pub(crate) const SUM: &str = "\
 The sum of a numeric column after every value is clamped to --bounds. The interval is about the clamped sum, not about the \

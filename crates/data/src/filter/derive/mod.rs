@@ -70,6 +70,11 @@ impl Derivation {
         self.bounds
     }
 
+    #[cfg(test)]
+    pub(super) fn expression_and_bounds(&self) -> (&Expression, [f64; 2]) {
+        (&self.expression, self.bounds)
+    }
+
     /// The same derivation in one way of writing, which is read as the same one.
     pub fn canonical(&self) -> String {
         let [low, high] = self.bounds;

@@ -48,6 +48,7 @@ impl PartNoise {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartMechanism {
     law: Law,
+    noise: PartNoise,
     sensitivity: PartSensitivity,
     numbers: usize,
 }
@@ -95,7 +96,7 @@ impl PartMechanism {
                 numbers,
             )?),
         };
-        Ok(Self { law, sensitivity, numbers })
+        Ok(Self { law, noise: *noise, sensitivity, numbers })
     }
 
     /// How far one unit moves the sums.
@@ -134,10 +135,13 @@ impl Mechanism for PartMechanism {
     type Input = [i128];
     type Output = Vec<i128>;
 
+    /// For Gaussian noise that of the multiplier that was asked for: what rounding to the grid adds to it depends on how many
+    /// numbers are released, and the event does not.
     fn event(&self) -> Event {
-        match &self.law {
-            Law::Laplace(noise) => noise.event(),
-            Law::Gaussian(noise) => noise.event(),
+        match (&self.law, self.noise) {
+            (Law::Gaussian(_), PartNoise::Gaussian { noise_multiplier }) => Event::Gaussian { noise_multiplier },
+            (Law::Gaussian(noise), PartNoise::Laplace { .. }) => noise.event(),
+            (Law::Laplace(noise), _) => noise.event(),
         }
     }
 
