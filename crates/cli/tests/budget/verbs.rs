@@ -147,3 +147,31 @@ fn an_older_copy_is_refused_beside_its_seal() {
     let said = refusal(&["release", "count", SURVEY, "--epsilon", "0.3", "--budget", &file]);
     assert!(said.starts_with("error[R702]"), "{said}");
 }
+
+#[test]
+fn a_page_about_people_is_charged_and_remembered() {
+    let folder = Folder::new();
+    let rows: String = (0..300).map(|row| format!("{},{},{}\n", row / 3, row % 2, 20 + row % 60)).collect();
+    let visits = folder.file("visits.csv", format!("id,ward,age\n{rows}"));
+    let file = folder.path("visits.budget");
+    stdout(&["budget", "create", &file, "--data", &visits, "--epsilon", "2", "--unit", "id"]);
+    let person = ["--unit", "id", "--rows-per-person", "3", "--groups-per-person", "2"];
+    let groups = ["--group-by", "ward", "--keys", "ward=0,1", "--budget", &file];
+    let words = ["release", "page", &visits, "--count", "--mean", "age in 0,120", "--epsilon", "0.5"];
+    let words = [&words[..], &person, &groups].concat();
+    let first = json(&words);
+    let again = json(&words);
+    assert_eq!((&first["rows"], &first["certificate"]), (&again["rows"], &again["certificate"]));
+    assert!(again["budget"]["remembered"].is_string(), "{again}");
+    assert_eq!(first["certificate"]["unit"], "all rows of one id");
+    let count = ["release", "count", &visits, "--epsilon", "0.5"];
+    stdout(&[&count[..], &person[..4], &["--budget", &file]].concat());
+    let limits = ["release", "limits", &visits, "--unit", "id", "--epsilon", "0.25", "--budget", &file];
+    assert!(stdout(&limits).contains("visits.budget, charge "));
+    assert_eq!(json(&["budget", "show", &file])["charges"], 3);
+    // What protects rows only is not covered.
+    let said = refusal(&[&count[..], &["--budget", &file]].concat());
+    assert!(said.starts_with("error[R402]") && said.contains("all rows of one id"), "{said}");
+    let said = refusal(&[&words[..words.len() - 1], &[&file, "--refresh", "--where", "age>=30", "--delta", "1e-9"]].concat());
+    assert!(said.starts_with("error["), "{said}");
+}

@@ -3,18 +3,18 @@
 use super::request::list;
 use crate::Output;
 use crate::args::statistic::Limits;
+use crate::budget::{self, charged};
 use crate::cost::{Whole, certificate_text, cost};
 use crate::digits;
 use crate::fail::{Fail, warnings};
 use crate::file;
 use crate::read::number;
 use crate::release::render::{CERTIFICATE_FLAG, percent};
-use crate::release::session;
 use crate::screen::present;
-use crate::text::{aligned, columns, json_line};
+use crate::text::{aligned, columns};
 use reticent::curator::page::{PeopleUpTo, SuggestLimits};
 use reticent::curator::quantity::neighboring;
-use reticent::curator::{Planned, Request};
+use reticent::curator::Request;
 
 /// Suggests limits.
 pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Output, Fail> {
@@ -33,13 +33,14 @@ pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Ou
     };
     let certificate = arguments.certificate;
     certificate.iter().try_for_each(|path| file::certificate(path).check())?;
-    let found = request.check()?.run(&mut session(progress)?)?;
+    let planned = request.check()?;
+    let (found, standing) = charged(&request, planned, &arguments.budget, None, progress)?;
     if let Some(path) = &certificate {
         file::certificate(path).write(&certificate_text(&found.certificate)?)?;
     }
     let warnings = warnings(&found.warnings);
     if arguments.json {
-        return Ok(Output { stdout: json_line(&found)?, warnings, ..Output::default() });
+        return Ok(Output { stdout: budget::json(&found, standing.as_ref())?, warnings, ..Output::default() });
     }
     let level = percent(found.confidence);
     let mut text = people("rows in the largest group", &found.people_by_rows, &level);
@@ -54,6 +55,7 @@ pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Ou
     let mut lines = vec![("suggested".to_owned(), format!("{flags} (covers {share} of people)"))];
     let whole = certificate.as_deref().map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
     lines.extend(cost(&found.certificate, "noisy histograms of people".to_owned(), whole));
+    lines.extend(budget::lines(standing.as_ref()));
     Ok(Output { stdout: present(&(text + &aligned(&lines))), warnings, ..Output::default() })
 }
 

@@ -209,6 +209,7 @@ fn page(asked: Asked) -> Result<(Page, Wanted), Fail> {
         files: ask.files,
         certificate: ask.certificate,
         plot: ask.plot,
+        budget: ask.budget,
     };
     Ok((page, wanted))
 }

@@ -1,13 +1,15 @@
 //! A page for the terminal: aligned tables with intervals, then the cost.
 
 use super::Wanted;
+use crate::budget;
 use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::fail::{Fail, plain};
 use crate::release::render::{CERTIFICATE_FLAG, percent};
 use crate::screen::present;
-use crate::text::{aligned, columns, json_line, spent};
+use crate::text::{aligned, columns, spent};
 use reticent::core::Fact;
+use reticent::curator::budget::BudgetStanding;
 use reticent::curator::page::{PageOutcome, PagePreview, PageUnit};
 use reticent::curator::sheet::{clamping_in_words, parts_in_words, tables};
 use reticent::report::sheet::{SheetTable, SheetValue};
@@ -20,9 +22,13 @@ const BAR: f64 = 20.0;
 const SHOWN: usize = 200;
 
 /// The released page.
-pub(super) fn released(outcome: &PageOutcome, wanted: &Wanted) -> Result<String, Fail> {
+pub(super) fn released(
+    outcome: &PageOutcome,
+    wanted: &Wanted,
+    standing: Option<&BudgetStanding>,
+) -> Result<String, Fail> {
     if wanted.json {
-        return json_line(outcome);
+        return budget::json(outcome, standing);
     }
     let level = percent(outcome.confidence);
     let tables = tables(outcome);
@@ -59,6 +65,7 @@ pub(super) fn released(outcome: &PageOutcome, wanted: &Wanted) -> Result<String,
         line.0 = "released".to_owned();
     }
     lines.extend(cost);
+    lines.extend(budget::lines(standing));
     let files = &wanted.files;
     for (name, path) in [("csv", &files.csv), ("parquet", &files.parquet), ("page", &files.html)] {
         if let Some(path) = path {
@@ -159,9 +166,13 @@ fn long(table: &SheetTable, level: &str) -> String {
 }
 
 /// The expected errors and the cost of a page.
-pub(super) fn preview(preview: &PagePreview, json: bool) -> Result<String, Fail> {
+pub(super) fn preview(
+    preview: &PagePreview,
+    json: bool,
+    standing: Option<&BudgetStanding>,
+) -> Result<String, Fail> {
     if json {
-        return json_line(preview);
+        return budget::json(preview, standing);
     }
     let level = percent(preview.confidence);
     let mut rows = vec![vec!["statistic".to_owned(), format!("expected error at {level}")]];
@@ -195,5 +206,6 @@ pub(super) fn preview(preview: &PagePreview, json: bool) -> Result<String, Fail>
     if !preview.public.is_empty() {
         lines.push(("taken as public".to_owned(), Fact::line(&preview.public)));
     }
+    lines.extend(budget::lines(standing));
     Ok(present(&(text + &aligned(&lines))))
 }

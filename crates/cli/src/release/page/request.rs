@@ -66,6 +66,7 @@ pub(super) fn request(flags: Flags) -> Result<(Page, Wanted), Fail> {
         files: flags.files,
         certificate: flags.certificate,
         plot: None,
+        budget: flags.budget,
     };
     Ok((page, wanted))
 }
