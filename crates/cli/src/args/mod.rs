@@ -16,7 +16,6 @@ pub(crate) mod statistic;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reading::ReadingFlags;
 pub(crate) use release::*;
 
 use crate::screen;

@@ -55,7 +55,7 @@ impl Wanted {
 /// `reticent release page`.
 pub(super) fn run(arguments: Flags, progress: bool) -> Result<Output, Fail> {
     let (request, wanted) = request::request(arguments)?;
-    release(&request, &wanted, progress)
+    release(&request, &wanted, progress).map_err(|failure| failure.renamed(question::clause))
 }
 
 /// Releases a page, writes its files and shows it.
@@ -88,7 +88,8 @@ pub(super) fn release(request: &Page, wanted: &Wanted, progress: bool) -> Result
     if let Some(path) = &wanted.certificate {
         file::certificate(path).write(&certificate_text(&released.certificate)?)?;
     }
-    let warnings = warnings(&if wanted.json { released.warnings.clone() } else { take(&mut released.warnings) });
+    let warnings =
+        warnings(&if wanted.json { released.warnings.clone() } else { take(&mut released.warnings) });
     Ok(Output { stdout: render::released(&released, wanted)?, warnings, ..Output::default() })
 }
 

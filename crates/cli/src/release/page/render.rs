@@ -53,11 +53,8 @@ pub(super) fn released(outcome: &PageOutcome, wanted: &Wanted) -> Result<String,
         lines.push(("clamped".to_owned(), clamped.join("; ")));
     }
     let whole = wanted.certificate.as_deref().map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
-    let released = parts_in_words(&outcome.parts).join("; ");
-    let mut cost = cost(&outcome.certificate, released, whole);
-    if let Some(line) = cost.get_mut(1) {
-        line.0 = "released".to_owned();
-    }
+    let mut cost = cost(&outcome.certificate, String::new(), whole);
+    cost.splice(1..2, listed("released", parts_in_words(&outcome.parts)));
     lines.extend(cost);
     let files = &wanted.files;
     for (name, path) in [("csv", &files.csv), ("parquet", &files.parquet), ("page", &files.html)] {
@@ -66,6 +63,12 @@ pub(super) fn released(outcome: &PageOutcome, wanted: &Wanted) -> Result<String,
         }
     }
     Ok(present(&(text + &aligned(&lines))))
+}
+
+/// Texts below each other, the first with a label.
+fn listed(label: &str, texts: Vec<String>) -> impl Iterator<Item = (String, String)> {
+    let labels = std::iter::once(label.to_owned()).chain(std::iter::repeat(String::new()));
+    labels.zip(texts)
 }
 
 /// A figure and its interval.
@@ -84,7 +87,8 @@ fn wide(groups: &[String], tables: &[&SheetTable], level: &str) -> String {
     let Some(first) = tables.first() else { return String::new() };
     let names: Vec<Vec<String>> = (0..groups.len())
         .map(|place| {
-            let names = first.rows.iter().take(SHOWN).map(|row| row.names.get(place).cloned().unwrap_or_default());
+            let names =
+                first.rows.iter().take(SHOWN).map(|row| row.names.get(place).cloned().unwrap_or_default());
             std::iter::once(groups[place].clone()).chain(names).collect()
         })
         .collect();
@@ -149,7 +153,9 @@ fn long(table: &SheetTable, level: &str) -> String {
     for (place, line) in lines.iter().enumerate() {
         let value = place.checked_sub(1).and_then(|row| number(&table.rows[row].value));
         let bar = match value {
-            Some(value) if table.bars && room >= 8.0 => "█".repeat((value.max(0.0) / most * room).round() as usize),
+            Some(value) if table.bars && room >= 8.0 => {
+                "█".repeat((value.max(0.0) / most * room).round() as usize)
+            }
             _ => String::new(),
         };
         text += format!("  {line:longest$}  {bar}").trim_end();
@@ -191,7 +197,7 @@ pub(super) fn preview(preview: &PagePreview, json: bool) -> Result<String, Fail>
     if let Some(groups) = preview.groups {
         lines.push(("groups".to_owned(), groups.to_string()));
     }
-    lines.push(("releases".to_owned(), parts_in_words(&preview.parts).join("; ")));
+    lines.extend(listed("releases", parts_in_words(&preview.parts)));
     if !preview.public.is_empty() {
         lines.push(("taken as public".to_owned(), Fact::line(&preview.public)));
     }
