@@ -23,9 +23,7 @@ pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Ou
         reading: arguments.reading.reading(),
         unit: arguments.unit,
         filter: arguments.filter,
-        group_by: arguments
-            .group_by
-            .map_or_else(|| Ok(Vec::new()), |text| list("--group-by", &text))?,
+        group_by: arguments.group_by.map_or_else(|| Ok(Vec::new()), |text| list("--group-by", &text))?,
         epsilon: number("--epsilon", &arguments.epsilon)?,
         share: number("--share", &arguments.share)?,
         neighboring: neighboring(&arguments.neighboring)?,
@@ -43,9 +41,9 @@ pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Ou
         return Ok(Output { stdout: budget::json(&found, standing.as_ref())?, warnings, ..Output::default() });
     }
     let level = percent(found.confidence);
-    let mut text = people("rows in the largest group", &found.people_by_rows, &level);
-    if !found.people_by_groups.is_empty() {
-        text += &people("groups", &found.people_by_groups, &level);
+    let mut text = people("rows in the largest group", &found.people_by_rows, found.rows, &level);
+    if let Some(groups) = found.groups {
+        text += &people("groups", &found.people_by_groups, groups, &level);
     }
     let share = percent(found.share);
     let mut flags = format!("--unit {} --rows-per-person {}", found.column, found.rows);
@@ -59,19 +57,19 @@ pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Ou
     Ok(Output { stdout: present(&(text + &aligned(&lines))), warnings, ..Output::default() })
 }
 
-/// People by how much they have.
-fn people(what: &str, cells: &[PeopleUpTo], level: &str) -> String {
+/// People by how much they have, up to twice the suggested limit.
+fn people(what: &str, cells: &[PeopleUpTo], limit: u64, level: &str) -> String {
     let mut rows = vec![vec![what.to_owned(), format!("people (each interval: {level})")]];
     let mut least = 1;
-    for cell in cells {
+    for cell in cells.iter().take_while(|cell| cell.up_to.is_some_and(|most| most <= 2 * limit)) {
         let range = match cell.up_to {
-            Some(most) if most == least => most.to_string(),
-            Some(most) => format!("{least} to {most}"),
-            None => format!("{least} or more"),
+            Some(most) if most > least => format!("{least} to {most}"),
+            _ => least.to_string(),
         };
         least = cell.up_to.map_or(least, |most| most + 1);
         let [value, low, high] = digits::with_interval(cell.people, cell.interval, true);
         rows.push(vec![range, format!("{value} ({low} to {high})")]);
     }
+    rows.push(vec![format!("{least} or more"), "see --json".to_owned()]);
     columns(&rows).into_iter().map(|line| format!("{line}\n")).collect()
 }

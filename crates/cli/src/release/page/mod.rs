@@ -58,7 +58,7 @@ impl Wanted {
 /// `reticent release page`.
 pub(super) fn run(arguments: Flags, progress: bool) -> Result<Output, Fail> {
     let (request, wanted) = request::request(arguments)?;
-    release(&request, &wanted, progress)
+    release(&request, &wanted, progress).map_err(|failure| failure.renamed(question::clause))
 }
 
 /// Releases a page, writes its files and shows it.

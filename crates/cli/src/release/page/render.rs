@@ -59,11 +59,8 @@ pub(super) fn released(
         lines.push(("clamped".to_owned(), clamped.join("; ")));
     }
     let whole = wanted.certificate.as_deref().map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
-    let released = parts_in_words(&outcome.parts).join("; ");
-    let mut cost = cost(&outcome.certificate, released, whole);
-    if let Some(line) = cost.get_mut(1) {
-        line.0 = "released".to_owned();
-    }
+    let mut cost = cost(&outcome.certificate, String::new(), whole);
+    cost.splice(1..2, listed("released", parts_in_words(&outcome.parts)));
     lines.extend(cost);
     lines.extend(budget::lines(standing));
     let files = &wanted.files;
@@ -73,6 +70,12 @@ pub(super) fn released(
         }
     }
     Ok(present(&(text + &aligned(&lines))))
+}
+
+/// Texts below each other, the first with a label.
+fn listed(label: &str, texts: Vec<String>) -> impl Iterator<Item = (String, String)> {
+    let labels = std::iter::once(label.to_owned()).chain(std::iter::repeat(String::new()));
+    labels.zip(texts)
 }
 
 /// A figure and its interval.
@@ -91,7 +94,8 @@ fn wide(groups: &[String], tables: &[&SheetTable], level: &str) -> String {
     let Some(first) = tables.first() else { return String::new() };
     let names: Vec<Vec<String>> = (0..groups.len())
         .map(|place| {
-            let names = first.rows.iter().take(SHOWN).map(|row| row.names.get(place).cloned().unwrap_or_default());
+            let names =
+                first.rows.iter().take(SHOWN).map(|row| row.names.get(place).cloned().unwrap_or_default());
             std::iter::once(groups[place].clone()).chain(names).collect()
         })
         .collect();
@@ -156,7 +160,9 @@ fn long(table: &SheetTable, level: &str) -> String {
     for (place, line) in lines.iter().enumerate() {
         let value = place.checked_sub(1).and_then(|row| number(&table.rows[row].value));
         let bar = match value {
-            Some(value) if table.bars && room >= 8.0 => "█".repeat((value.max(0.0) / most * room).round() as usize),
+            Some(value) if table.bars && room >= 8.0 => {
+                "█".repeat((value.max(0.0) / most * room).round() as usize)
+            }
             _ => String::new(),
         };
         text += format!("  {line:longest$}  {bar}").trim_end();
@@ -202,7 +208,7 @@ pub(super) fn preview(
     if let Some(groups) = preview.groups {
         lines.push(("groups".to_owned(), groups.to_string()));
     }
-    lines.push(("releases".to_owned(), parts_in_words(&preview.parts).join("; ")));
+    lines.extend(listed("releases", parts_in_words(&preview.parts)));
     if !preview.public.is_empty() {
         lines.push(("taken as public".to_owned(), Fact::line(&preview.public)));
     }
