@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Budget",
+    "PageRecords",
     "Pictures",
     "Table",
     "__version__",
@@ -24,22 +25,29 @@ __all__ = [
     "import_dp_event",
     "import_opacus",
     "learn_schema",
+    "page",
+    "page_html",
+    "manage_budget",
     "perturb_integers",
     "perturb_reals",
     "predict",
     "preview",
+    "preview_page",
     "randomize",
     "randomize_answers",
     "read_certificate",
     "read_events",
+    "read_report",
     "release",
     "report",
     "resume",
     "roc",
+    "suggest_limits",
     "train",
     "uniform",
     "verify",
     "voids",
+    "write_page",
 ]
 
 __version__: str
@@ -50,6 +58,10 @@ _Cost = tuple[str, float, float]
 @final
 class Budget:
     def __new__(cls, epsilon: float, delta: float, neighboring: str, unit: str, data: str) -> Budget: ...
+    @staticmethod
+    def stored(
+        path: str, analyst: str | None = None, purpose: str | None = None, refresh: bool = False
+    ) -> Budget: ...
     def left(self) -> float: ...
     def spent(self) -> tuple[float, float] | None: ...
     def plans(self) -> str: ...
@@ -72,7 +84,13 @@ class Table:
 class Pictures:
     def __new__(cls, name: str, pixels: NDArray[np.uint8], labels: NDArray[np.uint8]) -> Pictures: ...
 
+@final
+class PageRecords:
+    def __new__(cls, outcome: str) -> PageRecords: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
 def account(request: str) -> str: ...
+def manage_budget(verb: str, request: str) -> str: ...
 def formula(request: str) -> str: ...
 def read_events(text: str) -> str: ...
 def verify(certificate: str) -> tuple[bool, str]: ...
@@ -100,6 +118,16 @@ def release(
     request: str, table: Table | None = None, budget: Budget | None = None, progress: _Progress = None
 ) -> str: ...
 def preview(request: str, table: Table | None = None) -> str: ...
+def page(
+    request: str, table: Table | None = None, budget: Budget | None = None, progress: _Progress = None
+) -> str: ...
+def preview_page(request: str, table: Table | None = None) -> str: ...
+def read_report(path: str) -> str: ...
+def suggest_limits(
+    request: str, table: Table | None = None, budget: Budget | None = None, progress: _Progress = None
+) -> str: ...
+def page_html(outcome: str, about: str) -> str: ...
+def write_page(outcome: str, path: str, about: str) -> None: ...
 def randomize(request: str, budget: Budget | None = None, progress: _Progress = None) -> str: ...
 def estimate(request: str, progress: _Progress = None) -> str: ...
 def learn_schema(

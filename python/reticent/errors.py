@@ -75,7 +75,7 @@ class PrivacyError(ReticentError, ValueError):
 
 
 class BudgetError(PrivacyError):
-    """R405, R406: a budget that does not cover what is asked for."""
+    """R405, R406, R7xx: a budget that does not cover what is asked for, or that cannot be charged."""
 
 
 class ModelError(ReticentError, ValueError):
@@ -104,5 +104,5 @@ def from_refusal(
     message: str, *, code: int, field: str | None, value: str | None, remedy: str
 ) -> ReticentError:
     """The error of a refusal by the library."""
-    kind = BudgetError if code in (405, 406) else _FAMILIES.get(code // 100, InternalError)
+    kind = BudgetError if code in (405, 406) or code // 100 == 7 else _FAMILIES.get(code // 100, InternalError)
     return kind(message, code=f"R{code}", field=field, value=value, remedy=remedy)

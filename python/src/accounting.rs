@@ -1,13 +1,11 @@
-//! Questions about events, and budgets in memory.
+//! Questions about events.
 
 use crate::call::abandonable;
 use crate::error::{guarded, json, parse};
 use pyo3::prelude::*;
-use reticent_core::{Certificate, Code, Delta, Epsilon, Guarantee};
+use reticent_core::{Certificate, Code};
 use reticent_curator::account::{Account, Events, Formula};
-use reticent_curator::budget::SharedBudget;
 use reticent_curator::{Refusal, neighboring};
-use std::sync::Arc;
 
 /// Answers a question about events.
 #[pyfunction]
@@ -62,61 +60,4 @@ pub(crate) fn import_dp_event(py: Python<'_>, printed: &str, relation: Option<&s
         let relation = relation.map(neighboring).transpose()?;
         json(&Events::from_dp_event(printed, relation)?.log)
     })
-}
-
-/// A limit on what everything charged to it may cost together, also when questions are chosen by earlier answers.
-#[pyclass(frozen, module = "reticent._native")]
-pub(crate) struct Budget {
-    pub(crate) inner: Arc<SharedBudget>,
-}
-
-#[pymethods]
-impl Budget {
-    #[new]
-    fn new(
-        py: Python<'_>,
-        epsilon: f64,
-        delta: f64,
-        neighboring: &str,
-        unit: &str,
-        data: &str,
-    ) -> PyResult<Self> {
-        guarded(py, || {
-            let limit = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
-            let inner = SharedBudget::new(data, unit, limit, self::neighboring(neighboring)?)?;
-            Ok(Self { inner: Arc::new(inner) })
-        })
-    }
-
-    /// The largest ε of one more pure release that fits.
-    fn left(&self, py: Python<'_>) -> PyResult<f64> {
-        guarded(py, || Ok(self.inner.own()?.left()?.get()))
-    }
-
-    /// What has been spent, as (ε, δ); none where only the limit is known to hold.
-    fn spent(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
-        guarded(py, || {
-            let spent = self.inner.own()?.spent()?;
-            Ok(spent.map(|spent| (spent.epsilon.get(), spent.delta.get())))
-        })
-    }
-
-    /// The events of everything that was charged, plan by plan, as JSON.
-    fn plans(&self, py: Python<'_>) -> PyResult<String> {
-        guarded(py, || {
-            let budget = self.inner.own()?;
-            let plans: Vec<_> = budget.plans().iter().map(|plan| plan.events()).collect();
-            json(&plans)
-        })
-    }
-
-    /// The limit: ε, δ, the neighboring relation, the unit and the name of the data.
-    fn terms(&self, py: Python<'_>) -> PyResult<(f64, f64, String, String, String)> {
-        guarded(py, || {
-            let budget = self.inner.own()?;
-            let (limit, relation) = (budget.limit(), budget.neighboring().to_string());
-            let (unit, data) = (self.inner.unit().to_owned(), self.inner.data().to_owned());
-            Ok((limit.epsilon.get(), limit.delta.get(), relation, unit, data))
-        })
-    }
 }

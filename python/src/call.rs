@@ -1,12 +1,12 @@
 //! Long work without the interpreter's lock: another thread works while the caller's shows progress and listens for Ctrl-C.
 
-use crate::accounting::Budget;
+use crate::budget::{Budget, Desk};
 use crate::error::{Fault, panicked};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use reticent_core::Code;
 use reticent_curator::watch::{Activity, Metrics, Watch, Work};
-use reticent_curator::{Refusal, Session};
+use reticent_curator::Refusal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -108,14 +108,14 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// Runs work in a session of its own, charged to the budget if there is one. `progress` is called with lists of notes.
+/// Runs work at a desk of its own, where it is charged to the budget if there is one. `progress` is called with lists of notes.
 ///
 /// Ctrl-C and exceptions of `progress` stop the work at its next safe point and are raised when it has ended.
 pub(crate) fn watched<R: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     budget: Option<&Budget>,
-    work: impl FnOnce(&mut Session) -> Result<R, Refusal> + Send,
+    work: impl FnOnce(Desk) -> Result<R, Refusal> + Send,
 ) -> PyResult<R> {
     stoppable(py, progress, budget, work, |_| None)
 }
@@ -125,7 +125,7 @@ pub(crate) fn stoppable<R: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     budget: Option<&Budget>,
-    work: impl FnOnce(&mut Session) -> Result<R, Refusal> + Send,
+    work: impl FnOnce(Desk) -> Result<R, Refusal> + Send,
     hint: impl FnOnce(&R) -> Option<String>,
 ) -> PyResult<R> {
     let budget = budget.map(|budget| Arc::clone(&budget.inner));
@@ -137,11 +137,7 @@ pub(crate) fn stoppable<R: Send>(
             let worker =
                 std::thread::Builder::new().name("reticent".to_owned()).spawn_scoped(scope, move || {
                     let _ending = Ending(&own);
-                    let session = match budget {
-                        Some(budget) => budget.session()?,
-                        None => Session::without_limit()?,
-                    };
-                    work(&mut session.watched(Box::new(Relay(Arc::clone(&own)))))
+                    work(Desk::new(budget, Box::new(Relay(Arc::clone(&own)))))
                 });
             let worker = match worker {
                 Ok(worker) => worker,

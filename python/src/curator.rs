@@ -1,6 +1,6 @@
 //! The verbs: releases, schemas, models, audits and reports.
 
-use crate::accounting::Budget;
+use crate::budget::{Budget, Desk, Paid};
 use crate::call::{stoppable, watched};
 use crate::data::{Given, Table};
 use crate::error::{Fault, guarded, json, parse};
@@ -20,34 +20,37 @@ use reticent_curator::{Planned, Refusal, Request, Session, stored};
 use std::path::Path;
 use std::sync::Arc;
 
-type Shared = Arc<dyn reticent_data::Table>;
+pub(crate) type Shared = Arc<dyn reticent_data::Table>;
 
 /// Parses a request, runs it and writes its outcome as JSON.
-fn outcome<T, R>(
+pub(crate) fn outcome<T, R>(
     py: Python<'_>,
     request: &str,
     progress: Option<Py<PyAny>>,
     budget: Option<&Budget>,
-    run: impl FnOnce(T, &mut Session) -> Result<R, Refusal> + Send,
+    run: impl FnOnce(T, Desk) -> Result<R, Refusal> + Send,
 ) -> PyResult<String>
 where
     T: serde::de::DeserializeOwned + Send,
     R: serde::Serialize + Send,
 {
     let request: T = parse(request).map_err(|fault| fault.into_error(py))?;
-    let done = watched(py, progress, budget, |session| run(request, session))?;
+    let done = watched(py, progress, budget, |desk| run(request, desk))?;
     json(&done).map_err(|fault| fault.into_error(py))
 }
 
-fn shared(table: Option<PyRef<'_, Table>>) -> Option<Shared> {
+pub(crate) fn shared(table: Option<PyRef<'_, Table>>) -> Option<Shared> {
     table.map(|table| Arc::clone(&table.table))
 }
 
-/// The labels of a histogram are not part of the command's JSON: they are added here.
-fn released(answer: &ReleasedAnswer) -> Result<String, Fault> {
+/// The labels of a histogram are not part of the command's JSON: they are added here, and how a budget stands.
+fn released((answer, standing): &Paid<ReleasedAnswer>) -> Result<String, Fault> {
     let mut value = serde_json::to_value(answer).map_err(Refusal::internal)?;
     if let (ReleasedValue::Counts { labels, .. }, Some(fields)) = (&answer.found, value.as_object_mut()) {
         fields.insert("labels".to_owned(), labels.clone().into());
+    }
+    if let (Some(standing), Some(fields)) = (standing, value.as_object_mut()) {
+        fields.insert("budget".to_owned(), serde_json::to_value(standing).map_err(Refusal::internal)?);
     }
     json(&value)
 }
@@ -64,12 +67,12 @@ pub(crate) fn release(
 ) -> PyResult<String> {
     let (request, table): (Release, _) =
         (parse(request).map_err(|fault| fault.into_error(py))?, shared(table));
-    let answer = watched(py, progress, budget, |session| {
+    let answer = watched(py, progress, budget, |desk| {
         let planned = match table {
             Some(table) => request.check_table(table)?,
             None => request.check()?,
         };
-        planned.run(session)
+        desk.answer(&request, planned)
     })?;
     released(&answer).map_err(|fault| fault.into_error(py))
 }
@@ -97,14 +100,19 @@ pub(crate) fn randomize(
     budget: Option<&Budget>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    outcome(py, request, progress, budget, |request: Randomize, session| request.check()?.run(session))
+    outcome(py, request, progress, budget, |request: Randomize, desk| {
+        let planned = request.check()?;
+        desk.run(&request, planned)
+    })
 }
 
 /// Estimates shares from randomized answers in a file.
 #[pyfunction]
 #[pyo3(signature = (request, progress=None))]
 pub(crate) fn estimate(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    outcome(py, request, progress, None, |request: EstimateShares, session| request.check()?.run(session))
+    outcome(py, request, progress, None, |request: EstimateShares, desk| {
+        request.check()?.run(&mut desk.session()?)
+    })
 }
 
 /// Drafts or learns the schema of a table: the TOML text, and the outcome.
@@ -119,12 +127,12 @@ pub(crate) fn learn_schema(
 ) -> PyResult<(String, String)> {
     let request: LearnSchema = parse(request).map_err(|fault| fault.into_error(py))?;
     let table = shared(table);
-    let learnt = watched(py, progress, budget, |session| {
+    let learnt = watched(py, progress, budget, |desk| {
         let planned = match table {
             Some(table) => request.check_table(table)?,
             None => request.check()?,
         };
-        planned.run(session)
+        desk.run(&request, planned)
     })?;
     let text = json(&learnt).map_err(|fault| fault.into_error(py))?;
     Ok((learnt.to_toml(), text))
@@ -142,12 +150,12 @@ pub(crate) fn fit(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (train, test) = (shared(train), shared(test));
-    outcome(py, request, progress, budget, |request: Fit, session| {
+    outcome(py, request, progress, budget, |request: Fit, desk| {
         let planned = match train {
             Some(train) => request.check_tables(FitTables { train, test, schema: None })?,
             None => request.check()?,
         };
-        planned.run(session)
+        desk.run(&request, planned)
     })
 }
 
@@ -178,12 +186,12 @@ pub(crate) fn train(
 ) -> PyResult<String> {
     let request: Train = parse(request).map_err(|fault| fault.into_error(py))?;
     let data = train_data(train, validation);
-    let run = |session: &mut Session| {
+    let run = |desk: Desk| {
         let planned = match data {
             Some(data) => request.check_data(data)?,
             None => request.check()?,
         };
-        planned.run(session)
+        desk.run(&request, planned)
     };
     let done = stoppable(py, progress, budget, run, stopped)?;
     json(&done).map_err(|fault| fault.into_error(py))
@@ -202,12 +210,12 @@ pub(crate) fn resume(
 ) -> PyResult<String> {
     let request: Resume = parse(request).map_err(|fault| fault.into_error(py))?;
     let data = train_data(train, validation);
-    let run = |session: &mut Session| {
+    let run = |desk: Desk| {
         let planned = match data {
             Some(data) => request.check_data(data)?,
             None => request.check()?,
         };
-        planned.run(session)
+        desk.run(&request, planned)
     };
     let done = stoppable(py, progress, budget, run, stopped)?;
     json(&done).map_err(|fault| fault.into_error(py))
@@ -229,12 +237,12 @@ pub(crate) fn predict<'py>(
     let request: Predict = parse(request).map_err(|fault| fault.into_error(py))?;
     let data = data.map(|data| data.data());
     let Predicted { predictions, classes, scores, warnings, .. } =
-        watched(py, progress, budget, |session| {
+        watched(py, progress, budget, |desk| {
             let planned = match data {
                 Some(data) => request.check_data(data)?,
                 None => request.check()?,
             };
-            planned.run(session)
+            planned.run(&mut desk.session()?)
         })?;
     Ok((predictions, classes, PyArray1::from_vec(py, scores), warnings))
 }
@@ -249,12 +257,12 @@ pub(crate) fn evaluate(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let data = data.map(|data| data.data());
-    outcome(py, request, progress, None, |request: Evaluate, session| {
+    outcome(py, request, progress, None, |request: Evaluate, desk| {
         let planned = match data {
             Some(data) => request.check_data(data)?,
             None => request.check()?,
         };
-        planned.run(session)
+        planned.run(&mut desk.session()?)
     })
 }
 
@@ -282,7 +290,7 @@ pub(crate) fn audit(
         }),
     }
     };
-    match stoppable(py, progress, None, |session| request.check()?.run(session), hint)? {
+    match stoppable(py, progress, None, |desk| request.check()?.run(&mut desk.session()?), hint)? {
         Outcome::Found(found) => guarded(py, || Ok((json(&found)?, json(&found.comparison)?))),
         Outcome::Interrupted(_) => Err(PyKeyboardInterrupt::new_err("the audit was stopped")),
     }
@@ -347,5 +355,7 @@ pub(crate) fn roc(py: Python<'_>, findings: &str) -> PyResult<String> {
 #[pyfunction]
 #[pyo3(signature = (request, progress=None))]
 pub(crate) fn report(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    outcome(py, request, progress, None, |request: Report, session| request.check()?.run(session))
+    outcome(py, request, progress, None, |request: Report, desk| {
+        request.check()?.run(&mut desk.session()?)
+    })
 }

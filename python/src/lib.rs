@@ -2,10 +2,12 @@
 //!
 //! | file | what it binds |
 //! |---|---|
-//! | `accounting` | questions about events; budgets |
+//! | `accounting` | questions about events |
+//! | `budget` | budgets in memory and in files |
 //! | `noise` | mechanisms on numbers and arrays |
 //! | `data` | tables and images in memory |
 //! | `curator` | releases, schemas, models, audits, reports |
+//! | `page` | pages of statistics, and what is made of them |
 //! | `call` | work without the interpreter's lock: progress and Ctrl-C |
 //! | `error` | refusals as exceptions |
 //!
@@ -13,11 +15,13 @@
 //! about privacy.
 
 mod accounting;
+mod budget;
 mod call;
 mod curator;
 mod data;
 mod error;
 mod noise;
+mod page;
 
 use pyo3::prelude::*;
 
@@ -25,9 +29,10 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<accounting::Budget>()?;
+    module.add_class::<budget::Budget>()?;
     module.add_class::<data::Table>()?;
     module.add_class::<data::Pictures>()?;
+    module.add_class::<page::PageRecords>()?;
     for function in [
         wrap_pyfunction!(accounting::account, module)?,
         wrap_pyfunction!(accounting::formula, module)?,
@@ -35,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(accounting::verify, module)?,
         wrap_pyfunction!(accounting::import_opacus, module)?,
         wrap_pyfunction!(accounting::import_dp_event, module)?,
+        wrap_pyfunction!(budget::manage_budget, module)?,
         wrap_pyfunction!(noise::perturb_reals, module)?,
         wrap_pyfunction!(noise::perturb_integers, module)?,
         wrap_pyfunction!(noise::randomize_answers, module)?,
@@ -43,6 +49,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(noise::find_labels, module)?,
         wrap_pyfunction!(curator::release, module)?,
         wrap_pyfunction!(curator::preview, module)?,
+        wrap_pyfunction!(page::page, module)?,
+        wrap_pyfunction!(page::preview_page, module)?,
+        wrap_pyfunction!(page::read_report, module)?,
+        wrap_pyfunction!(page::suggest_limits, module)?,
+        wrap_pyfunction!(page::page_html, module)?,
+        wrap_pyfunction!(page::write_page, module)?,
         wrap_pyfunction!(curator::randomize, module)?,
         wrap_pyfunction!(curator::estimate, module)?,
         wrap_pyfunction!(curator::learn_schema, module)?,

@@ -1,6 +1,6 @@
 //! Mechanisms on numbers and arrays.
 
-use crate::accounting::Budget;
+use crate::budget::{self, Budget};
 use crate::data::list;
 use crate::error::{Fault, guarded, json, parse};
 use numpy::{Element, PyArray1};
@@ -34,7 +34,7 @@ fn drawn<R: Send>(
 ) -> Result<R, Fault> {
     let budget = budget.map(|budget| Arc::clone(&budget.inner));
     let work = || match budget {
-        Some(budget) => draw(&mut budget.session()?),
+        Some(purse) => budget::drawn(&purse, draw),
         None => OPEN.with_borrow_mut(|open| {
             let session = match open.take() {
                 Some(session) => session,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reticent
 from reticent import _native, _tables, release
 from reticent.errors import DataError, ReticentError, RequestError
 
@@ -396,3 +397,55 @@ def test_a_table_is_taken_as_it_is() -> None:
     table = _tables.table(mapping())
     assert isinstance(table, _native.Table) and _tables.table(table) is table
     assert count(table, where="age>=41") == 3
+
+
+def test_files_are_read_as_they_are(tmp_path: Any) -> None:
+    (tmp_path / "a.csv").write_text("land;weight\nSE;1.071,5\nNA;80\n")
+    (tmp_path / "b.csv").write_text("weight;land\n60;SE\n;NO\n")
+    both = str(tmp_path / "*.csv")
+    assert count(both) == 4
+    assert count(both, "land") == 3
+    assert cells(both, "land", ["SE", "NO"]) == [2, 1]
+    options = {"also": [tmp_path / "b.csv"], "decimal_comma": True}
+    assert count(tmp_path / "a.csv", reading=options, where="weight > 1000") == 1
+    opened = reticent.read_table(tmp_path / "a.csv", **options)
+    assert [name for name, _ in opened.columns()] == ["land", "weight"]
+    assert count(opened, "weight") == 3
+    assert list(
+        release.histogram(
+            tmp_path / "a.csv", "land", categories=["SE", "NA"], epsilon=SHARP, reading={"missing": []}
+        ).value
+    ) == [1, 1]
+    with pytest.raises(ReticentError, match="counts as missing"):
+        cells(tmp_path / "a.csv", "land", ["SE", "NA"])
+
+
+def test_columns_are_derived_in_files_and_in_memory(tmp_path: Any) -> None:
+    (tmp_path / "t.csv").write_text("w,h\n81,1.8\n50,1\n,2\n")
+    derive = ["bmi = w / (h * h) in 10, 60"]
+    for data in (str(tmp_path / "t.csv"), {"w": [81.0, 50.0, None], "h": [1.8, 1.0, 2.0]}):
+        assert count(data, "bmi", reading={"derive": derive}) == 2
+        assert count(data, "bmi", reading={"derive": derive}, where="bmi < 30") == 1
+
+
+@pytest.mark.parametrize(
+    ("reading", "message"),
+    [
+        ({"separater": ";"}, "unknown option"),
+        ({"separator": ";;"}, "one character"),
+        ({"decimal_comma": "yes"}, "True or False"),
+        ({"missing": [1]}, "a list of texts"),
+        ([";"], "a mapping"),
+        ({"quoting": "single"}, "invalid argument"),
+        ({"encoding": "ebcdic"}, "utf-8, windows-1252"),
+    ],
+)
+def test_options_of_files_are_checked(tmp_path: Any, reading: Any, message: str) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ReticentError, match=message):
+        release.count(tmp_path / "t.csv", epsilon=1.0, reading=reading)
+
+
+def test_options_of_text_are_not_for_data_in_memory() -> None:
+    with pytest.raises(RequestError, match="only for files"):
+        count({"a": [1]}, reading={"separator": ";"})

@@ -9,14 +9,27 @@ use crate::shell::{Failure, Result, Shell};
 const WRITTEN: &str = "the rules are in xtask/src/layers.rs";
 
 /// Every library below the facade.
-const LIBRARIES: &[&str] =
-    &["core", "noise", "accounting", "files", "data", "erm", "train", "attack", "audit", "report", "curator"];
+const LIBRARIES: &[&str] = &[
+    "core",
+    "noise",
+    "accounting",
+    "ledger",
+    "files",
+    "data",
+    "erm",
+    "train",
+    "attack",
+    "audit",
+    "report",
+    "curator",
+];
 
 /// What the facade shows: those, and Burn modules behind a feature.
 const FACADE: &[&str] = &[
     "core",
     "noise",
     "accounting",
+    "ledger",
     "files",
     "data",
     "erm",
@@ -33,6 +46,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("core", &[]),
     ("noise", &["core"]),
     ("accounting", &["core"]),
+    ("ledger", &["core", "accounting"]),
     ("files", &["core"]),
     ("data", &["core", "files"]),
     ("erm", &["core", "noise", "accounting", "files"]),
@@ -43,11 +57,23 @@ const RULES: &[(&str, &[&str])] = &[
     ("report", &["core", "accounting", "audit"]),
     (
         "curator",
-        &["core", "noise", "accounting", "files", "data", "erm", "train", "attack", "audit", "report"],
+        &[
+            "core",
+            "noise",
+            "accounting",
+            "ledger",
+            "files",
+            "data",
+            "erm",
+            "train",
+            "attack",
+            "audit",
+            "report",
+        ],
     ),
     ("reticent", FACADE),
     ("cli", &["reticent"]),
-    ("python", &["core", "accounting", "audit", "data", "report", "curator"]),
+    ("python", &["core", "accounting", "ledger", "audit", "data", "report", "curator"]),
     ("testkit", LIBRARIES),
     ("xtask", &[]),
 ];
@@ -155,6 +181,8 @@ mod tests {
         }
         for (from, to) in [
             ("data", "noise"),
+            ("ledger", "noise"),
+            ("ledger", "files"),
             ("cli", "core"),
             ("audit", "noise"),
             ("testkit", "reticent"),

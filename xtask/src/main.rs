@@ -10,6 +10,7 @@ mod features;
 mod floor;
 mod kills;
 mod layers;
+mod ledger;
 mod licences;
 mod metadata;
 mod modules;

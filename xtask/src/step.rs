@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use crate::shell::{Failure, Result, Shell};
 use crate::{
-    blocks, book, build, floor, layers, licences, names, orphans, package, pages, peers, privacy, rooms,
-    sizes, wheel,
+    blocks, book, build, floor, layers, ledger, licences, names, orphans, package, pages, peers, privacy,
+    rooms, sizes, wheel,
 };
 
 /// One check.
@@ -29,16 +29,17 @@ const fn step(
 }
 
 /// The lanes: groups of steps that can be run by themselves.
-pub(crate) const LANES: [(&str, &str); 5] = [
+pub(crate) const LANES: [(&str, &str); 6] = [
     ("quick", "format, layout, licences and lints: an answer within minutes of an edit"),
     ("rust", "tests, documentation and packages"),
+    ("ledger", "stored budgets: a thousand kills, and a PostgreSQL server"),
     ("book", "the commands of the documentation, and the book made of it"),
     ("peers", "agreement with other libraries"),
     ("python", "the Python package: its wheel, tests, types and notebooks"),
 ];
 
 /// Every step, in the order `cargo xtask check` runs them.
-pub(crate) const STEPS: [Step; 22] = [
+pub(crate) const STEPS: [Step; 23] = [
     step("quick", "format", "the sources are formatted", build::format),
     step("quick", "layers", "dependencies between crates point down", layers::check),
     step("quick", "rooms", "imports between rooms of the curator point down", rooms::check),
@@ -54,6 +55,12 @@ pub(crate) const STEPS: [Step; 22] = [
     step("rust", "docs", "the documentation builds without warnings", build::docs),
     step("rust", "package", "every package can be made and is whole", package::check),
     step("rust", "floor", "the number of tests has not fallen", floor::check),
+    step(
+        "ledger",
+        "ledger",
+        "budgets survive kills, faults and races, in SQLite and PostgreSQL",
+        ledger::check,
+    ),
     step("book", "pages", "the commands in README.md and docs/ print what is shown", pages::check),
     step("book", "book", "docs/ builds as a book", book::check),
     step("peers", "peers", "results agree with other libraries", peers::check),

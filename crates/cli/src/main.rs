@@ -9,6 +9,7 @@ mod args;
 mod attack;
 mod audit;
 mod bar;
+mod budget;
 mod cost;
 mod defect;
 mod demo;
@@ -82,6 +83,7 @@ fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments, progress),
         Command::Release { question } => release::run(question, progress),
+        Command::Budget { question } => budget::run(&question),
         Command::Account { question } => account::run(&question, progress),
         Command::Train(arguments) => learn::train(&arguments, progress),
         Command::Predict(arguments) => learn::predict(&arguments, progress),

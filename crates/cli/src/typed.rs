@@ -67,22 +67,11 @@ impl Typed {
     /// Comma-separated names; a name in double quotes may contain commas (and `""` for a quote).
     pub(crate) fn names(&mut self, field: &'static str, text: &str) -> Vec<String> {
         self.texts.push((field, text.to_owned()));
-        let (mut names, mut rest) = (Vec::new(), Some(text));
-        while let Some(left) = rest {
-            match name(left) {
-                // An empty name ends the list: it is refused.
-                Ok((name, after)) => {
-                    rest = after.filter(|_| !name.is_empty());
-                    names.push(name);
-                }
-                Err(remedy) => {
-                    let flag = format!("--{}", field.replace('_', "-"));
-                    let failure = Fail::flag(&flag, text, remedy).coded(Code::List);
-                    return self.refused(field, failure, Vec::new());
-                }
-            }
-        }
-        names
+        names(text).unwrap_or_else(|remedy| {
+            let flag = format!("--{}", field.replace('_', "-"));
+            let failure = Fail::flag(&flag, text, remedy).coded(Code::List);
+            self.refused(field, failure, Vec::new())
+        })
     }
 
     /// A choice by name; the error about an unknown name is reported after those about the fields `after`.
@@ -148,6 +137,18 @@ impl Typed {
             self.mistakes.iter().position(|mistake| mistake.after.is_some() && mistake.field == field)?;
         Some(self.mistakes.swap_remove(at).failure)
     }
+}
+
+/// Comma-separated names; a name in double quotes may contain commas (and `""` for a quote). An empty name ends the list: whoever
+/// gets it refuses it.
+pub(crate) fn names(text: &str) -> Result<Vec<String>, &'static str> {
+    let (mut names, mut rest) = (Vec::new(), Some(text));
+    while let Some(left) = rest {
+        let (name, after) = name(left)?;
+        rest = after.filter(|_| !name.is_empty());
+        names.push(name);
+    }
+    Ok(names)
 }
 
 /// The first name, and the text after its comma, if any.

@@ -3,6 +3,7 @@
 
 mod account;
 mod audit;
+mod budget;
 mod demo;
 mod explain;
 mod folder;

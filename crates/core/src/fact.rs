@@ -87,6 +87,38 @@ pub enum Fact {
     Vocabulary,
     /// The key that divides rows into those for training and those for testing.
     SplitKey(String),
+    /// How much of one privacy unit counts: the most rows of it in one group, and the most groups.
+    UnitLimits {
+        /// The column whose values name the units.
+        unit: String,
+        /// The most rows in one group; none where no rows are counted.
+        rows: Option<u64>,
+        /// The most groups.
+        groups: u64,
+    },
+    /// The bounds on what one privacy unit adds to the sum of a column in one group.
+    UnitTotal {
+        /// The column whose values name the units.
+        unit: String,
+        /// The column that is summed.
+        column: String,
+        /// The least total.
+        low: f64,
+        /// The largest total.
+        high: f64,
+    },
+    /// The groups that questions are answered for; rows of other groups are left out.
+    DeclaredGroups {
+        /// The columns whose values name a group.
+        columns: Vec<String>,
+        /// The number of groups.
+        count: u64,
+    },
+    /// Groups that were selected from the data, within the events.
+    SelectedGroups {
+        /// The columns whose values name a group.
+        columns: Vec<String>,
+    },
     /// What follows from an answer that was paid for, such as a default that a noisy count decided: it says no more about
     /// the data than that answer. It reads as the fact itself.
     Decided(Box<Fact>),
@@ -135,6 +167,21 @@ impl fmt::Display for Fact {
             }
             Self::Vocabulary => f.write_str("vocabulary and length of the texts"),
             Self::SplitKey(key) => write!(f, "split key: {key}"),
+            Self::UnitLimits { unit, rows: Some(rows), groups } => {
+                write!(f, "at most {rows} rows of one {unit} in a group, and {groups} groups of one {unit}")
+            }
+            Self::UnitLimits { unit, rows: None, groups } => {
+                write!(f, "at most {groups} groups of one {unit}")
+            }
+            Self::UnitTotal { unit, column, low, high } => {
+                write!(f, "total of {column} of one {unit} in a group {} to {}", number(*low), number(*high))
+            }
+            Self::DeclaredGroups { columns, count } => {
+                write!(f, "{count} declared groups of {}: other rows are left out", listed(columns))
+            }
+            Self::SelectedGroups { columns } => {
+                write!(f, "groups of {} selected from the data", listed(columns))
+            }
             Self::Decided(fact) => fact.fmt(f),
             Self::Stopped(text) | Self::Other(text) => f.write_str(text),
         }
@@ -228,6 +275,20 @@ mod tests {
             (Fact::Divisor(64.0), "the divisor of every gradient sum: 64"),
             (Fact::Positive { value: "yes".into(), label: "y".into() }, "positive value yes of y"),
             (Fact::SplitKey("k".into()), "split key: k"),
+            (
+                Fact::UnitLimits { unit: "id".into(), rows: Some(3), groups: 2 },
+                "at most 3 rows of one id in a group, and 2 groups of one id",
+            ),
+            (Fact::UnitLimits { unit: "id".into(), rows: None, groups: 2 }, "at most 2 groups of one id"),
+            (
+                Fact::UnitTotal { unit: "id".into(), column: "cost".into(), low: 0.0, high: 1e4 },
+                "total of cost of one id in a group 0 to 10000",
+            ),
+            (
+                Fact::DeclaredGroups { columns: vec!["ward".into()], count: 4 },
+                "4 declared groups of ward: other rows are left out",
+            ),
+            (Fact::SelectedGroups { columns: vec!["ward".into()] }, "groups of ward selected from the data"),
             (Fact::Decided(Box::new(Fact::Regularization(0.5))), "regularization: 0.5"),
         ];
         for (fact, text) in known {

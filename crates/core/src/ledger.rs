@@ -43,7 +43,7 @@ pub trait Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Exceeded`] when the plan and everything on record would exceed the budget,
-    /// [`LedgerError::Store`] when it cannot be recorded.
+    /// [`LedgerError::Refused`] when nothing is charged for another reason, [`LedgerError::Store`] when it cannot be recorded.
     fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError>;
 
     /// The neighboring relation that plans are priced under; none where no plan is priced.
@@ -64,6 +64,15 @@ pub enum LedgerError {
         /// What could be asked instead.
         remedy: String,
     },
+    /// The ledger refuses for another reason, such as its expiry.
+    #[error("{cause}")]
+    Refused {
+        /// What kind of mistake it is.
+        code: Code,
+        /// Why.
+        #[source]
+        cause: Cause,
+    },
     /// The record could not be written.
     #[error("the ledger cannot be written: {cause}")]
     Store {
@@ -77,6 +86,7 @@ impl Coded for LedgerError {
     fn code(&self) -> Code {
         match self {
             Self::Exceeded { .. } => Code::Spent,
+            Self::Refused { code, .. } => *code,
             Self::Store { .. } => Code::Unwritable,
         }
     }

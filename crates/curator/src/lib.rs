@@ -19,10 +19,12 @@
 //! | [`audit`] | membership inference attacks, and lower bounds on ε |
 //! | [`report`] | an audit and a certificate as one page |
 //! | [`release`] | statistics of a table, and surveys in the local model |
+//! | [`page`] | a page of statistics by group, about rows or people, under one budget |
+//! | [`sheet`] | a released page as tables, HTML, CSV, Parquet and Arrow |
 //! | [`schema`] | the schema of a table, drafted or learnt privately |
 //! | [`perturb`] | mechanisms on numbers of the caller's own |
 //! | [`session`] | data, privacy unit, ledger, entropy and progress of requests |
-//! | [`budget`] | a limit that several sessions charge |
+//! | [`budget`] | limits that several sessions charge, in memory and in files; remembered answers |
 //! | [`refusal`] | why a request is refused: a code, the field, the remedy |
 //! | [`watch`] | progress and cancellation |
 //! | [`quantity`] | numbers and names that several requests share, checked |
@@ -36,6 +38,7 @@ pub mod evaluate;
 pub mod file;
 pub mod fit;
 pub mod folder;
+pub mod page;
 pub mod perturb;
 pub mod predict;
 pub mod quantity;
@@ -45,6 +48,7 @@ pub mod report;
 mod scan;
 pub mod schema;
 pub mod session;
+pub mod sheet;
 pub mod stored;
 mod table;
 pub mod train;
@@ -81,7 +85,7 @@ pub trait Planned {
 
 #[cfg(test)]
 mod tests {
-    use crate::{account, audit, evaluate, fit, predict, release, report, schema, train};
+    use crate::{account, audit, budget, evaluate, fit, page, predict, release, report, schema, train};
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::{Value, json};
@@ -121,6 +125,18 @@ mod tests {
         reads_both::<release::survey::EstimateShares>(survey.clone());
         survey["out"] = json!("o.csv");
         reads_both::<release::survey::Randomize>(survey);
+        for question in [
+            json!({"kind": "count", "weight": 2.0}),
+            json!({"kind": "top-k", "k": 1, "column": "a", "categories": ["x"]}),
+            json!({"kind": "standard-deviation", "column": "a", "bounds": [0.0, 1.0], "error": 1.0, "size": 9}),
+            json!({"kind": "contingency", "columns": [{"column": "a", "bins": [0.0, 1.0]}], "margins": true}),
+        ] {
+            let group = json!({"columns": ["g"], "keys": {"selected": {"share": 0.2}}});
+            let unit = json!({"column": "id", "totals": {"a": [0.0, 1.0]}});
+            let whole = json!({"file": "t.csv", "questions": [question], "group_by": group, "unit": unit});
+            reads_both::<page::Page>(whole);
+        }
+        reads_both::<page::SuggestLimits>(json!({"unit": "id", "group_by": ["g"], "epsilon": 1.0}));
         reads_both::<schema::LearnSchema>(json!({"file": "t.csv"}));
         reads_both::<fit::Fit>(json!({}));
         reads_both::<train::Train>(json!({}));
@@ -133,6 +149,10 @@ mod tests {
         }
         reads_both::<audit::FitReferences>(json!({"model": "m", "index": 0, "of": 2, "out": "o"}));
         reads_both::<report::Report>(json!({}));
+        let create = json!({"file": "b.budget", "epsilon": 1.0, "data": ["t.csv"], "valid_until": "2027-01-01"});
+        reads_both::<budget::CreateBudget>(create);
+        let allot = json!({"file": "b.budget", "epsilon": 1.0, "analyst": "ana", "valid_until": "2027-01-01"});
+        reads_both::<budget::AllotBudget>(allot);
         let question = json!({"epsilon": {"delta": 1e-6}});
         reads_both::<account::Account>(json!({"question": question, "happened": {"training": {}}}));
     }

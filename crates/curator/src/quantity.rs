@@ -75,6 +75,11 @@ pub fn neighboring(name: &str) -> Result<Neighboring, Refusal> {
     }
 }
 
+/// The privacy unit in words: `row`, or all rows that share a value of a column. Sessions compare units by these words.
+pub fn unit_words(column: Option<&str>) -> String {
+    column.map_or_else(|| "row".to_owned(), |column| format!("all rows of one {column}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

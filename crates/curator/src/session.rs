@@ -82,7 +82,7 @@ impl Session {
         if !fits && !self.is_open {
             let (own, relation) = (self.payer.unit(), self.payer.neighboring());
             let remedy =
-                format!("this session protects every {own} under {relation}: use the same unit and relation");
+                format!("the budget's privacy unit is {own}, under {relation}: ask with the same unit and relation");
             let refusal = match own == unit {
                 true => Refusal::value("neighboring", neighboring, remedy),
                 false => Refusal::value("unit", unit, remedy),
@@ -114,7 +114,7 @@ impl Session {
             return Ok(());
         }
         let data = self.payer.data();
-        let remedy = "give an ⟦epsilon⟧ if there is such a field, or use a session without a limit";
+        let remedy = "give an ⟦epsilon⟧ if there is such a field, or ask without the budget";
         Err(Refusal::new(
             Code::Unreachable,
             format!("{what} is not protected, and the budget of \"{data}\" does not cover it: {remedy}"),

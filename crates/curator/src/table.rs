@@ -54,6 +54,20 @@ pub(crate) fn origin(table: &dyn Table) -> PathBuf {
     table.path().map_or_else(|| format!("memory:{}", table.name()).into(), Path::to_path_buf)
 }
 
+/// The files that a table is read from; an empty path for a table in memory.
+pub(crate) fn files(table: &dyn Table) -> Vec<PathBuf> {
+    let files = table.files();
+    if files.is_empty() { vec![PathBuf::new()] } else { files }
+}
+
+/// The paths that a request names, which may be globs and folders; the files of the table where it names none.
+pub(crate) fn named_files(file: &Path, reading: &Reading, table: &dyn Table) -> Vec<PathBuf> {
+    match file.as_os_str().is_empty() {
+        true => files(table),
+        false => std::iter::once(file.to_path_buf()).chain(reading.also.iter().cloned()).collect(),
+    }
+}
+
 /// Whether both have a file in common, as far as their paths tell, or are the same table in memory.
 pub(crate) fn is_same_table(one: &SharedTable, other: &SharedTable) -> bool {
     let places = |table: &SharedTable| -> Vec<PathBuf> {

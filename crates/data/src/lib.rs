@@ -71,9 +71,9 @@ pub use encode::{Encoder, FeatureMatrix};
 pub use error::{DataError, closest};
 pub use filter::{Derivation, Predicate, derive};
 pub use image::{DatasetPart, Images};
-pub use output::{rewrite_column, write_csv_atomic, write_csv_private};
+pub use output::{rewrite_column, write_csv_atomic, write_csv_private, write_parquet_atomic};
 pub use schema::{Schema, SchemaError};
-pub use split::{Split, SplitSide, keyed_hash};
+pub use split::{KeyedHash, Split, SplitSide, keyed_hash};
 pub use table::{
     BatchReader, BatchSummary, CellBatch, Codes, ColumnInfo, ColumnKind, Format, LabelCodes, MemoryTable,
     Numbers, PerEntry, Quoting, Reading, RowMask, ScanStats, Table, Visit, VisitBatch, is_table_file,

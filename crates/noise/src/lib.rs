@@ -9,6 +9,7 @@
 //! | [`sampler`] | Bernoulli, geometric, discrete Laplace and Gaussian, rounded normal, Student-t |
 //! | [`mechanism`] | randomized response, Laplace, Gaussian, selection, Student-t, stable histogram |
 //! | [`query`] | count, sum, mean, histograms, quantile, mode, best price, with their sensitivities |
+//! | [`query::parts`] | sums over groups for units of several rows, and the figures of a page computed from them |
 //! | [`bulk`] | Gaussian noise for vectors of 10⁵ to 10⁹ floats |
 //! | [`grid`] | the power-of-two grids real values are rounded to |
 

@@ -6,6 +6,8 @@
 //! | [`html`] | the page: no scripts, nothing to load, printable |
 //! | [`json`], [`read`] | the dossier as text and back |
 //! | [`story`] | the page of the guided tour |
+//! | [`sheet`] | a page of private statistics: tables and bars with intervals |
+//! | [`spending`] | the page of a budget |
 //! | [`plot`], [`roc`] | charts as SVG |
 //! | [`digits`] | numbers with no more digits than their precision allows |
 //!
@@ -19,6 +21,8 @@ mod escape;
 mod markup;
 mod page;
 pub mod plot;
+pub mod sheet;
+pub mod spending;
 pub mod story;
 mod words;
 

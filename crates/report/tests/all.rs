@@ -6,4 +6,5 @@ mod page;
 #[allow(dead_code)]
 #[path = "../examples/sample.rs"]
 mod sample;
+mod sheet;
 mod story;

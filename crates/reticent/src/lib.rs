@@ -41,6 +41,7 @@
 //! | [`core`] | the vocabulary: checked quantities, events, certificates, directed rounding | [`core::Event`], [`core::Certificate`] |
 //! | [`noise`] | the only entropy source, exact samplers, mechanisms, queries | [`noise::NoiseSession`], [`noise::query`] |
 //! | [`accounting`] | composition theorems, Rényi and tight accountants, calibration | [`accounting::Accountant`] |
+//! | [`ledger`] | budgets on disk: charges on record before noise is drawn, remembered answers, sub-budgets | [`ledger::BudgetStore`], [`ledger::SqliteBudget`] |
 //! | [`files`] | atomic writes, lock files | [`files::write_atomic`] |
 //! | [`data`] | tables (CSV, Parquet, Arrow, memory), the public schema, encoders, splits, images, arrays | [`data::Table`], [`data::Schema`] |
 //! | [`erm`] | linear models by output, objective and gradient perturbation | [`erm::fit()`] |
@@ -123,6 +124,7 @@ pub use reticent_curator as curator;
 pub use reticent_data as data;
 pub use reticent_erm as erm;
 pub use reticent_files as files;
+pub use reticent_ledger as ledger;
 pub use reticent_noise as noise;
 pub use reticent_report as report;
 pub use reticent_train as train;

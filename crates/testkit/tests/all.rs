@@ -9,6 +9,7 @@ mod extremes;
 mod filters;
 mod mechanisms;
 mod partitions;
+mod parts;
 mod replay;
 mod requests;
 mod samplers;

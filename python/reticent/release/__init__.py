@@ -18,7 +18,8 @@ arrays, an array of one or two dimensions (whose columns are ``x0``, ``x1``, …
   of bounds are clamped; rows without a value, or with one that is not a finite number, do not count.
 - Everything spent on the same data adds up. Pass one :class:`reticent.Budget` as ``budget=`` to limit the
   sum.
-- Every statistic has a ``preview``: the same arguments, but nothing is read or spent.
+- Every statistic of one column has a ``preview``: the same arguments, but nothing is read or spent.
+- :func:`page` releases many statistics under one budget, by group, and protects people with several rows.
 
 >>> plan = release.mean.preview(people, "age", bounds=(0, 100), epsilon=1.0)
 >>> plan.epsilon, plan.mechanism
@@ -27,17 +28,41 @@ arrays, an array of one or two dimensions (whose columns are ``x0``, ``x1``, …
 
 from __future__ import annotations
 
+from .pages import page, preview_page, suggest_limits
+from .questions import Question
 from .results import Preview, RandomizedFile, Release, Schema
 from .schema import draft_schema, learn_schema
+from .sheets import Figure, Limits, Page, PagePreview
+from .singles import (
+    contingency,
+    correlation,
+    covariance,
+    distinct,
+    people,
+    quantiles,
+    stddev,
+    top,
+    trend,
+    variance,
+)
 from .statistics import count, histogram, mean, median, mode, proportion, quantile, sum
 from .survey import estimate, randomize
 
 __all__ = [
+    "Figure",
+    "Limits",
+    "Page",
+    "PagePreview",
     "Preview",
+    "Question",
     "RandomizedFile",
     "Release",
     "Schema",
+    "contingency",
+    "correlation",
     "count",
+    "covariance",
+    "distinct",
     "draft_schema",
     "estimate",
     "histogram",
@@ -45,8 +70,17 @@ __all__ = [
     "mean",
     "median",
     "mode",
+    "page",
+    "people",
+    "preview_page",
     "proportion",
     "quantile",
+    "quantiles",
     "randomize",
+    "stddev",
+    "suggest_limits",
     "sum",
+    "top",
+    "trend",
+    "variance",
 ]

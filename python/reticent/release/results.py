@@ -40,6 +40,11 @@ class Release(Result):
         return Certificate(self._data["certificate"])
 
     @property
+    def budget(self) -> dict[str, Any] | None:
+        """How a budget in a file stands after it: what was charged, what is left; ``None`` without such a budget."""
+        return self._data.get("budget")
+
+    @property
     def epsilon(self) -> float:
         """The ε of the certificate."""
         return float(self.certificate.epsilon)

@@ -34,7 +34,13 @@ _REMEDIES = {
 }
 
 #: Arguments that requests call otherwise.
-_NAMES = {"filter": "where", "file": "data"}
+_NAMES = {
+    "filter": "where",
+    "file": "data",
+    "rows": "rows_per_person",
+    "groups": "groups_per_person",
+    "totals": "totals_per_person",
+}
 
 
 def column_of(data: Any, column: str | int) -> str:

@@ -18,9 +18,9 @@ const FAR: f64 = 1e4;
 /// Rogers, Roth, Ullman, Vadhan, *Privacy odometers and filters* (2016), section 4.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Basic {
-    total: Guarantee,
-    epsilon: f64,
-    delta: f64,
+    pub(super) total: Guarantee,
+    pub(super) epsilon: f64,
+    pub(super) delta: f64,
 }
 
 impl Basic {

@@ -7,9 +7,6 @@ use reticent_core::{
     Epsilon, Guarantee, InvalidValue, Ledger, LedgerError, Neighboring, Permit, Plan, ShareError,
 };
 
-/// Less than this part of the limit's ε is called nothing in a message: a δ that is left still covers tiny ones.
-const NOTHING: f64 = 1e-4;
-
 /// A record in memory that refuses what would exceed a limit.
 ///
 /// # Guarantee
@@ -127,7 +124,7 @@ impl Ledger for Budget {
                 self.plans.push(plan.clone());
                 Ok(())
             }
-            Ok(false) => Err(LedgerError::Exceeded { remedy: self.remedy(plan) }),
+            Ok(false) => Err(LedgerError::Exceeded { remedy: self.filter.remedy(plan) }),
             Err(error) => Err(LedgerError::Exceeded { remedy: error.to_string() }),
         }
     }
@@ -138,23 +135,6 @@ impl Ledger for Budget {
 
     fn limit(&self) -> Option<Guarantee> {
         Some(self.filter.total())
-    }
-}
-
-impl Budget {
-    /// What could be asked instead of this plan.
-    fn remedy(&self, plan: &Plan) -> String {
-        let limit = self.limit();
-        let own = Price::new(plan, self.neighboring()).ok().and_then(|price| price.plain());
-        if limit.delta.get() == 0.0 && own.is_none_or(|own| own.delta.get() > 0.0) {
-            return format!("the limit ({limit}) has no delta, and this needs one: ask without a delta");
-        }
-        match self.left().map(|left| four_digits_down(left.get())) {
-            Ok(left) if left > NOTHING * limit.epsilon.get() => {
-                format!("one more question of up to epsilon = {left} fits the limit ({limit})")
-            }
-            _ => format!("nothing is left of the limit ({limit})"),
-        }
     }
 }
 
@@ -200,15 +180,4 @@ pub fn charge_share(
     let mut within = Budget::by(share, neighboring, FilterRule::Basic)
         .map_err(|invalid| LedgerError::Exceeded { remedy: invalid.to_string() })?;
     permit.charge_within(share, &mut within, plan)
-}
-
-/// A number of at most four digits that is not above the given one.
-fn four_digits_down(value: f64) -> f64 {
-    if value <= 0.0 {
-        return 0.0;
-    }
-    let digits = (3.0 - libm::floor(libm::log10(value))).clamp(-300.0, 300.0);
-    let unit = libm::pow(10.0, digits);
-    let (down, near) = (libm::floor(value * unit) / unit, libm::round(value * unit) / unit);
-    if near <= value { near } else { down }
 }

@@ -27,10 +27,14 @@ mod budget;
 mod cost;
 mod gaussian;
 mod odometer;
+mod remedy;
 mod renyi;
+mod state;
 
 pub use budget::{Budget, charge_share};
 pub use odometer::Odometer;
+pub use remedy::{four_digits_down, scaled};
+pub use state::FilterState;
 
 use crate::AccountingError;
 use basic::Basic;
@@ -224,6 +228,31 @@ impl Filter {
         Ok(fits)
     }
 
+    /// Admits a plan to several filters at once, such as those of a total and of a part of it: to all of them, or to none.
+    /// Returns the place of the first one that refuses.
+    ///
+    /// # Errors
+    /// [`AccountingError::Invalid`] when the filters are about different relations, and as [`admit`](Self::admit).
+    pub fn admit_together(filters: &mut [Self], plan: &Plan) -> Result<Option<usize>, AccountingError> {
+        let Some(neighboring) = filters.first().map(Self::neighboring) else { return Ok(None) };
+        if let Some(other) = filters.iter().find(|filter| filter.neighboring != neighboring) {
+            let remedy = "filters that decide together are about one neighboring relation";
+            return Err(AccountingError::invalid("neighboring", other.neighboring, remedy));
+        }
+        let price = Price::new(plan, neighboring)?;
+        let mut next = Vec::with_capacity(filters.len());
+        for (place, filter) in filters.iter().enumerate() {
+            match filter.after(&price)? {
+                Some(open) => next.push(open),
+                None => return Ok(Some(place)),
+            }
+        }
+        for (filter, open) in filters.iter_mut().zip(next) {
+            (filter.open, filter.is_fresh) = (open, false);
+        }
+        Ok(None)
+    }
+
     /// Whether a plan fits. Nothing is counted.
     ///
     /// # Errors
@@ -266,7 +295,16 @@ impl Filter {
 }
 
 /// The sum of the events' own ε and δ, where each has one.
-pub(crate) fn plain_sum(log: &EventLog) -> Result<Option<Guarantee>, AccountingError> {
+///
+/// # Guarantee
+/// The events together are (ε, δ)-private for the sum, under the relation of the log, by basic composition. Rounded up.
+///
+/// # Reference
+/// As [`Guarantee::then`].
+///
+/// # Errors
+/// [`AccountingError::Invalid`] when the events cannot be counted.
+pub fn plain_sum(log: &EventLog) -> Result<Option<Guarantee>, AccountingError> {
     Ok(Price::new(&Plan::new(log.events.clone())?, log.neighboring)?.plain())
 }
 

@@ -314,3 +314,47 @@ fn rules_that_need_a_delta_or_an_order_say_so() {
         assert!(Filter::new(total(1.0, delta), Neighboring::AddRemove, rule).is_err(), "{rule:?}");
     }
 }
+
+#[test]
+fn filters_admit_together_or_not_at_all() {
+    let question = plan(pure(0.25));
+    let mut both = [filter(1.0, 0.0, FilterRule::Best), filter(0.5, 0.0, FilterRule::Best)];
+    assert_eq!(Filter::admit_together(&mut both, &question).unwrap(), None);
+    assert_eq!(Filter::admit_together(&mut both, &question).unwrap(), None);
+    let before = both.clone();
+    assert_eq!(Filter::admit_together(&mut both, &question).unwrap(), Some(1));
+    assert_eq!(both, before);
+    // Each by itself decides the same.
+    let mut alone = filter(1.0, 0.0, FilterRule::Best);
+    assert!(alone.admit(&question).unwrap() && alone.admit(&question).unwrap());
+    assert_eq!(both[0], alone);
+    let other = Filter::new(total(1.0, 0.0), Neighboring::ReplaceOne, FilterRule::Best).unwrap();
+    assert!(Filter::admit_together(&mut [alone, other], &question).is_err());
+    assert_eq!(Filter::admit_together(&mut [], &question).unwrap(), None);
+}
+
+#[test]
+fn the_largest_part_of_a_plan_fits_and_hardly_more() {
+    let mut used = filter(1.0, 1e-6, FilterRule::Best);
+    assert!(used.admit(&plan(pure(0.5))).unwrap());
+    let both = Event::Composed { events: vec![pure(0.75), gaussian(3.0)] };
+    for whole in [plan(pure(0.75)), plan(gaussian(2.0)), plan(both), plan(steps(0.05, 0.9, 300))] {
+        assert!(!used.fits(&whole).unwrap());
+        let part = Filter::largest_part(&[used.clone()], &|part| scaled(&whole, part)).unwrap().unwrap();
+        assert!(used.fits(&scaled(&whole, part).unwrap()).unwrap());
+        assert!(!used.fits(&scaled(&whole, part + 2e-4).unwrap()).unwrap(), "{part}");
+    }
+    assert_eq!(
+        Filter::largest_part(&[used.clone()], &|part| scaled(&plan(pure(0.25)), part)).unwrap(),
+        Some(1.0)
+    );
+    // What has no smaller form.
+    let coin = Event::RandomizedResponse {
+        keep_probability: reticent_core::Probability::new(0.9).unwrap(),
+        categories: 2,
+    };
+    assert_eq!(scaled(&plan(coin), 0.5), None);
+    assert_eq!((scaled(&plan(pure(1.0)), 0.0), scaled(&plan(pure(1.0)), 1.5)), (None, None));
+    let noisy = used.remedy(&plan(gaussian(2.0)));
+    assert!(noisy.contains("times the noise; one more question of up to epsilon"), "{noisy}");
+}

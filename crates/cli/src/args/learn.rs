@@ -88,6 +88,8 @@ pub(crate) struct Train {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) budget: super::budget::BudgetFlags,
+    #[command(flatten)]
     pub(crate) reading: ReadingFlags,
     #[command(flatten)]
     pub(crate) network: super::network::Network,

@@ -2,19 +2,21 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod budget;
 pub(crate) mod demo;
 pub(crate) mod formula;
 mod help;
 pub(crate) mod learn;
 pub(crate) mod manual;
 pub(crate) mod network;
-mod reading;
+pub(crate) mod page;
+pub(crate) mod reading;
 mod release;
 pub(crate) mod schema;
+pub(crate) mod statistic;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reading::ReadingFlags;
 pub(crate) use release::*;
 
 use crate::screen;
@@ -67,6 +69,12 @@ pub(crate) enum Command {
     Release {
         #[command(subcommand)]
         question: Question,
+    },
+    /// Keep a privacy budget: a limit on everything computed from some people's data
+    #[command(after_long_help = help::budget::BUDGET, arg_required_else_help = true)]
+    Budget {
+        #[command(subcommand)]
+        question: budget::Question,
     },
     /// Compute the privacy cost of releases and training runs, or the noise that a budget needs
     #[command(after_help = short(help::account::ACCOUNT), after_long_help = help::account::ACCOUNT)]

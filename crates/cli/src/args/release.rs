@@ -1,13 +1,20 @@
 //! `reticent release` as clap reads it.
 
+use super::help::page as pages;
+use super::budget::{BudgetFlags, RememberedFlags};
 use super::help::release as help;
 use super::help::short;
+use super::page::{Groups, Page, PageFiles, Person};
 use super::reading::ReadingFlags;
+use super::statistic::{Declared, Limits, Median, Pair, People, Quantiles, Spread, Top};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Question {
+    /// Release a page of statistics, by group, under one budget
+    #[command(after_help = short(pages::PAGE), after_long_help = pages::PAGE)]
+    Page(Box<Page>),
     /// Count rows
     #[command(after_help = short(help::COUNT), after_long_help = help::COUNT)]
     Count(Count),
@@ -29,6 +36,42 @@ pub(crate) enum Question {
     /// Find the proportion of rows that have a given value
     #[command(after_help = short(help::PROPORTION), after_long_help = help::PROPORTION)]
     Proportion(Proportion),
+    /// Count people: the distinct values of the column of --unit
+    #[command(after_help = short(pages::PEOPLE), after_long_help = pages::PEOPLE)]
+    People(People),
+    /// Variance of a numeric column, with values clamped to declared bounds
+    #[command(after_help = short(pages::VARIANCE), after_long_help = pages::VARIANCE)]
+    Variance(Spread),
+    /// Standard deviation of a numeric column, with values clamped to declared bounds
+    #[command(after_help = short(pages::STDDEV), after_long_help = pages::STDDEV)]
+    Stddev(Spread),
+    /// Find the median of a numeric column
+    #[command(after_help = short(pages::MEDIAN), after_long_help = pages::MEDIAN)]
+    Median(Median),
+    /// Find several quantiles of a numeric column from one release
+    #[command(after_help = short(pages::QUANTILES), after_long_help = pages::QUANTILES)]
+    Quantiles(Quantiles),
+    /// Covariance of two numeric columns
+    #[command(after_help = short(pages::COVARIANCE), after_long_help = pages::COVARIANCE)]
+    Covariance(Pair),
+    /// Correlation of two numeric columns
+    #[command(after_help = short(pages::CORRELATION), after_long_help = pages::CORRELATION)]
+    Correlation(Pair),
+    /// Least-squares line of one numeric column on another
+    #[command(after_help = short(pages::TREND), after_long_help = pages::TREND)]
+    Trend(Pair),
+    /// Count how many of the declared values occur
+    #[command(after_help = short(pages::DISTINCT), after_long_help = pages::DISTINCT)]
+    Distinct(Declared),
+    /// Find the most common of the declared categories, with their counts
+    #[command(after_help = short(pages::TOP), after_long_help = pages::TOP)]
+    Top(Top),
+    /// Count the rows in each combination of categories or bins of several columns
+    #[command(after_help = short(pages::CONTINGENCY), after_long_help = pages::CONTINGENCY)]
+    Contingency(Pair),
+    /// Suggest limits per person from a private estimate
+    #[command(after_help = short(pages::LIMITS), after_long_help = pages::LIMITS)]
+    Limits(Limits),
     /// Apply randomized response to a survey column (local model)
     #[command(after_help = short(help::RANDOMIZE), after_long_help = help::RANDOMIZE)]
     Randomize(Randomize),
@@ -37,7 +80,7 @@ pub(crate) enum Question {
     Estimate(Estimate),
 }
 
-/// The flags that all seven statistics share.
+/// The flags that all statistics share.
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     /// The table: a CSV, Parquet or Arrow file, a folder of Parquet files, or - for standard input
@@ -77,7 +120,22 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "FILE.json", conflicts_with = "dry_run")]
     pub(crate) certificate: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) person: Person,
+    #[command(flatten)]
+    pub(crate) groups: Groups,
+    #[command(flatten)]
+    pub(crate) files: PageFiles,
+    #[command(flatten)]
+    pub(crate) budget: RememberedFlags,
+    #[command(flatten)]
     pub(crate) reading: ReadingFlags,
+}
+
+impl Ask {
+    /// Whether the answer is a page of one question: by group, about people, or with its files.
+    pub(crate) fn is_page(&self) -> bool {
+        self.person.is_any() || self.groups.is_any() || self.files.is_any()
+    }
 }
 
 /// The flags of additive noise.
@@ -240,6 +298,8 @@ pub(crate) struct Randomize {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) budget: BudgetFlags,
     #[command(flatten)]
     pub(crate) reading: ReadingFlags,
 }

@@ -45,5 +45,7 @@ pub(crate) struct Infer {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) budget: super::budget::BudgetFlags,
+    #[command(flatten)]
     pub(crate) reading: ReadingFlags,
 }

@@ -9,8 +9,10 @@
 //! | `guarantee` | R4xx: limits of guarantees |
 //! | `model` | R5xx: stored models and runs |
 //! | `audit` | R6xx: audits |
+//! | `budget` | R7xx: stored budgets, and R405 |
 
 mod audit;
+mod budget;
 mod command;
 mod file;
 mod guarantee;
@@ -87,8 +89,13 @@ fn example(code: Code) -> Option<Example> {
         Code::References => audit::REFERENCES,
         Code::NoAudit => audit::NO_AUDIT,
         Code::Scores => audit::SCORES,
+        Code::Spent => budget::SPENT,
+        Code::BudgetClosed => budget::CLOSED,
+        Code::SubBudget => budget::SUB_BUDGET,
+        Code::OtherData => budget::OTHER_DATA,
         Code::NotConverged
-        | Code::Spent
+        | Code::BudgetAltered
+        | Code::BudgetBusy
         | Code::Internal
         | Code::Entropy
         | Code::Thread

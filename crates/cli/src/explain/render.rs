@@ -76,7 +76,8 @@ pub(super) fn markdown() -> String {
     out.push_str(&broken(
         "The examples use a table `people.csv` (columns `age`, `sex`, `income`), its `schema.toml`, a linear `model` \
          and a network in `run` trained on it, a `number` model whose label is a number, a table `scores.csv` of \
-         scores and its audit in `audits`.",
+         scores and its audit in `audits`, and budgets of ε = 1 for `people.csv`: `people.budget`, `closed.budget`, which is \
+         closed, and `shared.budget`, of which the analyst ana has a part.",
     ));
     for (digit, name) in Code::GROUPS {
         out.push_str(&format!("\n## {name}\n"));

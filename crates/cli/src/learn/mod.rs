@@ -16,6 +16,7 @@ pub(crate) use fit::request as fit_request;
 use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Train};
 use crate::bar::Terminal;
+use crate::budget::charged;
 use crate::fail::{Fail, warnings, words};
 use crate::network;
 use crate::read::whole;
@@ -44,8 +45,11 @@ pub(crate) fn train(arguments: &Train, progress: bool) -> Result<Output, Fail> {
         return network::train(arguments, given, progress);
     }
     given.check_linear()?;
-    let fitted = run(&fit::request(arguments)?, progress)?;
-    render::fitted(fitted, arguments.json)
+    let request = fit::request(arguments)?;
+    let planned = request.check()?;
+    let (fitted, standing) =
+        charged(&request, planned, &arguments.budget, request.schema.as_deref(), progress)?;
+    render::fitted(fitted, arguments.json, standing.as_ref())
 }
 
 /// Predicts rows without labels with a stored model.

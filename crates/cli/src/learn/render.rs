@@ -6,15 +6,21 @@ use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::fail::{Fail, words};
 use crate::screen::present;
-use crate::text::{aligned, json_line};
+use crate::budget;
+use crate::text::aligned;
+use reticent::curator::budget::BudgetStanding;
 use reticent::curator::fit::{Fitted, Sizing, Test};
 use reticent::curator::folder::CERTIFICATE_FILE;
 
-pub(super) fn fitted(mut fitted: Fitted, json: bool) -> Result<Output, Fail> {
+pub(super) fn fitted(
+    mut fitted: Fitted,
+    json: bool,
+    standing: Option<&BudgetStanding>,
+) -> Result<Output, Fail> {
     let warnings = warned(&fitted.warnings);
     if json {
         fitted.warnings.iter_mut().for_each(|warning| *warning = words(warning));
-        return Ok(Output { stdout: json_line(&fitted)?, warnings, ..Output::default() });
+        return Ok(Output { stdout: budget::json(&fitted, standing)?, warnings, ..Output::default() });
     }
     let chosen =
         if fitted.is_method_chosen { ", chosen by its error bound for the public numbers" } else { "" };
@@ -32,6 +38,7 @@ pub(super) fn fitted(mut fitted: Fitted, json: bool) -> Result<Output, Fail> {
         }
         None => lines.push(("privacy".to_owned(), "none: this model may leak its training data".into())),
     }
+    lines.extend(budget::lines(standing));
     match &fitted.out {
         Some(folder) => lines.push(("saved to".to_owned(), folder.display().to_string())),
         None => lines.push(("saved to".to_owned(), "not saved: give --out DIR to keep the model".to_owned())),

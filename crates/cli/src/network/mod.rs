@@ -12,9 +12,10 @@ pub(crate) use flags::request;
 
 use crate::Output;
 use crate::args::learn::Train;
+use crate::budget::charged;
 use crate::explain::Code;
 use crate::fail::Fail;
-use crate::learn::run;
+use reticent::curator::Request as _;
 use reticent::curator::train::{Resume, Train as Request, stop_cause};
 
 /// Refuses flags of linear models that were given with a network.
@@ -49,18 +50,26 @@ pub(crate) fn train(arguments: &Train, given: Request, progress: bool) -> Result
     let (file, trained) = if let Some(folder) = known.resume.as_ref().or(known.finish.as_ref()) {
         let stopped_by = known.stopped_by.as_deref().map(stop_cause).transpose()?;
         let resume = Resume { folder: folder.clone(), changes: given, finish, stopped_by };
-        (Some(resume.file()), run(&resume, progress))
+        // The run was charged when it began; where another budget is named, it is charged there as a whole.
+        let trained = resume
+            .check()
+            .map_err(Fail::from)
+            .and_then(|planned| charged(&resume, planned, &arguments.budget, None, progress));
+        (Some(resume.file()), trained)
     } else {
         let (request, file) = given.with_file()?;
         let checked = request.check_values().map_err(Fail::from).and_then(|()| match request.out {
             None if !arguments.json => {
                 Err(Fail::missing("--out", "give the folder of the run, e.g. --out runs/first"))
             }
-            _ => run(&request, progress),
+            _ => {
+                let planned = request.check()?;
+                charged(&request, planned, &arguments.budget, request.schema.as_deref(), progress)
+            }
         });
         (file, checked)
     };
-    let trained =
+    let (trained, standing) =
         trained.map_err(|failure| match file.map(|file| (std::fs::read_to_string(&file), file)) {
             // A flag overrides the file, and is refused as a flag.
             Some((Ok(text), file)) if !failure.is_about_key(&flags) => {
@@ -68,5 +77,5 @@ pub(crate) fn train(arguments: &Train, given: Request, progress: bool) -> Result
             }
             _ => failure,
         })?;
-    render::trained(trained, arguments.json)
+    render::trained(trained, arguments.json, standing.as_ref())
 }

@@ -1,5 +1,6 @@
 //! Text and JSON of a training run.
 
+use crate::budget;
 use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::explain::Code;
@@ -8,29 +9,34 @@ use crate::learn::warned;
 use crate::screen::present;
 use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
+use reticent::curator::budget::BudgetStanding;
 use reticent::curator::folder::CERTIFICATE_FILE;
 use reticent::curator::train::{Finished, InterruptedTraining, Sizing, Trained};
 use serde_json::json;
 
-pub(super) fn trained(trained: Trained, json: bool) -> Result<Output, Fail> {
+pub(super) fn trained(
+    trained: Trained,
+    json: bool,
+    standing: Option<&BudgetStanding>,
+) -> Result<Output, Fail> {
     match trained {
-        Trained::Finished(run) => finished(*run, json),
+        Trained::Finished(run) => finished(*run, json, standing),
         Trained::Interrupted(run) => interrupted(&run, json),
     }
 }
 
-fn finished(mut run: Finished, json: bool) -> Result<Output, Fail> {
+fn finished(mut run: Finished, json: bool, standing: Option<&BudgetStanding>) -> Result<Output, Fail> {
     let warnings = warned(&run.warnings);
     let stdout = if json {
         run.warnings.iter_mut().for_each(|warning| *warning = words(warning));
-        json_line(&run)?
+        budget::json(&run, standing)?
     } else {
-        text(&run)?
+        text(&run, standing)?
     };
     Ok(Output { stdout, warnings, ..Output::default() })
 }
 
-fn text(run: &Finished) -> Result<String, Fail> {
+fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fail> {
     let model = run.model.as_deref().unwrap_or("network");
     let words = run.units;
     let size = match run.sizing {
@@ -78,6 +84,7 @@ fn text(run: &Finished) -> Result<String, Fail> {
         }
         None => lines.push(("privacy".to_owned(), "none: this model may leak its training data".into())),
     }
+    lines.extend(budget::lines(standing));
     let place = run.out.as_ref().map(|folder| folder.display().to_string());
     lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "not saved".to_owned())));
     Ok(present(&aligned(&lines)))

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `request` | flags to a request |
 //! | `render`, `words`, `plot` | text and JSON, a picture |
+//! | `page` | several statistics, by group or about people |
 //! | `survey` | randomize and estimate, the local model |
 
+mod page;
 mod plot;
 mod render;
 mod request;
@@ -15,33 +17,43 @@ mod words;
 use crate::Output;
 use crate::args::Question;
 use crate::bar::Terminal;
+use crate::budget::{answered, foreseen};
 use crate::cost::certificate_text;
 use crate::explain::Code;
 use crate::fail::{Fail, warnings};
 use crate::file;
 use request::ParsedRelease;
 use reticent::curator::release::Release;
-use reticent::curator::{Planned, Request, Session};
+use reticent::curator::{Request, Session};
 use std::mem::take;
 
 /// Answers one question.
 pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
+    let question = match page::single(question)? {
+        page::Single::Page(own) => return page::release(&own.0, &own.1, progress),
+        page::Single::Other(question) => question,
+    };
     let parsed = match question {
         Question::Randomize(arguments) => return survey::randomize(arguments, progress),
         Question::Estimate(arguments) => return survey::estimate(arguments, progress),
+        Question::Page(arguments) => return page::run(*arguments, progress),
+        Question::Limits(arguments) => return page::limits(arguments, progress),
         other => request::parsed(other),
     };
-    let Some(ParsedRelease { request, typed, json, dry_run, plot, certificate }) = parsed else {
+    let Some(ParsedRelease { request, typed, json, dry_run, plot, certificate, budget }) = parsed else {
         return Err(Fail::new(Code::Internal, "a question without a request"));
     };
     let planned = typed.checked(request.check())?;
     request::undrawn(&request, plot.as_ref())?;
+    let schema = request::schema(&request);
     if dry_run {
         let mut preview = planned.preview()?;
+        let standing = foreseen(&request, &planned, &budget.payer, schema)?;
         let warnings = warnings(&take(&mut preview.warnings));
-        return Ok(Output { stdout: render::preview(&preview, json)?, warnings, ..Output::default() });
+        let stdout = render::preview(&preview, json, standing.as_ref())?;
+        return Ok(Output { stdout, warnings, ..Output::default() });
     }
-    let mut released = planned.run(&mut session(progress)?)?;
+    let (mut released, standing) = answered(&request, planned, &budget, schema, progress)?;
     if let Some(path) = &plot {
         file::plot(path).write(&plot::answer(&released))?;
     }
@@ -50,7 +62,8 @@ pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
     }
     let warnings = warnings(&take(&mut released.warnings));
     let files = render::Files { plot: plot.as_deref(), certificate: certificate.as_deref() };
-    Ok(Output { stdout: render::released(&released, json, files)?, warnings, ..Output::default() })
+    let stdout = render::released(&released, json, files, standing.as_ref())?;
+    Ok(Output { stdout, warnings, ..Output::default() })
 }
 
 /// What the flags of one of the seven questions ask for.

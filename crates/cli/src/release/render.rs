@@ -1,12 +1,14 @@
 //! Output: aligned text for people, one line of JSON for programs.
 
 use super::words::title;
+use crate::budget;
 use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::fail::{Fail, plain};
 use crate::screen::present;
-use crate::text::{aligned, json_line, spent};
+use crate::text::{aligned, spent};
 use reticent::core::Fact;
+use reticent::curator::budget::BudgetStanding;
 use reticent::curator::release::{Measure, Preview, ReleasedAnswer, ReleasedValue};
 use std::path::Path;
 
@@ -27,9 +29,14 @@ pub(super) struct Files<'a> {
 }
 
 /// A released answer, and the files that go with it.
-pub(super) fn released(released: &ReleasedAnswer, json: bool, files: Files<'_>) -> Result<String, Fail> {
+pub(super) fn released(
+    released: &ReleasedAnswer,
+    json: bool,
+    files: Files<'_>,
+    standing: Option<&BudgetStanding>,
+) -> Result<String, Fail> {
     if json {
-        return json_line(released);
+        return budget::json(released, standing);
     }
     let ReleasedAnswer { query, found, clamped, certificate, confidence, .. } = released;
     let level = percent(*confidence);
@@ -65,6 +72,7 @@ pub(super) fn released(released: &ReleasedAnswer, json: bool, files: Files<'_>) 
         cost[0].1.push_str(&format!(", chosen for a target error of {}", digits::brief(target)));
     }
     lines.extend(cost);
+    lines.extend(budget::lines(standing));
     if let Some(path) = files.plot {
         lines.push(("plot".to_owned(), path.display().to_string()));
     }
@@ -95,9 +103,13 @@ fn bars(labels: &[String], values: &[f64], intervals: &[[f64; 2]]) -> String {
 }
 
 /// The expected error and cost of a release.
-pub(super) fn preview(preview: &Preview, json: bool) -> Result<String, Fail> {
+pub(super) fn preview(
+    preview: &Preview,
+    json: bool,
+    standing: Option<&BudgetStanding>,
+) -> Result<String, Fail> {
     if json {
-        return json_line(preview);
+        return budget::json(preview, standing);
     }
     let (error, level) = (digits::error(preview.error), percent(preview.confidence));
     let error = match preview.error_in {
@@ -121,5 +133,6 @@ pub(super) fn preview(preview: &Preview, json: bool) -> Result<String, Fail> {
     if !preview.public.is_empty() {
         lines.push(("taken as public".to_owned(), Fact::line(&preview.public)));
     }
+    lines.extend(budget::lines(standing));
     Ok(present(&aligned(&lines)))
 }

@@ -1,5 +1,6 @@
 //! Flags to a request of the curator.
 
+use crate::args::budget::RememberedFlags;
 use crate::args::{self, Ask, Numeric};
 use crate::fail::Fail;
 use crate::file;
@@ -7,7 +8,7 @@ use crate::typed::Typed;
 use reticent::core::Neighboring;
 use reticent::curator::quantity;
 use reticent::curator::release::{NoiseChoice, Release, ReleaseQuestion, SelectionMechanism};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Fields that are checked before the neighbouring relation is read.
 const BEFORE_RELATION: &[&str] = &["epsilon", "error", "delta", "mechanism"];
@@ -32,9 +33,11 @@ pub(super) struct ParsedRelease {
     pub(super) plot: Option<PathBuf>,
     /// Where the certificate is written.
     pub(super) certificate: Option<PathBuf>,
+    /// Which budget is charged.
+    pub(super) budget: RememberedFlags,
 }
 
-/// The request of one of the seven questions; none for a survey.
+/// The request of one of the seven questions; none for a survey, a page, and statistics that are pages.
 pub(super) fn parsed(question: args::Question) -> Option<ParsedRelease> {
     let mut typed = Typed::default();
     Some(match question {
@@ -90,7 +93,7 @@ pub(super) fn parsed(question: args::Question) -> Option<ParsedRelease> {
         args::Question::Proportion(a) => {
             additive(typed, a.ask, &a.noise, ReleaseQuestion::Proportion { column: a.column, value: a.value })
         }
-        args::Question::Randomize(_) | args::Question::Estimate(_) => return None,
+        _ => return None,
     })
 }
 
@@ -143,6 +146,17 @@ fn common(
         dry_run: ask.dry_run,
         plot: ask.plot,
         certificate: ask.certificate,
+        budget: ask.budget,
+    }
+}
+
+/// The schema that goes with a request, which may name a budget.
+pub(super) fn schema(request: &Release) -> Option<&Path> {
+    match &request.question {
+        ReleaseQuestion::Sum { schema, .. }
+        | ReleaseQuestion::Mean { schema, .. }
+        | ReleaseQuestion::Quantile { schema, .. } => schema.as_deref(),
+        _ => None,
     }
 }
 

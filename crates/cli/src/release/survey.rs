@@ -4,6 +4,7 @@ use super::render::{CERTIFICATE_FLAG, percent};
 use super::{plot, session};
 use crate::Output;
 use crate::args;
+use crate::budget::{self, charged};
 use crate::cost::{Whole, certificate_text, cost};
 use crate::digits;
 use crate::fail::{Fail, plain};
@@ -30,7 +31,7 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
     let certificate = arguments.certificate;
     let planned = typed.checked(request.check())?;
     certificate.iter().try_for_each(|path| file::certificate(path).check())?;
-    let randomized = planned.run(&mut session(progress)?)?;
+    let (randomized, standing) = charged(&request, planned, &arguments.budget, None, progress)?;
     if let Some(path) = &certificate {
         file::certificate(path).write(&certificate_text(&randomized.certificate)?)?;
     }
@@ -40,7 +41,7 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
         warnings = format!("warning: --keep-columns: these columns are copied and NOT protected: {names}\n");
     }
     if arguments.json {
-        return Ok(Output { stdout: json_line(&randomized)?, warnings, ..Output::default() });
+        return Ok(Output { stdout: budget::json(&randomized, standing.as_ref())?, warnings, ..Output::default() });
     }
     let (column, output) = (&randomized.column, randomized.out.display().to_string());
     let again = format!(
@@ -58,6 +59,7 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
     ];
     let whole = certificate.as_deref().map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
     lines.extend(cost(&randomized.certificate, mechanism, whole));
+    lines.extend(budget::lines(standing.as_ref()));
     lines.push(("to estimate".to_owned(), again));
     Ok(Output { stdout: present(&aligned(&lines)), warnings, ..Output::default() })
 }

@@ -5,19 +5,19 @@ use crate::{Finished, run_from};
 use std::ffi::OsString;
 
 /// A small generator: the draws need to be varied, not random.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
     }
 
-    fn pick<'a>(&mut self, pool: &[&'a str]) -> &'a str {
+    pub(super) fn pick<'a>(&mut self, pool: &[&'a str]) -> &'a str {
         pool[self.below(pool.len())]
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 }

@@ -4,11 +4,11 @@ mod render;
 
 use crate::Output;
 use crate::args::schema::Question;
-use crate::bar::Terminal;
+use crate::budget::charged;
 use crate::fail::Fail;
 use crate::typed::Typed;
 use reticent::curator::schema::LearnSchema;
-use reticent::curator::{Planned, Request, Session};
+use reticent::curator::Request;
 
 /// Runs `schema infer`.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
@@ -27,8 +27,8 @@ pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {
         force: arguments.force,
     };
     let planned = typed.checked(request.check())?;
-    let mut session = Session::without_limit()?.watched(Box::new(Terminal { progress }));
-    render::output(planned.run(&mut session)?, arguments.json)
+    let (learnt, standing) = charged(&request, planned, &arguments.budget, None, progress)?;
+    render::output(learnt, arguments.json, standing.as_ref())
 }
 
 #[cfg(test)]

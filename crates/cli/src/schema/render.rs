@@ -3,17 +3,23 @@
 use crate::Output;
 use crate::fail::{Fail, words};
 use crate::screen::present;
-use crate::text::{aligned, json_line, spent};
+use crate::budget;
+use crate::text::{aligned, spent};
+use reticent::curator::budget::BudgetStanding;
 use reticent::curator::schema::LearntSchema;
 use reticent::data::schema::FeatureKind;
 use std::path::Path;
 
 /// The schema, or a summary of the file it was written to.
-pub(super) fn output(mut learnt: LearntSchema, json: bool) -> Result<Output, Fail> {
+pub(super) fn output(
+    mut learnt: LearntSchema,
+    json: bool,
+    standing: Option<&BudgetStanding>,
+) -> Result<Output, Fail> {
     learnt.warnings.iter_mut().for_each(|warning| *warning = words(warning));
     let stdout = match &learnt.out {
-        _ if json => json_line(&learnt)?,
-        Some(path) => summary(path, &learnt),
+        _ if json => budget::json(&learnt, standing)?,
+        Some(path) => summary(path, &learnt, standing),
         None => learnt.to_toml(),
     };
     let warnings = learnt.warnings.iter().map(|line| format!("warning: {line}\n")).collect();
@@ -21,7 +27,7 @@ pub(super) fn output(mut learnt: LearntSchema, json: bool) -> Result<Output, Fai
 }
 
 /// A summary of the written schema.
-fn summary(path: &Path, learnt: &LearntSchema) -> String {
+fn summary(path: &Path, learnt: &LearntSchema, standing: Option<&BudgetStanding>) -> String {
     let columns = learnt.schema.columns();
     let count = |is: fn(&FeatureKind) -> bool| columns.iter().filter(|column| is(&column.kind)).count();
     let (numeric, ignored) =
@@ -36,5 +42,6 @@ fn summary(path: &Path, learnt: &LearntSchema) -> String {
         let (neighboring, unit) = (certificate.neighboring, &certificate.unit);
         ("privacy spent".to_owned(), format!("{cost} ({neighboring}, unit: {unit})"))
     }));
+    lines.extend(budget::lines(standing));
     present(&aligned(&lines))
 }

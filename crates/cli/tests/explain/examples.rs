@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Codes that no command line causes by itself.
-const WITHOUT_EXAMPLE: [&str; 7] = ["R404", "R405", "R901", "R902", "R903", "R904", "R905"];
+const WITHOUT_EXAMPLE: [&str; 8] = ["R404", "R702", "R703", "R901", "R902", "R903", "R904", "R905"];
 
 const SCHEMA: &str = r#"unit = "row"
 
@@ -49,6 +49,11 @@ fn prepare(folder: &Path) {
         "reticent train people.csv --schema schema.toml --model mlp --epsilon 1 --delta 1e-5 --dataset-size 60 --steps 2 \
          --batch-size 20 --out run",
         "reticent audit --scores scores.csv --out audits",
+        "reticent budget create people.budget --epsilon 1 --data people.csv",
+        "reticent budget create closed.budget --epsilon 1 --data people.csv",
+        "reticent budget close closed.budget",
+        "reticent budget create shared.budget --epsilon 1 --data people.csv",
+        "reticent budget allot shared.budget --analyst ana --epsilon 0.5",
     ] {
         let (code, stderr) = ran(folder, line);
         assert_eq!(code, Some(0), "{line}: {stderr}");

@@ -1,6 +1,6 @@
 //! Processes that are killed at a system call: the next one goes on or begins anew, nothing is lost and nothing is left over.
 //!
-//! A verb runs once under `strace`, which notes its calls (open, write, fsync, rename, unlink, lock, mkdir) that touch the test's folder; then it
+//! A verb runs once under `strace`, which notes its calls (open, write, fsync, rename, unlink, link, lock, mkdir) that touch the test's folder; then it
 //! runs again and again and is killed on entering one of them. `RETICENT_KILLS` says how often in all (`cargo xtask kills`); then a
 //! machine without `strace` is an error.
 
@@ -15,8 +15,11 @@ use verbs::{VERBS, Verb};
 /// Kills in all, unless `RETICENT_KILLS` says otherwise.
 const KILLS: usize = 30;
 
-const CALLS: &[&str] =
-    &["openat", "write", "fsync", "rename", "unlink", "flock", "mkdir", "rmdir", "fchmod", "chmod", "close"];
+#[rustfmt::skip]
+const CALLS: &[&str] = &[
+    "openat", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "link", "unlink", "flock", "mkdir", "rmdir", "fchmod",
+    "chmod", "close",
+];
 
 /// A call that touches the folder: which one, and the how-manieth of its kind in its thread, which is how `strace` counts.
 type Call = (&'static str, usize);

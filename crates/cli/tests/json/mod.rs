@@ -2,9 +2,11 @@
 
 mod account;
 mod audit;
+mod budget;
 mod compare;
 mod learn;
 mod page;
+mod pages;
 mod release;
 
 use crate::temporary::{Folder, noise};
@@ -42,9 +44,11 @@ fn words(line: &str) -> Vec<&str> {
 /// Every heading that has a table, and the test that compares it.
 const COMPARED: &[(&str, &[&str])] = &[
     ("release", release::HEADINGS),
+    ("pages", pages::HEADINGS),
     ("account", account::HEADINGS),
     ("learn", learn::HEADINGS),
     ("audit", audit::HEADINGS),
+    ("budget", budget::HEADINGS),
     ("shapes", audit::SHAPES),
     (
         "main",
@@ -90,7 +94,8 @@ fn every_command_has_a_table() {
     assert!(commands.len() > 25, "{commands:?}");
     for name in &commands {
         let has = |heading: &str| {
-            heading.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+            let own = heading.strip_prefix(name.as_str());
+            own.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (")) || budget::CHANGES.contains(&name.as_str())
         };
         assert!(page.headings().any(has), "{name}: give it a table in docs/reference/json.md");
     }

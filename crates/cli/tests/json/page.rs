@@ -37,11 +37,13 @@ impl Page {
                 Row { types: types.split(" or ").map(plain).collect(), always: always == "yes", shape: None };
             tables.get_mut(&heading).unwrap().push((path.trim_end_matches('`').to_owned(), row));
         }
-        // The findings are the whole of what some commands print.
+        // A shape is the whole of what some commands print.
         for (name, rows) in &mut tables {
-            if rows.is_empty() && text.contains(&format!("## {name}\n\nThe [findings](#findings).\n")) {
-                let row = Row { types: vec!["findings".to_owned()], always: true, shape: None };
-                rows.push((String::new(), row));
+            for shape in ["findings", "page"] {
+                if rows.is_empty() && text.contains(&format!("## {name}\n\nThe [{shape}](#{shape}).\n")) {
+                    let row = Row { types: vec![shape.to_owned()], always: true, shape: None };
+                    rows.push((String::new(), row));
+                }
             }
         }
         Self(tables)

@@ -1,6 +1,7 @@
 //! The real binary on the bundled data.
 
 mod answers;
+mod pages;
 mod refusals;
 mod survey;
 

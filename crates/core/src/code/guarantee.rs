@@ -34,9 +34,11 @@ pub(super) const NOT_CONVERGED: Explanation = Explanation {
 
 pub(super) const SPENT: Explanation = Explanation {
     title: "the budget is spent already",
-    cause: "What was counted before, such as the noisy number of rows or the steps of an interrupted run, has \
-            used up the budget.",
-    remedy: "Give a larger epsilon, declare --dataset-size so nothing needs to be counted, or begin a new run.",
+    cause: "Everything that was charged to the budget before and this request together would exceed its limit. For a \
+            training: what was counted before, such as the noisy number of rows or the steps of an interrupted run, has \
+            used up its epsilon.",
+    remedy: "Ask at a smaller epsilon, as the message says, or repeat an earlier question, whose answer is remembered. For \
+             a training, give a larger epsilon, declare --dataset-size so nothing needs to be counted, or begin a new run.",
 };
 
 pub(super) const UNREACHABLE: Explanation = Explanation {

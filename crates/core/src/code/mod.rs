@@ -13,9 +13,11 @@
 //! | `guarantee` | R4xx: what no guarantee covers |
 //! | `model` | R5xx: stored models and runs |
 //! | `audit` | R6xx: audits |
+//! | `budget` | R7xx: stored budgets |
 //! | `machine` | R9xx: the machine and defects |
 
 mod audit;
+mod budget;
 mod command;
 mod file;
 mod guarantee;
@@ -132,6 +134,16 @@ codes! {
     NoAudit = 604,
     /// A column of scores or memberships without meaning.
     Scores = 605,
+    /// A budget that is closed or expired.
+    BudgetClosed = 701,
+    /// A record of a budget that was altered, rolled back or copied.
+    BudgetAltered = 702,
+    /// A budget that others keep locked.
+    BudgetBusy = 703,
+    /// A sub-budget that is missing, or there already.
+    SubBudget = 704,
+    /// Data that do not belong to a budget.
+    OtherData = 705,
     /// A defect of the program.
     Internal = 901,
     /// No randomness.
@@ -157,13 +169,14 @@ pub struct Explanation {
 
 impl Code {
     /// The groups of codes: the first digit of their numbers, and what they are about.
-    pub const GROUPS: [(u16, &'static str); 7] = [
+    pub const GROUPS: [(u16, &'static str); 8] = [
         (1, "The command line"),
         (2, "Values"),
         (3, "Files and tables"),
         (4, "What no guarantee covers"),
         (5, "Stored models and runs"),
         (6, "Audits"),
+        (7, "Stored budgets"),
         (9, "The machine and defects"),
     ];
 
@@ -215,6 +228,11 @@ impl Code {
             Self::References => audit::REFERENCES,
             Self::NoAudit => audit::NO_AUDIT,
             Self::Scores => audit::SCORES,
+            Self::BudgetClosed => budget::CLOSED,
+            Self::BudgetAltered => budget::ALTERED,
+            Self::BudgetBusy => budget::BUSY,
+            Self::SubBudget => budget::SUB_BUDGET,
+            Self::OtherData => budget::OTHER_DATA,
             Self::Internal => machine::INTERNAL,
             Self::Entropy => machine::ENTROPY,
             Self::Thread => machine::THREAD,

@@ -23,8 +23,10 @@
 //! | `claim` | the certificate, and its caveats |
 //! | `stored`, `kept` | the files of a model; its request |
 //! | `run` | the whole of it, in order |
+//! | `budgeted` | what a stored budget is charged for |
 //! | `outcome` | the outcome |
 
+mod budgeted;
 mod claim;
 mod held_out;
 mod kept;

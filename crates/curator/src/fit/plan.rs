@@ -189,9 +189,9 @@ fn budget(request: &Fit) -> Result<Option<Guarantee>, Refusal> {
 fn settings(request: &Fit, schema: &Schema) -> Result<Settings, Refusal> {
     let neighboring = request.neighboring;
     let unit = match schema.unit() {
-        PrivacyUnit::Row => "row".to_owned(),
+        PrivacyUnit::Row => quantity::unit_words(None),
         PrivacyUnit::Column(column) if neighboring == Neighboring::AddRemove => {
-            format!("all rows of one {column}")
+            quantity::unit_words(Some(column))
         }
         PrivacyUnit::Column(_) => {
             let remedy =

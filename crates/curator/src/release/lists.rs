@@ -10,7 +10,7 @@ use reticent_report::digits::exactly;
 const LARGEST_BOUND: f64 = 1e280;
 
 /// Public bounds, the lower one first.
-pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
+pub(crate) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
     let refuse = |remedy: &str| Refusal::value("bounds", format!("{low},{high}"), remedy).coded(Code::Bounds);
     for end in [low, high] {
         if end.is_nan() {
@@ -37,7 +37,7 @@ pub(super) fn bounds([low, high]: [f64; 2]) -> Result<[f64; 2], Refusal> {
 }
 
 /// The edges of bins, rising.
-pub(super) fn edges(edges: &[f64]) -> Result<Vec<f64>, Refusal> {
+pub(crate) fn edges(edges: &[f64]) -> Result<Vec<f64>, Refusal> {
     for edge in edges {
         finite("bins", *edge)?;
     }
@@ -53,7 +53,7 @@ pub(super) fn edges(edges: &[f64]) -> Result<Vec<f64>, Refusal> {
 }
 
 /// Distinct names, without the blanks around them.
-pub(super) fn names(field: &str, names: &[String], least: usize) -> Result<Vec<String>, Refusal> {
+pub(crate) fn names(field: &str, names: &[String], least: usize) -> Result<Vec<String>, Refusal> {
     let refuse = |remedy: String| Refusal::value(field, join_names(names), remedy).coded(Code::List);
     let trimmed: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
     if trimmed.iter().any(String::is_empty) {

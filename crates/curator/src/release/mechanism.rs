@@ -6,7 +6,8 @@ use reticent_core::Event;
 use reticent_noise::mechanism::SelectionRule;
 use reticent_noise::query::NoiseKind;
 use reticent_report::digits;
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// A kind of mechanism; its JSON is its name in words.
@@ -40,6 +41,17 @@ pub struct MechanismSummary {
 }
 
 impl MechanismKind {
+    /// All kinds.
+    const ALL: [Self; 7] = [
+        Self::DiscreteLaplace,
+        Self::Gaussian,
+        Self::DiscreteGaussian,
+        Self::Exponential,
+        Self::PermuteAndFlip,
+        Self::ReportNoisyMax,
+        Self::Quantile,
+    ];
+
     pub(super) fn of(plan: &PlannedRelease) -> Self {
         match (&plan.query, plan.terms.noise) {
             (Query::Mode { rule: SelectionRule::Exponential, .. }, _) => Self::Exponential,
@@ -95,6 +107,14 @@ impl fmt::Display for MechanismKind {
 impl Serialize for MechanismKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for MechanismKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|kind| kind.to_string() == words);
+        known.ok_or_else(|| Error::custom(format!("unknown mechanism {words:?}")))
     }
 }
 

@@ -23,12 +23,15 @@
 //! | `gather` | one pass over the data: counts, sums, ranks |
 //! | `answer` | the draws and the certificate |
 //! | `settled`, `mechanism`, `outcome` | what comes out: the question, how it was answered, the answer |
+//! | `budgeted`, `kept` | what a stored budget is charged for, and how it keeps the answer |
 //! | [`survey`] | randomize and estimate, the local model |
 
 mod accuracy;
 mod answer;
+mod budgeted;
 mod clamp;
 mod gather;
+mod kept;
 mod lists;
 mod mechanism;
 mod outcome;
@@ -42,9 +45,11 @@ mod terms;
 pub use accuracy::Measure;
 pub use clamp::Clamped;
 pub use lists::join_names;
+pub(crate) use lists::{bounds, edges, names};
 pub use mechanism::{MechanismKind, MechanismSummary};
 pub use outcome::{Preview, ReleasedAnswer, ReleasedValue};
 pub use plan::PlannedRelease;
+pub(crate) use plan::whole_numbers;
 pub use request::{NoiseChoice, Release, ReleaseQuestion, SelectionMechanism};
 pub use settled::{SettledQuestion, StatisticKind};
 

@@ -196,7 +196,7 @@ fn too_close([low, high]: [f64; 2]) -> Refusal {
 
 /// Whether the column holds whole numbers: because the file declares it or the request does, never
 /// because its values look so.
-fn whole_numbers(table: &dyn Table, column: &str, declared: bool) -> Result<bool, Refusal> {
+pub(crate) fn whole_numbers(table: &dyn Table, column: &str, declared: bool) -> Result<bool, Refusal> {
     let found = table.column(column).map_err(Refusal::data("column"))?;
     // Every column of a CSV file is text, even if all of it reads as numbers.
     if table.declares_kinds() && matches!(found.kind, ColumnKind::Text | ColumnKind::Boolean) {

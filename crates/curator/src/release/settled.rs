@@ -2,10 +2,10 @@
 
 use super::plan::PlannedRelease;
 use super::query::{Cells, Query};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The kind of statistic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatisticKind {
     /// How many rows.
@@ -26,7 +26,8 @@ pub enum StatisticKind {
 }
 
 /// A statistic with all its parameters settled.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SettledQuestion {
     /// The kind.
     pub kind: StatisticKind,

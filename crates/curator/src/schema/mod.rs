@@ -21,8 +21,10 @@
 //! | `private` | two passes over the data, with differential privacy |
 //! | `magnitude` | the histogram that bounds start from, and round numbers |
 //! | `describe` | findings to a schema, with notes about entries to review |
+//! | `budgeted` | what a stored budget is charged for |
 //! | `outcome` | the outcome, and its file |
 
+mod budgeted;
 mod describe;
 mod draft;
 mod magnitude;

@@ -24,8 +24,10 @@
 //! | `course` | the steps |
 //! | `stored`, `kept` | the files of a run; its request, and whether it is the same |
 //! | `run` | the whole of it, in order |
+//! | `budgeted` | what a stored budget is charged for |
 //! | `outcome` | the outcome |
 
+mod budgeted;
 mod choice;
 mod course;
 mod describe;

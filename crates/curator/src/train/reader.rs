@@ -166,9 +166,9 @@ impl Reader {
     /// Who is protected.
     pub(crate) fn unit(&self) -> String {
         match (&self.input, self.schema.as_ref().map(Schema::unit)) {
-            (_, Some(PrivacyUnit::Column(column))) => format!("all rows of one {column}"),
+            (_, Some(PrivacyUnit::Column(column))) => crate::quantity::unit_words(Some(column)),
             (Input::Images { .. }, _) => "image".to_owned(),
-            _ => "row".to_owned(),
+            _ => crate::quantity::unit_words(None),
         }
     }
 

@@ -4,3 +4,4 @@ mod budgets;
 mod certificates;
 mod limits;
 mod memory;
+mod reading;

@@ -24,13 +24,17 @@ pub enum DataError {
         file: String,
     },
     /// The path names a folder or a device.
-    #[error("{file}: not a regular file: give a .csv, .parquet or .arrow file")]
+    #[error(
+        "{file}: not a regular file: give a .csv, .tsv, .parquet or .arrow file, or pipe it into standard input (-)"
+    )]
     NotAFile {
         /// The path as given.
         file: String,
     },
     /// The file name's extension is not that of a table format.
-    #[error("{file}: unknown table format \"{extension}\": give a .csv, .parquet or .arrow file")]
+    #[error(
+        "{file}: unknown table format \"{extension}\": give a .csv, .tsv, .parquet or .arrow file, or name its format"
+    )]
     UnknownFormat {
         /// The path as given.
         file: String,

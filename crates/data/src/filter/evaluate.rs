@@ -261,7 +261,7 @@ fn plus(sum: Amount, is_minus: bool, term: Amount) -> Option<Amount> {
 fn later(instant: Instant, days: f64) -> Option<Amount> {
     let distance = (days * DAY as f64).round();
     // Beyond 2^63 microseconds there is no point in time.
-    if !(distance.abs() < 9.2e18) {
+    if distance.abs() >= 9.2e18 {
         return None;
     }
     let at = instant.at.checked_add(distance as i64)?;

@@ -270,10 +270,11 @@ impl<'a> Parser<'a> {
         {
             let (cursor, names, bare, open) =
                 (self.cursor.clone(), self.names.len(), self.bare.len(), self.open);
-            if let Ok(right) = self.ended_expression() {
-                if right.has_column() && (right.is_computed() || !is_left_column) {
-                    return Ok(right);
-                }
+            if let Ok(right) = self.ended_expression()
+                && right.has_column()
+                && (right.is_computed() || !is_left_column)
+            {
+                return Ok(right);
             }
             self.cursor = cursor;
             self.names.truncate(names);

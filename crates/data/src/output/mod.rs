@@ -1,4 +1,8 @@
-//! CSV files out, written atomically.
+//! CSV and Parquet files out, written atomically.
+
+mod parquet;
+
+pub use parquet::write_parquet_atomic;
 
 use std::path::Path;
 

@@ -14,6 +14,7 @@
 //! workclass = { categories = ["Private", "State-gov", "Never-worked"] }
 //! fnlwgt = "ignore"                # the same as not listing it, made explicit
 //!
+//! # budget = "people.budget"       # above, for the budget that the command charges
 //! # draft = true                   # above, while bounds or categories are read off the records: training then warns
 //!
 //! [spent]                          # only if the schema was learnt privately: what that cost
@@ -212,6 +213,7 @@ pub struct Schema {
     columns: Vec<Column>,
     spent: Option<SpentBudget>,
     draft: bool,
+    budget: Option<String>,
 }
 
 /// The part of a schema that a problem is about.
@@ -230,7 +232,7 @@ impl Schema {
     /// and the unit are one column; if a label has fewer than two classes or an undeclared one for the
     /// others.
     pub fn new(unit: PrivacyUnit, label: Option<Label>, columns: Vec<Column>) -> Result<Self, SchemaError> {
-        let schema = Self { unit, label, columns, spent: None, draft: false };
+        let schema = Self { unit, label, columns, spent: None, draft: false, budget: None };
         match schema.fault() {
             None => Ok(schema),
             Some((_, problem)) => Err(SchemaError { file: "schema".to_owned(), place: None, problem }),
@@ -288,6 +290,12 @@ impl Schema {
     /// Whether the schema declares that it was read off the records. Nothing computed with such a schema is private.
     pub fn is_draft(&self) -> bool {
         self.draft
+    }
+
+    /// The file of the budget that everything computed from the table is charged to, as it is written: a path from the folder of
+    /// the schema.
+    pub fn budget(&self) -> Option<&str> {
+        self.budget.as_deref()
     }
 
     /// The declared columns in order, ignored ones included.

@@ -12,7 +12,7 @@ use super::{
 use crate::error::closest;
 use crate::toml::Span;
 
-const TOP: &[&str] = &["unit", "draft", "label", "columns", "spent"];
+const TOP: &[&str] = &["unit", "draft", "budget", "label", "columns", "spent"];
 const LABEL: &[&str] = &["column", "positive", "categories", "other", "bounds"];
 const TARGETS: &[&str] = &["positive", "categories", "bounds"];
 const COLUMN: &[&str] = &["bounds", "categories"];
@@ -20,6 +20,7 @@ const SPENT: &[&str] = &["epsilon", "delta", "neighboring", "events"];
 
 const UNIT_ADVICE: &str = "write unit = \"row\" or unit = { column = \"user_id\" }";
 const DRAFT_ADVICE: &str = "write draft = true while bounds or categories are read off the records";
+const BUDGET_ADVICE: &str = "write budget = \"people.budget\", a file made by 'reticent budget create'";
 const LABEL_ADVICE: &str = "write [label] and below it column = \"name\"";
 const COLUMNS_ADVICE: &str = "write [columns] and below it one line per column";
 const COLUMN_ADVICE: &str = "write { bounds = [low, high] }, { categories = [\"a\", \"b\"] } or \"ignore\"";
@@ -65,7 +66,14 @@ fn read(text: &str) -> Result<Schema, Fault> {
             _ => return Err(wrong("draft", value, DRAFT_ADVICE)),
         },
     };
-    let schema = Schema { unit, label, columns, spent, draft };
+    let budget = match top.get("budget") {
+        None => None,
+        Some(value) => match value.get_ref() {
+            DeValue::String(file) if !file.trim().is_empty() => Some(file.to_string()),
+            _ => return Err(wrong("budget", value, BUDGET_ADVICE)),
+        },
+    };
+    let schema = Schema { unit, label, columns, spent, draft, budget };
     match schema.fault() {
         None => Ok(schema),
         Some((part, problem)) => Err((

@@ -80,7 +80,7 @@ fn labels_may_be_binary_or_numbers_or_absent() {
 fn the_top_level_is_checked() {
     assert_eq!(
         error("units = \"row\"\n"),
-        "s.toml:1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, draft, label, columns, spent"
+        "s.toml:1: unknown key \"units\" in the schema (did you mean \"unit\"?): the keys are unit, draft, budget, label, columns, spent"
     );
     assert_eq!(
         error(""),
@@ -346,4 +346,15 @@ fn a_draft_says_so() {
     assert!(schema.is_draft() && schema.to_toml() == text);
     assert!(!Schema::parse(&text.replace("true", "false"), "s.toml").unwrap().is_draft());
     assert!(error("unit = \"row\"\ndraft = 1\n[columns]\n").contains("s.toml:2: draft"));
+}
+
+#[test]
+fn a_schema_may_name_a_budget() {
+    let text = "unit = \"row\"\nbudget = \"hospital.budget\"\n\n[columns]\nx = { bounds = [0, 1] }\n";
+    let schema = Schema::parse(text, "s.toml").unwrap();
+    assert_eq!((schema.budget(), schema.to_toml().as_str()), (Some("hospital.budget"), text));
+    for wrong in ["1", "\"\"", "[\"a\"]"] {
+        let text = format!("unit = \"row\"\nbudget = {wrong}\n[columns]\n");
+        assert!(error(&text).contains("s.toml:2: budget"), "{wrong}");
+    }
 }

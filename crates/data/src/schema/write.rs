@@ -14,6 +14,9 @@ pub(super) fn toml(schema: &Schema) -> String {
     if schema.draft {
         out.push_str("draft = true\n");
     }
+    if let Some(budget) = &schema.budget {
+        out.push_str(&format!("budget = {}\n", quoted(budget)));
+    }
     if let Some(label) = &schema.label {
         out.push_str(&format!("\n[label]\ncolumn = {}\n", quoted(&label.column)));
         match &label.target {

@@ -93,7 +93,23 @@ impl Split {
 /// A hash (SipHash-2-4) of bytes under a key: the same on every machine, and without a pattern to anyone who chose the bytes
 /// without knowing the key. Orders and partitions that must be repeatable are made of it.
 pub fn keyed_hash(key: &str, bytes: &[u8]) -> u64 {
-    Sip::new(halves(key)).with(bytes).finish()
+    KeyedHash::new(key).of(bytes)
+}
+
+/// [`keyed_hash`] of many texts under one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyedHash([u64; 2]);
+
+impl KeyedHash {
+    /// The hash under this key.
+    pub fn new(key: &str) -> Self {
+        Self(halves(key))
+    }
+
+    /// The hash of these bytes.
+    pub fn of(&self, bytes: &[u8]) -> u64 {
+        Sip::new(self.0).with(bytes).finish()
+    }
 }
 
 /// The key of the hash, from text of any length.

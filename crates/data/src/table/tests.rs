@@ -17,11 +17,11 @@ fn files_that_are_no_tables_are_refused() {
     assert_eq!(folder.open_error(&folder.path("people.csv")), "people.csv: no such file");
     assert_eq!(
         folder.open_error(&folder.file("people.xlsx", "x")),
-        "people.xlsx: unknown table format \".xlsx\": give a .csv, .parquet or .arrow file"
+        "people.xlsx: unknown table format \".xlsx\": give a .csv, .tsv, .parquet or .arrow file, or name its format"
     );
     assert_eq!(
         folder.open_error(&folder.file("people", "x")),
-        "people: unknown table format \"\": give a .csv, .parquet or .arrow file"
+        "people: unknown table format \"\": give a .csv, .tsv, .parquet or .arrow file, or name its format"
     );
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     assert_eq!(

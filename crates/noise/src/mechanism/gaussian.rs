@@ -63,7 +63,17 @@ impl GridNoise {
         dimension: usize,
         exact: bool,
     ) -> Result<Self, NoiseError> {
-        let grid = Grid::for_scale(sigma, GRID_BITS)?;
+        Self::with_sigma_on(Grid::for_scale(sigma, GRID_BITS)?, sensitivity, sigma, delta, dimension, exact)
+    }
+
+    fn with_sigma_on(
+        grid: Grid,
+        sensitivity: Sensitivity,
+        sigma: Scale,
+        delta: Delta,
+        dimension: usize,
+        exact: bool,
+    ) -> Result<Self, NoiseError> {
         let moved = steps_apart(grid, sensitivity, dimension, exact);
         let steps = grid.steps(sigma.get()).ceil();
         let multiplier = NoiseMultiplier::new(div_down(steps, moved))?;
@@ -276,6 +286,24 @@ impl IntegerGaussian {
         Ok(Self(GridNoise::with_sigma(sensitivity, sigma, delta, dimension, true)?))
     }
 
+    /// Noise whose event states (at least) this noise multiplier, with the ε it gives at δ.
+    ///
+    /// # Errors
+    /// As [`Gaussian::new`].
+    pub fn with_noise_multiplier(
+        sensitivity: Sensitivity,
+        noise_multiplier: NoiseMultiplier,
+        delta: Delta,
+        dimension: usize,
+    ) -> Result<Self, NoiseError> {
+        let sigma = Scale::new(mul_up(noise_multiplier.get(), sensitivity.get()))?;
+        let grid = Grid::for_scale(sigma, GRID_BITS)?;
+        let moved = steps_apart(grid, sensitivity, dimension, true);
+        // Up by what rounding the input may cost, so that the event does not fall below what was asked for.
+        let steps = Scale::new(mul_up(mul_up(noise_multiplier.get(), moved), grid.step()))?;
+        Ok(Self(GridNoise::with_sigma_on(grid, sensitivity, steps, delta, dimension, true)?))
+    }
+
     /// The ε that keeps the error of one number within `error` at this confidence, for a given δ.
     ///
     /// # Errors
@@ -295,6 +323,13 @@ impl IntegerGaussian {
     /// The σ.
     pub fn sigma(&self) -> f64 {
         self.0.grid.value(i128::from(self.0.sigma), 0.0)
+    }
+}
+
+impl IntegerGaussian {
+    /// How far a released integer may be from the true one plus the ideal normal noise.
+    pub(crate) fn rounding(&self) -> f64 {
+        self.0.grid.step() + 0.5
     }
 }
 

@@ -15,11 +15,13 @@ const MOST: u64 = 1 << 53;
 /// # Guarantee
 /// For the counts of two data sets of which one has one row more (add-remove), or of which one row differs
 /// (replace-one): (ε, δ), δ being the chance that a row that is the only one of its label betrays that label,
-/// rounded up. Labels come out in the order of their text, and a label without rows never does.
+/// rounded up. With [`for_units`](Self::for_units) the same for privacy units that are counted once under each of several labels.
+/// Labels come out in the order of their text, and a label without rows never does.
 ///
 /// # Reference
 /// Korolova, Kenthapadi, Mishra, Ntoulas, *Releasing search queries and clicks privately* (2009); Bun,
-/// Nissim, Stemmer, *Simultaneous private learning of multiple concepts* (2016). The exact threshold for integer noise is
+/// Nissim, Stemmer, *Simultaneous private learning of multiple concepts* (2016); Wilson et al., *Differentially Private SQL with
+/// Bounded User Contribution* (2020), for several labels. The exact threshold for integer noise is
 /// derived in the proof of the [queries](crate::query).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StableHistogram {
@@ -28,6 +30,8 @@ pub struct StableHistogram {
     /// How many labels one privacy unit can move.
     labels_moved: u64,
     guarantee: Guarantee,
+    /// Whether the event says what is noise and what is the chance of a lone label, or (ε, δ) only.
+    is_detailed: bool,
 }
 
 impl StableHistogram {
@@ -36,6 +40,41 @@ impl StableHistogram {
     /// # Errors
     /// [`NoiseError::Invalid`] for ε = 0, δ = 0, or an ε so small that no threshold up to 2⁵³ gives δ.
     pub fn new(neighboring: Neighboring, epsilon: Epsilon, delta: Delta) -> Result<Self, NoiseError> {
+        Self::build(1, neighboring, epsilon, delta, false)
+    }
+
+    /// The same for privacy units that count once under each of at most `labels` labels, such as people in groups.
+    ///
+    /// Its event states the noise and the chance of a lone label separately, so accountants compose the noise tightly.
+    ///
+    /// # Guarantee
+    /// For counts of which at most `labels` differ, by one each (add-remove), or twice as many (replace-one): (ε, δ), δ being at
+    /// least the chance that any of the labels that only this unit has is named.
+    ///
+    /// # Reference
+    /// The proof of the [queries](crate::query).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and for labels outside 1…2³².
+    pub fn for_units(
+        labels: u64,
+        neighboring: Neighboring,
+        epsilon: Epsilon,
+        delta: Delta,
+    ) -> Result<Self, NoiseError> {
+        if !(1..=1 << 32).contains(&labels) {
+            return Err(NoiseError::invalid("groups", labels, "give a whole number from 1 to 2^32"));
+        }
+        Self::build(labels, neighboring, epsilon, delta, true)
+    }
+
+    fn build(
+        labels: u64,
+        neighboring: Neighboring,
+        epsilon: Epsilon,
+        delta: Delta,
+        is_detailed: bool,
+    ) -> Result<Self, NoiseError> {
         if delta.get() <= 0.0 {
             return Err(NoiseError::invalid(
                 "delta",
@@ -44,8 +83,8 @@ impl StableHistogram {
             ));
         }
         let labels_moved = match neighboring {
-            Neighboring::AddRemove => 1,
-            Neighboring::ReplaceOne => 2,
+            Neighboring::AddRemove => labels,
+            Neighboring::ReplaceOne => 2 * labels,
         };
         let noise = DiscreteLaplace::new(labels_moved, epsilon)?;
         let each = div_down(delta.get(), labels_moved as f64);
@@ -64,7 +103,7 @@ impl StableHistogram {
         }
         let delta = Delta::new(mul_up(labels_moved as f64, kept(threshold)))?;
         let guarantee = Guarantee { epsilon: noise.guarantee().epsilon, delta };
-        Ok(Self { noise, threshold, labels_moved, guarantee })
+        Ok(Self { noise, threshold, labels_moved, guarantee, is_detailed })
     }
 
     /// The least noisy count that is released; at least 1.
@@ -91,7 +130,13 @@ impl Mechanism for StableHistogram {
     type Output = BTreeMap<String, i128>;
 
     fn event(&self) -> Event {
-        Event::Approximate { epsilon: self.guarantee.epsilon, delta: self.guarantee.delta }
+        let Guarantee { epsilon, delta } = self.guarantee;
+        match Epsilon::new(0.0) {
+            Ok(none) if self.is_detailed => Event::Composed {
+                events: vec![self.noise.event(), Event::Approximate { epsilon: none, delta }],
+            },
+            _ => Event::Approximate { epsilon, delta },
+        }
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -200,6 +245,125 @@ mod tests {
             // The twin whose threshold is one too small loses more than was asked for.
             assert!(spent(t - 1, 1) > delta, "{epsilon} {delta}: the twin is not caught");
         }
+    }
+
+    /// Every outcome of one label with its probability on both sides: not named, or named with a count.
+    fn outcomes(with: i64, without: i64, threshold: i64, scale: f64) -> Vec<(f64, f64)> {
+        let side = |count: i64| {
+            if count == 0 { (1.0, Vec::new()) } else { distribution(count, threshold, scale) }
+        };
+        let (a, b) = (side(with), side(without));
+        let pad = |p: &(f64, Vec<f64>), k: usize| p.1.get(k).copied().unwrap_or(0.0);
+        let mut all = vec![(a.0, b.0)];
+        all.extend((0..a.1.len().max(b.1.len())).map(|k| (pad(&a, k), pad(&b, k))));
+        all.retain(|(p, q)| p + q > 1e-15);
+        all
+    }
+
+    /// The largest P(S) − e^ε·Q(S) over events of independent labels, both ways round.
+    fn product_hockey_stick(labels: &[Vec<(f64, f64)>], epsilon: f64) -> f64 {
+        let mut joint = vec![(1.0, 1.0)];
+        for label in labels {
+            joint = joint.iter().flat_map(|(p, q)| label.iter().map(move |(a, b)| (p * a, q * b))).collect();
+        }
+        let gap = |flip: bool| -> f64 {
+            let sides = joint.iter().map(|(p, q)| if flip { (*q, *p) } else { (*p, *q) });
+            sides.map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
+        };
+        gap(false).max(gap(true))
+    }
+
+    #[test]
+    fn several_labels_are_as_close_as_claimed_and_broken_twins_are_caught() {
+        for (labels, epsilon, delta) in
+            [(1, 1.0, 1e-2), (2, 1.0, 1e-2), (2, 3.0, 1e-4), (3, 3.0, 0.05), (3, 6.0, 1e-3)]
+        {
+            let claimed = |neighboring| {
+                let (epsilon, delta) = (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap());
+                StableHistogram::for_units(labels, neighboring, epsilon, delta).unwrap()
+            };
+            let mechanism = claimed(Neighboring::AddRemove);
+            let (scale, t) = (mechanism.noise.scale(), mechanism.threshold() as i64);
+            let Guarantee { epsilon: own, delta: claim } = mechanism.guarantee();
+            assert!(own.get() <= epsilon && claim.get() <= delta);
+            // One more row under a label that had 0 (nobody), 1, or about as many as the threshold.
+            let before = [0, 1, t - 1, t];
+            let kinds = |threshold: i64| before.map(|count| outcomes(count + 1, count, threshold, scale));
+            let ours = kinds(t);
+            let mut mixes = vec![vec![]];
+            for _ in 0..labels {
+                mixes = mixes
+                    .into_iter()
+                    .flat_map(|mix: Vec<usize>| {
+                        (0..before.len()).map(move |kind| [mix.clone(), vec![kind]].concat())
+                    })
+                    .filter(|mix| mix.is_sorted())
+                    .collect();
+            }
+            let noise_alone = |epsilon: f64| {
+                let window = (45.0 * scale) as i64;
+                let a = (-1.0 / scale).exp();
+                let mass = |k: i64| (1.0 - a) / (1.0 + a) * a.powi(k.unsigned_abs() as i32);
+                let moved = labels as i64;
+                (-window..window).map(|k| (mass(k) - epsilon.exp() * mass(k - moved)).max(0.0)).sum::<f64>()
+            };
+            for mix in &mixes {
+                let product: Vec<Vec<(f64, f64)>> = mix.iter().map(|kind| ours[*kind].clone()).collect();
+                assert!(product_hockey_stick(&product, own.get()) <= claim.get() + 1e-11, "{labels} {mix:?}");
+                // The event says more: noise on `labels` numbers, then (0, δ).
+                for share in [0.0, 0.25, 0.5, 0.75] {
+                    let smaller = own.get() * share;
+                    let event = claim.get() + (1.0 - claim.get()) * noise_alone(smaller);
+                    assert!(
+                        product_hockey_stick(&product, smaller) <= event + 1e-11,
+                        "{labels} {mix:?} {share}"
+                    );
+                }
+            }
+            // Twins: a threshold one too low, and the noise and threshold of a single label.
+            let lone = |threshold: i64, scale: f64| vec![outcomes(1, 0, threshold, scale); labels as usize];
+            let lowered = product_hockey_stick(&lone(t - 1, scale), own.get());
+            assert!(lowered > delta * (1.0 - delta), "{labels}: {lowered}");
+            if labels > 1 {
+                let single = stable(Neighboring::AddRemove, epsilon, delta).unwrap();
+                let (scale, t) = (single.noise.scale(), single.threshold() as i64);
+                let seen = vec![outcomes(t + 1, t, t, scale); labels as usize];
+                assert!(product_hockey_stick(&seen, own.get()) > delta, "{labels}: the noise of one label");
+            }
+            // The threshold that hides one lone label, but not as many as a unit has.
+            let a = (-1.0 / scale).exp();
+            if labels as f64 * a > 1.2 {
+                let single = (1..).find(|t| a.powi(t - 1) / (1.0 + a) <= delta).unwrap_or(1);
+                let seen = product_hockey_stick(&lone(i64::from(single), scale), own.get());
+                assert!(seen > delta, "{labels}: {seen}");
+            }
+            // Replaced: each label of the unit is left, and as many others are entered.
+            let replaced = claimed(Neighboring::ReplaceOne);
+            if labels == 1 {
+                let (scale, t) = (replaced.noise.scale(), replaced.threshold() as i64);
+                for (left, entered) in [(0, 0), (0, 1), (1, 1), (t - 1, t)] {
+                    let product =
+                        [outcomes(left + 1, left, t, scale), outcomes(entered, entered + 1, t, scale)];
+                    let claim = replaced.guarantee();
+                    assert!(
+                        product_hockey_stick(&product, claim.epsilon.get()) <= claim.delta.get() + 1e-11,
+                        "{left} {entered}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn events_of_units_state_noise_and_chance() {
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+        let one = StableHistogram::new(Neighboring::AddRemove, epsilon, delta).unwrap();
+        let units = StableHistogram::for_units(1, Neighboring::AddRemove, epsilon, delta).unwrap();
+        assert_eq!((one.threshold(), one.guarantee()), (units.threshold(), units.guarantee()));
+        let Event::Composed { events } = units.event() else { panic!("{:?}", units.event()) };
+        assert_eq!(events[0], DiscreteLaplace::new(1, epsilon).unwrap().event());
+        assert!(matches!(one.event(), Event::Approximate { .. }));
+        assert!(StableHistogram::for_units(0, Neighboring::AddRemove, epsilon, delta).is_err());
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod choices;
 mod counts;
 mod points;
+pub mod parts;
 mod quote;
 mod ranks;
 mod sensitivity;

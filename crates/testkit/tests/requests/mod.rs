@@ -1,11 +1,12 @@
 //! Requests of the curator on neighbouring files with their noise frozen: the same releases, each input within the declared
 //! sensitivity, the same outcome. And requests that leak, which the harness must catch.
 //!
-//! `Release`, `LearnSchema` and `Randomize` are run as they are, through `run_with`. `Fit` and `Train` draw with a permit of their session, and
+//! `Release`, `Page`, `SuggestLimits`, `LearnSchema` and `Randomize` are run as they are, through `run_with`. `Fit` and `Train` draw with a permit of their session, and
 //! a recorder cannot stand in for one: the number of rows, the held-out score and the minimiser of a fit are replayed beside its
 //! code (`curator/src/fit/tests.rs`), and what a training adds noise to is compared here with its clipping norm.
 
 mod learnt;
+mod paged;
 mod released;
 mod surveyed;
 mod trained;

@@ -2,10 +2,12 @@
 
 pub(super) mod account;
 pub(super) mod audit;
+pub(super) mod budget;
 pub(super) mod demo;
 pub(super) mod formula;
 pub(super) mod learn;
 pub(super) mod manual;
+pub(super) mod page;
 pub(super) mod release;
 pub(super) mod schema;
 

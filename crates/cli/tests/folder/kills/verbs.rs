@@ -283,8 +283,60 @@ const RANDOMIZE: Verb = Verb {
     },
 };
 
+/// A budget of ε = 1 for the table.
+fn create(folder: &Folder) -> Vec<String> {
+    owned(&["budget", "create", &folder.path("people.budget"), "--epsilon", "1", "--data", PEOPLE])
+}
+
+const CREATE: Verb = Verb {
+    name: "budget create",
+    prepare: |_| {},
+    words: create,
+    then: |folder| {
+        // It is there as a whole, or it is not there.
+        match files(&folder.path("")).contains_key("people.budget") {
+            true => assert_eq!(run(&create(folder)).status.code(), Some(2)),
+            false => done(&create(folder)),
+        }
+        in_order(folder);
+    },
+};
+
+/// The record of the budget is in order.
+fn in_order(folder: &Folder) {
+    done(&owned(&["budget", "verify", &folder.path("people.budget")]));
+}
+
+/// A question that fits once.
+fn asked(folder: &Folder) -> Vec<String> {
+    owned(&["release", "count", PEOPLE, "--epsilon", "0.6", "--budget", &folder.path("people.budget"), "--json"])
+}
+
+const CHARGED: Verb = Verb {
+    name: "release --budget",
+    prepare: |folder| done(&create(folder)),
+    words: asked,
+    then: |folder| {
+        in_order(folder);
+        let said = run(&asked(folder));
+        let shown: serde_json::Value =
+            serde_json::from_str(&stdout(&["budget", "show", &folder.path("people.budget"), "--json"])).unwrap();
+        assert_eq!(shown["charges"], 1, "{shown}");
+        match said.status.success() {
+            // Nothing was charged before, or the answer is remembered.
+            true => assert_eq!((&shown["unanswered"], &shown["answers"]), (&0.into(), &1.into()), "{shown}"),
+            // The charge was on record and its answer was not: it counts as spent.
+            false => {
+                assert!(String::from_utf8_lossy(&said.stderr).contains("R405"));
+                assert_eq!((&shown["unanswered"], &shown["answers"]), (&1.into(), &0.into()), "{shown}");
+            }
+        }
+        in_order(folder);
+    },
+};
+
 /// Those with few calls first.
 pub(super) const VERBS: &[Verb] = &[
-    SCHEMA_OUT, PLOT, RANDOMIZE, SINGLE, PREDICT, TABLE, REPORT, COLLECT, AUDIT, JOB, CANARIES, LINEAR,
+    SCHEMA_OUT, CREATE, CHARGED, PLOT, RANDOMIZE, SINGLE, PREDICT, TABLE, REPORT, COLLECT, AUDIT, JOB, CANARIES, LINEAR,
     FINISHED, NETWORK, RESUME,
 ];

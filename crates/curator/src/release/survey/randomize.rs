@@ -65,7 +65,7 @@ impl Randomize {
 /// A checked randomization; only the data are unread.
 #[derive(Debug, Clone)]
 pub struct PlannedRandomize {
-    table: Arc<dyn Table>,
+    pub(in crate::release) table: Arc<dyn Table>,
     column: String,
     categories: Vec<String>,
     epsilon: Epsilon,
@@ -281,7 +281,9 @@ impl Planned for PlannedRandomize {
             session.unprotected("a table with copied columns")?;
         }
         let mut coins = Entropy::new()?;
-        let Payment { payer, watch } = session.payment("answer", Neighboring::ReplaceOne)?;
+        // Replacing a row replaces one answer and nothing else that is released: what protects answers protects rows.
+        let unit = if session.unit() == "row" { "row" } else { "answer" };
+        let Payment { payer, watch } = session.payment(unit, Neighboring::ReplaceOne)?;
         // On record before a value is read. Every answer is somebody else's, and is released once: the event is what each of
         // them pays.
         let event = self.response.event();

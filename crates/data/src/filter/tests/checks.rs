@@ -113,7 +113,7 @@ fn declared_types_are_compared_with_what_fits_them() {
         ("min(born, 3) > 3", "min takes numbers or dates, not both"),
         ("year(age) = 3", "year takes a date, and \"age\" holds numbers"),
         ("hour(born) = 3", "hour takes a time, and \"born\" holds dates without one"),
-        ("age + 1 = old", "is a number, and \"old\" is not one"),
+        ("age + 1 = 'old'", "is a number, and \"old\" is not one"),
         ("age > list", "list"),
         ("wieght > 3", "did you mean \"weight\"?"),
         ("age > wieght", "did you mean \"weight\"?"),

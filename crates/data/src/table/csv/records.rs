@@ -260,7 +260,9 @@ impl<R: Read> Records<R> {
 }
 
 fn count_lines(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+    // As many bytes at a time as a byte can count.
+    let count = |part: &[u8]| part.iter().fold(0u8, |count, byte| count + u8::from(*byte == b'\n'));
+    bytes.chunks(192).map(|part| u64::from(count(part))).sum()
 }
 
 /// Lists the places of the signs.
