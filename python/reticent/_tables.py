@@ -25,6 +25,7 @@ PREFIX = "x"
 #: Integers up to here are floats without rounding; from here on a float may be one that was rounded.
 EXACT = 2**53
 
+Table = _native.Table
 Array = np.ndarray[Any, np.dtype[Any]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -151,15 +152,15 @@ def _wrong_option(argument: str, value: Any, remedy: str) -> RequestError:
     return RequestError(message, code="R104", field="reading", value=brief(value), remedy=remedy)
 
 
-def read_table(path: str | os.PathLike[str], **options: Any) -> _native.Table:
+def read_table(path: str | os.PathLike[str], **options: Any) -> Table:
     """A table of files, for every function that takes data. Nothing but its columns is read yet.
 
-    ``path`` is a file (CSV or TSV, also with gzip or zstd compression, Parquet, Arrow IPC), a folder of Parquet
-    files, a glob such as ``visits/*.csv``, or ``-`` for standard input. The options:
+    ``path`` is a file (CSV or TSV, also with gzip or zstd compression, Parquet, Arrow IPC), a folder of
+    Parquet files, a glob such as ``visits/*.csv``, or ``-`` for standard input. The options:
 
     - ``also``: further files of the same columns.
-    - ``separator``: the character between fields of CSV text; by default the one of ``,`` ``;`` tab and ``|`` that
-      the header line has most of.
+    - ``separator``: the character between fields of CSV text; by default the one of ``,`` ``;`` tab and
+      ``|`` that the header line has most of.
     - ``quoting``: ``"double"`` (the default), ``"backslash"`` or ``"none"``.
     - ``missing``: the texts that count as missing, besides blank; by default ``NA``, ``N/A`` and ``null``.
     - ``decimal_comma``: whether ``1,5`` is 1.5 in CSV text.

@@ -1,6 +1,7 @@
 //! Data in: tables, images and arrays, and the public schema by which rows become numbers.
 //!
-//! **Tables.** [`open_table`] reads the columns of a CSV, Parquet or Arrow IPC file, and [`MemoryTable`] holds record batches.
+//! **Tables.** [`open_table`] reads the columns of a CSV, Parquet or Arrow IPC file, [`open_table_with`] those of several files or of
+//! another dialect by a [`Reading`], and [`MemoryTable`] holds record batches.
 //! Either is a [`Table`]: a pass streams the chosen columns in batches of Arrow columns, so a table of any size needs memory for
 //! one batch. All formats yield the same [`Cell`]s: blank text is null, [`Cell::number`] reads integers exactly and rejects
 //! what is not finite, [`Cell::label`] is the text by which categories are matched. [`Predicate`] selects rows (`sex=Male and

@@ -33,8 +33,8 @@ def learn_schema(
 
     ``delta`` is needed if there are columns of text. ``label`` is the column to predict, ``positive`` its
     positive value, ``unit`` the column that identifies users, and ``ignore`` lists columns that are not
-    looked at. ``reading`` says how the files of a path are read: see :func:`reticent.read_table`. The schema is written to the ``.toml`` file ``out`` if there is one; an existing file is
-    replaced only with ``force``. What it costs is part of the schema, and is added to everything computed
+    looked at. ``reading`` says how the files of a path are read: see :func:`reticent.read_table`. The schema
+    is written to the ``.toml`` file ``out`` if there is one; an existing file is replaced only with ``force``. What it costs is part of the schema, and is added to everything computed
     from the same data with it.
 
     >>> from reticent import release

@@ -145,7 +145,7 @@ def estimate(
 
 
 def _only_files(reading: Mapping[str, Any] | None) -> None:
-    if reading:
+    if reading is not None:
         raise RequestError(
             "reading: only for files: data in memory are not read from text",
             code="R103",

@@ -1,32 +1,39 @@
-//! What a public schema declares about columns and people.
+//! What a public schema declares about columns and people, and what derived columns are bounded by.
 
 use crate::bill;
 use crate::refusal::Refusal;
 use reticent_core::{Code, Guarantee, Neighboring};
-use reticent_data::Schema;
 use reticent_data::schema::{FeatureKind, LabelKind, PrivacyUnit};
+use reticent_data::{Derivation, Schema};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A schema, if there is one.
+/// A schema, if there is one, and the bounds of derived columns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Declared {
     schema: Option<Schema>,
+    derived: BTreeMap<String, [f64; 2]>,
 }
 
 impl Declared {
-    /// Reads the schema of a request.
+    /// Reads the schema and the derivations of a request.
     ///
     /// # Errors
-    /// [`Refusal`] when it cannot be read, or is a draft that was read off the records.
-    pub(super) fn read(path: Option<&Path>) -> Result<Self, Refusal> {
-        let Some(path) = path else { return Ok(Self::default()) };
+    /// [`Refusal`] when one cannot be read, or the schema is a draft that was read off the records.
+    pub(super) fn read(path: Option<&Path>, derive: &[String]) -> Result<Self, Refusal> {
+        let mut derived = BTreeMap::new();
+        for text in derive {
+            let derivation = Derivation::parse(text).map_err(Refusal::data("derive"))?;
+            derived.insert(derivation.name().to_owned(), derivation.bounds());
+        }
+        let Some(path) = path else { return Ok(Self { schema: None, derived }) };
         let schema = Schema::read(path).map_err(Refusal::data("schema"))?;
         if schema.is_draft() {
             let remedy =
                 "this schema is a draft computed from the data: replace its bounds with public ones first";
             return Err(Refusal::value("schema", path.display(), remedy).coded(Code::Schema));
         }
-        Ok(Self { schema: Some(schema) })
+        Ok(Self { schema: Some(schema), derived })
     }
 
     /// The column of the privacy unit.
@@ -59,6 +66,9 @@ impl Declared {
 
     /// The bounds of a column.
     pub(super) fn bounds(&self, column: &str) -> Option<[f64; 2]> {
+        if let Some(bounds) = self.derived.get(column) {
+            return Some(*bounds);
+        }
         let schema = self.schema.as_ref()?;
         if let Some(label) = schema.label().filter(|label| label.column == column) {
             return match &label.target {

@@ -111,7 +111,7 @@ pub(super) fn plan(page: &Page, given: Option<&Arc<dyn Table>>) -> Result<Planne
     let delta = page.delta.map(quantity::delta).transpose()?;
     let table = opened(&page.file, &page.reading, given)?;
     let filter = filter(page.filter.as_deref(), &table)?;
-    let declared = Declared::read(page.schema.as_deref())?;
+    let declared = Declared::read(page.schema.as_deref(), &page.reading.derive)?;
     let groups = Groups::of(page.group_by.as_ref(), &declared, &table)?;
     let context = Context { table: &table, declared: &declared, unit: page.unit.as_ref() };
     let asked = asked(&page.questions, &context)?;

@@ -46,7 +46,9 @@ fn table() -> Arc<dyn Table> {
 fn shuffled(turn: usize) -> Arc<dyn Table> {
     let rows = rows();
     // A step that has no factor in common with the number of rows visits each once.
-    let step = (1 + 100 * turn..).find(|step| (2..=rows).all(|d| rows % d != 0 || step % d != 0)).unwrap();
+    let step = (1 + 100 * turn..)
+        .find(|step| (2..=rows).all(|d| !rows.is_multiple_of(d) || !step.is_multiple_of(d)))
+        .unwrap();
     let batches = visits((0..rows).map(move |place| place * step + turn));
     Arc::new(MemoryTable::new("visits", batches[0].schema(), batches).unwrap())
 }
@@ -391,6 +393,21 @@ fn limits_are_suggested_from_a_paid_estimate() {
     assert!((2..=16).contains(&found.rows) && (2..=4).contains(&found.groups.unwrap()), "{found:?}");
     let text = serde_json::to_string(&found).unwrap();
     assert_eq!(serde_json::from_str::<SuggestedLimits>(&text).unwrap(), found);
+}
+
+#[test]
+fn bounds_and_categories_come_from_the_schema_and_from_derivations() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("schema.toml");
+    let text = "unit = { column = \"id\" }\n[columns]\nage = { bounds = [0, 100] }\nward = { categories = [\"A\", \"B\"] }\n";
+    std::fs::write(&schema, text).unwrap();
+    let request = json!({"schema": schema, "epsilon": 1.0, "unit": {"rows": 2, "groups": 1},
+        "reading": {"derive": ["half = age / 2 in 0,50"]}, "group-by": {"columns": ["ward"]},
+        "questions": [{"kind": "mean", "column": "age"}, {"kind": "mean", "column": "half"}, {"kind": "people"}]});
+    let found = run(&page(request), table());
+    assert_eq!(found.questions[0].clamped[0].bounds, [0.0, 100.0]);
+    assert_eq!(found.questions[1].clamped[0].bounds, [0.0, 50.0]);
+    assert_eq!((found.rows.len(), found.certificate.unit.as_str()), (6, "all rows of one id"));
 }
 
 #[test]

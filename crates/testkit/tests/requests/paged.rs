@@ -34,7 +34,8 @@ fn table(rows: &[Row]) -> Arc<dyn Table> {
         Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row[place].as_str())))
     };
     // What is no number is missing, and not-a-number stays.
-    let numbers: ArrayRef = Arc::new(Float64Array::from_iter(rows.iter().map(|row| row[2].parse::<f64>().ok())));
+    let numbers: ArrayRef =
+        Arc::new(Float64Array::from_iter(rows.iter().map(|row| row[2].parse::<f64>().ok())));
     let columns =
         [("id", texts(0), false), ("g", texts(1), false), ("x", numbers, true), ("k", texts(3), false)];
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();

@@ -160,7 +160,8 @@ fn finished(l1: u128, squares: f64) -> Result<PartSensitivity, NoiseError> {
 /// the other way.
 ///
 /// A group that both units are in with x ≥ y rows moves by at most most·x + other·y, one that a single unit is in by most·x. Every
-/// way to let full groups and rests meet is tried; between the fewest and the most meetings of full groups both are linear.
+/// way to let full groups and rests meet is tried; between the fewest and the most meetings of full groups both are linear. A value moves
+/// a sum by at most 2³³ steps and a unit has at most 2⁶² rows, so 128 bits hold everything.
 fn replaced(spread: &Spread, most: u128, other: u128) -> (u128, f64) {
     let (full, rest) = (spread.full, spread.rest);
     let rests = u128::from(rest > 0);

@@ -36,17 +36,30 @@ pub(super) fn place_weights(entries: usize) -> &'static [f64] {
     if entries == 2 { &[0.0, 1.0] } else { &[0.0, 0.5, 1.0] }
 }
 
-/// Coefficients of (t − c)² in the basis of degree 2.
-pub(super) fn square_weights(center: f64) -> [f64; 3] {
-    [center * center, center * (center - 1.0), (1.0 - center) * (1.0 - center)]
+/// Ranges of the coefficients of (t − c)² in the basis of degree 2, for c from `low` to `high` in [0, 1].
+pub(super) fn square_ranges([low, high]: [f64; 2]) -> [[f64; 2]; 3] {
+    let middle = |c: f64| c * (c - 1.0);
+    let least = if low <= 0.5 && 0.5 <= high { -0.25 } else { middle(low).min(middle(high)) };
+    [
+        [low * low, high * high],
+        [least, middle(low).max(middle(high))],
+        [(1.0 - high) * (1.0 - high), (1.0 - low) * (1.0 - low)],
+    ]
 }
 
-/// Coefficients of f(x)·g(y) in the products of two bases of degree 2.
-pub(super) fn product_weights(first: &[f64; 3], second: &[f64; 3]) -> [f64; 9] {
-    std::array::from_fn(|k| first[k / 3] * second[k % 3])
+/// Ranges of the coefficients of t − c.
+pub(super) fn centered_ranges([low, high]: [f64; 2]) -> [[f64; 2]; 3] {
+    [[-high, -low], [0.5 - high, 0.5 - low], [1.0 - high, 1.0 - low]]
 }
 
-/// Coefficients of t − c in the basis of degree 2.
-pub(super) fn centered_weights(center: f64) -> [f64; 3] {
-    [-center, 0.5 - center, 1.0 - center]
+/// Ranges of the coefficients of f(x)·g(y) in the products of two bases of degree 2.
+pub(super) fn products(first: &[[f64; 2]; 3], second: &[[f64; 2]; 3]) -> [[f64; 2]; 9] {
+    std::array::from_fn(|k| {
+        let ([a, b], [c, d]) = (first[k / 3], second[k % 3]);
+        let corners = [a * c, a * d, b * c, b * d];
+        [
+            corners.into_iter().fold(f64::INFINITY, f64::min),
+            corners.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        ]
+    })
 }

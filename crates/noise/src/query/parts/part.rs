@@ -13,12 +13,12 @@ use reticent_core::{Code, Neighboring};
 pub enum Part {
     /// How many rows.
     Rows,
-    /// How many privacy units: one for each unit and group.
+    /// How many privacy units. Added once for each unit and group it has rows in, not for each row.
     People,
     /// The sum of a column's values.
     Sum(PartColumn),
     /// The sum over units of each unit's own total in the group, which is clamped to the bounds. Added once for each unit and
-    /// group, by [`add_total`](Self::add_total).
+    /// group, by [`add_total`](Self::add_total), or not at all; a total of 0 is clamped too.
     PersonSum(PartColumn),
     /// Rows, sum and mean of a column, and its variance if asked for.
     Moments {
@@ -233,7 +233,7 @@ impl Part {
     /// Adds one row to the gathered sums of its group.
     ///
     /// # Guarantee
-    /// What is added depends on the row alone. A value of another kind than the part has, or a group of another width, adds
+    /// What is added depends on the row alone; for [`Part::People`] the caller adds a unit once. A value of another kind than the part has, or a group of another width, adds
     /// nothing.
     ///
     /// # Reference

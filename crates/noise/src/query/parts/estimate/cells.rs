@@ -132,13 +132,9 @@ impl NoisyPart {
             return Err(NoiseError::invalid("cell", cell, format!("give a number below {count}")));
         }
         let sums = Sums::of(self, group)?;
-        // The other cells count as one: their number does not matter, only their sum.
-        let rest = count as u64 - 1;
-        let whole: f64 = sums.values[..count].iter().sum();
-        let pair = Sums { values: vec![sums.values[cell], whole - sums.values[cell]], law: sums.law };
-        let share = pair
-            .ratio(&[1.0, 0.0], |far| sums.law.pointwise(&[(far[0], 1), (far[1], rest)], confidence.beta()));
-        Ok(share.within(0.0, 1.0))
+        let table = Sums { values: sums.values[..count].to_vec(), law: sums.law };
+        let weights: Vec<f64> = (0..count).map(|at| f64::from(u8::from(at == cell))).collect();
+        Ok(table.fixed_ratio(&weights, confidence.beta()).within(0.0, 1.0))
     }
 
     /// The cells with the largest noisy counts, the largest first, as their indices and counts.

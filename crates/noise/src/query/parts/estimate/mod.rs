@@ -9,6 +9,8 @@ mod wanted;
 pub use cells::{CountTable, consistent_counts};
 pub use joint::Trend;
 pub use wanted::ErrorOf;
+#[cfg(test)]
+pub(super) use {joint::shares, moments::MEAN_SHARE};
 
 use super::part::Part;
 use super::release::{Law, NoisyPart};
@@ -97,43 +99,55 @@ impl<'a> Sums<'a> {
         Figure::around(value, self.law.pointwise(&weights, beta) + slack)
     }
 
-    /// The interval of Σ wᵢ·sumᵢ / Σ sumᵢ, for sums that are not negative: all ratios ρ for which Σ (wᵢ − ρ)·noisyᵢ could be noise.
+    /// The error of Σ wᵢ·sumᵢ for fixed weights that are somewhere in these ranges.
+    fn ranged_error(&self, ranges: &[[f64; 2]], beta: f64) -> f64 {
+        let far: Vec<(f64, u64)> = ranges.iter().map(|[low, high]| (low.abs().max(high.abs()), 1)).collect();
+        let slack: f64 = self.values.iter().zip(&far).map(|(value, (far, _))| value.abs() * far).sum();
+        self.law.pointwise(&far, beta) + slack * f64::EPSILON * (8.0 + ranges.len() as f64)
+    }
+
+    /// The interval of ρ = Σ wᵢ·sumᵢ / Σ sumᵢ, for sums that are not negative: all ρ for which Σ (wᵢ − ρ)·noisyᵢ could be noise.
     ///
-    /// `reach` bounds the noise of weights, and may only grow with their size.
-    fn ratio(&self, weights: &[f64], reach: impl Fn(&[f64]) -> f64) -> Figure {
-        let mut low = weights.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut high = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let ones = vec![1.0; weights.len()];
-        let ((above, slack), (whole, whole_slack)) = (self.dot(weights), self.dot(&ones));
+    /// The weights are fixed, and are known to be in these ranges only, which may depend on the noise; `sums` is the range of
+    /// Σ wᵢ·noisyᵢ and `above` its estimate. ρ is known to be in [low, high].
+    fn ranged_ratio(
+        &self,
+        ranges: &[[f64; 2]],
+        sums: [f64; 2],
+        above: f64,
+        [mut low, mut high]: [f64; 2],
+        beta: f64,
+    ) -> Figure {
+        let (whole, slack) = self.dot(&vec![1.0; ranges.len()]);
         if whole <= 0.0 {
             return Figure { value: (low + high) / 2.0, interval: Some([low, high]) };
         }
         let value = (above / whole).clamp(low, high);
         for _ in 0..40 {
-            let far: Vec<f64> = weights.iter().map(|w| (w - low).abs().max((w - high).abs())).collect();
-            let error = reach(&far) + slack + whole_slack * low.abs().max(high.abs());
-            let (from, to) = ((above - error) / whole, (above + error) / whole);
-            let (new_low, new_high) = (low.max(from), high.min(to));
+            let far: Vec<[f64; 2]> = ranges.iter().map(|[from, to]| [from - high, to - low]).collect();
+            let error = self.ranged_error(&far, beta) + slack * low.abs().max(high.abs());
+            let (new_low, new_high) =
+                (low.max((sums[0] - error) / whole), high.min((sums[1] + error) / whole));
             if new_low > new_high {
-                // Only where the noise has left its bound: nothing better than the estimate is known.
-                return Figure { value, interval: Some([value, value]) };
+                // Only where the noise has left its bound: what was known before stands.
+                break;
             }
-            let shrunk = (high - low) - (new_high - new_low);
-            let enough = shrunk <= 1e-3 * (high - low);
+            let is_settled = (high - low) - (new_high - new_low) <= 1e-3 * (high - low);
             (low, high) = (new_low, new_high);
-            if enough {
+            if is_settled {
                 break;
             }
         }
         Figure { value, interval: Some([low.next_down(), high.next_up()]) }
     }
 
-    /// [`ratio`](Self::ratio) for a ratio that was fixed before the noise.
+    /// [`ranged_ratio`](Self::ranged_ratio) for weights that are known.
     fn fixed_ratio(&self, weights: &[f64], beta: f64) -> Figure {
-        self.ratio(weights, |far| {
-            let far: Vec<(f64, u64)> = far.iter().map(|weight| (*weight, 1)).collect();
-            self.law.pointwise(&far, beta)
-        })
+        let low = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let ranges: Vec<[f64; 2]> = weights.iter().map(|weight| [*weight; 2]).collect();
+        let (above, _) = self.dot(weights);
+        self.ranged_ratio(&ranges, [above; 2], above, [low, high], beta)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Number of rows, sum, mean and variance from moments.
 
 use super::super::column::PartColumn;
-use super::super::moments::{WHOLE, place_weights, square_weights};
+use super::super::moments::{WHOLE, place_weights, square_ranges};
 use super::super::part::Part;
 use super::super::release::NoisyPart;
 use super::{Figure, Sums, ends, unavailable};
@@ -10,6 +10,9 @@ use reticent_core::Confidence;
 
 /// What rounding to integers moves a mean of the basis by, at most, in units of the range.
 pub(super) const ROUNDING: f64 = 64.0 / WHOLE as f64;
+
+/// The share of the error probability of a variance that its mean has.
+pub(in super::super) const MEAN_SHARE: f64 = 0.1;
 
 impl NoisyPart {
     /// How many rows (for [`Part::People`]: how many privacy units) a group has; rows without a value are left out where the part
@@ -87,12 +90,17 @@ impl NoisyPart {
     pub fn variance(&self, group: usize, confidence: Confidence) -> Result<Figure, NoiseError> {
         match self.part() {
             Part::Moments { column, order: 2 } => {
-                let sums = Sums::of(self, group)?;
-                let region = sums.law.region(3, confidence.beta());
-                let reach = |weights: &[f64]| region.reach(weights);
-                let mean = sums.ratio(place_weights(3), reach);
-                let square = sums.ratio(&square_weights(mean.value), reach);
-                Ok(spread(&mean, &square).mapped(column.width() * column.width(), 0.0).counted())
+                let (sums, beta) = (Sums::of(self, group)?, confidence.beta());
+                let mean = sums.fixed_ratio(place_weights(3), MEAN_SHARE * beta);
+                let [low, high] = ends(&mean);
+                let at = |c: f64| sums.dot(&square_ranges([c; 2]).map(|[low, _]| low)).0;
+                // The sum of squares is least at the estimated mean.
+                let value = at(mean.value);
+                let range = [value.min(at(low)).min(at(high)), at(low).max(at(high))];
+                let ranges = square_ranges([low, high]);
+                let square =
+                    sums.ranged_ratio(&ranges, range, value, [-0.01, 0.3], (1.0 - MEAN_SHARE) * beta);
+                Ok(spread(square).mapped(column.width() * column.width(), 0.0).counted())
             }
             part => Err(unavailable(part, "variance")),
         }
@@ -111,12 +119,9 @@ impl NoisyPart {
     }
 }
 
-/// The variance in units of the squared range: the mean square around c = the estimated mean, less (mean − c)².
-pub(super) fn spread(mean: &Figure, square: &Figure) -> Figure {
-    let ([mean_low, mean_high], [low, high]) = (ends(mean), ends(square));
-    let off = (mean.value - mean_low).max(mean_high - mean.value) + ROUNDING;
-    let interval = [low - off * off - ROUNDING, high + ROUNDING].map(|end| end.clamp(0.0, 0.25));
-    Figure { value: square.value.clamp(interval[0], interval[1]), interval: Some(interval) }
+/// A variance in units of the squared range.
+pub(super) fn spread(square: Figure) -> Figure {
+    widened(square, ROUNDING).within(0.0, 0.25)
 }
 
 /// An interval widened on both sides.

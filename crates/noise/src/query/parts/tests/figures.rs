@@ -2,6 +2,8 @@
 
 use super::{Sequence, column};
 use crate::query::NoiseKind;
+use crate::query::parts::estimate::{MEAN_SHARE, shares};
+use crate::query::parts::moments::{centered_ranges, products, square_ranges};
 use crate::query::parts::tail::Weight;
 use crate::query::parts::{
     ContributionLimits, ErrorOf, Figure, NoisyPart, Part, PartMechanism, PartNoise, RankTree, RowValue,
@@ -117,37 +119,52 @@ fn without_noise_figures_are_the_truth() {
     assert_close(&noisy.sum(0, P95).unwrap(), whole, 0.0, "sum");
 }
 
-/// Noise within the region of a mechanism, in a direction that looks random.
-fn within(mechanism: &PartMechanism, entries: usize, beta: f64, random: &mut Sequence) -> Vec<i128> {
-    let region = mechanism.law().region(entries, beta);
-    let direction: Vec<f64> = (0..entries).map(|_| random.share() * 2.0 - 1.0).collect();
-    let length = if region.euclidean {
-        direction.iter().map(|d| d * d).sum::<f64>().sqrt()
-    } else {
-        direction.iter().map(|d| d.abs()).sum()
-    };
-    direction.iter().map(|d| (d / length * region.radius) as i128).collect()
+/// Noise in a direction that looks random, as large as it may be: one of the functions with these weights has nearly the size that
+/// its share of the error probability allows, and none has more.
+fn allowed(own: &PartMechanism, functions: &[(Vec<f64>, f64)], random: &mut Sequence) -> Vec<i128> {
+    let direction: Vec<f64> = functions[0].0.iter().map(|_| random.share() * 2.0 - 1.0).collect();
+    let used = functions.iter().map(|(weights, share)| {
+        let along: f64 = weights.iter().zip(&direction).map(|(w, d)| w * d).sum();
+        let pairs: Vec<Weight> = weights.iter().map(|w| (*w, 1)).collect();
+        along.abs() / own.law().pointwise(&pairs, 0.05 * share).max(1e-300)
+    });
+    let size = 0.94 / used.fold(1e-13, f64::max);
+    direction.iter().map(|d| (d * size) as i128).collect()
+}
+
+fn minus(weights: &[f64], by: f64) -> Vec<f64> {
+    weights.iter().map(|w| w - by).collect()
 }
 
 #[test]
-fn intervals_hold_the_truth_wherever_the_noise_is_in_its_region() {
+fn intervals_hold_the_truth_wherever_the_noise_is_within_its_bounds() {
     let mut random = Sequence(3);
     let both = || (column(0.0, 100.0), column(0.0, 100.0));
     let (joint, moments) = (Part::Joint(both().0, both().1), Part::moments(both().0, 2).unwrap());
+    let (place, ones) = ([[0.0; 2], [0.5; 2], [1.0; 2]], [[1.0; 2]; 3]);
+    let at = |ranges: [[f64; 2]; 9]| ranges.map(|[low, _]| low);
     let mut bounded = 0;
     for round in 0..600 {
         let pairs = data(&mut random, [3, 40, 400, 4000][round % 4]);
         let truth = Truth::of(&pairs);
+        // In units of the range.
+        let (means, variances) = (truth.means.map(|m| m / 100.0), truth.variances.map(|v| v / 1e4));
+        let covariance = truth.covariance / 1e4;
         for noise in [laplace(1.0), gaussian(0.7), laplace(8.0)] {
-            let own = mechanism(&moments, &noise);
             let noisy_sums =
-                |part: &Part, own: &PartMechanism, rows: Vec<RowValue>, random: &mut Sequence| {
-                    let added = within(own, part.width(), 0.05, random);
+                |part: &Part, rows: Vec<RowValue>, functions: &[(Vec<f64>, f64)], random: &mut Sequence| {
+                    let own = mechanism(part, &noise);
+                    let added = allowed(&own, functions, random);
                     let values = sums(part, rows).iter().zip(added).map(|(sum, noise)| sum + noise).collect();
-                    NoisyPart::without_noise(part, *own, values).unwrap()
+                    NoisyPart::without_noise(part, own, values).unwrap()
                 };
+            let square = square_ranges([means[0]; 2]).map(|[low, _]| low);
+            let functions = [
+                (minus(&[0.0, 0.5, 1.0], means[0]), MEAN_SHARE),
+                (minus(&square, variances[0]), 1.0 - MEAN_SHARE),
+            ];
             let rows = pairs.iter().map(|p| RowValue::Number(p.0)).collect();
-            let noisy = noisy_sums(&moments, &own, rows, &mut random);
+            let noisy = noisy_sums(&moments, rows, &functions, &mut random);
             let variance = noisy.variance(0, P95).unwrap();
             assert!(
                 holds(&variance, truth.variances[0]),
@@ -155,11 +172,27 @@ fn intervals_hold_the_truth_wherever_the_noise_is_in_its_region() {
                 truth.variances
             );
 
-            let own = mechanism(&joint, &noise);
+            let product = at(products(&centered_ranges([means[0]; 2]), &centered_ranges([means[1]; 2])));
+            let squares = [
+                at(products(&square_ranges([means[0]; 2]), &ones)),
+                at(products(&ones, &square_ranges([means[1]; 2]))),
+            ];
+            let slope = covariance / variances[0];
+            let functions = [
+                (minus(&at(products(&place, &ones)), means[0]), shares::MEAN),
+                (minus(&at(products(&ones, &place)), means[1]), shares::MEAN),
+                (minus(&product, covariance), shares::COVARIANCE),
+                (minus(&squares[0], variances[0]), shares::VARIANCE),
+                (minus(&squares[1], variances[1]), shares::VARIANCE),
+                (product.to_vec(), shares::SUM),
+                (squares[0].to_vec(), shares::SUM),
+                (product.iter().zip(&squares[0]).map(|(p, s)| p - slope * s).collect(), shares::SLOPE),
+                (vec![1.0; 9], shares::ROWS),
+            ];
             let rows = pairs.iter().map(|p| RowValue::Numbers(p.0, p.1)).collect();
-            let noisy = noisy_sums(&joint, &own, rows, &mut random);
-            let covariance = noisy.covariance(0, P95).unwrap();
-            assert!(holds(&covariance, truth.covariance), "{round} {covariance:?} {}", truth.covariance);
+            let noisy = noisy_sums(&joint, rows, &functions, &mut random);
+            let found = noisy.covariance(0, P95).unwrap();
+            assert!(holds(&found, truth.covariance), "{round} {found:?} {}", truth.covariance);
             let correlation = noisy.correlation(0, P95).unwrap();
             assert!(
                 holds(&correlation, truth.correlation()),
