@@ -88,6 +88,7 @@ impl PlannedPage {
         if let Some(filter) = &self.filter {
             facts.push(Fact::Filter(filter.to_string()));
         }
+        facts.extend(self.table.derivations().iter().map(|derivation| Fact::Derived(derivation.to_string())));
         if self.has_schema {
             facts.push(Fact::Schema);
         }

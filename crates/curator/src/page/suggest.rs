@@ -284,6 +284,8 @@ impl PlannedLimits {
         let mut public =
             vec![Fact::Other(format!("cells of up to 1, 2, 4, ... {} and more", 1u64 << (CELLS - 2)))];
         public.extend(self.filter.as_ref().map(|filter| Fact::Filter(filter.to_string())));
+        public
+            .extend(self.table.derivations().iter().map(|derivation| Fact::Derived(derivation.to_string())));
         let accountant = if self.histograms == 1 { "stated by the mechanism" } else { "basic composition" };
         let unit = self.unit_name();
         let mut found = found.into_iter();

@@ -10,7 +10,7 @@ use crate::quantity::finite;
 use crate::refusal::Refusal;
 use crate::scan::threads;
 use reticent_core::{Code, Epsilon, Guarantee, Neighboring};
-use reticent_data::{ColumnKind, Predicate, Table, open_table_with};
+use reticent_data::{ColumnKind, Predicate, Table, open_table_with, with_derived};
 use reticent_noise::query::{Quantile, QueryTerms, RankTable, even_candidates};
 use std::sync::Arc;
 
@@ -152,7 +152,7 @@ fn finish(
     let threads = threads(release.threads)?;
     let table = match given {
         None => open_table_with(&release.file, &release.reading)?,
-        Some(table) if release.file.as_os_str().is_empty() => table.clone(),
+        Some(table) if release.file.as_os_str().is_empty() => with_derived(table.clone(), &release.reading)?,
         Some(_) => {
             let remedy = "leave it empty: the table itself is given";
             return Err(Refusal::conflict("file", release.file.display(), remedy));

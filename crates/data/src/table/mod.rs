@@ -408,13 +408,20 @@ pub fn open_table_with(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>,
     with_derived(table, reading)
 }
 
-/// The table with the columns that `reading` derives; its other options are about files.
+/// The table with the columns that `reading` derives, as far as it does not have them already; the other options are about files.
 ///
 /// # Errors
 /// If a derivation cannot be read, or names a column that is not there.
 pub fn with_derived(table: Arc<dyn Table>, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
-    let derivations = reading.derive.iter().map(|text| Derivation::parse(text));
-    derive(table, &derivations.collect::<Result<Vec<_>, _>>()?)
+    let mut derivations = Vec::new();
+    for text in &reading.derive {
+        let derivation = Derivation::parse(text)?;
+        let is_there = |own: &Derivation| own.canonical() == derivation.canonical();
+        if !table.derivations().iter().any(is_there) {
+            derivations.push(derivation);
+        }
+    }
+    derive(table, &derivations)
 }
 
 /// Opens one file.

@@ -217,3 +217,14 @@ fn values_by_columns_and_by_cells_are_the_same() {
     }
     assert_eq!(batch.column(0).len(), 3);
 }
+
+#[test]
+fn a_column_that_is_there_by_the_same_derivation_is_not_derived_again() {
+    let reading = |text: &str| crate::table::Reading { derive: vec![text.to_owned()], ..Default::default() };
+    let derive = |table, text: &str| crate::table::with_derived(table, &reading(text));
+    let table = derive(people(), "bmi = weight / height in 0,9").unwrap();
+    let again = derive(Arc::clone(&table), "`bmi`=weight/height in 0.0, 9").unwrap();
+    assert_eq!((again.columns().len(), again.derivations().len()), (7, 1));
+    let error = derive(table, "bmi = weight / height in 0,8").unwrap_err().to_string();
+    assert!(error.contains("has a column \"bmi\" already"), "{error}");
+}
