@@ -12,9 +12,9 @@ use crate::read::number;
 use crate::release::render::{CERTIFICATE_FLAG, percent};
 use crate::screen::present;
 use crate::text::{aligned, columns};
+use reticent::curator::Request;
 use reticent::curator::page::{PeopleUpTo, SuggestLimits};
 use reticent::curator::quantity::neighboring;
-use reticent::curator::Request;
 
 /// Suggests limits.
 pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Output, Fail> {
@@ -38,7 +38,11 @@ pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Ou
     }
     let warnings = warnings(&found.warnings);
     if arguments.json {
-        return Ok(Output { stdout: budget::json(&found, standing.as_ref())?, warnings, ..Output::default() });
+        return Ok(Output {
+            stdout: budget::json(&found, standing.as_ref())?,
+            warnings,
+            ..Output::default()
+        });
     }
     let level = percent(found.confidence);
     let mut text = people("rows in the largest group", &found.people_by_rows, found.rows, &level);

@@ -94,8 +94,13 @@ pub(super) fn release(request: &Page, wanted: &Wanted, progress: bool) -> Result
     if let Some(path) = &wanted.certificate {
         file::certificate(path).write(&certificate_text(&released.certificate)?)?;
     }
-    let warnings = warnings(&if wanted.json { released.warnings.clone() } else { take(&mut released.warnings) });
-    Ok(Output { stdout: render::released(&released, wanted, standing.as_ref())?, warnings, ..Output::default() })
+    let warnings =
+        warnings(&if wanted.json { released.warnings.clone() } else { take(&mut released.warnings) });
+    Ok(Output {
+        stdout: render::released(&released, wanted, standing.as_ref())?,
+        warnings,
+        ..Output::default()
+    })
 }
 
 #[cfg(test)]
