@@ -495,3 +495,35 @@ proptest! {
         prop_assert_eq!(&found, &read(&folder, "t", &bytes, &reading));
     }
 }
+
+/// The separator by all bytes of a file: what the reader must not do.
+fn sniffed(bytes: &[u8]) -> u8 {
+    let count = |sign: u8| bytes.iter().filter(|byte| **byte == sign).count();
+    [b',', b';', b'\t', b'|'].into_iter().max_by_key(|sign| count(*sign)).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2048))]
+
+    /// What follows the header line decides nothing about how a file is read: its columns are the same before any rows.
+    #[test]
+    fn rows_do_not_decide_how_a_file_is_read(
+        separator in prop_oneof![Just(','), Just(';'), Just('\t'), Just('|')],
+        rows in "[0-9a-z,;|\t\n\"]{0,80}",
+    ) {
+        let folder = Folder::new();
+        let header = format!("a{separator}b{separator}c\n");
+        let file = folder.file("t.csv", format!("{header}{rows}"));
+        let found = open_table(&file).unwrap();
+        let alone = open_table(&folder.file("h.csv", &header)).unwrap();
+        prop_assert_eq!(found.columns(), alone.columns());
+    }
+}
+
+/// A reader that looks at rows is caught: they change its columns.
+#[test]
+fn a_reader_that_looks_at_rows_is_caught() {
+    let (header, rows) = ("a;b\n", "1,5;2,5\n3,5;4,5\n");
+    assert_eq!(sniffed(header.as_bytes()), b';');
+    assert_eq!(sniffed(format!("{header}{rows}").as_bytes()), b',');
+}
