@@ -236,14 +236,13 @@ pub(crate) fn predict<'py>(
 ) -> PyResult<Predictions<'py>> {
     let request: Predict = parse(request).map_err(|fault| fault.into_error(py))?;
     let data = data.map(|data| data.data());
-    let Predicted { predictions, classes, scores, warnings, .. } =
-        watched(py, progress, budget, |desk| {
-            let planned = match data {
-                Some(data) => request.check_data(data)?,
-                None => request.check()?,
-            };
-            planned.run(&mut desk.session()?)
-        })?;
+    let Predicted { predictions, classes, scores, warnings, .. } = watched(py, progress, budget, |desk| {
+        let planned = match data {
+            Some(data) => request.check_data(data)?,
+            None => request.check()?,
+        };
+        planned.run(&mut desk.session()?)
+    })?;
     Ok((predictions, classes, PyArray1::from_vec(py, scores), warnings))
 }
 
@@ -355,7 +354,5 @@ pub(crate) fn roc(py: Python<'_>, findings: &str) -> PyResult<String> {
 #[pyfunction]
 #[pyo3(signature = (request, progress=None))]
 pub(crate) fn report(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    outcome(py, request, progress, None, |request: Report, desk| {
-        request.check()?.run(&mut desk.session()?)
-    })
+    outcome(py, request, progress, None, |request: Report, desk| request.check()?.run(&mut desk.session()?))
 }

@@ -1,6 +1,6 @@
 //! Pages of statistics, and what is made of them: HTML, files, streams of Arrow.
 
-use crate::accounting::Budget;
+use crate::budget::Budget;
 use crate::curator::{outcome, shared};
 use crate::data::Table;
 use crate::error::{Fault, guarded, json, parse};
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use reticent_curator::file::OutputFile;
 use reticent_curator::page::{Page, PageOutcome, SuggestLimits};
-use reticent_curator::{Planned, Refusal, Request, sheet};
+use reticent_curator::{Refusal, Request, sheet};
 use std::path::Path;
 
 /// Releases a page of statistics.
@@ -24,12 +24,12 @@ pub(crate) fn page(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let table = shared(table);
-    outcome(py, request, progress, budget, |request: Page, session| {
+    outcome(py, request, progress, budget, |request: Page, desk| {
         let planned = match table {
             Some(table) => request.check_table(table)?,
             None => request.check()?,
         };
-        planned.run(session)
+        Ok(desk.answer(&request, planned)?.0)
     })
 }
 
@@ -68,12 +68,12 @@ pub(crate) fn suggest_limits(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let table = shared(table);
-    outcome(py, request, progress, budget, |request: SuggestLimits, session| {
+    outcome(py, request, progress, budget, |request: SuggestLimits, desk| {
         let planned = match table {
             Some(table) => request.check_table(table)?,
             None => request.check()?,
         };
-        planned.run(session)
+        desk.run(&request, planned)
     })
 }
 

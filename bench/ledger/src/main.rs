@@ -1,8 +1,9 @@
 //! Times stored budgets and prints one JSON object per measurement: `cargo run --release --package reticent-bench-ledger [ENTRIES
-//! [FOLDER]]`.
+//! [FOLDER [RECORD]]]`.
 //!
 //! A record of so many entries (100 000 unless given) is built in memory (`/dev/shm`), where syncs cost nothing, and then copied to
-//! the folder (the system's temporary one unless given), where opening and charging are timed.
+//! the folder (the system's temporary one unless given), where opening and charging are timed. A record that was built before may be
+//! given instead.
 
 use anyhow::{Context, Result};
 use reticent_accounting::filter::{Filter, FilterRule, FilterState};
@@ -20,22 +21,13 @@ fn main() -> Result<()> {
     let entries: u64 = words.next().map_or(Ok(100_000), |text| text.parse())?;
     let folder = words.next().map_or_else(std::env::temp_dir, PathBuf::from);
     accounting()?;
-    let memory = tempfile::tempdir_in(if Path::new("/dev/shm").is_dir() {
-        "/dev/shm".into()
-    } else {
-        folder.clone()
-    })?;
     let disk = tempfile::tempdir_in(&folder)?;
-    let built = memory.path().join("bench.budget");
-    let start = Instant::now();
-    let mut store = SqliteBudget::create(&built, &terms()?, StoreOptions::default())?;
-    // A charge and its commit are two entries.
-    for number in 0..entries / 2 {
-        let entry = store.reserve(&charge(pure()?, &format!("question {number}")))?;
-        store.commit(entry, Some(b"{\"estimate\": 4711.0, \"error\": 12.5}"))?;
-    }
-    drop(store);
-    print("build without syncs, per entry", start.elapsed() / u32::try_from(entries.max(1))?, entries);
+    let memory =
+        tempfile::tempdir_in(if Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { folder })?;
+    let built = match words.next() {
+        Some(record) => PathBuf::from(record),
+        None => build(&memory.path().join("bench.budget"), entries)?,
+    };
     let path = disk.path().join("bench.budget");
     std::fs::copy(&built, &path)?;
     println!("{}", json!({"case": "file", "entries": entries, "bytes": std::fs::metadata(&path)?.len()}));
@@ -60,6 +52,19 @@ fn main() -> Result<()> {
     anyhow::ensure!(problems.is_empty(), "{problems:?}");
     print("verify", start.elapsed(), entries);
     Ok(())
+}
+
+/// Builds a record: a charge and its commit are two entries.
+fn build(path: &Path, entries: u64) -> Result<PathBuf> {
+    let start = Instant::now();
+    let mut store = SqliteBudget::create(path, &terms()?, StoreOptions::default())?;
+    for number in 0..entries / 2 {
+        let entry = store.reserve(&charge(pure()?, &format!("question {number}")))?;
+        store.commit(entry, Some(b"{\"estimate\": 4711.0, \"error\": 12.5}"))?;
+    }
+    drop(store);
+    print("build without syncs, per entry", start.elapsed() / u32::try_from(entries.max(1))?, entries);
+    Ok(path.to_owned())
 }
 
 fn guarantee(epsilon: f64, delta: f64) -> Result<Guarantee> {

@@ -149,9 +149,11 @@ mod tests {
         }
         reads_both::<audit::FitReferences>(json!({"model": "m", "index": 0, "of": 2, "out": "o"}));
         reads_both::<report::Report>(json!({}));
-        let create = json!({"file": "b.budget", "epsilon": 1.0, "data": ["t.csv"], "valid_until": "2027-01-01"});
+        let create =
+            json!({"file": "b.budget", "epsilon": 1.0, "data": ["t.csv"], "valid_until": "2027-01-01"});
         reads_both::<budget::CreateBudget>(create);
-        let allot = json!({"file": "b.budget", "epsilon": 1.0, "analyst": "ana", "valid_until": "2027-01-01"});
+        let allot =
+            json!({"file": "b.budget", "epsilon": 1.0, "analyst": "ana", "valid_until": "2027-01-01"});
         reads_both::<budget::AllotBudget>(allot);
         let question = json!({"epsilon": {"delta": 1e-6}});
         reads_both::<account::Account>(json!({"question": question, "happened": {"training": {}}}));

@@ -225,8 +225,7 @@ fn furthest(
     let mut units: Vec<Person> = vec![vec![]];
     for value in [-20.0, -3.0, 0.0, 2.0, 12.0, 30.0] {
         for first in [0, k] {
-            let rows =
-                (0..k).flat_map(|g| (0..m).map(move |row| ((first + g) % groups, value + row as f64 * 0.0)));
+            let rows = (0..k).flat_map(|g| std::iter::repeat_n(((first + g) % groups, value), m));
             units.push(rows.collect());
             let spread = (0..k).flat_map(|g| (0..m).map(move |row| ((first + g) % groups, row as f64)));
             units.push(spread.collect());

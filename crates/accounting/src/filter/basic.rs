@@ -34,7 +34,7 @@ impl Basic {
     /// of what is left of δ, of which the one that leaves the larger shares is taken; and all that is left where neither fits.
     pub(super) fn then(&self, price: &Price) -> Result<Option<Self>, AccountingError> {
         let plain = price.plain().and_then(|claim| self.with(claim.epsilon.get(), claim.delta.get()));
-        if price.is_single && plain.is_some() || self.is_far(price) {
+        if price.is_quick || price.is_single && plain.is_some() || self.is_far(price) {
             return Ok(plain);
         }
         let left = sub_down(self.total.delta.get(), self.delta);

@@ -135,6 +135,8 @@ pub(super) struct Price {
     curve: Option<RdpAccountant>,
     /// Whether it is a single use of a single event.
     pub(super) is_single: bool,
+    /// Whether the basic filter takes the events' own sum alone, which is far faster than the tight account.
+    pub(super) is_quick: bool,
 }
 
 impl Price {
@@ -155,7 +157,7 @@ impl Price {
         }
         let is_single =
             account.tally().parts().iter().map(|(count, _)| *count).fold(0, u64::saturating_add) <= 1;
-        Ok(Self { cost, account, curve, is_single })
+        Ok(Self { cost, account, curve, is_single, is_quick: false })
     }
 
     /// D_α of what does not leak; infinite where no bound is known.

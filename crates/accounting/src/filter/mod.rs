@@ -266,8 +266,14 @@ impl Filter {
     /// # Errors
     /// As [`admit`](Self::admit).
     pub fn left(&self) -> Result<Epsilon, AccountingError> {
+        let plan = |epsilon: f64| -> Result<Plan, AccountingError> {
+            Ok(Plan::new(vec![Event::Pure { epsilon: Epsilon::new(epsilon)? }])?)
+        };
+        // The tight account of a pure event is below its ε by about δ: nothing that many accounts are worth.
         let fits = |epsilon: f64| -> Result<bool, AccountingError> {
-            self.fits(&Plan::new(vec![Event::Pure { epsilon: Epsilon::new(epsilon)? }])?)
+            let mut price = Price::new(&plan(epsilon)?, self.neighboring)?;
+            price.is_quick = true;
+            Ok(self.after(&price)?.is_some())
         };
         let (mut low, mut high) = (0.0, self.total.epsilon.get());
         if fits(high)? {
@@ -280,6 +286,11 @@ impl Filter {
             } else {
                 high = middle;
             }
+        }
+        // A number of four digits that the δ makes up for.
+        let near = remedy::four_digits_near(low);
+        if near > low && near < low * (1.0 + 1e-5) && self.fits(&plan(near)?)? {
+            low = near;
         }
         Ok(Epsilon::new(low)?)
     }

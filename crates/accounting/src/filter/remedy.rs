@@ -125,13 +125,23 @@ impl Filter {
     }
 }
 
+/// The nearest number of at most four digits.
+pub(super) fn four_digits_near(value: f64) -> f64 {
+    let unit = unit(value);
+    libm::round(value * unit) / unit
+}
+
 /// A number of at most four digits that is not above the given one.
 pub fn four_digits_down(value: f64) -> f64 {
     if value <= 0.0 {
         return 0.0;
     }
-    let digits = (3.0 - libm::floor(libm::log10(value))).clamp(-300.0, 300.0);
-    let unit = libm::pow(10.0, digits);
-    let (down, near) = (libm::floor(value * unit) / unit, libm::round(value * unit) / unit);
-    if near <= value { near } else { down }
+    let near = four_digits_near(value);
+    if near <= value { near } else { libm::floor(value * unit(value)) / unit(value) }
+}
+
+/// What makes an integer of four digits of it.
+fn unit(value: f64) -> f64 {
+    let digits = (3.0 - libm::floor(libm::log10(value.max(f64::MIN_POSITIVE)))).clamp(-300.0, 300.0);
+    libm::pow(10.0, digits)
 }

@@ -358,3 +358,20 @@ fn the_largest_part_of_a_plan_fits_and_hardly_more() {
     let noisy = used.remedy(&plan(gaussian(2.0)));
     assert!(noisy.contains("times the noise; one more question of up to epsilon"), "{noisy}");
 }
+
+#[test]
+fn what_is_left_fits_and_is_found_without_many_accounts() {
+    for (epsilon, delta) in [(1.0, 1e-6), (1.0, 0.0), (1e3, 1e-6), (0.1, 1e-9)] {
+        let mut used = filter(epsilon, delta, FilterRule::Best);
+        for share in [0.1, 0.3, 0.2, 0.05, 0.1] {
+            assert!(used.admit(&plan(pure(share * epsilon))).unwrap());
+            let left = used.left().unwrap().get();
+            assert!(used.fits(&plan(pure(left))).unwrap(), "{left}");
+            assert!(!used.fits(&plan(pure(left * 1.0001 + 1e-5))).unwrap(), "{left}");
+        }
+    }
+    // Ten tenths: the sum is above 1 by rounding, and δ makes up for it.
+    let mut tenths = filter(1.0, 1e-6, FilterRule::Best);
+    (0..9).for_each(|_| assert!(tenths.admit(&plan(pure(0.1))).unwrap()));
+    assert_eq!(tenths.left().unwrap().get(), 0.1);
+}

@@ -1,5 +1,6 @@
 //! The flags of a page of statistics: who is protected, by which groups, which statistics.
 
+use super::budget::RememberedFlags;
 use super::reading::ReadingFlags;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
@@ -61,6 +62,8 @@ pub(crate) struct Page {
     /// Write the whole certificate to this file
     #[arg(long, value_name = "FILE.json", conflicts_with = "dry_run")]
     pub(crate) certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) budget: RememberedFlags,
     #[command(flatten)]
     pub(crate) reading: ReadingFlags,
 }

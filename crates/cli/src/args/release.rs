@@ -1,7 +1,7 @@
 //! `reticent release` as clap reads it.
 
-use super::help::page as pages;
 use super::budget::{BudgetFlags, RememberedFlags};
+use super::help::page as pages;
 use super::help::release as help;
 use super::help::short;
 use super::page::{Groups, Page, PageFiles, Person};
@@ -120,13 +120,13 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "FILE.json", conflicts_with = "dry_run")]
     pub(crate) certificate: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) budget: RememberedFlags,
+    #[command(flatten)]
     pub(crate) person: Person,
     #[command(flatten)]
     pub(crate) groups: Groups,
     #[command(flatten)]
     pub(crate) files: PageFiles,
-    #[command(flatten)]
-    pub(crate) budget: RememberedFlags,
     #[command(flatten)]
     pub(crate) reading: ReadingFlags,
 }

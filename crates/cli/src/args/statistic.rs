@@ -127,5 +127,7 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "FILE.json")]
     pub(crate) certificate: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) budget: super::budget::BudgetFlags,
+    #[command(flatten)]
     pub(crate) reading: ReadingFlags,
 }

@@ -15,12 +15,12 @@ use crate::fail::Fail;
 use crate::read;
 use crate::typed::Typed;
 use crate::{MISTAKE, Output};
+use reticent::core::Neighboring;
 use reticent::curator::budget::{
     AddData, AllotBudget, BudgetHistory, CloseBudget, CreateBudget, DrawSpending, ExportBudget, ShowBudget,
     VerifyBudget,
 };
 use reticent::curator::{Planned, Request, Session, quantity};
-use reticent::core::Neighboring;
 
 /// Fields that are checked before the neighboring relation is read.
 const BEFORE_RELATION: &[&str] = &["epsilon", "delta"];
@@ -45,9 +45,7 @@ pub(crate) fn run(question: &Question) -> Result<Output, Fail> {
             let planned = typed.checked(request.check())?;
             render::changed(&planned.run(&mut Session::without_limit()?)?, given.json)?
         }
-        Question::Show(given) => {
-            render::shown(&done(&ShowBudget { file: given.file.clone() })?, given.json)?
-        }
+        Question::Show(given) => render::shown(&done(&ShowBudget { file: given.file.clone() })?, given.json)?,
         Question::History(given) => {
             let last = given.last.as_deref().map(|text| read::whole("--last", text, u64::MAX)).transpose()?;
             let (file, analyst, purpose) = (given.file.clone(), given.analyst.clone(), given.purpose.clone());

@@ -23,7 +23,10 @@ pub(super) fn changed(changed: &BudgetChanged, json: bool) -> Result<String, Fai
     if json {
         return json_line(changed);
     }
-    let mut all = vec![("budget".to_owned(), format!("{}: {}", changed.summary.file.display(), changed.changes.join("; ")))];
+    let mut all = vec![(
+        "budget".to_owned(),
+        format!("{}: {}", changed.summary.file.display(), changed.changes.join("; ")),
+    )];
     all.extend(lines(&changed.summary).into_iter().skip(1));
     Ok(present(&aligned(&all)))
 }
@@ -76,7 +79,9 @@ fn used(summary: &BudgetSummary) -> String {
 
 fn left(summary: &BudgetSummary) -> String {
     match summary.state {
-        BudgetState::Open => format!("one more question of up to epsilon = {} (without delta)", down(summary.left)),
+        BudgetState::Open => {
+            format!("one more question of up to epsilon = {} (without delta)", down(summary.left))
+        }
         state => format!("nothing: the budget is {}", state.name()),
     }
 }
@@ -103,7 +108,11 @@ pub(super) fn history(history: &ChargeHistory, json: bool) -> Result<String, Fai
             past.entry.to_string(),
             past.time.to_string(),
             past.cost.as_ref().map_or_else(|| "no epsilon by itself".to_owned(), brief),
-            [past.analyst.as_deref(), past.purpose.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" / "),
+            [past.analyst.as_deref(), past.purpose.as_deref()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" / "),
             past.about.clone(),
             PastCharge::words(past.answered, past.remembered).to_owned(),
         ]
@@ -115,8 +124,11 @@ pub(super) fn history(history: &ChargeHistory, json: bool) -> Result<String, Fai
     let width = |column: usize| rows.iter().map(|row| plain(&row[column]).chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = columns.iter().map(|column| width(*column)).collect();
     let line = |row: &[String; 6]| {
-        let cells: Vec<String> =
-            columns.iter().zip(&widths).map(|(column, width)| format!("{:width$}", plain(&row[*column]))).collect();
+        let cells: Vec<String> = columns
+            .iter()
+            .zip(&widths)
+            .map(|(column, width)| format!("{:width$}", plain(&row[*column])))
+            .collect();
         cells.join("  ").trim_end().to_owned() + "\n"
     };
     let mut text: String = rows.iter().map(line).collect();
@@ -166,7 +178,8 @@ fn entries(count: u64) -> String {
 pub(super) fn exported(exported: &ExportedBudget, json: bool) -> Result<String, Fail> {
     match &exported.out {
         Some(out) if !json => {
-            let text = format!("{} written to {}", entries(exported.export.entries.len() as u64), out.display());
+            let text =
+                format!("{} written to {}", entries(exported.export.entries.len() as u64), out.display());
             Ok(present(&aligned(&[("exported".to_owned(), text)])))
         }
         _ => json_line(exported),

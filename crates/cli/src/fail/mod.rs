@@ -164,6 +164,16 @@ impl Fail {
         Self { about: About::Value { flag: flag.to_owned(), value: text.to_owned() }, ..self }
     }
 
+    /// The same error with its flag named otherwise, where `name` has another name for it.
+    pub(crate) fn renamed(mut self, name: impl Fn(&str) -> Option<&'static str>) -> Self {
+        if let About::Value { flag, .. } | About::Flag(flag) = &mut self.about
+            && let Some(other) = name(flag)
+        {
+            *flag = other.to_owned();
+        }
+        self
+    }
+
     /// The lines of a file that the message is about.
     pub(crate) fn excerpt(&self) -> Option<String> {
         self.place.as_ref().map(|place| place.excerpt())

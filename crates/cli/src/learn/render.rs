@@ -2,11 +2,11 @@
 
 use super::warned;
 use crate::Output;
+use crate::budget;
 use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::fail::{Fail, words};
 use crate::screen::present;
-use crate::budget;
 use crate::text::aligned;
 use reticent::curator::budget::BudgetStanding;
 use reticent::curator::fit::{Fitted, Sizing, Test};

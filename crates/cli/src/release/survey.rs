@@ -41,7 +41,11 @@ pub(super) fn randomize(arguments: args::Randomize, progress: bool) -> Result<Ou
         warnings = format!("warning: --keep-columns: these columns are copied and NOT protected: {names}\n");
     }
     if arguments.json {
-        return Ok(Output { stdout: budget::json(&randomized, standing.as_ref())?, warnings, ..Output::default() });
+        return Ok(Output {
+            stdout: budget::json(&randomized, standing.as_ref())?,
+            warnings,
+            ..Output::default()
+        });
     }
     let (column, output) = (&randomized.column, randomized.out.display().to_string());
     let again = format!(

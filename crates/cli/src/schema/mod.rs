@@ -7,8 +7,8 @@ use crate::args::schema::Question;
 use crate::budget::charged;
 use crate::fail::Fail;
 use crate::typed::Typed;
-use reticent::curator::schema::LearnSchema;
 use reticent::curator::Request;
+use reticent::curator::schema::LearnSchema;
 
 /// Runs `schema infer`.
 pub(crate) fn run(question: &Question, progress: bool) -> Result<Output, Fail> {

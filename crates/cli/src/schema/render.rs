@@ -1,9 +1,9 @@
 //! Output: the schema as TOML, a summary, or one line of JSON.
 
 use crate::Output;
+use crate::budget;
 use crate::fail::{Fail, words};
 use crate::screen::present;
-use crate::budget;
 use crate::text::{aligned, spent};
 use reticent::curator::budget::BudgetStanding;
 use reticent::curator::schema::LearntSchema;

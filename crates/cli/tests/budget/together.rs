@@ -11,11 +11,22 @@ fn a_hundred_processes_share_a_budget() {
     let filter = |place: usize| format!("age>={place}");
     let asked = |place: usize| {
         let filter = filter(place);
-        command(&["release", "count", SURVEY, "--epsilon", "0.02", "--where", &filter, "--budget", &file, "--json"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        command(&[
+            "release",
+            "count",
+            SURVEY,
+            "--epsilon",
+            "0.02",
+            "--where",
+            &filter,
+            "--budget",
+            &file,
+            "--json",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
     };
     let children: Vec<_> = (0..PROCESSES).map(asked).collect();
     let mut answers = Vec::new();

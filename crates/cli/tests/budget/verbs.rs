@@ -54,25 +54,44 @@ fn every_verb_that_reads_private_data_is_charged() {
     );
     let fitted = with(&["train", SURVEY, "--schema", &own, "--epsilon", "1"]);
     assert!(fitted.contains("survey.budget, charge "), "{fitted}");
-    let network = ["--model", "mlp", "--delta", "1e-6", "--dataset-size", "2000", "--steps", "2", "--batch-size", "20"];
+    let network =
+        ["--model", "mlp", "--delta", "1e-6", "--dataset-size", "2000", "--steps", "2", "--batch-size", "20"];
     let run = folder.path("run");
     with(&[&["train", SURVEY, "--schema", &own, "--epsilon", "1", "--out", &run], &network[..]].concat());
     assert_eq!(charges(), before + 3);
     // What has no noise fits no budget.
-    for words in [
-        vec!["schema", "infer", SURVEY],
-        vec!["train", SURVEY, "--schema", &own, "--method", "exact"],
-    ] {
+    for words in
+        [vec!["schema", "infer", SURVEY], vec!["train", SURVEY, "--schema", &own, "--method", "exact"]]
+    {
         let said = refusal(&[&words[..], &["--budget", &file]].concat());
         assert!(said.starts_with("error[R406]"), "{said}");
     }
     assert_eq!(charges(), before + 3);
     // Answers of a survey are about what a row holds.
     let survey = folder.path("answers.budget");
-    stdout(&["budget", "create", &survey, "--data", SURVEY, "--epsilon", "1", "--neighboring", "replace-one"]);
+    stdout(&[
+        "budget",
+        "create",
+        &survey,
+        "--data",
+        SURVEY,
+        "--epsilon",
+        "1",
+        "--neighboring",
+        "replace-one",
+    ]);
     let out = folder.path("randomized.csv");
-    let randomize =
-        ["release", "randomize", SURVEY, "--column", "sex", "--categories", "Male,Female", "--epsilon", "0.5"];
+    let randomize = [
+        "release",
+        "randomize",
+        SURVEY,
+        "--column",
+        "sex",
+        "--categories",
+        "Male,Female",
+        "--epsilon",
+        "0.5",
+    ];
     stdout(&[&randomize[..], &["--out", &out, "--budget", &survey]].concat());
     assert_eq!(json(&["budget", "show", &survey])["charges"], 1);
     let said = refusal(&[&randomize[..], &["--out", &out, "--budget", &file]].concat());
@@ -87,8 +106,19 @@ fn a_schema_names_the_budget() {
         "schema.toml",
         "unit = \"row\"\nbudget = \"survey.budget\"\n[columns]\nage = { bounds = [17, 90] }\n",
     );
-    let mean =
-        ["release", "mean", SURVEY, "--column", "age", "--bounds", "17,90", "--epsilon", "0.5", "--schema", &schema];
+    let mean = [
+        "release",
+        "mean",
+        SURVEY,
+        "--column",
+        "age",
+        "--bounds",
+        "17,90",
+        "--epsilon",
+        "0.5",
+        "--schema",
+        &schema,
+    ];
     assert!(stdout(&mean).contains("this mean could still be asked"));
     assert_eq!(json(&["budget", "show", &file])["charges"], 1);
     let said = refusal(&[&mean[..], &["--budget", &folder.path("other.budget")]].concat());
@@ -106,20 +136,25 @@ fn names_are_those_of_the_folder() {
     }
     let inside = |words: &[&str]| {
         let output = command(words).current_dir(folder.path("")).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap(),
+        )
     };
     let create = ["budget", "create", "h.budget", "--epsilon", "1", "--data", "visits/*.csv"];
     let (status, said) = inside(&create);
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("visits/*.csv") && !said.contains(&folder.path("")), "{said}");
     // From another folder, the same file is the same question.
-    let (first, _) = inside(&["release", "count", "visits/jan.csv", "--epsilon", "0.5", "--budget", "h.budget"]);
+    let (first, _) =
+        inside(&["release", "count", "visits/jan.csv", "--epsilon", "0.5", "--budget", "h.budget"]);
     assert_eq!(first, Some(0));
     let count = ["release", "count", &folder.path("visits/jan.csv"), "--epsilon", "0.5", "--budget"];
     let again = json(&[&count[..], &[&folder.path("h.budget")]].concat());
     assert!(again["budget"]["remembered"].is_string(), "{again}");
     let other = folder.file("other.csv", "age\n30\n");
-    let said = refusal(&["release", "count", &other, "--epsilon", "0.1", "--budget", &folder.path("h.budget")]);
+    let said =
+        refusal(&["release", "count", &other, "--epsilon", "0.1", "--budget", &folder.path("h.budget")]);
     assert!(said.starts_with("error[R705]") && said.contains("reticent budget add-data"), "{said}");
     stdout(&["budget", "add-data", &folder.path("h.budget"), &other]);
     stdout(&["release", "count", &other, "--epsilon", "0.1", "--budget", &folder.path("h.budget")]);
@@ -146,4 +181,34 @@ fn an_older_copy_is_refused_beside_its_seal() {
     }
     let said = refusal(&["release", "count", SURVEY, "--epsilon", "0.3", "--budget", &file]);
     assert!(said.starts_with("error[R702]"), "{said}");
+}
+
+#[test]
+fn a_page_about_people_is_charged_and_remembered() {
+    let folder = Folder::new();
+    let rows: String = (0..300).map(|row| format!("{},{},{}\n", row / 3, row % 2, 20 + row % 60)).collect();
+    let visits = folder.file("visits.csv", format!("id,ward,age\n{rows}"));
+    let file = folder.path("visits.budget");
+    stdout(&["budget", "create", &file, "--data", &visits, "--epsilon", "2", "--unit", "id"]);
+    let person = ["--unit", "id", "--rows-per-person", "3", "--groups-per-person", "2"];
+    let groups = ["--group-by", "ward", "--keys", "ward=0,1", "--budget", &file];
+    let words = ["release", "page", &visits, "--count", "--mean", "age in 0,120", "--epsilon", "0.5"];
+    let words = [&words[..], &person, &groups].concat();
+    let first = json(&words);
+    let again = json(&words);
+    assert_eq!((&first["rows"], &first["certificate"]), (&again["rows"], &again["certificate"]));
+    assert!(again["budget"]["remembered"].is_string(), "{again}");
+    assert_eq!(first["certificate"]["unit"], "all rows of one id");
+    let count = ["release", "count", &visits, "--epsilon", "0.5"];
+    stdout(&[&count[..], &person[..4], &["--budget", &file]].concat());
+    let limits = ["release", "limits", &visits, "--unit", "id", "--epsilon", "0.25", "--budget", &file];
+    assert!(stdout(&limits).contains("visits.budget, charge "));
+    assert_eq!(json(&["budget", "show", &file])["charges"], 3);
+    // What protects rows only is not covered.
+    let said = refusal(&[&count[..], &["--budget", &file]].concat());
+    assert!(said.starts_with("error[R402]") && said.contains("all rows of one id"), "{said}");
+    let said = refusal(
+        &[&words[..words.len() - 1], &[&file, "--refresh", "--where", "age>=30", "--delta", "1e-9"]].concat(),
+    );
+    assert!(said.starts_with("error["), "{said}");
 }

@@ -13,12 +13,8 @@ pub(crate) const HEADINGS: &[&str] = &[
 ];
 
 /// Commands that share a table.
-pub(crate) const CHANGES: &[&str] = &[
-    "reticent budget create",
-    "reticent budget add-data",
-    "reticent budget allot",
-    "reticent budget close",
-];
+pub(crate) const CHANGES: &[&str] =
+    &["reticent budget create", "reticent budget add-data", "reticent budget allot", "reticent budget close"];
 
 #[test]
 fn budgets() {
@@ -30,11 +26,8 @@ fn budgets() {
         let line = format!("release count {SURVEY} --budget {file} {flags}");
         serde_json::json!({"budget": json(&words(&line))["budget"]})
     };
-    let standings = [
-        count("--epsilon 0.1"),
-        count("--epsilon 0.1"),
-        count("--epsilon 0.5 --where age>=30 --dry-run"),
-    ];
+    let standings =
+        [count("--epsilon 0.1"), count("--epsilon 0.1"), count("--epsilon 0.5 --where age>=30 --dry-run")];
     changed.push(json(&["budget", "add-data", &file, "more/*.csv"]));
     let part = ["--epsilon", "0.5", "--valid-until", "2999-01-01"];
     changed.push(json(&[&["budget", "allot", &file, "--analyst", "ana"], &part[..]].concat()));
@@ -45,7 +38,11 @@ fn budgets() {
     check(&page, "reticent budget history", &[json(&["budget", "history", &file])]);
     check(&page, "reticent budget verify", &[json(&["budget", "verify", &file])]);
     check(&page, "reticent budget export", &[json(&["budget", "export", &file])]);
-    check(&page, "reticent budget page", &[json(&["budget", "page", &file, "--out", &folder.path("p.html")])]);
+    check(
+        &page,
+        "reticent budget page",
+        &[json(&["budget", "page", &file, "--out", &folder.path("p.html")])],
+    );
     changed.push(json(&["budget", "close", &file]));
     check(&page, "reticent budget create, add-data, allot, close", &changed);
 }

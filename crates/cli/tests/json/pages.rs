@@ -48,8 +48,10 @@ fn pages() {
         dry.push(json(&[&asked[..], &["--dry-run"]].concat()));
     }
     let by = ["--group-by", "origin", "--epsilon", "1", "--delta", "1e-6", "--unit", "tailnum"];
-    let limits = ["--rows-per-person", "5", "--groups-per-person", "2", "--total-per-person", "distance in 0,9000"];
-    let asked = ["release", "page", FLIGHTS, "--count", "--sum", "distance", "--mean", "arr_delay in -60,180"];
+    let limits =
+        ["--rows-per-person", "5", "--groups-per-person", "2", "--total-per-person", "distance in 0,9000"];
+    let asked =
+        ["release", "page", FLIGHTS, "--count", "--sum", "distance", "--mean", "arr_delay in -60,180"];
     let whole = [&asked[..], &by[..], &limits[..]].concat();
     let declared = json(&[&whole[..], &["--keys", "origin=EWR,JFK,LGA"]].concat());
     let selected = json(&[&whole[..], &["--select-keys"]].concat());
@@ -58,11 +60,21 @@ fn pages() {
     dry.push(json(&[&whole[..], &["--select-keys", "--dry-run"]].concat()));
     dry.push(json(&["release", "page", FLIGHTS, "--split", "by-error", "--count=within 50", "--dry-run"]));
     dry.push(json(&[
-        "release", "page", FLIGHTS, "--epsilon", "1", "--dry-run", "--mean", "arr_delay in -60,180 size 1000",
+        "release",
+        "page",
+        FLIGHTS,
+        "--epsilon",
+        "1",
+        "--dry-run",
+        "--mean",
+        "arr_delay in -60,180 size 1000",
     ]));
     check(&page, "reticent release page (dry run)", &dry);
     for (path, _) in page.rows("page") {
-        assert!(seen.contains(&path) || path.starts_with("warnings"), "`{path}` is documented, and no page had it");
+        assert!(
+            seen.contains(&path) || path.starts_with("warnings"),
+            "`{path}` is documented, and no page had it"
+        );
     }
     assert!(page.rows("part").keys().all(|path| seen.contains(&format!("parts[].{path}"))));
 }

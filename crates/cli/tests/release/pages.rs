@@ -30,8 +30,21 @@ fn near(page: &Value, question: &str, place: &str, truth: f64, most: f64) {
 #[test]
 fn a_page_of_the_census() {
     let page = json(&[
-        "page", ADULT, "--epsilon", "4", "--count", "--mean", "age in 17,90", "--variance", "age in 17,90",
-        "--median", "age in 17,90", "--histogram", "sex of Female,Male", "--proportion", "income is >50K",
+        "page",
+        ADULT,
+        "--epsilon",
+        "4",
+        "--count",
+        "--mean",
+        "age in 17,90",
+        "--variance",
+        "age in 17,90",
+        "--median",
+        "age in 17,90",
+        "--histogram",
+        "sex of Female,Male",
+        "--proportion",
+        "income is >50K",
     ]);
     near(&page, "count", "", 32561.0, 60.0);
     near(&page, "mean of age", "", 38.58, 0.5);
@@ -49,7 +62,8 @@ fn a_page_of_the_census() {
 
 #[test]
 fn planes_are_protected_with_all_their_flights() {
-    let limits = ["--unit", "tailnum", "--rows-per-person", "67", "--groups-per-person", "3", "--epsilon", "20"];
+    let limits =
+        ["--unit", "tailnum", "--rows-per-person", "67", "--groups-per-person", "3", "--epsilon", "20"];
     let page = json(&[&["page", FLIGHTS, "--count"], &ORIGINS[..], &limits[..]].concat());
     near(&page, "count", "EWR", 10175.0, 250.0);
     near(&page, "count", "LGA", 8596.0, 250.0);
@@ -58,8 +72,17 @@ fn planes_are_protected_with_all_their_flights() {
     // 308 flights have no plane, and each is one by itself.
     near(&people, "people", "", 3164.0 + 308.0, 30.0);
     let mean = json(&[
-        "mean", FLIGHTS, "--column", "arr_delay", "--bounds=-60,180", "--unit", "tailnum", "--rows-per-person",
-        "10", "--epsilon", "10",
+        "mean",
+        FLIGHTS,
+        "--column",
+        "arr_delay",
+        "--bounds=-60,180",
+        "--unit",
+        "tailnum",
+        "--rows-per-person",
+        "10",
+        "--epsilon",
+        "10",
     ]);
     assert_eq!(mean["questions"].as_array().unwrap().len(), 1);
 }
@@ -87,10 +110,19 @@ fn every_new_statistic_answers() {
         assert_eq!(dry["dry_run"], true, "{name}");
     }
     let top = json(&[
-        "top", ADULT, "--column", "education", "--categories", "HS-grad,Bachelors,Masters,11th", "--k", "2",
-        "--epsilon", "1",
+        "top",
+        ADULT,
+        "--column",
+        "education",
+        "--categories",
+        "HS-grad,Bachelors,Masters,11th",
+        "--k",
+        "2",
+        "--epsilon",
+        "1",
     ]);
-    let cells: Vec<&str> = top["rows"].as_array().unwrap().iter().map(|row| row["cell"].as_str().unwrap()).collect();
+    let cells: Vec<&str> =
+        top["rows"].as_array().unwrap().iter().map(|row| row["cell"].as_str().unwrap()).collect();
     assert_eq!(cells, ["HS-grad", "Bachelors"]);
 }
 
@@ -115,12 +147,25 @@ fn a_page_goes_to_files() {
 
 #[test]
 fn tables_for_the_terminal_fit_eighty_columns() {
-    let shown = stdout(&[
-        &["page", FLIGHTS, "--epsilon", "1", "--count", "--mean", "arr_delay in -60,180", "--stddev",
-          "arr_delay in -60,180", "--median", "dep_delay in -60,180"],
-        &ORIGINS[..],
-    ]
-    .concat());
+    let shown = stdout(
+        &[
+            &[
+                "page",
+                FLIGHTS,
+                "--epsilon",
+                "1",
+                "--count",
+                "--mean",
+                "arr_delay in -60,180",
+                "--stddev",
+                "arr_delay in -60,180",
+                "--median",
+                "dep_delay in -60,180",
+            ],
+            &ORIGINS[..],
+        ]
+        .concat(),
+    );
     let table = shown.lines().take_while(|line| !line.starts_with("clamped"));
     for line in table {
         assert!(line.chars().count() <= 84, "{line}");
@@ -153,7 +198,9 @@ fn suggested_limits_cover_most_people() {
     let rows = found["rows"].as_u64().unwrap();
     // 95 % of planes have at most 26 flights, and limits are powers of two.
     assert!((16..=64).contains(&rows), "{found}");
-    assert!(stdout(&["limits", FLIGHTS, "--unit", "tailnum", "--epsilon", "2"]).contains("--rows-per-person"));
+    assert!(
+        stdout(&["limits", FLIGHTS, "--unit", "tailnum", "--epsilon", "2"]).contains("--rows-per-person")
+    );
 }
 
 #[test]

@@ -144,7 +144,8 @@ impl StoredBudget {
             let kept = serde_json::from_slice(&found.answer).ok().and_then(R::recall);
             let outcome = kept.ok_or_else(unreadable)?;
             let asking = self.asking("");
-            let standing = self.standing(&asking, request.pricing(&planned).as_ref(), &[], Some(found.time))?;
+            let standing =
+                self.standing(&asking, request.pricing(&planned).as_ref(), &[], Some(found.time))?;
             return Ok(Charged { outcome, standing });
         }
         let asking = Asking { question: Some(question), ..self.asking(request.about()) };
@@ -265,12 +266,7 @@ impl StoredBudget {
 }
 
 /// The largest ε at which a question fits, to three digits and rounded down.
-fn largest(
-    store: &mut dyn BudgetStore,
-    asking: &Asking,
-    pricing: &Pricing,
-    limit: Guarantee,
-) -> Option<f64> {
+fn largest(store: &mut dyn BudgetStore, asking: &Asking, pricing: &Pricing, limit: Guarantee) -> Option<f64> {
     let most = limit.epsilon.get();
     let part = store.largest(asking, &|part| (pricing.plan_at)(part * most)).ok()??;
     let epsilon = three_digits_down(part * most);

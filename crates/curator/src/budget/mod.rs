@@ -48,8 +48,8 @@ pub use charged::{BudgetStanding, Budgeted, Charged, Pricing, Remembered, StillA
 pub use memory::SharedBudget;
 pub use names::{BUNDLED, MEMORY, STDIN};
 pub use outcome::{
-    BudgetChange, BudgetChanged, BudgetPart, BudgetState, BudgetSummary, ChargeHistory, ExportedBudget, PastCharge,
-    VerifiedBudget, WrittenSpending,
+    BudgetChange, BudgetChanged, BudgetPart, BudgetState, BudgetSummary, ChargeHistory, ExportedBudget,
+    PastCharge, VerifiedBudget, WrittenSpending,
 };
 pub use place::SEALS_FOLDER;
 pub use question::CanonicalQuestion;

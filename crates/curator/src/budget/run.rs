@@ -2,14 +2,14 @@
 
 use super::names;
 use super::outcome::{
-    BudgetChange, BudgetChanged, BudgetPart, BudgetState, BudgetSummary, ChargeHistory, ExportedBudget, PastCharge,
-    VerifiedBudget, WrittenSpending,
+    BudgetChange, BudgetChanged, BudgetPart, BudgetState, BudgetSummary, ChargeHistory, ExportedBudget,
+    PastCharge, VerifiedBudget, WrittenSpending,
 };
+use super::place::{create, stem};
 use super::request::{
     AddData, AllotBudget, BudgetHistory, CloseBudget, CreateBudget, DrawSpending, ExportBudget, ShowBudget,
     VerifyBudget,
 };
-use super::place::{create, stem};
 use super::stored::StoredBudget;
 use crate::file::OutputFile;
 use crate::quantity;
@@ -19,7 +19,8 @@ use crate::{Planned, Request};
 use reticent_accounting::filter::{Odometer, plain_sum};
 use reticent_core::{Code, Delta, Epsilon, EventLog, Guarantee, Neighboring, Plan};
 use reticent_ledger::{
-    BudgetEntry, BudgetExport, BudgetScope, BudgetStatus, BudgetStore, BudgetTerms, DataName, EntryKind, Moment, SubBudget,
+    BudgetEntry, BudgetExport, BudgetScope, BudgetStatus, BudgetStore, BudgetTerms, DataName, EntryKind,
+    Moment, SubBudget,
 };
 use std::path::{Path, PathBuf};
 
@@ -126,7 +127,8 @@ fn terms(request: &CreateBudget) -> Result<BudgetTerms, Refusal> {
             Refusal::value("file", request.file.display(), "give the name of a file, such as hospital.budget")
         })?,
     };
-    let words = column.as_deref().map_or_else(|| unit.to_owned(), |column| quantity::unit_words(Some(column)));
+    let words =
+        column.as_deref().map_or_else(|| unit.to_owned(), |column| quantity::unit_words(Some(column)));
     let mut terms = BudgetTerms::new(name, limit, request.neighboring, words);
     terms.unit_column = column;
     terms.valid_until = moment(request.valid_until.as_deref())?;
@@ -273,7 +275,11 @@ fn history(request: &BudgetHistory) -> Result<ChargeHistory, Refusal> {
                     (charge.answered, charge.remembered) = (true, has_answer);
                 }
             }
-            kind => changes.extend(change(&kind).map(|what| BudgetChange { entry: number, time: entry.time, what })),
+            kind => changes.extend(change(&kind).map(|what| BudgetChange {
+                entry: number,
+                time: entry.time,
+                what,
+            })),
         }
     }
     let total = charges.len() as u64;
@@ -294,7 +300,9 @@ fn change(kind: &EntryKind) -> Option<String> {
     Some(match kind {
         EntryKind::Created { .. } => "created".to_owned(),
         EntryKind::DataAdded { data } => format!("data added: {}", data.path),
-        EntryKind::SubBudgetAdded { sub_budget } => format!("set aside: {}, {}", sub_budget.scope, sub_budget.limit),
+        EntryKind::SubBudgetAdded { sub_budget } => {
+            format!("set aside: {}, {}", sub_budget.scope, sub_budget.limit)
+        }
         EntryKind::Closed { reason } => format!("closed: {reason}"),
         _ => return None,
     })
@@ -325,7 +333,9 @@ fn sub_budget(request: &AllotBudget) -> Result<SubBudget, Refusal> {
     let scope = match (&request.analyst, &request.purpose) {
         (Some(analyst), None) => BudgetScope::Analyst(analyst.clone()),
         (None, Some(purpose)) => BudgetScope::Purpose(purpose.clone()),
-        (None, None) => return Err(Refusal::missing("analyst", "give the ⟦analyst⟧ or the ⟦purpose⟧ that it is for")),
+        (None, None) => {
+            return Err(Refusal::missing("analyst", "give the ⟦analyst⟧ or the ⟦purpose⟧ that it is for"));
+        }
         (Some(_), Some(purpose)) => {
             let remedy = "a part is for an ⟦analyst⟧ or for a ⟦purpose⟧: set two aside";
             return Err(Refusal::conflict("purpose", purpose, remedy));

@@ -31,7 +31,12 @@ pub(super) fn page(file: &Path, store: &mut dyn BudgetStore) -> Result<SpendingP
         sum += cost.map_or(f64::INFINITY, |cost| cost.epsilon.get());
         if count.is_multiple_of(apart) || count == own.charges || count == 1 {
             let days = (entry.time.milliseconds() - created.milliseconds()) as f64 / DAY;
-            points.push(SpendingPoint { days: days.max(0.0), charges: count, sum, left: filter.left()?.get() });
+            points.push(SpendingPoint {
+                days: days.max(0.0),
+                charges: count,
+                sum,
+                left: filter.left()?.get(),
+            });
         }
         if own.charges - count < LISTED as u64 {
             let EntryKind::Reserved { about, .. } = &entry.kind else { return Ok(()) };

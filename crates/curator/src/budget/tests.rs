@@ -245,7 +245,8 @@ fn parts_history_closing_and_the_page() {
     run(&allot("ana", 0.2)).unwrap();
     assert_eq!(run(&allot("ana", 0.2)).unwrap_err().code(), Code::SubBudget);
     assert_eq!(run(&allot("bob", 2.0)).unwrap_err().field(), Some("epsilon"));
-    let named = |name: Option<&str>| budget.clone().asked_by(name.map(str::to_owned), Some("report".into())).unwrap();
+    let named =
+        |name: Option<&str>| budget.clone().asked_by(name.map(str::to_owned), Some("report".into())).unwrap();
     let (ana, bob) = (named(Some("ana")), named(Some("bob")));
     assert_eq!(ask(&bob, &place.count(0.05, Some("sex=1"))).unwrap_err().code(), Code::SubBudget);
     let paid = ask(&ana, &place.count(0.15, Some("sex=1"))).unwrap();
@@ -262,7 +263,10 @@ fn parts_history_closing_and_the_page() {
     assert_eq!((all.charges.len(), all.total), (2, 2));
     assert_eq!(all.changes[0].what, "created");
     let own = &history(Some("ana"), None).unwrap().charges;
-    assert_eq!((own.len(), own[0].about.as_str()), (1, &*format!("count where sex=1, {}", place.path("visits.csv").display())));
+    assert_eq!(
+        (own.len(), own[0].about.as_str()),
+        (1, &*format!("count where sex=1, {}", place.path("visits.csv").display()))
+    );
     assert!(own[0].answered && own[0].remembered);
     assert_eq!(own[0].cost.unwrap().epsilon.get(), 0.15);
     assert_eq!(history(None, Some(1)).unwrap().charges.len(), 1);
@@ -294,11 +298,7 @@ fn requests_are_checked_before_a_file_is_made() {
         (CreateBudget { name: Some(String::new()), ..good.clone() }, "name"),
         (CreateBudget { valid_until: Some("tomorrow".to_owned()), ..good.clone() }, "valid_until"),
         (
-            CreateBudget {
-                unit: "id".to_owned(),
-                neighboring: Neighboring::ReplaceOne,
-                ..good.clone()
-            },
+            CreateBudget { unit: "id".to_owned(), neighboring: Neighboring::ReplaceOne, ..good.clone() },
             "neighboring",
         ),
     ] {

@@ -52,7 +52,8 @@ impl Budgeted for Page {
             noun: "page".to_owned(),
             plan_at: Box::new(move |epsilon| {
                 let request = Self { epsilon: Some(epsilon), ..request.clone() };
-                let events = request.check_table(Arc::clone(&table)).and_then(|planned| planned.events()).ok()?;
+                let events =
+                    request.check_table(Arc::clone(&table)).and_then(|planned| planned.events()).ok()?;
                 Plan::new(events).ok()
             }),
         })
@@ -61,7 +62,8 @@ impl Budgeted for Page {
 
 impl Remembered for Page {
     fn question(&self, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
-        let filter = self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
+        let filter =
+            self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
         let filter = filter.map_or(Value::Null, |filter| json!(filter.canonical()));
         // The files are named by the budget; public files are part of the question by what they say.
         let reading = Reading { also: Vec::new(), ..self.reading.clone() };

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum PageStatistic {
     /// The number of rows.
     Count {
-        /// Only rows that have a value in this column.
+        /// Only rows that have a value in this column. Beside a mean or variance of the column it shares that release, and counts
+        /// rows whose value is a number.
         #[serde(default)]
         column: Option<String>,
     },

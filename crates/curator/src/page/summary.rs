@@ -23,7 +23,11 @@ impl PlannedPage {
     fn released(&self) -> Vec<ReleasedPart> {
         let mut parts = Vec::new();
         if let Some(selection) = &self.selection {
-            let groups = self.unit.limits.groups() as f64;
+            let sides = match self.neighboring {
+                Neighboring::AddRemove => 1.0,
+                Neighboring::ReplaceOne => 2.0,
+            };
+            let groups = sides * self.unit.limits.groups() as f64;
             parts.push(ReleasedPart {
                 about: format!("groups of {}", self.groups.columns.join(", ")),
                 questions: self.asked.iter().map(|asked| asked.name.clone()).collect(),

@@ -1,10 +1,10 @@
 //! A release as a stored budget sees it: what it asks, what it reads, what it would cost at another ε.
 
+use super::ReleasedAnswer;
 use super::kept::KeptAnswer;
 use super::plan::PlannedRelease;
 use super::request::{Release, ReleaseQuestion};
 use super::survey::{PlannedRandomize, Randomize};
-use super::ReleasedAnswer;
 use crate::budget::{Budgeted, CanonicalQuestion, Pricing, Remembered};
 use crate::refusal::Refusal;
 use crate::table::named_files;
@@ -86,7 +86,8 @@ impl Budgeted for Release {
 impl Remembered for Release {
     fn question(&self, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
         // Two ways to write a condition are one question.
-        let filter = self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
+        let filter =
+            self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
         let filter = filter.map_or(Value::Null, |filter| json!(filter.canonical()));
         // A schema decides warnings only.
         let mut question = serde_json::to_value(&self.question).map_err(Refusal::internal)?;

@@ -29,7 +29,8 @@ impl Budgeted for LearnSchema {
             noun: "schema".to_owned(),
             plan_at: Box::new(move |epsilon| {
                 let request = Self { epsilon: Some(epsilon), ..request.clone() };
-                let events = request.check_table(Arc::clone(&table)).and_then(|planned| planned.events()).ok()?;
+                let events =
+                    request.check_table(Arc::clone(&table)).and_then(|planned| planned.events()).ok()?;
                 Plan::new(vec![Event::Composed { events }]).ok()
             }),
         })

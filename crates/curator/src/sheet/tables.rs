@@ -53,7 +53,12 @@ fn table(outcome: &PageOutcome, question: &AnsweredQuestion) -> SheetTable {
     let unit = rows.first().map_or(PageUnit::Number, |row| row.unit.clone());
     let mut notes: Vec<String> =
         clamped(question).map(|text| format!("Values are clamped: {text}.")).collect();
-    if outcome.questions.iter().any(|other| other.name != question.name && shares(other, question)) {
+    let is_noise = |part: &usize| outcome.parts.get(*part).is_some_and(|part| part.mechanism != "selection");
+    let own: Vec<usize> = question.parts.iter().copied().filter(is_noise).collect();
+    let shares = |other: &AnsweredQuestion| {
+        other.name != question.name && other.parts.iter().any(|part| own.contains(part))
+    };
+    if outcome.questions.iter().any(shares) {
         notes.push("It shares its noise with other statistics of this page.".to_owned());
     }
     SheetTable {
@@ -64,10 +69,6 @@ fn table(outcome: &PageOutcome, question: &AnsweredQuestion) -> SheetTable {
         names,
         rows: rows.into_iter().map(|row| answer(row, has_cells)).collect(),
     }
-}
-
-fn shares(one: &AnsweredQuestion, other: &AnsweredQuestion) -> bool {
-    one.parts.iter().any(|part| other.parts.contains(part))
 }
 
 /// What the cells of a question are.

@@ -220,21 +220,21 @@ mod tests {
             column!(UInt32Array, |_, integer, _| integer as u32),
             column!(UInt16Array, |_, integer, _| integer as u16),
             column!(UInt8Array, |_, integer, _| integer as u8),
-            column!(BooleanArray, |place, _, _| place % 2 == 0),
+            column!(BooleanArray, |place: u8, _, _| place.is_multiple_of(2)),
             column!(StringArray, text),
             column!(LargeStringArray, text),
             column!(StringViewArray, text),
             column!(DictionaryArray<Int32Type>, text),
             column!(DictionaryArray<Int8Type>, text),
             Arc::new(DictionaryArray::new(keys, values)),
-            column!(Date32Array, |place: u8, integer, _| if place % 2 == 0 {
+            column!(Date32Array, |place: u8, integer, _| if place.is_multiple_of(2) {
                 19_783
             } else {
                 integer as i32
             }),
             column!(Date64Array, |_, integer, _| integer),
             column!(TimestampSecondArray, |_, integer, _| integer),
-            column!(TimestampMillisecondArray, |place: u8, integer, _| if place % 2 == 0 {
+            column!(TimestampMillisecondArray, |place: u8, integer, _| if place.is_multiple_of(2) {
                 1500
             } else {
                 integer

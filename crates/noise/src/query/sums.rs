@@ -68,7 +68,7 @@ impl BoundedSum {
 
     /// Adds the finite ones of some values, each clamped to the bounds, and returns how many there are. Value i is looked at if bit
     /// i % 64 of word i / 64 of `rows` is set. The sum is that of [`add`](Self::add) for each, bit for bit.
-    pub fn add_rows(&mut self, values: &[f64], rows: &[u64]) -> u64 {
+    pub fn add_rows<T: Copy + Into<f64>>(&mut self, values: &[T], rows: &[u64]) -> u64 {
         // 2^−exponent, by which a value is multiplied without rounding.
         let steps = self.grid.steps(1.0);
         let largest = self.low_point.unsigned_abs().max(self.high_point.unsigned_abs());
@@ -82,8 +82,9 @@ impl BoundedSum {
             }
         } else {
             for (values, word) in values.chunks(64).zip(rows) {
-                let is_in = |(place, value): &(usize, &f64)| word >> place & 1 == 1 && value.is_finite();
-                values.iter().enumerate().filter(is_in).for_each(|(_, value)| self.add(*value));
+                let is_in = |(place, value): &(usize, f64)| word >> place & 1 == 1 && value.is_finite();
+                let values = values.iter().map(|value| (*value).into()).enumerate();
+                values.filter(is_in).for_each(|(_, value)| self.add(value));
             }
         }
         self.rows - before
@@ -93,7 +94,7 @@ impl BoundedSum {
     ///
     /// A double of at most 2⁵¹ in size plus 3·2⁵¹ is rounded to a whole number, ties to even, which is then the difference of the two
     /// bit patterns: so the loop has no branch and no conversion, and is computed in vectors.
-    fn round_and_add(&self, steps: f64, values: &[f64], word: u64) -> (i64, u64) {
+    fn round_and_add<T: Copy + Into<f64>>(&self, steps: f64, values: &[T], word: u64) -> (i64, u64) {
         const SHIFT: f64 = (3u64 << 51) as f64;
         let (low, high) = (self.low, self.high);
         let point = |value: f64| {
@@ -105,14 +106,16 @@ impl BoundedSum {
         let (mut total, mut count) = (0u64, 0u64);
         if word == u64::MAX {
             for value in values {
-                let keep = finite(*value);
-                total = total.wrapping_add(point(*value) & keep);
+                let value = (*value).into();
+                let keep = finite(value);
+                total = total.wrapping_add(point(value) & keep);
                 count = count.wrapping_sub(keep);
             }
         } else {
             for (place, value) in values.iter().enumerate() {
-                let keep = finite(*value) & 0u64.wrapping_sub(word >> place & 1);
-                total = total.wrapping_add(point(*value) & keep);
+                let value = (*value).into();
+                let keep = finite(value) & 0u64.wrapping_sub(word >> place & 1);
+                total = total.wrapping_add(point(value) & keep);
                 count = count.wrapping_sub(keep);
             }
         }
@@ -304,6 +307,19 @@ mod tests {
                 check(sum, &values, &[u64::MAX]);
             }
         }
+    }
+
+    #[test]
+    fn narrow_numbers_are_added_as_doubles() {
+        let sum = BoundedSum::new(-40.0, 55.0, true).unwrap();
+        let integers: Vec<i32> = (0..64).map(|row| row * 7 - 200).collect();
+        let singles: Vec<f32> = (0..64u8).map(|row| f32::from(row) / 0.3).chain([f32::NAN]).collect();
+        let (mut narrow, mut wide) = (sum, sum);
+        narrow.add_rows(&integers, &[u64::MAX]);
+        narrow.add_rows(&singles, &[u64::MAX, 1]);
+        wide.add_rows(&integers.iter().map(|value| f64::from(*value)).collect::<Vec<_>>(), &[u64::MAX]);
+        wide.add_rows(&singles.iter().map(|value| f64::from(*value)).collect::<Vec<_>>(), &[u64::MAX, 1]);
+        assert_eq!(narrow, wide);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What a page of statistics is made of.
 
+use crate::{digits, words};
+
 /// A page of private statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
@@ -65,8 +67,12 @@ impl SheetValue {
     /// The figure and its interval as they are shown, the ends rounded outwards.
     pub fn shown(&self) -> [String; 2] {
         match self {
+            Self::Number { value, interval, .. } if interval.iter().any(|end| !end.is_finite()) => {
+                let [low, high] = interval.map(words::number);
+                [words::number(*value), format!("{low} to {high}")]
+            }
             Self::Number { value, interval, whole } => {
-                let [value, low, high] = crate::digits::with_interval(*value, *interval, *whole);
+                let [value, low, high] = digits::with_interval(*value, *interval, *whole);
                 [value, format!("{low} to {high}")]
             }
             Self::Words(words) => [words.clone(), String::new()],

@@ -64,17 +64,24 @@ pub(super) fn left(page: &SpendingPage) -> Figure {
                 Stroke::Solid(0),
                 steps(limit, &points),
             ),
-            line("limit", format!("ε = {}", digits::brief(limit)), Stroke::Guide, vec![(0.0, limit), (end, limit)]),
+            line(
+                "limit",
+                format!("ε = {}", digits::brief(limit)),
+                Stroke::Guide,
+                vec![(0.0, limit), (end, limit)],
+            ),
         ],
     };
-    let caption = "The largest ε of one more question without δ that the budget admits, after each charge.".to_owned();
+    let caption =
+        "The largest ε of one more question without δ that the budget admits, after each charge.".to_owned();
     Figure { drawing: chart.page("left-chart", &caption), caption }
 }
 
 /// The sum of what was asked, by the number of charges.
 pub(super) fn sum(page: &SpendingPage) -> Figure {
     let limit = page.limit.epsilon.get();
-    let kept: Vec<SpendingPoint> = some(&page.points).into_iter().filter(|point| point.sum.is_finite()).collect();
+    let kept: Vec<SpendingPoint> =
+        some(&page.points).into_iter().filter(|point| point.sum.is_finite()).collect();
     let points: Vec<(f64, f64)> = kept.iter().map(|point| (point.charges as f64, point.sum)).collect();
     let used: Vec<(f64, f64)> =
         kept.iter().map(|point| (point.charges as f64, (limit - point.left).max(0.0))).collect();

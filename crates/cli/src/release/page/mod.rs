@@ -14,14 +14,15 @@ mod question;
 mod render;
 mod request;
 
-use super::session;
 use crate::Output;
+use crate::args::budget::RememberedFlags;
 use crate::args::page::{Page as Flags, PageFiles};
+use crate::budget::{answered, foreseen};
 use crate::cost::certificate_text;
 use crate::fail::{Fail, warnings};
 use crate::file;
 use reticent::curator::page::Page;
-use reticent::curator::{Planned, Request, sheet};
+use reticent::curator::{Request, sheet};
 use std::mem::take;
 use std::path::PathBuf;
 
@@ -37,6 +38,8 @@ pub(super) struct Wanted {
     pub(super) certificate: Option<PathBuf>,
     /// Where the chart of the only question is written.
     pub(super) plot: Option<PathBuf>,
+    /// Which budget is charged.
+    pub(super) budget: RememberedFlags,
 }
 
 impl Wanted {
@@ -55,7 +58,7 @@ impl Wanted {
 /// `reticent release page`.
 pub(super) fn run(arguments: Flags, progress: bool) -> Result<Output, Fail> {
     let (request, wanted) = request::request(arguments)?;
-    release(&request, &wanted, progress)
+    release(&request, &wanted, progress).map_err(|failure| failure.renamed(question::clause))
 }
 
 /// Releases a page, writes its files and shows it.
@@ -64,10 +67,13 @@ pub(super) fn release(request: &Page, wanted: &Wanted, progress: bool) -> Result
     let planned = request.check()?;
     if wanted.dry_run {
         let mut preview = planned.preview()?;
+        let standing = foreseen(request, &planned, &wanted.budget.payer, request.schema.as_deref())?;
         let warnings = warnings(&take(&mut preview.warnings));
-        return Ok(Output { stdout: render::preview(&preview, wanted.json)?, warnings, ..Output::default() });
+        let stdout = render::preview(&preview, wanted.json, standing.as_ref())?;
+        return Ok(Output { stdout, warnings, ..Output::default() });
     }
-    let mut released = planned.run(&mut session(progress)?)?;
+    let (mut released, standing) =
+        answered(request, planned, &wanted.budget, request.schema.as_deref(), progress)?;
     let about = request.file.file_name().map(|name| name.to_string_lossy().into_owned());
     let about = about.unwrap_or_else(|| "a table".to_owned());
     let PageFiles { csv, parquet, html } = &wanted.files;
@@ -88,8 +94,13 @@ pub(super) fn release(request: &Page, wanted: &Wanted, progress: bool) -> Result
     if let Some(path) = &wanted.certificate {
         file::certificate(path).write(&certificate_text(&released.certificate)?)?;
     }
-    let warnings = warnings(&if wanted.json { released.warnings.clone() } else { take(&mut released.warnings) });
-    Ok(Output { stdout: render::released(&released, wanted)?, warnings, ..Output::default() })
+    let warnings =
+        warnings(&if wanted.json { released.warnings.clone() } else { take(&mut released.warnings) });
+    Ok(Output {
+        stdout: render::released(&released, wanted, standing.as_ref())?,
+        warnings,
+        ..Output::default()
+    })
 }
 
 #[cfg(test)]

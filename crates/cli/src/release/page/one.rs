@@ -1,8 +1,8 @@
 //! A command of one statistic as a page of one question.
 
+use super::Wanted;
 use super::question::question as words;
 use super::request::{groups, list, person};
-use super::Wanted;
 use crate::args::statistic::{Declared, Spread, Terms};
 use crate::args::{Ask, Noise, Numeric, Question};
 use crate::fail::Fail;
@@ -121,10 +121,9 @@ fn asked(question: Question) -> Result<Asked, Fail> {
         Question::Correlation(own) => terms(paired("correlation", &own.columns)?, own.schema, own.terms),
         Question::Trend(own) => terms(paired("trend", &own.columns)?, own.schema, own.terms),
         Question::Contingency(own) => terms(paired("contingency", &own.columns)?, own.schema, own.terms),
-        Question::Distinct(own) => declared(own, |column, categories| PageStatistic::DistinctCount {
-            column,
-            categories,
-        })?,
+        Question::Distinct(own) => {
+            declared(own, |column, categories| PageStatistic::DistinctCount { column, categories })?
+        }
         Question::Top(own) => {
             let k = whole("--k", &own.k, u64::MAX)?;
             declared(own.declared, |column, categories| PageStatistic::TopK { k, column, categories })?
@@ -209,6 +208,7 @@ fn page(asked: Asked) -> Result<(Page, Wanted), Fail> {
         files: ask.files,
         certificate: ask.certificate,
         plot: ask.plot,
+        budget: ask.budget,
     };
     Ok((page, wanted))
 }

@@ -136,8 +136,9 @@ impl<'a> Reader<'a> {
             match clause.as_str() {
                 "in" => {
                     let ends = self.numbers()?;
-                    let bounds = <[f64; 2]>::try_from(ends)
-                        .map_err(|_| self.wrong("give two bounds after 'in', the lower one first: 'in 0,120'"))?;
+                    let bounds = <[f64; 2]>::try_from(ends).map_err(|_| {
+                        self.wrong("give two bounds after 'in', the lower one first: 'in 0,120'")
+                    })?;
                     found.bounds = Some(bounds);
                 }
                 "of" => found.categories = Some(self.names()?),
@@ -192,7 +193,8 @@ impl<'a> Reader<'a> {
     /// The number in front of the column of `--top`.
     fn leading_count(&mut self) -> Result<u64, Fail> {
         let word = self.word()?.unwrap_or_default();
-        word.parse().map_err(|_| self.wrong("begin with how many are wanted, e.g. '3 carrier of AA,UA,DL,B6'"))
+        word.parse()
+            .map_err(|_| self.wrong("begin with how many are wanted, e.g. '3 carrier of AA,UA,DL,B6'"))
     }
 
     fn statistic(
@@ -213,7 +215,9 @@ impl<'a> Reader<'a> {
                 "covariance" | "correlation" => {
                     "give two columns, e.g. 'age in 17,90 and hours_per_week in 0,99'"
                 }
-                "contingency" => "give two columns or more, e.g. 'sex of Female,Male and income of <=50K,>50K'",
+                "contingency" => {
+                    "give two columns or more, e.g. 'sex of Female,Male and income of <=50K,>50K'"
+                }
                 _ => "give one column",
             };
             return Err(self.wrong(remedy));
@@ -222,11 +226,8 @@ impl<'a> Reader<'a> {
             return Err(self.wrong("begin with the column, e.g. 'age in 0,120'"));
         }
         self.check_clauses(name, std::iter::once(&first).chain(&others))?;
-        let numbers = |from: Described| NumberColumn {
-            column: from.column,
-            bounds: from.bounds,
-            integers: false,
-        };
+        let numbers =
+            |from: Described| NumberColumn { column: from.column, bounds: from.bounds, integers: false };
         Ok(match name {
             "count" => {
                 PageStatistic::Count { column: Some(first.column).filter(|column| !column.is_empty()) }
@@ -246,9 +247,9 @@ impl<'a> Reader<'a> {
                 column: first.column,
                 bounds: first.bounds,
                 integers: false,
-                quantiles: first
-                    .levels
-                    .ok_or_else(|| self.wrong("say which after 'at', e.g. 'age in 0,120 at 0.25,0.5,0.75'"))?,
+                quantiles: first.levels.ok_or_else(|| {
+                    self.wrong("say which after 'at', e.g. 'age in 0,120 at 0.25,0.5,0.75'")
+                })?,
                 candidates: None,
             },
             "histogram" => PageStatistic::Histogram(self.cells(first)?),
@@ -262,9 +263,7 @@ impl<'a> Reader<'a> {
                 column: first.column,
                 value: first.value.ok_or_else(|| self.wrong("say which value, e.g. 'income is >50K'"))?,
             },
-            "distinct" => {
-                PageStatistic::DistinctCount { column: first.column, categories: first.categories }
-            }
+            "distinct" => PageStatistic::DistinctCount { column: first.column, categories: first.categories },
             "contingency" => {
                 let columns = std::iter::once(first).chain(others).map(|one| self.cells(one));
                 PageStatistic::Contingency { columns: columns.collect::<Result<_, _>>()?, margins: true }
@@ -299,7 +298,9 @@ impl<'a> Reader<'a> {
         columns: impl Iterator<Item = &'d Described>,
     ) -> Result<(), Fail> {
         let takes: &[&str] = match name {
-            "sum" | "mean" | "variance" | "stddev" | "median" | "covariance" | "correlation" | "trend" => &["in"],
+            "sum" | "mean" | "variance" | "stddev" | "median" | "covariance" | "correlation" | "trend" => {
+                &["in"]
+            }
             "quantiles" => &["in", "at"],
             "histogram" | "contingency" => &["of", "by"],
             "mode" | "top" | "distinct" => &["of"],
@@ -314,7 +315,8 @@ impl<'a> Reader<'a> {
                 ("at", column.levels.is_some()),
                 ("is", column.value.is_some()),
             ];
-            if let Some((clause, _)) = given.iter().find(|(clause, given)| *given && !takes.contains(clause)) {
+            if let Some((clause, _)) = given.iter().find(|(clause, given)| *given && !takes.contains(clause))
+            {
                 let remedy = match takes {
                     [] => format!("'{clause}' means nothing here: leave it out"),
                     takes => format!("'{clause}' means nothing here: use '{}'", takes.join("' or '")),
@@ -351,6 +353,22 @@ fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let year = parts.next().is_some_and(|year| year.len() == 4 && year.bytes().all(|b| b.is_ascii_digit()));
     year && parts.clone().count() == 2
+}
+
+/// The clause of a statistic that has the place of a flag.
+pub(super) fn clause(flag: &str) -> Option<&'static str> {
+    Some(match flag {
+        "--bounds" => "in",
+        "--categories" => "of",
+        "--bins" | "--dates" => "by",
+        "--quantiles" => "at",
+        "--value" => "is",
+        "--weight" => "weight",
+        "--error" => "within",
+        "--size" => "size",
+        "--name" => "as",
+        _ => return None,
+    })
 }
 
 fn clauses() -> String {
@@ -408,7 +426,11 @@ mod tests {
                 "income is >50K",
                 json!({"kind": "proportion", "column": "income", "value": ">50K"}),
             ),
-            ("top", "2 c of a,b,c", json!({"kind": "top-k", "k": 2, "column": "c", "categories": ["a", "b", "c"]})),
+            (
+                "top",
+                "2 c of a,b,c",
+                json!({"kind": "top-k", "k": 2, "column": "c", "categories": ["a", "b", "c"]}),
+            ),
             (
                 "trend",
                 "y in 0,1 on x in 0,9",

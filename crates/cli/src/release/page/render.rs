@@ -1,13 +1,15 @@
 //! A page for the terminal: aligned tables with intervals, then the cost.
 
 use super::Wanted;
+use crate::budget;
 use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::fail::{Fail, plain};
 use crate::release::render::{CERTIFICATE_FLAG, percent};
 use crate::screen::present;
-use crate::text::{aligned, columns, json_line, spent};
+use crate::text::{aligned, columns, spent};
 use reticent::core::Fact;
+use reticent::curator::budget::BudgetStanding;
 use reticent::curator::page::{PageOutcome, PagePreview, PageUnit};
 use reticent::curator::sheet::{clamping_in_words, parts_in_words, tables};
 use reticent::report::sheet::{SheetTable, SheetValue};
@@ -20,9 +22,13 @@ const BAR: f64 = 20.0;
 const SHOWN: usize = 200;
 
 /// The released page.
-pub(super) fn released(outcome: &PageOutcome, wanted: &Wanted) -> Result<String, Fail> {
+pub(super) fn released(
+    outcome: &PageOutcome,
+    wanted: &Wanted,
+    standing: Option<&BudgetStanding>,
+) -> Result<String, Fail> {
     if wanted.json {
-        return json_line(outcome);
+        return budget::json(outcome, standing);
     }
     let level = percent(outcome.confidence);
     let tables = tables(outcome);
@@ -53,12 +59,10 @@ pub(super) fn released(outcome: &PageOutcome, wanted: &Wanted) -> Result<String,
         lines.push(("clamped".to_owned(), clamped.join("; ")));
     }
     let whole = wanted.certificate.as_deref().map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
-    let released = parts_in_words(&outcome.parts).join("; ");
-    let mut cost = cost(&outcome.certificate, released, whole);
-    if let Some(line) = cost.get_mut(1) {
-        line.0 = "released".to_owned();
-    }
+    let mut cost = cost(&outcome.certificate, String::new(), whole);
+    cost.splice(1..2, listed("released", parts_in_words(&outcome.parts)));
     lines.extend(cost);
+    lines.extend(budget::lines(standing));
     let files = &wanted.files;
     for (name, path) in [("csv", &files.csv), ("parquet", &files.parquet), ("page", &files.html)] {
         if let Some(path) = path {
@@ -66,6 +70,12 @@ pub(super) fn released(outcome: &PageOutcome, wanted: &Wanted) -> Result<String,
         }
     }
     Ok(present(&(text + &aligned(&lines))))
+}
+
+/// Texts below each other, the first with a label.
+fn listed(label: &str, texts: Vec<String>) -> impl Iterator<Item = (String, String)> {
+    let labels = std::iter::once(label.to_owned()).chain(std::iter::repeat(String::new()));
+    labels.zip(texts)
 }
 
 /// A figure and its interval.
@@ -84,7 +94,8 @@ fn wide(groups: &[String], tables: &[&SheetTable], level: &str) -> String {
     let Some(first) = tables.first() else { return String::new() };
     let names: Vec<Vec<String>> = (0..groups.len())
         .map(|place| {
-            let names = first.rows.iter().take(SHOWN).map(|row| row.names.get(place).cloned().unwrap_or_default());
+            let names =
+                first.rows.iter().take(SHOWN).map(|row| row.names.get(place).cloned().unwrap_or_default());
             std::iter::once(groups[place].clone()).chain(names).collect()
         })
         .collect();
@@ -149,7 +160,9 @@ fn long(table: &SheetTable, level: &str) -> String {
     for (place, line) in lines.iter().enumerate() {
         let value = place.checked_sub(1).and_then(|row| number(&table.rows[row].value));
         let bar = match value {
-            Some(value) if table.bars && room >= 8.0 => "█".repeat((value.max(0.0) / most * room).round() as usize),
+            Some(value) if table.bars && room >= 8.0 => {
+                "█".repeat((value.max(0.0) / most * room).round() as usize)
+            }
             _ => String::new(),
         };
         text += format!("  {line:longest$}  {bar}").trim_end();
@@ -159,9 +172,13 @@ fn long(table: &SheetTable, level: &str) -> String {
 }
 
 /// The expected errors and the cost of a page.
-pub(super) fn preview(preview: &PagePreview, json: bool) -> Result<String, Fail> {
+pub(super) fn preview(
+    preview: &PagePreview,
+    json: bool,
+    standing: Option<&BudgetStanding>,
+) -> Result<String, Fail> {
     if json {
-        return json_line(preview);
+        return budget::json(preview, standing);
     }
     let level = percent(preview.confidence);
     let mut rows = vec![vec!["statistic".to_owned(), format!("expected error at {level}")]];
@@ -191,9 +208,10 @@ pub(super) fn preview(preview: &PagePreview, json: bool) -> Result<String, Fail>
     if let Some(groups) = preview.groups {
         lines.push(("groups".to_owned(), groups.to_string()));
     }
-    lines.push(("releases".to_owned(), parts_in_words(&preview.parts).join("; ")));
+    lines.extend(listed("releases", parts_in_words(&preview.parts)));
     if !preview.public.is_empty() {
         lines.push(("taken as public".to_owned(), Fact::line(&preview.public)));
     }
+    lines.extend(budget::lines(standing));
     Ok(present(&(text + &aligned(&lines))))
 }

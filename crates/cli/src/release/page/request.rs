@@ -25,7 +25,8 @@ pub(super) fn request(flags: Flags) -> Result<(Page, Wanted), Fail> {
         page.questions = asked;
     }
     if page.questions.is_empty() {
-        let remedy = "no statistic is asked for: give some, e.g. --count --mean 'age in 0,120', or a report.toml";
+        let remedy =
+            "no statistic is asked for: give some, e.g. --count --mean 'age in 0,120', or a report.toml";
         return Err(Fail::new(Code::Missing, remedy));
     }
     let real = |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text)).transpose();
@@ -66,6 +67,7 @@ pub(super) fn request(flags: Flags) -> Result<(Page, Wanted), Fail> {
         files: flags.files,
         certificate: flags.certificate,
         plot: None,
+        budget: flags.budget,
     };
     Ok((page, wanted))
 }
@@ -101,7 +103,9 @@ pub(super) fn groups(page: &mut Page, flags: Groups) -> Result<(), Fail> {
     let Some(columns) = columns.or_else(|| page.group_by.as_ref().map(|own| own.columns.clone())) else {
         return match flags.is_any() {
             false => Ok(()),
-            true => Err(Fail::missing("--group-by", "give the columns of the groups, e.g. --group-by carrier")),
+            true => {
+                Err(Fail::missing("--group-by", "give the columns of the groups, e.g. --group-by carrier"))
+            }
         };
     };
     let selected = flags.select_keys.as_deref().map(selected).transpose()?;

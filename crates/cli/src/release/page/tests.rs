@@ -48,7 +48,8 @@ fn two_thousand_pages_are_answered_or_refused() {
             words.push(format!("--epsilon={}", if draws.chance(95) { "1" } else { "0" }).into());
         }
         for _ in 0..=draws.below(3) {
-            words.push(draws.pick(if draws.chance(93) { STATISTICS } else { NASTY }).into());
+            let pool = if draws.chance(93) { STATISTICS } else { NASTY };
+            words.push(draws.pick(pool).into());
         }
         for _ in 0..draws.below(3) {
             let other = draws.pick(OTHERS);

@@ -309,7 +309,16 @@ fn in_order(folder: &Folder) {
 
 /// A question that fits once.
 fn asked(folder: &Folder) -> Vec<String> {
-    owned(&["release", "count", PEOPLE, "--epsilon", "0.6", "--budget", &folder.path("people.budget"), "--json"])
+    owned(&[
+        "release",
+        "count",
+        PEOPLE,
+        "--epsilon",
+        "0.6",
+        "--budget",
+        &folder.path("people.budget"),
+        "--json",
+    ])
 }
 
 const CHARGED: Verb = Verb {
@@ -320,7 +329,8 @@ const CHARGED: Verb = Verb {
         in_order(folder);
         let said = run(&asked(folder));
         let shown: serde_json::Value =
-            serde_json::from_str(&stdout(&["budget", "show", &folder.path("people.budget"), "--json"])).unwrap();
+            serde_json::from_str(&stdout(&["budget", "show", &folder.path("people.budget"), "--json"]))
+                .unwrap();
         assert_eq!(shown["charges"], 1, "{shown}");
         match said.status.success() {
             // Nothing was charged before, or the answer is remembered.
@@ -337,6 +347,6 @@ const CHARGED: Verb = Verb {
 
 /// Those with few calls first.
 pub(super) const VERBS: &[Verb] = &[
-    SCHEMA_OUT, CREATE, CHARGED, PLOT, RANDOMIZE, SINGLE, PREDICT, TABLE, REPORT, COLLECT, AUDIT, JOB, CANARIES, LINEAR,
-    FINISHED, NETWORK, RESUME,
+    SCHEMA_OUT, CREATE, CHARGED, PLOT, RANDOMIZE, SINGLE, PREDICT, TABLE, REPORT, COLLECT, AUDIT, JOB,
+    CANARIES, LINEAR, FINISHED, NETWORK, RESUME,
 ];

@@ -4,7 +4,7 @@ use super::super::plan::PlannedRelease;
 use super::super::query::{Cells, Query, empty_sum};
 use super::{Gathered, Pass};
 use crate::refusal::Refusal;
-use reticent_data::{CellBatch, LabelCodes, RowMask};
+use reticent_data::{CellBatch, LabelCodes, Numbers, RowMask};
 use reticent_noise::query::{BoundedSum, RankTable, SortedPoints};
 
 /// What the rows seen so far come to.
@@ -12,6 +12,8 @@ pub(super) struct Gatherer {
     gathering: Gathering,
     /// A missing value counts as the middle of the bounds.
     middle_for_missing: bool,
+    /// Whether values outside of the bounds are counted.
+    counts_outside: bool,
     outside: u64,
     /// Reused from batch to batch.
     floats: Vec<f64>,
@@ -44,7 +46,8 @@ impl Gatherer {
             }
         };
         let middle_for_missing = matches!(plan.query, Query::Mean { .. }) && plan.rows_are_public();
-        Ok(Self { gathering, middle_for_missing, outside: 0, floats: Vec::new() })
+        let counts_outside = plan.counting.is_some();
+        Ok(Self { gathering, middle_for_missing, counts_outside, outside: 0, floats: Vec::new() })
     }
 
     /// Adds the selected rows of a batch, of which the column at place `asked` is asked about.
@@ -69,18 +72,31 @@ impl Gatherer {
             }
             Gathering::Sum(sum, bounds) => {
                 let rows = among(batch, column, selected);
-                let values = batch.floats(column, &mut self.floats);
-                let numbers = sum.add_rows(values, rows.words());
+                let numbers = match batch.numbers(column) {
+                    Some(Numbers::Int8(values)) => sum.add_rows(values, rows.words()),
+                    Some(Numbers::Int16(values)) => sum.add_rows(values, rows.words()),
+                    Some(Numbers::Int32(values)) => sum.add_rows(values, rows.words()),
+                    Some(Numbers::UInt8(values)) => sum.add_rows(values, rows.words()),
+                    Some(Numbers::UInt16(values)) => sum.add_rows(values, rows.words()),
+                    Some(Numbers::UInt32(values)) => sum.add_rows(values, rows.words()),
+                    Some(Numbers::Float32(values)) => sum.add_rows(values, rows.words()),
+                    _ => sum.add_rows(batch.floats(column, &mut self.floats), rows.words()),
+                };
                 if self.middle_for_missing {
                     sum.add_middles(selected.count() - numbers);
                 }
-                self.outside += rows.count() - inside(values, &rows, *bounds);
+                if self.counts_outside {
+                    let values = batch.floats(column, &mut self.floats);
+                    self.outside += rows.count() - inside(values, &rows, *bounds);
+                }
             }
             Gathering::Ranks(ranks, bounds) => {
                 let rows = among(batch, column, selected);
                 let values = batch.floats(column, &mut self.floats);
                 ranks.add_rows(values, rows.words());
-                self.outside += rows.count() - inside(values, &rows, *bounds);
+                if self.counts_outside {
+                    self.outside += rows.count() - inside(values, &rows, *bounds);
+                }
             }
         }
     }

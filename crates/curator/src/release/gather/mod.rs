@@ -27,7 +27,7 @@ pub(super) struct Pass {
     pub(super) gathered: Gathered,
     /// The number of all rows.
     pub(super) rows: u64,
-    /// How many values were clamped, or left out because they are not numbers.
+    /// How many values were clamped, or left out because they are not numbers; 0 unless the plan counts them.
     pub(super) outside: u64,
 }
 

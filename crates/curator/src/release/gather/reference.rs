@@ -18,7 +18,8 @@ pub(super) fn gather_cells(plan: &PlannedRelease) -> Pass {
         }
         Ok::<(), DataError>(())
     });
-    Pass { gathered: gatherer.gathered, rows: stats.unwrap().rows, outside: gatherer.outside }
+    let outside = if plan.counting.is_some() { gatherer.outside } else { 0 };
+    Pass { gathered: gatherer.gathered, rows: stats.unwrap().rows, outside }
 }
 
 /// Counters per label of a declared category.

@@ -47,8 +47,8 @@ impl Law {
                 // Continuous Laplace noise is less than 1 away from the discrete one it is coupled to.
                 let exact = scale * exact_sum(&weights, terms, beta) + total;
                 let least = union.min(exact);
-                // Of few terms, these know more than the moments do.
-                if terms <= 3 { least } else { least.min(chernoff(&weights, scale, beta)) }
+                // Of few terms, these know more than the moments do, unless a whole step is much.
+                if terms <= 3 && scale > 16.0 { least } else { least.min(chernoff(&weights, scale, beta)) }
             }
             Self::Gaussian(noise) => {
                 let norm = weights.iter().map(|(w, n)| w * w * *n as f64).sum::<f64>().sqrt();

@@ -22,19 +22,19 @@ pub struct Trend {
 /// Shares of the error probability; those that a figure uses add up to 1 at most.
 pub(in super::super) mod shares {
     /// Of the mean of each column.
-    pub const MEAN: f64 = 0.05;
+    pub(crate) const MEAN: f64 = 0.05;
     /// Of a covariance by itself.
-    pub const COVARIANCE: f64 = 0.9;
+    pub(crate) const COVARIANCE: f64 = 0.9;
     /// Of the covariance in a correlation.
-    pub const PRODUCT: f64 = 0.4;
+    pub(crate) const PRODUCT: f64 = 0.4;
     /// Of each variance in a correlation.
-    pub const VARIANCE: f64 = 0.25;
+    pub(crate) const VARIANCE: f64 = 0.25;
     /// Of the sum of products, and of squares, of a slope.
-    pub const SUM: f64 = 0.15;
+    pub(crate) const SUM: f64 = 0.15;
     /// Of the number of rows of a slope.
-    pub const ROWS: f64 = 0.01;
+    pub(crate) const ROWS: f64 = 0.01;
     /// Of the slope itself.
-    pub const SLOPE: f64 = 0.59;
+    pub(crate) const SLOPE: f64 = 0.59;
 }
 
 const ONES: [[f64; 2]; 3] = [[1.0; 2]; 3];
