@@ -1,4 +1,5 @@
 mod checks;
+mod files;
 mod plain;
 mod random;
 
