@@ -8,8 +8,8 @@
 
 mod choices;
 mod counts;
-mod points;
 pub mod parts;
+mod points;
 mod quote;
 mod ranks;
 mod sensitivity;

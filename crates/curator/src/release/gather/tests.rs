@@ -228,8 +228,7 @@ fn disagreements(
     let table: Arc<dyn Table> =
         Arc::new(MemoryTable::new("random", batch.schema(), vec![batch.clone()]).unwrap());
     let (mut count, mut different) = (0, Vec::new());
-    let filters =
-        [None, Some("text=a"), Some("float>=0 and whole<50"), Some("coded!=1"), Some("huge=10")];
+    let filters = [None, Some("text=a"), Some("float>=0 and whole<50"), Some("coded!=1"), Some("huge=10")];
     let fields = batch.schema();
     for (number, question) in fields.fields().iter().flat_map(|field| questions(field.name())).enumerate() {
         let asked: ReleaseQuestion = serde_json::from_value(question.clone()).unwrap();
