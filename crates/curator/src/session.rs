@@ -81,9 +81,8 @@ impl Session {
         let fits = self.payer.unit() == unit && self.payer.neighboring() == neighboring;
         if !fits && !self.is_open {
             let (own, relation) = (self.payer.unit(), self.payer.neighboring());
-            let remedy = format!(
-                "the budget's privacy unit is {own}, under {relation}: ask with the same unit and relation"
-            );
+            let remedy =
+                format!("the budget's privacy unit is {own}, under {relation}: ask with the same unit and relation");
             let refusal = match own == unit {
                 true => Refusal::value("neighboring", neighboring, remedy),
                 false => Refusal::value("unit", unit, remedy),

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use arrow_array::{BooleanArray, Float64Array, Int64Array, StringArray, Time32SecondArray};
+use arrow_array::{BooleanArray, Time32SecondArray, Float64Array, Int64Array, StringArray};
 use reticent_files::FileError;
 
 use super::*;
@@ -143,8 +143,7 @@ fn an_error_leaves_nothing_behind() {
 #[test]
 fn a_column_that_cannot_be_copied_is_named() {
     let folder = Folder::new();
-    let columns =
-        vec![("a", array(Int64Array::from(vec![1]))), ("born", array(Time32SecondArray::from(vec![1])))];
+    let columns = vec![("a", array(Int64Array::from(vec![1]))), ("born", array(Time32SecondArray::from(vec![1])))];
     let input = folder.parquet("in.parquet", columns);
     let error = number_rows(&input, "a", &folder.path("out.csv")).unwrap_err();
     assert!(folder.message(error).starts_with("column \"born\" of in.parquet holds time values"));
