@@ -31,11 +31,11 @@ pub(crate) fn scan(
     visit: &mut Visit<'_, Refusal>,
 ) -> Result<u64, Refusal> {
     let (reading, halt) = (reading(watch, table), watch.halt());
-    let rows = table.scan(columns, &mut |bytes| reading.at(bytes), &mut |row, cells| {
+    let stats = table.scan::<Refusal>(columns, &mut |bytes| reading.at(bytes), &mut |row, cells| {
         goes_on(halt, table)?;
         visit(row, cells)
     })?;
-    has_rows(table, rows.rows, size)
+    has_rows(table, stats.rows, size)
 }
 
 /// Streams columns on several threads, batch by batch, and returns the number of rows and a summary per thread; stops when the watch
