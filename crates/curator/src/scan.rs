@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 use crate::watch::{Watch, reading};
 use reticent_core::{Code, Neighboring};
 use reticent_data::{BatchSummary, Table, Visit};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the number of rows is public. Where it is not, that there are none is private like any other number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl From<Neighboring> for Size {
     }
 }
 
-/// Streams columns through `visit`; refuses a table that is publicly empty.
+/// Streams columns through `visit`; stops when the watch does, and refuses a table that is publicly empty.
 pub(crate) fn scan(
     table: &dyn Table,
     columns: &[&str],
@@ -30,9 +30,12 @@ pub(crate) fn scan(
     watch: &dyn Watch,
     visit: &mut Visit<'_, Refusal>,
 ) -> Result<u64, Refusal> {
-    let reading = reading(watch, table);
-    let rows = table.scan(columns, &mut |bytes| reading.at(bytes), visit)?.rows;
-    has_rows(table, rows, size)
+    let (reading, halt) = (reading(watch, table), watch.halt());
+    let stats = table.scan::<Refusal>(columns, &mut |bytes| reading.at(bytes), &mut |row, cells| {
+        goes_on(halt, table)?;
+        visit(row, cells)
+    })?;
+    has_rows(table, stats.rows, size)
 }
 
 /// Streams columns on several threads, batch by batch, and returns the number of rows and a summary per thread; stops when the watch
@@ -49,16 +52,22 @@ pub(crate) fn summarize<S: Send>(
     let watched = BatchSummary {
         start: summary.start,
         add: &|own: &mut S, batch| {
-            if halt.load(Ordering::Relaxed) {
-                let message = format!("{}: reading was interrupted: ask again", table.name());
-                return Err(Refusal::new(Code::Unreadable, message));
-            }
+            goes_on(halt, table)?;
             (summary.add)(own, batch)
         },
     };
     let (rows, summaries) =
         table.summarize_batches(columns, threads, &mut |bytes| reading.at(bytes), &watched)?;
     Ok((has_rows(table, rows, size)?, summaries))
+}
+
+/// Refuses to go on once somebody asked to stop.
+fn goes_on(halt: &AtomicBool, table: &dyn Table) -> Result<(), Refusal> {
+    if halt.load(Ordering::Relaxed) {
+        let message = format!("{}: reading was interrupted: ask again", table.name());
+        return Err(Refusal::new(Code::Unreadable, message));
+    }
+    Ok(())
 }
 
 /// The number of threads of a pass: all processors unless it is given.
