@@ -36,7 +36,8 @@ def test_the_same_question_is_free(budget: reticent.Budget, people: str) -> None
     first = release.mean(people, "age", bounds=(0, 120), epsilon=0.5, budget=budget)
     again = release.mean(people, "age", bounds=(0, 120), epsilon=0.5, budget=reticent.Budget.open(path))
     assert (first.value, first.interval) == (again.value, again.interval)
-    assert first.budget is not None and first.budget["still"] == {"question": "mean", "epsilon": 0.5}
+    assert first.budget is not None and first.budget["still"]["question"] == "mean"
+    assert 0.49 <= first.budget["still"]["epsilon"] <= 0.5
     assert again.budget is not None and again.budget["remembered"] and not again.budget["charges"]
     assert budget.spent == (0.5, 0.0)
     fresh = release.mean(

@@ -1,8 +1,8 @@
 //! Verbs with `--budget`.
 
+use super::render::down;
 use crate::args::budget::{BudgetFlags, RememberedFlags};
 use crate::bar::Terminal;
-use crate::digits;
 use crate::explain::Code;
 use crate::fail::Fail;
 use crate::text::json_line;
@@ -90,7 +90,7 @@ pub(crate) fn lines(standing: Option<&BudgetStanding>) -> Vec<(String, String)> 
             format!("{file}, charges {}", numbers.join(", "))
         }
     };
-    let left = digits::significant(*left, 3, digits::RoundingSide::Down);
+    let left = down(*left);
     let left = match still {
         Some(still) => format!("{} (limit: {limit})", still.words()),
         None => format!("one more question of up to epsilon = {left} (limit: {limit})"),

@@ -90,8 +90,9 @@ fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-fn down(value: f64) -> String {
-    digits::significant(value, 3, digits::RoundingSide::Down)
+pub(super) fn down(value: f64) -> String {
+    let text = digits::significant(value, 3, digits::RoundingSide::Down);
+    text.parse::<f64>().map_or(text, |rounded| rounded.to_string())
 }
 
 /// The charges of a budget.

@@ -68,7 +68,7 @@ pub(super) fn page(file: &Path, store: &mut dyn BudgetStore) -> Result<SpendingP
         charges: part.charges,
     };
     Ok(SpendingPage {
-        protects: format!("protects every {} ({})", own.unit, own.neighboring),
+        protects: format!("{} ({})", own.unit, own.neighboring),
         name: own.name,
         data: own.data,
         limit: own.limit,
