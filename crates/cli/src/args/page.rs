@@ -22,6 +22,7 @@ pub(crate) struct Page {
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub(crate) delta: Option<String>,
     /// How the budget is divided: equally, weights or by-error [default: by what the statistics state]
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "HOW")]
     pub(crate) split: Option<String>,
     /// Noise mechanism: laplace, gaussian or discrete-gaussian [default: laplace, or gaussian with --delta]
@@ -29,6 +30,11 @@ pub(crate) struct Page {
     #[arg(long, value_name = "NAME")]
     pub(crate) mechanism: Option<String>,
     /// Use only rows that satisfy a condition, e.g. 'sex=Male and age>=18'
+    ///
+    /// Conditions are joined by and, or, not and parentheses: = != < <= > >=, in (AA, UA), not in, between 18 and 65, is missing,
+    /// dates (date >= 2013-05-01) and arithmetic (arr_delay - dep_delay > 15; abs, min, max, floor, year, month, day, weekday,
+    /// hour). A value with signs goes into quotes, a column with signs, or on the right of =, into backquotes. A comparison with a
+    /// missing value is never true, and neither is its negation.
     #[arg(long = "where", value_name = "FILTER")]
     pub(crate) filter: Option<String>,
     #[command(flatten)]
@@ -36,9 +42,11 @@ pub(crate) struct Page {
     #[command(flatten)]
     pub(crate) groups: Groups,
     /// Make counts non-negative and totals agree, after the noise; intervals still hold
+    #[arg(hide_short_help = true)]
     #[arg(long)]
     pub(crate) consistent: bool,
     /// The public schema of the table: bounds, categories, label
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) schema: Option<PathBuf>,
     /// Neighboring relation: add-remove or replace-one [default: add-remove]
@@ -60,6 +68,7 @@ pub(crate) struct Page {
     #[command(flatten)]
     pub(crate) files: PageFiles,
     /// Write the whole certificate to this file
+    #[arg(hide_short_help = true)]
     #[arg(long, value_name = "FILE.json", conflicts_with = "dry_run")]
     pub(crate) certificate: Option<PathBuf>,
     #[command(flatten)]
@@ -185,6 +194,9 @@ pub(crate) const STATISTICS: &[StatisticFlag] = &[
     StatisticFlag { name: "contingency", value: "A of X,Y and B of Z,W", help: "Rows in each combination of cells", alone: false },
 ];
 
+/// Those that `-h` shows.
+const SHORT: [&str; 5] = ["count", "people", "mean", "median", "histogram"];
+
 /// The statistics that were asked for by flags, in the order in which they were typed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Statistics(pub(crate) Vec<(&'static str, String)>);
@@ -195,16 +207,15 @@ impl Args for Statistics {
             let argument = Arg::new(flag.name)
                 .long(flag.name)
                 .help(flag.help)
-                .help_heading("Statistics (each may be repeated; see --help for weights and wanted errors)")
-                .action(ArgAction::Append)
-                .allow_hyphen_values(false);
+                .help_heading("Statistics (each may be repeated; see --help for all of them)")
+                .hide_short_help(!SHORT.contains(&flag.name))
+                .action(ArgAction::Append);
             command.arg(match flag.alone {
                 true if flag.value.is_empty() => argument
                     .num_args(0..=1)
                     .require_equals(true)
                     .default_missing_value("")
-                    .value_name("CLAUSES")
-                    .hide_short_help(false),
+                    .value_name("CLAUSES"),
                 true => argument
                     .num_args(0..=1)
                     .require_equals(true)

@@ -110,6 +110,11 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "SHARE", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) share: String,
     /// Use only rows that satisfy a condition, e.g. 'sex=Male and age>=18'
+    ///
+    /// Conditions are joined by and, or, not and parentheses: = != < <= > >=, in (AA, UA), not in, between 18 and 65, is missing,
+    /// dates (date >= 2013-05-01) and arithmetic (arr_delay - dep_delay > 15; abs, min, max, floor, year, month, day, weekday,
+    /// hour). A value with signs goes into quotes, a column with signs, or on the right of =, into backquotes. A comparison with a
+    /// missing value is never true, and neither is its negation.
     #[arg(long = "where", value_name = "FILTER")]
     pub(crate) filter: Option<String>,
     /// Neighboring relation: add-remove or replace-one

