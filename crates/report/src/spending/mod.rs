@@ -281,7 +281,8 @@ mod tests {
     #[test]
     fn the_page_holds_the_numbers_and_escapes_all_text() {
         let html = page().html();
-        for text in ["hospital &lt;b&gt;", "&lt;script&gt;", "ε = 0.5<", "ε = 0.25<", "The latest 1 of 1000"] {
+        for text in ["hospital &lt;b&gt;", "&lt;script&gt;", "ε = 0.5<", "ε = 0.25<", "The latest 1 of 1000"]
+        {
             assert!(html.contains(text), "{text}");
         }
         assert!(!html.contains("<script") && !html.contains("<b>"));
