@@ -25,7 +25,8 @@ fn steps(start: f64, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 fn some(points: &[SpendingPoint]) -> Vec<SpendingPoint> {
     let apart = points.len().div_ceil(POINTS).max(1);
     let mut kept: Vec<SpendingPoint> = points.iter().step_by(apart).copied().collect();
-    if let (Some(last), true) = (points.last(), (points.len() - 1) % apart != 0) {
+    let is_kept = points.len().saturating_sub(1).is_multiple_of(apart);
+    if let Some(last) = points.last().filter(|_| !is_kept) {
         kept.push(*last);
     }
     kept
