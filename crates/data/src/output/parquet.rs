@@ -34,7 +34,7 @@ pub fn write_parquet_atomic(path: &Path, batch: &RecordBatch) -> Result<(), Data
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Table, open_table};
+    use crate::table::open_table;
     use arrow_array::{ArrayRef, Float64Array, StringArray};
     use std::sync::Arc;
 
