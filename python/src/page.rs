@@ -136,7 +136,7 @@ impl PageRecords {
             let batches = vec![Ok(self.records.clone())];
             let reader = RecordBatchIterator::new(batches, self.records.schema());
             let stream = FFI_ArrowArrayStream::new(Box::new(reader));
-            PyCapsule::new(py, stream, Some(c"arrow_array_stream".to_owned())).map_err(Fault::from)
+            PyCapsule::new_with_value(py, stream, c"arrow_array_stream").map_err(Fault::from)
         })
     }
 }
