@@ -68,6 +68,7 @@ pub(super) fn draw(
                 consistent: plan.consistent,
             };
             for (cell, figure, unit) in answer.figures()? {
+                let figure = if unit.is_whole() && !plan.consistent { whole(figure) } else { figure };
                 let interval = figure.interval.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
                 let question = asked.name.clone();
                 rows.push(PageRow {
@@ -82,6 +83,16 @@ pub(super) fn draw(
         }
     }
     Ok(Drawn { rows, events, groups: labels.len() })
+}
+
+/// A figure that is a whole number without noise: the whole numbers of its interval, and the one next to its estimate.
+fn whole(figure: Figure) -> Figure {
+    let value = figure.value.round();
+    let ends = figure.interval.map(|[low, high]| [low.ceil(), high.floor()]);
+    match ends {
+        Some([low, high]) if low <= value && value <= high => Figure { value, interval: ends },
+        _ => figure,
+    }
 }
 
 /// The answer to one question about one group.

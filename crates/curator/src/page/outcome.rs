@@ -68,6 +68,13 @@ pub enum PageUnit {
     Ranks,
 }
 
+impl PageUnit {
+    /// Whether a figure of this unit is a whole number without noise.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::Rows | Self::People)
+    }
+}
+
 /// A question of a released page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

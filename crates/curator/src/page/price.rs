@@ -103,16 +103,19 @@ impl Terms<'_> {
             |piece: &Piece, scale: f64| NoiseMultiplier::new(scale / (piece.weight / mean).sqrt());
         let account = |scale: f64| -> Result<Accountant, AccountingError> {
             let mut account = Accountant::new(self.neighboring, CompositionMethod::Pld);
-            if let Some(selection) = &self.selection {
-                // Quicker than its events, and no less.
-                account.compose(&selection.guarantee().claim(), 1)?;
-            }
             for piece in pieces {
                 account.compose(&Event::Gaussian { noise_multiplier: multiplier(piece, scale)? }, 1)?;
             }
             Ok(account)
         };
-        let inner = Guarantee { delta: self.spare(pieces, budget)?, ..budget };
+        let mut inner = Guarantee { delta: self.spare(pieces, budget)?, ..budget };
+        // Gaussian noise alone is accounted for in closed form, so it gets what basic composition leaves beside a selection; the
+        // claim is the tight account of both.
+        if let Some(selection) = self.selection.map(|selection| selection.guarantee()) {
+            let left = sub_down(inner.epsilon.get(), selection.epsilon.get());
+            let delta = sub_down(inner.delta.get(), selection.delta.get());
+            inner = Guarantee { epsilon: Epsilon::new(left)?, delta: Delta::new(delta)? };
+        }
         let mut scale = calibrate::noise_multiplier(inner, account)?;
         for round in 0..MOST_SETTLED {
             let noise =

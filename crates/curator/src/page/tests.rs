@@ -304,7 +304,7 @@ fn limits_are_stated_or_refused_with_the_helper() {
     ] {
         let refused = request(unit, count.clone()).check_table(table()).unwrap_err();
         assert_eq!((refused.code(), refused.field()), (Code::Missing, Some(field)), "{refused}");
-        assert!(field == "unit" || refused.to_string().contains("suggest limits"), "{refused}");
+        assert!(field == "unit" || refused.to_string().contains("suggest_limits"), "{refused}");
     }
     // People and totals need no limit on rows.
     let unit = json!({"column": "id", "groups": 2, "totals": {"cost": [0, 20]}});

@@ -17,7 +17,7 @@ const DEFAULT_KEY: &str = "reticent page";
 
 /// Where limits that are not stated can come from.
 const HELPER: &str =
-    "state it from public knowledge, or ask for an estimate within a budget (suggest limits)";
+    "state it from public knowledge, or have it estimated privately (`release limits`, `suggest_limits`)";
 
 /// The largest limit: sums of so many rows do not overflow.
 const MOST: u64 = 1 << 32;
