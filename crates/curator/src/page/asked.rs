@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::release::{bounds, whole_numbers};
 use reticent_core::{Code, Fact};
 use reticent_data::Table;
+use reticent_noise::query::even_candidates;
 use std::collections::BTreeSet;
 
 /// The candidates of a quantile where none are asked for.
@@ -378,7 +379,11 @@ impl Need {
             Self::Total(of) => vec![named(&of.column, vec![Fact::Integers(of.integers)])],
             Self::Sum(of) | Self::Moments { of, .. } => vec![numbers(of)],
             Self::Ranks { of, candidates } => {
-                let candidates = Fact::Candidates(usize::try_from(*candidates).unwrap_or(usize::MAX));
+                let asked = usize::try_from(*candidates).unwrap_or(usize::MAX);
+                // Whole numbers have no more candidates than there are between the bounds.
+                let [low, high] = of.bounds;
+                let used = even_candidates(low, high, asked, of.integers).map_or(asked, |all| all.len());
+                let candidates = Fact::Candidates(used);
                 vec![numbers(of), named(&of.column, vec![candidates])]
             }
             Self::Joint(both) => both.iter().map(numbers).collect(),
