@@ -82,7 +82,7 @@ fn run_from(words: &[OsString], progress: bool) -> Finished {
 fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments, progress),
-        Command::Release { question } => release::run(question, progress),
+        Command::Release { question } => release::run(*question, progress),
         Command::Budget { question } => budget::run(&question),
         Command::Account { question } => account::run(&question, progress),
         Command::Train(arguments) => learn::train(&arguments, progress),

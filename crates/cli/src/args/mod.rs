@@ -68,7 +68,7 @@ pub(crate) enum Command {
     #[command(after_long_help = help::release::RELEASE, arg_required_else_help = true)]
     Release {
         #[command(subcommand)]
-        question: Question,
+        question: Box<Question>,
     },
     /// Keep a privacy budget: a limit on everything computed from some people's data
     #[command(after_long_help = help::budget::BUDGET, arg_required_else_help = true)]

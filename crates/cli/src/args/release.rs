@@ -105,7 +105,7 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
     /// Number of threads [default: all processors]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) threads: Option<String>,
     /// Print one line of JSON
     #[arg(long)]

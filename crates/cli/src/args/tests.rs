@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// Flags and arguments that mean something of their own in some commands, and why.
 const OWN_WORDS: &[(&str, &str)] = &[
+    ("--analyst", "who asks, or whose part or charges"),
     ("--certificate", "written by `release`, read by `report`"),
     ("--batch-size", "`train` has a default and users"),
     ("--column", "`count` asks about rows, not values"),
@@ -30,6 +31,8 @@ const OWN_WORDS: &[(&str, &str)] = &[
     ("--unit", "a column of the table, or a word in a statement"),
     ("FILE", "`train`, `predict` and `evaluate` take more than tables"),
     ("MODEL", "canaries need a private network"),
+    ("--purpose", "what for, or which part or charges"),
+    ("--valid-until", "of a budget, or of a part of it"),
 ];
 
 /// What a user reads about a flag.

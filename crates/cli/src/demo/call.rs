@@ -89,7 +89,7 @@ impl Call {
     /// The request of a command that releases a statistic.
     pub(super) fn release(&self) -> Result<Release, Fail> {
         let request = match self.command()? {
-            Command::Release { question } => release::request(question),
+            Command::Release { question } => release::request(*question),
             _ => None,
         };
         request.ok_or_else(|| self.another())

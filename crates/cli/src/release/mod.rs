@@ -31,7 +31,7 @@ use std::mem::take;
 pub(crate) fn run(question: Question, progress: bool) -> Result<Output, Fail> {
     let question = match page::single(question)? {
         page::Single::Page(own) => return page::release(&own.0, &own.1, progress),
-        page::Single::Other(question) => question,
+        page::Single::Other(question) => *question,
     };
     let parsed = match question {
         Question::Randomize(arguments) => return survey::randomize(arguments, progress),

@@ -23,7 +23,7 @@ fn table(folder: &Path, name: &str, text: &str) -> String {
 #[test]
 fn files_and_columns() {
     refused(&["count", "nowhere.csv", "--epsilon", "1"], "nowhere.csv: no such file: check");
-    refused(&["count", "testdata", "--epsilon", "1"], "testdata: not a regular file");
+    refused(&["count", "testdata", "--epsilon", "1"], "testdata: the folder has no .parquet files");
     refused(&["count", "README.md", "--epsilon", "1"], "README.md: unknown table format");
     let mean = ["mean", ADULT, "--bounds", "0,9", "--epsilon", "1"];
     refused(&[&mean[..], &["--column", "agee"]].concat(), "--column: column \"agee\" is not in");
@@ -147,7 +147,8 @@ fn missing_and_unknown_flags() {
     refused(&["count", SURVEY], "--epsilon: missing: ");
     refused(&["mode", SURVEY, "--column", "sex", "--epsilon", "1"], "missing --categories");
     refused(&["proportion", SURVEY, "--column", "sex", "--epsilon", "1"], "missing --value");
-    refused(&["median", SURVEY], "unrecognized subcommand 'median'");
+    refused(&["middle", SURVEY], "unrecognized subcommand 'middle'");
+    refused(&["median", SURVEY], "missing --column");
     refused(
         &["count", SURVEY, "--epsilon", "1", "--epsilon", "2"],
         "the argument '--epsilon <E>' cannot be used",

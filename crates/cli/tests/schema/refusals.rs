@@ -21,7 +21,7 @@ fn refused(words: &[&str], start: &str) {
 #[test]
 fn files_and_columns() {
     refused(&["nowhere.csv"], "nowhere.csv: no such file: check");
-    refused(&["testdata"], "testdata: not a regular file");
+    refused(&["testdata"], "testdata: the folder has no .parquet files");
     let folder = tempfile::tempdir().unwrap();
     let empty = table(folder.path(), "e.csv", "x\n");
     refused(&[&empty], &format!("{empty} has no rows: "));

@@ -26,14 +26,14 @@ fn outcome() -> PageOutcome {
     }
     let part = |about: &str, questions: &[&str]| {
         json!({"about": about, "questions": questions, "weight": 1.0, "weight_from": questions[0], "mechanism": "laplace",
-               "why": "δ = 0", "width": 2, "l1": 1.0, "l2": 1.0, "error": 2.0, "event": {"kind": "pure", "epsilon": 0.5}})
+               "why": "δ = 0", "width": 2, "l1": 1.0, "l2": 1.0, "error": 2.0, "event": {"pure": {"epsilon": 0.5}}})
     };
     let question = |name: &str, kind: &str, columns: &[&str], parts: &[usize]| json!({"name": name, "kind": kind, "columns": columns, "parts": parts});
     let mut mean = question("mean of delay", "mean", &["delay"], &[0]);
     mean["clamped"] = json!([{"column": "delay", "bounds": [-60.0, 300.0]}]);
     let certificate = json!({
         "version": 1, "unit": "all rows that share a value of tailnum", "neighboring": "add-remove",
-        "events": [{"kind": "pure", "epsilon": 0.5}, {"kind": "pure", "epsilon": 0.5}],
+        "events": [{"pure": {"epsilon": 0.5}}, {"pure": {"epsilon": 0.5}}],
         "epsilon": 1.0, "delta": 0.0, "accountant": "basic", "public": ["filter a=b"]
     });
     let page = json!({

@@ -18,7 +18,7 @@ pub(in crate::release) enum Single {
     /// A page of one question.
     Page(Box<(Page, Wanted)>),
     /// Another command.
-    Other(Question),
+    Other(Box<Question>),
 }
 
 /// One question and its terms.
@@ -44,7 +44,7 @@ pub(in crate::release) fn single(question: Question) -> Result<Single, Fail> {
         _ => true,
     };
     if !is_page {
-        return Ok(Single::Other(question));
+        return Ok(Single::Other(Box::new(question)));
     }
     Ok(Single::Page(Box::new(page(asked(question)?)?)))
 }

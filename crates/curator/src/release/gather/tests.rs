@@ -139,7 +139,7 @@ impl Draws {
             "\u{a0}",
             "é",
         ];
-        (self.next() % 6 != 0).then(|| self.of(&texts))
+        (!self.next().is_multiple_of(6)).then(|| self.of(&texts))
     }
 
     /// A table with a column of every kind.
@@ -154,9 +154,12 @@ impl Draws {
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("float", of!(Float64Array, |d: &mut Self| d.number())),
             ("single", of!(Float32Array, |d: &mut Self| d.number().map(|value| value as f32))),
-            ("huge", of!(Int64Array, |d: &mut Self| (d.next() % 5 != 0).then(|| d.of(&huge)))),
-            ("natural", of!(UInt64Array, |d: &mut Self| (d.next() % 5 != 0).then(|| d.of(&huge) as u64))),
-            ("small", of!(Int8Array, |d: &mut Self| (d.next() % 5 != 0).then(|| d.next() as i8))),
+            ("huge", of!(Int64Array, |d: &mut Self| (!d.next().is_multiple_of(5)).then(|| d.of(&huge)))),
+            (
+                "natural",
+                of!(UInt64Array, |d: &mut Self| (!d.next().is_multiple_of(5)).then(|| d.of(&huge) as u64)),
+            ),
+            ("small", of!(Int8Array, |d: &mut Self| (!d.next().is_multiple_of(5)).then(|| d.next() as i8))),
             ("whole", of!(Int32Array, |d: &mut Self| Some(d.next() as i32 % 100 - 20))),
             ("truth", of!(BooleanArray, |d: &mut Self| d.of(&[None, Some(true), Some(false)]))),
             ("text", of!(StringArray, |d: &mut Self| d.text())),
