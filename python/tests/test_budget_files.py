@@ -91,7 +91,8 @@ def test_data_in_memory_have_a_budget_of_their_own(tmp_path: Path, people: str) 
     assert len(memory.history()) == 2
     mechanisms.laplace(10.0, sensitivity=1.0, epsilon=0.25, budget=memory)
     labels = np.arange(100) % 2
-    LogisticRegression(epsilon=1.0, bounds=(0, 60), budget=memory).fit(np.arange(100.0)[:, None] % 60, labels)
+    model = LogisticRegression(epsilon=1.0, bounds=(0, 60), classes=(0, 1))
+    model.fit(np.arange(100.0)[:, None] % 60, labels, budget=memory)
     assert len(memory.history()) == 4
     with pytest.raises(errors.BudgetError) as refused:
         release.count(people, epsilon=0.1, budget=memory)
