@@ -67,8 +67,8 @@ def table(
                     value=option,
                     remedy="leave it out",
                 )
-        own = table(data, argument, name, read, rest)
-        return own.derived(json.dumps({"derive": reading["derive"]})) if reading["derive"] else own
+        taken = table(data, argument, name, read, rest)
+        return taken.derived(json.dumps({"derive": reading["derive"]})) if reading["derive"] else taken
     if isinstance(data, _native.Table):
         return data
     parts = _parts(data, argument)
