@@ -194,9 +194,7 @@ def test_columns_that_nobody_asks_about_are_not_looked_at() -> None:
     others = (pl.from_pandas(frame[["age", "when"]]), pa.table({"age": AGES, "when": odd["when"]}))
     for other in others:
         assert count(other, "age") == 5
-        with pytest.raises(DataError) as error:
-            count(other, "when")
-        assert error.value.code == "R309"
+        assert count(other, "when") == 5
     assert count(pl.DataFrame({"age": AGES, "any": pl.Series([object()] * 5, dtype=pl.Object)}), "age") == 5
 
 
