@@ -28,6 +28,7 @@ EDGES = list(range(0, 101, 10))
 # What DuckDB writes: a double, an integer and a category, the same in every run.
 MAKE = """
 import duckdb, sys
+duckdb.sql("set enable_progress_bar = false")
 rows, parquet, csv = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 table = f'''select 100 * (hash(i) % 1000003) / 1000003.0::double + (hash(3 * i) % 997) / 1e6 as income,
     (hash(5 * i) % 91)::integer as age, [{regions}][1 + (hash(7 * i) % 5)::integer] as region from range({{rows}}) t(i)'''
@@ -41,6 +42,7 @@ ASK = """
 import duckdb, json, resource, sys, time
 connection = duckdb.connect()
 connection.execute(f"set threads = {sys.argv[1]}")
+connection.execute("set enable_progress_bar = false")
 start = time.perf_counter()
 connection.execute(sys.argv[2]).fetchall()
 seconds = time.perf_counter() - start

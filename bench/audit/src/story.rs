@@ -11,7 +11,7 @@ use reticent_audit::attacks::{AttackSettings, LIRA_ONLINE};
 use reticent_audit::bound::{self, BoundSettings, ThresholdSelection};
 use reticent_audit::metrics::{MetricSettings, measure};
 use reticent_audit::{Membership, overfitting};
-use reticent_train::{Examples, Resources, TrainingTerms};
+use reticent_train::{Device, Examples, Resources, TrainingTerms};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn planted(
     for _ in 0..RUNS {
         let how = CanarySettings { kind, count: CANARIES, key: "story".to_owned(), coins: Coins::Fresh };
         let canaries = Canaries::plant(&examples.subset(&half), data::CLASSES as u32, how)?;
-        let ran = run(&canaries, training, Resources::default(), &|| false)?;
+        let ran = run(&canaries, training, Device::Cpu, Resources::default(), &|| false)?;
         found.push(bound::lower(&ran.membership, bound::BoundMethod::OneRun, &settings)?.value);
     }
     found.sort_by(f64::total_cmp);

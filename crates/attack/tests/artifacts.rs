@@ -10,7 +10,7 @@ use reticent_audit::{Signal, SignalSource};
 use reticent_core::{Code, Coded};
 use reticent_data::FeatureMatrix;
 use reticent_erm::{FitMethod, MarginLoss, Settings};
-use reticent_train::Resources;
+use reticent_train::{Device, Resources};
 use std::sync::atomic::AtomicBool;
 
 const STEPS: u64 = 120;
@@ -47,7 +47,9 @@ fn a_network_gives_weights_and_snapshots_without_changing_its_training() {
     let resources = Resources { threads: 1, chunk: None };
     let description = &learner.training().description;
     for snapshot in &found.snapshots {
-        let said = network_outputs(description, &snapshot.weights, learner.population(), resources).unwrap();
+        let said =
+            network_outputs(description, &snapshot.weights, learner.population(), Device::Cpu, resources)
+                .unwrap();
         assert_eq!(said, snapshot.outputs);
     }
     assert_ne!(found.snapshots[0].outputs, found.snapshots[1].outputs);
@@ -155,7 +157,8 @@ fn gradients_and_activations_are_signals_of_references() {
     let description = &learner.training().description;
     let resources = Resources { threads: 1, chunk: None };
     let loss = |weights: &[f32], record: usize| {
-        let outputs = network_outputs(description, weights, learner.population(), resources).unwrap();
+        let outputs =
+            network_outputs(description, weights, learner.population(), Device::Cpu, resources).unwrap();
         -Signal::Loss.compute(&outputs, &labels).unwrap()[record]
     };
     let record = (0..60).min_by(|a, b| norm.values()[*a].total_cmp(&norm.values()[*b])).unwrap();

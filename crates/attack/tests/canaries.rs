@@ -6,7 +6,7 @@ use reticent_attack::{AttackError, NetworkTraining};
 use reticent_core::Neighboring;
 use reticent_core::special::normal_cdf;
 use reticent_train::{
-    Baseline, Batching, Clipping, Description, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
+    Baseline, Batching, Clipping, Description, Device, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
     Resources, Schedule, Targets, TrainingTerms,
 };
 
@@ -50,7 +50,7 @@ fn gradient_canaries_reach_what_the_gaussian_mechanism_gives_away() {
         for (steps, noise) in [(4, 4.0), (9, 3.0), (4, 1.0)] {
             let canaries = Canaries::plant(&data, 3, settings(CanaryKind::Dirac, 1500)).unwrap();
             let training = private(words.clone(), clipping.clone(), 1.0, steps, noise);
-            let run = run(&canaries, &training, ALONE, &|| false).unwrap();
+            let run = run(&canaries, &training, Device::Cpu, ALONE, &|| false).unwrap();
             assert_eq!(run.membership.members(), canaries.coins());
             // T steps of the Gaussian mechanism are one with a mean √T/z apart.
             let mu = share * (steps as f64).sqrt() / noise;
@@ -73,12 +73,13 @@ fn sampled_gradient_canaries_move_less_and_other_optimisers_say_so() {
     let sampled = private(network(12, 200, 3), clipping.clone(), 0.1, 4, 1.0);
     let whole = private(network(12, 200, 3), clipping, 1.0, 4, 1.0);
     let (sampled, all) = (
-        run(&canaries, &sampled, ALONE, &|| false).unwrap(),
-        run(&canaries, &whole, ALONE, &|| false).unwrap(),
+        run(&canaries, &sampled, Device::Cpu, ALONE, &|| false).unwrap(),
+        run(&canaries, &whole, Device::Cpu, ALONE, &|| false).unwrap(),
     );
     assert!(auc_of(&sampled) < 0.75 && auc_of(&all) > 0.85, "{} {}", auc_of(&sampled), auc_of(&all));
     let adam = Recipe { optimizer: OptimizerSettings::adam(), ..whole.recipe };
-    let adam = run(&canaries, &NetworkTraining { recipe: adam, ..whole }, ALONE, &|| false).unwrap();
+    let adam =
+        run(&canaries, &NetworkTraining { recipe: adam, ..whole }, Device::Cpu, ALONE, &|| false).unwrap();
     assert!(adam.notes[0].contains("weaker") && auc_of(&adam) > 0.6, "{}", auc_of(&adam));
 }
 
@@ -96,7 +97,7 @@ fn a_network_that_learns_by_heart_betrays_its_canaries() {
             terms: TrainingTerms::NonPrivate(baseline),
             ..training(3, 1)
         };
-        let found = run(&canaries, &how, ALONE, &|| false).unwrap();
+        let found = run(&canaries, &how, Device::Cpu, ALONE, &|| false).unwrap();
         assert!(found.certificate.is_none() && found.canaries == count);
         assert!(auc_of(&found) > 0.7, "{kind:?} {}", auc_of(&found));
     }
@@ -142,16 +143,22 @@ fn canaries_are_what_they_say() {
 fn runs_that_mean_nothing_are_refused() {
     let data = records(30, 3);
     let dirac = Canaries::plant(&data, 3, settings(CanaryKind::Dirac, 20)).unwrap();
-    let refused = run(&dirac, &training(3, 5), ALONE, &|| false).unwrap_err().to_string();
+    let refused = run(&dirac, &training(3, 5), Device::Cpu, ALONE, &|| false).unwrap_err().to_string();
     assert!(refused.contains("clipping norm"), "{refused}");
     let training = private(network(12, 8, 3), Clipping::Flat { norm: 1.0 }, 1.0, 3, 2.0);
-    assert!(matches!(run(&dirac, &training, ALONE, &|| true), Err(AttackError::Interrupted)));
+    assert!(matches!(run(&dirac, &training, Device::Cpu, ALONE, &|| true), Err(AttackError::Interrupted)));
     let TrainingTerms::Private(plan) = &training.terms else { panic!() };
     let (size, neighboring) = (50, Neighboring::ReplaceOne);
     let replace = PlanSettings { size, neighboring, ..plan.settings().clone() };
     let replace = TrainingTerms::Private(PrivacyPlan::new(replace, 2.0, 1e-5).unwrap());
-    let refused = run(&dirac, &NetworkTraining { terms: replace, ..training.clone() }, ALONE, &|| false);
+    let refused =
+        run(&dirac, &NetworkTraining { terms: replace, ..training.clone() }, Device::Cpu, ALONE, &|| false);
     assert!(refused.unwrap_err().to_string().contains("add-remove"));
     let many = Canaries::plant(&data, 3, settings(CanaryKind::Dirac, 500)).unwrap();
-    assert!(run(&many, &training, ALONE, &|| false).unwrap_err().to_string().contains("trained weights"));
+    assert!(
+        run(&many, &training, Device::Cpu, ALONE, &|| false)
+            .unwrap_err()
+            .to_string()
+            .contains("trained weights")
+    );
 }

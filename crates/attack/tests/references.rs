@@ -8,7 +8,7 @@ use reticent_attack::{
     network_outputs, target_study,
 };
 use reticent_audit::{Reference, overfitting};
-use reticent_core::Neighboring;
+use reticent_core::{Code, Coded, Neighboring};
 use reticent_train::describe::LayerKind;
 use reticent_train::{Clipping, Device, PlanSettings, PrivacyPlan, Resources, TrainingTerms, engine};
 use std::cell::RefCell;
@@ -187,6 +187,33 @@ fn other_data_settings_or_keys_have_other_files() {
 }
 
 #[test]
+fn models_of_a_device_have_the_same_name_and_no_key() {
+    let (here, there) = (learner(), learner().computed_on(Device::Cuda, Some(16)));
+    assert_eq!(here.identity(), there.identity());
+    assert!(here.is_repeatable() && !there.is_repeatable());
+    // The same model in other pieces, on the CPU.
+    let [whole, pieces] = [None, Some(7)].map(|chunk| {
+        let learner = learner().computed_on(Device::Cpu, chunk);
+        assert!(learner.is_repeatable());
+        learner.fit(&[1, 2, 3, 4, 5, 6, 7, 8, 9], "k", &Wanted::default(), &|| false).unwrap().outputs
+    });
+    assert_eq!(whole.len(), pieces.len());
+    // Where there is no GPU, the reference that needs it says so.
+    let settings = settings(2, ReferenceDesign::Half);
+    let plan = ReferencePlan::new(&settings, &there).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let (halt, threads) = (AtomicBool::new(false), 2);
+    match plan.fit(&store, Job::WHOLE, JobSettings { threads, progress: &|_| {}, halt: &halt }) {
+        Ok(done) => assert_eq!(done.trained, [0, 1]),
+        Err(error) => {
+            assert_eq!(error.code(), Code::Device);
+            assert!(error.to_string().starts_with("reference "), "{error}");
+        }
+    }
+}
+
+#[test]
 fn targets_have_fair_references_and_overfit() {
     let data = records(120, 3);
     let learner = NetworkLearner::new(data.clone(), training(3, 300)).unwrap();
@@ -216,10 +243,10 @@ fn targets_have_fair_references_and_overfit() {
     let network = engine(&description, Device::Cpu, Resources::SINGLE).unwrap();
     let weights = network.initial_weights().unwrap();
     let resources = Resources { threads: 2, chunk: None };
-    let outputs = network_outputs(&description, &weights, &data, resources).unwrap();
+    let outputs = network_outputs(&description, &weights, &data, Device::Cpu, resources).unwrap();
     let study = target_study(&population, references[0].inside.clone(), outputs, references.clone()).unwrap();
     assert_eq!((study.len(), study.parts().references.len()), (120, 4));
-    let outputs = network_outputs(&description, &weights[1..], &data, resources);
+    let outputs = network_outputs(&description, &weights[1..], &data, Device::Cpu, resources);
     assert!(outputs.is_err());
 }
 

@@ -140,13 +140,16 @@ mod tests {
         reads_both::<schema::LearnSchema>(json!({"file": "t.csv"}));
         reads_both::<fit::Fit>(json!({}));
         reads_both::<train::Train>(json!({}));
+        reads_both::<train::Train>(json!({"device": "cuda", "chunk": 64}));
         reads_both::<train::Resume>(json!({"folder": "run"}));
-        let stored = json!({"model": "m", "data": "t.csv"});
+        let stored = json!({"model": "m", "data": "t.csv", "device": "cuda", "chunk": 64});
         reads_both::<predict::Predict>(stored.clone());
         reads_both::<evaluate::Evaluate>(stored);
         for kind in ["scores", "model", "collected", "canaries"] {
             reads_both::<audit::Audit>(json!({kind: {}}));
         }
+        reads_both::<audit::Audit>(json!({"model": {"fitting": {"device": "cuda", "chunk": 64}}}));
+        reads_both::<audit::Audit>(json!({"canaries": {"device": "cuda", "chunk": 64}}));
         reads_both::<audit::FitReferences>(json!({"model": "m", "index": 0, "of": 2, "out": "o"}));
         reads_both::<report::Report>(json!({}));
         let create =

@@ -3,6 +3,7 @@
 use crate::folder::layout::MODEL_FILE;
 use crate::folder::{CERTIFICATE_FILE, is_bound, is_network};
 use crate::refusal::Refusal;
+use crate::train::Computing;
 use crate::{fit, train};
 use reticent_accounting::{Verdict, verify as recompute};
 use reticent_core::{Certificate, Code};
@@ -18,11 +19,15 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
-    /// Reads the model of a folder, to be computed on so many threads; all processors if none are given.
-    pub(crate) fn read(folder: &Path, threads: Option<u64>) -> Result<Self, Refusal> {
+    /// Reads the model of a folder. Only networks have a choice of what computes them.
+    pub(crate) fn read(folder: &Path, computing: &Computing) -> Result<Self, Refusal> {
         Ok(match is_network(folder) {
-            true => Self::Network(Box::new(train::Stored::read(folder, threads)?)),
-            false => Self::Linear(Box::new(fit::Stored::read(folder)?)),
+            true => Self::Network(Box::new(train::Stored::read(folder, computing)?)),
+            false => {
+                let stored = fit::Stored::read(folder)?;
+                computing.check_linear()?;
+                Self::Linear(Box::new(stored))
+            }
         })
     }
 }

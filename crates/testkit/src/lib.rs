@@ -10,6 +10,7 @@
 //! | [`rank`] | do two measurements rise together? |
 //! | [`twins`] | deliberately broken mechanisms that the testers must catch |
 //! | [`contract`] | does an engine or a model bound what every unit adds to a gradient sum? |
+//! | [`emulator`] | do the kernels of a GPU compute what they should, without a GPU? |
 //! | [`budget`] | how often may all this fail by chance? |
 //!
 //! The suites are in `tests/`. Every run draws fresh randomness.
@@ -38,6 +39,7 @@
 
 pub mod budget;
 pub mod contract;
+pub mod emulator;
 pub mod exact;
 pub mod free;
 pub mod goodness;

@@ -52,12 +52,17 @@ impl Average {
         }
     }
 
+    /// What the unscaled mean is multiplied by after so many steps.
+    pub(crate) fn scale(decay: f64, steps: u64) -> f32 {
+        (1.0 / (1.0 - libm::pow(decay, steps as f64))) as f32
+    }
+
     /// Writes the average over the trained weights; leaves them before the first step.
     pub(crate) fn write(&self, weights: &mut [f32], segments: &Segments) {
         if self.steps == 0 {
             return;
         }
-        let scale = (1.0 / (1.0 - libm::pow(self.decay, self.steps as f64))) as f32;
+        let scale = Self::scale(self.decay, self.steps);
         for (place, own) in segments.iter() {
             for (weight, mean) in weights[place].iter_mut().zip(&self.mean[own]) {
                 *weight = scale * *mean;

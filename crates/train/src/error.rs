@@ -66,6 +66,9 @@ pub enum TrainError {
     /// The device that computes gave no result.
     #[error("the device failed: {0}")]
     Device(String),
+    /// The device has no room; the message says what to do.
+    #[error("{0}")]
+    Memory(String),
     /// All steps of the plan are counted: another one would exceed the budget.
     #[error("all {steps} steps that the plan allows are counted: the training is finished")]
     Finished {
@@ -147,7 +150,7 @@ impl Coded for TrainError {
                 Code::Misfit
             }
             Self::Layer { .. } => Code::Layer,
-            Self::Device(_) => Code::Device,
+            Self::Device(_) | Self::Memory(_) => Code::Device,
             Self::Finished { .. } => Code::Spent,
             Self::Changed { .. } => Code::Changed,
             Self::File { .. } => Code::Broken,

@@ -2,6 +2,7 @@
 
 use crate::TrainError;
 use crate::digest::{checksum, digest};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a network reads, example after example.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,12 +31,36 @@ pub enum Targets {
     Numbers(Vec<f32>),
 }
 
+/// A name for examples that were made together: those of the same name are equal. It says nothing about what they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Identity(u64);
+
+impl Identity {
+    fn fresh() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Whether these are the same examples.
+    pub(crate) fn is(self, other: Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+// Examples are compared by what they hold.
+impl PartialEq for Identity {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// Examples of one shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examples {
     shape: Vec<usize>,
     inputs: Inputs,
     targets: Targets,
+    identity: Identity,
 }
 
 impl Examples {
@@ -81,7 +106,23 @@ impl Examples {
                 count.saturating_mul(size)
             )));
         }
-        Ok(Self { shape: shape.to_vec(), inputs, targets })
+        Ok(Self { shape: shape.to_vec(), inputs, targets, identity: Identity::fresh() })
+    }
+
+    /// Which examples these are, as long as the process runs.
+    pub(crate) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Refuses numbers of examples that there are not.
+    pub(crate) fn check_numbers(&self, which: &[usize]) -> Result<(), TrainError> {
+        match which.iter().find(|example| **example >= self.len()) {
+            Some(example) => Err(TrainError::Shape(format!(
+                "the selection names example {example}, and there are {} examples, numbered from 0",
+                self.len()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// How many there are.
@@ -136,7 +177,7 @@ impl Examples {
             Targets::Classes(classes) => Targets::Classes(rows_of(classes, 1, which)),
             Targets::Numbers(numbers) => Targets::Numbers(rows_of(numbers, 1, which)),
         };
-        Self { shape: self.shape.clone(), inputs, targets }
+        Self { shape: self.shape.clone(), inputs, targets, identity: Identity::fresh() }
     }
 
     /// These and then others of the same kind and shape.
@@ -162,6 +203,7 @@ impl Examples {
             (Targets::Numbers(own), Targets::Numbers(more)) => own.extend_from_slice(more),
             _ => return Err(odd()),
         }
+        self.identity = Identity::fresh();
         Ok(self)
     }
 

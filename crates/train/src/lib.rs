@@ -7,6 +7,7 @@
 //! | [`describe`] | networks as layers, presets |
 //! | [`graph`] | a description as operations over buffers: what engines compile |
 //! | [`engine()`], [`Engine`] | where a network is computed, with its weights and the state of its training |
+//! | [`cuda`] | described networks on a GPU, and on anything else that runs its kernels |
 //! | [`gradients`] | models that are not described, and the sum that clips their gradients |
 //! | [`inspect`] | gradients, losses and activations of single examples, for attacks on one's own models |
 //! | [`Layout`] | the names and places of weights |
@@ -23,6 +24,7 @@
 pub mod average;
 pub mod checkpoint;
 pub mod clip;
+pub mod cuda;
 pub mod describe;
 pub mod digest;
 pub mod engine;

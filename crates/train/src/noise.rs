@@ -2,6 +2,7 @@
 
 use crate::TrainError;
 use reticent_core::{Event, Permit};
+use reticent_noise::bulk::device::DeviceNoise;
 use reticent_noise::bulk::{BulkGaussian, Drawing, NoiseAhead};
 
 /// The noise of one step after the other, in memory of one integer a weight. Only a permit makes it, for as many steps as were paid for.
@@ -56,6 +57,20 @@ impl StepNoise {
         self.noise.add_ahead_on(sum, &mut self.ahead, spread)?;
         Ok(())
     }
+
+    /// Takes the noise of a step, to be drawn and added on a device. Nothing need be drawn before.
+    ///
+    /// # Guarantee
+    /// The step counts as taken. The noise is that of the plan's event, if the caller keeps the conditions of [`DeviceNoise`].
+    ///
+    /// # Reference
+    /// [`BulkGaussian::take_for_device`].
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when all steps that were paid for are taken, or the operating system gives no randomness.
+    pub fn take_for_device(&mut self) -> Result<DeviceNoise, TrainError> {
+        Ok(self.noise.take_for_device(&mut self.ahead)?)
+    }
 }
 
 #[cfg(test)]
@@ -90,5 +105,18 @@ mod tests {
             assert!(noise.add_on(&mut first[1..], |_, work| work()).is_err());
             assert!(noise.add_on(&mut first, |_, work| work()).is_err(), "two steps were paid for");
         }
+    }
+
+    #[test]
+    fn a_step_on_a_device_is_paid_for_as_any_other() {
+        let noise = BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(3.0).unwrap(), 10).unwrap();
+        let event = Event::Repeated { count: 2, event: Box::new(noise.event()) };
+        let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
+        let mut noise = StepNoise::new(noise, &mut permit, &event).unwrap();
+        let taken = noise.take_for_device().unwrap();
+        assert_eq!(taken.launch(10, |arguments| arguments.length).unwrap(), 10);
+        noise.begin().finish().unwrap();
+        noise.add_on(&mut [0.0; 10], |_, work| work()).unwrap();
+        assert!(noise.take_for_device().is_err(), "two steps were paid for");
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod contract;
+mod cuda;
 mod inspect;
 mod model;
 mod parties;

@@ -8,12 +8,12 @@ use reticent_testkit::contract::{
 use reticent_train::describe::{Layer, LayerKind, Objective};
 use reticent_train::{Description, Examples, Inputs, Layout, Resources, Selection, Targets, model_engine};
 
-fn weights(layout: &Layout, seed: u64) -> Vec<f32> {
+pub(crate) fn weights(layout: &Layout, seed: u64) -> Vec<f32> {
     let mut bits = SeededForTests::new(seed);
     (0..layout.weights()).map(|_| 0.7 * uniform(&mut bits)).collect()
 }
 
-fn layout(description: &Description) -> Layout {
+pub(crate) fn layout(description: &Description) -> Layout {
     Described::new(description, Vec::new(), 1, 1).unwrap().layout()
 }
 

@@ -16,6 +16,9 @@ from .files import PathLike, refusal
 from .results import Audit
 from .run import Bound, attacks_of, run, statement_of
 
+#: The devices that compute a network.
+Device = Literal["cpu", "cuda"]
+
 
 def audit_model(
     model: Any,
@@ -25,6 +28,8 @@ def audit_model(
     drawn: float | None = None,
     records: int = 20_000,
     threads: int | None = None,
+    device: Device = "cpu",
+    chunk: int | None = None,
     attacks: str | Iterable[str] | None = None,
     bound: Bound | None = None,
     guesses: float | None = None,
@@ -47,6 +52,9 @@ def audit_model(
     on ε is stated only if ``drawn`` says with which probability each record was included by its own coin
     flip.
 
+    ``device="cuda"`` trains reference networks on the first NVIDIA GPU, 4 at once unless ``threads`` says
+    otherwise; ``chunk`` is the number of examples that each computes at once.
+
     >>> import json, pathlib, tempfile
     >>> from reticent import _native
     >>> from reticent.audit import audit_model
@@ -63,6 +71,7 @@ def audit_model(
         "references": whole("references", references, 0),
         "records": whole("records", records, 0),
         "threads": None if threads is None else whole("threads", threads, 1),
+        **_computing(device, chunk),
         "non-members": out_folder(non_members, "non_members"),
     }
     if drawn is not None:
@@ -83,6 +92,8 @@ def audit_canaries(
     *,
     kind: Literal["mislabelled", "blank", "dirac"] = "mislabelled",
     canaries: int = 1000,
+    device: Device = "cpu",
+    chunk: int | None = None,
     bound: Bound | None = None,
     guesses: float | None = None,
     delta: float | None = None,
@@ -98,6 +109,7 @@ def audit_canaries(
     ``"mislabelled"`` and ``"blank"`` canaries are records that an outsider could plant. ``"dirac"`` canaries
     are gradients along one weight each: only an auditor inside the training can use them, and they give the
     tightest bounds. A fair coin decides whether each canary is included, so the premise of the bound holds.
+    ``device="cuda"`` trains on the first NVIDIA GPU, ``chunk`` examples at once.
 
     >>> import json, pathlib, tempfile
     >>> from reticent import _native
@@ -117,10 +129,18 @@ def audit_canaries(
         "model": folder,
         "kind": kind,
         "canaries": whole("canaries", canaries, 2),
+        **_computing(device, chunk),
         "statement": statement_of(bound, guesses, delta, confidence, prior, worst, key),
     }
     with _stored(folder):
         return run("canaries", fields, out_folder(out), progress, certificate=_own_certificate(folder))
+
+
+def _computing(device: Any, chunk: Any) -> dict[str, Any]:
+    """What computes networks."""
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
+        raise refusal(InvalidValueError, "R203", "device", device, "unknown: give cpu or cuda")
+    return {"device": device, "chunk": None if chunk is None else whole("chunk", chunk, 1)}
 
 
 def _own_certificate(folder: Path) -> Certificate | None:

@@ -20,7 +20,7 @@ from .data import validation_of
 from .network import Network
 from .refusals import naming_arguments
 from .request import Request, is_folder
-from .settings import Callback, charged, interval, shown
+from .settings import Callback, Device, charged, device_of, interval, shown
 from .stored import Stored
 from .trained import TrainedNetwork
 
@@ -83,7 +83,7 @@ def trained_by(network: Network, X: Any, y: Any, settings: Mapping[str, Any]) ->
                 fields["checkpoint_every"] = str(_MOST_STEPS)
             with _interrupted(place):
                 answer = _native.train(request(fields), own.data, own.validation, budget, progress)
-        trained = TrainedNetwork._of(place, outcome_of(answer))
+        trained = TrainedNetwork._of(place, outcome_of(answer), fields["device"], fields["chunk"])
         count_fit(trained.certificate)
         return trained
     except BaseException:
@@ -114,6 +114,8 @@ def resume(
     finish: bool = False,
     stopped_by: str | None = None,
     threads: int | None = None,
+    device: Device = "cpu",
+    chunk: int | None = None,
     checkpoint_every: int | str | None = None,
     budget: Budget | None = None,
     callbacks: Callback | Iterable[Callback] | None = None,
@@ -128,6 +130,8 @@ def resume(
 
     ``finish=True`` ends the run as it was last stored. It costs the ε of the whole plan, unless
     ``stopped_by="time-limit"`` or ``"crash"`` declares that the moment did not depend on the results.
+
+    ``device`` and ``chunk`` are those of :meth:`Network.fit`, and need not be those that the run began with.
 
     >>> import numpy as np, pathlib, tempfile
     >>> from reticent import train
@@ -150,6 +154,8 @@ def resume(
     place = _folder.Folder(path("folder", folder, "give the folder of a run"))
     changes: dict[str, Any] = {
         "threads": whole("threads", threads),
+        "device": device_of(device),
+        "chunk": whole("chunk", chunk),
         "checkpoint_every": interval(checkpoint_every),
     }
     if stopped_by is not None:
@@ -172,7 +178,7 @@ def resume(
             public = None if validation is None else validation_of(reader, validation, X, train)
         with _interrupted(place):
             answer = _native.resume(request({**asked, "changes": changes}), train, public, spent, display)
-    trained = TrainedNetwork._of(place, outcome_of(answer))
+    trained = TrainedNetwork._of(place, outcome_of(answer), changes["device"], changes["chunk"])
     count_fit(trained.certificate)
     warn(trained.warnings)
     return trained

@@ -11,7 +11,7 @@ from .._arguments import items, refused, text, whole
 from .._budget import Budget
 from .._core import brief, read_text, warn
 from .layers import Layer
-from .settings import Callback
+from .settings import Callback, Device
 
 if TYPE_CHECKING:
     from .trained import TrainedNetwork
@@ -219,6 +219,8 @@ class Network:
         examples_per_user: int | None = None,
         freeze: str | int | Iterable[str | int] | None = None,
         threads: int | None = None,
+        device: Device = "cpu",
+        chunk: int | None = None,
         out: str | os.PathLike[str] | None = None,
         checkpoint_every: int | str | None = None,
         budget: Budget | None = None,
@@ -260,6 +262,11 @@ class Network:
         ``"adam"``, ``"adamw"``), ``learning_rate``, ``momentum``, ``weight_decay``, ``schedule``
         (``"constant"``, ``"linear"``, ``"cosine"``, ``"exponential"``), ``warmup`` steps, ``average`` (the
         decay of a moving average of the weights), ``freeze`` (names of layers), ``threads``.
+
+        **Device.** ``device="cuda"`` trains on the first NVIDIA GPU, with the same guarantee; it needs the
+        driver, libnvrtc and libcublas (``pip install nvidia-cuda-nvrtc nvidia-cublas``). A GPU that is missing
+        is refused before anything is charged. ``chunk`` is the number of examples that are computed at once,
+        by default as many as fit into memory. Neither is stored with the run.
 
         **Watching.** ``callbacks`` are called with the metrics of every epoch: a dictionary with ``step``,
         ``epoch``, ``epsilon``, ``validation_loss`` and ``validation_accuracy``. A callback that raises stops

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,10 +12,13 @@ from .._arguments import flag, items, real, refused, text, whole
 from .._budget import Budget, native
 from .._core import brief
 from .._progress import display
+from .._refusals import one_of
 from .._tables import numbers
 from .labels import array_of
 
 Callback = Callable[[dict[str, Any]], object]
+#: The devices that compute a network.
+Device = Literal["cpu", "cuda"]
 
 _REALS = (
     "epsilon",
@@ -28,7 +31,7 @@ _REALS = (
     "weight_decay",
     "average",
 )
-_WHOLES = ("steps", "batch_size", "length", "warmup", "examples_per_user", "threads")
+_WHOLES = ("steps", "batch_size", "length", "warmup", "examples_per_user", "threads", "chunk")
 _TEXTS = ("clipping", "optimizer", "schedule", "neighboring")
 
 
@@ -44,7 +47,13 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     fields["non_private"] = flag("non_private", settings.get("non_private", False)) or None
     fields["checkpoint_every"] = interval(settings.get("checkpoint_every"))
     fields["freeze"] = _layer_names(settings.get("freeze"))
+    fields["device"] = device_of(settings.get("device", "cpu"))
     return fields
+
+
+def device_of(device: Any) -> str:
+    """The name of a device."""
+    return one_of("device", device, ("cpu", "cuda"))
 
 
 def interval(checkpoint_every: Any) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .. import _native
-from .._arguments import naming, path as path_of, refused
+from .._arguments import naming, path as path_of, refused, whole
 from .._core import Certificate, Result, certificate, load as outcome_of, number, request, warn
 from .._folder import Folder, read_files, save_files, write_files
 from .._refusals import one_of
@@ -20,7 +20,7 @@ from .data import Reader
 from .labels import values_of
 from .network import Network
 from .refusals import naming_arguments
-from .settings import shown
+from .settings import Device, device_of, shown
 from .stored import Stored
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class TrainedNetwork(Result):
     """A trained network, made by :meth:`Network.fit`, :func:`resume` or :func:`load`.
 
     Besides the methods it has the fields of the command's outcome: ``steps``, ``epochs``, ``batch_size``,
-    ``noise_multiplier``, ``accuracy`` and ``loss`` on the validation data, ``weights`` (how many),
-    ``warnings``.
+    ``noise_multiplier``, ``accuracy`` and ``loss`` on the validation data, ``device`` (that computed the
+    training), ``weights`` (how many), ``warnings``.
 
     >>> import numpy as np
     >>> from reticent import train
@@ -71,16 +71,25 @@ class TrainedNetwork(Result):
 
     _title: ClassVar[str] = "Trained network"
     _place: Folder
+    #: What computes the outputs unless a call says otherwise.
+    _device: str
+    _chunk: int | None
 
     @classmethod
-    def _of(cls, place: Folder, outcome: Mapping[str, Any]) -> TrainedNetwork:
+    def _of(
+        cls, place: Folder, outcome: Mapping[str, Any], device: str = "cpu", chunk: int | None = None
+    ) -> TrainedNetwork:
         own = {key: value for key, value in outcome.items() if key != "out"}
         if str(own.get("model")).endswith(".toml"):
             # The path of a request's file says nothing afterwards.
             own["model"] = os.path.basename(own["model"])
         trained = cls(own)
-        object.__setattr__(trained, "_place", place)
+        trained._compute(place, device, chunk)
         return trained
+
+    def _compute(self, place: Folder, device: str, chunk: int | None) -> None:
+        for name, value in (("_place", place), ("_device", device), ("_chunk", chunk)):
+            object.__setattr__(self, name, value)
 
     @property
     def _stored(self) -> Stored:
@@ -130,13 +139,21 @@ class TrainedNetwork(Result):
         return self._stored.metrics()
 
     def predict(
-        self, X: Any, *, channels: str | None = None, part: str | None = None, progress: bool | None = None
+        self,
+        X: Any,
+        *,
+        channels: str | None = None,
+        part: str | None = None,
+        device: Device | None = None,
+        chunk: int | None = None,
+        progress: bool | None = None,
     ) -> NDArray[Any]:
         """Predicts the label of each raw row, image or text.
 
         Classes that are all integers, or all truth values, come as such, others as texts; numbers come as
-        floats. ``part`` is ``"train"`` or ``"test"`` for the path of a folder of images, ``channels`` as in
-        :meth:`Network.fit`.
+        floats. ``part`` is ``"train"`` or ``"test"`` for the path of a folder of images. ``channels``,
+        ``device`` and ``chunk`` are as in :meth:`Network.fit`; the last two are by default those that the
+        network was trained or loaded with.
 
         >>> import numpy as np
         >>> from reticent import train
@@ -146,16 +163,25 @@ class TrainedNetwork(Result):
         >>> model.predict(["free free free"]).shape
         (1,)
         """
-        labels, classes, scores = self._predicted(X, channels, part, progress)
+        labels, classes, scores = self._predicted(X, channels, part, (device, chunk), progress)
         if not classes:
             return scores
         places = {name: place for place, name in enumerate(classes)}
         return values_of(classes)[np.array([places[label] for label in labels], dtype=np.int64)]
 
     def predict_proba(
-        self, X: Any, *, channels: str | None = None, part: str | None = None, progress: bool | None = None
+        self,
+        X: Any,
+        *,
+        channels: str | None = None,
+        part: str | None = None,
+        device: Device | None = None,
+        chunk: int | None = None,
+        progress: bool | None = None,
     ) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``classes``: the softmax of the outputs.
+
+        The arguments are those of :meth:`predict`.
 
         >>> import numpy as np
         >>> from reticent import train
@@ -169,16 +195,21 @@ class TrainedNetwork(Result):
         if self.classes is None:
             problem = "the network predicts numbers, which have no probabilities"
             raise refused(504, "predict_proba", problem, "call predict")
-        _, classes, scores = self._predicted(X, channels, part, progress)
+        _, classes, scores = self._predicted(X, channels, part, (device, chunk), progress)
         logits = scores.reshape(-1, len(classes))
         powers: NDArray[np.float64] = np.exp(logits - logits.max(axis=1, keepdims=True))
         shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
         return shares
 
     def _predicted(
-        self, X: Any, channels: str | None, part: str | None, progress: bool | None
+        self,
+        X: Any,
+        channels: str | None,
+        part: str | None,
+        computing: tuple[Any, Any],
+        progress: bool | None,
     ) -> tuple[list[str], list[str], NDArray[np.float64]]:
-        asked = self._request(X, part)
+        asked = self._request(X, part, computing)
         given = None if is_path(X) else self._reader(channels).unlabelled(X)
         with naming_arguments(self._place.path):
             labels, classes, scores, _ = _native.predict(asked, given, None, shown(progress))
@@ -187,11 +218,15 @@ class TrainedNetwork(Result):
             raise refused(504, "X", problem, "train again with a smaller learning_rate")
         return labels, classes, scores
 
-    def _request(self, X: Any, part: str | None) -> str:
+    def _request(self, X: Any, part: str | None, computing: tuple[Any, Any]) -> str:
+        """The request about these data; ``computing`` are the device and the chunk of a call."""
         if part is not None:
             one_of("part", part, ("train", "test"))
+        device, chunk = computing
         data = path_of("X", X) if is_path(X) else ""
-        return request({"model": self._place.path, "data": data, "part": part})
+        asked = {"model": self._place.path, "data": data, "part": part}
+        asked["device"] = self._device if device is None else device_of(device)
+        return request({**asked, "chunk": self._chunk if chunk is None else whole("chunk", chunk)})
 
     def _reader(self, channels: str | None) -> Reader:
         reader = self._stored.reader()
@@ -206,9 +241,13 @@ class TrainedNetwork(Result):
         *,
         channels: str | None = None,
         part: str | None = None,
+        device: Device | None = None,
+        chunk: int | None = None,
         progress: bool | None = None,
     ) -> Evaluation:
         """Scores on labelled data. They are exact, so these data are not protected: give public ones.
+
+        The arguments are those of :meth:`predict`.
 
         >>> import numpy as np
         >>> from reticent import train
@@ -222,7 +261,7 @@ class TrainedNetwork(Result):
         """
         if is_path(X) and y is not None:
             raise refused(103, "y", "a file holds its labels", "leave it out")
-        asked = self._request(X, part)
+        asked = self._request(X, part, (device, chunk))
         given = None if is_path(X) else self._reader(channels).labelled(X, y)
         with naming_arguments(self._place.path):
             outcome = outcome_of(_native.evaluate(asked, given, shown(progress)))
@@ -276,7 +315,8 @@ class TrainedNetwork(Result):
         place = Folder()
         write_files(place.path, state["files"])
         object.__setattr__(self, "_data", state["outcome"])
-        object.__setattr__(self, "_place", place)
+        # Another machine need not have the device.
+        self._compute(place, "cpu", None)
 
     def _rows(self) -> list[tuple[str, str]]:
         own, data, classes = self.certificate, self._data, self._stored.classes()
@@ -293,8 +333,13 @@ class TrainedNetwork(Result):
         ]
 
 
-def load(path: str | os.PathLike[str]) -> TrainedNetwork:
+def load(
+    path: str | os.PathLike[str], *, device: Device = "cpu", chunk: int | None = None
+) -> TrainedNetwork:
     """The trained network of a folder: of ``out=``, of :meth:`TrainedNetwork.save`, or of ``reticent train``.
+
+    ``device`` computes its outputs, ``chunk`` examples at once, as in :meth:`Network.fit`. It need not be the
+    one that the network was trained on.
 
     >>> import numpy as np, pathlib, tempfile
     >>> from reticent import train
@@ -308,10 +353,11 @@ def load(path: str | os.PathLike[str]) -> TrainedNetwork:
     True True
     """
     place = path_of("path", path, "give the folder of a run")
+    own_device, own_chunk = device_of(device), whole("chunk", chunk)
     with naming("path"):
         own = _native.read_certificate(place)
     if not os.path.isfile(os.path.join(place, "model.toml")):
         problem = f"{place} holds a linear model"
         raise refused(501, "path", problem, "give the folder of a network", place)
     outcome = Stored(place).outcome(None if own is None else outcome_of(own))
-    return TrainedNetwork._of(Folder(place), outcome)
+    return TrainedNetwork._of(Folder(place), outcome, own_device, own_chunk)

@@ -140,6 +140,10 @@ impl Engine for Dirac {
         self.inner.rounding_margin()
     }
 
+    fn draws_noise(&self) -> bool {
+        self.inner.draws_noise()
+    }
+
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
         self.inner.initial_weights()
     }

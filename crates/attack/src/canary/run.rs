@@ -40,6 +40,7 @@ pub struct CanaryRun {
 pub fn run(
     canaries: &Canaries,
     training: &NetworkTraining,
+    device: Device,
     resources: Resources,
     halt: Halt<'_>,
 ) -> Result<CanaryRun, AttackError> {
@@ -51,7 +52,7 @@ pub fn run(
         return Err(AttackError::invalid("neighboring", plan.settings().neighboring, remedy));
     }
     let (settings, examples) = (canaries.settings(), canaries.training()?);
-    let network = engine(description, Device::Cpu, resources)?;
+    let network = engine(description, device, resources)?;
     network.check(canaries.planted())?;
     let layout = network.layout().clone();
     let coordinates = match settings.kind {
@@ -96,7 +97,7 @@ pub fn run(
         let end = trainer.final_weights()?;
         let labels = classes_of(canaries.planted())?;
         let sure = |weights: &[f32]| -> Result<Vec<f64>, AttackError> {
-            let outputs = network_outputs(description, weights, canaries.planted(), resources)?;
+            let outputs = network_outputs(description, weights, canaries.planted(), device, resources)?;
             Ok(Signal::Loss.compute(&outputs, labels)?)
         };
         sure(&end)?.iter().zip(sure(&start)?).map(|(end, start)| end - start).collect()

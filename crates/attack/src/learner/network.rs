@@ -17,8 +17,11 @@ use reticent_train::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Examples that go through a network at a time.
+/// Examples that go through a network at a time, on each thread.
 const CHUNK: usize = 512;
+
+/// Examples that go through a network at a time on a GPU, which divides them by its own memory.
+const DEVICE_CHUNK: usize = 1 << 16;
 
 /// One model on one thread, so that its weights do not depend on what else runs.
 pub(crate) const ALONE: Resources = Resources::SINGLE;
@@ -35,10 +38,10 @@ pub struct NetworkTraining {
     pub recipe: Recipe,
 }
 
-/// Described networks on the CPU.
+/// Described networks.
 ///
 /// Without a guarantee a network is a function of its records and its key, on the same kind of machine to the last
-/// bit, unless it has dropout, which draws fresh numbers. With a plan it draws fresh samples and noise every time and cannot be repeated. A plan under add-remove is used as
+/// bit, unless it has dropout, which draws fresh numbers, or is computed on a GPU, which adds in another order every time. With a plan it draws fresh samples and noise every time and cannot be repeated. A plan under add-remove is used as
 /// it is; one under replace-one is made anew for the number of records, with the same noise multiplier and sampling rate.
 #[derive(Debug, Clone)]
 pub struct NetworkLearner {
@@ -46,6 +49,8 @@ pub struct NetworkLearner {
     training: NetworkTraining,
     identity: String,
     is_repeatable: bool,
+    device: Device,
+    resources: Resources,
 }
 
 impl NetworkLearner {
@@ -68,7 +73,17 @@ impl NetworkLearner {
         }
         let identity = digest(&("network", &training, population.digest()));
         let is_repeatable = matches!(training.terms, TrainingTerms::NonPrivate(_)) && graph.is_repeatable();
-        Ok(Self { population, training, identity, is_repeatable })
+        let (device, resources) = (Device::Cpu, ALONE);
+        Ok(Self { population, training, identity, is_repeatable, device, resources })
+    }
+
+    /// The same on a device, so many examples at once or as many as fit. Each model opens it for itself, so several are trained on
+    /// one GPU at the same time. Models have the same name on every device: they are of one kind, and some of them may be trained
+    /// here and others there.
+    #[must_use]
+    pub fn computed_on(self, device: Device, chunk: Option<usize>) -> Self {
+        let is_repeatable = self.is_repeatable && device == Device::Cpu;
+        Self { device, resources: Resources { chunk, ..ALONE }, is_repeatable, ..self }
     }
 
     /// The records.
@@ -85,7 +100,7 @@ impl NetworkLearner {
         let examples = Arc::new(self.population.subset(inside));
         let units = Units::examples(inside.len());
         let NetworkTraining { description, terms, recipe } = &self.training;
-        let network = engine(description, Device::Cpu, ALONE)?;
+        let network = engine(description, self.device, self.resources)?;
         Ok(match terms {
             TrainingTerms::NonPrivate(baseline) if !self.is_repeatable => {
                 Trainer::non_private(network, examples, units, *baseline, *recipe)?
@@ -171,7 +186,8 @@ impl Learner for NetworkLearner {
 impl NetworkLearner {
     /// What a network says about all records.
     fn outputs(&self, weights: &[f32]) -> Result<Outputs, AttackError> {
-        network_outputs(&self.training.description, weights, &self.population, ALONE)
+        let NetworkTraining { description, .. } = &self.training;
+        network_outputs(description, weights, &self.population, self.device, self.resources)
     }
 
     /// What a network that was trained elsewhere gives, such as a stored target: everything that follows from its weights.
@@ -263,13 +279,15 @@ pub fn network_outputs(
     description: &Description,
     weights: &[f32],
     examples: &Examples,
+    device: Device,
     resources: Resources,
 ) -> Result<Outputs, AttackError> {
-    let mut network = engine(description, Device::Cpu, resources)?;
+    let mut network = engine(description, device, resources)?;
     network.load_weights(weights)?;
     let all: Vec<usize> = (0..examples.len()).collect();
     let mut values = Vec::new();
-    for which in all.chunks(CHUNK * resources.threads) {
+    let most = if device == Device::Cpu { CHUNK * resources.threads } else { DEVICE_CHUNK };
+    for which in all.chunks(most) {
         values.extend(network.outputs(Weights::Current, examples, which)?);
     }
     let classes = values.len().checked_div(examples.len()).unwrap_or(0);

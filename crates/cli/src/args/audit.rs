@@ -95,6 +95,8 @@ pub(crate) struct Fitting {
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) computing: super::network::ComputingFlags,
 }
 
 impl Fitting {
@@ -116,6 +118,8 @@ impl Fitting {
             ("--non-members", path),
             ("--records", self.records.clone()),
             ("--threads", self.threads.clone()),
+            ("--device", self.computing.device.clone()),
+            ("--chunk", self.computing.chunk.clone()),
         ];
         given.into_iter().find_map(|(flag, value)| Some((flag, value?)))
     }
@@ -253,6 +257,8 @@ pub(crate) struct Canary {
     /// Number of canaries; each is inserted with probability 1/2
     #[arg(long, value_name = "M", default_value = "1000", allow_hyphen_values = true)]
     pub(crate) canaries: String,
+    #[command(flatten)]
+    pub(crate) computing: super::network::ComputingFlags,
     #[command(flatten)]
     pub(crate) statement: Statement,
     /// Output folder: audit.json, private.json, scores.csv

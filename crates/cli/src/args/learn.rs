@@ -107,6 +107,8 @@ pub(crate) struct Predict {
     /// Number of threads [default: all processors]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) computing: super::network::ComputingFlags,
     /// Write the predictions to this CSV file [default: standard output]
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
@@ -129,6 +131,8 @@ pub(crate) struct Evaluate {
     /// Number of threads [default: all processors]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) computing: super::network::ComputingFlags,
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,

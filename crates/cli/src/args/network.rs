@@ -1,7 +1,19 @@
-//! The flags of `reticent train` that go with networks only.
+//! The flags that go with networks only.
 
 use clap::Args;
 use std::path::PathBuf;
+
+/// What computes a network.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ComputingFlags {
+    /// Device for networks: cpu, or cuda for an NVIDIA GPU [default: cpu]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
+    /// Number of examples computed at once; give fewer if memory runs out [default: as many as fit]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) chunk: Option<String>,
+}
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Networks")]
@@ -97,6 +109,8 @@ pub(crate) struct Network {
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) computing: ComputingFlags,
     /// Resume the run in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) resume: Option<PathBuf>,

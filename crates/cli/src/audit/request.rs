@@ -3,6 +3,7 @@
 use crate::args::audit::{self as args, AttackRun, Audit, Canary, Collect, Fit, Statement, Table};
 use crate::fail::Fail;
 use crate::file;
+use crate::network;
 use crate::read;
 use reticent::curator::audit::{
     self, CANARIES, CanaryAudit, CanaryKind, Collected, Drawn, FitReferences, Fitting, JOBS, ModelAudit,
@@ -119,6 +120,8 @@ pub(crate) fn canaries(arguments: &Canary) -> Result<CanaryAudit, Fail> {
             args::CanaryKind::Dirac => CanaryKind::Dirac,
         },
         canaries: count("--canaries", &arguments.canaries, &CANARIES)?,
+        device: network::device(&arguments.computing)?.unwrap_or_default(),
+        chunk: network::chunk(&arguments.computing)?,
         statement: statement(&arguments.statement)?,
         out: arguments.out.clone(),
     })
@@ -131,6 +134,8 @@ fn fitting(flags: &args::Fitting) -> Result<Fitting, Fail> {
         non_members: flags.non_members.clone(),
         references: count("--references", flags.references(), &REFERENCES)?,
         threads: flags.threads.as_deref().map(|text| count("--threads", text, &THREADS)).transpose()?,
+        device: network::device(&flags.computing)?.unwrap_or_default(),
+        chunk: network::chunk(&flags.computing)?,
     })
 }
 

@@ -57,10 +57,16 @@ pub(crate) fn predict(arguments: &Predict, progress: bool) -> Result<Output, Fai
     let (model, data) = (arguments.model.clone(), arguments.file.clone());
     let part = part(&model, arguments.part.as_deref())?;
     let threads = threads(arguments.threads.as_deref())?;
-    let out = arguments.out.clone();
-    let reading = arguments.reading.reading();
-    let request =
-        predicting::Predict { reading, part, threads, out, ..predicting::Predict::new(model, data) };
+    let flags = &arguments.computing;
+    let request = predicting::Predict {
+        reading: arguments.reading.reading(),
+        part,
+        threads,
+        device: network::device(flags)?.unwrap_or_default(),
+        chunk: network::chunk(flags)?,
+        out: arguments.out.clone(),
+        ..predicting::Predict::new(model, data)
+    };
     predict::printed(run(&request, progress)?, arguments.json)
 }
 
@@ -73,6 +79,8 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
             reading: arguments.reading.reading(),
             part,
             threads: threads(arguments.threads.as_deref())?,
+            device: network::device(&arguments.computing)?.unwrap_or_default(),
+            chunk: network::chunk(&arguments.computing)?,
             ..scoring::Evaluate::new(model, data)
         },
         progress,

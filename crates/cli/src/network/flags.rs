@@ -1,9 +1,20 @@
 //! The flags of `train` for a network as a request.
 
 use crate::args::learn::Train;
+use crate::args::network::ComputingFlags;
 use crate::fail::Fail;
 use crate::read;
-use reticent::curator::train::{ClassNames, OneOrMore, Train as Request};
+use reticent::curator::train::{ClassNames, Device, OneOrMore, Train as Request, device as device_named};
+
+/// The device of the flags.
+pub(crate) fn device(flags: &ComputingFlags) -> Result<Option<Device>, Fail> {
+    Ok(flags.device.as_deref().map(device_named).transpose()?)
+}
+
+/// The number of examples that are computed at once.
+pub(crate) fn chunk(flags: &ComputingFlags) -> Result<Option<u64>, Fail> {
+    flags.chunk.as_deref().map(|text| read::whole("--chunk", text, u32::MAX.into())).transpose()
+}
 
 /// The request of the flags.
 pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
@@ -58,6 +69,8 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         average: number("--average", &network.average)?,
         checkpoint_every: network.checkpoint_every.clone(),
         threads: whole("--threads", &network.threads)?,
+        device: device(&network.computing)?,
+        chunk: chunk(&network.computing)?,
         out: arguments.out.clone(),
         counted: None,
         observed_labels: None,

@@ -8,7 +8,7 @@
 mod flags;
 mod render;
 
-pub(crate) use flags::request;
+pub(crate) use flags::{chunk, device, request};
 
 use crate::Output;
 use crate::args::learn::Train;

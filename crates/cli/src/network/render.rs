@@ -11,7 +11,7 @@ use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
 use reticent::curator::budget::BudgetStanding;
 use reticent::curator::folder::CERTIFICATE_FILE;
-use reticent::curator::train::{Finished, InterruptedTraining, Sizing, Trained};
+use reticent::curator::train::{Device, Finished, InterruptedTraining, Sizing, Trained};
 use serde_json::json;
 
 pub(super) fn trained(
@@ -48,6 +48,7 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     let mut lines = vec![
         ("model".to_owned(), format!("{model}, {} weights", run.weights)),
         ("trained on".to_owned(), format!("{} ({size})", run.data)),
+        ("device".to_owned(), device(run)),
         (
             "steps".to_owned(),
             format!(
@@ -88,6 +89,15 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     let place = run.out.as_ref().map(|folder| folder.display().to_string());
     lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "not saved".to_owned())));
     Ok(present(&aligned(&lines)))
+}
+
+/// The device, and where it draws the noise: the claim is the same on every one of them.
+fn device(run: &Finished) -> String {
+    match (run.device, &run.noise) {
+        (Device::Cpu, _) => "cpu".to_owned(),
+        (_, Some(_)) => "cuda, noise drawn on the GPU by the sampler of the CPU (same claim)".to_owned(),
+        (_, None) => "cuda".to_owned(),
+    }
 }
 
 /// The output after Ctrl-C.

@@ -1,5 +1,6 @@
 //! `reticent train`, `predict` and `evaluate` for networks, as a user runs them.
 
+mod device;
 mod images;
 mod refusals;
 mod resume;

@@ -5,6 +5,7 @@ use super::statement::{AuditStatement, Stated, whole};
 use super::target::Repeated;
 use super::{Audited, InterruptedAudit, Outcome};
 use crate::folder::is_network;
+use crate::train::{Computing, Device};
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_attack::AttackError;
@@ -12,7 +13,7 @@ use reticent_attack::canary::{self, CanaryKind, CanarySettings, Coins};
 use reticent_audit::bound::BoundMethod;
 use reticent_audit::{Draw, ExamineSettings, Game, Signals, Study, StudyParts, examine};
 use reticent_core::Code;
-use reticent_train::{Resources, TrainingTerms};
+use reticent_train::TrainingTerms;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -46,6 +47,10 @@ pub struct CanaryAudit {
     pub kind: CanaryKind,
     /// How many there are; each is put in by a fair coin.
     pub canaries: u64,
+    /// The device that computes the network: `cpu` or `cuda`.
+    pub device: Device,
+    /// The number of examples that are computed at once; as many as fit if none is given.
+    pub chunk: Option<u64>,
     /// What is stated.
     pub statement: AuditStatement,
     /// The folder that the audit is written to; none for nowhere.
@@ -58,6 +63,8 @@ impl Default for CanaryAudit {
             model: PathBuf::new(),
             kind: CanaryKind::Mislabelled,
             canaries: 1000,
+            device: Device::Cpu,
+            chunk: None,
             statement: AuditStatement::default(),
             out: None,
         }
@@ -67,6 +74,7 @@ impl Default for CanaryAudit {
 /// A checked training with canaries.
 pub(super) struct CanariesPlan {
     target: Repeated,
+    computing: Computing,
     subject: Subject,
     settings: CanarySettings,
     stated: Stated,
@@ -82,10 +90,12 @@ impl CanaryAudit {
             return Err(Refusal::new(Code::NoModel, format!("{}: {why}", self.model.display())));
         }
         self.out.as_deref().map(folder::check_out).transpose()?;
+        let computing = Computing::new(self.device, None, self.chunk);
         let (kind, key, coins) = (self.kind, self.statement.key.clone(), Coins::Fresh);
         Ok(CanariesPlan {
             subject: Subject::of_model(&self.model)?,
-            target: Repeated::open(&self.model)?,
+            target: Repeated::open(&self.model, computing)?,
+            computing,
             settings: CanarySettings { kind, count, key, coins },
             stated,
             out: self.out.clone(),
@@ -97,7 +107,8 @@ impl CanariesPlan {
     /// Trains once with canaries, and attacks them. The training draws as the first one did; its model is thrown away, and what
     /// is said about it is for the auditor's eyes.
     pub(super) fn run(self, session: &mut Session) -> Result<Outcome, Refusal> {
-        let Self { target, subject, settings, stated, out } = self;
+        let Self { target, computing, subject, settings, stated, out } = self;
+        let Computing { device, resources } = computing;
         let (count, kind) = (settings.count, settings.kind);
         let (examples, classes, training) = target.training(session)?;
         if let (CanaryKind::Dirac, TrainingTerms::NonPrivate(_)) = (kind, &training.terms) {
@@ -112,7 +123,7 @@ impl CanariesPlan {
         watch.listen();
         let halt = watch.halt();
         let is_halted = || halt.load(Ordering::SeqCst);
-        let ran = match canary::run(&planted, &training, Resources::default(), &is_halted) {
+        let ran = match canary::run(&planted, &training, device, resources, &is_halted) {
             Ok(ran) => ran,
             Err(AttackError::Interrupted) => return Ok(Outcome::Interrupted(InterruptedAudit::at(None))),
             Err(error) => return Err(error.into()),

@@ -116,8 +116,6 @@ pub(super) struct RecordChoice {
     pub(super) declared: Option<Draw>,
     /// What the choice of records is keyed by.
     pub(super) key: String,
-    /// Threads for the target's own outputs.
-    pub(super) threads: usize,
 }
 
 /// A model under attack.

@@ -4,6 +4,7 @@ use super::case::RecordChoice;
 use super::statement::{share, whole};
 use super::target::Target;
 use super::{InterruptedAudit, folder};
+use crate::train::{Computing, Device};
 use crate::watch::{Watch, Work};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_attack::{
@@ -26,6 +27,8 @@ pub const RECORDS: RangeInclusive<u64> = 4..=100_000_000;
 pub const REFERENCES: RangeInclusive<u64> = 0..=65_536;
 /// How many threads may be used.
 pub const THREADS: RangeInclusive<u64> = 1..=4096;
+/// How many reference models are trained at once on a GPU unless a request says otherwise: one alone leaves much of it idle.
+const AT_ONCE: usize = 4;
 /// Into how many jobs the training of reference models may be divided.
 pub const JOBS: RangeInclusive<u64> = 1..=65_536;
 
@@ -43,13 +46,25 @@ pub struct Fitting {
     pub drawn: Option<f64>,
     /// The most records to audit, about half of them members.
     pub records: u64,
-    /// Threads to use; all processors if none are given.
+    /// Threads to use, each for a model of its own; if none are given, all processors, or 4 on a GPU.
     pub threads: Option<u64>,
+    /// The device that computes networks: `cpu` or `cuda`.
+    pub device: Device,
+    /// The number of examples that are computed at once, for networks; as many as fit if none is given.
+    pub chunk: Option<u64>,
 }
 
 impl Default for Fitting {
     fn default() -> Self {
-        Self { references: 16, non_members: None, drawn: None, records: 20_000, threads: None }
+        Self {
+            references: 16,
+            non_members: None,
+            drawn: None,
+            records: 20_000,
+            threads: None,
+            device: Device::Cpu,
+            chunk: None,
+        }
     }
 }
 
@@ -67,13 +82,15 @@ impl Fitting {
         let most = whole("records", self.records, &RECORDS)?;
         let declared = self.drawn.map(|drawn| share("drawn", drawn)).transpose()?.map(Draw::Coins);
         let references = whole("references", self.references, &REFERENCES)?;
-        let threads = match self.threads {
-            Some(threads) => whole("threads", threads, &THREADS)?,
-            None => std::thread::available_parallelism().map_or(1, usize::from),
+        let threads = match (self.threads, self.device) {
+            (Some(threads), _) => whole("threads", threads, &THREADS)?,
+            (None, Device::Cpu) => std::thread::available_parallelism().map_or(1, usize::from),
+            (None, _) => AT_ONCE,
         };
+        let computing = Computing::new(self.device, Some(threads as u64), self.chunk);
         Ok(FittingPlan {
-            target: Target::open(model, self.non_members.as_deref())?,
-            choice: RecordChoice { most, declared, key: key.to_owned(), threads },
+            target: Target::open(model, self.non_members.as_deref(), computing)?,
+            choice: RecordChoice { most, declared, key: key.to_owned() },
             settings: ReferenceSettings {
                 key: key.to_owned(),
                 references,

@@ -23,7 +23,7 @@ use crate::predict::{linear_table, not_named};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::Stored;
-use crate::train::{GivenData, Source, SourcePart, part_source};
+use crate::train::{Computing, Device, GivenData, Source, SourcePart, part_source};
 use crate::{Planned, Request};
 use reticent_data::schema::Bounds;
 use reticent_data::{Reading, Table};
@@ -49,13 +49,20 @@ pub struct Evaluate {
     /// The number of threads, for networks; none for all processors.
     #[serde(default)]
     pub threads: Option<u64>,
+    /// The device that computes a network: `cpu` or `cuda`.
+    #[serde(default)]
+    pub device: Device,
+    /// The number of examples that are computed at once, for networks; none for as many as fit.
+    #[serde(default)]
+    pub chunk: Option<u64>,
 }
 
 impl Evaluate {
     /// Scores on all of the data.
     pub fn new(model: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
         let reading = Reading::default();
-        Self { model: model.into(), data: data.into(), reading, part: None, threads: None }
+        let (model, data, device) = (model.into(), data.into(), Device::Cpu);
+        Self { model, data, reading, part: None, threads: None, device, chunk: None }
     }
 }
 
@@ -174,7 +181,8 @@ impl Evaluate {
     }
 
     fn checked(&self, given: Option<GivenData>) -> Result<EvaluatePlan, Refusal> {
-        Ok(EvaluatePlan(match Stored::read(&self.model, self.threads)? {
+        let computing = Computing::new(self.device, self.threads, self.chunk);
+        Ok(EvaluatePlan(match Stored::read(&self.model, &computing)? {
             Stored::Linear(stored) => Kind::Linear(stored, linear_table(given, &self.data, &self.reading)?),
             Stored::Network(stored) => match given {
                 Some(given) => Kind::Network(stored, given.into()),

@@ -22,7 +22,7 @@ use crate::file::check_no_model;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::{Stored, is_proven};
-use crate::train::{GivenData, Source, SourcePart, part_source};
+use crate::train::{Computing, Device, GivenData, Source, SourcePart, part_source};
 use crate::{Planned, Request};
 use linear::LinearPlan;
 use reticent_core::Code;
@@ -55,6 +55,12 @@ pub struct Predict {
     /// The number of threads, for networks; none for all processors.
     #[serde(default)]
     pub threads: Option<u64>,
+    /// The device that computes a network: `cpu` or `cuda`.
+    #[serde(default)]
+    pub device: Device,
+    /// The number of examples that are computed at once, for networks; none for as many as fit.
+    #[serde(default)]
+    pub chunk: Option<u64>,
     /// The `.csv` file to write the predictions to.
     #[serde(default)]
     pub out: Option<PathBuf>,
@@ -64,7 +70,8 @@ impl Predict {
     /// Predictions for all of the data.
     pub fn new(model: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
         let reading = Reading::default();
-        Self { model: model.into(), data: data.into(), reading, part: None, threads: None, out: None }
+        let (model, data, device) = (model.into(), data.into(), Device::Cpu);
+        Self { model, data, reading, part: None, threads: None, device, chunk: None, out: None }
     }
 }
 
@@ -182,7 +189,8 @@ impl Predict {
             check_regular(path).map_err(Refusal::data("out"))?;
             check_no_model("out", path)?;
         }
-        let kind = match Stored::read(&self.model, self.threads)? {
+        let computing = Computing::new(self.device, self.threads, self.chunk);
+        let kind = match Stored::read(&self.model, &computing)? {
             Stored::Linear(stored) => Kind::Linear(Box::new(LinearPlan::new(
                 *stored,
                 linear_table(given, &self.data, &self.reading)?,

@@ -12,6 +12,11 @@ use reticent_files::FileError;
 use reticent_noise::NoiseError;
 use reticent_train::TrainError;
 
+/// A text of an engine, which names flags of the command, with the fields of a request.
+pub(crate) fn with_fields(text: &str) -> String {
+    text.replace("--device", "⟦device⟧").replace("--chunk", "⟦chunk⟧")
+}
+
 /// The error's own code and words.
 fn as_it_is(error: impl Coded + Send + Sync + 'static) -> Refusal {
     Refusal::new(error.code(), error.to_string()).because(error)
@@ -110,6 +115,9 @@ impl From<TrainError> for Refusal {
                 Some(field) => Self::value(field, &invalid.value, invalid.remedy.clone()).because(invalid),
                 None => invalid.into(),
             },
+            TrainError::Device(_) | TrainError::Memory(_) => {
+                Self::new(error.code(), with_fields(&error.to_string())).because(error)
+            }
             TrainError::Noise(error) => error.into(),
             TrainError::Accounting(error) => error.into(),
             TrainError::Toml(error) => (*error).into(),
@@ -168,8 +176,8 @@ fn field_of(field: &'static str) -> Option<(&'static str, bool)> {
 /// The field of a request to train a network behind a field of its training.
 fn network_field(field: &'static str) -> Option<&'static str> {
     Some(match field {
-        "noise_multiplier" | "clip" | "momentum" | "weight_decay" | "average" | "threads" | "model"
-        | "shift" | "scale" => field,
+        "noise_multiplier" | "clip" | "momentum" | "weight_decay" | "average" | "threads" | "chunk"
+        | "model" | "shift" | "scale" => field,
         "decay" => "schedule",
         "sampling_rate" | "batch_size" => "batch_size",
         "examples_per_unit" => "examples_per_user",
@@ -192,6 +200,8 @@ mod tests {
             Code::Entropy
         );
         assert_eq!(Refusal::from(TrainError::Device("lost".to_owned())).code(), Code::Device);
+        let full = Refusal::from(TrainError::Memory("no room; try --chunk 8".to_owned()));
+        assert_eq!((full.code(), full.message()), (Code::Device, "no room; try ⟦chunk⟧ 8"));
         let thread = AttackError::Thread(io::Error::other("limit"));
         let reference = AttackError::Reference { index: 3, error: Box::new(thread) };
         let refusal = Refusal::from(reference);

@@ -5,6 +5,8 @@
 
 mod from;
 
+pub(crate) use from::with_fields;
+
 use reticent_core::{Code, Coded};
 use reticent_data::DataError;
 use reticent_data::toml::{Span, locate};

@@ -5,6 +5,7 @@ use super::request::Train;
 use super::source::image_folder;
 use crate::refusal::Refusal;
 use reticent_core::Code;
+use reticent_train::Device;
 use std::path::{Path, PathBuf};
 
 impl Train {
@@ -46,6 +47,8 @@ impl Train {
             dataset_size: self.dataset_size,
             steps: self.steps,
             learning_rate: self.learning_rate,
+            // Every model can be computed there.
+            device: self.device.filter(|device| *device == Device::Cpu),
             out: self.out.clone(),
             ..Self::default()
         };
@@ -100,9 +103,12 @@ mod tests {
     fn a_linear_model_refuses_what_networks_have() {
         let linear = Train { epsilon: Some(1.0), steps: Some(3), ..Train::default() };
         linear.check_linear().unwrap();
+        Train { device: Some(Device::Cpu), ..linear.clone() }.check_linear().unwrap();
         for (request, field) in [
             (Train { batch_size: Some(9), ..linear.clone() }, "batch_size"),
             (Train { clip: Some(1.0), ..linear.clone() }, "clip"),
+            (Train { device: Some(Device::Cuda), ..linear.clone() }, "device"),
+            (Train { chunk: Some(8), ..linear.clone() }, "chunk"),
             (Train { non_private: Some(true), clip: Some(1.0), ..linear }, "non_private"),
         ] {
             let refusal = request.check_linear().unwrap_err();

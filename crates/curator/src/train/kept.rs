@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
 /// Keys of a run that may change when it goes on: they change nothing about what is trained, or how it is protected.
-const FREE: &[&str] = &["out", "threads", "checkpoint-every", "validation", "counted"];
+const FREE: &[&str] = &["out", "threads", "device", "chunk", "checkpoint-every", "validation", "counted"];
 
 /// Keys that lead to files, which are compared by their content.
 const FILES: &[&str] = &["data", "data-dir", "schema", "vocabulary", "model", "label", "classes"];
@@ -197,6 +197,10 @@ mod tests {
         };
         // The trainer compares its own.
         for (key, value) in [("threads", json!(3)), ("epsilon", json!(2)), ("data", json!("/a"))] {
+            other(key, value).unwrap();
+        }
+        // A run may go on elsewhere.
+        for (key, value) in [("device", json!("cuda")), ("chunk", json!(64))] {
             other(key, value).unwrap();
         }
         let refusal = other("examples-per-user", json!(2)).unwrap_err();

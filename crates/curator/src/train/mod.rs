@@ -19,7 +19,7 @@
 //! | `settings` | its numbers checked, before data are read |
 //! | `plan` | a request to a checked [`TrainPlan`]; opens files, reads no examples |
 //! | `source`, `reader` | where data are, and how they become examples |
-//! | `describe` | the network |
+//! | `describe`, `computing` | the network; what computes it |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
 //! | `course` | the steps |
 //! | `stored`, `kept` | the files of a run; its request, and whether it is the same |
@@ -29,6 +29,7 @@
 
 mod budgeted;
 mod choice;
+mod computing;
 mod course;
 mod describe;
 mod kept;
@@ -44,23 +45,17 @@ mod stored;
 mod terms;
 
 pub use crate::bill::Sizing;
+pub use computing::device;
 pub use outcome::{Finished, InterruptedTraining, NoiseSummary, Trained};
 pub use plan::TrainPlan;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
+pub use reticent_train::Device;
 pub use source::{GivenData, SourcePart, TrainData};
 
+pub(crate) use computing::Computing;
 pub(crate) use reader::{Input, Reader};
 pub(crate) use settings::{Settings, settle};
 pub(crate) use source::{DataSources, Source, find, part_source};
 pub(crate) use stored::{Stored, verify};
 pub(crate) use terms::{agree, size};
-
-use reticent_train::Resources;
-
-/// So many threads; all processors if none are given.
-fn resources(threads: Option<u64>) -> Resources {
-    let usual = Resources::default();
-    let threads = threads.map_or(usual.threads, |threads| usize::try_from(threads).unwrap_or(usize::MAX));
-    Resources { threads, ..usual }
-}

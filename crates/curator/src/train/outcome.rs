@@ -4,7 +4,7 @@ use crate::bill::Sizing;
 use crate::watch::Metrics;
 use reticent_core::Certificate;
 use reticent_report::digits;
-use reticent_train::{PrivacyPlan, Progress};
+use reticent_train::{Device, PrivacyPlan, Progress};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -32,6 +32,8 @@ pub struct Finished {
     pub counted_steps: u64,
     /// The public number of units.
     pub dataset_size: u64,
+    /// The device that computed the network. The guarantee does not depend on it.
+    pub device: Device,
     /// The expected number of epochs.
     pub epochs: f64,
     /// Only without privacy: how long private steps take is not covered by a certificate.

@@ -1,5 +1,6 @@
 //! The request for a network: the keys of `run.toml`, everything needed to repeat a run.
 
+use super::computing::Computing;
 use super::plan::{TrainPlan, check_given, plan};
 use super::settings::settle;
 use super::source::TrainData;
@@ -10,6 +11,7 @@ use reticent_accounting::Verdict;
 use reticent_core::event::read;
 use reticent_core::{Code, Epsilon, Event, Guarantee, Neighboring};
 use reticent_data::Reading;
+use reticent_train::Device;
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -103,6 +105,10 @@ pub struct Train {
     pub checkpoint_every: Option<String>,
     /// The number of threads.
     pub threads: Option<u64>,
+    /// The device that computes the network: `cpu` or `cuda`. It is not stored with the run, which can be resumed on another one.
+    pub device: Option<Device>,
+    /// The number of examples that are computed at once; as many as fit if none is given. It is not stored with the run.
+    pub chunk: Option<u64>,
     /// The run's folder, which must be new.
     pub out: Option<PathBuf>,
     /// The noisy count of units from the start of the run. The run writes it, and reads it again when it
@@ -281,6 +287,11 @@ impl Train {
 
     pub(crate) fn is_private(&self) -> bool {
         self.non_private != Some(true)
+    }
+
+    /// What computes the network.
+    pub(crate) fn computing(&self) -> Computing {
+        Computing::new(self.device.unwrap_or_default(), self.threads, self.chunk)
     }
 }
 

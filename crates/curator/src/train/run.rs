@@ -8,7 +8,7 @@ use super::reader::Reader;
 use super::request::Train;
 use super::source::Source;
 use super::terms::{PaidTerms, agree, pay, size};
-use super::{kept, resources, stored};
+use super::{kept, stored};
 use crate::Planned;
 use crate::fit::public_warnings;
 use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
@@ -16,9 +16,7 @@ use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use reticent_core::Code;
 use reticent_data::Schema;
-use reticent_train::{
-    Description, Device, Engine, StopCause, TrainError, Trainer, TrainingTerms, Units, engine,
-};
+use reticent_train::{Description, Engine, StopCause, TrainError, Trainer, TrainingTerms, Units};
 use std::sync::Arc;
 
 /// The network for examples of this shape.
@@ -28,7 +26,7 @@ fn network(
     shape: &[usize],
 ) -> Result<(Description, Box<dyn Engine>), Refusal> {
     let description = describe(run, reader, shape)?;
-    let network = engine(&description, Device::Cpu, resources(run.threads))?;
+    let network = run.computing().engine(&description)?;
     Ok((description, network))
 }
 
@@ -57,6 +55,9 @@ impl Planned for TrainPlan {
             kept::take_count(writer, &mut run, &settings)?;
         }
         let known = reader.shape()?.map(|shape| network(&mut run, &reader, &shape)).transpose()?;
+        // A device that is not there is refused before anything is charged.
+        let computing = run.computing();
+        let opened = if known.is_some() { None } else { computing.open()? };
         // The count and the steps are on record as one plan before a value is read, unless a public number in the files decides
         // what the steps cost: then they are charged below, before the first draw.
         let dimension = known.as_ref().map(|(_, network)| network.layout().gradients());
@@ -75,6 +76,7 @@ impl Planned for TrainPlan {
             Some(known) => known,
             None => network(&mut run, &reader, loaded.examples.shape())?,
         };
+        drop(opened);
         if let (Some(public), Some(source)) = (&public, &validation) {
             if public.examples.is_empty() {
                 let text = format!("{}: no examples for validation: give data", source.name());
@@ -195,6 +197,7 @@ impl Planned for TrainPlan {
             certificate,
             counted_steps: progress.counted,
             dataset_size: agreement.size,
+            device: computing.device,
             epochs: metrics.epoch,
             examples_per_second: metrics.examples_per_second,
             loss: metrics.validation_loss,

@@ -1,6 +1,6 @@
 //! A run's folder. `model.json` is written last: a folder that has it holds a finished model.
 
-use super::{Input, Reader, Source, Train, kept, resources};
+use super::{Computing, Input, Reader, Source, Train, kept};
 use crate::folder::layout::{
     CERTIFICATE_FILE, DESCRIPTION_FILE, METRICS_FILE, MODEL_FILE, ModelKind, NETWORK_WEIGHTS_FILE, RUN_FILE,
     SCHEMA_FILE, VOCABULARY_FILE, is_beginning,
@@ -12,7 +12,7 @@ use reticent_core::{Certificate, Code};
 use reticent_data::Schema;
 use reticent_data::text::Vocabulary;
 use reticent_files::append_line;
-use reticent_train::{Description, Device, Engine, Examples, Layout, TrainError, Weights, engine};
+use reticent_train::{Description, Engine, Examples, Layout, TrainError, Weights};
 use reticent_train::{load_weights, save_weights};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,7 +90,8 @@ pub(crate) fn begin(
 /// Writes the run with what was counted for it, and has the ledger state the count with the terms to come. Its paths lead to
 /// the folder's own files.
 pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Result<(), Refusal> {
-    let mut kept = Train { out: None, label: None, ..run.clone() };
+    // The device is the machine's, and the folder may move to another one.
+    let mut kept = Train { out: None, label: None, device: None, chunk: None, ..run.clone() };
     for path in [&mut kept.data, &mut kept.validation, &mut kept.data_dir] {
         *path = whole(path.as_deref());
     }
@@ -241,10 +242,12 @@ pub(crate) struct Stored {
     pub(crate) network: Box<dyn Engine>,
     pub(crate) weights: Vec<f32>,
     pub(crate) reader: Reader,
+    /// How many examples go through it at a time.
+    rows: usize,
 }
 
 impl Stored {
-    pub(crate) fn read(folder: &Path, threads: Option<u64>) -> Result<Self, Refusal> {
+    pub(crate) fn read(folder: &Path, computing: &Computing) -> Result<Self, Refusal> {
         let path = folder.join(MODEL_FILE);
         let refuse =
             |path: &Path, why: String| Refusal::new(Code::Broken, format!("{}: {why}", path.display()));
@@ -270,11 +273,11 @@ impl Stored {
         if let Err(why) = reader.fits(&description.input) {
             return Err(refuse(&path, format!("{why}: train again")));
         }
-        let mut network = engine(&description, Device::Cpu, resources(threads))?;
+        let mut network = computing.engine(&description)?;
         let weights = load_weights(&folder.join(NETWORK_WEIGHTS_FILE), network.layout())?;
         digests.check(folder, (ModelKind::Network, format), |_| None)?;
         network.load_weights(&weights)?;
-        Ok(Self { description, network, weights, reader })
+        Ok(Self { description, network, weights, reader, rows: computing.rows() })
     }
 
     /// What was trained, and read by the same rules from other data.
@@ -284,13 +287,12 @@ impl Stored {
         labelled: bool,
         watch: &dyn Watch,
     ) -> Result<(Vec<f32>, Examples), Refusal> {
-        const CHUNK: usize = 512;
         let examples = self.reader.read(source, labelled, watch)?.examples;
         let named = |error: TrainError| Refusal::from(error).within(&source.name());
         self.network.check(&examples).map_err(named)?;
         let all: Vec<usize> = (0..examples.len()).collect();
         let mut scores = Vec::new();
-        for which in all.chunks(CHUNK) {
+        for which in all.chunks(self.rows) {
             scores.extend(self.network.outputs(Weights::Current, &examples, which).map_err(named)?);
         }
         Ok((scores, examples))

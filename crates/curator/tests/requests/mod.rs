@@ -2,6 +2,7 @@
 
 mod budgets;
 mod certificates;
+mod devices;
 mod limits;
 mod memory;
 mod reading;

@@ -49,6 +49,18 @@ impl NoiseAhead {
     pub fn is_fresh(&self) -> bool {
         self.fresh_in == Some(generation())
     }
+
+    /// Counts one call of `noise` as made.
+    ///
+    /// # Errors
+    /// [`NoiseError::Unpaid`] when all calls that were paid for have been made, or other noise was paid for.
+    pub(super) fn take_call(&mut self, noise: &BulkGaussian) -> Result<(), NoiseError> {
+        if *noise != self.noise {
+            return Err(NoiseError::Unpaid);
+        }
+        self.calls = self.calls.checked_sub(1).ok_or(NoiseError::Unpaid)?;
+        Ok(())
+    }
 }
 
 impl Drop for NoiseAhead {
@@ -163,10 +175,7 @@ impl BulkGaussian {
             let remedy = "draw it ahead for this length, anew for every call: noise that serves twice protects nothing";
             return Err(NoiseError::invalid("noise", "used or of another length", remedy));
         }
-        if *self != ahead.noise {
-            return Err(NoiseError::Unpaid);
-        }
-        ahead.calls = ahead.calls.checked_sub(1).ok_or(NoiseError::Unpaid)?;
+        ahead.take_call(self)?;
         ahead.fresh_in = None;
         let pieces = Mutex::new(values.chunks_mut(PIECE).zip(ahead.cells.chunks_mut(PIECE)));
         let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -2,10 +2,11 @@
 //!
 //! A vector is scaled so that σ is exactly 2²⁴ steps, rounded to whole steps, and given
 //! [`normal_cell`](crate::sampler::normal_cell) noise in integers; only the finished integer becomes a float again. So the output
-//! is a post-processing of the continuous Gaussian mechanism on the rounded vector.
+//! is a post-processing of the continuous Gaussian mechanism on the rounded vector. [`device`] does the same on a GPU.
 #![doc = include_str!("proof.md")]
 
 mod ahead;
+pub mod device;
 
 pub use ahead::{Drawing, NoiseAhead};
 

@@ -99,7 +99,7 @@ fn bernoulli_exp_fraction<B: Bits>(bits: &mut B, num: u128, den: u128) -> bool {
 }
 
 /// The first 256 bits of 1/e after the point.
-pub(super) const INVERSE_E: [u64; 4] =
+pub(crate) const INVERSE_E: [u64; 4] =
     [0x5e2d_58d8_b3bc_df1a, 0xbade_c782_9054_f90d, 0xda98_05aa_b56c_7733, 0x3024_b9d0_a507_daed];
 
 /// True with probability exactly 1/e: a uniform real is below it, digit by digit in base 2⁶⁴.

@@ -14,11 +14,12 @@ mod dyadic;
 mod gaussian;
 mod inclusion;
 mod laplace;
-mod normal;
-mod normal_big;
+pub(crate) mod normal;
+pub(crate) mod normal_big;
 mod student;
 mod uniform;
 
+pub(crate) use bernoulli::INVERSE_E;
 pub use bernoulli::{bernoulli, bernoulli_exp};
 pub use dyadic::Dyadic;
 pub use gaussian::DiscreteGaussianSampler;

@@ -22,34 +22,34 @@ pub const CELL_BITS: u32 = 24;
 /// Statistical distance of one draw from the ideal distribution is at most 2 to this power.
 pub const NORMAL_DISTANCE_LOG2: i32 = -120;
 
-pub(super) const LAYERS: usize = 256;
+pub(crate) const LAYERS: usize = 256;
 /// Where the tail begins, in cells: chosen so that 256 layers just cover the peak.
-pub(super) const TAIL_START: u32 = 61_327_852;
+pub(crate) const TAIL_START: u32 = 61_327_852;
 /// Half-width of layer 0, in cells: at least r + 1/r for r the tail's start, so that the exponential
 /// through the tail's start stays above the density.
-pub(super) const BASE_WIDTH: u32 = 65_917_531;
+pub(crate) const BASE_WIDTH: u32 = 65_917_531;
 /// Extra bits of position drawn in the tail.
-pub(super) const TAIL_BITS: u32 = 32;
+pub(crate) const TAIL_BITS: u32 = 32;
 /// Scale of the tail's exponential in units of 2⁻⁵⁶.
-pub(super) const TAIL_SCALE: u64 = ((BASE_WIDTH - TAIL_START) as u64) << TAIL_BITS;
+pub(crate) const TAIL_SCALE: u64 = ((BASE_WIDTH - TAIL_START) as u64) << TAIL_BITS;
 
 /// Doubles whose relative distance is above this compare as the exact numbers do.
-const CLEAR: f64 = 1.0 / (1u64 << 36) as f64;
+pub(crate) const CLEAR: f64 = 1.0 / (1u64 << 36) as f64;
 
 pub(super) const CELL: f64 = 1.0 / (1u64 << CELL_BITS) as f64;
 
-pub(super) struct Layers {
+pub(crate) struct Layers {
     width: [u32; LAYERS],
     sure: [u32; LAYERS],
     /// Height at which each layer begins, divided by A.
     floor: [f64; LAYERS],
     /// Area of a layer; the double itself is the definition.
-    pub(super) area: f64,
+    pub(crate) area: f64,
 }
 
 impl Layers {
     /// Half-width of a layer in cells.
-    pub(super) fn width(&self, layer: usize) -> u32 {
+    pub(crate) fn width(&self, layer: usize) -> u32 {
         self.width[layer]
     }
 
@@ -57,7 +57,7 @@ impl Layers {
     /// words. For all others that function accepts the same cell without drawing anything. There is no branch and no
     /// product of more than 64 bits, so a loop over words runs in vectors.
     #[inline(always)]
-    pub(super) fn cell_at_once(&self, low: u32, high: u32) -> (i32, bool) {
+    pub(crate) fn cell_at_once(&self, low: u32, high: u32) -> (i32, bool) {
         let layer = (low & 255) as usize;
         let width = self.width[layer];
         let cells = u64::from(2 * width);
@@ -70,15 +70,19 @@ impl Layers {
     }
 
     /// Cells below this are under the density at every height of the layer.
-    #[cfg(test)]
-    pub(super) fn sure(&self, layer: usize) -> u32 {
+    pub(crate) fn sure(&self, layer: usize) -> u32 {
         self.sure[layer]
+    }
+
+    /// Height at which a layer begins, divided by the area.
+    pub(crate) fn floor(&self, layer: usize) -> f64 {
+        self.floor[layer]
     }
 }
 
 /// The table, built once. Widths are rounded outward and sure parts inward by two cells, far more
 /// than the error of the doubles they come from.
-pub(super) fn layers() -> &'static Layers {
+pub(crate) fn layers() -> &'static Layers {
     static LAYERS_ONCE: OnceLock<Layers> = OnceLock::new();
     LAYERS_ONCE.get_or_init(|| {
         let start = f64::from(TAIL_START) * CELL;
@@ -130,7 +134,7 @@ impl Normal {
 
     /// An attempt whose first word is given.
     #[inline]
-    pub(super) fn attempt_with<B: Bits>(mut word: u64, bits: &mut B, table: &Layers) -> Option<Self> {
+    pub(crate) fn attempt_with<B: Bits>(mut word: u64, bits: &mut B, table: &Layers) -> Option<Self> {
         let layer = (word & 255) as usize;
         let width = table.width[layer];
         // A uniform cell in [−width, width) from the other 56 bits (multiply and reject). The layer is kept

@@ -38,12 +38,12 @@ pub(super) fn exp_neg(num: &UBig, den: &UBig) -> UBig {
     value >> GUARD
 }
 
-/// The area of a layer as an exact ratio.
-fn area() -> (UBig, UBig) {
+/// The area of a layer as an exact ratio: a whole number and the power of two it is divided by.
+pub(crate) fn area() -> (u64, u32) {
     let bits = layers().area.to_bits();
     let mantissa = (bits & ((1 << 52) - 1)) | (1 << 52);
     let exponent = (bits >> 52) as i32 - 1075;
-    (UBig::from(mantissa), UBig::ONE << exponent.unsigned_abs() as usize)
+    (mantissa, exponent.unsigned_abs())
 }
 
 /// A uniform number in fixed point that begins with `first`.
@@ -61,32 +61,38 @@ fn density(steps: UBig, point: usize) -> UBig {
     exp_neg(&(&twice * &twice), &(UBig::ONE << (2 * point + 3)))
 }
 
-/// Whether a point of a layer's wedge lies under the density.
-pub(super) fn wedge<B: Bits>(bits: &mut B, layer: usize, magnitude: u32, position: u64, height: u64) -> bool {
-    let table = layers();
+/// Height at which a layer begins, divided by the area, in fixed point.
+pub(crate) fn floor(layer: usize) -> UBig {
     let unit = UBig::ONE << (PRECISION + CELL_BITS as usize);
-    let mut level = UBig::ZERO;
-    for below in 0..layer {
-        level += &unit / UBig::from(table.width(below));
-    }
-    level += (uniform(bits, height) << CELL_BITS as usize) / UBig::from(table.width(layer));
-    let (area, scale) = area();
+    (0..layer).map(|below| &unit / UBig::from(layers().width(below))).fold(UBig::ZERO, |sum, part| sum + part)
+}
+
+/// Whether a point of a layer's wedge lies under the density.
+pub(crate) fn wedge<B: Bits>(bits: &mut B, layer: usize, magnitude: u32, position: u64, height: u64) -> bool {
+    let within = (uniform(bits, height) << CELL_BITS as usize) / UBig::from(layers().width(layer));
+    let (area, shift) = area();
+    let level = ((floor(layer) + within) * UBig::from(area)) >> shift as usize;
     let steps = (UBig::from(magnitude) << 64) | UBig::from(position);
-    level * area / scale < density(steps, CELL_BITS as usize + 64)
+    level < density(steps, CELL_BITS as usize + 64)
+}
+
+/// t(1 − e^{−1/t}) for the scale t of the tail, in fixed point.
+pub(crate) fn correction() -> UBig {
+    let scale = UBig::from(TAIL_SCALE);
+    ((UBig::ONE << PRECISION) - exp_neg(&UBig::ONE, &scale)) * scale
 }
 
 /// Whether a point under the tail's staircase lies under the density.
 ///
 /// Step j of the geometric proposal, filled uniformly, has height y₁·t(1 − e^{−1/t})·e^{−j/t}, which
 /// makes the staircase's total area exactly that of the part of layer 0 beyond the tail's start.
-pub(super) fn tail<B: Bits>(bits: &mut B, steps: u64, inside: u32, height: u64) -> bool {
+pub(crate) fn tail<B: Bits>(bits: &mut B, steps: u64, inside: u32, height: u64) -> bool {
     let scale = UBig::from(TAIL_SCALE);
-    let (area, area_scale) = area();
-    let one = UBig::ONE << PRECISION;
-    let correction = (one - exp_neg(&UBig::ONE, &scale)) * &scale;
-    let envelope = (exp_neg(&UBig::from(steps), &scale) * correction) >> PRECISION;
+    let (area, shift) = area();
+    let envelope = (exp_neg(&UBig::from(steps), &scale) * correction()) >> PRECISION;
     let level = (uniform(bits, height) * envelope) >> PRECISION;
-    let level = ((level * area) << CELL_BITS as usize) / (area_scale * UBig::from(BASE_WIDTH));
+    let level =
+        ((level * UBig::from(area)) << CELL_BITS as usize) / (UBig::from(BASE_WIDTH) << shift as usize);
     let position = (UBig::from(TAIL_START) << TAIL_BITS as usize) + UBig::from(steps);
     level < density((position << 32) | UBig::from(inside), (CELL_BITS + TAIL_BITS) as usize + 32)
 }

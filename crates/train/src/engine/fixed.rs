@@ -172,7 +172,7 @@ impl FixedSum {
     }
 
     /// Checks that units clipped by this rule can be added.
-    pub(super) fn check(&self, rule: &Clipping, dimension: usize, units: usize) -> Result<(), TrainError> {
+    pub(crate) fn check(&self, rule: &Clipping, dimension: usize, units: usize) -> Result<(), TrainError> {
         if rule.norm() != self.grid.norm || dimension != self.grid.dimension {
             let remedy = "make the grid for the plan's clipping norm and the model's trained weights";
             return Err(TrainError::invalid("grid", self.grid.step, remedy));

@@ -147,16 +147,6 @@ impl<P: Passes> HostEngine<P> {
         }
         weights
     }
-
-    fn check_selection(&self, examples: &Examples, selection: &Selection) -> Result<(), TrainError> {
-        match selection.examples().iter().find(|example| **example >= examples.len()) {
-            Some(example) => Err(TrainError::Shape(format!(
-                "the selection names example {example}, and there are {} examples, numbered from 0",
-                examples.len()
-            ))),
-            None => Ok(()),
-        }
-    }
 }
 
 impl<P: Passes> Engine for HostEngine<P> {
@@ -212,7 +202,7 @@ impl<P: Passes> Engine for HostEngine<P> {
         clipping: Option<&Clipping>,
         background: Background<'_>,
     ) -> Result<(), TrainError> {
-        self.check_selection(examples, selection)?;
+        examples.check_numbers(selection.examples())?;
         let dimension = self.layout().gradients();
         let Self { passes, threads, weights, sum, .. } = self;
         sum.clear();
@@ -230,7 +220,7 @@ impl<P: Passes> Engine for HostEngine<P> {
         clipping: &Clipping,
         sum: &mut FixedSum,
     ) -> Result<(), TrainError> {
-        self.check_selection(examples, selection)?;
+        examples.check_numbers(selection.examples())?;
         clipping.check()?;
         sum.check(clipping, self.layout().gradients(), selection.units())?;
         let inner = sum.grid().clipping(clipping)?;
@@ -324,10 +314,7 @@ impl<P: Passes> Engine for HostEngine<P> {
         examples: &Examples,
         which: &[usize],
     ) -> Result<Vec<f32>, TrainError> {
-        if let Some(example) = which.iter().find(|example| **example >= examples.len()) {
-            let why = format!("example {example} of {}, numbered from 0", examples.len());
-            return Err(TrainError::Shape(why));
-        }
+        examples.check_numbers(which)?;
         let averaged = match (weights, &self.average) {
             (Weights::Averaged, Some(_)) => Some(self.averaged()),
             _ => None,

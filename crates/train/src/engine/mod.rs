@@ -30,12 +30,15 @@ pub(crate) use threads::Threads;
 pub type Background<'a> = &'a (dyn Fn() + Sync);
 
 /// What computes a described network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Device {
     /// This machine's processors.
     #[default]
     Cpu,
+    /// The first NVIDIA GPU. Its libraries are loaded when it is asked for.
+    Cuda,
 }
 
 /// Which weights are meant.
@@ -77,6 +80,11 @@ pub trait Engine: Send {
     /// The share by which clipped gradients are kept shorter than the clipping norm, so that the rounding of this engine's arithmetic
     /// cannot bring them above it.
     fn rounding_margin(&self) -> RoundingMargin;
+
+    /// Whether [`add_noise`](Self::add_noise) draws the noise itself, so that nothing needs to be drawn ahead.
+    fn draws_noise(&self) -> bool {
+        false
+    }
 
     /// Weights to start from: random ones that no example has influenced.
     ///
@@ -221,6 +229,7 @@ pub fn engine(
             let network = Network::compile(Graph::new(description)?, resources)?;
             Ok(Box::new(HostEngine::new(network, Threads::new(resources.threads)?)))
         }
+        Device::Cuda => crate::cuda::engine(description, resources),
     }
 }
 

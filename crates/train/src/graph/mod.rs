@@ -17,6 +17,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use operation::positions;
 pub use operation::{Activation, Geometry, Operation, PoolKind, Window};
 pub use start::Start;
 

@@ -93,3 +93,13 @@ pub enum Operation {
     /// Adds the buffer `skip` of a residual connection to the input.
     Add { skip: usize },
 }
+
+/// What [`Operation::Position`] adds: sines and cosines of the position, `[time][width]`.
+pub(crate) fn positions(time: usize, width: usize) -> Vec<f32> {
+    let value = |i: usize| {
+        let (place, j) = ((i / width) as f64, i % width);
+        let rate = libm::pow(10_000.0, -((j / 2 * 2) as f64) / width as f64);
+        (if j % 2 == 0 { libm::sin(place * rate) } else { libm::cos(place * rate) }) as f32
+    };
+    (0..time * width).map(value).collect()
+}

@@ -59,7 +59,7 @@ impl WithSimd for AdamStep<'_> {
 }
 
 /// The constants of one step of Adam.
-pub(super) struct AdamRule {
+pub(crate) struct AdamRule {
     beta1: f32,
     beta2: f32,
     scale: f32,
@@ -73,7 +73,7 @@ pub(super) struct AdamRule {
 }
 
 impl AdamRule {
-    pub(super) fn new(adam: &Adam, steps: u64, input: StepInput) -> Self {
+    pub(crate) fn new(adam: &Adam, steps: u64, input: StepInput) -> Self {
         let left = |beta: f64| 1.0 - libm::pow(beta, steps as f64);
         let noise = input.noise_variance.filter(|_| adam.subtract_noise).unwrap_or(0.0);
         let (coupled, shrink) = if adam.decoupled {
@@ -93,6 +93,14 @@ impl AdamRule {
             floor: (noise * adam.noise_floor) as f32,
             stability: adam.stability as f32,
         }
+    }
+
+    /// β₁, β₂, the scale of the sum, the coupled weight decay, what weights are multiplied by, the rate, the scale of the second moment,
+    /// the noise in it, its least value, and the stability.
+    pub(crate) fn numbers(&self) -> [f32; 10] {
+        let Self { beta1, beta2, scale, coupled, shrink, rate, second_scale, noise, floor, stability } =
+            *self;
+        [beta1, beta2, scale, coupled, shrink, rate, second_scale, noise, floor, stability]
     }
 
     /// m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g²; w ← w − η·m̂/(√max(v̂ − Φ, floor) + ε).

@@ -2,6 +2,8 @@
 
 mod kernel;
 
+pub(crate) use kernel::AdamRule;
+
 use crate::{Layout, TrainError};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -78,6 +80,15 @@ impl OptimizerSettings {
     /// AdamW.
     pub fn adamw(weight_decay: f64) -> Self {
         Self::Adam(Adam { weight_decay, decoupled: true, ..Adam::default() })
+    }
+
+    /// Numbers that are remembered for so many trained weights: velocities or first moments, and second moments.
+    pub(crate) fn moments(&self, dimension: usize) -> [usize; 2] {
+        match self {
+            Self::Sgd { momentum: 0.0, .. } => [0, 0],
+            Self::Sgd { .. } => [dimension, 0],
+            Self::Adam(_) => [dimension, dimension],
+        }
     }
 
     /// Checks the numbers.
@@ -176,11 +187,7 @@ impl Optimizer {
     /// [`TrainError::Invalid`] from the settings.
     pub fn new(settings: OptimizerSettings, dimension: usize) -> Result<Self, TrainError> {
         settings.check()?;
-        let (first, second) = match settings {
-            OptimizerSettings::Sgd { momentum: 0.0, .. } => (0, 0),
-            OptimizerSettings::Sgd { .. } => (dimension, 0),
-            OptimizerSettings::Adam(_) => (dimension, dimension),
-        };
+        let [first, second] = settings.moments(dimension);
         Ok(Self { settings, steps: 0, first: vec![0.0; first], second: vec![0.0; second] })
     }
 

@@ -146,13 +146,13 @@ impl Trainer {
         aggregation.check_unfinished()?;
         let Aggregation { engine, noise, .. } = &mut *aggregation;
         match noise {
-            Some(noise) => {
+            Some(noise) if !engine.draws_noise() => {
                 let drawing = noise.begin();
                 // A thread that cannot draw leaves it to the end of the drawing, which says why.
                 share.sum_on(&mut **engine, &|| drawing.help().unwrap_or(()))?;
                 drawing.finish()?;
             }
-            None => share.sum_on(&mut **engine, &|| ())?,
+            _ => share.sum_on(&mut **engine, &|| ())?,
         }
         let divisor = match &aggregation.terms {
             TrainingTerms::Private(plan) => plan.expected_batch(),

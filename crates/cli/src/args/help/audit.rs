@@ -10,7 +10,8 @@ attack may exist.
 A MODEL OF THIS TOOL. Give the folder written by 'reticent train --out'. --references models are trained in the same way, each \
 on a random half of the audited records (the other training data are in all of them), and the target is compared with the \
 reference models that contained a record and those that did not. Reference models are kept: Ctrl-C loses nothing, and a second \
-audit trains only the missing ones. With --references 0, the attacks use only the target's own loss.
+audit trains only the missing ones. With --references 0, the attacks use only the target's own loss. With --device cuda, networks \
+are trained on an NVIDIA GPU, 4 at once unless --threads says otherwise.
 
 ANY OTHER MODEL. Give a table with the columns score (larger means more like a member) and member (0 or 1), or with \
 probability_0, probability_1, … (or logit_0, …), label and member. Optional columns: id, user, feature_…, columns named by \

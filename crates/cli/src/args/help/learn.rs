@@ -37,6 +37,10 @@ been observed stays counted. --finish ends a stopped run so that its model can b
 or only of the steps taken if --stopped-by says that the stop did not depend on the run's results. Scores are computed on \
 --validation (or the test split of a dataset), which is public and NOT protected. No score on the private rows is printed.
 
+--device cuda trains on the first NVIDIA GPU, with the same guarantee. It needs the driver, libnvrtc and libcublas, which are \
+looked for when the command runs. The device is not part of the run: resume it with or without --device. \
+docs/how-to/train-on-a-gpu.md says what is claimed there.
+
   reticent train mnist --model cnn-mnist-tanh --epsilon 3 --delta 1e-5 --dataset-size 60000 \\
       --batch-size 1024 --lr 2 --clip 0.2 --out runs/mnist
     (images: a folder of idx files or CIFAR-10, or the name of a dataset)
@@ -46,7 +50,8 @@ or only of the steps taken if --stopped-by says that the stop did not depend on 
   reticent train sms.csv --text-column text --label kind --classes ham,spam --vocabulary words.txt \\
       --length 48 --model lstm-text --optimizer adam --lr 0.01 --epsilon 3 --delta 1e-5 --out runs/sms
     (texts: lower-cased words and punctuation marks are the tokens)
-  reticent train --resume runs/mnist";
+  reticent train --resume runs/mnist --device cuda
+    (the rest of the run on a GPU)";
 
 pub(crate) const PREDICT: &str = "\
 One line per row: the predicted label and, for logistic models of two classes, the probability of the positive class. Rows \

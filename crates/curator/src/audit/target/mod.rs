@@ -8,6 +8,7 @@ use super::case::{Case, RecordChoice};
 use crate::folder::is_network;
 use crate::refusal::Refusal;
 use crate::session::Session;
+use crate::train::Computing;
 use crate::watch::Work;
 use linear::LinearTarget;
 use reticent_attack::NetworkTraining;
@@ -24,10 +25,14 @@ pub(super) enum Target {
 
 impl Target {
     /// The model of a folder; `others` are data that it was not trained on.
-    pub(super) fn open(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
+    pub(super) fn open(folder: &Path, others: Option<&Path>, computing: Computing) -> Result<Self, Refusal> {
         Ok(match is_network(folder) {
-            true => Self::Network(Box::new(network::Compared::open(folder, others)?)),
-            false => Self::Linear(Box::new(LinearTarget::open(folder, others)?)),
+            true => Self::Network(Box::new(network::Compared::open(folder, others, computing)?)),
+            false => {
+                let target = LinearTarget::open(folder, others)?;
+                computing.check_linear()?;
+                Self::Linear(Box::new(target))
+            }
         })
     }
 
@@ -51,8 +56,8 @@ pub(super) struct Repeated(network::NetworkTarget);
 
 impl Repeated {
     /// The network of a folder.
-    pub(super) fn open(folder: &Path) -> Result<Self, Refusal> {
-        Ok(Self(network::NetworkTarget::open(folder)?))
+    pub(super) fn open(folder: &Path, computing: Computing) -> Result<Self, Refusal> {
+        Ok(Self(network::NetworkTarget::open(folder, computing)?))
     }
 
     /// What it was trained on, how many classes it has, and how it was trained.

@@ -7,13 +7,15 @@ use crate::folder::{Content, Fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
-use crate::train::{DataSources, Reader, Settings, Source, Stored, Train, agree, find, settle, size};
+use crate::train::{
+    Computing, DataSources, Reader, Settings, Source, Stored, Train, agree, find, settle, size,
+};
 use crate::watch::Watch;
 use reticent_attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
 use reticent_audit::Draw;
 use reticent_core::{Certificate, Code};
 use reticent_data::schema::PrivacyUnit;
-use reticent_train::{Examples, Resources};
+use reticent_train::Examples;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ pub(super) struct NetworkTarget {
     settings: Settings,
     found: DataSources,
     certificate: Option<Certificate>,
+    computing: Computing,
 }
 
 /// A network with the examples and the terms of its training.
@@ -33,12 +36,13 @@ pub(super) struct Trained {
     pub(super) examples: Examples,
     pub(super) training: NetworkTraining,
     certificate: Option<Certificate>,
+    computing: Computing,
 }
 
 impl NetworkTarget {
     /// Reads a folder and finds the data that its run names.
-    pub(super) fn open(folder: &Path) -> Result<Self, Refusal> {
-        let stored = Stored::read(folder, None)?;
+    pub(super) fn open(folder: &Path, computing: Computing) -> Result<Self, Refusal> {
+        let stored = Stored::read(folder, &computing)?;
         let mut run = Train::read(&folder.join(RUN_FILE))?;
         let settings = settle(&mut run)?;
         if let Some(PrivacyUnit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
@@ -51,7 +55,7 @@ impl NetworkTarget {
         }
         let found = find(run.data.as_deref(), run.data_dir.as_deref(), &run.reading)?;
         let certificate = read_certificate(folder)?;
-        Ok(Self { folder: folder.to_owned(), stored, run, settings, found, certificate })
+        Ok(Self { folder: folder.to_owned(), stored, run, settings, found, certificate, computing })
     }
 
     /// How many classes there are.
@@ -70,7 +74,7 @@ impl NetworkTarget {
 
     /// Settles the terms as the run did.
     pub(super) fn trained(self, examples: Examples) -> Result<Trained, Refusal> {
-        let Self { stored, mut run, settings, certificate, .. } = self;
+        let Self { stored, mut run, settings, certificate, computing, .. } = self;
         let dimension = stored.network.layout().gradients();
         // The size was counted before the first step, and is taken over: nothing is drawn here.
         let size = size(&mut run, &settings, &stored.reader, examples.len(), None)?;
@@ -80,7 +84,7 @@ impl NetworkTarget {
             terms: agreement.terms,
             recipe: settings.recipe,
         };
-        Ok(Trained { stored, examples, training, certificate })
+        Ok(Trained { stored, examples, training, certificate, computing })
     }
 }
 
@@ -94,8 +98,8 @@ pub(in crate::audit) struct Compared {
 
 impl Compared {
     /// Reads a folder, and finds the data that its run and the request name.
-    pub(super) fn open(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
-        let target = NetworkTarget::open(folder)?;
+    pub(super) fn open(folder: &Path, others: Option<&Path>, computing: Computing) -> Result<Self, Refusal> {
+        let target = NetworkTarget::open(folder, computing)?;
         let (source, flag) = match (others, &target.run.validation, &target.found.official) {
             (Some(data), _, _) => (source_of(data, &target.run)?, "⟦non_members⟧"),
             (None, Some(data), _) => (source_of(data, &target.run)?, "validation"),
@@ -143,10 +147,11 @@ impl Compared {
                 .map(|label| classes.get(*label as usize).cloned().unwrap_or_default())
                 .collect(),
         )];
-        let resources = Resources { threads: choice.threads, ..Resources::default() };
-        let outputs =
-            network_outputs(&trained.training.description, &trained.stored.weights, &audited, resources)?;
-        let learner = Box::new(NetworkLearner::new(all, trained.training)?);
+        let Computing { device, resources } = trained.computing;
+        let (description, weights) = (&trained.training.description, &trained.stored.weights);
+        let outputs = network_outputs(description, weights, &audited, device, resources)?;
+        let learner = NetworkLearner::new(all, trained.training)?.computed_on(device, resources.chunk);
+        let learner = Box::new(learner);
         Ok(Case {
             learner,
             chosen,

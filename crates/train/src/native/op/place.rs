@@ -1,7 +1,8 @@
 //! Layers that move numbers or average them, without weights.
 
 use super::super::kernel::vector::{add_scaled, deliver, sum};
-use super::{Below, Flow, Op, Scratch, sized};
+use super::{Below, Flow, Op, Scratch};
+use crate::graph::positions;
 
 /// The same numbers in another buffer.
 #[derive(Debug, Clone, Copy)]
@@ -138,12 +139,7 @@ impl Op for Position {
     fn forward(&self, _: &[f32], _: usize, input: &[f32], output: &mut [f32], scratch: &mut Scratch) {
         let size = self.time * self.width;
         if scratch.table.len() != size {
-            let table = sized(&mut scratch.table, size);
-            for (i, value) in table.iter_mut().enumerate() {
-                let (place, j) = ((i / self.width) as f64, i % self.width);
-                let rate = libm::pow(10_000.0, -((j / 2 * 2) as f64) / self.width as f64);
-                *value = (if j % 2 == 0 { libm::sin(place * rate) } else { libm::cos(place * rate) }) as f32;
-            }
+            scratch.table = positions(self.time, self.width);
         }
         for (x, y) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
             for ((y, x), shift) in y.iter_mut().zip(x).zip(&scratch.table) {

@@ -1,0 +1,424 @@
+//! An NVIDIA GPU.
+//!
+//! The driver, the compiler of kernels and the library for products are C libraries: calling them is unsafe. Their promises are kept
+//! here: one context, one stream, one thread at a time (`&mut self`), addresses that [`allocate`](Machine::allocate) has given, and
+//! arguments that live until the call returns.
+#![allow(unsafe_code)]
+
+use super::kernels::{Kernel, source};
+use super::library::Library;
+use super::machine::{Address, Argument, Machine, Product};
+use crate::TrainError;
+use crate::digest::digest;
+use cudarc::cublas::{result as blas, sys as blas_sys};
+use cudarc::driver::{result as driver, sys};
+use cudarc::nvrtc::{result as compiler, sys as compiler_sys};
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::path::PathBuf;
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+/// Bytes of an upload that goes by way of pinned memory, at most.
+const PINNED: usize = 1 << 20;
+
+/// Pinned pieces: so many uploads may be under way at once.
+const PIECES: usize = 8;
+
+/// A piece of pinned memory, and the event after which it may be written again.
+struct Piece {
+    at: *mut c_void,
+    done: sys::CUevent,
+}
+
+/// A GPU with everything loaded.
+pub(super) struct Gpu {
+    name: String,
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    module: sys::CUmodule,
+    kernels: HashMap<Kernel, sys::CUfunction>,
+    products: blas_sys::cublasHandle_t,
+    pieces: Vec<Piece>,
+    next: usize,
+}
+
+// SAFETY: the handles may be used from any thread that has made the context current, one at a time, which `&mut self` and `current`
+// see to.
+unsafe impl Send for Gpu {}
+
+fn failed(what: &str, error: impl std::fmt::Debug) -> TrainError {
+    TrainError::Device(format!("{what}: {error:?}"))
+}
+
+impl Gpu {
+    /// The first GPU.
+    ///
+    /// # Errors
+    /// [`TrainError::Device`] when a library is missing, there is no GPU, or kernels cannot be compiled.
+    pub(super) fn open() -> Result<Box<dyn Machine>, TrainError> {
+        Library::Driver.load()?;
+        Library::Products.load()?;
+        let none = |error| failed("no NVIDIA GPU was found; train with --device cpu", error);
+        driver::init().map_err(none)?;
+        if driver::device::get_count().map_err(none)? == 0 {
+            let why = "no NVIDIA GPU was found; train with --device cpu";
+            return Err(TrainError::Device(why.to_owned()));
+        }
+        let device = driver::device::get(0).map_err(none)?;
+        let name = driver::device::get_name(device).map_err(none)?;
+        // SAFETY: the device exists; the context is current from here on.
+        let context = unsafe {
+            let context = driver::primary_ctx::retain(device).map_err(|e| failed("no context", e))?;
+            driver::ctx::set_current(context).map_err(|e| failed("no context", e))?;
+            context
+        };
+        let stream = driver::stream::create(driver::stream::StreamKind::NonBlocking)
+            .map_err(|e| failed("no stream", e))?;
+        let image = image(device)?;
+        // SAFETY: the image is a compiled module that ends in a zero byte or has its own length, and lives until it is loaded.
+        let module = unsafe { driver::module::load_data(image.as_ptr().cast()) }
+            .map_err(|error| failed("the kernels could not be loaded", error))?;
+        let mut kernels = HashMap::new();
+        for kernel in Kernel::ALL {
+            let name = CString::new(kernel.name()).map_err(|e| failed("a kernel's name", e))?;
+            // SAFETY: the module is loaded.
+            let function = unsafe { driver::module::get_function(module, name) }
+                .map_err(|error| failed(kernel.name(), error))?;
+            kernels.insert(*kernel, function);
+        }
+        let products = blas::create_handle().map_err(|e| failed("no library for products", e))?;
+        // SAFETY: handle and stream exist.
+        unsafe {
+            blas::set_stream(products, stream.cast()).map_err(|e| failed("no stream for products", e))?;
+        }
+        let mut gpu =
+            Self { name, device, context, stream, module, kernels, products, pieces: Vec::new(), next: 0 };
+        for _ in 0..PIECES {
+            // SAFETY: the context is current.
+            let at = unsafe { driver::malloc_host(PINNED, 0) }.map_err(|e| failed("no pinned memory", e))?;
+            let done = driver::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
+                .map_err(|e| failed("no event", e))?;
+            gpu.pieces.push(Piece { at, done });
+        }
+        gpu.check_products()?;
+        Ok(Box::new(gpu))
+    }
+
+    /// Refuses a library that multiplies with fewer digits than single precision has, as settings of the environment can ask for: the
+    /// margin for rounding would not hold.
+    fn check_products(&mut self) -> Result<(), TrainError> {
+        // The identity times numbers that need all digits is those numbers.
+        const SIDE: usize = 64;
+        let digits = |i: usize| 1.0 + i as f32 * f32::EPSILON;
+        let identity = (0..SIDE * SIDE).map(|i| if i % (SIDE + 1) == 0 { 1.0f32 } else { 0.0 });
+        let bytes = |numbers: &mut dyn Iterator<Item = f32>| -> Vec<u8> { numbers.flat_map(f32::to_le_bytes).collect() };
+        let (left, right) = (bytes(&mut { identity }), bytes(&mut (0..SIDE * SIDE).map(digits)));
+        let mut places = [Address(0); 3];
+        for place in &mut places {
+            *place = self.allocate(right.len())?;
+        }
+        let [a, b, c] = places.map(|at| super::machine::Matrix::new(at, SIDE));
+        let mut found = vec![0; right.len()];
+        // SAFETY: all matrices have been allocated.
+        unsafe {
+            self.upload(a.at, &left)?;
+            self.upload(b.at, &right)?;
+            self.multiply(&Product {
+                rows: SIDE,
+                columns: SIDE,
+                inner: SIDE,
+                left: a,
+                right: b,
+                into: c,
+                add: false,
+                batch: 1,
+            })?;
+            self.download(c.at, &mut found)?;
+        }
+        places.map(|at| self.free(at));
+        if found == right {
+            return Ok(());
+        }
+        Err(TrainError::Device(
+            "the GPU multiplies with fewer digits than single precision has, and the guarantee rests on those: unset \
+             NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_SINGLE_PRECISION"
+                .to_owned(),
+        ))
+    }
+
+    /// Makes the context current on this thread.
+    fn current(&self) -> Result<(), TrainError> {
+        // SAFETY: the context is retained.
+        unsafe { driver::ctx::set_current(self.context) }.map_err(|error| failed("the GPU was lost", error))
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // What fails here cannot be helped: the process gives everything back when it ends.
+        // SAFETY: everything was created here and is used no more.
+        unsafe {
+            let _ = driver::ctx::set_current(self.context);
+            let _ = driver::stream::synchronize(self.stream);
+            let _ = blas::destroy_handle(self.products);
+            for piece in &self.pieces {
+                let _ = driver::event::destroy(piece.done);
+                let _ = driver::free_host(piece.at);
+            }
+            let _ = driver::module::unload(self.module);
+            let _ = driver::stream::destroy(self.stream);
+            let _ = driver::primary_ctx::release(self.device);
+        }
+    }
+}
+
+impl Machine for Gpu {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn threads(&self) -> u32 {
+        THREADS
+    }
+
+    fn room(&self) -> Result<usize, TrainError> {
+        self.current()?;
+        let (free, _) = driver::mem_get_info().map_err(|error| failed("the GPU's memory", error))?;
+        Ok(free)
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<Address, TrainError> {
+        self.current()?;
+        // SAFETY: the context is current.
+        match unsafe { driver::malloc_sync(bytes) } {
+            Ok(at) => Ok(Address(at)),
+            Err(error) if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let mebibytes = bytes as f64 / f64::from(1 << 20);
+                Err(TrainError::Memory(format!("{} has no {mebibytes:.0} MiB left", self.name)))
+            }
+            Err(error) => Err(failed("the GPU gave no memory", error)),
+        }
+    }
+
+    fn free(&mut self, at: Address) {
+        if self.current().is_ok() {
+            // SAFETY: the address was allocated, and nothing that is under way uses it: freeing waits.
+            let _ = unsafe { driver::free_sync(at.0) };
+        }
+    }
+
+    unsafe fn clear(&mut self, at: Address, bytes: usize) -> Result<(), TrainError> {
+        // SAFETY: the caller's.
+        unsafe { driver::memset_d8_async(at.0, 0, bytes, self.stream) }
+            .map_err(|error| failed("memory was not cleared", error))
+    }
+
+    unsafe fn upload(&mut self, to: Address, bytes: &[u8]) -> Result<(), TrainError> {
+        let lost = |error| failed("bytes did not reach the GPU", error);
+        if bytes.len() > PINNED {
+            // SAFETY: the caller's; the copy waits for what was launched before and is done when it returns.
+            return unsafe {
+                driver::memcpy_htod_async(to.0, bytes, self.stream).map_err(lost)?;
+                driver::stream::synchronize(self.stream).map_err(lost)
+            };
+        }
+        let piece = &self.pieces[self.next];
+        self.next = (self.next + 1) % PIECES;
+        // SAFETY: the piece has room, and is not written before the copy that uses it is done.
+        unsafe {
+            driver::event::synchronize(piece.done).map_err(lost)?;
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), piece.at.cast(), bytes.len());
+            let pinned = std::slice::from_raw_parts(piece.at.cast::<u8>(), bytes.len());
+            driver::memcpy_htod_async(to.0, pinned, self.stream).map_err(lost)?;
+            driver::event::record(piece.done, self.stream).map_err(lost)
+        }
+    }
+
+    unsafe fn download(&mut self, from: Address, into: &mut [u8]) -> Result<(), TrainError> {
+        let lost = |error| failed("bytes did not come back from the GPU", error);
+        // SAFETY: the caller's; the copy is done when the stream is.
+        unsafe {
+            driver::memcpy_dtoh_async(into, from.0, self.stream).map_err(lost)?;
+            driver::stream::synchronize(self.stream).map_err(lost)
+        }
+    }
+
+    unsafe fn copy(&mut self, from: Address, to: Address, bytes: usize) -> Result<(), TrainError> {
+        // SAFETY: the caller's.
+        unsafe { driver::memcpy_dtod_async(to.0, from.0, bytes, self.stream) }
+            .map_err(|error| failed("memory was not copied", error))
+    }
+
+    unsafe fn launch(
+        &mut self,
+        kernel: Kernel,
+        blocks: u32,
+        arguments: &[Argument],
+    ) -> Result<(), TrainError> {
+        let mut words: [u64; 32] = [0; 32];
+        let mut pointers: [*mut c_void; 32] = [std::ptr::null_mut(); 32];
+        if arguments.len() > words.len() {
+            return Err(TrainError::Device(format!("{}: too many arguments", kernel.name())));
+        }
+        for ((word, pointer), argument) in words.iter_mut().zip(&mut pointers).zip(arguments) {
+            // Integers and numbers of four bytes lie in the lower half of a word.
+            *word = match argument {
+                Argument::Address(address) => address.0,
+                Argument::Int(number) => u64::from(*number as u32),
+                Argument::Word(number) => u64::from(*number),
+                Argument::Long(number) => *number as u64,
+                Argument::Single(number) => u64::from(number.to_bits()),
+                Argument::Double(number) => number.to_bits(),
+            };
+            *pointer = std::ptr::from_mut(word).cast();
+        }
+        let Some(function) = self.kernels.get(&kernel) else {
+            return Err(TrainError::Device(format!("{} is not loaded", kernel.name())));
+        };
+        // SAFETY: the caller's; the arguments live until the call returns, which copies them.
+        unsafe {
+            driver::launch_kernel(
+                *function,
+                (blocks, 1, 1),
+                (THREADS, 1, 1),
+                0,
+                self.stream,
+                &mut pointers[..arguments.len()],
+            )
+        }
+        .map_err(|error| failed(kernel.name(), error))
+    }
+
+    unsafe fn multiply(&mut self, product: &Product) -> Result<(), TrainError> {
+        let Product { rows, columns, inner, left, right, into, add, batch } = *product;
+        let turned = |is_transposed: bool| match is_transposed {
+            true => blas_sys::cublasOperation_t::CUBLAS_OP_T,
+            false => blas_sys::cublasOperation_t::CUBLAS_OP_N,
+        };
+        let (one, kept) = (1.0f32, if add { 1.0f32 } else { 0.0 });
+        // The library counts by columns: it computes the transposed product of transposed matrices.
+        let result = if batch == 1 {
+            // SAFETY: the caller's.
+            unsafe {
+                blas::sgemm(
+                    self.products,
+                    turned(right.is_transposed),
+                    turned(left.is_transposed),
+                    columns as i32,
+                    rows as i32,
+                    inner as i32,
+                    &one,
+                    right.at.0 as *const f32,
+                    right.pitch as i32,
+                    left.at.0 as *const f32,
+                    left.pitch as i32,
+                    &kept,
+                    into.at.0 as *mut f32,
+                    into.pitch as i32,
+                )
+            }
+        } else {
+            // SAFETY: the caller's.
+            unsafe {
+                blas::sgemm_strided_batched(
+                    self.products,
+                    turned(right.is_transposed),
+                    turned(left.is_transposed),
+                    columns as i32,
+                    rows as i32,
+                    inner as i32,
+                    &one,
+                    right.at.0 as *const f32,
+                    right.pitch as i32,
+                    right.stride as i64,
+                    left.at.0 as *const f32,
+                    left.pitch as i32,
+                    left.stride as i64,
+                    &kept,
+                    into.at.0 as *mut f32,
+                    into.pitch as i32,
+                    into.stride as i64,
+                    batch as i32,
+                )
+            }
+        };
+        result.map_err(|error| failed("a product", error))
+    }
+
+    fn wait(&mut self) -> Result<(), TrainError> {
+        self.current()?;
+        // SAFETY: the stream exists.
+        unsafe { driver::stream::synchronize(self.stream) }.map_err(|error| failed("the GPU stopped", error))
+    }
+}
+
+/// The compiled kernels for a device: from the folder of kernels compiled before, or compiled now.
+fn image(device: sys::CUdevice) -> Result<Vec<u8>, TrainError> {
+    // SAFETY: the device exists.
+    let part = |attribute| unsafe { driver::device::get_attribute(device, attribute) };
+    let asked = |error| failed("the GPU's architecture", error);
+    use sys::CUdevice_attribute_enum as Attribute;
+    let major = part(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).map_err(asked)?;
+    let minor = part(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).map_err(asked)?;
+    let source = source();
+    let stored = cache_folder().map(|folder| {
+        let name = digest(&(&source, major, minor));
+        folder.join(format!("kernels-{name}-sm{major}{minor}.cubin"))
+    });
+    if let Some(bytes) = stored.as_ref().and_then(|path| std::fs::read(path).ok())
+        && let Some((sum, image)) = bytes.split_at_checked(8)
+        && sum == crate::digest::checksum(image).to_le_bytes()
+    {
+        return Ok(image.to_vec());
+    }
+    let image = compile(&source, major, minor)?;
+    if let Some(path) = stored {
+        // Without a folder to write to, kernels are compiled at every start.
+        let sum = crate::digest::checksum(&image).to_le_bytes();
+        let _ = path.parent().map(std::fs::create_dir_all);
+        let _ = reticent_files::write_atomic(&path, &[&sum[..], &image].concat());
+    }
+    Ok(image)
+}
+
+/// Where compiled kernels are kept: `RETICENT_CACHE`, or `reticent` in the user's folder for such files.
+fn cache_folder() -> Option<PathBuf> {
+    let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    own("RETICENT_CACHE")
+        .or_else(|| own("XDG_CACHE_HOME").map(|folder| folder.join("reticent")))
+        .or_else(|| own("HOME").map(|folder| folder.join(".cache").join("reticent")))
+}
+
+/// Compiles the kernels for an architecture.
+fn compile(source: &str, major: i32, minor: i32) -> Result<Vec<u8>, TrainError> {
+    Library::Compiler.load()?;
+    let text = CString::new(source).map_err(|error| failed("the kernels' source", error))?;
+    let program = compiler::create_program(&text, None).map_err(|error| failed("the compiler", error))?;
+    let options = [format!("--gpu-architecture=sm_{major}{minor}"), "--std=c++14".to_owned()];
+    // SAFETY: the program exists until it is destroyed below, and the buffer has the length that the compiler states.
+    unsafe {
+        let compiled = compiler::compile_program(program, &options);
+        let result = match compiled {
+            Ok(()) => {
+                let mut size = 0usize;
+                let mut image = Vec::new();
+                let mut state = compiler_sys::nvrtcGetCUBINSize(program, &mut size).result();
+                if state.is_ok() {
+                    image.resize(size, 0u8);
+                    state = compiler_sys::nvrtcGetCUBIN(program, image.as_mut_ptr().cast()).result();
+                }
+                state.map(|()| image).map_err(|error| failed("the compiled kernels", error))
+            }
+            Err(error) => {
+                let log = compiler::get_program_log(program).unwrap_or_default();
+                let log: String = log.iter().map(|byte| *byte as u8 as char).collect();
+                Err(TrainError::Device(format!("the kernels do not compile: {error:?}\n{log}")))
+            }
+        };
+        let _ = compiler::destroy_program(program);
+        result
+    }
+}
