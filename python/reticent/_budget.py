@@ -6,11 +6,12 @@ import html
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from . import _native
 from ._core import at_most, brief, finite, number
+from ._tables import reading_of
 from .errors import InvalidValueError, RequestError
 
 #: The name of tables in memory among the data of a budget in a file.
@@ -82,6 +83,7 @@ class Budget:
         unit: str = "row",
         name: str | None = None,
         valid_until: str | None = None,
+        reading: Mapping[str, Any] | None = None,
     ) -> Budget:
         """Makes a budget in a file, which must be new.
 
@@ -89,8 +91,12 @@ class Budget:
         stands for data frames and arrays. ``unit`` is ``"row"`` or the column that all rows of one person share. ``valid_until`` is
         the last day on which it can be charged, such as ``"2027-01-01"``.
 
-        Questions about files are remembered: the same question returns the same answer and costs nothing. Questions about data in
-        memory are always paid for, because nothing tells one data frame from another.
+        ``reading`` says how the files are read, with the options of :func:`reticent.read_table` but ``also`` and ``derive``; a
+        question that reads them in another way is refused, because what a row is would be another thing.
+
+        Questions about files are remembered: the same question returns the same answer and costs nothing, but for a part that was set
+        aside for somebody who has not paid for it. Questions about data in memory are always paid for, because nothing tells one data
+        frame from another.
         """
         _checked(epsilon, delta, neighboring=neighboring, unit=unit, name="" if name is None else name)
         request = {
@@ -102,6 +108,7 @@ class Budget:
             "unit": unit,
             "name": name,
             "valid_until": valid_until,
+            "reading": reading_of(reading),
         }
         _native.manage_budget("create", json.dumps(request))
         return cls.open(path)
@@ -187,9 +194,9 @@ class Budget:
         found = self._manage("history", analyst=analyst, purpose=purpose, last=last)
         return found["charges"]  # type: ignore[no-any-return]
 
-    def add_data(self, *data: str | os.PathLike[str]) -> None:
-        """Declares more data of the same people. They share the budget."""
-        self._manage("add_data", data=[_path(one) for one in data])
+    def add_data(self, *data: str | os.PathLike[str], reading: Mapping[str, Any] | None = None) -> None:
+        """Declares more data of the same people, which are read as ``reading`` says. They share the budget."""
+        self._manage("add_data", data=[_path(one) for one in data], reading=reading_of(reading))
 
     def allot(
         self,

@@ -163,3 +163,39 @@ def test_wrong_input_is_refused(tmp_path: Path, people: str) -> None:
             reticent.Budget.open(tmp_path / "c.budget", **fields)  # type: ignore[arg-type]
         os.remove(tmp_path / "c.budget")
     assert json.dumps(errors.BudgetError.__doc__)
+
+
+def test_how_a_table_is_read_is_part_of_the_question(tmp_path: Path) -> None:
+    file = tmp_path / "v.csv"
+    file.write_text("age,cost\n" + "".join(f"{20 + row % 50},{100 + row % 10}\n" for row in range(1000)))
+    budget = reticent.Budget.create(tmp_path / "v.budget", epsilon=20.0, data=file)
+    tables = [reticent.read_table(file, derive=[f"x = {own} in 0,120"]) for own in ("age", "cost")]
+    ages, costs = [release.mean(own, "x", bounds=(0, 120), epsilon=5, budget=budget) for own in tables]
+    assert abs(float(ages) - 44.5) < 5 and abs(float(costs) - 104.5) < 5
+    again = release.mean(tables[0], "x", bounds=(0, 120), epsilon=5, budget=budget)
+    assert again.value == ages.value and len(budget.history()) == 2
+    assert all("v.csv" in charge["about"] for charge in budget.history())
+    # What a row is was settled with the data.
+    other = reticent.read_table(file, quoting="none")
+    with pytest.raises(errors.ReticentError) as refused:
+        release.count(other, epsilon=0.1, budget=budget)
+    assert refused.value.code == "R705"
+    budget.add_data(file, reading={"quoting": "none"})
+    release.count(other, epsilon=0.1, budget=budget)
+
+
+def test_a_unit_of_the_schema_needs_limits(tmp_path: Path) -> None:
+    file, schema = tmp_path / "v.csv", tmp_path / "s.toml"
+    file.write_text("user,age\n1,30\n1,31\n2,40\n")
+    schema.write_text('unit = { column = "user" }\n[columns]\nage = { bounds = [0, 120] }\n')
+    with pytest.raises(errors.RequestError) as refused:
+        release.mean(file, "age", bounds=(0, 120), epsilon=1, schema=schema)
+    assert refused.value.code == "R102" and "all rows of one user" in str(refused.value)
+    page = release.page(
+        file,
+        [release.Question.mean("age", bounds=(0, 120))],
+        epsilon=1,
+        schema=schema,
+        rows_per_person=2,
+    )
+    assert page.certificate.unit == "all rows of one user"

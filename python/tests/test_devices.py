@@ -107,8 +107,8 @@ def test_audits_on_a_device(tmp_path):
         return tmp_path / name
 
     members, others = table("members.csv", 0), table("others.csv", 1)
-    schema = {"a": (0, 1), "b": (0, 1)}
-    model = train.fit(TWO, members, schema=schema, label="kind", classes=[0, 1], **NOISY, out=tmp_path / "run")
+    own = {"schema": {"a": (0, 1), "b": (0, 1)}, "label": "kind", "classes": [0, 1]}
+    model = train.fit(TWO, members, **own, **NOISY, out=tmp_path / "run")
     missing(lambda: audit_model(model, non_members=others, references=2, device="cuda"))
     missing(lambda: audit_canaries(model, canaries=20, device="cuda"))
     assert not (tmp_path / "run-audit").exists()

@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     let mut store = SqliteBudget::open(&path, options())?;
     print("status", median(|| store.status().map(drop))?, entries);
     let asked = QuestionDigest::of(b"question 7");
-    print("remembered", median(|| store.remembered(&asked).map(drop))?, entries);
+    print("remembered", median(|| store.remembered(&asked.into()).map(drop))?, entries);
     let mut number = 0;
     let charged = median(|| {
         number += 1;

@@ -60,6 +60,13 @@ pub(crate) fn files(table: &dyn Table) -> Vec<PathBuf> {
     if files.is_empty() { vec![PathBuf::new()] } else { files }
 }
 
+/// Where the data of a request are, in words: its file, or the files of the table that was handed over.
+pub(crate) fn place(file: &Path, table: &dyn Table) -> String {
+    let files = if file.as_os_str().is_empty() { table.files() } else { vec![file.to_path_buf()] };
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    names.join(", ")
+}
+
 /// The paths that a request names, which may be globs and folders; the files of the table where it names none.
 pub(crate) fn named_files(file: &Path, reading: &Reading, table: &dyn Table) -> Vec<PathBuf> {
     match file.as_os_str().is_empty() {

@@ -77,8 +77,8 @@ pub use schema::{Schema, SchemaError};
 pub use split::{KeyedHash, Split, SplitSide, keyed_hash};
 pub use table::{
     BatchReader, BatchSummary, CellBatch, Codes, ColumnInfo, ColumnKind, Format, LabelCodes, MemoryTable,
-    Numbers, PerEntry, Quoting, Reading, RowMask, ScanStats, Table, Visit, VisitBatch, is_table_file,
-    is_table_folder, open_table, open_table_with, with_derived,
+    Numbers, PerEntry, Quoting, Reading, RowMask, ScanStats, Table, Visit, VisitBatch, is_same_file,
+    is_table_file, is_table_folder, open_table, open_table_with, with_derived, with_literal,
 };
 
 #[cfg(test)]

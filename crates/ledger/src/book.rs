@@ -31,6 +31,27 @@ struct Limits {
     filters: Vec<Filter>,
 }
 
+impl Limits {
+    /// Writes the states of the filters to an entry.
+    fn write_states(&self, record: &mut Record) {
+        for (scope, filter) in self.scopes.iter().zip(&self.filters) {
+            let state = Some(filter.state().to_string());
+            match scope {
+                BudgetScope::Total => record.state = state,
+                BudgetScope::Analyst(_) => record.analyst_state = state,
+                BudgetScope::Purpose(_) => record.purpose_state = state,
+            }
+        }
+    }
+}
+
+/// A remembered answer, its reservation, and the sub-budgets of who asks that have not paid for it.
+struct Recalled {
+    answer: RememberedAnswer,
+    reserved: Record,
+    owing: Vec<SubBudget>,
+}
+
 /// What became of a charge inside of its transaction.
 enum Decision {
     Admitted(Mark),
@@ -132,14 +153,14 @@ impl<B: Backend> Book<B> {
         self.seal.as_ref().map_or(Ok(()), |seal| seal.advance(mark))?;
         Ok(EntryId(mark.number))
     }
+}
 
-    /// Why a plan does not fit, and what would.
-    fn exceeded(&self, plan: &Plan, limits: &Limits, place: usize) -> StoreError {
-        let scope = limits.scopes[place].clone();
-        let part = Filter::largest_part(&limits.filters, &|part| scaled(plan, part)).ok().flatten();
-        let remedy = limits.filters[place].remedy(plan);
-        StoreError::Exceeded { scope, remedy, part: part.map(four_digits_down) }
-    }
+/// Why a plan does not fit, and what would.
+fn exceeded(plan: &Plan, limits: &Limits, place: usize) -> StoreError {
+    let scope = limits.scopes[place].clone();
+    let part = Filter::largest_part(&limits.filters, &|part| scaled(plan, part)).ok().flatten();
+    let remedy = limits.filters[place].remedy(plan);
+    StoreError::Exceeded { scope, remedy, part: part.map(four_digits_down) }
 }
 
 /// The record inside of a transaction.
@@ -240,7 +261,17 @@ impl Open<'_> {
         self.not_expired(&BudgetScope::Total, terms.valid_until)?;
         let mut scopes = vec![BudgetScope::Total];
         let mut filters = vec![self.total(terms)?];
+        for part in self.own_parts(asking)? {
+            filters.push(self.sub_filter(&part, terms.neighboring)?);
+            scopes.push(part.scope);
+        }
+        Ok(Limits { scopes, filters })
+    }
+
+    /// The sub-budgets of who asks: that of the analyst, then that of the purpose. Where there are any of a kind, who asks has one.
+    fn own_parts(&mut self, asking: &Asking) -> Result<Vec<SubBudget>, StoreError> {
         let all = self.sub_budgets()?;
+        let mut parts = Vec::new();
         for (role, name, scope) in [
             ("analyst", &asking.analyst, BudgetScope::Analyst as fn(String) -> BudgetScope),
             ("purpose", &asking.purpose, BudgetScope::Purpose),
@@ -256,8 +287,7 @@ impl Open<'_> {
             match sub {
                 Some(sub) => {
                     self.not_expired(&sub.scope, sub.valid_until)?;
-                    filters.push(self.sub_filter(sub, terms.neighboring)?);
-                    scopes.push(sub.scope.clone());
+                    parts.push(sub.clone());
                 }
                 None if all.iter().any(|sub| of_role(&sub)) => {
                     let names: Vec<String> =
@@ -271,7 +301,72 @@ impl Open<'_> {
                 None => {}
             }
         }
-        Ok(Limits { scopes, filters })
+        Ok(parts)
+    }
+
+    /// The latest answer to a question, and the sub-budgets of who asks that have not paid for it.
+    fn recalled(
+        &mut self,
+        question: &QuestionDigest,
+        asking: &Asking,
+        terms: &BudgetTerms,
+    ) -> Result<Option<Recalled>, StoreError> {
+        let Some(record) = self.rows.answered(&question.0)? else { return Ok(None) };
+        self.not_expired(&BudgetScope::Total, terms.valid_until)?;
+        self.own_digest(&record)?;
+        let answer = self.rows.answer(record.number)?;
+        let answer = answer.filter(|answer| record.answer == Some(<Digest>::from(Sha256::digest(answer))));
+        let (Some(answer), Some(number)) = (answer, record.refers) else {
+            return Err(self.altered(record.number, "its answer is not the one that was committed"));
+        };
+        let reserved = self.rows.at(number)?.filter(|reserved| reserved.kind == kind::RESERVED);
+        let reserved = reserved.ok_or_else(|| self.altered(number, "it is not a reservation"))?;
+        let mut owing = Vec::new();
+        for part in self.own_parts(asking)? {
+            let has_paid = match &part.scope {
+                BudgetScope::Analyst(name) => {
+                    reserved.analyst.as_ref() == Some(name) && reserved.analyst_state.is_some()
+                }
+                BudgetScope::Purpose(name) => {
+                    reserved.purpose.as_ref() == Some(name) && reserved.purpose_state.is_some()
+                }
+                BudgetScope::Total => true,
+            };
+            if !has_paid && !self.rows.has_recalled(number, &part.scope)? {
+                owing.push(part);
+            }
+        }
+        let time = Moment::new(record.time);
+        let answer = RememberedAnswer { entry: EntryId(number), time, answer, charged: None };
+        Ok(Some(Recalled { answer, reserved, owing }))
+    }
+
+    /// The entry by which sub-budgets pay for an answer that the total has paid for before.
+    fn pay_again(
+        &mut self,
+        found: Recalled,
+        asking: &Asking,
+        terms: &BudgetTerms,
+    ) -> Result<Record, StoreError> {
+        let Recalled { reserved, owing, .. } = found;
+        self.own_digest(&reserved)?;
+        let plan = reserved.plan().map_err(|unread| altered(&self.place, reserved.number, &unread))?;
+        let (mut scopes, mut filters) = (Vec::new(), Vec::new());
+        for part in &owing {
+            filters.push(self.sub_filter(part, terms.neighboring)?);
+            scopes.push(part.scope.clone());
+        }
+        let mut limits = Limits { scopes, filters };
+        if let Some(place) = Filter::admit_together(&mut limits.filters, &plan)? {
+            return Err(exceeded(&plan, &limits, place));
+        }
+        let mut record = self.last.next(kind::RECALLED, self.time, "{}".to_owned());
+        record.refers = Some(reserved.number);
+        record.analyst.clone_from(&asking.analyst);
+        record.purpose.clone_from(&asking.purpose);
+        record.question = reserved.question;
+        limits.write_states(&mut record);
+        Ok(record)
     }
 
     fn insert(&mut self, record: Record, answer: Option<&[u8]>) -> Result<Record, StoreError> {
@@ -294,14 +389,7 @@ impl Open<'_> {
         record.analyst.clone_from(&asking.analyst);
         record.purpose.clone_from(&asking.purpose);
         record.question = asking.question.map(|question| question.0);
-        for (scope, filter) in limits.scopes.iter().zip(&limits.filters) {
-            let state = Some(filter.state().to_string());
-            match scope {
-                BudgetScope::Total => record.state = state,
-                BudgetScope::Analyst(_) => record.analyst_state = state,
-                BudgetScope::Purpose(_) => record.purpose_state = state,
-            }
-        }
+        limits.write_states(&mut record);
         Ok(Decision::Admitted(Mark::of(&self.insert(record, None)?)))
     }
 
@@ -331,7 +419,7 @@ impl<B: Backend> BudgetStore for Book<B> {
         let terms = self.terms.clone();
         match self.checked(Mode::Durable, |open| open.reserve(charge, &terms))? {
             Decision::Admitted(mark) => self.sealed(mark),
-            Decision::Refused(limits, place) => Err(self.exceeded(&charge.plan, &limits, place)),
+            Decision::Refused(limits, place) => Err(exceeded(&charge.plan, &limits, place)),
         }
     }
 
@@ -355,21 +443,22 @@ impl<B: Backend> BudgetStore for Book<B> {
         })
     }
 
-    fn remembered(&mut self, question: &QuestionDigest) -> Result<Option<RememberedAnswer>, StoreError> {
-        self.reading(|open| {
-            let Some(record) = open.rows.answered(&question.0)? else { return Ok(None) };
-            open.own_digest(&record)?;
-            let answer = open.rows.answer(record.number)?;
-            let answer =
-                answer.filter(|answer| record.answer == Some(<Digest>::from(Sha256::digest(answer))));
-            match (answer, record.refers) {
-                (Some(answer), Some(entry)) => {
-                    let (entry, time) = (EntryId(entry), Moment::new(record.time));
-                    Ok(Some(RememberedAnswer { entry, time, answer }))
-                }
-                _ => Err(open.altered(record.number, "its answer is not the one that was committed")),
-            }
-        })
+    fn remembered(&mut self, asking: &Asking) -> Result<Option<RememberedAnswer>, StoreError> {
+        let Some(question) = asking.question else { return Ok(None) };
+        let terms = self.terms.clone();
+        let found = self.reading(|open| open.recalled(&question, asking, &terms))?;
+        let Some(Recalled { mut answer, owing, .. }) = found else { return Ok(None) };
+        if owing.is_empty() {
+            return Ok(Some(answer));
+        }
+        // Whoever else was faster, the state in which it is paid for decides.
+        let entry = self.adding(|open, terms| {
+            let found = open.recalled(&question, asking, terms)?;
+            let found = found.ok_or_else(|| open.altered(open.last.number, "an answer is gone"))?;
+            answer = found.answer.clone();
+            open.pay_again(found, asking, terms)
+        })?;
+        Ok(Some(RememberedAnswer { charged: Some(entry), ..answer }))
     }
 
     fn largest(

@@ -50,6 +50,13 @@ pub struct Asking {
     pub about: String,
 }
 
+impl From<QuestionDigest> for Asking {
+    /// Nobody in particular, who asks this question.
+    fn from(question: QuestionDigest) -> Self {
+        Self { question: Some(question), ..Self::default() }
+    }
+}
+
 /// The number of an entry. Entries are in the order of their numbers, whatever the clock said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -92,6 +99,13 @@ pub enum EntryKind {
         entry: EntryId,
         /// Whether the answer is remembered.
         has_answer: bool,
+    },
+    /// A remembered answer was given to somebody whose sub-budget had not paid for it. Its events count for that sub-budget from here
+    /// on; the total has paid for them before.
+    Recalled {
+        /// The reservation that the answer belongs to.
+        #[serde(rename = "reservation")]
+        entry: EntryId,
     },
     /// Further data of the same people.
     DataAdded {
@@ -142,6 +156,8 @@ pub struct RememberedAnswer {
     pub time: Moment,
     /// The answer as it was committed.
     pub answer: Vec<u8>,
+    /// The entry by which the sub-budgets of who asked paid for it; none where nothing was to be paid.
+    pub charged: Option<EntryId>,
 }
 
 /// How a limit stands.

@@ -30,7 +30,7 @@
 //! // The answer is drawn with the permit, then kept.
 //! receipt.commit(Some(b"4711"))?;
 //! # drop(permit);
-//! let again = shared.store().remembered(&question)?.ok_or("forgotten")?;
+//! let again = shared.store().remembered(&question.into())?.ok_or("forgotten")?;
 //! assert_eq!(again.answer, b"4711");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -18,6 +18,7 @@ pub(crate) mod kind {
     pub(crate) const CREATED: &str = "created";
     pub(crate) const RESERVED: &str = "reserved";
     pub(crate) const COMMITTED: &str = "committed";
+    pub(crate) const RECALLED: &str = "recalled";
     pub(crate) const DATA: &str = "data";
     pub(crate) const SUB_BUDGET: &str = "sub_budget";
     pub(crate) const CLOSED: &str = "closed";
@@ -184,6 +185,10 @@ impl Record {
             kind::COMMITTED => {
                 let entry = EntryId(self.refers.ok_or_else(|| Unread("it refers to no entry".to_owned()))?);
                 EntryKind::Committed { entry, has_answer: self.answer.is_some() }
+            }
+            kind::RECALLED => {
+                let entry = EntryId(self.refers.ok_or_else(|| Unread("it refers to no entry".to_owned()))?);
+                EntryKind::Recalled { entry }
             }
             kind::DATA => EntryKind::DataAdded { data: self.data()? },
             kind::SUB_BUDGET => EntryKind::SubBudgetAdded { sub_budget: self.sub_budget()? },

@@ -44,6 +44,9 @@ pub trait Rows {
     /// The entry that commits this reservation.
     fn commit_of(&mut self, number: u64) -> Result<Option<Record>, StoreError>;
 
+    /// Whether an answer of this reservation was given to this sub-budget, which paid for it then.
+    fn has_recalled(&mut self, number: u64, scope: &BudgetScope) -> Result<bool, StoreError>;
+
     /// The last commit with an answer to this question.
     fn answered(&mut self, question: &Digest) -> Result<Option<Record>, StoreError>;
 

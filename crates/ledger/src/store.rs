@@ -1,7 +1,7 @@
 //! The contract that every store of a budget keeps.
 
 use crate::{
-    Asking, BudgetEntry, BudgetProblem, BudgetStatus, BudgetTerms, Charge, DataName, EntryId, QuestionDigest,
+    Asking, BudgetEntry, BudgetProblem, BudgetStatus, BudgetTerms, Charge, DataName, EntryId,
     RememberedAnswer, StoreError, SubBudget,
 };
 use reticent_core::Plan;
@@ -11,7 +11,7 @@ use std::ops::Range;
 ///
 /// # Guarantee
 /// Everything that is drawn by charges which [`reserve`](Self::reserve) has returned is (ε, δ)-private together, for the limit of
-/// the budget, and what is charged to a sub-budget is so for its own limit as well, whichever way questions are chosen from
+/// the budget; what is charged to a sub-budget, remembered answers included, is so for its own limit as well, whichever way questions are chosen from
 /// earlier answers. A reservation is on disk before it is returned, and counts as spent from then on, whatever happens to the
 /// process. A charge that is refused leaves no trace.
 ///
@@ -37,11 +37,15 @@ pub trait BudgetStore: Send {
     /// [`StoreError`] when the entry is not an open reservation or cannot be written. The reservation counts as spent in any case.
     fn commit(&mut self, entry: EntryId, answer: Option<&[u8]>) -> Result<(), StoreError>;
 
-    /// The latest answer to this question, if one was ever committed. The data play no part in it.
+    /// The latest answer to the question that is asked, if one was ever committed. The data play no part in it.
+    ///
+    /// The total has paid for it. A sub-budget of who asks that has not is charged what the answer cost at first, and once.
     ///
     /// # Errors
-    /// [`StoreError`] when the record cannot be read, or the answer is not the one that was committed.
-    fn remembered(&mut self, question: &QuestionDigest) -> Result<Option<RememberedAnswer>, StoreError>;
+    /// [`StoreError::Expired`] after the end of the budget or of a sub-budget of who asks; [`StoreError::NoSubBudget`],
+    /// [`StoreError::Exceeded`] and [`StoreError::Closed`] where a sub-budget would have to pay; and the others when the record
+    /// cannot be read or written, or the answer is not the one that was committed.
+    fn remembered(&mut self, asking: &Asking) -> Result<Option<RememberedAnswer>, StoreError>;
 
     /// The largest number in (0, 1] for which the plan that `plan_at` gives fits now, to about three digits; none when none
     /// does. Nothing is recorded.
@@ -80,7 +84,7 @@ pub trait BudgetStore: Send {
     /// [`StoreError`] when the analyst or purpose has one, the budget is closed or the record cannot be written.
     fn add_sub_budget(&mut self, sub_budget: &SubBudget) -> Result<EntryId, StoreError>;
 
-    /// Ends the budget: nothing is charged any more. Remembered answers stay.
+    /// Ends the budget: nothing is charged any more. Remembered answers stay for whoever has paid for them.
     ///
     /// # Errors
     /// [`StoreError`] when it is closed already or the record cannot be written.

@@ -99,16 +99,15 @@ impl BudgetReceipt {
         self.open().clone()
     }
 
-    /// Commits all of them; the answer belongs to the last one.
+    /// Commits all of them, with the answer. An answer of several reservations is not remembered, since no one of them is what it
+    /// cost.
     ///
     /// # Errors
     /// As [`BudgetStore::commit`].
     pub fn commit(&self, answer: Option<&[u8]>) -> Result<(), StoreError> {
         let entries = std::mem::take(&mut *self.open());
         let mut store = self.shared.store();
-        let last = entries.last().copied();
-        entries
-            .into_iter()
-            .try_for_each(|entry| store.commit(entry, if Some(entry) == last { answer } else { None }))
+        let answer = answer.filter(|_| entries.len() == 1);
+        entries.into_iter().try_for_each(|entry| store.commit(entry, answer))
     }
 }

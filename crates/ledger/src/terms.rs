@@ -73,12 +73,15 @@ pub struct DataName {
     /// The digest of what is public about them, such as the names of their columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// How the files are read, in public words that only who charges the budget understands; none for the usual way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<String>,
 }
 
 impl DataName {
     /// Data by a path.
     pub fn new(path: impl Into<String>) -> Self {
-        Self { path: path.into(), digest: None }
+        Self { path: path.into(), digest: None, reading: None }
     }
 
     /// Whether it names anything.

@@ -5,6 +5,7 @@ use crate::rows::Rows;
 use crate::seal::{Mark, behind};
 use crate::{BudgetProblem, BudgetScope, BudgetTerms, EntryId, Moment, StoreError, SubBudget};
 use reticent_accounting::filter::{Filter, FilterRule};
+use reticent_core::Plan;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +63,12 @@ struct Check {
     parts: BTreeMap<BudgetScope, (SubBudget, Filter)>,
     /// Reservations that were not committed yet, with their questions.
     open: BTreeMap<u64, Option<Digest>>,
+    /// Reservations with an answer that may be given again.
+    answered: BTreeMap<u64, Option<Digest>>,
+    /// The events of reservations.
+    plans: BTreeMap<u64, Plan>,
+    /// Which sub-budgets paid for which reservation.
+    paid: BTreeSet<(u64, BudgetScope)>,
     closed: bool,
     answers: u64,
 }
@@ -87,6 +94,7 @@ impl Check {
             kind::CREATED => self.created(record, &mut wrong),
             kind::RESERVED => self.reserved(record, &mut wrong),
             kind::COMMITTED => self.committed(record, answer, &mut wrong),
+            kind::RECALLED => self.recalled(record, &mut wrong),
             kind::SUB_BUDGET => self.sub_budget(record, &mut wrong),
             kind::DATA if self.closed => wrong.push("it comes after the end".to_owned()),
             kind::CLOSED if self.closed => wrong.push("it comes after the end".to_owned()),
@@ -158,14 +166,9 @@ impl Check {
             wrong.push("it comes after the expiry".to_owned());
         }
         let (Ok(plan), Some(total)) = (record.plan(), self.total.clone()) else { return };
-        let scopes: BTreeSet<BudgetScope> = [
-            record.analyst.clone().map(BudgetScope::Analyst),
-            record.purpose.clone().map(BudgetScope::Purpose),
-        ]
-        .into_iter()
-        .flatten()
-        .filter(|scope| self.parts.contains_key(scope))
-        .collect();
+        self.plans.insert(record.number, plan.clone());
+        let scopes = self.scopes(record);
+        self.paid.extend(scopes.iter().map(|scope| (record.number, scope.clone())));
         let states = [(&record.analyst_state, "analyst"), (&record.purpose_state, "purpose")];
         for (state, role) in states {
             let is_named = scopes.iter().any(|scope| is_of(scope, role));
@@ -188,6 +191,26 @@ impl Check {
             same_state(&total, record.state.as_ref(), "the total", wrong);
             self.total = Some(total);
         }
+        self.parts_after(record, &scopes, filters, wrong);
+    }
+
+    /// The sub-budgets that an entry names.
+    fn scopes(&self, record: &Record) -> BTreeSet<BudgetScope> {
+        let named = [
+            record.analyst.clone().map(BudgetScope::Analyst),
+            record.purpose.clone().map(BudgetScope::Purpose),
+        ];
+        named.into_iter().flatten().filter(|scope| self.parts.contains_key(scope)).collect()
+    }
+
+    /// Checks the states of sub-budgets after an entry, and keeps them.
+    fn parts_after(
+        &mut self,
+        record: &Record,
+        scopes: &BTreeSet<BudgetScope>,
+        filters: impl Iterator<Item = Filter>,
+        wrong: &mut Vec<String>,
+    ) {
         for (scope, filter) in scopes.iter().zip(filters) {
             let state = if is_of(scope, "analyst") { &record.analyst_state } else { &record.purpose_state };
             same_state(&filter, state.as_ref(), &scope.to_string(), wrong);
@@ -201,6 +224,45 @@ impl Check {
         }
     }
 
+    /// An answer that was given again: sub-budgets that had not paid for its reservation do, and no others.
+    fn recalled(&mut self, record: &Record, wrong: &mut Vec<String>) {
+        if self.closed {
+            wrong.push("it comes after the end".to_owned());
+        }
+        let until = self.terms.as_ref().and_then(|terms| terms.valid_until);
+        if until.is_some_and(|until| Moment::new(record.latest) > until) {
+            wrong.push("it comes after the expiry".to_owned());
+        }
+        let Some(number) = record.refers else { return };
+        match self.answered.get(&number) {
+            None => wrong.push("it gives an answer that no reservation has".to_owned()),
+            Some(question) if *question != record.question => {
+                wrong.push("its question is not that of its reservation".to_owned());
+            }
+            Some(_) => {}
+        }
+        let Some(plan) = self.plans.get(&number).cloned() else { return };
+        let owing: BTreeSet<BudgetScope> = self
+            .scopes(record)
+            .into_iter()
+            .filter(|scope| !self.paid.contains(&(number, scope.clone())))
+            .collect();
+        for (state, role) in [(&record.analyst_state, "analyst"), (&record.purpose_state, "purpose")] {
+            if state.is_some() != owing.iter().any(|scope| is_of(scope, role)) {
+                wrong.push(format!("its {role} has no such sub-budget, no state of it, or paid before"));
+            }
+        }
+        let mut filters: Vec<Filter> =
+            owing.iter().filter_map(|scope| Some(self.parts.get(scope)?.1.clone())).collect();
+        match Filter::admit_together(&mut filters, &plan) {
+            Ok(None) => {}
+            Ok(Some(_)) => wrong.push("its events do not fit what was left".to_owned()),
+            Err(error) => wrong.push(format!("its events cannot be accounted for: {error}")),
+        }
+        self.parts_after(record, &owing, filters.into_iter(), wrong);
+        self.paid.extend(owing.into_iter().map(|scope| (number, scope)));
+    }
+
     fn committed(&mut self, record: &Record, answer: Option<&[u8]>, wrong: &mut Vec<String>) {
         match record.refers.and_then(|number| self.open.remove(&number)) {
             None => wrong.push("it commits what is not an open reservation".to_owned()),
@@ -208,6 +270,9 @@ impl Check {
                 wrong.push("its question is not that of its reservation".to_owned());
             }
             Some(_) => {}
+        }
+        if let Some(number) = record.refers.filter(|_| record.answer.is_some()) {
+            self.answered.insert(number, record.question);
         }
         self.answers += u64::from(record.answer.is_some());
         if record.answer != answer.map(|answer| Sha256::digest(answer).into()) {

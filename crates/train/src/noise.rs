@@ -4,6 +4,7 @@ use crate::TrainError;
 use reticent_core::{Event, Permit};
 use reticent_noise::bulk::device::DeviceNoise;
 use reticent_noise::bulk::{BulkGaussian, Drawing, NoiseAhead};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The noise of one step after the other, in memory of one integer a weight. Only a permit makes it, for as many steps as were paid for.
 ///
@@ -15,12 +16,25 @@ use reticent_noise::bulk::{BulkGaussian, Drawing, NoiseAhead};
 pub struct StepNoise {
     noise: BulkGaussian,
     ahead: NoiseAhead,
+    /// What a device draws now, if it does.
+    ticket: Option<Ticket>,
+}
+
+/// The name of one drawing on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+impl Ticket {
+    fn fresh() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 impl StepNoise {
     /// The noise of as many steps as the event has, which the permit must cover.
     pub(crate) fn new(noise: BulkGaussian, permit: &mut Permit, event: &Event) -> Result<Self, TrainError> {
-        Ok(Self { noise, ahead: NoiseAhead::new(&noise, permit, event)? })
+        Ok(Self { noise, ahead: NoiseAhead::new(&noise, permit, event)?, ticket: None })
     }
 
     /// Begins to draw the noise of a step; threads that have nothing else to do can help.
@@ -69,7 +83,19 @@ impl StepNoise {
     /// # Errors
     /// [`TrainError::Noise`] when all steps that were paid for are taken, or the operating system gives no randomness.
     pub fn take_for_device(&mut self) -> Result<DeviceNoise, TrainError> {
-        Ok(self.noise.take_for_device(&mut self.ahead)?)
+        let taken = self.noise.take_for_device(&mut self.ahead)?;
+        self.ticket = Some(Ticket::fresh());
+        Ok(taken)
+    }
+
+    /// The name of what [`take_for_device`](Self::take_for_device) gave last, as long as it has not been added.
+    pub(crate) fn ticket(&self) -> Option<Ticket> {
+        self.ticket
+    }
+
+    /// Says that what a device drew is being added: from now on it serves nothing else.
+    pub(crate) fn use_ticket(&mut self) -> Option<Ticket> {
+        self.ticket.take()
     }
 }
 

@@ -263,10 +263,10 @@ class Network:
         (``"constant"``, ``"linear"``, ``"cosine"``, ``"exponential"``), ``warmup`` steps, ``average`` (the
         decay of a moving average of the weights), ``freeze`` (names of layers), ``threads``.
 
-        **Device.** ``device="cuda"`` trains on the first NVIDIA GPU, with the same guarantee; it needs the
-        driver, libnvrtc and libcublas (``pip install nvidia-cuda-nvrtc nvidia-cublas``). A GPU that is missing
-        is refused before anything is charged. ``chunk`` is the number of examples that are computed at once,
-        by default as many as fit into memory. Neither is stored with the run.
+        **Device.** ``device="cuda"`` trains on the first NVIDIA GPU, with the same guarantee. It needs the
+        driver, libnvrtc and libcublas (``pip install nvidia-cuda-nvrtc nvidia-cublas``); a GPU that is
+        missing is refused before anything is charged. ``chunk`` is the number of examples that are computed
+        at once, by default as many as fit into memory. Neither is stored with the run.
 
         **Watching.** ``callbacks`` are called with the metrics of every epoch: a dictionary with ``step``,
         ``epoch``, ``epsilon``, ``validation_loss`` and ``validation_accuracy``. A callback that raises stops

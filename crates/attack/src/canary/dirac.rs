@@ -144,6 +144,10 @@ impl Engine for Dirac {
         self.inner.draws_noise()
     }
 
+    fn draw_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
+        self.inner.draw_noise(noise)
+    }
+
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
         self.inner.initial_weights()
     }

@@ -2,6 +2,7 @@
 
 use super::help::budget as help;
 use super::help::short;
+use super::reading::DialectFlags;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -68,6 +69,8 @@ pub(crate) struct CreateBudget {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) dialect: DialectFlags,
 }
 
 #[derive(Debug, Args)]
@@ -107,6 +110,8 @@ pub(crate) struct AddData {
     /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) dialect: DialectFlags,
 }
 
 #[derive(Debug, Args)]

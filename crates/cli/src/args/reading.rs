@@ -13,6 +13,17 @@ pub(crate) struct ReadingFlags {
     /// As the first file, it may be a glob in quotes ('visits/*.csv') or a folder of Parquet files.
     #[arg(long, value_name = "FILE", hide_short_help = true, value_parser = value_parser!(PathBuf))]
     pub(crate) also: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) dialect: DialectFlags,
+    /// A column computed from others, with public bounds, e.g. 'bmi = weight / (height*height) in 10,60'; may be repeated
+    #[arg(long, value_name = "COLUMN", hide_short_help = true)]
+    pub(crate) derive: Vec<String>,
+}
+
+/// The flags about the text of files, which a budget keeps.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Reading the table")]
+pub(crate) struct DialectFlags {
     /// The character between the fields of CSV text, or tab [default: by the header line]
     ///
     /// By default it is the one of , ; tab and | that the header line has most of. Rows are never looked at.
@@ -35,9 +46,6 @@ pub(crate) struct ReadingFlags {
     /// The encoding of CSV text: utf-8, windows-1252, latin1 or utf-16 [default: utf-8]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) encoding: Option<String>,
-    /// A column computed from others, with public bounds, e.g. 'bmi = weight / (height*height) in 10,60'; may be repeated
-    #[arg(long, value_name = "COLUMN", hide_short_help = true)]
-    pub(crate) derive: Vec<String>,
     /// The format of the files, if their names do not tell it [default: by the name]
     #[arg(long, value_name = "NAME", hide_short_help = true, value_parser = format())]
     pub(crate) format: Option<Format>,
@@ -46,16 +54,22 @@ pub(crate) struct ReadingFlags {
 impl ReadingFlags {
     /// The options as the library takes them.
     pub(crate) fn reading(&self) -> Reading {
+        Reading { also: self.also.clone(), derive: self.derive.clone(), ..self.dialect.reading() }
+    }
+}
+
+impl DialectFlags {
+    /// The options as the library takes them.
+    pub(crate) fn reading(&self) -> Reading {
         let missing = self.missing.as_deref();
         Reading {
-            also: self.also.clone(),
             separator: self.separator,
             quoting: self.quoting,
             missing: missing.map(|list| list.split(',').map(|text| text.trim().to_owned()).collect()),
             decimal_comma: self.decimal_comma,
             encoding: self.encoding.clone(),
-            derive: self.derive.clone(),
             format: self.format,
+            ..Reading::default()
         }
     }
 }

@@ -40,6 +40,7 @@ pub(crate) fn run(question: &Question) -> Result<Output, Fail> {
                 unit: given.unit.clone(),
                 neighboring: relation.unwrap_or(Neighboring::AddRemove),
                 data: given.data.clone(),
+                reading: given.dialect.reading(),
                 valid_until: given.valid_until.clone(),
             };
             let planned = typed.checked(request.check())?;
@@ -52,7 +53,8 @@ pub(crate) fn run(question: &Question) -> Result<Output, Fail> {
             render::history(&done(&BudgetHistory { file, analyst, purpose, last })?, given.json)?
         }
         Question::AddData(given) => {
-            let request = AddData { file: given.file.clone(), data: given.data.clone() };
+            let (file, data) = (given.file.clone(), given.data.clone());
+            let request = AddData { file, data, reading: given.dialect.reading() };
             render::changed(&done(&request)?, given.json)?
         }
         Question::Allot(given) => {

@@ -82,7 +82,10 @@ pub(crate) fn lines(standing: Option<&BudgetStanding>) -> Vec<(String, String)> 
     let BudgetStanding { file, charges, remembered, limit, left, still, .. } = standing;
     let file = file.display();
     let charged = match (remembered, &charges[..]) {
-        (Some(time), _) => format!("{file}: the answer of {time}, remembered; nothing was charged"),
+        (Some(time), []) => format!("{file}: the answer of {time}, remembered; nothing was charged"),
+        (Some(time), [own, ..]) => {
+            format!("{file}: the answer of {time}, remembered; charged to the own part alone (entry {own})")
+        }
         (None, []) => format!("{file}: nothing was charged"),
         (None, [one]) => format!("{file}, charge {one}"),
         (None, several) => {

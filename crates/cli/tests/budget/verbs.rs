@@ -212,3 +212,84 @@ fn a_page_about_people_is_charged_and_remembered() {
     let said = refusal(&[&words[..], &gaussian].concat());
     assert!(said.starts_with("error[") && said.contains("delta"), "{said}");
 }
+
+/// The command with this standard input.
+fn piped(words: &[&str], input: &str) -> Output {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut command = command(words);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_pipe_is_answered_and_never_remembered() {
+    let folder = Folder::new();
+    let file = folder.path("pipes.budget");
+    stdout(&["budget", "create", &file, "--data", "-", "--epsilon", "50"]);
+    let count = ["release", "count", "-", "--epsilon", "20", "--budget", &file, "--json"];
+    let counted = |rows: usize| -> Value {
+        let output = piped(&count, &format!("id\n{}", "1\n".repeat(rows)));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (many, one) = (counted(1000), counted(1));
+    assert!(one["budget"]["remembered"].is_null(), "{one}");
+    assert!((many["value"].as_f64().unwrap() - 1000.0).abs() < 20.0, "{many}");
+    assert!((one["value"].as_f64().unwrap() - 1.0).abs() < 20.0, "{one}");
+    assert_eq!(json(&["budget", "show", &file])["charges"], 2);
+    // The same pipe twice is one table that is read twice.
+    let output = piped(&["release", "count", "-", "--also", "-", "--epsilon", "1"], "id\n1\n");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("name each file once"), "{said}");
+}
+
+#[test]
+fn a_file_is_not_read_twice_whatever_it_is_called() {
+    let folder = Folder::new();
+    let data = folder.file("d.csv", "id\n1\n2\n");
+    for verb in [&["release", "count"][..], &["schema", "infer"]] {
+        let words = [verb, &[&data, "--also", &data, "--epsilon", "1", "--delta", "1e-6"]].concat();
+        let said = refusal(&words);
+        assert!(said.starts_with("error[R103]") && said.contains("name each file once"), "{said}");
+    }
+}
+
+#[test]
+fn a_budget_says_how_its_files_are_read() {
+    let folder = Folder::new();
+    let data = folder.file("d.csv", "id;x\n1;2\n2;3\n");
+    let file = folder.path("d.budget");
+    stdout(&["budget", "create", &file, "--data", &data, "--epsilon", "1", "--separator", ";"]);
+    let count = ["release", "count", &data, "--epsilon", "0.1", "--budget", &file];
+    let said = refusal(&[&count[..], &["--quoting", "none", "--separator", "|"]].concat());
+    assert!(said.starts_with("error[R705]") && said.contains("separator"), "{said}");
+    assert!(refusal(&count).starts_with("error[R705]"));
+    stdout(&[&count[..], &["--separator", ";"]].concat());
+    stdout(&["budget", "add-data", &file, &data]);
+    stdout(&count);
+}
+
+#[test]
+fn a_part_pays_for_what_its_analyst_reads() {
+    let folder = Folder::new();
+    let file = budget(&folder, &["--epsilon", "25"]);
+    for (name, epsilon) in [("ana", "21"), ("bob", "0.1")] {
+        stdout(&["budget", "allot", &file, "--analyst", name, "--epsilon", epsilon]);
+    }
+    let ask = |name: &'static str| {
+        ["release", "count", SURVEY, "--epsilon", "20", "--budget", &file, "--analyst", name]
+            .map(str::to_owned)
+    };
+    let words = |own: &[String]| own.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
+    let run = |own: [String; 9]| reticent(&words(&own).iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(run(ask("ana")).status.success());
+    let again = String::from_utf8(run(ask("ana")).stdout).unwrap();
+    assert!(again.contains("remembered; nothing was charged"), "{again}");
+    let refused = run(ask("bob"));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && said.starts_with("error[R405]"), "{said}");
+    assert!(refused.stdout.is_empty() && said.contains("the answer is remembered"), "{said}");
+}

@@ -25,8 +25,10 @@ pub(super) const THREAD: Explanation = Explanation {
 
 pub(super) const DEVICE: Explanation = Explanation {
     title: "the device failed",
-    cause: "The device that computes gave no result, or one that cannot be read.",
-    remedy: "Run the command again; if it fails again, use another device.",
+    cause: "A GPU was asked for and it, its driver or a library of CUDA was not found; it has no memory left; or the device that \
+            computes gave no result. A device that is missing is refused before anything is charged.",
+    remedy: "Install what the message names, or use --device cpu. If memory runs out, give a smaller --chunk. A training run that \
+             had begun goes on with --resume, on any device.",
 };
 
 pub(super) const OUTPUT: Explanation = Explanation {

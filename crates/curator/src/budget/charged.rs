@@ -1,14 +1,17 @@
 //! Requests that are charged to a stored budget, answers that are remembered, and what is left.
 
-use super::names::MEMORY;
+use super::names::{MEMORY, STDIN};
 use super::question::CanonicalQuestion;
 use super::stored::{StoredBudget, watched};
 use crate::refusal::Refusal;
 use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::{Code, Guarantee, Plan};
-use reticent_ledger::{Asking, BudgetScope, BudgetStore, Moment, QuestionDigest};
-use serde::Serialize;
+use reticent_data::Reading;
+use reticent_ledger::{
+    Asking, BudgetScope, BudgetStore, Moment, QuestionDigest, RememberedAnswer, StoreError,
+};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -16,9 +19,29 @@ use std::path::PathBuf;
 const LEAST_PART: f64 = 1e-3;
 
 /// A request that a stored budget can be charged for.
-pub trait Budgeted: Request {
+pub trait Budgeted: Request + Serialize {
     /// The request in public words, for the history.
     fn about(&self) -> String;
+
+    /// The same, with what only the plan knows.
+    fn about_planned(&self, _: &Self::Planned) -> String {
+        self.about()
+    }
+
+    /// How its data are read, which has to be the way that the budget says; none where it does not say so itself.
+    fn reading(&self, _: &Self::Planned) -> Option<Reading> {
+        let fields = serde_json::to_value(self).ok()?;
+        // A request that names no data continues an earlier one, which was checked.
+        let names_data = fields.get("file").is_some() || fields.get("data").is_some();
+        // The usual way may be left out.
+        names_data
+            .then(|| fields.get("reading").and_then(|own| Reading::deserialize(own).ok()).unwrap_or_default())
+    }
+
+    /// Files that are taken as public, which must not be the data of the budget.
+    fn public_files(&self) -> Vec<(&'static str, PathBuf)> {
+        Vec::new()
+    }
 
     /// The private data that it reads, by their paths; an empty path for a table in memory.
     fn data(&self, planned: &Self::Planned) -> Vec<PathBuf>;
@@ -45,7 +68,7 @@ pub trait Remembered: Budgeted {
     ///
     /// # Errors
     /// [`Refusal`] when a public file that is part of the question cannot be read.
-    fn question(&self, data: &[String]) -> Result<CanonicalQuestion, Refusal>;
+    fn question(&self, planned: &Self::Planned, data: &[String]) -> Result<CanonicalQuestion, Refusal>;
 
     /// The outcome as it is kept.
     fn keep(outcome: &<Self::Planned as Planned>::Outcome) -> Option<Value>;
@@ -72,9 +95,9 @@ pub struct BudgetStanding {
     pub file: PathBuf,
     /// Its name.
     pub name: String,
-    /// The numbers of the charges that were made; none for a remembered answer.
+    /// The numbers of the charges that were made; for a remembered answer the one to the part of who asked, if it had not paid yet.
     pub charges: Vec<u64>,
-    /// When the answer was given for the first time, if it was remembered: then nothing was charged.
+    /// When the answer was given for the first time, if it was remembered: then the whole budget was not charged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remembered: Option<Moment>,
     /// The limit of the budget.
@@ -107,8 +130,9 @@ impl StillAskable {
 }
 
 impl StoredBudget {
-    /// Answers a request: with the remembered answer, which costs nothing, or by charging the budget and running it. With
-    /// `refresh` the question is paid for anew, and the new answer is remembered. Questions about tables in memory are always
+    /// Answers a request: with the remembered answer, or by charging the budget and running it. A remembered answer costs nothing but
+    /// in one case: the part of an analyst or a purpose that has not paid for it is charged what it cost. With `refresh` the
+    /// question is paid for anew, and the new answer is remembered. Questions about tables in memory and standard input are always
     /// paid for, because nothing tells one table from another.
     ///
     /// # Guarantee
@@ -127,12 +151,14 @@ impl StoredBudget {
         refresh: bool,
         watch: Option<Box<dyn Watch>>,
     ) -> Result<Charged<<R::Planned as Planned>::Outcome>, Refusal> {
-        let data = self.check_data(&request.data(&planned))?;
-        if data.iter().any(|name| name == MEMORY) {
-            return self.run(request, planned, self.asking(request.about()), watch, |_| None);
+        let data = self.check(request, &planned)?;
+        let about = request.about_planned(&planned);
+        if data.iter().any(|name| name == MEMORY || name == STDIN) {
+            return self.run(request, planned, self.asking(about), watch, |_| None);
         }
-        let question = QuestionDigest::of(request.question(&data)?.text().as_bytes());
-        if !refresh && let Some(found) = self.store()?.remembered(&question)? {
+        let question = QuestionDigest::of(request.question(&planned, &data)?.text().as_bytes());
+        let asking = Asking { question: Some(question), ..self.asking(about) };
+        if !refresh && let Some(found) = self.recall(&asking)? {
             let unreadable = || {
                 let text = format!(
                     "{}: the remembered answer of charge {} was kept by another version: pay for a new one with ⟦refresh⟧",
@@ -143,12 +169,11 @@ impl StoredBudget {
             };
             let kept = serde_json::from_slice(&found.answer).ok().and_then(R::recall);
             let outcome = kept.ok_or_else(unreadable)?;
-            let asking = self.asking("");
-            let standing =
-                self.standing(&asking, request.pricing(&planned).as_ref(), &[], Some(found.time))?;
+            let charges: Vec<u64> = found.charged.iter().map(|entry| entry.number()).collect();
+            let pricing = request.pricing(&planned);
+            let standing = self.standing(&asking, pricing.as_ref(), &charges, Some(found.time))?;
             return Ok(Charged { outcome, standing });
         }
-        let asking = Asking { question: Some(question), ..self.asking(request.about()) };
         self.run(request, planned, asking, watch, |outcome| {
             // What does not come back is not remembered.
             let kept = R::keep(outcome)?;
@@ -173,16 +198,41 @@ impl StoredBudget {
         planned: R::Planned,
         watch: Option<Box<dyn Watch>>,
     ) -> Result<Charged<<R::Planned as Planned>::Outcome>, Refusal> {
-        self.check_data(&request.data(&planned))?;
-        self.run(request, planned, self.asking(request.about()), watch, |_| None)
+        self.check(request, &planned)?;
+        let asking = self.asking(request.about_planned(&planned));
+        self.run(request, planned, asking, watch, |_| None)
     }
 
-    /// Whether the budget covers a request now, and how it stands. Nothing is charged, and no value is read.
+    /// The data of a request, which belong to the budget and are read as it says.
+    fn check<R: Budgeted>(&self, request: &R, planned: &R::Planned) -> Result<Vec<String>, Refusal> {
+        let reading = request.reading(planned);
+        let data = self.check_read(&request.data(planned), reading.as_ref())?;
+        request.public_files().iter().try_for_each(|(field, file)| self.check_public(field, file))?;
+        Ok(data)
+    }
+
+    /// A remembered answer, for which the part of who asks pays if it has not.
+    fn recall(&self, asking: &Asking) -> Result<Option<RememberedAnswer>, Refusal> {
+        self.store()?.remembered(asking).map_err(|error| match error {
+            StoreError::Exceeded { scope, .. } => {
+                let text = format!(
+                    "{}: the answer is remembered, and {scope} has less left than it cost: ask at a smaller epsilon, or have \
+                     the part enlarged",
+                    self.file().display()
+                );
+                Refusal::new(Code::Spent, text)
+            }
+            error => error.into(),
+        })
+    }
+
+    /// How the budget stands before a request, and at which ε the request could be asked. Nothing is charged, and no value is read.
+    /// A request that does not fit is not refused here.
     ///
     /// # Errors
     /// As [`answer`](Self::answer).
     pub fn foresee<R: Budgeted>(&self, request: &R, planned: &R::Planned) -> Result<BudgetStanding, Refusal> {
-        self.check_data(&request.data(planned))?;
+        self.check(request, planned)?;
         self.standing(&self.asking(""), request.pricing(planned).as_ref(), &[], None)
     }
 

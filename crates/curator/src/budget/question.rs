@@ -2,6 +2,7 @@
 
 use crate::refusal::Refusal;
 use reticent_core::Code;
+use reticent_data::Table;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -49,6 +50,18 @@ impl CanonicalQuestion {
             Refusal::new(code, format!("{}: {error}: check the path", file.display())).because(error)
         })?;
         Ok(hex(&bytes))
+    }
+
+    /// How a table is read and which columns are derived, as part of a question; null for the usual way. The files are named by the
+    /// budget.
+    pub fn reading_of(table: &dyn Table) -> Value {
+        let dialect = table.reading().dialect_only();
+        let derived: Vec<String> =
+            table.derivations().iter().map(|derivation| derivation.canonical().to_owned()).collect();
+        match dialect.is_default() && derived.is_empty() {
+            true => Value::Null,
+            false => serde_json::json!({ "dialect": dialect, "derive": derived }),
+        }
     }
 
     /// The canonical text: JSON without blanks, keys in order, absent fields left out.

@@ -1,6 +1,7 @@
 //! Requests about a budget itself, as plain data.
 
 use reticent_core::Neighboring;
+use reticent_data::Reading;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -26,6 +27,10 @@ pub struct CreateBudget {
     pub neighboring: Neighboring,
     /// The data: files, folders, patterns such as `visits/*.parquet`, or `memory` for tables in memory.
     pub data: Vec<PathBuf>,
+    /// How the files are read: a question that reads them in another way is refused. Further files and derived columns are up to
+    /// the question.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// The last day on which it can be charged, such as `2027-01-01`, or a moment in UTC.
     #[serde(default, alias = "valid-until")]
     pub valid_until: Option<String>,
@@ -42,6 +47,7 @@ impl CreateBudget {
             unit: row(),
             neighboring: add_remove(),
             data: vec![data.into()],
+            reading: Reading::default(),
             valid_until: None,
         }
     }
@@ -80,6 +86,9 @@ pub struct AddData {
     pub file: PathBuf,
     /// The data, as for [`CreateBudget`].
     pub data: Vec<PathBuf>,
+    /// How they are read, as for [`CreateBudget`].
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
 }
 
 /// A part of a budget for one analyst or one purpose.

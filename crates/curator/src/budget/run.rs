@@ -10,7 +10,7 @@ use super::request::{
     AddData, AllotBudget, BudgetHistory, CloseBudget, CreateBudget, DrawSpending, ExportBudget, ShowBudget,
     VerifyBudget,
 };
-use super::stored::StoredBudget;
+use super::stored::{StoredBudget, reading_words};
 use crate::file::OutputFile;
 use crate::quantity;
 use crate::refusal::Refusal;
@@ -18,6 +18,7 @@ use crate::session::Session;
 use crate::{Planned, Request};
 use reticent_accounting::filter::{Odometer, plain_sum};
 use reticent_core::{Code, Delta, Epsilon, EventLog, Guarantee, Neighboring, Plan};
+use reticent_data::Reading;
 use reticent_ledger::{
     BudgetEntry, BudgetExport, BudgetScope, BudgetStatus, BudgetStore, BudgetTerms, DataName, EntryKind,
     Moment, SubBudget,
@@ -94,15 +95,24 @@ fn moment(text: Option<&str>) -> Result<Option<Moment>, Refusal> {
     .transpose()
 }
 
-fn data_names(file: &Path, data: &[PathBuf]) -> Result<Vec<DataName>, Refusal> {
+fn data_names(file: &Path, data: &[PathBuf], reading: &Reading) -> Result<Vec<DataName>, Refusal> {
     if data.is_empty() {
         let remedy = "name the data: a file, a folder or a pattern such as 'visits/*.parquet'";
         return Err(Refusal::missing("data", remedy));
     }
+    if !reading.also.is_empty() || !reading.derive.is_empty() {
+        let remedy = "further files and derived columns are up to each question: leave them out";
+        return Err(Refusal::about(Code::Conflict, "reading", remedy));
+    }
+    reading.check().map_err(Refusal::data("reading"))?;
+    let words = reading_words(reading);
     data.iter()
         .map(|path| match path.as_os_str().is_empty() {
             true => Err(Refusal::value("data", "", "give a path, a folder or a pattern")),
-            false => Ok(DataName::new(names::name(file, path))),
+            false => {
+                let name = DataName::new(names::name(file, path));
+                Ok(DataName { reading: words.clone(), ..name })
+            }
         })
         .collect()
 }
@@ -132,7 +142,7 @@ fn terms(request: &CreateBudget) -> Result<BudgetTerms, Refusal> {
     let mut terms = BudgetTerms::new(name, limit, request.neighboring, words);
     terms.unit_column = column;
     terms.valid_until = moment(request.valid_until.as_deref())?;
-    terms.data = data_names(&request.file, &request.data)?;
+    terms.data = data_names(&request.file, &request.data, &request.reading)?;
     Ok(terms)
 }
 
@@ -184,7 +194,13 @@ pub(super) fn summary(
         limit,
         unit,
         neighboring,
-        data: data.into_iter().map(|data| data.path).collect(),
+        data: data
+            .into_iter()
+            .map(|DataName { path, reading, .. }| match reading {
+                Some(reading) => format!("{path} (read as {reading})"),
+                None => path,
+            })
+            .collect(),
         state: match (status.is_closed, status.is_expired) {
             (true, _) => BudgetState::Closed,
             (_, true) => BudgetState::Expired,
@@ -275,6 +291,11 @@ fn history(request: &BudgetHistory) -> Result<ChargeHistory, Refusal> {
                     (charge.answered, charge.remembered) = (true, has_answer);
                 }
             }
+            EntryKind::Recalled { entry: reserved } => changes.push(BudgetChange {
+                entry: number,
+                time: entry.time,
+                what: recalled(entry.analyst.as_deref(), entry.purpose.as_deref(), reserved.number()),
+            }),
             kind => changes.extend(change(&kind).map(|what| BudgetChange {
                 entry: number,
                 time: entry.time,
@@ -295,6 +316,14 @@ fn history(request: &BudgetHistory) -> Result<ChargeHistory, Refusal> {
     Ok(ChargeHistory { file: request.file.clone(), charges, changes, total })
 }
 
+/// A remembered answer that a part paid for, in words.
+fn recalled(analyst: Option<&str>, purpose: Option<&str>, charge: u64) -> String {
+    let names =
+        [analyst.map(|name| format!("analyst {name}")), purpose.map(|name| format!("purpose {name}"))];
+    let names: Vec<String> = names.into_iter().flatten().collect();
+    format!("answer of charge {charge} given again, charged to the part of {} alone", names.join(", "))
+}
+
 /// An entry that is no charge, in words.
 fn change(kind: &EntryKind) -> Option<String> {
     Some(match kind {
@@ -309,7 +338,7 @@ fn change(kind: &EntryKind) -> Option<String> {
 }
 
 fn check_add(request: &AddData) -> Result<(), Refusal> {
-    data_names(&request.file, &request.data)?;
+    data_names(&request.file, &request.data, &request.reading)?;
     StoredBudget::open(&request.file).map(drop)
 }
 
@@ -317,8 +346,8 @@ fn add_data(request: &AddData) -> Result<BudgetChanged, Refusal> {
     let mut store = StoredBudget::open(&request.file)?.store()?;
     let known = store.terms()?.data;
     let mut changes = Vec::new();
-    for data in data_names(&request.file, &request.data)? {
-        if known.iter().any(|known| known.path == data.path) {
+    for data in data_names(&request.file, &request.data, &request.reading)? {
+        if known.contains(&data) {
             changes.push(format!("{} belongs to the budget already", data.path));
             continue;
         }

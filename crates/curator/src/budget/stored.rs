@@ -5,8 +5,8 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::watch::Watch;
 use reticent_core::{Code, Coded};
-use reticent_data::Schema;
-use reticent_ledger::{Asking, BudgetReceipt, BudgetStore, BudgetTerms, SharedStore, StoreError};
+use reticent_data::{Reading, Schema, is_same_file};
+use reticent_ledger::{Asking, BudgetReceipt, BudgetStore, BudgetTerms, DataName, SharedStore, StoreError};
 use std::path::{Path, PathBuf};
 
 impl From<StoreError> for Refusal {
@@ -124,16 +124,76 @@ impl StoredBudget {
     /// # Errors
     /// [`Refusal`] naming data that do not belong to the budget.
     pub(super) fn check_data(&self, data: &[PathBuf]) -> Result<Vec<String>, Refusal> {
+        self.check_read(data, None)
+    }
+
+    /// As [`check_data`](Self::check_data), for data that are read in this way, if it is known.
+    ///
+    /// # Errors
+    /// [`Refusal`] naming data that do not belong to the budget, or that it says to read in another way.
+    pub(super) fn check_read(
+        &self,
+        data: &[PathBuf],
+        reading: Option<&Reading>,
+    ) -> Result<Vec<String>, Refusal> {
         let declared = self.terms()?.data;
+        let reading = reading.map(reading_words);
         let mut found = Vec::new();
         for path in data {
             let name = names::name(&self.file, path);
-            if !declared.iter().any(|declared| names::covers(&declared.path, &name)) {
+            let covering: Vec<&DataName> =
+                declared.iter().filter(|declared| names::covers(&declared.path, &name)).collect();
+            if covering.is_empty() {
                 return Err(self.other_data(&name, path));
+            }
+            // Nothing of a table in memory is text.
+            let is_file = name != names::MEMORY && name != names::BUNDLED;
+            if let Some(reading) = reading.as_ref().filter(|_| is_file)
+                && covering.iter().all(|declared| declared.reading != *reading)
+            {
+                return Err(self.other_reading(path, &covering));
             }
             found.push(name);
         }
         Ok(found)
+    }
+
+    /// Refuses a file that is taken as public and is one of the budget's data.
+    pub(super) fn check_public(&self, field: &str, file: &Path) -> Result<(), Refusal> {
+        let canonical = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+        let own = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
+        let called = [names::name(&self.file, file), names::name(&own, &canonical)];
+        let declared = self.terms()?.data;
+        let is_private = |name: &String| declared.iter().any(|declared| names::covers(&declared.path, name));
+        // Declared files may be links themselves.
+        let is_linked = |declared: &DataName| {
+            let folder = self.file.parent().unwrap_or(Path::new(""));
+            is_same_file(&folder.join(&declared.path), file)
+        };
+        if !called.iter().any(is_private) && !declared.iter().any(is_linked) {
+            return Ok(());
+        }
+        let remedy = format!(
+            "this file belongs to the private data of the budget {}: give a file that is public, outside of them",
+            self.file.display()
+        );
+        Err(Refusal::value(field, file.display(), remedy).coded(Code::Conflict))
+    }
+
+    fn other_reading(&self, path: &Path, covering: &[&DataName]) -> Refusal {
+        let usual = || "without options about its text".to_owned();
+        let ways: Vec<String> = covering
+            .iter()
+            .map(|declared| declared.reading.as_ref().map_or_else(usual, |reading| format!("as {reading}")))
+            .collect();
+        let text = format!(
+            "{}: the budget {} reads this file {}: what a row is was settled when the data were declared; ask with the same options, or \
+             declare another way with 'reticent budget add-data'",
+            path.display(),
+            self.file.display(),
+            ways.join(" or ")
+        );
+        Refusal::new(Code::OtherData, text)
     }
 
     fn other_data(&self, name: &str, path: &Path) -> Refusal {
@@ -149,6 +209,12 @@ impl StoredBudget {
         );
         Refusal::new(Code::OtherData, text)
     }
+}
+
+/// A way to read files as a budget keeps it; none for the usual one.
+pub(super) fn reading_words(reading: &Reading) -> Option<String> {
+    let own = reading.dialect_only();
+    if own.is_default() { None } else { serde_json::to_string(&own).ok() }
 }
 
 /// A session with a display of progress, if there is one.

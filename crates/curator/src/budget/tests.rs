@@ -1,10 +1,12 @@
 use super::*;
 use crate::fit::Fit;
+use crate::page::Page;
 use crate::release::survey::Randomize;
 use crate::release::{Release, ReleaseQuestion};
 use crate::schema::LearnSchema;
 use crate::{Planned, Refusal, Request, Session};
 use reticent_core::{Code, Neighboring};
+use reticent_data::{Quoting, Reading, open_table_with};
 use std::path::{Path, PathBuf};
 
 struct Place {
@@ -169,7 +171,11 @@ fn data_unit_and_relation_are_the_budgets() {
     let refusal = ask(&budget, &others).unwrap_err();
     assert_eq!(refusal.code(), Code::OtherData);
     assert!(refusal.to_string().contains("reticent budget add-data"), "{refusal}");
-    let added = AddData { file: budget.file().to_path_buf(), data: vec![place.path("oth*.csv")] };
+    let added = AddData {
+        file: budget.file().to_path_buf(),
+        data: vec![place.path("oth*.csv")],
+        reading: Default::default(),
+    };
     assert_eq!(run(&added).unwrap().summary.data, ["visits.csv", "oth*.csv"]);
     ask(&budget, &others).unwrap();
     let replace = Release { neighboring: Neighboring::ReplaceOne, ..place.count(0.1, None) };
@@ -254,14 +260,30 @@ fn parts_history_closing_and_the_page() {
     let refusal = ask(&ana, &place.count(0.15, Some("sex=0"))).unwrap_err();
     assert_eq!(refusal.code(), Code::Spent);
     assert!(refusal.to_string().contains("at epsilon = 0.0"), "{refusal}");
-    // A remembered answer is free for everybody.
-    assert!(ask(&bob, &place.count(0.1, None)).unwrap().standing.remembered.is_some());
+    // A remembered answer costs a part what it cost at first: nothing for who has paid, and nothing without a part.
+    let again = ask(&ana, &place.count(0.15, Some("sex=1"))).unwrap();
+    assert!(again.standing.remembered.is_some() && again.standing.charges.is_empty());
+    assert_eq!(ask(&bob, &place.count(0.1, None)).unwrap_err().code(), Code::SubBudget);
+    let refusal = ask(&ana, &place.count(0.1, None)).unwrap_err();
+    assert_eq!(refusal.code(), Code::Spent);
+    assert!(
+        refusal.to_string().contains("the answer is remembered, and the sub-budget of analyst \"ana\""),
+        "{refusal}"
+    );
+    run(&allot("eve", 0.1)).unwrap();
+    let eve = named(Some("eve"));
+    let given = ask(&eve, &place.count(0.1, None)).unwrap();
+    assert!(given.standing.remembered.is_some() && given.standing.charges.len() == 1);
+    assert_eq!(given.standing.left, 0.0);
+    assert!(ask(&eve, &place.count(0.1, None)).unwrap().standing.charges.is_empty());
     let history = |analyst: Option<&str>, last: Option<u64>| {
         run(&BudgetHistory { file: file.clone(), analyst: analyst.map(str::to_owned), purpose: None, last })
     };
     let all = history(None, None).unwrap();
     assert_eq!((all.charges.len(), all.total), (2, 2));
     assert_eq!(all.changes[0].what, "created");
+    let given = "answer of charge 1 given again, charged to the part of analyst eve, purpose report alone";
+    assert!(all.changes.iter().any(|change| change.what == given), "{:?}", all.changes);
     let own = &history(Some("ana"), None).unwrap().charges;
     assert_eq!(
         (own.len(), own[0].about.as_str()),
@@ -283,7 +305,8 @@ fn parts_history_closing_and_the_page() {
     run(&CloseBudget { file: file.clone(), reason: None }).unwrap();
     assert_eq!(shown(&file).state, BudgetState::Closed);
     assert_eq!(ask(&ana, &place.count(0.01, Some("sex=0"))).unwrap_err().code(), Code::BudgetClosed);
-    assert!(ask(&ana, &place.count(0.1, None)).unwrap().standing.remembered.is_some());
+    assert!(ask(&eve, &place.count(0.1, None)).unwrap().standing.remembered.is_some());
+    assert_eq!(ask(&ana, &place.count(0.1, None)).unwrap_err().code(), Code::BudgetClosed);
 }
 
 #[test]
@@ -334,4 +357,133 @@ fn work_in_memory_needs_a_budget_for_it() {
     let create = CreateBudget::new(place.path("memory.budget"), 1.0, MEMORY);
     let memory = place.create(create);
     assert_eq!(memory.within("numbers", None, |_| Ok(7)).unwrap(), 7);
+}
+
+#[test]
+fn how_a_table_is_read_is_part_of_the_question() {
+    let place = Place::new();
+    let create = CreateBudget::new(place.path("hospital.budget"), 9.0, place.path("visits.csv"));
+    let budget = place.create(create);
+    let ask = |derive: &str, filter: Option<&str>| {
+        let reading = Reading { derive: vec![derive.to_owned()], ..Reading::default() };
+        let table = open_table_with(&place.path("visits.csv"), &reading).unwrap();
+        let question = ReleaseQuestion::Mean {
+            column: "x".to_owned(),
+            bounds: [0.0, 120.0],
+            integers: false,
+            count_clamped: false,
+            schema: None,
+        };
+        let request = Release { filter: filter.map(str::to_owned), ..Release::new("", question, 1.0) };
+        budget.answer(&request, request.check_table(table).unwrap(), false, None).unwrap()
+    };
+    let first = ask("x = age in 0,120", None);
+    assert_eq!(ask("x = sex in 0,120", None).standing.remembered, None);
+    let again = ask("x  =  age in 0, 120", None);
+    assert!(again.standing.remembered.is_some() && again.outcome == first.outcome);
+    // The history names the files of a table that was opened before.
+    let history =
+        run(&BudgetHistory { file: budget.file().into(), analyst: None, purpose: None, last: None }).unwrap();
+    assert!(history.charges.iter().all(|charge| charge.about.contains("visits.csv")), "{history:?}");
+    // The same for a page.
+    let page = |derive: &str| {
+        let reading = Reading { derive: vec![derive.to_owned()], ..Reading::default() };
+        let table = open_table_with(&place.path("visits.csv"), &reading).unwrap();
+        let text = serde_json::json!({"epsilon": 0.5, "questions": [
+            {"kind": "mean", "column": "x", "bounds": [0, 120]}]});
+        let request: Page = serde_json::from_value(text).unwrap();
+        budget.answer(&request, request.check_table(table).unwrap(), false, None).unwrap().standing.remembered
+    };
+    assert_eq!(page("x = age in 0,120"), None);
+    assert_eq!(page("x = sex in 0,120"), None);
+    assert!(page("x = age in 0,120").is_some());
+}
+
+#[test]
+fn a_budget_settles_how_its_files_are_read() {
+    let place = Place::new();
+    let budget = place.budget(9.0, None);
+    let read = |separator: Option<char>, quoting: Option<Quoting>| Release {
+        reading: Reading { separator, quoting, ..Reading::default() },
+        ..place.count(0.1, None)
+    };
+    for other in [read(None, Some(Quoting::None)), read(Some(','), None)] {
+        let refusal = ask(&budget, &other).unwrap_err();
+        assert_eq!(refusal.code(), Code::OtherData, "{refusal}");
+        assert!(refusal.to_string().contains("without options about its text"), "{refusal}");
+        let foreseen = budget.foresee(&other, &other.check().unwrap());
+        assert_eq!(foreseen.unwrap_err().code(), Code::OtherData);
+    }
+    ask(&budget, &read(None, Some(Quoting::Double))).unwrap();
+    // Every verb asks.
+    let schema = LearnSchema {
+        reading: Reading { quoting: Some(Quoting::None), ..Reading::default() },
+        ..LearnSchema::private(place.path("visits.csv"), 1.0, 1e-7)
+    };
+    let refusal = budget.charge_for(&schema, schema.check().unwrap(), None).err().unwrap();
+    assert_eq!(refusal.code(), Code::OtherData, "{refusal}");
+    assert_eq!(shown(budget.file()).charges, 1);
+    let settled = Reading { separator: Some(','), quoting: Some(Quoting::None), ..Reading::default() };
+    let other = place.create(CreateBudget {
+        reading: settled.clone(),
+        ..CreateBudget::new(place.path("other.budget"), 1.0, place.path("visits.csv"))
+    });
+    assert!(shown(other.file()).data[0].contains("quoting"), "{:?}", shown(other.file()).data);
+    assert_eq!(ask(&other, &place.count(0.1, None)).unwrap_err().code(), Code::OtherData);
+    ask(&other, &read(Some(','), Some(Quoting::None))).unwrap();
+    // Another way is declared, not asked for.
+    let added = AddData {
+        file: other.file().to_path_buf(),
+        data: vec![place.path("visits.csv")],
+        reading: Reading::default(),
+    };
+    run(&added).unwrap();
+    ask(&other, &place.count(0.1, None)).unwrap();
+    for bad in [
+        Reading { derive: vec!["x = age in 0,1".into()], ..Reading::default() },
+        Reading { separator: Some('"'), ..Reading::default() },
+    ] {
+        let create = CreateBudget::new(place.path("bad.budget"), 1.0, place.path("visits.csv"));
+        assert!(CreateBudget { reading: bad, ..create }.check().is_err());
+    }
+}
+
+#[test]
+fn the_data_of_a_budget_declare_no_groups() {
+    let place = Place::new();
+    let create = CreateBudget {
+        data: vec![place.path("visits.csv"), place.path("oth*.csv")],
+        ..CreateBudget::new(place.path("h.budget"), 1.0, place.path("visits.csv"))
+    };
+    let budget = place.create(create);
+    std::fs::write(place.path("sexes.csv"), "sex\n0\n1\n").unwrap();
+    let ask = |keys: &str| {
+        let group_by = serde_json::json!({"columns": ["sex"], "keys": {"file": place.path(keys)}});
+        let text = serde_json::json!({"file": place.path("visits.csv"), "epsilon": 0.1, "group_by": group_by,
+            "questions": [{"kind": "count"}]});
+        let request: Page = serde_json::from_value(text).unwrap();
+        let planned = request.check()?;
+        budget.foresee(&request, &planned)?;
+        budget.answer(&request, planned, false, None)
+    };
+    ask("sexes.csv").unwrap();
+    let refusal = ask("others.csv").unwrap_err();
+    assert_eq!((refusal.code(), refusal.field()), (Code::Conflict, Some("keys")), "{refusal}");
+}
+
+#[test]
+fn a_unit_of_the_schema_is_not_forgotten() {
+    let place = Place::new();
+    let schema = place.path("s.toml");
+    std::fs::write(&schema, "unit = { column = \"sex\" }\n[columns]\nage = { bounds = [0, 120] }\n").unwrap();
+    let question = ReleaseQuestion::Mean {
+        column: "age".to_owned(),
+        bounds: [0.0, 120.0],
+        integers: false,
+        count_clamped: false,
+        schema: Some(schema),
+    };
+    let refusal = Release::new(place.path("visits.csv"), question, 1.0).check().unwrap_err();
+    assert_eq!((refusal.code(), refusal.field()), (Code::Missing, Some("rows")), "{refusal}");
+    assert!(refusal.to_string().contains("all rows of one sex"), "{refusal}");
 }

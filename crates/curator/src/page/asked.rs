@@ -226,6 +226,8 @@ impl Context<'_> {
                 if value.is_empty() {
                     return Err(Refusal::value("value", value, "give a value, such as yes"));
                 }
+                let values = std::slice::from_ref(&value);
+                self.table.check_values(column, values).map_err(Refusal::data("value"))?;
                 let need = Need::Share { column: column.clone(), value };
                 ("proportion", vec![column.clone()], need, Form::Proportion)
             }
@@ -297,6 +299,9 @@ impl Context<'_> {
 
     fn axis(&self, of: &CellColumn) -> Result<Axis, Refusal> {
         self.known(&of.column)?;
+        if let Some(categories) = &of.categories {
+            self.table.check_values(&of.column, categories).map_err(Refusal::data("categories"))?;
+        }
         Axis::of(of, self.declared.categories(&of.column))
     }
 

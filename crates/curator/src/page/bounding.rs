@@ -28,8 +28,6 @@ pub(super) struct Bounding {
     /// The number of totals of each person and group.
     totals: usize,
     people: HashMap<Box<str>, Vec<Held>>,
-    /// Rows that name nobody: a person each.
-    alone: Vec<Held>,
     /// What is hashed, kept to save allocations.
     bytes: Vec<u8>,
 }
@@ -57,14 +55,7 @@ impl Held {
 impl Bounding {
     /// Nobody yet.
     pub(super) fn new(key: &str, caps: Caps, totals: usize) -> Self {
-        Self {
-            order: KeyedHash::new(key),
-            caps,
-            totals,
-            people: HashMap::new(),
-            alone: Vec::new(),
-            bytes: Vec::new(),
-        }
+        Self { order: KeyedHash::new(key), caps, totals, people: HashMap::new(), bytes: Vec::new() }
     }
 
     /// Takes in one row of a person, in the group of this key; `totals` is what it adds to the person's totals there.
@@ -112,15 +103,9 @@ impl Bounding {
         }
     }
 
-    /// Takes in a row that names nobody. Every limit is at least 1, so it counts.
-    pub(super) fn add_alone(&mut self, key: &str, inputs: &[u64], totals: &[i128]) {
-        let rows = if self.caps.rows == 0 { Vec::new() } else { vec![(0, inputs.into())] };
-        self.alone.push(Held { order: 0, key: key.into(), rows, totals: totals.to_vec() });
-    }
-
     /// The groups of each person, in no order that means anything.
     pub(super) fn people(&self) -> impl Iterator<Item = &[Held]> {
-        self.people.values().map(Vec::as_slice).chain(self.alone.iter().map(std::slice::from_ref))
+        self.people.values().map(Vec::as_slice)
     }
 
     /// The number of people who count in each group.

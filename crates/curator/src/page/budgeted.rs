@@ -6,15 +6,15 @@ use super::request::{BudgetSplit, GroupBy, Keys, Page};
 use super::suggest::{PlannedLimits, SuggestLimits};
 use crate::budget::{Budgeted, CanonicalQuestion, Pricing, Remembered};
 use crate::refusal::Refusal;
-use crate::table::named_files;
+use crate::table::{named_files, place};
 use reticent_core::Plan;
-use reticent_data::{Predicate, Reading};
+use reticent_data::Reading;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the data are, in words.
-fn place(file: &Path) -> String {
+fn in_words(file: &Path) -> String {
     match file.as_os_str().is_empty() {
         true => "table in memory".to_owned(),
         false => file.display().to_string(),
@@ -30,7 +30,23 @@ impl Budgeted for Page {
         let groups = self.group_by.as_ref().map(|groups| format!(" by {}", groups.columns.join(", ")));
         let filter = self.filter.as_ref().map(|filter| format!(" where {filter}"));
         let (groups, filter) = (groups.unwrap_or_default(), filter.unwrap_or_default());
-        format!("page of {questions}{groups}{filter}, {}", place(&self.file))
+        format!("page of {questions}{groups}{filter}, {}", in_words(&self.file))
+    }
+
+    fn about_planned(&self, planned: &PlannedPage) -> String {
+        let place = place(&self.file, &*planned.table);
+        Self { file: place.into(), ..self.clone() }.about()
+    }
+
+    fn reading(&self, planned: &PlannedPage) -> Option<Reading> {
+        Some(planned.table.reading())
+    }
+
+    fn public_files(&self) -> Vec<(&'static str, PathBuf)> {
+        match &self.group_by {
+            Some(GroupBy { keys: Some(Keys::File(file)), .. }) => vec![("keys", file.clone())],
+            _ => Vec::new(),
+        }
     }
 
     fn data(&self, planned: &PlannedPage) -> Vec<PathBuf> {
@@ -61,13 +77,9 @@ impl Budgeted for Page {
 }
 
 impl Remembered for Page {
-    fn question(&self, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
-        let filter =
-            self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
-        let filter = filter.map_or(Value::Null, |filter| json!(filter.canonical()));
-        // The files are named by the budget; public files are part of the question by what they say.
-        let reading = Reading { also: Vec::new(), ..self.reading.clone() };
-        let reading = if reading.is_default() { Value::Null } else { json!(reading) };
+    fn question(&self, planned: &PlannedPage, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
+        let filter = planned.filter.as_ref().map_or(Value::Null, |filter| json!(filter.canonical()));
+        // Public files are part of the question by what they say.
         let schema = self.schema.as_deref().map(CanonicalQuestion::digest_of).transpose()?;
         let groups = match &self.group_by {
             Some(GroupBy { columns, keys: Some(Keys::File(file)) }) => {
@@ -77,7 +89,7 @@ impl Remembered for Page {
         };
         let replaced = [
             ("file", json!(data)),
-            ("reading", reading),
+            ("reading", CanonicalQuestion::reading_of(&*planned.table)),
             ("filter", filter),
             ("schema", json!(schema)),
             ("group_by", groups),
@@ -96,7 +108,16 @@ impl Remembered for Page {
 
 impl Budgeted for SuggestLimits {
     fn about(&self) -> String {
-        format!("limits per {}, {}", self.unit, place(&self.file))
+        format!("limits per {}, {}", self.unit, in_words(&self.file))
+    }
+
+    fn about_planned(&self, planned: &PlannedLimits) -> String {
+        let place = place(&self.file, &*planned.table);
+        Self { file: place.into(), ..self.clone() }.about()
+    }
+
+    fn reading(&self, planned: &PlannedLimits) -> Option<Reading> {
+        Some(planned.table.reading())
     }
 
     fn data(&self, planned: &PlannedLimits) -> Vec<PathBuf> {

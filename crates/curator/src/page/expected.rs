@@ -25,10 +25,15 @@ pub(super) struct Expected {
 /// Which figure of a part an answer is, for so many rows.
 fn figure(form: &Form, rows: u64) -> Option<ErrorOf> {
     Some(match form {
-        Form::Count | Form::People | Form::Histogram | Form::Contingency { .. } | Form::Distinct => {
-            ErrorOf::Count
-        }
-        Form::Mode | Form::TopK(_) => ErrorOf::Count,
+        Form::Count
+        | Form::People
+        | Form::Histogram
+        | Form::Contingency { margins: false }
+        | Form::Distinct => ErrorOf::Count,
+        // Its totals are figures of the answer too.
+        Form::Contingency { margins: true } => ErrorOf::TableTotals,
+        // The noise decides which cells are named.
+        Form::Mode | Form::TopK(_) => ErrorOf::ChosenCount,
         Form::Sum => ErrorOf::Sum,
         Form::Mean => ErrorOf::Mean { rows },
         Form::Variance | Form::StandardDeviation => ErrorOf::Variance { rows },

@@ -5,10 +5,10 @@ use super::request::{GroupBy, Keys, SelectedKeys};
 use crate::refusal::Refusal;
 use crate::release::{join_names, names};
 use reticent_core::{Code, Fact};
-use reticent_data::{Cell, DataError, Table, open_table};
+use reticent_data::{Cell, DataError, Table, is_same_file, open_table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most groups that can be declared.
 const MOST_GROUPS: usize = 1 << 20;
@@ -19,6 +19,8 @@ pub(super) struct Groups {
     /// The columns whose values name a group; none for one group of all rows.
     pub(super) columns: Vec<String>,
     pub(super) source: GroupSource,
+    /// The public file that declares them, if one does.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// Where they come from.
@@ -45,15 +47,25 @@ impl Groups {
             table.column(column).map_err(Refusal::data("group_by"))?;
         }
         match keys {
-            Some(Keys::Selected(selected)) => Ok(Self { columns, source: GroupSource::Selected(*selected) }),
+            Some(Keys::Selected(selected)) => {
+                Ok(Self { columns, source: GroupSource::Selected(*selected), file: None })
+            }
             Some(Keys::Lists(lists)) => {
+                for (column, list) in lists.iter().filter(|(column, _)| columns.contains(column)) {
+                    table.check_values(column, list).map_err(Refusal::data("keys"))?;
+                }
                 let labels = product(&columns, lists)?;
                 Self::declared(columns, labels)
             }
             Some(Keys::Rows(rows)) => Self::declared(columns, rows.clone()),
             Some(Keys::File(path)) => {
+                if table.files().iter().any(|file| is_same_file(file, path)) {
+                    let remedy = "this file is a part of the private table, and the groups that occur in it are private: give a public \
+                                  file, or let a share of the budget select the groups";
+                    return Err(Refusal::value("keys", path.display(), remedy).coded(Code::Conflict));
+                }
                 let labels = of_file(&columns, path)?;
-                Self::declared(columns, labels)
+                Ok(Self { file: Some(path.clone()), ..Self::declared(columns, labels)? })
             }
             None => {
                 let lists = columns.iter().filter_map(|column| {
@@ -98,7 +110,7 @@ impl Groups {
             }
             trimmed.push(key);
         }
-        Ok(Self { columns, source: GroupSource::Declared { labels: trimmed, places } })
+        Ok(Self { columns, source: GroupSource::Declared { labels: trimmed, places }, file: None })
     }
 
     /// The number of groups, where it is public.
@@ -147,10 +159,12 @@ impl Groups {
             return Vec::new();
         }
         let columns = self.columns.clone();
-        vec![match self.count() {
+        let mut facts = vec![match self.count() {
             Some(count) => Fact::DeclaredGroups { columns, count: count as u64 },
             None => Fact::SelectedGroups { columns },
-        }]
+        }];
+        facts.extend(self.file.as_ref().map(|file| Fact::Other(format!("groups of {}", file.display()))));
+        facts
     }
 }
 

@@ -2,6 +2,7 @@
 
 use reticent_core::{Certificate, Event, Fact, Guarantee, Neighboring};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::path::PathBuf;
 
 /// A released page: a row for each group and question, and for each cell of a question that has several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,6 +145,9 @@ pub struct PagePreview {
     pub parts: Vec<ReleasedPart>,
     /// The number of groups, where they are public.
     pub groups: Option<usize>,
+    /// The public file that the groups were read from, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys_file: Option<PathBuf>,
     /// The confidence of the errors.
     pub confidence: f64,
     /// Who would be protected.

@@ -6,7 +6,9 @@ use super::plan::PlannedPage;
 use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
 use crate::watch::Watch;
+use reticent_data::Cell;
 use reticent_noise::query::parts::{Part, RowValue};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The sums of every part over known groups.
@@ -69,10 +71,19 @@ impl Sums {
 
 /// A row that satisfies the filter and is in a group.
 struct Row<'a> {
-    person: Option<&'a str>,
+    /// The name of the person; empty where each row is protected by itself.
+    person: &'a str,
     key: &'a str,
     words: &'a [u64],
     totals: &'a [i128],
+}
+
+/// The name of a person: any value but blank, null or NaN.
+pub(super) fn person_of<'a>(cell: &Cell<'a>) -> Option<Cow<'a, str>> {
+    match cell {
+        Cell::Float(number) if number.is_nan() => None,
+        cell => cell.label(),
+    }
 }
 
 /// Reads the table once; returns the number of all rows. No cell is an error: one that is not a finite number counts as missing.
@@ -92,8 +103,10 @@ fn each_row(plan: &PlannedPage, watch: &dyn Watch, visit: &mut dyn FnMut(Row<'_>
         for (total, place) in totals.iter_mut().zip(&with_totals) {
             *total = plan.layout.total(*place, &plan.pieces[*place].part, cells);
         }
-        let person = plan.layout.person.and_then(|place| cells[place].label());
-        visit(Row { person: person.as_deref(), key: &key, words: &words, totals: &totals });
+        let person = plan.layout.person.map(|place| person_of(&cells[place]));
+        // A row that names nobody is nobody's.
+        let Some(person) = person.unwrap_or(Some(Cow::Borrowed(""))) else { return Ok(()) };
+        visit(Row { person: &person, key: &key, words: &words, totals: &totals });
         Ok(())
     })
 }
@@ -120,9 +133,8 @@ pub(super) fn gather(plan: &PlannedPage, watch: &dyn Watch) -> Result<Pass, Refu
     if !plan.unit.is_row() {
         let totals = plan.pieces.iter().filter(|piece| piece.has_totals()).count();
         let mut bounding = Bounding::new(&plan.unit.key, plan.unit.caps(), totals);
-        let rows = each_row(plan, watch, &mut |row| match row.person {
-            Some(person) => bounding.add(person, row.key, row.words, row.totals),
-            None => bounding.add_alone(row.key, row.words, row.totals),
+        let rows = each_row(plan, watch, &mut |row| {
+            bounding.add(row.person, row.key, row.words, row.totals);
         })?;
         return Ok(Pass { gathered: Gathered::Bounded(bounding), rows });
     }

@@ -13,7 +13,7 @@ use crate::quantity;
 use crate::refusal::Refusal;
 use crate::release::NoiseChoice;
 use reticent_core::{Code, Confidence, Delta, Epsilon, Fact, Guarantee, Neighboring};
-use reticent_data::{Predicate, Reading, Table, open_table_with, with_derived};
+use reticent_data::{Predicate, Reading, Table, open_table_with, with_derived, with_literal};
 use reticent_noise::mechanism::StableHistogram;
 use reticent_noise::query::NoiseKind;
 use reticent_noise::query::parts::Part;
@@ -109,9 +109,14 @@ pub(super) fn plan(page: &Page, given: Option<&Arc<dyn Table>>) -> Result<Planne
     let confidence = quantity::confidence(page.confidence)?;
     let epsilon = page.epsilon.map(|epsilon| quantity::epsilon(epsilon, LEAST_EPSILON)).transpose()?;
     let delta = page.delta.map(quantity::delta).transpose()?;
-    let table = opened(&page.file, &page.reading, given)?;
-    let filter = filter(page.filter.as_deref(), &table)?;
     let declared = Declared::read(page.schema.as_deref(), &page.reading.derive)?;
+    let mut table = opened(&page.file, &page.reading, given)?;
+    // A person may be called anything: in the column of their names, only blank is missing.
+    let named = page.unit.as_ref().and_then(|unit| unit.column.as_deref()).or(declared.unit());
+    if let Some(column) = named {
+        table = with_literal(table, column).map_err(Refusal::data("unit"))?;
+    }
+    let filter = filter(page.filter.as_deref(), &table)?;
     let groups = Groups::of(page.group_by.as_ref(), &declared, &table)?;
     let context = Context { table: &table, declared: &declared, unit: page.unit.as_ref() };
     let asked = asked(&page.questions, &context)?;

@@ -139,7 +139,7 @@ impl Page {
 
 /// The privacy unit of a page: all rows that share a value of a column; and how much of them counts.
 ///
-/// A row without a value is a person by itself.
+/// A row without a value belongs to nobody and is left out. Any text is a value but blank, whatever counts as missing in other columns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnitLimits {

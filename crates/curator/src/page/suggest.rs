@@ -1,8 +1,10 @@
 //! Limits on what one person adds, suggested from a paid estimate.
 
 use super::groups::push_label;
+use super::pass::person_of;
 use super::plan::{filter, opened};
 use super::request::{add_remove, ninety_five};
+use super::unit::without_name;
 use crate::quantity;
 use crate::refusal::Refusal;
 use crate::scan::{Size, scan};
@@ -11,7 +13,7 @@ use crate::watch::Watch;
 use crate::{Planned, Request};
 use reticent_core::rounding::mul_down;
 use reticent_core::{Certificate, Confidence, Epsilon, Event, Fact, Guarantee, Neighboring, Plan};
-use reticent_data::{Predicate, Reading, Table};
+use reticent_data::{Predicate, Reading, Table, with_literal};
 use reticent_noise::query::parts::{
     ContributionLimits, Part, PartMechanism, PartNoise, RowValue, release_part,
 };
@@ -142,8 +144,8 @@ impl SuggestLimits {
             ));
         }
         let table = opened(&self.file, &self.reading, given)?;
+        let table = with_literal(table, &self.unit).map_err(Refusal::data("unit"))?;
         let filter = filter(self.filter.as_deref(), &table)?;
-        table.column(&self.unit).map_err(Refusal::data("unit"))?;
         for column in &self.group_by {
             table.column(column).map_err(Refusal::data("group_by"))?;
         }
@@ -219,11 +221,8 @@ impl PlannedLimits {
                     None => return Ok(()),
                 }
             }
-            let Some(person) = cells[person].label() else {
-                // A row that names nobody is a person by itself.
-                sums.iter_mut().for_each(|sums| self.part.add(sums, RowValue::Cell(cell_of(1))));
-                return Ok(());
-            };
+            // A row that names nobody is nobody's.
+            let Some(person) = person_of(&cells[person]) else { return Ok(()) };
             if !people.contains_key(person.as_ref()) {
                 people.insert(person.as_ref().into(), Visits::new());
             }
@@ -283,6 +282,7 @@ impl PlannedLimits {
         let groups = found.get(1).map(|cells| suggest(cells, "groups"));
         let mut public =
             vec![Fact::Other(format!("cells of up to 1, 2, 4, ... {} and more", 1u64 << (CELLS - 2)))];
+        public.push(Fact::Other(without_name(&self.unit)));
         public.extend(self.filter.as_ref().map(|filter| Fact::Filter(filter.to_string())));
         public
             .extend(self.table.derivations().iter().map(|derivation| Fact::Derived(derivation.to_string())));

@@ -88,6 +88,7 @@ impl PlannedPage {
             questions,
             parts: self.released(),
             groups: self.groups.count(),
+            keys_file: self.groups.file.clone(),
             confidence: self.confidence.get(),
             unit: self.unit.name(),
             neighboring: self.neighboring,

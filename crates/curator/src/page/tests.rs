@@ -451,3 +451,173 @@ fn what_means_nothing_is_refused() {
         assert!(serde_json::from_value::<Page>(typo.clone()).is_err(), "{typo}");
     }
 }
+
+/// A CSV file in a folder of its own.
+fn csv(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("visits.csv");
+    std::fs::write(&file, text).unwrap();
+    (folder, file)
+}
+
+/// What the parts of a page add up to, without noise.
+fn file_sums(
+    file: &std::path::Path,
+    missing: Option<Vec<String>>,
+    neighboring: Neighboring,
+) -> Vec<Vec<i128>> {
+    let text = json!({"file": file, "epsilon": 1.0, "neighboring": neighboring,
+        "reading": {"missing": missing}, "unit": {"column": "user", "rows": 2},
+        "questions": [{"kind": "count"}, {"kind": "people"}, {"kind": "sum", "column": "age", "bounds": [0, 100]}]});
+    let mut text = text;
+    if missing.is_none() {
+        text["reading"] = json!({});
+    }
+    sums(&page(text).check().unwrap())
+}
+
+#[test]
+fn a_person_called_na_is_a_person_and_rows_without_a_name_are_nobodys() {
+    let others: String = (0..20).map(|row| format!("u{},{}\n", row / 2, 30 + row)).collect();
+    let of = |rows: &str| csv(&format!("user,age\n{others}{rows}"));
+    let (_kept, plain) = of("");
+    for neighboring in [Neighboring::AddRemove, Neighboring::ReplaceOne] {
+        let before = file_sums(&plain, None, neighboring);
+        for name in ["NA", "null", "N/A", "u7x"] {
+            // Ten thousand rows of one person move a count by two, whatever their name is and whatever counts as missing.
+            let (_kept, file) = of(&format!("{name},50\n").repeat(10_000));
+            for missing in [None, Some(vec![]), Some(vec![name.to_owned()])] {
+                let after = file_sums(&file, missing.clone(), neighboring);
+                let moved: Vec<i128> = before
+                    .iter()
+                    .zip(&after)
+                    .flat_map(|(a, b)| a.iter().zip(b).map(|(a, b)| b - a))
+                    .collect();
+                assert_eq!((moved[0], moved[1]), (2, 1), "{name} {missing:?} {moved:?}");
+            }
+        }
+        // Rows without a name change nothing, however many there are.
+        let (_kept, file) = of(&",50\n ,60\n".repeat(500));
+        assert_eq!(file_sums(&file, None, neighboring), before);
+    }
+    let (_kept, file) = of("NA,NA\n,1\n");
+    let text = json!({"file": file, "epsilon": 1.0, "unit": {"column": "user", "rows": 2},
+        "questions": [{"kind": "count"}]});
+    let found = page(text.clone()).check().unwrap().preview().unwrap();
+    let facts = reticent_core::Fact::line(&found.public);
+    assert!(facts.contains("rows without a user are left out"), "{facts}");
+    // In other columns the list holds as before, and a value that is missing is refused.
+    for (question, is_there) in [
+        (json!({"kind": "proportion", "column": "user", "value": "NA"}), true),
+        (json!({"kind": "proportion", "column": "age", "value": "NA"}), false),
+        (json!({"kind": "histogram", "column": "age", "categories": ["NA", "30"]}), false),
+    ] {
+        let mut text = text.clone();
+        text["questions"] = json!([question]);
+        assert_eq!(page(text).check().is_ok(), is_there, "{question}");
+    }
+}
+
+#[test]
+fn a_name_that_is_not_a_number_is_none() {
+    let ids: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN, f64::NAN, 1.0, 1.0, 2.0]));
+    let batch = RecordBatch::try_from_iter([("id", ids)]).unwrap();
+    let table = MemoryTable::new("t", batch.schema(), vec![batch]).unwrap();
+    let text = json!({"questions": [{"kind": "people"}], "epsilon": 1.0, "unit": {"column": "id"}});
+    assert_eq!(sums(&page(text).check_table(Arc::new(table)).unwrap()), [[2]]);
+}
+
+#[test]
+fn the_private_table_declares_no_groups() {
+    let (folder, file) = csv("user,ward\n1,A\n2,B\n");
+    let keys = |path: &std::path::Path| {
+        let group_by = json!({"columns": ["ward"], "keys": {"file": path}});
+        page(json!({"file": file, "epsilon": 1.0, "group_by": group_by, "questions": [{"kind": "count"}]}))
+            .check()
+    };
+    let link = folder.path().join("link.csv");
+    std::fs::hard_link(&file, &link).unwrap();
+    for own in [file.clone(), folder.path().join("./visits.csv"), link] {
+        let refused = keys(&own).unwrap_err();
+        assert_eq!((refused.code(), refused.field()), (Code::Conflict, Some("keys")), "{refused}");
+    }
+    let public = folder.path().join("wards.csv");
+    std::fs::write(&public, "ward\nA\nC\n").unwrap();
+    let preview = keys(&public).unwrap().preview().unwrap();
+    assert_eq!((preview.groups, preview.keys_file.as_deref()), (Some(2), Some(public.as_path())));
+    let facts = reticent_core::Fact::line(&preview.public);
+    assert!(facts.contains("groups of ") && facts.contains("wards.csv"), "{facts}");
+}
+
+/// Whole truths lose nothing by whole ends; a sum that is not whole would.
+#[test]
+fn rounding_a_sum_inward_is_caught() {
+    let rows: String = (0..400).flat_map(|group| (0..25).map(move |_| format!("g{group},0.5\n"))).collect();
+    let (_kept, file) = csv(&format!("g,x\n{rows}"));
+    let groups: Vec<String> = (0..400).map(|group| format!("g{group}")).collect();
+    let group_by = json!({"columns": ["g"], "keys": {"lists": {"g": groups}}});
+    let text = |question: Value| {
+        page(json!({"file": file, "epsilon": 3.0, "group_by": group_by, "questions": [question]}))
+    };
+    let session = || Session::without_limit().unwrap();
+    let sum = json!({"kind": "sum", "column": "x", "bounds": [0, 1]});
+    let found = text(sum).check().unwrap().run(&mut session()).unwrap();
+    let missed = |interval: &dyn Fn(&PageRow) -> [f64; 2], truth: f64, found: &PageOutcome| {
+        found.rows.iter().map(interval).filter(|[low, high]| truth < *low || truth > *high).count()
+    };
+    let inward = |row: &PageRow| {
+        let [low, high] = row.interval;
+        let ends = [low.ceil(), high.floor()];
+        let value = row.estimate.unwrap_or(0.0).round();
+        if ends[0] <= value && value <= ends[1] { ends } else { row.interval }
+    };
+    // 5 % of 400 are 20; 45 are 5.7 standard deviations more.
+    assert!(missed(&|row| row.interval, 12.5, &found) <= 45);
+    assert!(missed(&inward, 12.5, &found) > 45, "the twin is not caught");
+    let counted = text(json!({"kind": "count"})).check().unwrap().run(&mut session()).unwrap();
+    assert!(missed(&|row| row.interval, 25.0, &counted) <= 45);
+    assert!(counted.rows.iter().all(|row| row.interval.iter().all(|end| end.fract() == 0.0)));
+}
+
+/// The claim of a page with selected groups is about the selection too.
+#[test]
+fn a_claim_of_the_noise_alone_is_caught() {
+    let group_by = json!({"columns": ["ward"], "keys": {"selected": {"share": 0.5}}});
+    let request = page(json!({"questions": [{"kind": "count"}], "epsilon": 2.0, "delta": 1e-6,
+        "mechanism": "gaussian", "group_by": group_by, "unit": by_person()}));
+    let certificate = run(&request, table()).certificate;
+    assert!(matches!(verify(&certificate).unwrap(), Verdict::Holds(_)), "{certificate:?}");
+    let (selection, noise) = certificate.events.split_first().unwrap();
+    assert!(!noise.is_empty() && !matches!(selection, Event::Gaussian { .. }), "{certificate:?}");
+    let mut account = reticent_accounting::Accountant::new(
+        certificate.neighboring,
+        reticent_accounting::CompositionMethod::Pld,
+    );
+    noise.iter().for_each(|event| account.compose(event, 1).unwrap());
+    let epsilon = Epsilon::new(account.epsilon(certificate.guarantee.delta).unwrap().upper).unwrap();
+    let mut twin = certificate.clone();
+    twin.guarantee.epsilon = epsilon;
+    assert!(epsilon < certificate.guarantee.epsilon);
+    assert!(matches!(verify(&twin).unwrap(), Verdict::Fails { .. }), "{:?}", verify(&twin));
+}
+
+#[test]
+fn errors_of_chosen_counts_and_totals_are_the_largest() {
+    let error = |question: Value| {
+        let text = json!({"questions": [question], "epsilon": 1.0});
+        page(text).check_table(table()).unwrap().preview().unwrap().questions[0].error.unwrap()
+    };
+    let wards = json!(["A", "B", "C"]);
+    let cells = error(json!({"kind": "histogram", "column": "ward", "categories": wards}));
+    for question in [
+        json!({"kind": "mode", "column": "ward", "categories": wards}),
+        json!({"kind": "top-k", "k": 1, "column": "ward", "categories": wards}),
+    ] {
+        assert!(error(question.clone()) > cells, "{question}");
+    }
+    let table = |margins: bool| {
+        error(json!({"kind": "contingency", "margins": margins, "columns": [
+            {"column": "ward", "categories": wards}, {"column": "age", "bins": [0, 50, 100]}]}))
+    };
+    assert!(table(true) > table(false) * 1.2, "{} {}", table(true), table(false));
+}

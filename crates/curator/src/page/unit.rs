@@ -119,6 +119,7 @@ impl Unit {
             (false, Some(rows)) => vec![Fact::Other(format!("at most {rows} rows of one {column}"))],
             (false, None) => Vec::new(),
         };
+        facts.push(Fact::Other(without_name(column)));
         facts.extend(self.totals.iter().map(|(of, [low, high])| Fact::UnitTotal {
             unit: column.clone(),
             column: of.clone(),
@@ -127,6 +128,11 @@ impl Unit {
         }));
         facts
     }
+}
+
+/// What becomes of rows that name nobody.
+pub(super) fn without_name(column: &str) -> String {
+    format!("rows without a {column} are left out")
 }
 
 fn limit(field: &str, value: u64) -> Result<u64, Refusal> {

@@ -7,8 +7,8 @@ use super::request::{Release, ReleaseQuestion};
 use super::survey::{PlannedRandomize, Randomize};
 use crate::budget::{Budgeted, CanonicalQuestion, Pricing, Remembered};
 use crate::refusal::Refusal;
-use crate::table::named_files;
-use reticent_data::{Predicate, Reading};
+use crate::table::{named_files, place};
+use reticent_data::Reading;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,8 +64,17 @@ impl Budgeted for Release {
         }
     }
 
+    fn about_planned(&self, planned: &PlannedRelease) -> String {
+        let place = place(&self.file, &*planned.table);
+        Self { file: place.into(), ..self.clone() }.about()
+    }
+
     fn data(&self, planned: &PlannedRelease) -> Vec<PathBuf> {
         named_files(&self.file, &self.reading, &*planned.table)
+    }
+
+    fn reading(&self, planned: &PlannedRelease) -> Option<Reading> {
+        Some(planned.table.reading())
     }
 
     fn pricing(&self, planned: &PlannedRelease) -> Option<Pricing> {
@@ -84,22 +93,17 @@ impl Budgeted for Release {
 }
 
 impl Remembered for Release {
-    fn question(&self, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
+    fn question(&self, planned: &PlannedRelease, data: &[String]) -> Result<CanonicalQuestion, Refusal> {
         // Two ways to write a condition are one question.
-        let filter =
-            self.filter.as_deref().map(Predicate::parse).transpose().map_err(Refusal::data("filter"))?;
-        let filter = filter.map_or(Value::Null, |filter| json!(filter.canonical()));
+        let filter = planned.filter.as_ref().map_or(Value::Null, |filter| json!(filter.canonical()));
         // A schema decides warnings only.
         let mut question = serde_json::to_value(&self.question).map_err(Refusal::internal)?;
         if let Some(fields) = question.as_object_mut() {
             fields.remove("schema");
         }
-        // The files are named by the budget.
-        let reading = Reading { also: Vec::new(), ..self.reading.clone() };
-        let reading = if reading.is_default() { Value::Null } else { json!(reading) };
         let replaced = [
             ("file", json!(data)),
-            ("reading", reading),
+            ("reading", CanonicalQuestion::reading_of(&*planned.table)),
             ("filter", filter),
             ("question", question),
             ("threads", Value::Null),
@@ -123,5 +127,9 @@ impl Budgeted for Randomize {
 
     fn data(&self, planned: &PlannedRandomize) -> Vec<PathBuf> {
         named_files(&self.file, &self.reading, &*planned.table)
+    }
+
+    fn reading(&self, planned: &PlannedRandomize) -> Option<Reading> {
+        Some(planned.table.reading())
     }
 }

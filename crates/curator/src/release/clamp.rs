@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 use reticent_core::rounding::{mul_down, sub_down};
 use reticent_core::{Code, Epsilon};
 use reticent_data::Schema;
-use reticent_data::schema::FeatureKind;
+use reticent_data::schema::{FeatureKind, PrivacyUnit};
 use reticent_noise::Releaser;
 use reticent_noise::query::{self, Answer, QueryTerms};
 use serde::Serialize;
@@ -33,6 +33,14 @@ impl Clamping {
             if schema.is_draft() {
                 let remedy = "this schema is a draft computed from the data: replace its bounds with public ones first";
                 return Err(Refusal::value("schema", path.display(), remedy).coded(Code::Schema));
+            }
+            if let PrivacyUnit::Column(unit) = schema.unit() {
+                let remedy = format!(
+                    "{} protects all rows of one {unit} together, and without a limit this statistic protects each row by itself: say \
+                     how many rows of one {unit} count at most (in Python with release.page; `release limits` and suggest_limits estimate it), or give a schema whose unit is row",
+                    path.display()
+                );
+                return Err(Refusal::missing("rows", remedy));
             }
             warnings.extend(inside(&schema, column, bounds));
         }

@@ -20,6 +20,10 @@ impl Budgeted for LearnSchema {
         named_files(&self.file, &self.reading, &*planned.table)
     }
 
+    fn reading(&self, planned: &PlannedSchema) -> Option<Reading> {
+        Some(planned.table.reading())
+    }
+
     fn pricing(&self, planned: &PlannedSchema) -> Option<Pricing> {
         self.epsilon?;
         let request = Self { file: PathBuf::new(), reading: Reading::default(), out: None, ..self.clone() };

@@ -115,10 +115,11 @@ fn a_model_keeps_how_its_table_was_read() {
         .map(|row| format!("{},5;{}\n", row % 100, if row % 100 > 50 { "ja" } else { "nej" }))
         .collect();
     desk.file("train.csv", &format!("x;y\n{rows}"));
+    desk.file("more.csv", &format!("x;y\n{rows}"));
     let schema =
         "unit = \"row\"\n[label]\ncolumn = \"y\"\npositive = \"ja\"\n[columns]\nx = { bounds = [0, 100] }\n";
     let model = desk.path("model");
-    let reading = Reading { decimal_comma: true, also: vec![desk.path("train.csv")], ..Reading::default() };
+    let reading = Reading { decimal_comma: true, also: vec![desk.path("more.csv")], ..Reading::default() };
     let fit = Fit {
         data: Some(desk.path("train*.csv")),
         reading: reading.clone(),

@@ -32,7 +32,7 @@ impl Coded for DataError {
             | Self::UnknownArray { .. }
             | Self::DifferentColumns { .. } => Code::Column,
             Self::ReadingOption { .. } => Code::UnknownName,
-            Self::MissingMarker { .. } => Code::Conflict,
+            Self::MissingMarker { .. } | Self::SameFile { .. } => Code::Conflict,
             Self::UnclosedQuote { .. }
             | Self::StrayQuote { .. }
             | Self::Ragged { .. }

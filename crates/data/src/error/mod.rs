@@ -206,6 +206,16 @@ pub enum DataError {
         /// How it differs, for the middle of a sentence.
         problem: String,
     },
+    /// Two of the files that are to be read as one table are the same.
+    #[error(
+        "{file}: this file is among the files of the table twice, as {other} too: a row that is read twice is protected half as well: name each file once"
+    )]
+    SameFile {
+        /// The path by which it comes first.
+        other: String,
+        /// The path by which it comes again.
+        file: String,
+    },
     /// Standard input is a terminal.
     #[error("standard input is a terminal: pipe a table into the command, or give a file")]
     Terminal,

@@ -21,6 +21,8 @@ pub(super) struct TableFile {
     pub(super) size_bytes: u64,
     /// Where the bytes of standard input are kept.
     spool: Option<Arc<Spool>>,
+    /// How its text is read.
+    pub(super) reading: Reading,
 }
 
 impl TableFile {
@@ -46,7 +48,8 @@ impl TableFile {
         if about.len() == 0 {
             return Err(DataError::Empty { file: name });
         }
-        Ok((Self { path: path.to_owned(), name, size_bytes: about.len(), spool: None }, opened, format))
+        let (path, reading) = (path.to_owned(), reading.dialect_only());
+        Ok((Self { path, name, size_bytes: about.len(), spool: None, reading }, opened, format))
     }
 
     fn open_input(path: &Path, reading: &Reading) -> Result<(Self, File, Format), DataError> {
@@ -56,7 +59,8 @@ impl TableFile {
         if size_bytes == 0 {
             return Err(DataError::Empty { file: name });
         }
-        let file = Self { path: path.to_owned(), name, size_bytes, spool: Some(spool) };
+        let own = reading.dialect_only();
+        let file = Self { path: path.to_owned(), name, size_bytes, spool: Some(spool), reading: own };
         let mut opened = file.reopen()?;
         let format = match reading.format {
             Some(format) => format,

@@ -39,7 +39,7 @@ pub use labels::LabelCodes;
 pub use mask::RowMask;
 pub use memory::MemoryTable;
 pub use pass::BatchSummary;
-pub use paths::{is_table_file, is_table_folder};
+pub use paths::{is_same_file, is_table_file, is_table_folder};
 pub use reading::{Format, Quoting, Reading};
 use union::UnionTable;
 
@@ -136,6 +136,22 @@ pub trait Table: fmt::Debug + Send + Sync {
     /// The texts that count as missing in its columns of text, besides blank.
     fn missing(&self) -> &[String] {
         &[]
+    }
+
+    /// How its files are read: the dialect of their text. Further files and derived columns are not part of it.
+    fn reading(&self) -> Reading {
+        Reading::default()
+    }
+
+    /// The same table with one column read literally, by its position: the texts that count as [missing](Table::missing) elsewhere
+    /// are values in it, and only blank is missing. `None` if it is read so in any case.
+    fn literal(&self, _column: usize) -> Option<Arc<dyn Table>> {
+        None
+    }
+
+    /// Whether a column is read [literally](Table::literal).
+    fn is_literal(&self, _column: usize) -> bool {
+        false
     }
 
     /// How those of its columns are computed that are derived from others.
@@ -275,7 +291,9 @@ impl dyn Table + '_ {
     /// # Errors
     /// [`DataError::MissingMarker`] for the first that does.
     pub fn check_values(&self, column: &str, values: &[String]) -> Result<(), DataError> {
-        let marker = values.iter().find(|value| self.missing().iter().any(|marker| marker == value.trim()));
+        let is_literal = self.position(column).is_ok_and(|position| self.is_literal(position));
+        let is_marker = |value: &&String| self.missing().iter().any(|marker| marker == value.trim());
+        let marker = values.iter().filter(|_| !is_literal).find(is_marker);
         match marker {
             None => Ok(()),
             Some(value) => {
@@ -328,6 +346,18 @@ impl<T: Table + ?Sized> Table for Arc<T> {
 
     fn missing(&self) -> &[String] {
         (**self).missing()
+    }
+
+    fn reading(&self) -> Reading {
+        (**self).reading()
+    }
+
+    fn literal(&self, column: usize) -> Option<Arc<dyn Table>> {
+        (**self).literal(column)
+    }
+
+    fn is_literal(&self, column: usize) -> bool {
+        (**self).is_literal(column)
     }
 
     fn derivations(&self) -> &[Derivation] {
@@ -391,12 +421,14 @@ pub fn open_table(path: &Path) -> Result<Arc<dyn Table>, DataError> {
 /// ```
 ///
 /// # Errors
-/// As [`open_table`]; if the files do not have the same columns; if an option has no meaning.
+/// As [`open_table`]; if a file is named twice, also through links; if the files do not have the same columns; if an option has no
+/// meaning.
 pub fn open_table_with(path: &Path, reading: &Reading) -> Result<Arc<dyn Table>, DataError> {
     let mut files = Vec::new();
     for path in std::iter::once(path).chain(reading.also.iter().map(PathBuf::as_path)) {
         files.extend(paths::files(path, reading)?);
     }
+    paths::distinct_files(&files)?;
     let mut tables = files.iter().map(|file| open_file(file, reading)).collect::<Result<Vec<_>, _>>()?;
     let table = match tables.pop() {
         Some(only) if tables.is_empty() => only,
@@ -422,6 +454,16 @@ pub fn with_derived(table: Arc<dyn Table>, reading: &Reading) -> Result<Arc<dyn 
         }
     }
     derive(table, &derivations)
+}
+
+/// The table with one column read literally: a text such as `NA` is a value in it, even if it counts as missing elsewhere. Columns that
+/// name people are read so, because a person may have any name.
+///
+/// # Errors
+/// If there is no such column.
+pub fn with_literal(table: Arc<dyn Table>, column: &str) -> Result<Arc<dyn Table>, DataError> {
+    let position = table.position(column)?;
+    Ok(table.literal(position).unwrap_or(table))
 }
 
 /// Opens one file.

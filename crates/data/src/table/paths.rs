@@ -1,5 +1,6 @@
 //! The files that a path stands for: itself, those of a folder, or those that match a glob.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -28,6 +29,47 @@ pub(super) fn files(path: &Path, reading: &Reading) -> Result<Vec<PathBuf>, Data
         return Err(DataError::NoMatch { pattern: shown_path(path) });
     }
     Ok(files)
+}
+
+/// Refuses a file that is named twice: by the same path, by another path, or by a link. A copy is another file.
+pub(super) fn distinct_files(files: &[PathBuf]) -> Result<(), DataError> {
+    let mut known: BTreeMap<FileIdentity, &PathBuf> = BTreeMap::new();
+    for file in files {
+        let keys = identities(file);
+        if let Some(other) = keys.iter().find_map(|key| known.get(key)) {
+            return Err(DataError::SameFile { file: shown_path(file), other: shown_path(other) });
+        }
+        known.extend(keys.into_iter().map(|key| (key, file)));
+    }
+    Ok(())
+}
+
+/// Whether two paths name one file, also through links.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let keys = identities(one);
+    identities(other).iter().any(|key| keys.contains(key))
+}
+
+/// What tells a file from others.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FileIdentity {
+    Path(PathBuf),
+    /// The number of the device, and that of the file on it.
+    Number(u64, u64),
+}
+
+fn identities(path: &Path) -> Vec<FileIdentity> {
+    if path.as_os_str() == DASH {
+        return vec![FileIdentity::Path(path.to_owned())];
+    }
+    let canonical = path.canonicalize().or_else(|_| std::path::absolute(path));
+    let mut keys = vec![FileIdentity::Path(canonical.unwrap_or_else(|_| path.to_owned()))];
+    #[cfg(unix)]
+    if let Ok(about) = fs::metadata(path) {
+        use std::os::unix::fs::MetadataExt;
+        keys.push(FileIdentity::Number(about.dev(), about.ino()));
+    }
+    keys
 }
 
 /// Whether a file is a table by its name, or because a reading says so.

@@ -94,6 +94,27 @@ impl Reading {
         Self { also: Vec::new(), ..self.clone() }
     }
 
+    /// Checks the options about text by themselves, without a file.
+    ///
+    /// # Errors
+    /// [`DataError::ReadingOption`] for one that has no meaning.
+    pub fn check(&self) -> Result<(), DataError> {
+        self.dialect().map(drop)
+    }
+
+    /// How the text of a file is read, and nothing else: without further files and derived columns, and without options that say the default. Two
+    /// readings with the same result read the same rows from a file.
+    pub fn dialect_only(&self) -> Self {
+        let settled = Self { also: Vec::new(), derive: Vec::new(), ..self.clone() };
+        let is_usual = self.missing.as_ref().is_some_and(|_| self.missing() == MISSING);
+        Self {
+            quoting: self.quoting.filter(|quoting| *quoting != Quoting::Double),
+            missing: if is_usual { None } else { self.missing.as_ref().map(|_| self.missing()) },
+            encoding: self.encoding.clone().filter(|name| Encoding::named(name) != Some(Encoding::Utf8)),
+            ..settled
+        }
+    }
+
     /// The texts that count as missing in CSV files, without blanks around them; blank text is not among them.
     pub fn missing(&self) -> Vec<String> {
         let list = match &self.missing {

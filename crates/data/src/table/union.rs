@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
-use super::{BatchReader, ColumnInfo, Table};
+use super::{BatchReader, ColumnInfo, Reading, Table};
 use crate::error::{DataError, shown};
 
 /// Tables of the same columns, one after the other. Their columns may come in different orders.
@@ -102,6 +102,27 @@ impl Table for UnionTable {
 
     fn missing(&self) -> &[String] {
         &self.missing
+    }
+
+    fn reading(&self) -> Reading {
+        self.parts.first().map(|part| part.table.reading()).unwrap_or_default()
+    }
+
+    fn literal(&self, column: usize) -> Option<Arc<dyn Table>> {
+        let changed: Vec<Option<Arc<dyn Table>>> =
+            self.parts.iter().map(|part| part.table.literal(part.places[column])).collect();
+        if changed.iter().all(Option::is_none) {
+            return None;
+        }
+        let parts = self.parts.iter().zip(changed).map(|(part, changed)| Part {
+            table: changed.unwrap_or_else(|| part.table.clone()),
+            places: part.places.clone(),
+        });
+        Some(Arc::new(Self { parts: parts.collect(), ..self.clone() }))
+    }
+
+    fn is_literal(&self, column: usize) -> bool {
+        self.parts.iter().all(|part| part.table.is_literal(part.places[column]))
     }
 
     fn size_bytes(&self) -> u64 {
@@ -249,7 +270,9 @@ mod tests {
     use arrow_array::{Int64Array, StringArray};
 
     use crate::fixture::{Folder, Kept, array, read_rows, text};
-    use crate::{Reading, open_table_with};
+    use std::sync::Arc;
+
+    use crate::{DataError, Quoting, Reading, Table, open_table_with, with_derived, with_literal};
 
     fn also(folder: &Folder, names: &[&str]) -> Reading {
         Reading { also: names.iter().map(|name| folder.path(name)).collect(), ..Reading::default() }
@@ -324,5 +347,68 @@ mod tests {
                 .starts_with("e.parquet: column \"age\" holds text values, and in ")
         );
         assert!(error("a.csv", "no.csv").starts_with("no.csv: no such file"));
+    }
+
+    /// A row of a file that is read twice would move an answer twice as far as its noise allows for.
+    #[test]
+    fn a_file_is_read_once() {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("v")).unwrap();
+        let first = folder.file("v/a.csv", "id\n1\n");
+        folder.file("v/b.csv", "id\n2\n");
+        let mut others = vec!["v/a.csv", "v/../v/a.csv", "v/*.csv"];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&first, folder.path("link.csv")).unwrap();
+            std::os::unix::fs::symlink(folder.path("v"), folder.path("w")).unwrap();
+            std::fs::hard_link(&first, folder.path("hard.csv")).unwrap();
+            others.extend(["link.csv", "w/a.csv", "hard.csv"]);
+        }
+        for other in others {
+            let error = open_table_with(&first, &also(&folder, &[other])).unwrap_err();
+            assert!(matches!(error, DataError::SameFile { .. }), "{other}: {error}");
+            assert!(error.to_string().contains("name each file once"), "{error}");
+        }
+        // A copy cannot be told from other data.
+        std::fs::copy(&first, folder.path("copy.csv")).unwrap();
+        open_table_with(&first, &also(&folder, &["v/b.csv", "copy.csv"])).unwrap();
+        let glob = open_table_with(&folder.path("v/*.csv"), &also(&folder, &["v/a.csv"])).unwrap_err();
+        assert!(matches!(glob, DataError::SameFile { .. }), "{glob}");
+    }
+
+    #[test]
+    fn a_column_of_names_is_read_literally() {
+        let folder = Folder::new();
+        let first = folder.file("a.csv", "id,x\nNA,NA\n,1\n");
+        folder.file("b.csv", "x;id\nnull;null\n");
+        let table = open_table_with(&first, &also(&folder, &["b.csv"])).unwrap();
+        let derived = Reading { derive: vec!["y = x in 0,9".into()], ..Reading::default() };
+        let table = with_derived(table, &derived).unwrap();
+        let literal = with_literal(table.clone(), "id").unwrap();
+        let ids = |table: &Arc<dyn Table>| read_rows(table, &["id"]).unwrap().0.concat();
+        assert_eq!(ids(&table), [Kept::Null, Kept::Null, Kept::Null]);
+        assert_eq!(ids(&literal), [text("NA"), Kept::Null, text("null")]);
+        assert_eq!(read_rows(&literal, &["x"]).unwrap().0.concat(), [Kept::Null, text("1"), Kept::Null]);
+        assert!(literal.check_values("id", &["NA".to_owned()]).is_ok());
+        assert!(literal.check_values("x", &["NA".to_owned()]).is_err());
+        assert!(literal.literal(0).is_none() && literal.derivations().len() == 1);
+        assert!(with_literal(literal, "z").is_err());
+    }
+
+    #[test]
+    fn a_table_knows_how_it_is_read() {
+        let folder = Folder::new();
+        let first = folder.file("a.csv", "id|x\n1|2\n");
+        let usual = Some(["NA", "N/A", "null"].map(str::to_owned).to_vec());
+        let plain = Reading {
+            quoting: Some(Quoting::Double),
+            missing: usual,
+            encoding: Some("utf-8".into()),
+            derive: vec!["y = x in 0,9".into()],
+            ..Reading::default()
+        };
+        assert!(open_table_with(&first, &plain).unwrap().reading().is_default());
+        let other = Reading { separator: Some('|'), missing: Some(Vec::new()), ..Reading::default() };
+        assert_eq!(open_table_with(&first, &other).unwrap().reading(), other);
     }
 }

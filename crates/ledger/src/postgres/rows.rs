@@ -127,7 +127,16 @@ impl Rows for PostgresRows<'_, '_> {
     }
 
     fn commit_of(&mut self, number: u64) -> Result<Option<Record>, StoreError> {
-        self.one("AND refers = $2 LIMIT 1", &[&whole(number)])
+        self.one("AND refers = $2 AND kind = 'committed' LIMIT 1", &[&whole(number)])
+    }
+
+    fn has_recalled(&mut self, number: u64, scope: &BudgetScope) -> Result<bool, StoreError> {
+        let Some((role, name)) = columns(scope) else { return Ok(false) };
+        let text = format!(
+            "SELECT count(*) FROM reticent_entries WHERE budget = $1 AND refers = $2 AND kind = 'recalled' AND {role} = $3 \
+             AND {role}_state IS NOT NULL"
+        );
+        Ok(self.number(&text, &[&whole(number), &name])? > 0)
     }
 
     fn answered(&mut self, question: &Digest) -> Result<Option<Record>, StoreError> {
@@ -142,7 +151,7 @@ impl Rows for PostgresRows<'_, '_> {
     }
 
     fn counts(&mut self) -> Result<EntryCounts, StoreError> {
-        let committed = "SELECT count(*) FROM reticent_entries WHERE budget = $1 AND refers IS NOT NULL";
+        let committed = "SELECT count(*) FROM reticent_entries WHERE budget = $1 AND refers IS NOT NULL AND kind = 'committed'";
         let answers = "SELECT count(*) FROM reticent_answers WHERE budget = $1";
         Ok(EntryCounts { committed: self.number(committed, &[])?, answers: self.number(answers, &[])? })
     }

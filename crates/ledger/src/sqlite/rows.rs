@@ -112,7 +112,16 @@ impl Rows for SqliteRows<'_> {
     }
 
     fn commit_of(&mut self, number: u64) -> Result<Option<Record>, StoreError> {
-        self.one("WHERE refers = ? AND refers IS NOT NULL LIMIT 1", [whole(number)])
+        self.one("WHERE refers = ? AND refers IS NOT NULL AND kind = 'committed' LIMIT 1", [whole(number)])
+    }
+
+    fn has_recalled(&mut self, number: u64, scope: &BudgetScope) -> Result<bool, StoreError> {
+        let Some((role, name)) = columns(scope) else { return Ok(false) };
+        let text = format!(
+            "SELECT count(*) FROM entries WHERE refers = ? AND refers IS NOT NULL AND kind = 'recalled' AND {role} = ? \
+             AND {role}_state IS NOT NULL"
+        );
+        Ok(self.number(&text, params![whole(number), name])? > 0)
     }
 
     fn answered(&mut self, question: &Digest) -> Result<Option<Record>, StoreError> {
@@ -129,7 +138,10 @@ impl Rows for SqliteRows<'_> {
     }
 
     fn counts(&mut self) -> Result<EntryCounts, StoreError> {
-        let committed = self.number("SELECT count(*) FROM entries WHERE refers IS NOT NULL", [])?;
+        let referring = self.number("SELECT count(*) FROM entries WHERE refers IS NOT NULL", [])?;
+        let rest = "kind = 'recalled' AND kind <> 'reserved' AND kind <> 'committed'";
+        let recalled = self.number(&format!("SELECT count(*) FROM entries WHERE {rest}"), [])?;
+        let committed = referring.saturating_sub(recalled);
         Ok(EntryCounts { committed, answers: self.number("SELECT count(*) FROM answers", [])? })
     }
 

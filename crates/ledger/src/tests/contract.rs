@@ -12,13 +12,15 @@ use std::time::Duration;
 type Statement = fn(&Place, &Path);
 
 /// The statements, by name.
-const STATEMENTS: [(&str, Statement); 12] = [
+const STATEMENTS: [(&str, Statement); 14] = [
     ("charges", charges_are_recorded_and_refused_beyond_the_limit),
     ("terms", terms_and_data_come_back),
     ("answers", answers_are_remembered_by_their_question),
     ("commits", commits_are_for_open_reservations),
     ("parts", sub_budgets_hold_at_the_same_time_as_the_total),
     ("named", who_asks_needs_a_sub_budget_where_there_are_any),
+    ("recalled", a_remembered_answer_costs_the_part_of_who_asks),
+    ("over", after_the_end_nothing_is_answered),
     ("clock", the_later_of_the_clock_and_the_last_entry_counts),
     ("closing", a_closed_budget_is_charged_no_more),
     ("remedy", a_refusal_says_what_still_fits),
@@ -78,7 +80,11 @@ fn terms_and_data_come_back(place: &Place, _: &Path) {
         unit_column: Some("patient_id".to_owned()),
         key: Some("00ff".to_owned()),
         valid_until: Some("2999-12-31".parse().unwrap()),
-        data: vec![DataName { path: "visits/*.parquet".to_owned(), digest: Some("sha256:0".to_owned()) }],
+        data: vec![DataName {
+            path: "visits/*.parquet".to_owned(),
+            digest: Some("sha256:0".to_owned()),
+            reading: Some("{}".to_owned()),
+        }],
         ..terms(0.1, 1e-9)
     };
     let mut store = place.create(&given, StoreOptions::default()).unwrap();
@@ -96,28 +102,28 @@ fn terms_and_data_come_back(place: &Place, _: &Path) {
 fn answers_are_remembered_by_their_question(place: &Place, _: &Path) {
     let mut store = place.create(&terms(1.0, 0.0), StoreOptions::default()).unwrap();
     let asked = QuestionDigest::of(b"how many?");
-    assert_eq!(store.remembered(&asked).unwrap(), None);
+    assert_eq!(store.remembered(&asked.into()).unwrap(), None);
     let first = store.reserve(&question(pure(0.25), "how many?")).unwrap();
-    assert_eq!(store.remembered(&asked).unwrap(), None);
+    assert_eq!(store.remembered(&asked.into()).unwrap(), None);
     store.commit(first, Some(b"about 40")).unwrap();
-    let found = store.remembered(&asked).unwrap().unwrap();
+    let found = store.remembered(&asked.into()).unwrap().unwrap();
     assert_eq!((found.entry, found.answer.as_slice()), (first, b"about 40".as_slice()));
     // More data change nothing; a refreshed answer takes its place; one without an answer does not.
     store.add_data(&DataName::new("more.csv")).unwrap();
     let second = store.reserve(&question(pure(0.25), "how many?")).unwrap();
-    assert_eq!(store.remembered(&asked).unwrap().unwrap().answer, b"about 40");
+    assert_eq!(store.remembered(&asked.into()).unwrap().unwrap().answer, b"about 40");
     store.commit(second, Some(b"about 42")).unwrap();
     let third = store.reserve(&question(pure(0.25), "how many?")).unwrap();
     store.commit(third, None).unwrap();
     let mut again = place.open(StoreOptions::default()).unwrap();
-    assert_eq!(again.remembered(&asked).unwrap().unwrap().answer, b"about 42");
-    assert_eq!(again.remembered(&QuestionDigest::of(b"how old?")).unwrap(), None);
+    assert_eq!(again.remembered(&asked.into()).unwrap().unwrap().answer, b"about 42");
+    assert_eq!(again.remembered(&QuestionDigest::of(b"how old?").into()).unwrap(), None);
     let status = again.status().unwrap();
     assert_eq!((status.answers, status.uncommitted), (2, 0));
     let large = vec![7; 300_000];
     let fourth = store.reserve(&question(pure(0.125), "everything")).unwrap();
     store.commit(fourth, Some(&large)).unwrap();
-    assert_eq!(again.remembered(&QuestionDigest::of(b"everything")).unwrap().unwrap().answer, large);
+    assert_eq!(again.remembered(&QuestionDigest::of(b"everything").into()).unwrap().unwrap().answer, large);
     assert_eq!(again.verify().unwrap(), []);
 }
 
@@ -201,6 +207,78 @@ fn who_asks_needs_a_sub_budget_where_there_are_any(place: &Place, _: &Path) {
     assert_eq!(store.verify().unwrap(), []);
 }
 
+fn a_remembered_answer_costs_the_part_of_who_asks(place: &Place, _: &Path) {
+    let mut store = place.create(&terms(2.0, 0.0), StoreOptions::default()).unwrap();
+    let by = |analyst: &str, epsilon: f64, about: &str| {
+        let mut charge = question(pure(epsilon), about);
+        charge.asking.analyst = Some(analyst.to_owned());
+        charge
+    };
+    // Before there are parts, everybody has every answer.
+    let before = store.reserve(&by("ann", 0.125, "before")).unwrap();
+    store.commit(before, Some(b"early")).unwrap();
+    assert_eq!(store.remembered(&by("eve", 0.0, "before").asking).unwrap().unwrap().charged, None);
+    for (name, epsilon) in [("ann", 1.0), ("bob", 0.75)] {
+        let scope = BudgetScope::Analyst(name.to_owned());
+        store
+            .add_sub_budget(&SubBudget { scope, limit: guarantee(epsilon, 0.0), valid_until: None })
+            .unwrap();
+    }
+    let first = store.reserve(&by("ann", 0.5, "how many?")).unwrap();
+    store.commit(first, Some(b"about 40")).unwrap();
+    let left = |store: &mut Box<dyn BudgetStore>| -> Vec<f64> {
+        store.status().unwrap().limits.iter().map(|limit| limit.left.get()).collect()
+    };
+    assert_eq!(left(&mut store), [1.375, 0.5, 0.75]);
+    let ask = |store: &mut Box<dyn BudgetStore>, name: &str, about: &str| {
+        store.remembered(&by(name, 0.0, about).asking)
+    };
+    // Whoever paid has it for nothing; another part pays once, and the total never again.
+    let own = ask(&mut store, "ann", "how many?").unwrap().unwrap();
+    assert_eq!((own.charged, own.answer.as_slice()), (None, b"about 40".as_slice()));
+    let bobs = ask(&mut store, "bob", "how many?").unwrap().unwrap();
+    assert_eq!((bobs.charged.is_some(), bobs.entry, bobs.answer), (true, first, own.answer));
+    assert_eq!(left(&mut store), [1.375, 0.5, 0.25]);
+    assert_eq!(ask(&mut store, "bob", "how many?").unwrap().unwrap().charged, None);
+    // Somebody without a part gets nothing, and nothing beyond a part is given.
+    assert_eq!(ask(&mut store, "eve", "how many?").unwrap_err().code(), Code::SubBudget);
+    let unnamed = store.remembered(&question(pure(0.5), "how many?").asking).unwrap_err();
+    assert_eq!(unnamed.code(), Code::SubBudget);
+    let second = store.reserve(&by("ann", 0.5, "how many?")).unwrap();
+    store.commit(second, Some(b"about 42")).unwrap();
+    // A refreshed answer is another one.
+    let (scope, _) = exceeded(ask(&mut store, "bob", "how many?"));
+    assert_eq!(scope, BudgetScope::Analyst("bob".to_owned()));
+    assert_eq!(left(&mut store), [0.875, 0.0, 0.25]);
+    // An answer from before the parts costs a part too.
+    assert!(ask(&mut store, "bob", "before").unwrap().unwrap().charged.is_some());
+    assert_eq!(left(&mut store), [0.875, 0.0, 0.125]);
+    let status = store.status().unwrap();
+    assert_eq!((status.limits[0].charges, status.limits[2].charges, status.uncommitted), (3, 2, 0));
+    let entries = store.entries(0..u64::MAX).unwrap();
+    assert!(entries.iter().any(|entry| entry.kind == EntryKind::Recalled { entry: first }));
+    assert_eq!(store.verify().unwrap(), []);
+    store.close("enough").unwrap();
+    assert!(ask(&mut store, "bob", "before").unwrap().is_some());
+    assert_eq!(ask(&mut store, "ann", "before").unwrap_err().code(), Code::BudgetClosed);
+    assert_eq!(store.verify().unwrap(), []);
+}
+
+fn after_the_end_nothing_is_answered(place: &Place, _: &Path) {
+    let time = Arc::new(AtomicI64::new(1000));
+    let clock = Arc::clone(&time);
+    let clock = BudgetClock::by(move || Moment::new(clock.load(Ordering::SeqCst)));
+    let given = BudgetTerms { valid_until: Some(Moment::new(5000)), ..terms(1.0, 0.0) };
+    let mut store = place.create(&given, StoreOptions::default().clocked(clock)).unwrap();
+    let charge = question(pure(0.25), "how many?");
+    let entry = store.reserve(&charge).unwrap();
+    store.commit(entry, Some(b"about 40")).unwrap();
+    assert!(store.remembered(&charge.asking).unwrap().is_some());
+    time.store(5001, Ordering::SeqCst);
+    let over = store.remembered(&charge.asking).unwrap_err();
+    assert!(matches!(over, StoreError::Expired { scope: BudgetScope::Total, .. }), "{over}");
+}
+
 fn the_later_of_the_clock_and_the_last_entry_counts(place: &Place, _: &Path) {
     let time = Arc::new(AtomicI64::new(1000));
     let clock = Arc::clone(&time);
@@ -260,7 +338,7 @@ fn a_closed_budget_is_charged_no_more(place: &Place, _: &Path) {
     }
     // What was reserved before is still committed, and remembered.
     other.commit(entry, Some(b"about 40")).unwrap();
-    assert!(store.remembered(&QuestionDigest::of(b"how many?")).unwrap().is_some());
+    assert!(store.remembered(&QuestionDigest::of(b"how many?").into()).unwrap().is_some());
     assert!(store.status().unwrap().is_closed);
     assert_eq!(store.verify().unwrap(), []);
 }
@@ -304,8 +382,13 @@ fn sessions_charge_it_and_commit_by_their_receipt(place: &Place, _: &Path) {
     assert!(matches!(refused, LedgerError::Exceeded { .. }), "{refused}");
     receipt.commit(Some(b"both")).unwrap();
     assert_eq!(receipt.entries(), []);
-    let found = shared.store().remembered(&asked).unwrap().unwrap();
-    assert_eq!((found.entry.number(), found.answer.as_slice()), (2, b"both".as_slice()));
+    // No one of the two charges is what the answer cost.
+    assert_eq!(shared.store().remembered(&asked.into()).unwrap(), None);
+    let (mut ledger, receipt) = shared.ledger(asking.clone());
+    charge(&mut ledger, &pure(0.125)).unwrap();
+    receipt.commit(Some(b"one")).unwrap();
+    let found = shared.store().remembered(&asking).unwrap().unwrap();
+    assert_eq!((found.entry.number(), found.answer.as_slice()), (5, b"one".as_slice()));
     assert_eq!(shared.store().status().unwrap().uncommitted, 0);
     shared.store().close("enough").unwrap();
     let (mut ledger, _) = shared.ledger(asking);

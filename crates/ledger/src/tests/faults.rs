@@ -278,7 +278,7 @@ fn flipped_bytes_are_errors_or_have_no_effect() {
         } else {
             found += 1;
         }
-        let _ = (store.status(), store.remembered(&crate::QuestionDigest::of(b"question1")));
+        let _ = (store.status(), store.remembered(&crate::QuestionDigest::of(b"question1").into()));
     }
     println!("{found} of {tries} files with flipped bytes were found to be wrong");
     assert!(found > tries / 4, "{found}");

@@ -61,7 +61,7 @@ pub(super) fn lost(store: &mut dyn BudgetStore, log: &BTreeSet<String>) -> Vec<S
         let is_kept = match word {
             "permit" => record.contains(about),
             "answer" => {
-                let found = store.remembered(&QuestionDigest::of(about.as_bytes())).unwrap();
+                let found = store.remembered(&QuestionDigest::of(about.as_bytes()).into()).unwrap();
                 found.is_some_and(|found| found.answer == about.as_bytes())
             }
             _ => false,

@@ -4,7 +4,8 @@ use super::{guarantee, on_record, pure, question, terms};
 use crate::record::Record;
 use crate::rows::{Backend, Mode};
 use crate::{
-    BudgetScope, BudgetStore, DataName, QuestionDigest, SqliteBudget, StoreError, StoreOptions, SubBudget,
+    Asking, BudgetScope, BudgetStore, DataName, QuestionDigest, SqliteBudget, StoreError, StoreOptions,
+    SubBudget,
 };
 use reticent_core::{Code, Coded};
 use rusqlite::Connection;
@@ -102,7 +103,11 @@ fn a_changed_answer_is_not_given() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hospital.budget");
     let mut store = used(&path, StoreOptions::default());
-    let asked = QuestionDigest::of(b"question3");
+    let asked = Asking {
+        analyst: Some("ann".to_owned()),
+        purpose: Some("quality".to_owned()),
+        ..QuestionDigest::of(b"question3").into()
+    };
     assert_eq!(store.remembered(&asked).unwrap().unwrap().answer, b"answer3");
     Connection::open(&path).unwrap().execute_batch("UPDATE answers SET body = X'00'").unwrap();
     assert_eq!(store.remembered(&asked).unwrap_err().code(), Code::BudgetAltered);

@@ -96,8 +96,8 @@ macro_rules! twin {
                 $store.terms()
             }
 
-            fn remembered(&mut $self, question: &QuestionDigest) -> Result<Option<RememberedAnswer>, StoreError> {
-                $store.remembered(question)
+            fn remembered(&mut $self, asking: &Asking) -> Result<Option<RememberedAnswer>, StoreError> {
+                $store.remembered(asking)
             }
 
             fn largest(

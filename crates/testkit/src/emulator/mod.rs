@@ -221,6 +221,20 @@ impl Machine for Emulator {
         }
     }
 
+    unsafe fn launch_beside(
+        &mut self,
+        kernel: Kernel,
+        blocks: u32,
+        arguments: &[Argument],
+    ) -> Result<(), TrainError> {
+        // SAFETY: the caller's.
+        unsafe { self.launch(kernel, blocks, arguments) }
+    }
+
+    fn join(&mut self) -> Result<(), TrainError> {
+        Ok(())
+    }
+
     unsafe fn multiply(&mut self, product: &Product) -> Result<(), TrainError> {
         for batch in 0..product.batch {
             for row in 0..product.rows {

@@ -69,6 +69,15 @@ struct Registered {
 static inline void add_atomic(float *into, float x) { *into += x; }
 static inline u64 high64(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 
+static double block_sum(double x) {
+    static double parts[MOST_THREADS];
+    parts[threadIdx.x] = x;
+    __syncthreads();
+    double sum = 0.0;
+    for (u32 i = 0; i < blockDim.x; i++) sum += parts[i];
+    __syncthreads();
+    return sum;
+}
 static double lanes_sum(double x) {
     static double parts[MOST_THREADS];
     parts[threadIdx.x] = x;

@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Factors of a product with a squared length above this count as not finite, as on the CPU.
 const LONGEST: f64 = 1e32;
 
+/// Layers with weights, at most.
+const MOST_GROUPS: usize = 1024;
+
 /// Words of an entry of the table that says how gradients are found.
 const ENTRY: usize = 8;
 
@@ -211,6 +214,12 @@ impl Chunk {
             });
         }
         self.entries = words.len() / ENTRY;
+        if self.entries != self.groups || self.groups > MOST_GROUPS {
+            let why = format!("{} layers with weights in {} groups", self.entries, self.groups);
+            return Err(TrainError::Device(format!(
+                "{why}: the kernels take one group a layer, {MOST_GROUPS} at most"
+            )));
+        }
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         run.reserve(&mut self.table, bytes.len().max(8))?;
         run.upload(&self.table, &bytes)
@@ -418,20 +427,17 @@ impl Chunk {
     fn clip(&self, rows: usize, clipping: &Clipping, run: &mut Run) -> Result<(), TrainError> {
         let arguments = [
             [Argument::Address(self.table.at()), Int(self.entries as i32)].as_slice(),
-            &[self.squares.at(), self.factors.at()].map(Argument::Address),
-            &[long(rows), Int(self.groups as i32)],
-            &rule(clipping),
-            &[Double(LONGEST)],
+            &[Argument::Address(self.squares.at()), long(rows), Double(LONGEST)],
         ]
         .concat();
-        run.blocks(Kernel::Measure, rows, &arguments)?;
+        run.blocks(Kernel::Measure, rows * self.entries, &arguments)?;
         let arguments = [
-            Argument::Address(self.table.at()),
-            Int(self.entries as i32),
-            Argument::Address(self.factors.at()),
-            long(rows),
-            Int(self.groups as i32),
-        ];
+            [Argument::Address(self.table.at()), Int(self.entries as i32)].as_slice(),
+            &[self.squares.at(), self.factors.at()].map(Argument::Address),
+            &[long(rows)],
+            &rule(clipping),
+        ]
+        .concat();
         run.blocks(Kernel::ApplyFactors, rows * self.entries, &arguments)
     }
 }

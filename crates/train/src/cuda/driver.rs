@@ -38,6 +38,10 @@ pub(super) struct Gpu {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
+    /// Where noise is drawn while sums are made, and the events that put the two in order.
+    beside: sys::CUstream,
+    before: sys::CUevent,
+    after: sys::CUevent,
     module: sys::CUmodule,
     kernels: HashMap<Kernel, sys::CUfunction>,
     products: blas_sys::cublasHandle_t,
@@ -77,6 +81,13 @@ impl Gpu {
         };
         let stream = driver::stream::create(driver::stream::StreamKind::NonBlocking)
             .map_err(|e| failed("no stream", e))?;
+        let beside = driver::stream::create(driver::stream::StreamKind::NonBlocking)
+            .map_err(|e| failed("no stream", e))?;
+        let event = || {
+            driver::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
+                .map_err(|e| failed("no event", e))
+        };
+        let (before, after) = (event()?, event()?);
         let image = image(device)?;
         // SAFETY: the image is a compiled module that ends in a zero byte or has its own length, and lives until it is loaded.
         let module = unsafe { driver::module::load_data(image.as_ptr().cast()) }
@@ -94,14 +105,24 @@ impl Gpu {
         unsafe {
             blas::set_stream(products, stream.cast()).map_err(|e| failed("no stream for products", e))?;
         }
-        let mut gpu =
-            Self { name, device, context, stream, module, kernels, products, pieces: Vec::new(), next: 0 };
+        let mut gpu = Self {
+            name,
+            device,
+            context,
+            stream,
+            beside,
+            before,
+            after,
+            module,
+            kernels,
+            products,
+            pieces: Vec::new(),
+            next: 0,
+        };
         for _ in 0..PIECES {
             // SAFETY: the context is current.
             let at = unsafe { driver::malloc_host(PINNED, 0) }.map_err(|e| failed("no pinned memory", e))?;
-            let done = driver::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
-                .map_err(|e| failed("no event", e))?;
-            gpu.pieces.push(Piece { at, done });
+            gpu.pieces.push(Piece { at, done: event()? });
         }
         gpu.check_products()?;
         Ok(Box::new(gpu))
@@ -114,7 +135,9 @@ impl Gpu {
         const SIDE: usize = 64;
         let digits = |i: usize| 1.0 + i as f32 * f32::EPSILON;
         let identity = (0..SIDE * SIDE).map(|i| if i % (SIDE + 1) == 0 { 1.0f32 } else { 0.0 });
-        let bytes = |numbers: &mut dyn Iterator<Item = f32>| -> Vec<u8> { numbers.flat_map(f32::to_le_bytes).collect() };
+        let bytes = |numbers: &mut dyn Iterator<Item = f32>| -> Vec<u8> {
+            numbers.flat_map(f32::to_le_bytes).collect()
+        };
         let (left, right) = (bytes(&mut { identity }), bytes(&mut (0..SIDE * SIDE).map(digits)));
         let mut places = [Address(0); 3];
         for place in &mut places {
@@ -138,7 +161,7 @@ impl Gpu {
             })?;
             self.download(c.at, &mut found)?;
         }
-        places.map(|at| self.free(at));
+        places.into_iter().for_each(|at| self.free(at));
         if found == right {
             return Ok(());
         }
@@ -147,6 +170,51 @@ impl Gpu {
              NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_SINGLE_PRECISION"
                 .to_owned(),
         ))
+    }
+
+    /// Runs a kernel on a stream.
+    ///
+    /// # Safety
+    /// As [`Machine::launch`].
+    unsafe fn launch_on(
+        &self,
+        stream: sys::CUstream,
+        kernel: Kernel,
+        blocks: u32,
+        arguments: &[Argument],
+    ) -> Result<(), TrainError> {
+        let mut words: [u64; 32] = [0; 32];
+        let mut pointers: [*mut c_void; 32] = [std::ptr::null_mut(); 32];
+        if arguments.len() > words.len() {
+            return Err(TrainError::Device(format!("{}: too many arguments", kernel.name())));
+        }
+        for ((word, pointer), argument) in words.iter_mut().zip(&mut pointers).zip(arguments) {
+            // Integers and numbers of four bytes lie in the lower half of a word.
+            *word = match argument {
+                Argument::Address(address) => address.0,
+                Argument::Int(number) => u64::from(*number as u32),
+                Argument::Word(number) => u64::from(*number),
+                Argument::Long(number) => *number as u64,
+                Argument::Single(number) => u64::from(number.to_bits()),
+                Argument::Double(number) => number.to_bits(),
+            };
+            *pointer = std::ptr::from_mut(word).cast();
+        }
+        let Some(function) = self.kernels.get(&kernel) else {
+            return Err(TrainError::Device(format!("{} is not loaded", kernel.name())));
+        };
+        // SAFETY: the caller's; the arguments live until the call returns, which copies them.
+        unsafe {
+            driver::launch_kernel(
+                *function,
+                (blocks, 1, 1),
+                (THREADS, 1, 1),
+                0,
+                stream,
+                &mut pointers[..arguments.len()],
+            )
+        }
+        .map_err(|error| failed(kernel.name(), error))
     }
 
     /// Makes the context current on this thread.
@@ -163,12 +231,17 @@ impl Drop for Gpu {
         unsafe {
             let _ = driver::ctx::set_current(self.context);
             let _ = driver::stream::synchronize(self.stream);
+            let _ = driver::stream::synchronize(self.beside);
             let _ = blas::destroy_handle(self.products);
             for piece in &self.pieces {
                 let _ = driver::event::destroy(piece.done);
                 let _ = driver::free_host(piece.at);
             }
             let _ = driver::module::unload(self.module);
+            for event in [self.before, self.after] {
+                let _ = driver::event::destroy(event);
+            }
+            let _ = driver::stream::destroy(self.beside);
             let _ = driver::stream::destroy(self.stream);
             let _ = driver::primary_ctx::release(self.device);
         }
@@ -258,38 +331,32 @@ impl Machine for Gpu {
         blocks: u32,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
-        let mut words: [u64; 32] = [0; 32];
-        let mut pointers: [*mut c_void; 32] = [std::ptr::null_mut(); 32];
-        if arguments.len() > words.len() {
-            return Err(TrainError::Device(format!("{}: too many arguments", kernel.name())));
-        }
-        for ((word, pointer), argument) in words.iter_mut().zip(&mut pointers).zip(arguments) {
-            // Integers and numbers of four bytes lie in the lower half of a word.
-            *word = match argument {
-                Argument::Address(address) => address.0,
-                Argument::Int(number) => u64::from(*number as u32),
-                Argument::Word(number) => u64::from(*number),
-                Argument::Long(number) => *number as u64,
-                Argument::Single(number) => u64::from(number.to_bits()),
-                Argument::Double(number) => number.to_bits(),
-            };
-            *pointer = std::ptr::from_mut(word).cast();
-        }
-        let Some(function) = self.kernels.get(&kernel) else {
-            return Err(TrainError::Device(format!("{} is not loaded", kernel.name())));
-        };
-        // SAFETY: the caller's; the arguments live until the call returns, which copies them.
+        // SAFETY: the caller's.
+        unsafe { self.launch_on(self.stream, kernel, blocks, arguments) }
+    }
+
+    unsafe fn launch_beside(
+        &mut self,
+        kernel: Kernel,
+        blocks: u32,
+        arguments: &[Argument],
+    ) -> Result<(), TrainError> {
+        let lost = |error| failed("the GPU's order of work", error);
+        // SAFETY: streams and events exist; the rest is the caller's.
         unsafe {
-            driver::launch_kernel(
-                *function,
-                (blocks, 1, 1),
-                (THREADS, 1, 1),
-                0,
-                self.stream,
-                &mut pointers[..arguments.len()],
-            )
+            driver::event::record(self.before, self.stream).map_err(lost)?;
+            let usual = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            driver::stream::wait_event(self.beside, self.before, usual).map_err(lost)?;
+            self.launch_on(self.beside, kernel, blocks, arguments)?;
+            driver::event::record(self.after, self.beside).map_err(lost)
         }
-        .map_err(|error| failed(kernel.name(), error))
+    }
+
+    fn join(&mut self) -> Result<(), TrainError> {
+        let usual = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: stream and event exist. An event that was never recorded counts as past.
+        unsafe { driver::stream::wait_event(self.stream, self.after, usual) }
+            .map_err(|error| failed("the GPU's order of work", error))
     }
 
     unsafe fn multiply(&mut self, product: &Product) -> Result<(), TrainError> {

@@ -11,7 +11,7 @@ use crate::average::Average;
 use crate::clip::RoundingMargin;
 use crate::engine::{Background, Engine, EngineState, FixedSum, Weights};
 use crate::graph::Graph;
-use crate::noise::StepNoise;
+use crate::noise::{StepNoise, Ticket};
 use crate::optimizer::{Adam, AdamRule, OptimizerSettings, Segments, StepInput};
 use crate::trainer::Recipe;
 use crate::{Clipping, Examples, Layout, Resources, Selection, TrainError};
@@ -54,6 +54,9 @@ pub(super) struct MachineEngine {
     ranges: Buffer,
     /// What the noise kernel reads.
     table: Buffer,
+    /// Noise that is drawn, for whom, and the step of its grid.
+    cells: Buffer,
+    drawn: Option<(Ticket, f64)>,
     /// Weights that are evaluated: the average.
     averaged: Buffer,
     /// Absent before a training begins.
@@ -93,6 +96,8 @@ impl MachineEngine {
             ranges: run.holding(&ranges)?,
             table: run.holding(&table)?,
             averaged: Buffer::default(),
+            cells: Buffer::default(),
+            drawn: None,
             state: None,
             has_sum: false,
             asked: resources.chunk,
@@ -389,19 +394,48 @@ impl Engine for MachineEngine {
         self.load_sum(&sum)
     }
 
-    fn add_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
+    fn draw_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
         let dimension = self.dimension();
-        noise.take_for_device()?.launch(dimension, |given| {
-            let mut arguments = [Argument::Int(0); 12];
-            arguments[0] = Argument::Address(self.sum.at());
+        self.run.join()?;
+        self.run.reserve(&mut self.cells, 4 * dimension.max(1))?;
+        self.drawn = None;
+        let taken = noise.take_for_device()?;
+        let Some(ticket) = noise.ticket() else {
+            return Err(TrainError::Device("no noise was taken".to_owned()));
+        };
+        let step = taken.launch(dimension, |given| {
+            let mut arguments = [Argument::Int(0); 11];
+            arguments[0] = Argument::Address(self.cells.at());
             arguments[1] = Argument::Long(given.length);
-            arguments[2] = Argument::Double(given.step);
-            arguments[3..11].iter_mut().zip(given.key).for_each(|(into, word)| *into = Word(*word));
-            arguments[11] = Argument::Address(self.table.at());
-            let launched = self.run.each(Kernel::NoiseAdd, device::threads(dimension), &arguments);
-            arguments[3..11].fill(Word(0));
-            launched
-        })?
+            arguments[2..10].iter_mut().zip(given.key).for_each(|(into, word)| *into = Word(*word));
+            arguments[10] = Argument::Address(self.table.at());
+            let launched = self.run.each_beside(Kernel::NoiseDraw, drawing_threads(dimension), &arguments);
+            arguments[2..10].fill(Word(0));
+            launched.map(|()| given.step)
+        })??;
+        self.drawn = Some((ticket, step));
+        Ok(())
+    }
+
+    fn add_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
+        // Noise serves the one it was drawn for.
+        let drawn = self.drawn.take().filter(|(ticket, _)| noise.ticket() == Some(*ticket));
+        let step = match drawn {
+            Some((_, step)) => step,
+            None => {
+                self.draw_noise(noise)?;
+                let Some((_, step)) = self.drawn.take() else {
+                    return Err(TrainError::Device("no noise was drawn".to_owned()));
+                };
+                step
+            }
+        };
+        noise.use_ticket();
+        self.run.join()?;
+        let dimension = self.dimension();
+        let arrays = [self.sum.at(), self.cells.at()].map(Argument::Address);
+        let arguments = [arrays.as_slice(), &[long(dimension), Argument::Double(step)]].concat();
+        self.run.each(Kernel::NoiseAdd, dimension, &arguments)
     }
 
     fn update(&mut self, input: StepInput) -> Result<(), TrainError> {
@@ -514,6 +548,12 @@ impl Engine for MachineEngine {
         }
         Ok(scores)
     }
+}
+
+/// Threads that draw noise: fewer than could, so that they leave room for what runs beside.
+fn drawing_threads(dimension: usize) -> usize {
+    let most = device::threads(dimension);
+    most.min((1 << 14).max(most / 4))
 }
 
 /// The numbers of one step of Adam, in the order of the kernel.

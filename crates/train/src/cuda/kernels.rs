@@ -48,6 +48,7 @@ kernels! {
     Unfold "unfold"
     Fold "fold"
     ChannelSums "channel_sums"
+    PlaceSums "place_sums"
     PoolLargest "pool_largest"
     PoolMean "pool_mean"
     PoolBack "pool_back"
@@ -67,6 +68,7 @@ kernels! {
     LstmBack "lstm_back"
     GruCell "gru_cell"
     GruBack "gru_back"
+    NoiseDraw "noise_draw"
     NoiseAdd "noise_add"
 }
 

@@ -161,6 +161,26 @@ pub trait Machine: Send {
         arguments: &[Argument],
     ) -> Result<(), TrainError>;
 
+    /// Runs a kernel beside whatever is launched after it: it begins after everything that was launched before.
+    ///
+    /// # Errors
+    /// [`TrainError::Device`] when the machine fails.
+    ///
+    /// # Safety
+    /// As [`launch`](Self::launch); and nothing that is launched before [`join`](Self::join) uses what the kernel writes.
+    unsafe fn launch_beside(
+        &mut self,
+        kernel: Kernel,
+        blocks: u32,
+        arguments: &[Argument],
+    ) -> Result<(), TrainError>;
+
+    /// Makes everything that is launched from now on wait for what runs beside.
+    ///
+    /// # Errors
+    /// [`TrainError::Device`] when the machine fails.
+    fn join(&mut self) -> Result<(), TrainError>;
+
     /// Multiplies matrices, without rounding inputs to fewer digits.
     ///
     /// # Errors

@@ -160,6 +160,26 @@ impl Run {
         unsafe { self.machine.launch(kernel, blocks.min(MOST_BLOCKS) as u32, arguments) }
     }
 
+    /// As [`each`](Self::each), beside what is launched until [`join`](Self::join): nothing of that may use what the kernel writes.
+    pub(super) fn each_beside(
+        &mut self,
+        kernel: Kernel,
+        count: usize,
+        arguments: &[Argument],
+    ) -> Result<(), TrainError> {
+        let blocks = count.div_ceil(self.machine.threads() as usize).min(MOST_BLOCKS);
+        if blocks == 0 {
+            return Ok(());
+        }
+        // SAFETY: see the module.
+        unsafe { self.machine.launch_beside(kernel, blocks as u32, arguments) }
+    }
+
+    /// Waits, on the machine, for what runs beside.
+    pub(super) fn join(&mut self) -> Result<(), TrainError> {
+        self.machine.join()
+    }
+
     /// Multiplies matrices.
     pub(super) fn multiply(&mut self, product: Product) -> Result<(), TrainError> {
         if product.rows * product.columns * product.batch == 0 {

@@ -81,9 +81,18 @@ pub trait Engine: Send {
     /// cannot bring them above it.
     fn rounding_margin(&self) -> RoundingMargin;
 
-    /// Whether [`add_noise`](Self::add_noise) draws the noise itself, so that nothing needs to be drawn ahead.
+    /// Whether the engine draws noise itself, so that nothing is to be drawn for it.
     fn draws_noise(&self) -> bool {
         false
+    }
+
+    /// Begins to draw the noise of a step on the device, before or while the sum is made; for engines that
+    /// [draw noise themselves](Self::draws_noise).
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when the noise is not paid for, or there is no randomness; when the device fails.
+    fn draw_noise(&mut self, _: &mut StepNoise) -> Result<(), TrainError> {
+        Ok(())
     }
 
     /// Weights to start from: random ones that no example has influenced.

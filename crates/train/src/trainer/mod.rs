@@ -152,7 +152,11 @@ impl Trainer {
                 share.sum_on(&mut **engine, &|| drawing.help().unwrap_or(()))?;
                 drawing.finish()?;
             }
-            _ => share.sum_on(&mut **engine, &|| ())?,
+            Some(noise) => {
+                engine.draw_noise(noise)?;
+                share.sum_on(&mut **engine, &|| ())?;
+            }
+            None => share.sum_on(&mut **engine, &|| ())?,
         }
         let divisor = match &aggregation.terms {
             TrainingTerms::Private(plan) => plan.expected_batch(),

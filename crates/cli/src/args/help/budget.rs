@@ -10,8 +10,8 @@ exceed the limit is refused. The limit holds also if questions are chosen after 
   reticent budget show hospital.budget
 
 A budget belongs to people, not to a file: next month's visits of the same patients are added with 'budget add-data' and share \
-the budget. Answers are remembered: the same question returns the same answer and costs nothing; --refresh pays for a new one. A \
-schema can name its budget with budget = \"hospital.budget\"; then --schema is enough.
+the budget. Answers are remembered: the same question returns the same answer and costs nothing (a part of 'budget allot' that has not paid \
+for it is charged); --refresh pays for a new one. A schema can name its budget with budget = \"hospital.budget\"; then --schema is enough.
 
 A charge whose process was killed counts as spent. What the ledger cannot see, such as releases without --budget or a copy of its \
 file, it cannot limit: see 'what the ledger cannot protect against' in the documentation.";
@@ -19,6 +19,9 @@ file, it cannot limit: see 'what the ledger cannot protect against' in the docum
 pub(crate) const CREATE: &str = "\
 Make the budget of some people's data: a limit on epsilon and delta, whom it protects (--unit), under which neighboring relation, \
 and which data belong to it. None of these can be changed later; data of the same people can be added.
+
+How the files are read is settled too: a question with another --separator, --quoting, --missing, --decimal-comma, --encoding or \
+--format than the budget has is refused, because what a row is would be another thing.
 
 Choose the limit for everything that will ever be asked: 1 to 3 is usual. Give a delta if many questions are expected: with one, \
 the cost of k small questions grows like the square root of k.
@@ -40,7 +43,7 @@ without an answer counts as spent, because its answer may have been seen.
   reticent budget history hospital.budget --analyst ana --json";
 
 pub(crate) const ADD_DATA: &str = "\
-Declare that other files hold data of the same people, such as next month's visits. They share the budget: new data do not bring \
+Declare that other files hold data of the same people, such as next month's visits, or that files are read in another way. They share the budget: new data do not bring \
 new budget, because the same people are in them.
 
   reticent budget add-data hospital.budget 'visits-2027/*.parquet'";
@@ -48,13 +51,14 @@ new budget, because the same people are in them.
 pub(crate) const ALLOT: &str = "\
 Set a part of a budget aside for an analyst or a purpose. A charge with that --analyst or --purpose must fit the part and the \
 whole budget. Parts may add up to more than the whole: the whole still limits everything. As soon as one analyst has a part, every \
-charge must name an analyst who has one; the same holds for purposes.
+charge must name an analyst who has one; the same holds for purposes. A remembered answer costs a part what it cost at first, once; the \
+whole pays for it only the first time.
 
   reticent budget allot hospital.budget --analyst ana --epsilon 0.5
   reticent budget allot hospital.budget --purpose 'annual report' --epsilon 1 --delta 1e-7";
 
 pub(crate) const CLOSE: &str = "\
-Close a budget for good. Remembered answers, the history and exports stay available; nothing can be charged any more.
+Close a budget for good. Answers that were paid for, the history and exports stay available; nothing can be charged any more.
 
   reticent budget close hospital.budget";
 

@@ -28,7 +28,7 @@ A report.toml holds the same: keys are the names of the flags, and [[questions]]
       --count --mean 'arr_delay in -60,180' --html flights.html";
 
 pub(crate) const PEOPLE: &str = "\
-The number of people: of distinct values of the column that --unit names. A row without a value there is a person by itself.
+The number of people: of distinct values of the column that --unit names. A row without a value there is nobody's, and is left out.
 
   reticent release people testdata/flights/flights.parquet --unit tailnum --epsilon 1";
 

@@ -54,7 +54,7 @@ pub(in crate::release) fn limits(arguments: Limits, progress: bool) -> Result<Ou
     if let Some(groups) = found.groups {
         flags += &format!(" --groups-per-person {groups}");
     }
-    let mut lines = vec![("suggested".to_owned(), format!("{flags} (covers {share} of people)"))];
+    let mut lines = vec![("suggested".to_owned(), format!("{flags} (covers about {share} of people)"))];
     let whole = certificate.as_deref().map_or(Whole::Flag(CERTIFICATE_FLAG), Whole::File);
     lines.extend(cost(&found.certificate, "noisy histograms of people".to_owned(), whole));
     lines.extend(budget::lines(standing.as_ref()));

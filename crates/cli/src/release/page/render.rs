@@ -200,13 +200,19 @@ pub(super) fn preview(
         };
         rows.push(vec![question.name.clone(), error]);
     }
-    let text = "not released: dry run, no values were read\n".to_owned() + &indented(&rows);
+    let read = match &preview.keys_file {
+        Some(_) => "no values of the table were read",
+        None => "no values were read",
+    };
+    let text = format!("not released: dry run, {read}\n{}", indented(&rows));
     let mut lines = vec![(
         "privacy to spend".to_owned(),
         format!("{} ({}, unit: {})", spent(&preview.guarantee), preview.neighboring, preview.unit),
     )];
     if let Some(groups) = preview.groups {
-        lines.push(("groups".to_owned(), groups.to_string()));
+        let from = preview.keys_file.as_ref();
+        let from = from.map(|file| format!(", read from {}", plain(&file.display().to_string())));
+        lines.push(("groups".to_owned(), format!("{groups}{}", from.unwrap_or_default())));
     }
     lines.extend(listed("releases", parts_in_words(&preview.parts)));
     if !preview.public.is_empty() {

@@ -11,7 +11,7 @@ use super::Derivation;
 use crate::error::DataError;
 use crate::filter::mask::{amounts, floats};
 use crate::filter::tree::Expression;
-use crate::table::{BatchReader, CellBatch, ColumnInfo, ColumnKind, Table};
+use crate::table::{BatchReader, CellBatch, ColumnInfo, ColumnKind, Reading, Table};
 
 /// How a column is computed.
 #[derive(Clone, Debug)]
@@ -115,6 +115,21 @@ impl Table for DerivedTable {
 
     fn missing(&self) -> &[String] {
         self.inner.missing()
+    }
+
+    fn reading(&self) -> Reading {
+        self.inner.reading()
+    }
+
+    fn literal(&self, column: usize) -> Option<Arc<dyn Table>> {
+        // Derived columns are numbers, in which no text is anything but missing.
+        let inner = (column < self.inner.columns().len()).then(|| self.inner.literal(column)).flatten()?;
+        let (columns, derived) = (self.columns.clone(), self.derived.clone());
+        Some(Arc::new(Self { inner, columns, derived, derivations: self.derivations.clone() }))
+    }
+
+    fn is_literal(&self, column: usize) -> bool {
+        column < self.inner.columns().len() && self.inner.is_literal(column)
     }
 
     fn derivations(&self) -> &[Derivation] {

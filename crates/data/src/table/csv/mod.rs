@@ -13,7 +13,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::file::TableFile;
-use super::reading::Dialect;
+use super::reading::{Dialect, Reading};
 use super::unpack::Text;
 use super::{BATCH_ROWS, BatchReader, ColumnInfo, Table, distinct};
 use crate::error::{DataError, shown};
@@ -31,6 +31,8 @@ pub(super) struct CsvTable {
     columns: Vec<ColumnInfo>,
     dialect: Dialect,
     separator: u8,
+    /// Columns in which only blank is missing.
+    literal: Vec<usize>,
 }
 
 impl CsvTable {
@@ -38,7 +40,7 @@ impl CsvTable {
     pub(super) fn open(file: TableFile, opened: File, dialect: Dialect) -> Result<Self, DataError> {
         let separator = header::separator(&file.name, text(&file, opened, &dialect)?, &dialect)?;
         let opened = file.reopen()?;
-        let mut table = Self { file, columns: Vec::new(), dialect, separator };
+        let mut table = Self { file, columns: Vec::new(), dialect, separator, literal: Vec::new() };
         let columns = header::columns(&table.file.name, &mut table.records(opened)?)?;
         table.columns = distinct(&table.file.name, columns)?;
         Ok(table)
@@ -76,6 +78,22 @@ impl Table for CsvTable {
         self.dialect.missing.texts()
     }
 
+    fn reading(&self) -> Reading {
+        self.file.reading.clone()
+    }
+
+    fn literal(&self, column: usize) -> Option<Arc<dyn Table>> {
+        let is_so = self.is_literal(column) || self.dialect.missing.texts().is_empty();
+        (!is_so).then(|| {
+            let literal = self.literal.iter().copied().chain([column]).collect();
+            Arc::new(Self { literal, ..self.clone() }) as Arc<dyn Table>
+        })
+    }
+
+    fn is_literal(&self, column: usize) -> bool {
+        self.literal.contains(&column)
+    }
+
     fn size_bytes(&self) -> u64 {
         self.file.size_bytes
     }
@@ -89,7 +107,9 @@ impl Table for CsvTable {
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let building = columns.iter().map(|_| Column::with_capacity(8 * BATCH_ROWS)).collect();
         let columns = columns.to_vec();
-        Ok(Box::new(CsvBatches { table: self, records, columns, building, schema, row: 0, failed: None }))
+        let literal = columns.iter().map(|column| self.literal.contains(column)).collect();
+        let (row, failed) = (0, None);
+        Ok(Box::new(CsvBatches { table: self, records, columns, literal, building, schema, row, failed }))
     }
 }
 
@@ -97,6 +117,8 @@ struct CsvBatches<'a> {
     table: &'a CsvTable,
     records: Records<Text>,
     columns: Vec<usize>,
+    /// Whether only blank is missing, by column.
+    literal: Vec<bool>,
     schema: SchemaRef,
     /// The columns of the next batch.
     building: Vec<Column>,
@@ -135,7 +157,7 @@ impl CsvBatches<'_> {
                     break;
                 }
             }
-            for (column, place) in self.building.iter_mut().zip(&self.columns) {
+            for ((column, place), literal) in self.building.iter_mut().zip(&self.columns).zip(&self.literal) {
                 let (mut field, escaped) = self.records.field(*place);
                 if escaped {
                     text.clear();
@@ -143,7 +165,9 @@ impl CsvBatches<'_> {
                     field = &text;
                 }
                 bytes += field.len();
-                if dialect.missing.hold(field) {
+                let is_missing =
+                    if *literal { field.trim_ascii().is_empty() } else { dialect.missing.hold(field) };
+                if is_missing {
                     column.push_null();
                 } else if dialect.decimal_comma
                     && let Some(number) = decimal_point(field)

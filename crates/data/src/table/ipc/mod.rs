@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::file::TableFile;
 use super::parquet::guarded;
-use super::{BatchReader, ColumnInfo, Table, columns_of};
+use super::{BatchReader, ColumnInfo, Reading, Table, columns_of};
 use crate::error::DataError;
 
 /// How the file format begins; a stream begins otherwise.
@@ -46,6 +46,10 @@ impl Table for IpcTable {
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
+    }
+
+    fn reading(&self) -> Reading {
+        self.file.reading.clone()
     }
 
     fn size_bytes(&self) -> u64 {

@@ -17,7 +17,7 @@ use parquet::basic::Compression;
 use parquet::file::reader::ChunkReader;
 
 use super::file::TableFile;
-use super::{BATCH_ROWS, BatchReader, ColumnInfo, Table, columns_of, share};
+use super::{BATCH_ROWS, BatchReader, ColumnInfo, Reading, Table, columns_of, share};
 use crate::error::{DataError, shown};
 
 const FORMAT: &str = "Parquet";
@@ -146,6 +146,13 @@ impl Table for ParquetTable {
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
+    }
+
+    fn reading(&self) -> Reading {
+        match &self.source {
+            Source::File(file) => file.reading.clone(),
+            Source::Bundled(_) => Reading::default(),
+        }
     }
 
     fn size_bytes(&self) -> u64 {

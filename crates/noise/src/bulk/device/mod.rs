@@ -1,18 +1,19 @@
 //! Gaussian noise that a GPU draws and adds: a kernel with the claim of [`BulkGaussian`].
 //!
 //! An engine compiles [`SOURCE`] behind a header of its own and copies [`table`] to the device once. For each sum it takes a
-//! [`DeviceNoise`], which is paid for and has a key of its own, and runs `noise_add` with it.
+//! [`DeviceNoise`], which is paid for and has a key of its own, draws with it, and adds what was drawn. The sum need not be known yet
+//! when noise is drawn.
 //!
-//! # The kernel
+//! # The kernels
 //!
 //! ```cuda
-//! noise_add(float* values, i64 n, double step,
-//!           u32 key0, ..., u32 key7, const u64* table)
+//! noise_draw(int* cells, i64 n, u32 key0, ..., u32 key7, const u64* table)
+//! noise_add(float* values, int* cells, i64 n, double step)
 //! ```
 //!
-//! It rounds n values to the grid and adds noise to each in place. Any one-dimensional grid of blocks of at most 256 threads will
-//! do; [`threads`] says how many threads have work. Tests append [`CELLS_SOURCE`], whose kernel `noise_cells` has the
-//! arguments `int* cells, i64 n`, the key and the table, and writes the noise itself, in steps.
+//! The first draws noise for n values, in steps of the grid. The second rounds n values to the grid, adds the noise to each in place,
+//! and erases it. Any one-dimensional grid of blocks of at most 256 threads will do; [`threads`] says how many threads have work to
+//! draw.
 //!
 //! # What the header defines
 //!
@@ -37,9 +38,6 @@ use zeroize::Zeroize;
 /// The kernel, in a subset of CUDA C++ that a plain C++ compiler accepts as well.
 pub const SOURCE: &str = concat!(include_str!("exact.cu"), "\n", include_str!("noise.cu"));
 
-/// A kernel that writes the noise itself, to be appended to [`SOURCE`] by tests.
-pub const CELLS_SOURCE: &str = include_str!("cells.cu");
-
 /// Coordinates of a chunk: 32 groups of 8.
 const CHUNK: usize = 256;
 
@@ -57,8 +55,10 @@ pub const fn threads(length: usize) -> usize {
 /// # Guarantee
 /// It is made only by [`BulkGaussian::take_for_device`], which counts a call that was paid for, and [`launch`](Self::launch)
 /// consumes it. The sum that the caller runs `noise_add` on then has the guarantee of [`BulkGaussian::add_noise`], if the caller
-/// - runs the kernel of [`SOURCE`] once, with these arguments and [`table`], on one vector of the stated length;
-/// - publishes nothing of that vector from before the launch, and computes it without the key;
+/// - runs `noise_draw` of [`SOURCE`] once, with these arguments and [`table`], and then `noise_add` once, with the same step, on one
+///   vector of the stated length;
+/// - publishes nothing of that vector from before, computes it without the key and without what was drawn, and shows what was drawn to
+///   nothing but `noise_add`;
 /// - keeps no copy of the key: not in a log, not in device memory, not in a recorded graph of launches that runs again;
 /// - publishes nothing if the launch fails, or may have run in part, and does not launch again with the same arguments.
 ///
@@ -72,7 +72,7 @@ pub struct DeviceNoise {
     made_in: u64,
 }
 
-/// The arguments of one launch of `noise_add`, beside the values and the table.
+/// The arguments of one launch of `noise_draw`, beside the cells and the table, and the step of `noise_add`.
 pub struct NoiseArguments<'a> {
     /// The number of values.
     pub length: i64,
@@ -98,7 +98,7 @@ impl DeviceNoise {
         self.noise.length
     }
 
-    /// Hands the arguments of `noise_add` to `launch`, once, for a vector of `length` values.
+    /// Hands the arguments of `noise_draw` to `launch`, once, for a vector of `length` values.
     ///
     /// # Guarantee
     /// As [`DeviceNoise`] says, with its conditions on what `launch` does.

@@ -363,19 +363,17 @@ DEVICE float noisy(float value, int cell, double step, double inverse) {
     return (float)multiply(add(add(whole, (double)cell), 0.5), step);
 }
 
-// Values that noise is added to.
-struct Sum {
-    float *values;
-    double step;
-    double inverse;
+// Where the noise is written, in steps.
+struct Cells {
+    int *cells;
 };
 
-DEVICE float value_of(const Sum &sum, i64 place) {
-    return sum.values[place];
+DEVICE float value_of(const Cells &, i64) {
+    return 0.0f;
 }
 
-DEVICE void put(const Sum &sum, i64 place, float before, int cell) {
-    sum.values[place] = noisy(before, cell, sum.step, sum.inverse);
+DEVICE void put(const Cells &target, i64 place, float, int cell) {
+    target.cells[place] = cell;
 }
 
 } // namespace noise
@@ -386,14 +384,24 @@ DEVICE void put(const Sum &sum, i64 place, float before, int cell) {
 // Few enough registers for four blocks of 256 threads at a time; the rare paths have to spill.
 #ifdef __CUDACC_RTC__
 extern "C" __global__ void __launch_bounds__(256, 4)
-    noise_add(float *values, i64 n, double step, u32 key0, u32 key1, u32 key2, u32 key3, u32 key4, u32 key5, u32 key6,
-              u32 key7, const u64 *table);
+    noise_draw(int *cells, i64 n, u32 key0, u32 key1, u32 key2, u32 key3, u32 key4, u32 key5, u32 key6, u32 key7,
+               const u64 *table);
 #endif
 
-// Rounds n values to the grid of steps and adds noise to each, from this key alone: a key serves one launch.
-KERNEL(noise_add, float *values, i64 n, double step, u32 key0, u32 key1, u32 key2, u32 key3, u32 key4, u32 key5, u32 key6,
-       u32 key7, const u64 *table) {
+// Draws noise for n values, in steps, from this key alone: a key serves one launch.
+KERNEL(noise_draw, int *cells, i64 n, u32 key0, u32 key1, u32 key2, u32 key3, u32 key4, u32 key5, u32 key6, u32 key7,
+       const u64 *table) {
     noise::Key key = {{key0, key1, key2, key3, key4, key5, key6, key7}};
-    noise::Sum sum = {values, step, 1.0 / step};
-    noise::draw(key, n, table, sum);
+    noise::Cells target = {cells};
+    noise::draw(key, n, table, target);
+}
+
+// Rounds n values to the grid of steps, adds noise that was drawn to each, and erases it.
+KERNEL(noise_add, float *values, int *cells, i64 n, double step) {
+    double inverse = 1.0 / step;
+    i64 threads = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
+        values[i] = noise::noisy(values[i], cells[i], step, inverse);
+        cells[i] = 0;
+    }
 }

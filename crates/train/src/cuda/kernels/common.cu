@@ -16,6 +16,17 @@ DEVICE double lanes_sum(double x) {
     for (int by = 4; by > 0; by /= 2) x += __shfl_xor_sync(0xffffffffu, x, by);
     return x;
 }
+// The sum over the threads of a block, which all of them get.
+DEVICE double block_sum(double x) {
+    SHARED double parts[32];
+    for (int by = 16; by > 0; by /= 2) x += __shfl_xor_sync(0xffffffffu, x, by);
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
+    __syncthreads();
+    double sum = 0.0;
+    for (u32 i = 0; i < blockDim.x / 32; i++) sum += parts[i];
+    __syncthreads();
+    return sum;
+}
 DEVICE float lanes_most(float x) {
     for (int by = 4; by > 0; by /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, by));
     return x;
@@ -30,19 +41,5 @@ DEVICE i64 remainder_of(i64 a, i64 b) { return ((u64)(a | b)) >> 32 ? a % b : (i
 // All numbers i below n that belong to this thread.
 #define EACH(i, n) \
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += (i64)gridDim.x * blockDim.x)
-
-// The sum over the threads of a block, which all of them get. `blockDim.x` is a power of two.
-DEVICE double block_sum(double x) {
-    SHARED double parts[256];
-    parts[threadIdx.x] = x;
-    __syncthreads();
-    for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-        __syncthreads();
-    }
-    double sum = parts[0];
-    __syncthreads();
-    return sum;
-}
 
 DEVICE float logistic(float x) { return 1.0f / (1.0f + expf(-x)); }

@@ -22,19 +22,53 @@ DEVICE double row_square(const float *x, i64 size) {
     return block_sum(sum);
 }
 
+// The same of numbers whose squares may be rounded to single precision: each is at most 10⁻¹⁹ where that loses it.
+DEVICE double kept_square(const float *x, i64 size) {
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    i64 i = threadIdx.x, skip = blockDim.x;
+    for (; i + 3 * skip < size; i += 4 * skip)
+        for (int k = 0; k < 4; k++) sums[k] += x[i + k * skip] * x[i + k * skip];
+    for (; i < size; i += skip) sums[0] += x[i] * x[i];
+    return block_sum((double)sums[0] + (double)sums[1] + ((double)sums[2] + (double)sums[3]));
+}
+
+// Places whose tokens are compared in shared memory.
+#define MOST_PLACES 2048
+
+// For every place of a row, whether its token stands there for the first time, and nowhere else: 0 no, 1 first of several, 2 alone.
+DEVICE void sort_tokens(const float *tokens, i64 places, u8 *kinds) {
+    SHARED float own[MOST_PLACES];
+    for (i64 t = threadIdx.x; t < places; t += blockDim.x) own[t] = tokens[t];
+    __syncthreads();
+    for (i64 t = threadIdx.x; t < places; t += blockDim.x) {
+        int before = 0, after = 0;
+        for (i64 s = 0; s < t; s++) before |= own[s] == own[t];
+        for (i64 s = t + 1; s < places; s++) after |= own[s] == own[t];
+        kinds[t] = (u8)(before ? 0 : after ? 1 : 2);
+    }
+    __syncthreads();
+}
+
+// One column of the gradient of the token at place t: the sum over all places of that token.
+DEVICE float token_row(const float *tokens, const float *g, i64 places, i64 width, i64 t, i64 j, int kind) {
+    if (kind == 2) return g[t * width + j];
+    float row = 0.0f;
+    for (i64 s = t; s < places; s++)
+        if (tokens[s] == tokens[t]) row += g[s * width + j];
+    return row;
+}
+
 // The squared norm of the gradient of a table: the places of one token count together, at the first of them.
 DEVICE double token_square(const float *tokens, const float *g, i64 places, i64 width) {
+    SHARED u8 kinds[MOST_PLACES];
     double sum = 0.0;
-    for (i64 t = 0; t < places; t++) {
-        int is_first = 1;
-        for (i64 s = 0; s < t; s++) is_first &= tokens[s] != tokens[t];
-        if (!is_first) continue;
-        for (i64 j = threadIdx.x; j < width; j += blockDim.x) {
-            float row = 0.0f;
-            for (i64 s = t; s < places; s++)
-                if (tokens[s] == tokens[t]) row += g[s * width + j];
-            sum += (double)row * (double)row;
-        }
+    if (places > MOST_PLACES) return 1.0 / 0.0;
+    sort_tokens(tokens, places, kinds);
+    for (i64 i = threadIdx.x; i < places * width; i += blockDim.x) {
+        i64 t = quotient(i, width);
+        if (kinds[t] == 0) continue;
+        float row = token_row(tokens, g, places, width, t, i - t * width, kinds[t]);
+        sum += (double)row * (double)row;
     }
     return block_sum(sum);
 }
@@ -45,66 +79,76 @@ DEVICE float shortened(double bound, double square) {
     return norm > bound ? (float)(bound / norm) : 1.0f;
 }
 
-// The factors of one unit from its squared norms: the rule of `Clipping::factors`.
-DEVICE void clip_factors(const double *squares, float *factors, int groups, int rule, double bound, double stability) {
-    double total = 0.0;
-    int is_odd = 0;
-    for (int i = 0; i < groups; i++) {
-        is_odd |= !(squares[i] >= 0.0);
-        total += squares[i];
-    }
-    double most = 1e30 * bound * (1e30 * bound);
-    is_odd |= total > most || !isfinite_(total);
-    for (int i = 0; i < groups; i++) {
-        float factor = 0.0f;
-        if (!is_odd) {
-            if (rule == FLAT) factor = shortened(bound, total);
-            if (rule == PER_LAYER) factor = shortened(bound / sqrt((double)groups), squares[i]);
-            if (rule == AUTOMATIC) factor = (float)(bound / (sqrt(total) + stability));
+// Groups of weights, at most: the factors of a unit are found in shared memory.
+#define MOST_GROUPS 1024
+
+// Whether a unit's gradient is so long that its factor would lose its digits, or is not finite.
+DEVICE int is_too_long(double total, double bound) { return total > 1e30 * bound * (1e30 * bound) || !isfinite_(total); }
+
+// The factor of one group from its squared norm and that of all groups: the rule of `Clipping::factors`.
+DEVICE float clip_factor(double square, double total, int groups, int rule, double bound, double stability) {
+    if (rule == FLAT) return shortened(bound, total);
+    if (rule == PER_LAYER) return shortened(bound / sqrt((double)groups), square);
+    return (float)(bound / (sqrt(total) + stability));
+}
+
+// The squared norms of all units, entry by entry: a block for each pair.
+COOPERATIVE(measure, const u64 *table, int entries, double *squares, i64 units, double longest) {
+    for (i64 pair = blockIdx.x; pair < units * entries; pair += gridDim.x) {
+        i64 unit = quotient(pair, entries);
+        const u64 *entry = table + (pair - unit * entries) * WORDS;
+        const float *first = (const float *)entry[1];
+        const float *second = (const float *)entry[2];
+        i64 inner = (i64)entry[3], outer = (i64)entry[4];
+        double square;
+        if (entry[0] == OUTER) {
+            double a = row_square(first + unit * inner, inner) + (entry[5] ? 1.0 : 0.0);
+            double g = row_square(second + unit * outer, outer);
+            square = a * g;
+            // Factors so long that a clip factor would lose its digits count as not finite.
+            if (!(a <= longest && g <= longest)) square = 1.0 / 0.0;
+        } else if (entry[0] == KEPT) {
+            square = kept_square(first + unit * inner, inner);
+        } else {
+            square = token_square(first + unit * inner, second + unit * inner * outer, inner, outer);
         }
-        factors[i] = factor;
+        if (threadIdx.x == 0) squares[pair] = square;
+        __syncthreads();
     }
 }
 
-// The squared norms and the factors of all units, a block for each; `squares` has room for one number per unit and group.
-COOPERATIVE(measure, const u64 *table, int entries, double *squares, float *factors, i64 units, int groups, int rule,
-            double bound, double stability, double longest) {
-    for (i64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
-        double *own = squares + unit * groups;
-        for (i64 i = threadIdx.x; i < groups; i += blockDim.x) own[i] = 0.0;
-        __syncthreads();
-        for (int e = 0; e < entries; e++) {
-            const u64 *entry = table + e * WORDS;
-            const float *first = (const float *)entry[1];
-            const float *second = (const float *)entry[2];
-            i64 inner = (i64)entry[3], outer = (i64)entry[4];
-            double square;
-            if (entry[0] == OUTER) {
-                double a = row_square(first + unit * inner, inner) + (entry[5] ? 1.0 : 0.0);
-                double g = row_square(second + unit * outer, outer);
-                square = a * g;
-                // Factors so long that a clip factor would lose its digits count as not finite.
-                if (!(a <= longest && g <= longest)) square = 1.0 / 0.0;
-            } else if (entry[0] == KEPT) {
-                square = row_square(first + unit * inner, inner);
-            } else {
-                square = token_square(first + unit * inner, second + unit * inner * outer, inner, outer);
-            }
-            if (threadIdx.x == 0) own[entry[6]] += square;
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) clip_factors(own, factors + unit * groups, groups, rule, bound, stability);
-        __syncthreads();
+// The factor of each group of a unit, from the squared norms of its entries, of which each has a group of its own.
+DEVICE void unit_factors(const u64 *table, int entries, const double *squares, float *factors, int rule, double bound,
+                         double stability) {
+    double total = 0.0;
+    int is_odd = 0;
+    for (int e = 0; e < entries; e++) {
+        is_odd |= !(squares[e] >= 0.0);
+        total += squares[e];
+    }
+    is_odd |= is_too_long(total, bound);
+    for (int e = 0; e < entries; e++) {
+        int group = (int)table[e * WORDS + 6];
+        factors[group] = is_odd ? 0.0f : clip_factor(squares[e], total, entries, rule, bound, stability);
     }
 }
 
 // Multiplies what is to be summed by the factors, and sets what belongs to units of factor 0 to 0, so that no product can carry a
-// NaN from there. A block for each pair of an entry and a unit.
-KERNEL(apply_factors, const u64 *table, int entries, const float *factors, i64 units, int groups) {
+// NaN from there. A block for each pair of a unit and an entry; the first of a unit writes the factors.
+COOPERATIVE(apply_factors, const u64 *table, int entries, const double *squares, float *factors, i64 units, int rule,
+            double bound, double stability) {
+    SHARED float own[MOST_GROUPS];
     for (i64 pair = blockIdx.x; pair < units * entries; pair += gridDim.x) {
-        const u64 *entry = table + pair % entries * WORDS;
-        i64 unit = pair / entries, inner = (i64)entry[3], outer = (i64)entry[4];
-        float factor = factors[unit * groups + (i64)entry[6]];
+        i64 unit = quotient(pair, entries);
+        const u64 *entry = table + (pair - unit * entries) * WORDS;
+        if (threadIdx.x == 0) {
+            unit_factors(table, entries, squares + unit * entries, own, rule, bound, stability);
+            if (pair == unit * entries)
+                for (int i = 0; i < entries; i++) factors[unit * entries + i] = own[i];
+        }
+        __syncthreads();
+        i64 inner = (i64)entry[3], outer = (i64)entry[4];
+        float factor = own[entry[6]];
         float *first = (float *)entry[1] + unit * inner;
         if (entry[0] == OUTER) {
             float *g = (float *)entry[2] + unit * outer;
@@ -112,27 +156,25 @@ KERNEL(apply_factors, const u64 *table, int entries, const float *factors, i64 u
         }
         if (entry[0] != TOKENS && factor == 0.0f)
             for (i64 i = threadIdx.x; i < inner; i += blockDim.x) first[i] = 0.0f;
+        __syncthreads();
     }
 }
 
 // Adds the rows of tokens to the sum of a table, each multiplied by the factor of its unit; a block for each unit.
-KERNEL(add_tokens, const float *tokens, const float *g, const float *factors, int groups, int group, float *sum, i64 units,
-       i64 places, i64 width) {
+COOPERATIVE(add_tokens, const float *tokens, const float *g, const float *factors, int groups, int group, float *sum,
+            i64 units, i64 places, i64 width) {
+    SHARED u8 kinds[MOST_PLACES];
     for (i64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
-        const float *own = tokens + unit * places;
+        const float *own = tokens + unit * places, *rows = g + unit * places * width;
         float factor = factors[unit * groups + group];
         if (factor == 0.0f) continue;
-        for (i64 t = 0; t < places; t++) {
-            int is_first = 1;
-            for (i64 s = 0; s < t; s++) is_first &= own[s] != own[t];
-            if (!is_first) continue;
-            for (i64 j = threadIdx.x; j < width; j += blockDim.x) {
-                float row = 0.0f;
-                for (i64 s = t; s < places; s++)
-                    if (own[s] == own[t]) row += g[(unit * places + s) * width + j];
-                add_atomic(sum + (i64)own[t] * width + j, factor * row);
-            }
+        sort_tokens(own, places, kinds);
+        for (i64 i = threadIdx.x; i < places * width; i += blockDim.x) {
+            i64 t = quotient(i, width), j = i - t * width;
+            if (kinds[t] == 0) continue;
+            add_atomic(sum + (i64)own[t] * width + j, factor * token_row(own, rows, places, width, t, j, kinds[t]));
         }
+        __syncthreads();
     }
 }
 
@@ -146,7 +188,15 @@ COOPERATIVE(measure_one, const float *gradient, const i64 *ranges, int count, do
         if (threadIdx.x == 0) squares[ranges[3 * r + 2]] += square;
         __syncthreads();
     }
-    if (threadIdx.x == 0) clip_factors(squares, factors, groups, rule, bound, stability);
+    double total = 0.0;
+    int is_odd = 0;
+    for (int i = 0; i < groups; i++) {
+        is_odd |= !(squares[i] >= 0.0);
+        total += squares[i];
+    }
+    is_odd |= is_too_long(total, bound);
+    for (i64 i = threadIdx.x; i < groups; i += blockDim.x)
+        factors[i] = is_odd ? 0.0f : clip_factor(squares[i], total, groups, rule, bound, stability);
 }
 
 // Adds one gradient to the sum, each group multiplied by its factor.

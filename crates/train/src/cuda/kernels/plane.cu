@@ -59,6 +59,17 @@ COOPERATIVE(channel_sums, const float *g, float *into, i64 rows, i64 channels, i
     }
 }
 
+// The sum over the places of [places][width] of each row, at `into + row · stride`, and once more after it if there are two copies.
+KERNEL(place_sums, const float *g, float *into, i64 rows, i64 places, i64 width, i64 stride, int copies) {
+    EACH(i, rows * width) {
+        i64 row = quotient(i, width), j = i - row * width;
+        const float *own = g + row * places * width + j;
+        float sum = 0.0f;
+        for (i64 p = 0; p < places; p++) sum += own[p * width];
+        for (int copy = 0; copy < copies; copy++) into[row * stride + copy * width + j] = sum;
+    }
+}
+
 // The largest value of every window and where it lies in its plane; NaN wins and stays.
 KERNEL(pool_largest, const float *x, float *y, u32 *at, i64 planes, i64 height, i64 width, i64 kh, i64 kw, i64 sh, i64 sw,
        i64 out_h, i64 out_w) {
@@ -98,26 +109,30 @@ KERNEL(pool_mean, const float *x, float *y, i64 planes, i64 height, i64 width, i
     }
 }
 
-// The gradient of pooling, input number by input number. With `at` that of the largest, otherwise that of the mean.
+// The gradient of pooling, input number by input number. With `at` that of the largest, otherwise that of the mean. A block for each
+// plane.
 KERNEL(pool_back, const float *g, const u32 *at, int is_largest, float *below, i64 planes, i64 height, i64 width, i64 kh,
        i64 kw, i64 sh, i64 sw, i64 out_h, i64 out_w, int add) {
-    i64 places = out_h * out_w, plane = height * width;
+    u32 size = (u32)(height * width), across = (u32)width;
     float share = 1.0f / (float)(kh * kw);
-    EACH(i, planes * plane) {
-        i64 number = quotient(i, plane), first = number * places, own = i - number * plane;
-        i64 y = quotient(own, width), z = own - y * width;
-        float sum = 0.0f;
-        for (i64 a = 0; a < kh; a++) {
-            i64 up = y - a;
-            if (up < 0 || remainder_of(up, sh) != 0 || quotient(up, sh) >= out_h) continue;
-            for (i64 b = 0; b < kw; b++) {
-                i64 left = z - b;
-                if (left < 0 || remainder_of(left, sw) != 0 || quotient(left, sw) >= out_w) continue;
-                i64 window = first + quotient(up, sh) * out_w + quotient(left, sw);
-                if (!is_largest) sum += g[window] * share;
-                else if ((i64)at[window] == own) sum += g[window];
-            }
+    for (i64 plane = blockIdx.x; plane < planes; plane += gridDim.x) {
+        i64 first = plane * out_h * out_w;
+        for (u32 i = threadIdx.x; i < size; i += blockDim.x) {
+            int y = (int)(i / across), z = (int)(i % across);
+            // The windows over this number: rows and columns of places.
+            int up = y < (int)kh ? 0 : (y - (int)kh) / (int)sh + 1, left = z < (int)kw ? 0 : (z - (int)kw) / (int)sw + 1;
+            int down = y / (int)sh, right = z / (int)sw;
+            if (down >= (int)out_h) down = (int)out_h - 1;
+            if (right >= (int)out_w) right = (int)out_w - 1;
+            float sum = 0.0f;
+            for (int a = up; a <= down; a++)
+                for (int b = left; b <= right; b++) {
+                    i64 window = first + a * (int)out_w + b;
+                    if (!is_largest) sum += g[window] * share;
+                    else if (at[window] == i) sum += g[window];
+                }
+            float *into = below + plane * size + i;
+            *into = add ? *into + sum : sum;
         }
-        below[i] = add ? below[i] + sum : sum;
     }
 }

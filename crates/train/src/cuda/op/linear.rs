@@ -3,7 +3,7 @@
 use super::super::kernels::Kernel;
 use super::super::machine::{Address, Argument, Matrix, Product};
 use super::super::run::Run;
-use super::{At, Below, Op, Way, activation, flag, long};
+use super::{At, Below, Op, Way, activation, flag, long, place_sums};
 use crate::TrainError;
 use crate::graph::Activation;
 
@@ -105,7 +105,7 @@ impl Op for Linear {
         let Self { inner, out, places, bias } = *self;
         let Way::Kept { size } = self.way() else { return Ok(()) };
         let gradient = Matrix::new(at.gradient, out).every(places * out);
-        let product = Product {
+        run.multiply(Product {
             rows: out,
             columns: inner,
             inner: places,
@@ -114,17 +114,9 @@ impl Op for Linear {
             into: Matrix::new(at.kept, inner).every(size),
             add: false,
             batch: at.rows,
-        };
-        run.multiply(product)?;
+        })?;
         if bias {
-            run.multiply(Product {
-                rows: 1,
-                columns: out,
-                left: Matrix::new(at.ones, places),
-                right: gradient,
-                into: Matrix::new(at.kept.after(inner * out), out).every(size),
-                ..product
-            })?;
+            place_sums(at.gradient, at.kept.after(inner * out), [at.rows, places, out, size], 1, run)?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ mod place;
 mod pool;
 mod recurrent;
 
+use super::kernels::Kernel;
 use super::machine::{Address, Argument};
 use super::run::Run;
 use crate::TrainError;
@@ -160,6 +161,20 @@ pub(super) fn activation(function: Option<Activation>) -> [Argument; 4] {
     };
     let [scale, temperature, offset] = numbers.map(Argument::Single);
     [Argument::Int(kind), scale, temperature, offset]
+}
+
+/// Writes the sums over places of `[rows][places][width]` to `into`, row by row at a distance, so many times side by side.
+fn place_sums(
+    from: Address,
+    into: Address,
+    [rows, places, width, distance]: [usize; 4],
+    copies: i32,
+    run: &mut Run,
+) -> Result<(), TrainError> {
+    let addresses = [from, into].map(Argument::Address);
+    let sizes = [rows, places, width, distance].map(long);
+    let arguments = [addresses.as_slice(), &sizes, &[Argument::Int(copies)]].concat();
+    run.each(Kernel::PlaceSums, rows * width, &arguments)
 }
 
 /// A size as an argument.

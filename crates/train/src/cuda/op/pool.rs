@@ -67,6 +67,6 @@ impl Op for Pool {
         ];
         arguments.extend(self.sizes(at.rows));
         arguments.push(flag(add));
-        run.each(Kernel::PoolBack, at.rows * self.channels * self.size[0] * self.size[1], &arguments)
+        run.blocks(Kernel::PoolBack, at.rows * self.channels, &arguments)
     }
 }

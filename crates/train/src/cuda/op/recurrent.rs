@@ -3,7 +3,7 @@
 use super::super::kernels::Kernel;
 use super::super::machine::{Address, Argument, Matrix, Product};
 use super::super::run::Run;
-use super::{At, Below, Needs, Op, Way, long};
+use super::{At, Below, Needs, Op, Way, long, place_sums};
 use crate::TrainError;
 use crate::graph::Activation;
 
@@ -223,19 +223,11 @@ impl Op for Recurrent {
             })?;
             into = into.after(gates * width);
         }
-        for slopes in [to_input, to_state] {
-            run.multiply(Product {
-                rows: 1,
-                columns: gates,
-                inner: time,
-                left: Matrix::new(at.ones, time),
-                right: Matrix::new(slopes, gates).every(time * gates),
-                into: Matrix::new(into, gates).every(self.size()),
-                add: false,
-                batch: at.rows,
-            })?;
-            into = into.after(gates);
+        let sizes = [at.rows, time, gates, self.size()];
+        if self.is_lstm {
+            return place_sums(to_input, into, sizes, 2, run);
         }
-        Ok(())
+        place_sums(to_input, into, sizes, 1, run)?;
+        place_sums(to_state, into.after(gates), sizes, 1, run)
     }
 }

@@ -1,6 +1,6 @@
 //! The kernels as a program for this processor.
 
-use super::super::{CELLS_SOURCE, SOURCE, table};
+use super::super::{SOURCE, table};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ impl Harness {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let program = std::env::temp_dir().join(format!("reticent-noise-{}-{number}", std::process::id()));
-        let text = [include_str!("header.h"), source, CELLS_SOURCE, include_str!("main.cc")].concat();
+        let text = [include_str!("header.h"), source, include_str!("main.cc")].concat();
         let mut compiler = Command::new("c++");
         compiler.args(["-std=c++17", "-O2", "-ffp-contract=off", "-x", "c++", "-", "-o"]).arg(&program);
         run(compiler, text.as_bytes(), "on Debian, `apt install g++` installs a C++ compiler");

@@ -41,11 +41,15 @@ int main(int count, char **arguments) {
     std::vector<int> results(n, -1);
     if (mode == "cells") {
         on_all_threads(
-            [&] { noise_cells(results.data(), n, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], table); });
+            [&] { noise_draw(results.data(), n, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], table); });
     } else if (mode == "add") {
         std::vector<float> values = read<float>(n);
         on_all_threads(
-            [&] { noise_add(values.data(), n, step, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], table); });
+            [&] { noise_draw(results.data(), n, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], table); });
+        on_all_threads([&] { noise_add(values.data(), results.data(), n, step); });
+        for (int left : results) {
+            if (left != 0) return 3;
+        }
         write(values);
         return 0;
     } else if (mode == "settle") {

@@ -61,10 +61,9 @@ impl NoisyPart {
         let cells: usize = sizes.iter().product();
         let under: usize = sizes[axis + 1..].iter().product();
         let in_each = (cells / size) as u64;
-        // A count of its own and the sum of its cells, weighted by their variances 1 and the number of cells.
-        let own_weight = if *margins { in_each as f64 / (in_each as f64 + 1.0) } else { 0.0 };
+        let weights = margin_weights(in_each, *margins);
+        let own_weight = weights[0].0;
         let first = cells + sizes[..axis].iter().sum::<usize>();
-        let weights = [(own_weight, u64::from(*margins)), (1.0 - own_weight, in_each)];
         let error = sums.law.pointwise(&weights, confidence.beta());
         Ok((0..*size)
             .map(|category| {
@@ -169,6 +168,13 @@ impl NoisyPart {
         let figure = Sums::of(self, group)?.linear(&[1.0], confidence.beta());
         Ok(figure.within(0.0, *values as f64))
     }
+}
+
+/// How a margin of so many cells weighs a count of its own, if there is one, and each of its cells: by their variances, 1 and the
+/// number of cells.
+pub(super) fn margin_weights(in_each: u64, has_own: bool) -> [(f64, u64); 2] {
+    let own_weight = if has_own { in_each as f64 / (in_each as f64 + 1.0) } else { 0.0 };
+    [(own_weight, u64::from(has_own)), (1.0 - own_weight, in_each)]
 }
 
 /// A figure with another value: the interval still holds, and is widened to hold the value too.

@@ -4,6 +4,7 @@ use super::super::limits::ContributionLimits;
 use super::super::moments::{WHOLE, place_weights};
 use super::super::part::Part;
 use super::super::release::{Law, PartMechanism, PartNoise};
+use super::cells::margin_weights;
 use super::unavailable;
 use crate::NoiseError;
 use crate::query::NoiseKind;
@@ -13,8 +14,12 @@ use reticent_core::{Confidence, Epsilon, Neighboring, NoiseMultiplier};
 /// The figure whose error is meant, with the number of rows where the error depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorOf {
-    /// A count: rows, people, a cell of a histogram or table, a distinct count.
+    /// A count that is fixed before the noise is seen: rows, people, a cell of a histogram or table, a distinct count.
     Count,
+    /// The count of a cell that is chosen by the noisy counts: of the most frequent categories. It holds for all cells at once.
+    ChosenCount,
+    /// Any one of the cells, margins and the total of a table: the largest of their errors.
+    TableTotals,
     /// A sum, in the unit of the column.
     Sum,
     /// The mean of so many rows, in the unit of the column.
@@ -32,7 +37,7 @@ pub enum ErrorOf {
         /// Rows in the histogram.
         rows: u64,
     },
-    /// The number of rows by which a median's rank may be off.
+    /// The number of rows by which the rank of a quantile may be off, at any level.
     Rank,
 }
 
@@ -66,6 +71,22 @@ impl Part {
                 Self::Rows | Self::People | Self::Cells(_) | Self::Contingency { .. } | Self::Distinct(_),
                 ErrorOf::Count,
             ) => law.pointwise(&[(1.0, 1)], beta),
+            (Self::Cells(_) | Self::Contingency { .. }, ErrorOf::ChosenCount) => {
+                let cells = match self {
+                    Self::Contingency { sizes, .. } => sizes.iter().product(),
+                    _ => width,
+                };
+                law.pointwise(&[(1.0, 1)], beta / cells as f64)
+            }
+            (Self::Contingency { sizes, margins }, ErrorOf::TableTotals) => {
+                let cells: usize = sizes.iter().product();
+                let of_margins = sizes.iter().map(|size| {
+                    let in_each = (cells / size) as u64;
+                    law.pointwise(&margin_weights(in_each, *margins), beta)
+                });
+                let all = law.pointwise(&[(1.0, cells as u64)], beta);
+                of_margins.fold(law.pointwise(&[(1.0, 1)], beta).max(all), f64::max)
+            }
             (Self::Moments { .. } | Self::Joint(..), ErrorOf::Count) => {
                 law.pointwise(&[(1.0 / WHOLE as f64, width as u64)], beta)
             }
@@ -103,11 +124,18 @@ impl Part {
                 (worst.fold(0.0, f64::max) / (rows as f64 - whole).max(0.0)).min(1.0)
             }
             (Self::Tree(tree), ErrorOf::Rank) => {
+                // The answer is the first candidate whose smoothed count reaches a share of the total. If the noise of (count −
+                // share of the total) is within e for every candidate, so is that of the smoothed counts, and the ranks beside
+                // the answer are within e of the share. One more statement is about the total, for tables that seem empty.
                 let shape = tree.shape();
-                let nodes = (shape.levels() * (shape.branching() - 1) + 1) as u64;
-                law.pointwise(&[(0.5, nodes)], beta)
+                // Nodes of the highest level are in the total, with or without being in the count; those below it in the count.
+                let lower = (shape.levels().saturating_sub(1) * (shape.branching() - 1) + 1) as u64;
+                let mut highest = 0;
+                shape.parts(shape.leaves() - 1, |_, is_below| highest += u64::from(is_below));
+                law.pointwise(&[(1.0, lower + highest)], beta / (tree.candidates().len() as f64 + 1.0))
             }
-            (_, ErrorOf::Count) => return missing("count"),
+            (_, ErrorOf::Count | ErrorOf::ChosenCount) => return missing("count"),
+            (_, ErrorOf::TableTotals) => return missing("totals of a table"),
             (_, ErrorOf::Sum) => return missing("sum"),
             (_, ErrorOf::Mean { .. }) => return missing("mean"),
             (_, ErrorOf::Variance { .. }) => return missing("variance"),
