@@ -83,12 +83,12 @@ fn no_unit_of_any_network_adds_more_than_the_norm() {
 fn mistakes_in_kernels_are_found() {
     let mistakes = [
         ("linear", "rule == FLAT) return shortened(bound, total)", "rule == FLAT) return 1.0f"),
-        ("linear", "+ (entry[5] ? 1.0 : 0.0)", "+ 0.0"),
+        ("linear", "a += (entry[5] ? 1.0 : 0.0);", ""),
         ("linear", "if (entry[0] != TOKENS && factor == 0.0f)", "if (false)"),
         (
             "convolution",
-            "is_odd |= is_too_long(total, bound);\n    for (int e",
-            "is_odd = 0;\n    for (int e",
+            "is_odd |= is_too_long(total, bound);\n        for (int e",
+            "is_odd = 0;\n        for (int e",
         ),
         ("embedding", "if (tokens[s] == tokens[t]) row +=", "if (s == t) row +="),
         ("convolution", "kept_square(first + unit * inner, inner)", "kept_square(first, inner)"),

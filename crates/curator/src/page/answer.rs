@@ -87,8 +87,9 @@ pub(super) fn draw(
 
 /// A figure that is a whole number without noise: the whole numbers of its interval, and the one next to its estimate.
 fn whole(figure: Figure) -> Figure {
-    let value = figure.value.round();
-    let ends = figure.interval.map(|[low, high]| [low.ceil(), high.floor()]);
+    // Adding zero turns -0 into 0.
+    let value = figure.value.round() + 0.0;
+    let ends = figure.interval.map(|[low, high]| [low.ceil() + 0.0, high.floor() + 0.0]);
     match ends {
         Some([low, high]) if low <= value && value <= high => Figure { value, interval: ends },
         _ => figure,

@@ -27,6 +27,7 @@ mod feature;
 mod matrix;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use reticent_core::{MergeError, Partial};
 
@@ -333,6 +334,8 @@ impl Encoder {
         self.check(table)?;
         let columns = self.columns();
         let has_user = *self.schema.unit() != PrivacyUnit::Row;
+        let literal = literal_names(table, &self.schema);
+        let table = literal.as_deref().unwrap_or(table);
         let mut tally = EncodingTally {
             columns: vec![ColumnTally::default(); self.plans.len()],
             ..EncodingTally::default()
@@ -405,6 +408,14 @@ impl Sink {
             self.design.users.get_or_insert_default().push(number);
         }
         Ok(())
+    }
+}
+
+/// The table with the names of its users read literally, where that makes a difference: a user may have any name.
+pub(crate) fn literal_names(table: &dyn Table, schema: &Schema) -> Option<Arc<dyn Table>> {
+    match schema.unit() {
+        PrivacyUnit::Row => None,
+        PrivacyUnit::Column(column) => table.literal(table.position(column).ok()?),
     }
 }
 

@@ -174,6 +174,14 @@ fn users_are_numbered_and_a_row_without_one_is_by_itself() {
     assert_eq!(chunks, [vec![0, 1, 2, 0], vec![3, 4]]);
 }
 
+/// A list of missing texts would make every row of the user `NA` a user by itself, whom no limit holds.
+#[test]
+fn a_user_called_na_is_one_user() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "x,id\n0.1,NA\nNA,NA\n0.3,null\n0.4,null\n0.5,\n");
+    assert_eq!(encoded(BY_USER, &path).0.users(), Some(&[0, 0, 1, 1, 2][..]));
+}
+
 #[test]
 fn a_split_keeps_users_together() {
     let folder = Folder::new();

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::encode::{Users, label_of};
+use crate::encode::{Users, label_of, literal_names};
 use crate::error::{DataError, shown, shown_path};
 use crate::schema::{Label, PrivacyUnit, Schema};
 use crate::table::Table;
@@ -167,6 +167,8 @@ impl TextPlan<'_> {
         columns.extend(unit);
         let mut texts = Texts { users: unit.map(|_| Vec::new()), ..Texts::default() };
         let mut users = Users::default();
+        let literal = literal_names(table, self.schema);
+        let table = literal.as_deref().unwrap_or(table);
         table.scan::<DataError>(&columns, on_progress, &mut |_, cells| {
             let text = cells[0].label().unwrap_or_default();
             self.vocabulary.encode(&text, self.length, &mut texts.positions);

@@ -3,7 +3,7 @@
 use super::kernels::Kernel;
 use super::machine::Argument::{self, Double, Int};
 use super::machine::{Address, Matrix, Product};
-use super::op::{At, Below, Needs, Op, Way, activation, flag, long, op};
+use super::op::{At, Below, Needs, Op, SHARERS, Way, activation, flag, long, op};
 use super::run::{Buffer, Run};
 use crate::clip::RoundingMargin;
 use crate::graph::{Activation, Graph, Operation};
@@ -12,9 +12,6 @@ use std::ops::Range;
 
 /// Factors of a product with a squared length above this count as not finite, as on the CPU.
 const LONGEST: f64 = 1e32;
-
-/// Layers with weights, at most.
-const MOST_GROUPS: usize = 1024;
 
 /// Words of an entry of the table that says how gradients are found.
 const ENTRY: usize = 8;
@@ -214,11 +211,9 @@ impl Chunk {
             });
         }
         self.entries = words.len() / ENTRY;
-        if self.entries != self.groups || self.groups > MOST_GROUPS {
+        if self.entries != self.groups {
             let why = format!("{} layers with weights in {} groups", self.entries, self.groups);
-            return Err(TrainError::Device(format!(
-                "{why}: the kernels take one group a layer, {MOST_GROUPS} at most"
-            )));
+            return Err(TrainError::Device(format!("{why}: the kernels take one group a layer")));
         }
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         run.reserve(&mut self.table, bytes.len().max(8))?;
@@ -425,20 +420,23 @@ impl Chunk {
 
     /// Finds the factors of all rows and applies them to what is summed.
     fn clip(&self, rows: usize, clipping: &Clipping, run: &mut Run) -> Result<(), TrainError> {
-        let arguments = [
-            [Argument::Address(self.table.at()), Int(self.entries as i32)].as_slice(),
-            &[Argument::Address(self.squares.at()), long(rows), Double(LONGEST)],
-        ]
-        .concat();
-        run.blocks(Kernel::Measure, rows * self.entries, &arguments)?;
-        let arguments = [
-            [Argument::Address(self.table.at()), Int(self.entries as i32)].as_slice(),
-            &[self.squares.at(), self.factors.at()].map(Argument::Address),
-            &[long(rows)],
-            &rule(clipping),
-        ]
-        .concat();
-        run.blocks(Kernel::ApplyFactors, rows * self.entries, &arguments)
+        let table = [Argument::Address(self.table.at()), Int(self.entries as i32)];
+        let squares = [Argument::Address(self.squares.at()), long(rows)];
+        let pairs = rows * self.entries;
+        let is_outer = |step: &Step| matches!(step.way(), Way::Outer { .. });
+        let trained = || self.steps.iter().filter(|step| step.way() != Way::None);
+        if trained().any(|step| !is_outer(step)) {
+            run.blocks(Kernel::Measure, pairs, &[table.as_slice(), &squares].concat())?;
+        }
+        if trained().any(is_outer) {
+            let arguments = [table.as_slice(), &squares, &[Double(LONGEST)]].concat();
+            run.each(Kernel::MeasureOuter, SHARERS * pairs, &arguments)?;
+        }
+        let arrays = [self.squares.at(), self.factors.at()].map(Argument::Address);
+        let arguments = [table.as_slice(), &arrays, &[long(rows)], &rule(clipping)].concat();
+        run.each(Kernel::FindFactors, rows, &arguments)?;
+        let arguments = [table.as_slice(), &[Argument::Address(self.factors.at()), long(rows)]].concat();
+        run.each(Kernel::ApplyFactors, SHARERS * pairs, &arguments)
     }
 }
 

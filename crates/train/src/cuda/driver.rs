@@ -13,9 +13,11 @@ use crate::digest::digest;
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::{result as driver, sys};
 use cudarc::nvrtc::{result as compiler, sys as compiler_sys};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::path::PathBuf;
+use std::thread::ThreadId;
 
 /// Threads of a block.
 const THREADS: u32 = 256;
@@ -47,6 +49,8 @@ pub(super) struct Gpu {
     products: blas_sys::cublasHandle_t,
     pieces: Vec<Piece>,
     next: usize,
+    /// The thread on which the context is current.
+    thread: Cell<ThreadId>,
 }
 
 // SAFETY: the handles may be used from any thread that has made the context current, one at a time, which `&mut self` and `current`
@@ -79,10 +83,13 @@ impl Gpu {
             driver::ctx::set_current(context).map_err(|e| failed("no context", e))?;
             context
         };
-        let stream = driver::stream::create(driver::stream::StreamKind::NonBlocking)
-            .map_err(|e| failed("no stream", e))?;
-        let beside = driver::stream::create(driver::stream::StreamKind::NonBlocking)
-            .map_err(|e| failed("no stream", e))?;
+        // What draws noise gives way to what makes sums.
+        let (least, most) = driver::stream::get_priority_range().map_err(|e| failed("no stream", e))?;
+        let stream = |priority| {
+            driver::stream::create_with_priority(driver::stream::StreamKind::NonBlocking, priority)
+                .map_err(|e| failed("no stream", e))
+        };
+        let (stream, beside) = (stream(most)?, stream(least)?);
         let event = || {
             driver::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
                 .map_err(|e| failed("no event", e))
@@ -118,6 +125,7 @@ impl Gpu {
             products,
             pieces: Vec::new(),
             next: 0,
+            thread: Cell::new(std::thread::current().id()),
         };
         for _ in 0..PIECES {
             // SAFETY: the context is current.
@@ -183,6 +191,7 @@ impl Gpu {
         blocks: u32,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
+        self.current()?;
         let mut words: [u64; 32] = [0; 32];
         let mut pointers: [*mut c_void; 32] = [std::ptr::null_mut(); 32];
         if arguments.len() > words.len() {
@@ -217,8 +226,12 @@ impl Gpu {
         .map_err(|error| failed(kernel.name(), error))
     }
 
-    /// Makes the context current on this thread.
+    /// Makes the context current on this thread, if it is another one than that of the last call.
     fn current(&self) -> Result<(), TrainError> {
+        let here = std::thread::current().id();
+        if self.thread.replace(here) == here {
+            return Ok(());
+        }
         // SAFETY: the context is retained.
         unsafe { driver::ctx::set_current(self.context) }.map_err(|error| failed("the GPU was lost", error))
     }
@@ -284,12 +297,14 @@ impl Machine for Gpu {
     }
 
     unsafe fn clear(&mut self, at: Address, bytes: usize) -> Result<(), TrainError> {
+        self.current()?;
         // SAFETY: the caller's.
         unsafe { driver::memset_d8_async(at.0, 0, bytes, self.stream) }
             .map_err(|error| failed("memory was not cleared", error))
     }
 
     unsafe fn upload(&mut self, to: Address, bytes: &[u8]) -> Result<(), TrainError> {
+        self.current()?;
         let lost = |error| failed("bytes did not reach the GPU", error);
         if bytes.len() > PINNED {
             // SAFETY: the caller's; the copy waits for what was launched before and is done when it returns.
@@ -311,6 +326,7 @@ impl Machine for Gpu {
     }
 
     unsafe fn download(&mut self, from: Address, into: &mut [u8]) -> Result<(), TrainError> {
+        self.current()?;
         let lost = |error| failed("bytes did not come back from the GPU", error);
         // SAFETY: the caller's; the copy is done when the stream is.
         unsafe {
@@ -320,6 +336,7 @@ impl Machine for Gpu {
     }
 
     unsafe fn copy(&mut self, from: Address, to: Address, bytes: usize) -> Result<(), TrainError> {
+        self.current()?;
         // SAFETY: the caller's.
         unsafe { driver::memcpy_dtod_async(to.0, from.0, bytes, self.stream) }
             .map_err(|error| failed("memory was not copied", error))
@@ -341,6 +358,7 @@ impl Machine for Gpu {
         blocks: u32,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
+        self.current()?;
         let lost = |error| failed("the GPU's order of work", error);
         // SAFETY: streams and events exist; the rest is the caller's.
         unsafe {
@@ -353,6 +371,7 @@ impl Machine for Gpu {
     }
 
     fn join(&mut self) -> Result<(), TrainError> {
+        self.current()?;
         let usual = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: stream and event exist. An event that was never recorded counts as past.
         unsafe { driver::stream::wait_event(self.stream, self.after, usual) }
@@ -360,6 +379,7 @@ impl Machine for Gpu {
     }
 
     unsafe fn multiply(&mut self, product: &Product) -> Result<(), TrainError> {
+        self.current()?;
         let Product { rows, columns, inner, left, right, into, add, batch } = *product;
         let turned = |is_transposed: bool| match is_transposed {
             true => blas_sys::cublasOperation_t::CUBLAS_OP_T,

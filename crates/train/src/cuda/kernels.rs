@@ -36,6 +36,8 @@ kernels! {
     AddTable "add_table"
     Fill "fill"
     Measure "measure"
+    MeasureOuter "measure_outer"
+    FindFactors "find_factors"
     ApplyFactors "apply_factors"
     AddTokens "add_tokens"
     MeasureOne "measure_one"

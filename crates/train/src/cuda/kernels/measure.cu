@@ -79,9 +79,6 @@ DEVICE float shortened(double bound, double square) {
     return norm > bound ? (float)(bound / norm) : 1.0f;
 }
 
-// Groups of weights, at most: the factors of a unit are found in shared memory.
-#define MOST_GROUPS 1024
-
 // Whether a unit's gradient is so long that its factor would lose its digits, or is not finite.
 DEVICE int is_too_long(double total, double bound) { return total > 1e30 * bound * (1e30 * bound) || !isfinite_(total); }
 
@@ -92,22 +89,17 @@ DEVICE float clip_factor(double square, double total, int groups, int rule, doub
     return (float)(bound / (sqrt(total) + stability));
 }
 
-// The squared norms of all units, entry by entry: a block for each pair.
-COOPERATIVE(measure, const u64 *table, int entries, double *squares, i64 units, double longest) {
+// The squared norms of all units whose gradients are written out or rows of a table: a block for each pair of a unit and an entry.
+COOPERATIVE(measure, const u64 *table, int entries, double *squares, i64 units) {
     for (i64 pair = blockIdx.x; pair < units * entries; pair += gridDim.x) {
         i64 unit = quotient(pair, entries);
         const u64 *entry = table + (pair - unit * entries) * WORDS;
+        if (entry[0] == OUTER) continue;
         const float *first = (const float *)entry[1];
         const float *second = (const float *)entry[2];
         i64 inner = (i64)entry[3], outer = (i64)entry[4];
         double square;
-        if (entry[0] == OUTER) {
-            double a = row_square(first + unit * inner, inner) + (entry[5] ? 1.0 : 0.0);
-            double g = row_square(second + unit * outer, outer);
-            square = a * g;
-            // Factors so long that a clip factor would lose its digits count as not finite.
-            if (!(a <= longest && g <= longest)) square = 1.0 / 0.0;
-        } else if (entry[0] == KEPT) {
+        if (entry[0] == KEPT) {
             square = kept_square(first + unit * inner, inner);
         } else {
             square = token_square(first + unit * inner, second + unit * inner * outer, inner, outer);
@@ -117,46 +109,67 @@ COOPERATIVE(measure, const u64 *table, int entries, double *squares, i64 units, 
     }
 }
 
-// The factor of each group of a unit, from the squared norms of its entries, of which each has a group of its own.
-DEVICE void unit_factors(const u64 *table, int entries, const double *squares, float *factors, int rule, double bound,
-                         double stability) {
-    double total = 0.0;
-    int is_odd = 0;
-    for (int e = 0; e < entries; e++) {
-        is_odd |= !(squares[e] >= 0.0);
-        total += squares[e];
+DEVICE double lanes_square(const float *x, i64 size, i64 lane) {
+    double sums[2] = {0.0, 0.0};
+    i64 i = lane;
+    for (; i + SHARERS < size; i += 2 * SHARERS)
+        for (int k = 0; k < 2; k++) sums[k] += (double)x[i + k * SHARERS] * (double)x[i + k * SHARERS];
+    if (i < size) sums[0] += (double)x[i] * (double)x[i];
+    return lanes_sum(sums[0] + sums[1]);
+}
+
+// The same of those that are outer products; eight threads for each pair.
+COOPERATIVE(measure_outer, const u64 *table, int entries, double *squares, i64 units, double longest) {
+    i64 each = blockDim.x / SHARERS, lane = threadIdx.x % SHARERS, pairs = units * entries;
+    for (i64 start = blockIdx.x * each; start < pairs; start += gridDim.x * each) {
+        i64 pair = start + threadIdx.x / SHARERS, unit = quotient(pair, entries);
+        const u64 *entry = table + (pair - unit * entries) * WORDS;
+        bool is_one = pair < pairs && entry[0] == OUTER;
+        i64 inner = is_one ? (i64)entry[3] : 0, outer = is_one ? (i64)entry[4] : 0;
+        double a = lanes_square((const float *)entry[1] + unit * inner, inner, lane);
+        double g = lanes_square((const float *)entry[2] + unit * outer, outer, lane);
+        if (!is_one || lane != 0) continue;
+        a += (entry[5] ? 1.0 : 0.0);
+        // Factors so long that a clip factor would lose its digits count as not finite.
+        squares[pair] = a <= longest && g <= longest ? a * g : 1.0 / 0.0;
     }
-    is_odd |= is_too_long(total, bound);
-    for (int e = 0; e < entries; e++) {
-        int group = (int)table[e * WORDS + 6];
-        factors[group] = is_odd ? 0.0f : clip_factor(squares[e], total, entries, rule, bound, stability);
+}
+
+// The factor of each group of every unit, from the squared norms of its entries, of which each has a group of its own.
+KERNEL(find_factors, const u64 *table, int entries, const double *squares, float *factors, i64 units, int rule, double bound,
+       double stability) {
+    EACH(unit, units) {
+        const double *own = squares + unit * entries;
+        double total = 0.0;
+        int is_odd = 0;
+        for (int e = 0; e < entries; e++) {
+            is_odd |= !(own[e] >= 0.0);
+            total += own[e];
+        }
+        is_odd |= is_too_long(total, bound);
+        for (int e = 0; e < entries; e++) {
+            int group = (int)table[e * WORDS + 6];
+            factors[unit * entries + group] = is_odd ? 0.0f : clip_factor(own[e], total, entries, rule, bound, stability);
+        }
     }
 }
 
 // Multiplies what is to be summed by the factors, and sets what belongs to units of factor 0 to 0, so that no product can carry a
-// NaN from there. A block for each pair of a unit and an entry; the first of a unit writes the factors.
-COOPERATIVE(apply_factors, const u64 *table, int entries, const double *squares, float *factors, i64 units, int rule,
-            double bound, double stability) {
-    SHARED float own[MOST_GROUPS];
-    for (i64 pair = blockIdx.x; pair < units * entries; pair += gridDim.x) {
+// NaN from there. Eight threads for each pair of a unit and an entry.
+KERNEL(apply_factors, const u64 *table, int entries, const float *factors, i64 units) {
+    i64 each = blockDim.x / SHARERS, lane = threadIdx.x % SHARERS, pairs = units * entries;
+    for (i64 pair = blockIdx.x * each + threadIdx.x / SHARERS; pair < pairs; pair += gridDim.x * each) {
         i64 unit = quotient(pair, entries);
         const u64 *entry = table + (pair - unit * entries) * WORDS;
-        if (threadIdx.x == 0) {
-            unit_factors(table, entries, squares + unit * entries, own, rule, bound, stability);
-            if (pair == unit * entries)
-                for (int i = 0; i < entries; i++) factors[unit * entries + i] = own[i];
-        }
-        __syncthreads();
         i64 inner = (i64)entry[3], outer = (i64)entry[4];
-        float factor = own[entry[6]];
+        float factor = factors[unit * entries + (i64)entry[6]];
         float *first = (float *)entry[1] + unit * inner;
         if (entry[0] == OUTER) {
             float *g = (float *)entry[2] + unit * outer;
-            for (i64 i = threadIdx.x; i < outer; i += blockDim.x) g[i] = factor == 0.0f ? 0.0f : g[i] * factor;
+            for (i64 i = lane; i < outer; i += SHARERS) g[i] = factor == 0.0f ? 0.0f : g[i] * factor;
         }
         if (entry[0] != TOKENS && factor == 0.0f)
-            for (i64 i = threadIdx.x; i < inner; i += blockDim.x) first[i] = 0.0f;
-        __syncthreads();
+            for (i64 i = lane; i < inner; i += SHARERS) first[i] = 0.0f;
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::kernels::Kernel;
 use super::super::machine::{Address, Argument, Matrix, Product};
 use super::super::run::Run;
-use super::{At, Below, LANES, Needs, Op, long};
+use super::{At, Below, Needs, Op, SHARERS, long};
 use crate::TrainError;
 use crate::graph::Activation;
 
@@ -64,7 +64,7 @@ impl Op for Attention {
         }
         let count = self.heads * at.rows * time;
         let arguments = [Argument::Address(at.saved), long(count), long(time), self.scale()];
-        run.each(Kernel::SoftmaxRows, LANES * count, &arguments)?;
+        run.each(Kernel::SoftmaxRows, SHARERS * count, &arguments)?;
         for head in 0..self.heads {
             run.multiply(Product {
                 rows: time,
@@ -98,7 +98,7 @@ impl Op for Attention {
         let count = self.heads * at.rows * time;
         let arguments =
             [Argument::Address(at.work), Argument::Address(at.saved), long(count), long(time), self.scale()];
-        run.each(Kernel::SoftmaxBack, LANES * count, &arguments)?;
+        run.each(Kernel::SoftmaxBack, SHARERS * count, &arguments)?;
         for head in 0..self.heads {
             let (slopes, shares) =
                 (self.shares(at.work, at.rows, head), self.shares(at.saved, at.rows, head));

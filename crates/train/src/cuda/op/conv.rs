@@ -3,7 +3,7 @@
 use super::super::kernels::Kernel;
 use super::super::machine::{Address, Argument, Matrix, Product};
 use super::super::run::Run;
-use super::{At, Below, LANES, Needs, Op, Way, activation, flag, long};
+use super::{At, Below, Needs, Op, SHARERS, Way, activation, flag, long};
 use crate::TrainError;
 use crate::describe::windows;
 use crate::graph::{Activation, Geometry};
@@ -150,6 +150,6 @@ impl Op for Conv {
         let sizes = [at.rows, out, places, self.size()].map(long);
         let arguments =
             [[Argument::Address(at.gradient), Argument::Address(into)].as_slice(), &sizes].concat();
-        run.each(Kernel::ChannelSums, LANES * at.rows * out, &arguments)
+        run.each(Kernel::ChannelSums, SHARERS * at.rows * out, &arguments)
     }
 }

@@ -19,7 +19,7 @@ use crate::TrainError;
 use crate::graph::{Activation, Operation};
 
 /// Threads that share a row of numbers in kernels that say so.
-const LANES: usize = 8;
+pub(super) const SHARERS: usize = 8;
 
 /// Numbers that a layer needs besides its input and output.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,7 +3,7 @@
 use super::super::kernels::Kernel;
 use super::super::machine::{Address, Argument};
 use super::super::run::Run;
-use super::{At, Below, LANES, Needs, Op, Way, flag, long};
+use super::{At, Below, Needs, Op, SHARERS, Way, flag, long};
 use crate::TrainError;
 use crate::graph::Activation;
 
@@ -62,7 +62,7 @@ impl Op for Norm {
             [at.input, at.weights, at.weights.after(self.channels), at.saved, self.inverses(at), at.output]
                 .map(Argument::Address);
         let arguments = [addresses.as_slice(), &self.sizes(at.rows)].concat();
-        run.each(Kernel::Normalize, LANES * at.rows * self.stretches, &arguments)
+        run.each(Kernel::Normalize, SHARERS * at.rows * self.stretches, &arguments)
     }
 
     fn backward(&self, at: &At, below: Option<Below>, run: &mut Run) -> Result<(), TrainError> {
@@ -70,7 +70,7 @@ impl Op for Norm {
         let addresses =
             [at.gradient, at.weights, at.saved, self.inverses(at), gradient].map(Argument::Address);
         let arguments = [addresses.as_slice(), &self.sizes(at.rows), &[flag(add)]].concat();
-        run.each(Kernel::NormalizeBack, LANES * at.rows * self.stretches, &arguments)
+        run.each(Kernel::NormalizeBack, SHARERS * at.rows * self.stretches, &arguments)
     }
 
     fn keep(&self, at: &At, run: &mut Run) -> Result<(), TrainError> {
@@ -78,7 +78,7 @@ impl Op for Norm {
         let sizes = [at.rows, self.channels, self.places, step, skip].map(long);
         let addresses = [at.gradient, at.saved, at.kept].map(Argument::Address);
         // Neighbouring threads read neighbouring numbers.
-        let lanes = if self.is_planar { LANES } else { 1 };
+        let lanes = if self.is_planar { SHARERS } else { 1 };
         let arguments = [addresses.as_slice(), &sizes, &[Argument::Int(lanes as i32)]].concat();
         run.each(Kernel::NormalizeKeep, lanes * at.rows * self.channels, &arguments)
     }

@@ -11,6 +11,12 @@ use reticent_core::Confidence;
 /// What rounding to integers moves a mean of the basis by, at most, in units of the range.
 pub(super) const ROUNDING: f64 = 64.0 / WHOLE as f64;
 
+/// What rounding moves the place of one row by, at most: one unit, and what its place itself was rounded by.
+const ROW_ROUNDING: f64 = 2.0 / WHOLE as f64;
+
+/// The share of the error probability of a sum that the number of rows has, by which rounding is bounded.
+const ROWS_SHARE: f64 = 1e-3;
+
 /// The share of the error probability of a variance that its mean has.
 pub(in super::super) const MEAN_SHARE: f64 = 0.1;
 
@@ -62,7 +68,11 @@ impl NoisyPart {
                     .iter()
                     .map(|place| (column.low() + column.width() * place) / WHOLE as f64)
                     .collect();
-                Ok(sums.linear(&weights, beta))
+                // Each row's place is rounded; how many rows there are is known up to noise.
+                let in_all = vec![1.0 / WHOLE as f64; sums.values.len()];
+                let [_, rows] = ends(&sums.linear(&in_all, ROWS_SHARE * beta));
+                let rounded = rows.max(0.0) * ROW_ROUNDING * column.width();
+                Ok(widened(sums.linear(&weights, (1.0 - ROWS_SHARE) * beta), rounded))
             }
             part => Err(unavailable(part, "sum")),
         }

@@ -5,8 +5,8 @@ use crate::query::parts::estimate::{MEAN_SHARE, shares};
 use crate::query::parts::moments::{centered_ranges, products, square_ranges};
 use crate::query::parts::tail::Weight;
 use crate::query::parts::{
-    ContributionLimits, ErrorOf, Figure, NoisyPart, Part, PartMechanism, PartNoise, RankTree, RowValue,
-    TreeShape, better_margins, better_tree, consistent_counts, release_part,
+    ContributionLimits, ErrorOf, Figure, NoisyPart, Part, PartColumn, PartMechanism, PartNoise, RankTree,
+    RowValue, TreeShape, better_margins, better_tree, consistent_counts, release_part,
 };
 use crate::query::{NoiseKind, rehearse_unpaid};
 use reticent_core::{Confidence, Epsilon, Neighboring, NoiseMultiplier};
@@ -529,4 +529,20 @@ fn stated_errors_of_ranks_hold_at_every_level() {
         // 5 % of 60 are 3.
         assert!(missed <= 12, "level {level}: {missed} of 60 beyond {stated}");
     }
+}
+
+/// Places are rounded down: with many rows that adds up to more than little noise.
+#[test]
+fn a_sum_of_moments_allows_for_rounding() {
+    let part = Part::moments(PartColumn::new(0.0, 1.0, false).unwrap(), 1).unwrap();
+    // Just below a third: each row loses most of a unit.
+    let value = 0.333_333_333_3;
+    let rows = 1_000_000_000_i128;
+    let one = sums(&part, [RowValue::Number(value)]);
+    let all = one.iter().map(|entry| entry * rows).collect();
+    let noisy = NoisyPart::without_noise(&part, mechanism(&part, &laplace(1000.0)), all).unwrap();
+    let exact = value * rows as f64;
+    let figure = noisy.sum(0, P95).unwrap();
+    assert!((figure.value - exact).abs() > 1e-3, "{figure:?} {exact}");
+    assert!(holds(&figure, exact), "{figure:?} {exact}");
 }
