@@ -240,6 +240,30 @@ def failures(results, figures):
     return "\n\nWithout a figure:\n\n" + "\n".join(lines) if lines else ""
 
 
+def recipes():
+    """Whole trainings by the command, if they are stored."""
+    stored = HERE / "recipes.json"
+    if not stored.exists():
+        return ""
+    found = json.loads(stored.read_text())
+    lines = [
+        "### Whole trainings",
+        "",
+        "| data | network | ε, δ | batch, epochs | test accuracy | time |",
+        "|---|---|---|---|---:|---:|",
+    ]
+    for run in found["runs"]:
+        lines.append(
+            f"| {run['data']} | {run['model']} | {run['epsilon']}, {run['delta']:.0e} | {run['batch']:,}, {run['epochs']} "
+            f"| {100 * run['accuracy']:.2f} % | {run['seconds']} s |"
+        )
+    note = (
+        f"The whole command on the same device ({found['date']}), from reading the images to the certificate, with an evaluation after "
+        f"every epoch; the first compiled its kernels. One run each, settings not tuned here: `bench/gpu/recipes.json`."
+    )
+    return "\n".join([*lines, "", note, "", ""])
+
+
 def section(results):
     figures, machine = Figures(results), results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
@@ -271,7 +295,7 @@ Median block, in brackets the best.{drifted}
 
 From asking for the device to the weights after the first private step, in a fresh process; in brackets until the engine is ready.{first}
 
-### How this is measured
+{recipes()}### How this is measured
 
 `python3 bench/gpu/run.py` runs it all again on a machine with a GPU; its first lines say what to bring. Single precision: products and \
 convolutions without TF32 in every row but the one that names it. A fixed synthetic batch, on the device from the start; it is the batch of \

@@ -311,7 +311,7 @@ def section(results):
 ### One number
 
 A Python call that adds noise to one number, wall clock. A call of Reticent checks its arguments, computes the cost and \
-draws 256 times to hide the noise from a clock. The peers build a mechanism and call it; in brackets, a call of a \
+draws 128 times to hide the noise from a clock. The peers build a mechanism and call it; in brackets, a call of a \
 mechanism that is already built. Ratios compare with both steps.
 
 {scalar_table(figures)}

@@ -1,4 +1,4 @@
-"""The section of docs/benchmarks.md about pages of statistics, made from results.json.
+"""The section of docs/benchmarks.md about pages of statistics, made from results.json and scan.json.
 
     python3 bench/release/page.py      writes the section anew from the results that are there
 """
@@ -50,7 +50,31 @@ def section(results):
                 f"| {case['name']} | {name} | {shown(ours)} | {shown(plain)} | {shown(opendp)} "
                 f"| {ratio(plain, ours)} | {ratio(opendp, ours)} |"
             )
+    scanned = HERE / "scan.json"
+    if scanned.exists():
+        lines += scans(json.loads(scanned.read_text()))
     return "\n".join(lines) + "\n\n"
+
+
+def scans(found):
+    """One pass over a large table beside DuckDB."""
+    machine, results = found["machine"], found["results"]
+    threads = ", ".join(str(count) for count in sorted({row["threads"] for row in results}))
+    lines = [
+        "\n### One pass over a large table\n",
+        f"One statistic of a table of {results[0]['rows']:,} rows, threads: {threads} ({machine['cpu']}, {machine['date']}), beside DuckDB",
+        f"{machine['versions']['duckdb']}, which answers without noise. Ours is the whole process, DuckDB's the query alone; best of the",
+        "repetitions. The target is a ratio of at most 1.5.\n",
+        "| statistic | file | ours, s | DuckDB, s | ratio | ours, MB | DuckDB, MB |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in results:
+        seconds, peak = row["seconds"], row["peak_mb"]
+        lines.append(
+            f"| {row['case']} | {row['format']} | {seconds['reticent']:.3f} | {seconds['duckdb']:.3f} | {row['ratio']:.2f} "
+            f"| {peak['reticent']:.0f} | {peak['duckdb']:.0f} |"
+        )
+    return lines
 
 
 if __name__ == "__main__":
