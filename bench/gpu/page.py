@@ -242,7 +242,7 @@ def failures(results, figures):
 
 def recipes():
     """Whole trainings by the command, if they are stored."""
-    stored = HERE / "recipes.json"
+    stored = Path(__file__).resolve().parent / "recipes.json"
     if not stored.exists():
         return ""
     found = json.loads(stored.read_text())

@@ -466,6 +466,8 @@ def _exact(floats: Floats, argument: str) -> Floats:
 
 
 def _texts(values: Sequence[Any], argument: str) -> list[str | None]:
+    if set(map(type, values)) <= {str, type(None)}:
+        return list(values)
     return [None if is_missing(value) else label(value, argument) for value in values]
 
 

@@ -61,7 +61,8 @@ fn number(letters: &[char], before: Option<char>) -> usize {
             && (next_is_digit
                 || letters.get(length + 1) == Some(&'-')
                     && letters.get(length + 2).is_some_and(char::is_ascii_digit));
-        if letter.is_ascii_digit() || (".,".contains(*letter) && next_is_digit) {
+        // A date and its time are one number.
+        if letter.is_ascii_digit() || (".,T".contains(*letter) && next_is_digit) {
             length += 1;
         } else if exponent {
             length += 2;
@@ -82,6 +83,7 @@ mod tests {
         assert!(matches(shown, now, false));
         assert!(!matches(shown, now, true));
         assert!(matches("ε = 1\n\n", "ε = 1", true));
+        assert!(matches("at 2026-11-18T00:34:28.841Z", "at 2026-12-01T23:15:02.371Z", false));
     }
 
     #[test]

@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Factors of a product with a squared length above this count as not finite, as on the CPU.
 const LONGEST: f64 = 1e32;
 
+/// Tokens of a text that an embedding is trained on, at most: the kernels compare them in shared memory.
+const MOST_PLACES: usize = 2048;
+
 /// Words of an entry of the table that says how gradients are found.
 const ENTRY: usize = 8;
 
@@ -123,6 +126,14 @@ impl Chunk {
                 slopes: Buffer::default(),
                 kept: Buffer::default(),
             });
+        }
+        for step in &steps {
+            if let Way::Tokens { places, .. } = step.way()
+                && places > MOST_PLACES
+            {
+                let why = format!("texts of {places} tokens: a GPU takes {MOST_PLACES} at most");
+                return Err(TrainError::Device(format!("{why}; shorten them, or train with --device cpu")));
+            }
         }
         let empty = || sizes.iter().map(|_| Buffer::default()).collect();
         Ok(Self {

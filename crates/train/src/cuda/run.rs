@@ -185,6 +185,13 @@ impl Run {
         if product.rows * product.columns * product.batch == 0 {
             return Ok(());
         }
+        let sizes = [product.rows, product.columns, product.inner, product.batch];
+        let pitches = [product.left.pitch, product.right.pitch, product.into.pitch];
+        if sizes.iter().chain(&pitches).any(|size| *size > i32::MAX as usize) {
+            let why =
+                "a matrix is too large for the GPU's library: take a smaller --chunk or a smaller layer";
+            return Err(TrainError::Device(why.to_owned()));
+        }
         if product.inner == 0 {
             return Err(TrainError::Device("a product of empty rows".to_owned()));
         }

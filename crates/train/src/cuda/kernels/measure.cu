@@ -22,17 +22,22 @@ DEVICE double row_square(const float *x, i64 size) {
     return block_sum(sum);
 }
 
-// The same of numbers whose squares may be rounded to single precision: each is at most 10⁻¹⁹ where that loses it.
+// The same of numbers whose squares may be rounded to single precision: each is at most 10⁻¹⁹ where that loses it. At most 16 squares are
+// added up before they become doubles.
 DEVICE double kept_square(const float *x, i64 size) {
-    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    double sum = 0.0;
     i64 i = threadIdx.x, skip = blockDim.x;
-    for (; i + 3 * skip < size; i += 4 * skip)
-        for (int k = 0; k < 4; k++) sums[k] += x[i + k * skip] * x[i + k * skip];
-    for (; i < size; i += skip) sums[0] += x[i] * x[i];
-    return block_sum((double)sums[0] + (double)sums[1] + ((double)sums[2] + (double)sums[3]));
+    while (i + 3 * skip < size) {
+        float parts[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        for (int times = 0; times < 16 && i + 3 * skip < size; times++, i += 4 * skip)
+            for (int k = 0; k < 4; k++) parts[k] += x[i + k * skip] * x[i + k * skip];
+        sum += (double)parts[0] + (double)parts[1] + ((double)parts[2] + (double)parts[3]);
+    }
+    for (; i < size; i += skip) sum += (double)x[i] * (double)x[i];
+    return block_sum(sum);
 }
 
-// Places whose tokens are compared in shared memory.
+// Places whose tokens are compared in shared memory; the engine refuses longer texts.
 #define MOST_PLACES 2048
 
 // For every place of a row, whether its token stands there for the first time, and nowhere else: 0 no, 1 first of several, 2 alone.
@@ -62,7 +67,6 @@ DEVICE float token_row(const float *tokens, const float *g, i64 places, i64 widt
 DEVICE double token_square(const float *tokens, const float *g, i64 places, i64 width) {
     SHARED u8 kinds[MOST_PLACES];
     double sum = 0.0;
-    if (places > MOST_PLACES) return 1.0 / 0.0;
     sort_tokens(tokens, places, kinds);
     for (i64 i = threadIdx.x; i < places * width; i += blockDim.x) {
         i64 t = quotient(i, width);
