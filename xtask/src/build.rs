@@ -16,7 +16,8 @@ pub(crate) fn clippy(shell: &Shell) -> Result<String> {
         .map(|()| String::new())
 }
 
-/// The tests, by nextest where it is installed. Processes are killed only where there is `strace`.
+/// The tests, by nextest where it is installed. Processes are killed only where there is `strace`, and the engine of GPUs runs on an
+/// emulator only where there is no GPU.
 pub(crate) fn tests(shell: &Shell) -> Result<String> {
     let how = if shell.has_subcommand("nextest") {
         run(shell.cargo(&["nextest", "run", "--workspace"]))?;
@@ -25,12 +26,18 @@ pub(crate) fn tests(shell: &Shell) -> Result<String> {
         run(shell.cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
         "by cargo test (nextest is not installed)"
     };
-    let mut strace = shell.program("strace");
-    strace.arg("-V");
-    Ok(match capture(strace) {
-        Ok(_) => how.to_owned(),
-        Err(_) => format!("{how}; kills SKIPPED (strace is not installed)"),
-    })
+    let has = |program: &str, argument: &str| {
+        let mut command = shell.program(program);
+        command.arg(argument);
+        capture(command).is_ok()
+    };
+    let kills = if has("strace", "-V") { "" } else { "; kills SKIPPED (strace is not installed)" };
+    let gpu = if has("nvidia-smi", "-L") {
+        ""
+    } else {
+        "; GPU SKIPPED (none here: its engine ran on the emulator)"
+    };
+    Ok(format!("{how}{kills}{gpu}"))
 }
 
 /// The examples in the documentation.
