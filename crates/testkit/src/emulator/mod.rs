@@ -191,17 +191,7 @@ impl Machine for Emulator {
         blocks: u32,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
-        let mut words: Vec<u64> = arguments
-            .iter()
-            .map(|argument| match argument {
-                Argument::Address(address) => address.0,
-                Argument::Int(number) => u64::from(*number as u32),
-                Argument::Word(number) => u64::from(*number),
-                Argument::Long(number) => *number as u64,
-                Argument::Single(number) => u64::from(number.to_bits()),
-                Argument::Double(number) => number.to_bits(),
-            })
-            .collect();
+        let mut words: Vec<u64> = arguments.iter().map(|argument| argument.word()).collect();
         let mut pointers: Vec<*mut c_void> =
             words.iter_mut().map(|word| std::ptr::from_mut(word).cast()).collect();
         let name = CString::new(kernel.name()).map_err(|error| TrainError::Device(error.to_string()))?;

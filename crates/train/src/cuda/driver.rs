@@ -198,15 +198,7 @@ impl Gpu {
             return Err(TrainError::Device(format!("{}: too many arguments", kernel.name())));
         }
         for ((word, pointer), argument) in words.iter_mut().zip(&mut pointers).zip(arguments) {
-            // Integers and numbers of four bytes lie in the lower half of a word.
-            *word = match argument {
-                Argument::Address(address) => address.0,
-                Argument::Int(number) => u64::from(*number as u32),
-                Argument::Word(number) => u64::from(*number),
-                Argument::Long(number) => *number as u64,
-                Argument::Single(number) => u64::from(number.to_bits()),
-                Argument::Double(number) => number.to_bits(),
-            };
+            *word = argument.word();
             *pointer = std::ptr::from_mut(word).cast();
         }
         let Some(function) = self.kernels.get(&kernel) else {

@@ -9,7 +9,9 @@ use super::op::long;
 use super::run::{Buffer, Run};
 use crate::average::Average;
 use crate::clip::RoundingMargin;
-use crate::engine::{Background, Engine, EngineState, FixedSum, Weights};
+use crate::engine::{
+    Background, Engine, EngineState, FixedSum, Weights, check_coordinates, check_sum, check_weights,
+};
 use crate::graph::Graph;
 use crate::noise::{StepNoise, Ticket};
 use crate::optimizer::{Adam, AdamRule, OptimizerSettings, Segments, StepInput};
@@ -298,11 +300,7 @@ impl Engine for MachineEngine {
     }
 
     fn load_weights(&mut self, weights: &[f32]) -> Result<(), TrainError> {
-        let expected = self.layout().weights();
-        if weights.len() != expected {
-            let remedy = format!("give as many as the model has: {expected}");
-            return Err(TrainError::invalid("weights", weights.len(), remedy));
-        }
+        check_weights(self.layout(), weights)?;
         self.run.upload_floats(&self.weights, weights)
     }
 
@@ -375,20 +373,13 @@ impl Engine for MachineEngine {
     }
 
     fn load_sum(&mut self, sum: &[f32]) -> Result<(), TrainError> {
-        if sum.len() != self.dimension() {
-            let (expected, given) = (self.dimension(), sum.len());
-            return Err(TrainError::Shape(format!("the sum has {given} numbers, not {expected}")));
-        }
+        check_sum(self.layout(), sum)?;
         self.has_sum = true;
         self.run.upload_floats(&self.sum, sum)
     }
 
     fn add_to_sum(&mut self, added: &[(usize, f32)]) -> Result<(), TrainError> {
-        let dimension = self.dimension();
-        if let Some((coordinate, _)) = added.iter().find(|(coordinate, _)| *coordinate >= dimension) {
-            let why = format!("coordinate {coordinate} of a sum of {dimension} numbers, numbered from 0");
-            return Err(TrainError::Shape(why));
-        }
+        check_coordinates(self.layout(), added)?;
         let mut sum = self.read_sum()?;
         added.iter().for_each(|(coordinate, value)| sum[*coordinate] += value);
         self.load_sum(&sum)

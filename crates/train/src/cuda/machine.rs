@@ -34,6 +34,20 @@ pub enum Argument {
     Double(f64),
 }
 
+impl Argument {
+    /// Its bits; those of four bytes lie in the lower half.
+    pub fn word(self) -> u64 {
+        match self {
+            Self::Address(address) => address.0,
+            Self::Int(number) => u64::from(number as u32),
+            Self::Word(number) => u64::from(number),
+            Self::Long(number) => number as u64,
+            Self::Single(number) => u64::from(number.to_bits()),
+            Self::Double(number) => number.to_bits(),
+        }
+    }
+}
+
 /// A matrix in row-major order whose rows begin `pitch` numbers apart; in a batch, one matrix begins `stride` numbers after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Matrix {

@@ -1,7 +1,9 @@
 //! Engines that keep weights, sum, optimizer and average in main memory.
 
 use super::threads::Threads;
-use super::{Background, Engine, EngineState, FixedSum, Weights};
+use super::{
+    Background, Engine, EngineState, FixedSum, Weights, check_coordinates, check_sum, check_weights,
+};
 use crate::average::Average;
 use crate::clip::RoundingMargin;
 use crate::gradients::{ClippedSum, Gradients, UnitTarget, add_clipped_sum};
@@ -179,11 +181,7 @@ impl<P: Passes> Engine for HostEngine<P> {
     }
 
     fn load_weights(&mut self, weights: &[f32]) -> Result<(), TrainError> {
-        let expected = self.layout().weights();
-        if weights.len() != expected {
-            let remedy = format!("give as many as the model has: {expected}");
-            return Err(TrainError::invalid("weights", weights.len(), remedy));
-        }
+        check_weights(self.layout(), weights)?;
         self.weights.copy_from_slice(weights);
         Ok(())
     }
@@ -235,10 +233,7 @@ impl<P: Passes> Engine for HostEngine<P> {
     }
 
     fn load_sum(&mut self, sum: &[f32]) -> Result<(), TrainError> {
-        if sum.len() != self.layout().gradients() {
-            let (expected, given) = (self.layout().gradients(), sum.len());
-            return Err(TrainError::Shape(format!("the sum has {given} numbers, not {expected}")));
-        }
+        check_sum(self.layout(), sum)?;
         self.sum.clear();
         self.sum.extend_from_slice(sum);
         Ok(())
@@ -246,10 +241,7 @@ impl<P: Passes> Engine for HostEngine<P> {
 
     fn add_to_sum(&mut self, added: &[(usize, f32)]) -> Result<(), TrainError> {
         let dimension = self.layout().gradients();
-        if let Some((coordinate, _)) = added.iter().find(|(coordinate, _)| *coordinate >= dimension) {
-            let why = format!("coordinate {coordinate} of a sum of {dimension} numbers, numbered from 0");
-            return Err(TrainError::Shape(why));
-        }
+        check_coordinates(self.layout(), added)?;
         self.sum.resize(dimension, 0.0);
         added.iter().for_each(|(coordinate, value)| self.sum[*coordinate] += value);
         Ok(())

@@ -213,6 +213,36 @@ pub trait Engine: Send {
     ) -> Result<Vec<f32>, TrainError>;
 }
 
+/// Refuses another number of weights than the network has.
+pub(crate) fn check_weights(layout: &Layout, weights: &[f32]) -> Result<(), TrainError> {
+    let expected = layout.weights();
+    if weights.len() == expected {
+        return Ok(());
+    }
+    let remedy = format!("give as many as the model has: {expected}");
+    Err(TrainError::invalid("weights", weights.len(), remedy))
+}
+
+/// Refuses a sum of another length than the gradient's.
+pub(crate) fn check_sum(layout: &Layout, sum: &[f32]) -> Result<(), TrainError> {
+    let (expected, given) = (layout.gradients(), sum.len());
+    if given == expected {
+        return Ok(());
+    }
+    Err(TrainError::Shape(format!("the sum has {given} numbers, not {expected}")))
+}
+
+/// Refuses coordinates that a sum does not have.
+pub(crate) fn check_coordinates(layout: &Layout, added: &[(usize, f32)]) -> Result<(), TrainError> {
+    let dimension = layout.gradients();
+    match added.iter().find(|(coordinate, _)| *coordinate >= dimension) {
+        Some((coordinate, _)) => Err(TrainError::Shape(format!(
+            "coordinate {coordinate} of a sum of {dimension} numbers, numbered from 0"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// An engine for a described network on a device.
 ///
 /// ```
