@@ -12,9 +12,11 @@ __all__ = [
     "__version__",
     "account",
     "attacks",
+    "attribute",
     "audit",
     "choose",
     "coins",
+    "difference",
     "estimate",
     "estimate_shares",
     "evaluate",
@@ -38,6 +40,7 @@ __all__ = [
     "read_certificate",
     "read_events",
     "read_report",
+    "reconstruct",
     "release",
     "report",
     "resume",
@@ -164,6 +167,9 @@ def evaluate(request: str, data: Table | Pictures | None = None, progress: _Prog
 def read_certificate(folder: str) -> str | None: ...
 def audit(request: str, progress: _Progress = None) -> tuple[str, str]: ...
 def attacks() -> str: ...
+def attribute(request: str, progress: _Progress = None) -> str: ...
+def reconstruct(request: str, progress: _Progress = None) -> str: ...
+def difference(request: str, progress: _Progress = None) -> str: ...
 def coins(records: int) -> NDArray[np.bool_]: ...
 def uniform(records: int, below: int) -> NDArray[np.uint64]: ...
 def voids(facts: list[str]) -> bool: ...

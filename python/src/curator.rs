@@ -7,7 +7,7 @@ use crate::error::{Fault, guarded, json, parse};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use reticent_curator::audit::{Audit, Outcome};
+use reticent_curator::audit::{Attribute, Audit, Difference, Outcome, Reconstruct};
 use reticent_curator::evaluate::Evaluate;
 use reticent_curator::fit::{Fit, FitTables};
 use reticent_curator::predict::{Predict, Predicted};
@@ -293,6 +293,33 @@ pub(crate) fn audit(
         Outcome::Found(found) => guarded(py, || Ok((json(&found)?, json(&found.comparison)?))),
         Outcome::Interrupted(_) => Err(PyKeyboardInterrupt::new_err("the audit was stopped")),
     }
+}
+
+/// Guesses a column of records with and without a model.
+#[pyfunction]
+#[pyo3(signature = (request, progress=None))]
+pub(crate) fn attribute(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    outcome(py, request, progress, None, |request: Attribute, desk| {
+        request.check()?.run(&mut desk.session()?)
+    })
+}
+
+/// Recovers training records of a model.
+#[pyfunction]
+#[pyo3(signature = (request, progress=None))]
+pub(crate) fn reconstruct(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    outcome(py, request, progress, None, |request: Reconstruct, desk| {
+        request.check()?.run(&mut desk.session()?)
+    })
+}
+
+/// Compares two models or two releases.
+#[pyfunction]
+#[pyo3(signature = (request, progress=None))]
+pub(crate) fn difference(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    outcome(py, request, progress, None, |request: Difference, desk| {
+        request.check()?.run(&mut desk.session()?)
+    })
 }
 
 /// The attacks there are, as JSON.

@@ -258,6 +258,7 @@ def test_solved_numbers_round_to_the_safe_side() -> None:
         TRAINING.delta(1),
         TRAINING.rdp([2, math.inf], delta=1e-5),
         Gaussian(1).tradeoff(),
+        Gaussian(1).reconstruction(),
         TRAINING.compare(1e-5),
         TRAINING.statement(1e-5),
         TRAINING.group(2, 1e-3),

@@ -122,6 +122,8 @@ BAD: list[tuple[Callable[[], Any], str, str | None]] = [
     (lambda: Approximate(1, 1e-6).rdp([2]), "R401", None),
     (lambda: G.tradeoff([2]), "R205", "fpr"),
     (lambda: G.tradeoff([]), "R102", "fpr"),
+    (lambda: G.reconstruction([2]), "R205", "prior"),
+    (lambda: G.reconstruction([]), "R102", "prior"),
     (lambda: G.beta(2), "R205", "alpha"),
     (lambda: G.beta([]), "R102", "alpha"),
     (lambda: G.beta([[0.1]]), "R202", "alpha"),

@@ -66,6 +66,19 @@ def test_trade_offs() -> None:
     assert len(Gaussian(1).tradeoff().fnr) == 6
 
 
+def test_reconstruction() -> None:
+    rates = Gaussian(1).reconstruction([0.01, 0.5])
+    # Φ(Φ⁻¹(κ) + 1), never below
+    assert rates.success == pytest.approx([0.0923623, 0.8413448], abs=1e-6)
+    assert rates.success[0] >= 0.09236224807
+    assert rates.advantage[1] == pytest.approx(rates.success[1] - 0.5)
+    assert max(rates.advantage) <= rates.largest_advantage == pytest.approx(0.3829249)
+    # With sampling, the record's absence is the null hypothesis: the other one would promise 0.0112.
+    sampled = Gaussian(0.5).poisson(0.1).reconstruction(0.01)
+    assert 0.04620805 <= sampled.success[0] < 0.0463
+    assert len(Gaussian(1).reconstruction().success) == 3
+
+
 def test_comparisons() -> None:
     compared = TRAINING.compare(delta=1e-5)
     assert list(compared.epsilons) == ["pld", "rdp", "moments", "optimal", "advanced", "basic"]

@@ -212,6 +212,7 @@ def results() -> dict[str, Any]:
             "delta": run.delta(epsilon=1.0),
             "rdp": run.rdp([2.0, 8.0], delta=1e-5),
             "tradeoff": run.tradeoff([0.1]),
+            "reconstruction": run.reconstruction([0.1]),
             "compare": run.compare(delta=1e-5),
             "statement": run.statement(delta=1e-5),
             "group": run.group(2, delta=1e-5),
@@ -240,8 +241,8 @@ def results() -> dict[str, Any]:
 
 RESULTS = (
     "noisy number", "noisy integer", "noisy array", "noisy without limit", "randomized",
-    "proportions", "selected", "events", "epsilon", "delta", "rdp", "tradeoff", "compare",
-    "statement", "group", "outcome", "beliefs", "noise", "steps", "rate", "formula", "count", "sum",
+    "proportions", "selected", "events", "epsilon", "delta", "rdp", "tradeoff",
+    "reconstruction", "compare", "statement", "group", "outcome", "beliefs", "noise", "steps", "rate", "formula", "count", "sum",
     "mean", "median", "histogram", "mode", "proportion", "preview", "schema", "draft", "audit",
     "certificate", "attack",
 )  # fmt: skip

@@ -171,6 +171,7 @@ PUBLIC: dict[str, Entry] = {
     "Events.delta": Entry(RUN.delta, {"epsilon": 1.0}),
     "Events.rdp": Entry(RUN.rdp, {"orders": [2.0]}),
     "Events.tradeoff": Entry(RUN.tradeoff, {"fpr": [0.1]}),
+    "Events.reconstruction": Entry(RUN.reconstruction, {"prior": [0.1]}),
     "Events.beta": Entry(RUN.beta, {"alpha": 0.1}),
     "Events.compare": Entry(RUN.compare, {"delta": 1e-5}, 20, curves=...),
     "Events.statement": Entry(RUN.statement, {"delta": 1e-5}),
@@ -285,6 +286,9 @@ PUBLIC: dict[str, Entry] = {
     "audit.load": Entry(audit.load, {"folder": "."}, 30),
     "audit_model": Entry(audit.audit_model, {"model": "."}, 30, out=...),
     "audit_canaries": Entry(audit.audit_canaries, {"model": "."}, 30, out=...),
+    "infer_attribute": Entry(audit.infer_attribute, {"model": ".", "column": "sex"}, 30, out=...),
+    "reconstruct": Entry(audit.reconstruct, {"model": "."}, 30, out=...),
+    "difference": Entry(audit.difference, {"first": ".", "second": "."}, 30, out=...),
     "audit.coins": Entry(lambda records: audit.coins(few(records)), {"records": 10}, 40),
     "Audit.tpr_at": Entry(lambda fpr: stored("audit").tpr_at(fpr), {"fpr": 0.1}, 30),
     "Audit.attack": Entry(lambda name: stored("audit").attack(name), {"name": None}, 30),
@@ -348,6 +352,9 @@ def test_fine_arguments_are_fine() -> None:
         "audit.load",
         "audit_model",
         "audit_canaries",
+        "infer_attribute",
+        "reconstruct",
+        "difference",
     }
     for name, entry in PUBLIC.items():
         try:

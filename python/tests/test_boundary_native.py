@@ -93,6 +93,7 @@ REQUESTS: dict[str, tuple[Callable[[str], Any], Any, int]] = {
     "account delta": (_native.account, about({"delta": {"epsilon": 1.0}}), 100),
     "account rdp": (_native.account, about({"rdp": {"orders": [2.0, "inf"], "delta": 1e-5}}), 100),
     "account tradeoff": (_native.account, about({"tradeoff": {"fpr": [0.1], "drawn": False}}, ONE), 50),
+    "account reconstruction": (_native.account, about({"reconstruction": {"prior": [0.1]}}, ONE), 50),
     "account group": (_native.account, about({"group": {"size": 2, "delta": 1e-5}}, ONE), 50),
     "account outcome": (_native.account, about({"outcome": {"probability": 0.1, "delta": 1e-5}}, ONE), 50),
     "account posterior": (_native.account, about({"posterior": {"prior": [0.1], "delta": 1e-5}}, ONE), 50),

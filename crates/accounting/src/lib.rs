@@ -16,6 +16,7 @@
 //! | [`certify()`] | the certificate of events that were fixed beforehand |
 //! | [`verify()`] | whether a certificate's claim follows from its events |
 //! | [`tradeoff`] | what an attacker can achieve |
+//! | [`reconstruction`] | how often a record or an attribute can be recovered |
 //! | [`posterior`] | how far an output can move a belief |
 //! | [`textbook`] | closed formulas of the textbooks, in their ranges |
 //! | [`words`] | events in words |
@@ -40,6 +41,7 @@ pub mod moments;
 pub mod optimal;
 pub mod posterior;
 pub mod rdp;
+pub mod reconstruction;
 pub mod textbook;
 pub mod tight;
 pub mod tradeoff;

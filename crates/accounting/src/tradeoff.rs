@@ -21,51 +21,82 @@ use reticent_core::{Epsilon, Mu, NoiseMultiplier, Probability, SamplingRate};
 /// As [`Accountant::delta`].
 pub fn false_negative_rate(accountant: &Accountant, fpr: Probability) -> Result<f64, AccountingError> {
     let profile = accountant.profile()?;
-    let remove = one_way(&profile, fpr.get(), Direction::Remove)?;
+    Ok((1.0 - either_way(&profile, fpr.get())?).next_down().max(0.0))
+}
+
+/// The greatest power of any test of level `level`, whichever of two neighbours is the null hypothesis; rounded up.
+pub(crate) fn either_way(profile: &Profile, level: f64) -> Result<f64, AccountingError> {
+    let remove = power(profile, level, Direction::Remove)?;
     if profile.is_symmetric() {
         return Ok(remove);
     }
-    Ok(remove.min(one_way(&profile, fpr.get(), Direction::Add)?))
+    Ok(remove.max(power(profile, level, Direction::Add)?))
 }
 
-/// The floor when the null hypothesis is the second data set of the direction.
-fn one_way(profile: &Profile, fpr: f64, direction: Direction) -> Result<f64, AccountingError> {
-    let back = match direction {
-        Direction::Remove => Direction::Add,
-        Direction::Add => Direction::Remove,
-    };
-    // As a function of e^ε, over all real ε, the floor is concave: negative ε are the other direction's.
-    let floor = |epsilon: f64| -> Result<f64, AccountingError> {
-        let size = Epsilon::new(epsilon.abs())?;
-        let value = if epsilon >= 0.0 {
-            1.0 - profile.delta(size, direction) - libm::exp(epsilon) * fpr
-        } else {
-            libm::exp(epsilon) * (1.0 - profile.delta(size, back) - fpr)
-        };
-        Ok(value - 4.0 * f64::EPSILON)
-    };
+/// The greatest power of any test of level `level` when the null hypothesis is the second data set of the direction; rounded up.
+///
+/// With δ of the direction, power ≤ δ(ε) + e^ε·level; with δ of the other one, power ≤ 1 − e^{−ε}(1 − δ(ε) − level).
+pub(crate) fn power(profile: &Profile, level: f64, direction: Direction) -> Result<f64, AccountingError> {
+    // As a function of e^ε, over all real ε, the ceiling is convex: negative ε are the other direction's.
+    let ceiling =
+        |epsilon: f64| -> Result<f64, AccountingError> { Ok(line(profile, epsilon, direction)?.at(level)) };
     let mut reach = 1.0;
-    while reach < 1e3 && (floor(reach)? > floor(reach / 2.0)? || floor(-reach)? > floor(-reach / 2.0)?) {
+    while reach < 1e3
+        && (ceiling(reach)? < ceiling(reach / 2.0)? || ceiling(-reach)? < ceiling(-reach / 2.0)?)
+    {
         reach *= 2.0;
     }
     let golden = 0.618_033_988_749_895;
     let (mut low, mut high) = (-reach, reach);
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
-    let (mut at_a, mut at_b) = (floor(a)?, floor(b)?);
-    let mut best = at_a.max(at_b).max(floor(0.0)?);
-    for _ in 0..24 {
-        if at_a > at_b {
+    let (mut at_a, mut at_b) = (ceiling(a)?, ceiling(b)?);
+    let mut best = at_a.min(at_b).min(ceiling(0.0)?);
+    for _ in 0..28 {
+        if at_a < at_b {
             (high, b, at_b) = (b, a, at_a);
             a = high - golden * (high - low);
-            at_a = floor(a)?;
+            at_a = ceiling(a)?;
         } else {
             (low, a, at_a) = (a, b, at_b);
             b = low + golden * (high - low);
-            at_b = floor(b)?;
+            at_b = ceiling(b)?;
         }
-        best = best.max(at_a).max(at_b);
+        best = best.min(at_a).min(at_b);
     }
-    Ok(best.clamp(0.0, 1.0))
+    Ok(best.min(1.0))
+}
+
+/// A line that no power is above: what one (ε, δ) says, for all levels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PowerLine {
+    epsilon: f64,
+    delta: f64,
+}
+
+/// The line of one ε; a negative one asks the other direction.
+pub(crate) fn line(
+    profile: &Profile,
+    epsilon: f64,
+    direction: Direction,
+) -> Result<PowerLine, AccountingError> {
+    let asked = match (epsilon >= 0.0, direction) {
+        (true, _) => direction,
+        (false, Direction::Remove) => Direction::Add,
+        (false, Direction::Add) => Direction::Remove,
+    };
+    Ok(PowerLine { epsilon, delta: profile.delta(Epsilon::new(epsilon.abs())?, asked) })
+}
+
+impl PowerLine {
+    /// Its height at a level, rounded up; above 1 where it says nothing.
+    pub(crate) fn at(self, level: f64) -> f64 {
+        let slack = 4.0 * f64::EPSILON;
+        match self.epsilon >= 0.0 {
+            true if level == 0.0 => self.delta,
+            true => (self.delta + libm::exp(self.epsilon) * level) * (1.0 + slack),
+            false => 1.0 - libm::exp(self.epsilon) * (1.0 - self.delta - level) + slack,
+        }
+    }
 }
 
 /// The false-negative rate of μ-Gaussian differential privacy: Φ(Φ⁻¹(1 − fpr) − μ).

@@ -3,6 +3,7 @@
 
 mod artifacts;
 mod canaries;
+mod federated;
 mod linear;
 mod references;
 mod tiny;

@@ -16,6 +16,8 @@ pub enum Draw {
     Fixed,
     /// Of each pair of records exactly one was included, by its own fair coin flip.
     Pairs,
+    /// Every row is a party of a federation, which was included with all its records by its own fair coin flip.
+    Parties,
     /// Every row is a training run of its own, or a canary that is declared not to influence the others; what differs between
     /// runs with a member and without.
     Runs(Game),
@@ -29,6 +31,8 @@ pub enum AuditUnit {
     Record,
     /// All records of a user.
     User,
+    /// A party of a federation, with all its records.
+    Party,
     /// Not recorded, so it can be compared with nothing.
     #[default]
     Unknown,
@@ -39,6 +43,7 @@ impl fmt::Display for AuditUnit {
         f.write_str(match self {
             Self::Record => "record",
             Self::User => "user",
+            Self::Party => "party",
             Self::Unknown => "unknown",
         })
     }
@@ -65,6 +70,8 @@ impl Game {
         neighboring: Some(Neighboring::AddRemove),
         is_matched: false,
     };
+    /// A party with all its records by each coin, there or not. How many records it has does not matter.
+    pub const PARTIES: Self = Self { unit: AuditUnit::Party, unit_records: 0, ..Self::RECORDS };
     /// One record or another by each coin.
     pub const PAIRS: Self = Self { neighboring: Some(Neighboring::ReplaceOne), ..Self::RECORDS };
     /// One record or another of pairs that were matched afterwards.
@@ -84,6 +91,10 @@ impl Game {
                 "each user's records were included together with probability {inclusion} by the user's own coin flip, \
                  independent of everything else (neighbours: with and without the at most {} records of a user, add-remove)",
                 self.unit_records
+            ),
+            (AuditUnit::Party, _) => format!(
+                "each party was included with probability {inclusion} by its own coin flip, independent of everything else \
+                 (neighbours: with and without the party, add-remove)"
             ),
             (_, Some(Neighboring::ReplaceOne)) if self.is_matched => "a number of records fixed in advance was included, \
                  all sets of this size being equally likely, independent of everything else (neighbours: one record or another, \

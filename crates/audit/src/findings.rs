@@ -1,6 +1,7 @@
 //! Everything an audit says, as it is written to JSON. Field names are stable.
 
-use crate::attacks::AttackKind;
+use crate::attacks::{AccessLevel, AttackKind};
+use crate::disclosure::{Disclosure, ObservedRounds, Trajectory};
 use crate::{AuditUnit, Overfitting};
 use reticent_core::Neighboring;
 use serde::{Deserialize, Serialize};
@@ -138,6 +139,17 @@ pub struct AttackFinding {
     /// How many records had no reference model on one side and were filled in from the others.
     #[serde(default)]
     pub filled_in: u64,
+}
+
+/// The strongest attack of an attacker who sees so much of the model, chosen without the target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AccessFinding {
+    /// What the attacker sees; each level includes those before it.
+    pub access: AccessLevel,
+    /// The attack, by its name in `attacks`.
+    pub attack: String,
+    /// How it was chosen.
+    pub chosen: String,
 }
 
 /// An attack that was not run.
@@ -300,8 +312,20 @@ pub struct Findings {
     pub epsilon_lower: Option<EpsilonLower>,
     /// All attacks that were run.
     pub attacks: Vec<AttackFinding>,
+    /// The strongest attack by what the attacker sees of the model; empty where no attack saw more than its predictions.
+    #[serde(default)]
+    pub by_access: Vec<AccessFinding>,
     /// All that were not, and why.
     pub not_run: Vec<NotRun>,
+    /// Attacks on attributes and whole records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disclosures: Vec<Disclosure>,
+    /// How signals of members and of non-members develop over a training.
+    #[serde(default)]
+    pub trajectories: Vec<Trajectory>,
+    /// How much an observer of a federation learns from which rounds.
+    #[serde(default)]
+    pub observed: Vec<ObservedRounds>,
     /// What is told without a model.
     pub baseline: BaselineFinding,
     /// The headline attack by group.

@@ -20,6 +20,7 @@
 //! | [`vulnerability`] | who is at risk |
 //! | [`examine`] | a whole audit |
 //! | [`Findings`] | everything an audit says that may be shared, as it is written to JSON |
+//! | [`disclosure`] | findings about attributes, whole records and the course of a training |
 //! | [`private`] | what gives away who is a member |
 
 pub mod attacks;
@@ -27,12 +28,14 @@ pub mod baseline;
 pub mod boost;
 pub mod bound;
 pub mod comparison;
+pub mod disclosure;
 mod draw;
 mod encode;
 mod error;
 mod examine;
 pub mod findings;
 pub mod interval;
+mod median;
 mod membership;
 pub mod metrics;
 mod overfitting;
@@ -49,10 +52,12 @@ pub use draw::{AuditUnit, Draw, Game};
 pub use error::AuditError;
 pub use examine::{Examination, ExamineSettings, examine};
 pub use findings::Findings;
+pub use median::median;
 pub use membership::Membership;
 pub use overfitting::{Overfitting, overfitting};
 pub use signal::Signal;
 pub use study::{
-    Features, OUTPUTS, Outputs, OutputsKind, Reference, SCORE, SignalSource, SignalValues, SignalView,
-    Signals, Study, StudyParts,
+    Features, GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM,
+    INVERSE_HESSIAN, OUTPUTS, Outputs, OutputsKind, Reference, SCORE, SELF_INFLUENCE, SignalSource,
+    SignalValues, SignalView, Signals, Study, StudyParts,
 };

@@ -56,8 +56,13 @@ impl Attack for LargestLayer {
 static LARGEST: LargestLayer = LargestLayer { name: "largest-layer", rank: 5 };
 
 /// The likelihood ratio on a signal of gradients: only the name of the signal is new.
-static LIRA_GRADIENT: Lira =
-    Lira { name: "lira-gradient", form: LiraForm::Online, signals: &["gradient-norm"], candidacy: None };
+static LIRA_GRADIENT: Lira = Lira {
+    name: "lira-gradient",
+    form: LiraForm::Online,
+    signals: &["gradient-norm"],
+    is_norm: false,
+    candidacy: None,
+};
 
 fn uniform(place: usize, what: &str) -> f64 {
     (keyed_hash(what, &place.to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64
@@ -143,11 +148,11 @@ fn without_its_signal_it_is_not_run_and_the_reason_is_typed() {
     assert_eq!(reason, CannotRun::ReferenceWithoutSignal { signal: "gradient-norm", reference });
     parts.signals = Signals::of_scores(parts.signals.score().unwrap().to_vec());
     let study = Study::new(parts).unwrap();
-    assert_eq!(attack.can_run(&study).unwrap_err(), CannotRun::NoSignal("gradient-norm"));
+    assert_eq!(attack.can_run(&study).unwrap_err(), CannotRun::NoGradients);
     let registry = Registry::standard().with(&LARGEST).unwrap();
     let findings = examine(&study, &settings(registry), &|_| {}).unwrap().findings;
     let other = findings.not_run.iter().find(|other| other.name == "largest-layer").unwrap();
-    assert_eq!(other.reason, "it needs the signal `gradient-norms` of the target");
+    assert_eq!(other.reason, "it needs gradients of the target, which white-box audits have");
     // A name is registered once.
     static TWIN: LargestLayer = LargestLayer { name: "lira-online", rank: 1 };
     assert!(Registry::standard().with(&TWIN).is_err());

@@ -62,6 +62,8 @@ pub enum Fact {
     Divisor(f64),
     /// The model, its start, the recipe and the number of steps.
     Recipe,
+    /// The server of a federated run, which is trusted with what no guarantee covers.
+    TrustedServer,
     /// Why a run ended, and what its claim then rests on.
     Stopped(String),
     /// A schema that was written without the data.
@@ -154,6 +156,10 @@ impl fmt::Display for Fact {
             Self::Units(units) => write!(f, "the number of units: {units}"),
             Self::Divisor(divisor) => write!(f, "the divisor of every gradient sum: {divisor}"),
             Self::Recipe => f.write_str("the model, its initial weights, the recipe and the number of steps"),
+            Self::TrustedServer => f.write_str(
+                "a trusted server: it alone sees the parties' updates before the noise and who takes part in a round, neither of which \
+                 is covered by this claim",
+            ),
             Self::Schema => f.write_str("schema"),
             Self::DraftSchema => f.write_str("schema: a DRAFT read off the records, which voids this claim"),
             Self::ObservedLabels => f.write_str("the set of labels, as found in the data"),
@@ -223,6 +229,7 @@ impl From<String> for Fact {
             Self::Integers(true),
             Self::Integers(false),
             Self::Recipe,
+            Self::TrustedServer,
             Self::Schema,
             Self::DraftSchema,
             Self::LearntSchema,
@@ -297,16 +304,22 @@ mod tests {
             let read: Fact = serde_json::from_value(json).unwrap();
             assert!(matches!(read, Fact::Other(_)) && read == fact);
         }
-        for fact in [Fact::Integers(true), Fact::Integers(false), Fact::Recipe, Fact::Schema, Fact::Columns]
-            .into_iter()
-            .chain([
-                Fact::DraftSchema,
-                Fact::LearntSchema,
-                Fact::ObservedLabels,
-                Fact::Images,
-                Fact::Vocabulary,
-            ])
-        {
+        for fact in [
+            Fact::Integers(true),
+            Fact::Integers(false),
+            Fact::Recipe,
+            Fact::TrustedServer,
+            Fact::Schema,
+            Fact::Columns,
+        ]
+        .into_iter()
+        .chain([
+            Fact::DraftSchema,
+            Fact::LearntSchema,
+            Fact::ObservedLabels,
+            Fact::Images,
+            Fact::Vocabulary,
+        ]) {
             let read: Fact = serde_json::from_value(serde_json::to_value(&fact).unwrap()).unwrap();
             assert_eq!(std::mem::discriminant(&read), std::mem::discriminant(&fact), "{fact}");
             assert_eq!(read, fact);

@@ -2,10 +2,11 @@
 //! `cargo run -p reticent-report --example sample -- FOLDER`.
 
 use reticent_accounting::{Accountant, AccountingError, CompositionMethod, certify};
-use reticent_audit::attacks::AttackKind;
+use reticent_audit::attacks::{AccessLevel, AttackKind};
+use reticent_audit::disclosure::{Disclosure, DisclosureBound, DisclosureMeasure};
 use reticent_audit::findings::{
-    AttackFinding, BaselineFinding, EpsilonLower, Estimate, ExposedRecord, Exposure, GroupFinding,
-    HeadlineChoice, Histogram, NotRun, Performance, RateAt, Threat, UserFinding,
+    AccessFinding, AttackFinding, BaselineFinding, EpsilonLower, Estimate, ExposedRecord, Exposure,
+    GroupFinding, HeadlineChoice, Histogram, NotRun, Performance, RateAt, Threat, UserFinding,
 };
 use reticent_audit::{AuditUnit, Findings, Overfitting};
 use reticent_core::{Certificate, Delta, Event, EventLog, Neighboring, NoiseMultiplier, SamplingRate};
@@ -124,6 +125,42 @@ fn attack(name: &str, about: &str, access: &str, knowledge: &str, shift: f64, sp
     }
 }
 
+fn disclosure() -> Disclosure {
+    let estimate = |value: f64, spread: f64| Estimate {
+        value,
+        lower: value - spread,
+        upper: value + spread,
+        confidence: 0.95,
+    };
+    Disclosure {
+        name: "gradient-inversion".to_owned(),
+        kind: AttackKind::Reconstruction,
+        about: "searches for records whose gradient is the one that was seen".to_owned(),
+        settings: BTreeMap::from([("steps".to_owned(), "1000".to_owned())]),
+        threat: Threat {
+            access: "the gradient of one batch".to_owned(),
+            knowledge: "the weights and the number of records".to_owned(),
+            goal: AttackKind::Reconstruction.goal().to_owned(),
+        },
+        records: 32,
+        measures: vec![DisclosureMeasure {
+            what: "mean peak signal-to-noise ratio (dB)".to_owned(),
+            condition: "batch of 4".to_owned(),
+            rises: true,
+            attack: estimate(17.1, 1.2),
+            baseline: Some(estimate(11.4, 0.8)),
+            difference: Some(estimate(5.7, 1.4)),
+        }],
+        bound: Some(DisclosureBound {
+            prior: 0.01,
+            success: 0.143,
+            unit: "visit".to_owned(),
+            neighboring: Neighboring::AddRemove,
+        }),
+        warnings: vec!["the prior guess is the mean of 500 other records".to_owned()],
+    }
+}
+
 fn findings() -> Findings {
     let (answers, models) = ("probabilities of all classes", "16 models trained on data like the target's");
     let mut attacks = vec![
@@ -194,6 +231,16 @@ fn findings() -> Findings {
         tpr_at_fpr: headline.rates.iter().map(|r| (r.fpr.to_string(), r.tpr.map(|t| t.value))).collect(),
         epsilon_lower: Some(bound),
         attacks,
+        by_access: [(AccessLevel::Predictions, "loss"), (AccessLevel::Gradients, "lira-online")]
+            .map(|(access, attack)| AccessFinding {
+                access,
+                attack: attack.to_owned(),
+                chosen: "where 4 reference models stood in for the target".to_owned(),
+            })
+            .to_vec(),
+        disclosures: vec![disclosure()],
+        trajectories: Vec::new(),
+        observed: Vec::new(),
         not_run: vec![
             NotRun {
                 name: "gradient-norm".to_owned(),
@@ -313,5 +360,10 @@ pub(crate) fn dossier() -> Result<Dossier, AccountingError> {
             versions: pairs(&[("reticent-audit", "0.1.0"), ("rustc", "1.90")]),
             machine: Some("2 cores, 8 GiB".to_owned()),
         },
+        inapplicable: BTreeMap::from([(
+            AttackKind::Regurgitation,
+            "the model outputs scores of classes, and no records".to_owned(),
+        )]),
+        galleries: Vec::new(),
     })
 }

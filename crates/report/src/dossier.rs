@@ -1,6 +1,8 @@
 //! The content of a report, as it is written to JSON. Field names are stable.
 
+use crate::picture::Gallery;
 use reticent_audit::Findings;
+use reticent_audit::attacks::AttackKind;
 use reticent_core::{Certificate, InvalidValue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,6 +20,12 @@ pub struct Dossier {
     pub training: Option<TrainingSummary>,
     /// How to reproduce the report.
     pub provenance: ReportProvenance,
+    /// Kinds of attack that do not apply to the model, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inapplicable: BTreeMap<AttackKind, String>,
+    /// Training records beside what was recovered of them. They are private: the page has them if they are given, JSON never.
+    #[serde(skip)]
+    pub galleries: Vec<Gallery>,
 }
 
 /// What people declare about the model; absent values are shown as not declared.

@@ -3,6 +3,7 @@
 //! | item | what it is |
 //! |---|---|
 //! | [`Dossier`], [`Declared`], [`TrainingSummary`], [`ReportProvenance`] | what a report is made of |
+//! | [`Gallery`], [`Picture`] | records as pictures, for pages that may show them |
 //! | [`html`] | the page: no scripts, nothing to load, printable |
 //! | [`json`], [`read`] | the dossier as text and back |
 //! | [`story`] | the page of the guided tour |
@@ -20,6 +21,7 @@ mod error;
 mod escape;
 mod markup;
 mod page;
+mod picture;
 pub mod plot;
 pub mod sheet;
 pub mod spending;
@@ -32,7 +34,9 @@ pub use dossier::{
 };
 pub use error::ReportError;
 pub use escape::{escaped_json, is_unseen, plain};
+pub use picture::{Gallery, Picture, PictureStrip};
 
+use reticent_audit::disclosure::Trajectory;
 use reticent_audit::findings::Performance;
 use serde::Serialize;
 
@@ -54,6 +58,11 @@ pub fn html(dossier: &Dossier) -> String {
 /// ROC curves of attacks on logarithmic axes.
 pub fn roc(attacks: &[(&str, &Performance)]) -> plot::Chart {
     page::strength::curves(attacks, true)
+}
+
+/// How a signal developed over a training.
+pub fn trajectory(trajectory: &Trajectory) -> plot::Chart {
+    page::federated::chart(trajectory)
 }
 
 /// The dossier as JSON, with [`SCHEMA`]. It lists no record. Numbers that are not finite become null, which [`read`] refuses

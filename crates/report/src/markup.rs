@@ -5,6 +5,7 @@
 //! that takes characters as they are, it is private, and it gets constants only (the document type and the style sheet).
 
 use crate::escape::escaped;
+use crate::picture::Png;
 
 /// Escaped markup.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -104,6 +105,11 @@ impl Element {
         Self::new("a").attribute("href", &relative(target))
     }
 
+    /// A picture that is part of the page.
+    pub(crate) fn picture(png: &Png, described: &str) -> Self {
+        Self::new("img").attribute("src", &png.data()).with("alt", described)
+    }
+
     /// With an attribute; its value is escaped. Links go through [`Element::link`], and attributes that run code have no place here.
     pub(crate) fn with(self, name: &'static str, value: &str) -> Self {
         debug_assert!(
@@ -147,7 +153,7 @@ impl Element {
         let end = Markup::literal(if is_inline(name) { "" } else { "\n" });
         let mut markup = Markup::literal("<");
         markup.push(Markup::literal(name)).push(attributes);
-        if name == "meta" {
+        if matches!(name, "meta" | "img") {
             markup.push(Markup::literal(">"));
         } else if children.0.is_empty() && is_shape(name) {
             markup.push(Markup::literal("/>"));
@@ -168,7 +174,7 @@ fn is_name(name: &str) -> bool {
 
 /// Elements that stand in a line of text or beside each other: white space would be shown, or is not needed.
 fn is_inline(name: &str) -> bool {
-    matches!(name, "a" | "code" | "dd" | "dt" | "span" | "strong" | "td" | "th")
+    matches!(name, "a" | "code" | "dd" | "dt" | "img" | "span" | "strong" | "td" | "th")
 }
 
 /// Elements that hold others, one on a line.

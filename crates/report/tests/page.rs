@@ -6,7 +6,9 @@ use reticent_audit::findings::{
     UserFinding,
 };
 use reticent_audit::{AuditUnit, Findings};
-use reticent_report::{Declared, Dossier, ReportError, ReportProvenance, html, json, read};
+use reticent_report::{
+    Declared, Dossier, Gallery, Picture, PictureStrip, ReportError, ReportProvenance, html, json, read,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -44,6 +46,10 @@ fn empty() -> Dossier {
             epsilon_lower: None,
             attacks: Vec::new(),
             not_run: Vec::new(),
+            by_access: Vec::new(),
+            disclosures: Vec::new(),
+            trajectories: Vec::new(),
+            observed: Vec::new(),
             baseline: BaselineFinding { performance: None, about: String::new(), shift: None },
             groups: Vec::new(),
             overfitting: Vec::new(),
@@ -56,6 +62,8 @@ fn empty() -> Dossier {
         declared: Declared::default(),
         training: None,
         provenance: ReportProvenance::default(),
+        inapplicable: BTreeMap::new(),
+        galleries: Vec::new(),
     }
 }
 
@@ -111,6 +119,7 @@ fn hostile() -> Dossier {
     findings.not_run = vec![NotRun { name: text(), kind: AttackKind::Exfiltration, reason: text() }];
     findings.headline = text();
     findings.headline_chosen = text();
+    findings.by_access.iter_mut().for_each(|own| (own.attack, own.chosen) = (text(), text()));
     for attack in &mut findings.attacks {
         (attack.name, attack.about) = (text(), text());
         (attack.threat.access, attack.threat.goal) = (text(), text());
@@ -221,6 +230,29 @@ fn nothing_is_loaded_and_nothing_runs() {
 }
 
 #[test]
+fn pictures_of_records_are_on_the_page_that_is_given_them_and_nowhere_else() {
+    let mut dossier = FULL.clone();
+    let picture = |shade: u8| Picture::new(2, 2, vec![shade; 4]).unwrap();
+    let label = "<img src=x onerror=alert(1)>".to_owned();
+    dossier.galleries = vec![Gallery {
+        disclosure: dossier.findings.disclosures[0].name.clone(),
+        condition: "batch of 4".to_owned(),
+        strips: vec![PictureStrip { label, pictures: vec![picture(0), picture(255)] }],
+    }];
+    let page = html(&dossier);
+    let attributes = check_tags(&page);
+    let sources: Vec<&String> =
+        attributes.iter().filter(|(_, key, _)| key == "src").map(|(_, _, value)| value).collect();
+    assert_eq!(sources.len(), 2);
+    assert!(sources.iter().all(|source| source.starts_with("data:image/png;base64,iVBORw0KGgo")));
+    assert!(page.contains("declared that these records may be shown"));
+    assert_eq!(json(&dossier), json(&FULL));
+    // Those of an attack that is not in the findings are not shown.
+    dossier.findings.disclosures.clear();
+    assert!(!html(&dossier).contains("<img"));
+}
+
+#[test]
 fn no_cell_is_empty_and_no_number_is_none() {
     for (place, dossier) in dossiers().iter().enumerate() {
         let page = html(dossier);
@@ -255,12 +287,18 @@ fn what_is_missing_is_said() {
         assert!(page.contains(words), "{words}");
     }
     let full = html(&FULL);
-    for family in
-        ["attribute inference", "exfiltration", "regurgitation", "model inversion", "reconstruction"]
-    {
+    for (family, outcome) in [
+        ("attribute inference", "not run: 'reticent attack attribute' runs such an attack"),
+        ("exfiltration", "not run"),
+        ("regurgitation", "does not apply: the model outputs scores of classes"),
+        ("model inversion", "not run"),
+        ("reconstruction", "run: gradient-inversion (mean peak signal-to-noise ratio (dB), batch of 4: 17.1"),
+    ] {
         let row = full.split("<tr>").find(|row| row.contains(&format!(">{family}</th>"))).unwrap();
-        assert!(row.contains("not run"), "{family}");
+        let row = row.replace("&#39;", "'");
+        assert!(row.contains(outcome), "{family}: {row}");
     }
+    assert!(full.contains("Nothing is known here about attribute inference, exfiltration, model inversion."));
     let member = full.split("<tr>").find(|row| row.contains(">membership inference</th>")).unwrap();
     assert!(member.contains("run: lira-online"));
     let suppressed = &FULL.findings.attacks[0].performance.rates[0];
@@ -347,4 +385,64 @@ fn json_comes_back_and_other_layouts_do_not() {
     odd.declared.prior = Some(1.5);
     let error = read(&json(&odd)).unwrap_err().to_string();
     assert!(error.contains("prior = 1.5"), "{error}");
+}
+
+#[test]
+fn parties_that_train_together_have_a_section_of_their_own() {
+    use reticent_audit::disclosure::{ObservedRounds, Trajectory, TrajectoryLine};
+    assert!(!html(&FULL).contains("id=\"federated\""), "an audit of one party has none");
+    let estimate = |value: f64| Estimate { value, lower: value - 0.1, upper: value + 0.1, confidence: 0.95 };
+    let line = |label: &str, value: Vec<f64>| TrajectoryLine {
+        label: label.to_owned(),
+        records: 20,
+        lower: value.iter().map(|value| 0.5 * value).collect(),
+        upper: value.iter().map(|value| 2.0 * value).collect(),
+        value,
+    };
+    let mut dossier = FULL.clone();
+    dossier.findings.observed = vec![ObservedRounds {
+        rounds: vec![6, 7, 8],
+        attack: "snapshot-learned".to_owned(),
+        records: 200,
+        accuracy: estimate(0.75),
+        auc: estimate(0.8),
+    }];
+    dossier.findings.trajectories = vec![Trajectory {
+        about: "Loss <of> targets".to_owned(),
+        unit: "round".to_owned(),
+        what: "median loss".to_owned(),
+        at: vec![1.0, 1.5, 2.0],
+        lines: vec![
+            line("members", vec![0.5, 9.0, 0.02]),
+            line("non-members", vec![0.6, f64::NAN, 1.5]),
+            // What somebody else wrote may not fit together.
+            line("odd", vec![0.6]),
+        ],
+    }];
+    let page = html(&dossier);
+    for part in
+        ["id=\"federated\"", "6-8", "75", "Loss &lt;of&gt; targets", "0.02 (0.01 to 0.04)", "1.5 (0.75 to 3)"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("NaN"));
+    assert_eq!(
+        read(&json(&Dossier {
+            findings: Findings { trajectories: Vec::new(), ..dossier.findings.clone() },
+            ..dossier.clone()
+        }))
+        .unwrap()
+        .findings
+        .observed,
+        dossier.findings.observed
+    );
+}
+
+#[test]
+fn what_the_weights_reveal_stands_beside_what_predictions_reveal() {
+    let page = html(&FULL);
+    assert!(page.contains("By what the attacker sees") && page.contains("weights, by gradients"));
+    let mut dossier = FULL.clone();
+    dossier.findings.by_access.clear();
+    assert!(!html(&dossier).contains("By what the attacker sees"));
 }

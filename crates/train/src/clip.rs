@@ -1,6 +1,6 @@
 //! How much of each unit's gradient enters the sum: the one place where that is decided.
 
-use crate::TrainError;
+use crate::{Layout, TrainError};
 use serde::{Deserialize, Serialize};
 
 /// The least clipping norm: squares of numbers below 10⁻¹⁹ are lost in single precision, and 10¹² of them must not add
@@ -137,6 +137,28 @@ impl Clipping {
                 }
             }
         }
+    }
+}
+
+impl Clipping {
+    /// A vector of one unit as it enters a sum: multiplied by its factors. Where the factor is 0 it is 0, whatever the vector holds.
+    pub(crate) fn clipped(&self, margin: RoundingMargin, layout: &Layout, vector: &[f32]) -> Vec<f32> {
+        let groups = layout.groups();
+        let trained = || layout.parameters().iter().enumerate().filter(|(_, own)| own.trainable);
+        let mut squared = vec![0.0f64; groups];
+        for (place, parameter) in trained() {
+            let own = &vector[layout.gradient_range(place)];
+            squared[parameter.group] += own.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+        }
+        let mut factors = vec![0.0f32; groups];
+        self.factors(margin, groups, &squared, &mut factors);
+        let mut clipped = vector.to_vec();
+        for (place, parameter) in trained() {
+            let factor = factors[parameter.group];
+            let scaled = |x: &mut f32| *x = if factor == 0.0 { 0.0 } else { *x * factor };
+            clipped[layout.gradient_range(place)].iter_mut().for_each(scaled);
+        }
+        clipped
     }
 }
 

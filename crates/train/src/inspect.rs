@@ -26,6 +26,21 @@ pub struct Inspection {
     pub activations: Vec<String>,
 }
 
+/// Numbers to keep of the gradient of every example's loss in the trained weights, which itself is not kept.
+#[derive(Clone, Copy)]
+pub struct GradientSummary<'a> {
+    /// How many numbers.
+    pub width: usize,
+    /// Writes them.
+    pub of: &'a (dyn Fn(&[f32], &mut [f64]) + Sync),
+}
+
+impl std::fmt::Debug for GradientSummary<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GradientSummary").field("width", &self.width).finish_non_exhaustive()
+    }
+}
+
 /// What was seen. Arrays hold one example after the other; what was not asked for is absent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inspected {
@@ -33,6 +48,8 @@ pub struct Inspected {
     pub losses: Option<Vec<f64>>,
     /// [`Layout::gradients`](crate::Layout::gradients) numbers per example.
     pub gradients: Option<Vec<f32>>,
+    /// As many numbers per example as the summary has.
+    pub summaries: Option<Vec<f64>>,
     /// [`Layout::groups`](crate::Layout::groups) norms per example: one for each layer with trained weights.
     pub layer_norms: Option<Vec<f64>>,
     /// As many numbers per example as its input has.

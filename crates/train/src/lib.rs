@@ -16,7 +16,9 @@
 //! | [`sampler`] | privacy units, and which of them enter a step |
 //! | [`Trainer`] | training step by step, with or without a guarantee |
 //! | [`Contribution`], [`Aggregation`] | the same in parts: what each party computes, and what makes it private |
+//! | [`federated`] | parties that train together: FedSGD and FedAvg, and what each of them sees |
 //! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
+//! | [`product`] | matrix products |
 //! | [`tensors`], [`digest`] | arrays as checked files, short names for contents |
 //! | [`checkpoint`] | a run on disk, and the ledger of what may have been seen |
 #![doc = include_str!("proof.md")]
@@ -31,6 +33,7 @@ pub mod engine;
 mod error;
 mod evaluate;
 mod examples;
+pub mod federated;
 pub mod gradients;
 pub mod graph;
 pub mod inspect;
@@ -53,8 +56,10 @@ pub use engine::{Device, Engine, Resources, Weights, engine, model_engine};
 pub use error::TrainError;
 pub use evaluate::{Evaluation, evaluate};
 pub use examples::{Examples, Inputs, Selection, Targets};
+pub use federated::{FederatedTerms, Federation, LocalTraining, PartyUpdate};
 pub use gradients::{ClippedSum, Gradients};
 pub use layout::{Layout, Parameter};
+pub use native::product;
 pub use optimizer::{Adam, OptimizerSettings};
 pub use plan::{PlanSettings, PrivacyPlan};
 pub use sampler::Units;

@@ -3,6 +3,7 @@
 
 mod contract;
 mod cuda;
+mod federated;
 mod inspect;
 mod model;
 mod parties;

@@ -3,7 +3,8 @@
 use crate::model::Softmax;
 use reticent_noise::entropy::SeededForTests;
 use reticent_testkit::contract::{Case, cases, network, uniform};
-use reticent_train::inspect::{Inspected, Inspection, Inspector};
+use reticent_train::describe::LayerKind;
+use reticent_train::inspect::{GradientSummary, Inspected, Inspection, Inspector};
 use reticent_train::{Description, Examples, Gradients, Inputs, Layout, Resources, Targets, TrainError};
 
 fn weights(layout: &Layout) -> Vec<f32> {
@@ -84,6 +85,47 @@ fn every_kind_of_layer_shows_what_the_reference_computes() {
             compare(&case, &which, &layers, &layout, &seen);
         }
     }
+}
+
+#[test]
+fn summaries_and_means_are_those_of_the_gradients() {
+    let of = |row: &[f32], into: &mut [f64]| {
+        into[0] = f64::from(row[0]);
+        into[1] = row.iter().map(|slope| f64::from(*slope).powi(2)).sum();
+    };
+    for case in cases() {
+        let which = [3, 0, 7, 4, 5];
+        let mut inspector = inspector(&case.description, 2, 2);
+        let (layout, wanted) =
+            (inspector.layout().clone(), Inspection { gradients: true, ..Inspection::default() });
+        let (weights, summary) = (weights(&layout), Some(GradientSummary { width: 2, of: &of }));
+        let seen = inspector.inspect_with(&weights, &case.examples, &which, &wanted, summary).unwrap();
+        let rows = seen.gradients.unwrap();
+        let expected = rows.chunks_exact(layout.gradients()).flat_map(|row| {
+            let mut own = [0.0; 2];
+            of(row, &mut own);
+            own
+        });
+        assert_eq!(seen.summaries.unwrap(), expected.collect::<Vec<_>>(), "{}", case.name);
+        let mean = inspector.mean_gradient(&weights, &case.examples, &which).unwrap();
+        let expected: Vec<f64> = (0..layout.gradients())
+            .map(|place| {
+                rows.iter().skip(place).step_by(layout.gradients()).map(|g| f64::from(*g)).sum::<f64>() / 5.0
+            })
+            .collect();
+        close(&wide(&mean), &expected, &format!("{}: mean gradient", case.name));
+    }
+}
+
+/// Where the network is nearly certain, one less the probability of the true class has no digits left in single precision.
+#[test]
+fn small_gradients_keep_their_digits() {
+    let description = Description::reading(&[1]).then(LayerKind::Linear { out: 2, bias: false });
+    let examples = Examples::new(&[1], Inputs::Real(vec![1.0]), Targets::Classes(vec![0])).unwrap();
+    let wanted = Inspection { layer_norms: true, ..Inspection::default() };
+    let seen = inspector(&description, 1, 1).inspect(&[40.0, 0.0], &examples, &[0], &wanted).unwrap();
+    let expected = 2.0_f64.sqrt() * (-40.0_f64).exp();
+    assert!((seen.layer_norms.unwrap()[0] / expected - 1.0).abs() < 1e-4);
 }
 
 /// The reference's gradients of inputs are the slopes of its loss.

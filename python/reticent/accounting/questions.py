@@ -19,6 +19,7 @@ from .results import (
     EpsilonBounds,
     GroupGuarantee,
     OutcomeBounds,
+    ReconstructionRates,
     RenyiCurve,
     Statement,
     Tradeoff,
@@ -141,6 +142,19 @@ class Questions:
         [1.0, 0.728, 0.0]
         """
         return Tradeoff(self._ask(question_of("tradeoff", fpr=reals("fpr", fpr))))
+
+    def reconstruction(self, prior: Any = (0.001, 0.01, 0.1)) -> ReconstructionRates:
+        """How often any attack can recover a record, or an attribute of it, from the release.
+
+        ``prior`` is the probability that the attack succeeds against a release without the record: what
+        public knowledge, the other records and luck give, not the rate of anything in a population. Under
+        replace-one it is that against a release with another, independent record in its place.
+
+        >>> from reticent.accounting import Gaussian
+        >>> round(Gaussian(1).reconstruction(0.01).success[0], 4)
+        0.0924
+        """
+        return ReconstructionRates(self._ask(question_of("reconstruction", prior=reals("prior", prior))))
 
     @overload
     def beta(self, alpha: float) -> float: ...

@@ -298,6 +298,38 @@ class Tradeoff(Result):
         return [*rows, ("neighboring", self._data["neighboring"])]
 
 
+class ReconstructionRates(Result):
+    """How often a record, or an attribute of one, can be recovered.
+
+    An attack that succeeds with probability ``prior`` against a release without the record succeeds with
+    probability at most ``success`` against the release; ``advantage`` is the difference.
+    ``largest_advantage`` holds for every prior.
+
+    >>> from reticent.accounting import Pure
+    >>> rates = Pure(1).reconstruction([0.01])
+    >>> round(rates.success[0], 4), round(rates.largest_advantage, 3)
+    (0.0272, 0.462)
+    """
+
+    _title: ClassVar[str] = "Reconstruction: largest probability of success of any attack"
+
+    prior: list[float]
+    success: list[float]
+    advantage: list[float]
+    largest_advantage: float
+    accountant: str
+    neighboring: str
+
+    def _rows(self) -> list[tuple[str, str]]:
+        own = self._data
+        rows = [
+            (f"prior {plain(prior)}", f"success ≤ {rounded_up(success)}, advantage ≤ {rounded_up(advantage)}")
+            for prior, success, advantage in zip(own["prior"], own["success"], own["advantage"])
+        ]
+        any_prior = ("any prior", f"advantage ≤ {rounded_up(own['largest_advantage'])}")
+        return [*rows, any_prior, ("neighboring", own["neighboring"])]
+
+
 class GroupGuarantee(Result):
     """The guarantee of a group that changes together: an upper bound ``epsilon`` at ``delta``.
 

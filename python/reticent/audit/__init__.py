@@ -12,34 +12,53 @@ True
 >>> found.epsilon_lower.confidence
 0.95
 
-or what the model and reference models said about each record (``target_logits=``, ``reference_logits=``, …),
+or what the model and reference models said about each record (``target_logits=``, ``reference_logits=``, …;
+``gradients=`` for attackers who have the weights),
 or let :func:`audit_sklearn` and :func:`audit_torch` train the models. :func:`audit_model` and
-:func:`audit_canaries` audit models that were trained by this package.
+:func:`audit_canaries` audit models that were trained by this package, :func:`audit_federated` parties that
+trained together; :func:`reconstruct` and :func:`difference` recover whole records, and :func:`infer_attribute`
+one column.
 
 An audit reads the records themselves. Its results are for the auditor, and no certificate covers them.
 """
 
 from __future__ import annotations
 
+from .attributes import infer_attribute
+from .disclosures import Disclosure, DisclosureMeasure, Disclosures
+from .federated import audit_federated
+from .records import difference, reconstruct
 from .reports import Report
-from .results import AttackResult, Audit, Comparison, EpsilonLower, Estimate, load
+from .results import (
+    AccessResult, AttackResult, Audit, Comparison, EpsilonLower, Estimate, ObservedRounds, Trajectory, load,
+)
 from .scores import attacks, audit, coins
 from .stored import audit_canaries, audit_model
 from .training import audit_sklearn, audit_torch
 
 __all__ = [
+    "AccessResult",
     "AttackResult",
     "Audit",
     "Comparison",
+    "Disclosure",
+    "DisclosureMeasure",
+    "Disclosures",
     "EpsilonLower",
     "Estimate",
+    "ObservedRounds",
     "Report",
+    "Trajectory",
     "attacks",
     "audit",
     "audit_canaries",
+    "audit_federated",
     "audit_model",
     "audit_sklearn",
     "audit_torch",
     "coins",
+    "difference",
+    "infer_attribute",
     "load",
+    "reconstruct",
 ]

@@ -88,6 +88,7 @@ def report_of(
     out: Path | None,
     declared: Mapping[str, Any] | PathLike | None,
     certificate: Certificate | PathLike | None,
+    pictures: bool = False,
 ) -> Report:
     """The report of an audit; ``out`` is the folder that holds it, if one does."""
     with private_folder() as folder:
@@ -101,6 +102,7 @@ def report_of(
             "out": folder / "report",
             "declared": _declared(declared, folder),
             "certificate": _certificate_file(certificate, folder),
+            "pictures": pictures,
         }
         with without(folder):
             written = load(_native.report(request(fields)))

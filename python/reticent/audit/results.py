@@ -114,6 +114,66 @@ class AttackResult(Result):
         return rows
 
 
+class ObservedRounds(Result):
+    """How well the learned ``attack`` tells members from non-members after seeing the models of ``rounds``.
+
+    It is judged by ``records`` whose membership it did not know, half of them members.
+    """
+
+    _title: ClassVar[str] = "Observed rounds"
+
+    @property
+    def accuracy(self) -> Estimate:
+        """The share of records that it was right about; 0.5 is guessing."""
+        return Estimate(self._data["accuracy"])
+
+    @property
+    def auc(self) -> Estimate:
+        """The area under the ROC curve; 0.5 is guessing."""
+        return Estimate(self._data["auc"])
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rounds = ", ".join(str(number) for number in self.rounds)
+        return [("rounds", rounds), ("accuracy", repr(self.accuracy)), ("AUC", repr(self.auc))]
+
+
+class Trajectory(Result):
+    """How ``what`` develops over ``at``, a list of ``unit`` numbers.
+
+    ``lines`` are dictionaries with ``label``, ``value``, ``lower`` and ``upper``, the ends of the intervals.
+    """
+
+    _title: ClassVar[str] = "Trajectory"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        ends = [(str(line["label"]), f"{line['value'][-1]:.3f} at the end") for line in self.lines]
+        return [("about", str(self.about)), *ends]
+
+
+class AccessResult(Result):
+    """The strongest ``attack`` of an attacker who sees ``access`` of the model, chosen without the target.
+
+    ``access`` is ``"predictions"``, ``"activations"``, ``"gradients"`` or ``"snapshots"``; each level includes
+    those before it.
+    """
+
+    _title: ClassVar[str] = "By access"
+
+    @property
+    def auc(self) -> Estimate:
+        """The area under the ROC curve; 0.5 is guessing."""
+        return Estimate(self._data["performance"]["auc"])
+
+    @property
+    def balanced_accuracy(self) -> Estimate:
+        """The best mean of true-positive and true-negative rate over all thresholds."""
+        return Estimate(self._data["performance"]["balanced_accuracy"])
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [("access", str(self.access)), ("attack", str(self.attack)), ("AUC", repr(self.auc))]
+        return [*rows, ("balanced accuracy", repr(self.balanced_accuracy)), ("chosen", str(self.chosen))]
+
+
 class Audit(Result):
     """What an audit found. The fields are those of the command's ``audit.json``.
 
@@ -146,6 +206,16 @@ class Audit(Result):
         object.__setattr__(self, "_context", state["context"])
 
     @property
+    def observed(self) -> list[ObservedRounds]:
+        """What an observer of parties that train together learns from which rounds."""
+        return [ObservedRounds(row) for row in self._data.get("observed") or []]
+
+    @property
+    def trajectories(self) -> list[Trajectory]:
+        """How losses, and what the honest side sees, develop under an active attacker."""
+        return [Trajectory(row) for row in self._data.get("trajectories") or []]
+
+    @property
     def attacks(self) -> list[AttackResult]:
         """All attacks that were run."""
         return [AttackResult(attack) for attack in self._data["attacks"]]
@@ -158,6 +228,13 @@ class Audit(Result):
                 return found
         known = ", ".join(found.name for found in self.attacks)
         raise refusal(InvalidValueError, "R203", "name", name, f"not run: give one of {known}")
+
+    @property
+    def by_access(self) -> list[AccessResult]:
+        """The strongest attack by what the attacker sees; empty where attacks saw only predictions."""
+        performance = {attack["name"]: attack["performance"] for attack in self._data["attacks"]}
+        found = self._data.get("by_access") or []
+        return [AccessResult({**row, "performance": performance[row["attack"]]}) for row in found]
 
     @property
     def epsilon_lower(self) -> EpsilonLower | None:
@@ -245,6 +322,7 @@ class Audit(Result):
         *,
         declared: Mapping[str, Any] | PathLike | None = None,
         certificate: Certificate | PathLike | None = None,
+        pictures: bool = False,
     ) -> Report:
         """The audit as one page for a data-protection assessment, saved to ``path`` if one is given.
 
@@ -253,12 +331,16 @@ class Audit(Result):
         ``model``, ``purpose``, ``release``, ``prior``, ``subjects``, ``records_per_subject``,
         ``sensitivity``, ``author``, ``contact``, ``notes``.
         ``certificate`` is set beside the lower bound; by default the model's own.
+        ``pictures`` declares that training records which :func:`reconstruct` recovered may be shown to every
+        reader: the page shows them.
         """
         if path is not None:
             report_place(path)
         own = None if self.out is None or not self._is_in(self.out) else self.out
         beside = self.certificate if certificate is None else certificate
-        made = report_of(self._data, own, declared, beside)
+        if not isinstance(pictures, bool):
+            raise refusal(InvalidValueError, "R202", "pictures", pictures, "give True or False")
+        made = report_of(self._data, own, declared, beside, pictures)
         if path is not None:
             made.save(path)
         return made

@@ -52,6 +52,8 @@ def audit(
     reference_probabilities: Any = None,
     reference_scores: Any = None,
     reference_members: Any = None,
+    gradients: Any = None,
+    reference_gradients: Any = None,
     labels: Any = None,
     ids: Any = None,
     users: Any = None,
@@ -91,6 +93,13 @@ def audit(
         What reference models said; or ``reference_scores``, models × n.
     reference_members : array, models × n
         Who was in each reference model's training data.
+    gradients : array, n × layers, or a mapping
+        What a white-box attacker computes with the weights, in any framework: the norm of the gradient of the
+        loss at each record, layer by layer. Or a mapping with ``"norms"`` and any of ``"input_norms"`` (n),
+        ``"cosines"`` (n; with the mean gradient of all records), ``"features"`` (n × numbers, such as random
+        projections of the gradient) and ``"activations"`` (n × numbers).
+    reference_gradients : array, models × n × layers, or a mapping
+        The same at the reference models.
     labels : array of n classes
         The true classes: numbers from 0, or texts, which are numbered in sorted order.
     ids, users, pairs : arrays of n names
@@ -129,6 +138,15 @@ def audit(
     >>> found = audit(target_logits=logits, member=member, labels=labels, drawn=0.5, confidence=0.999999)
     >>> found.epsilon_lower.value
     0.0
+
+    Gradients that are shorter for members:
+
+    >>> norms = np.random.default_rng(2).exponential(size=(400, 3)) / (1 + 9 * member[:, None])
+    >>> found = audit(target_logits=logits, member=member, labels=labels, gradients=norms)
+    >>> [row.access for row in found.by_access]
+    ['predictions', 'gradients']
+    >>> found.by_access[1].attack, found.attack("gradient-norm").auc.value > 0.8
+    ('gradient-norm', True)
     """
     statement = statement_of(bound, guesses, delta, confidence, prior, worst, key)
     chosen = attacks_of(attacks)
@@ -140,6 +158,8 @@ def audit(
         "reference_probabilities": reference_probabilities,
         "reference_scores": reference_scores,
         "reference_members": reference_members,
+        "gradients": gradients,
+        "reference_gradients": reference_gradients,
         "labels": labels,
         "ids": ids,
         "users": users,

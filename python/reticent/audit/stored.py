@@ -27,6 +27,8 @@ def audit_model(
     non_members: PathLike | None = None,
     drawn: float | None = None,
     records: int = 20_000,
+    white_box: bool = False,
+    activations: str | Iterable[str] = (),
     threads: int | None = None,
     device: Device = "cpu",
     chunk: int | None = None,
@@ -52,6 +54,10 @@ def audit_model(
     on ε is stated only if ``drawn`` says with which probability each record was included by its own coin
     flip.
 
+    With ``white_box=True`` attackers also see the weights: gradients of the target and of all reference models
+    are computed and attacked, and ``by_access`` compares them with predictions. ``activations`` names layers of
+    a network whose outputs they see too.
+
     ``device="cuda"`` trains reference networks on the first NVIDIA GPU, 4 at once unless ``threads`` says
     otherwise; ``chunk`` is the number of examples that each computes at once.
 
@@ -70,6 +76,8 @@ def audit_model(
     fitting: dict[str, Any] = {
         "references": whole("references", references, 0),
         "records": whole("records", records, 0),
+        "white-box": _flag("white_box", white_box),
+        "activations": _layers(activations),
         "threads": None if threads is None else whole("threads", threads, 1),
         **_computing(device, chunk),
         "non-members": out_folder(non_members, "non_members"),
@@ -85,6 +93,19 @@ def audit_model(
     fields = {"model": folder, "fitting": fitting, "attacks": attacks_of(attacks), "statement": statement}
     with _stored(folder):
         return run("model", fields, place, progress, certificate=_own_certificate(folder))
+
+
+def _flag(field: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise refusal(RequestError, "R104", field, value, "give True or False")
+    return value
+
+
+def _layers(names: Any) -> list[str]:
+    given: list[Any] = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    if not all(isinstance(name, str) for name in given):
+        raise refusal(RequestError, "R104", "activations", names, "give names of layers, such as ['2']")
+    return given
 
 
 def audit_canaries(

@@ -30,6 +30,7 @@ from .arrays import (
     single,
 )
 from .files import refusal
+from .gradients import gradients_of
 
 #: Archives of 4 GiB and more are not read.
 _MOST_BYTES = 4 * 2**30 - 2**20
@@ -47,6 +48,7 @@ class Study:
     groups: dict[str, Names]
     features: NDArray[np.float32] | dict[str, list[str]] | None
     references: dict[str, NDArray[Any]]
+    gradients: dict[str, NDArray[Any]]
 
     @classmethod
     def of(
@@ -60,6 +62,8 @@ class Study:
         reference_probabilities: Any = None,
         reference_scores: Any = None,
         reference_members: Any = None,
+        gradients: Any = None,
+        reference_gradients: Any = None,
         labels: Any = None,
         ids: Any = None,
         users: Any = None,
@@ -96,6 +100,10 @@ class Study:
             if values is not None:
                 numbers[name] = outputs_of(values, name, (records, None), "records × classes")
                 classes = numbers[name].shape[1]
+        if reference_gradients is not None and gradients is None:
+            remedy = "goes with gradients of the target: give them"
+            raise refusal(RequestError, "R103", "reference_gradients", None, remedy)
+        named["reference_gradients"] = reference_gradients
         references = cls._references(named, reference_members, records, classes, scores is not None)
         if labels is not None:
             numbers["label"] = labels_of(labels, "labels", records, classes)
@@ -111,7 +119,9 @@ class Study:
         }
         if "id" in names and len(set(np.asarray(names["id"], dtype=object).tolist())) < records:
             raise refusal(DataError, "R307", "ids", None, "an id comes twice: give every record its own")
-        return cls(inside, numbers, names, _groups(groups, records), _features(features, records), references)
+        own = gradients_of(gradients, "gradients", (records,))
+        known = _features(features, records)
+        return cls(inside, numbers, names, _groups(groups, records), known, references, own)
 
     @staticmethod
     def _references(
@@ -133,6 +143,10 @@ class Study:
             raise refusal(DataError, "R308", "reference_members", None, remedy)
         found: dict[str, NDArray[Any]] = {"reference_member": inside}
         for name, values in given.items():
+            if name == "reference_gradients":
+                own = gradients_of(values, name, (models, records))
+                found |= {f"reference_{array}": numbers for array, numbers in own.items()}
+                continue
             if name == "reference_scores":
                 if not is_scored:
                     raise refusal(
@@ -152,6 +166,7 @@ class Study:
         if any(isinstance(column, list) for column in texts) or isinstance(self.features, dict):
             return self._write_rows(folder)
         arrays: dict[str, Any] = {"member": self.member, **self.numbers, **self.names, **self.references}
+        arrays |= self.gradients
         arrays |= {f"group_{name}": values for name, values in self.groups.items()}
         if self.features is not None:
             arrays["features"] = self.features
@@ -177,8 +192,9 @@ class Study:
             rows.writerow(columns)
             rows.writerows(zip(*columns.values(), strict=True))
         fields: dict[str, Any] = {"scores": path, "groups": list(self.groups)}
-        if self.references:
-            fields["references-from"] = archive(folder / "references.npz", self.references)
+        if self.references or self.gradients:
+            arrays = self.references | self.gradients
+            fields["references-from"] = archive(folder / "references.npz", arrays)
         return fields
 
 

@@ -20,6 +20,7 @@ vocabulary, so the model reads raw rows and raw texts.
 
 from __future__ import annotations
 
+from .federating import federated
 from .fitting import fit, resume
 from .layers import (
     Attention, AveragePool, Conv1d, Conv2d, Dropout, Embedding, Flatten, Gelu, GlobalPool, GroupNorm, Gru,
@@ -60,6 +61,7 @@ __all__ = [
     "TrainedNetwork",
     "Transformer",
     "Transpose",
+    "federated",
     "fit",
     "load",
     "resume",

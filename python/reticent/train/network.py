@@ -217,6 +217,7 @@ class Network:
         dataset_size: int | None = None,
         neighboring: str | None = None,
         examples_per_user: int | None = None,
+        federated: Mapping[str, Any] | None = None,
         freeze: str | int | Iterable[str | int] | None = None,
         threads: int | None = None,
         device: Device = "cpu",
@@ -262,6 +263,9 @@ class Network:
         ``"adam"``, ``"adamw"``), ``learning_rate``, ``momentum``, ``weight_decay``, ``schedule``
         (``"constant"``, ``"linear"``, ``"cosine"``, ``"exponential"``), ``warmup`` steps, ``average`` (the
         decay of a moving average of the weights), ``freeze`` (names of layers), ``threads``.
+
+        **Parties.** ``federated`` is a mapping with the keys of a ``parties.toml``: several parties that divide
+        the data train together. :func:`federated` writes it.
 
         **Device.** ``device="cuda"`` trains on the first NVIDIA GPU, with the same guarantee. It needs the
         driver, libnvrtc and libcublas (``pip install nvidia-cuda-nvrtc nvidia-cublas``); a GPU that is

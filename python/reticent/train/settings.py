@@ -47,6 +47,7 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     fields["non_private"] = flag("non_private", settings.get("non_private", False)) or None
     fields["checkpoint_every"] = interval(settings.get("checkpoint_every"))
     fields["freeze"] = _layer_names(settings.get("freeze"))
+    fields["federated"] = _federated(settings.get("federated"))
     fields["device"] = device_of(settings.get("device", "cpu"))
     return fields
 
@@ -62,6 +63,27 @@ def interval(checkpoint_every: Any) -> str | None:
         return text("checkpoint_every", checkpoint_every)
     steps = whole("checkpoint_every", checkpoint_every)
     return None if steps is None else str(steps)
+
+
+def _federated(keys: Any) -> dict[str, Any] | None:
+    """The keys of a ``parties.toml``, without those that are ``None``."""
+    if keys is None:
+        return None
+    if not isinstance(keys, Mapping):
+        remedy = "give a mapping with the keys of a parties.toml, or use reticent.train.federated"
+        raise refused(104, "federated", "not a mapping", remedy, keys)
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(key): plain(own) for key, own in value.items() if own is not None}
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, (list, tuple, range, np.ndarray)):
+            return [plain(own) for own in value]
+        return value
+
+    own: dict[str, Any] = plain(keys)
+    return own
 
 
 def _each(name: str, value: Any) -> float | list[float] | None:

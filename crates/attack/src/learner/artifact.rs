@@ -6,12 +6,6 @@ use reticent_audit::{Outputs, Signals};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The name of the signal with the norm of the gradient of the loss in all trained weights, negated: larger for members.
-pub const GRADIENT_NORM: &str = "gradient-norm";
-
-/// The name of the signal with the same norms layer by layer.
-pub const GRADIENT_NORMS: &str = "gradient-norms";
-
 /// The name of the signal with the outputs of a layer.
 pub fn activations_of(layer: &str) -> String {
     format!("activations {layer}")

@@ -65,6 +65,10 @@ impl Learner for WithBackground<'_> {
         self.inner.offers(part)
     }
 
+    fn white_box(&self) -> Wanted {
+        self.inner.white_box()
+    }
+
     fn fit(
         &self,
         inside: &[usize],
@@ -75,7 +79,7 @@ impl Learner for WithBackground<'_> {
         let mut records: Vec<usize> = inside.iter().map(|record| self.audited[*record]).collect();
         records.extend_from_slice(&self.background);
         records.sort_unstable();
-        Ok(self.inner.fit(&records, key, wanted, halt)?.some(&self.audited))
+        self.inner.fit_about(&records, &self.audited, key, wanted, halt)
     }
 }
 

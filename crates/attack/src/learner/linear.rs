@@ -1,6 +1,6 @@
 use super::{Artifact, ArtifactPart, Halt, Learner, Wanted};
 use crate::AttackError;
-use reticent_audit::{Outputs, OutputsKind};
+use reticent_audit::{Outputs, OutputsKind, Signals};
 use reticent_core::{Epsilon, Guarantee};
 use reticent_data::FeatureMatrix;
 use reticent_erm::{Classes, FitMethod, Linear, MarginLoss, Settings, SparseRows, fit, fit_multiclass};
@@ -91,6 +91,16 @@ impl LinearLearner {
         &self.labels
     }
 
+    /// How models are fitted.
+    pub fn settings(&self) -> &LinearSettings {
+        &self.how
+    }
+
+    /// The rows.
+    pub(super) fn design(&self) -> &FeatureMatrix {
+        &self.design
+    }
+
     fn gather(&self, which: impl Iterator<Item = usize>) -> Gathered {
         let mut rows = Gathered {
             offsets: vec![0],
@@ -119,24 +129,42 @@ impl LinearLearner {
         })
     }
 
+    /// The margins of all records, model by model.
+    pub(super) fn margins(&self, models: &[Linear]) -> Result<Vec<Vec<f64>>, AttackError> {
+        let everything = self.gather(0..self.design.rows());
+        let rows = self.rows(&everything)?;
+        Ok(models.iter().map(|model| model.margins(&rows)).collect::<Result<_, _>>()?)
+    }
+
     /// What linear models say about all records: one model for two classes, one a class for several.
     ///
     /// # Errors
     /// [`AttackError::Erm`] when a model has another number of features; [`AttackError::Audit`] when an output is not finite
     /// or the models are not one a class.
     pub fn outputs(&self, models: &[Linear]) -> Result<Outputs, AttackError> {
-        let everything = self.gather(0..self.design.rows());
-        let rows = self.rows(&everything)?;
-        let margins: Vec<Vec<f64>> =
-            models.iter().map(|model| model.margins(&rows)).collect::<Result<_, _>>()?;
-        let mut values = Vec::with_capacity(rows.len() * self.how.classes as usize);
-        for row in 0..rows.len() {
+        let margins = self.margins(models)?;
+        let mut values = Vec::with_capacity(self.design.rows() * self.how.classes as usize);
+        for row in 0..self.design.rows() {
             if self.how.classes == 2 {
                 values.push(0.0);
             }
             values.extend(margins.iter().map(|margins| margins[row] as f32));
         }
         Ok(Outputs::new(OutputsKind::Logits, self.how.classes as usize, values)?)
+    }
+
+    /// What linear models that were fitted elsewhere give, such as a stored target.
+    ///
+    /// # Errors
+    /// [`AttackError::NotOffered`] for a part that these models cannot give; otherwise as [`outputs`](Self::outputs).
+    pub fn artifact(&self, models: &[Linear], wanted: &Wanted) -> Result<Artifact, AttackError> {
+        wanted.check(self)?;
+        let weights = wanted.weights.then(|| {
+            let of_class = |model: &Linear| [&model.weights[..], &[model.intercept]].concat();
+            models.iter().flat_map(of_class).map(|weight| weight as f32).collect()
+        });
+        let signals = if wanted.gradients { self.gradient_signals(models)? } else { Signals::none() };
+        Ok(Artifact { weights, signals, ..self.outputs(models)?.into() })
     }
 
     /// One model for two classes, one a class for several.
@@ -182,7 +210,7 @@ impl Learner for LinearLearner {
     }
 
     fn offers(&self, part: ArtifactPart) -> bool {
-        part == ArtifactPart::Weights
+        matches!(part, ArtifactPart::Weights | ArtifactPart::Gradients)
     }
 
     fn fit(
@@ -196,11 +224,26 @@ impl Learner for LinearLearner {
         if halt() {
             return Err(AttackError::Interrupted);
         }
+        self.artifact(&self.models(&self.gather(inside.iter().copied()))?, wanted)
+    }
+
+    fn fit_about(
+        &self,
+        inside: &[usize],
+        asked: &[usize],
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
+        if !wanted.gradients {
+            return Ok(self.fit(inside, key, wanted, halt)?.some(asked));
+        }
+        wanted.check(self)?;
+        if halt() {
+            return Err(AttackError::Interrupted);
+        }
+        // Means over records are those of the records that are asked about.
         let models = self.models(&self.gather(inside.iter().copied()))?;
-        let weights = wanted.weights.then(|| {
-            let of_class = |model: &Linear| [&model.weights[..], &[model.intercept]].concat();
-            models.iter().flat_map(of_class).map(|weight| weight as f32).collect()
-        });
-        Ok(Artifact { weights, ..self.outputs(&models)?.into() })
+        Self::new(self.design.subset(asked), self.how.clone())?.artifact(&models, wanted)
     }
 }

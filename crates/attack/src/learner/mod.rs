@@ -2,16 +2,17 @@
 
 mod artifact;
 mod background;
+mod gradients;
 mod linear;
 mod network;
+mod slopes;
 
-pub use artifact::{
-    Artifact, ArtifactPart, GRADIENT_NORM, GRADIENT_NORMS, LOSS_TRAJECTORY, Snapshot, Wanted, activations_of,
-};
+pub use artifact::{Artifact, ArtifactPart, LOSS_TRAJECTORY, Snapshot, Wanted, activations_of};
 pub use background::WithBackground;
 pub use linear::{LinearLearner, LinearSettings};
+pub(crate) use network::{ALONE, permit_without_limit, take_steps};
 pub use network::{NetworkLearner, NetworkTraining, network_outputs};
-pub(crate) use network::{permit_without_limit, take_steps};
+pub(crate) use slopes::softmax;
 
 use crate::AttackError;
 
@@ -37,6 +38,11 @@ pub trait Learner: Sync {
     /// Whether it can give a part of an artifact besides the outputs.
     fn offers(&self, part: ArtifactPart) -> bool;
 
+    /// What a white-box audit wants of its models besides their outputs: all that it offers of gradients.
+    fn white_box(&self) -> Wanted {
+        Wanted { gradients: self.offers(ArtifactPart::Gradients), ..Wanted::default() }
+    }
+
     /// Trains on the records `inside`, in increasing order, queries the model on all records, and returns its outputs and what
     /// else is wanted.
     ///
@@ -50,4 +56,19 @@ pub trait Learner: Sync {
         wanted: &Wanted,
         halt: Halt<'_>,
     ) -> Result<Artifact, AttackError>;
+
+    /// As [`fit`](Self::fit), but queries the model on the records `asked` alone.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    fn fit_about(
+        &self,
+        inside: &[usize],
+        asked: &[usize],
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
+        Ok(self.fit(inside, key, wanted, halt)?.some(asked))
+    }
 }

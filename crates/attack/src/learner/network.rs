@@ -1,7 +1,5 @@
-use super::{
-    Artifact, ArtifactPart, GRADIENT_NORM, GRADIENT_NORMS, Halt, LOSS_TRAJECTORY, Learner, Snapshot, Wanted,
-    activations_of,
-};
+use super::gradients::inspected;
+use super::{Artifact, ArtifactPart, Halt, LOSS_TRAJECTORY, Learner, Snapshot, Wanted};
 use crate::AttackError;
 use crate::population::classes_of;
 use reticent_audit::{Outputs, OutputsKind, Signal, SignalSource, SignalValues, Signals};
@@ -9,7 +7,6 @@ use reticent_core::{Neighboring, Permit};
 use reticent_noise::NoiseSession;
 use reticent_train::digest::digest;
 use reticent_train::graph::Graph;
-use reticent_train::inspect::{Inspection, Inspector};
 use reticent_train::{
     Description, Device, Examples, PlanSettings, PrivacyPlan, Recipe, Resources, Trainer, TrainingTerms,
     Units, Weights, engine,
@@ -162,6 +159,31 @@ impl Learner for NetworkLearner {
         wanted: &Wanted,
         halt: Halt<'_>,
     ) -> Result<Artifact, AttackError> {
+        self.fitted(inside, &self.population, key, wanted, halt)
+    }
+
+    fn fit_about(
+        &self,
+        inside: &[usize],
+        asked: &[usize],
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
+        self.fitted(inside, &self.population.subset(asked), key, wanted, halt)
+    }
+}
+
+impl NetworkLearner {
+    /// Trains on some records, and asks about examples.
+    fn fitted(
+        &self,
+        inside: &[usize],
+        asked: &Examples,
+        key: &str,
+        wanted: &Wanted,
+        halt: Halt<'_>,
+    ) -> Result<Artifact, AttackError> {
         wanted.check(self)?;
         let mut trainer = self.trainer(inside, key)?;
         if let Some(late) = wanted.snapshots.iter().find(|step| **step > trainer.steps()) {
@@ -172,22 +194,19 @@ impl Learner for NetworkLearner {
         for step in &wanted.snapshots {
             steps_to(&mut trainer, *step, halt)?;
             let weights = trainer.final_weights()?;
-            let outputs = self.outputs(&weights)?;
+            let outputs = self.outputs(&weights, asked)?;
             snapshots.push(Snapshot { step: *step, weights, outputs });
         }
         take_steps(&mut trainer, halt)?;
         let weights = trainer.final_weights()?;
-        let outputs = self.outputs(&weights)?;
-        let signals = self.trajectory(&snapshots, self.inspected(&weights, wanted)?)?;
+        let outputs = self.outputs(&weights, asked)?;
+        let signals = trajectory(asked, &snapshots, self.inspected(&weights, asked, wanted)?)?;
         Ok(Artifact { outputs, weights: wanted.weights.then_some(weights), signals, snapshots })
     }
-}
 
-impl NetworkLearner {
-    /// What a network says about all records.
-    fn outputs(&self, weights: &[f32]) -> Result<Outputs, AttackError> {
-        let NetworkTraining { description, .. } = &self.training;
-        network_outputs(description, weights, &self.population, self.device, self.resources)
+    /// What a network says about examples.
+    fn outputs(&self, weights: &[f32], asked: &Examples) -> Result<Outputs, AttackError> {
+        network_outputs(&self.training.description, weights, asked, self.device, self.resources)
     }
 
     /// What a network that was trained elsewhere gives, such as a stored target: everything that follows from its weights.
@@ -200,58 +219,32 @@ impl NetworkLearner {
             let learner = "networks that are already trained";
             return Err(AttackError::NotOffered { part: ArtifactPart::Snapshots, learner });
         }
-        let outputs = self.outputs(&weights)?;
-        let signals = self.inspected(&weights, wanted)?;
+        let outputs = self.outputs(&weights, &self.population)?;
+        let signals = self.inspected(&weights, &self.population, wanted)?;
         let weights = wanted.weights.then_some(weights);
         Ok(Artifact { outputs, weights, signals, snapshots: Vec::new() })
     }
 
-    /// Signals of gradients and activations at every record.
-    fn inspected(&self, weights: &[f32], wanted: &Wanted) -> Result<Signals, AttackError> {
-        let mut signals = Signals::none();
-        if !wanted.gradients && wanted.activations.is_empty() {
-            return Ok(signals);
-        }
-        let mut inspector = Inspector::new(&self.training.description, ALONE)?;
-        let inspection = Inspection {
-            layer_norms: wanted.gradients,
-            activations: wanted.activations.clone(),
-            ..Inspection::default()
-        };
-        let all: Vec<usize> = (0..self.population.len()).collect();
-        let seen = inspector.inspect(weights, &self.population, &all, &inspection)?;
-        if let Some(norms) = seen.layer_norms {
-            let width = inspector.layout().groups().max(1);
-            let total = |row: &[f64]| -row.iter().map(|norm| norm * norm).sum::<f64>().sqrt();
-            let totals = norms.chunks_exact(width).map(total).collect();
-            signals.insert(GRADIENT_NORM, SignalValues::scalar(SignalSource::Gradients, totals));
-            let negated = norms.iter().map(|norm| -norm).collect();
-            signals.insert(GRADIENT_NORMS, SignalValues::rows(SignalSource::Gradients, width, negated)?);
-        }
-        for layer in seen.activations {
-            let width = layer.shape.iter().product();
-            let values = layer.values.into_iter().map(f64::from).collect();
-            let values = SignalValues::rows(SignalSource::Activations, width, values)?;
-            signals.insert(activations_of(&layer.layer), values);
-        }
-        Ok(signals)
+    /// Signals of gradients and activations at every example.
+    fn inspected(&self, weights: &[f32], asked: &Examples, wanted: &Wanted) -> Result<Signals, AttackError> {
+        inspected(&self.training.description, weights, asked, wanted, ALONE)
     }
+}
 
-    /// Adds the log-probability of the true class of every record at every snapshot; nothing without snapshots.
-    fn trajectory(&self, snapshots: &[Snapshot], signals: Signals) -> Result<Signals, AttackError> {
-        if snapshots.is_empty() {
-            return Ok(signals);
-        }
-        let labels = classes_of(&self.population)?;
-        let losses: Vec<Vec<f64>> = snapshots
-            .iter()
-            .map(|snapshot| Signal::Loss.compute(&snapshot.outputs, labels))
-            .collect::<Result<_, _>>()?;
-        let row = |record: usize| losses.iter().map(move |loss| loss[record]);
-        let values = (0..labels.len()).flat_map(row).collect();
-        let values = SignalValues::rows(SignalSource::Snapshots, snapshots.len(), values)?;
-        Ok(signals.with(LOSS_TRAJECTORY, values))
+/// Adds the log-probability of the true class of every example at every snapshot; nothing without snapshots.
+fn trajectory(asked: &Examples, snapshots: &[Snapshot], signals: Signals) -> Result<Signals, AttackError> {
+    if snapshots.is_empty() {
+        return Ok(signals);
     }
+    let labels = classes_of(asked)?;
+    let losses: Vec<Vec<f64>> = snapshots
+        .iter()
+        .map(|snapshot| Signal::Loss.compute(&snapshot.outputs, labels))
+        .collect::<Result<_, _>>()?;
+    let row = |record: usize| losses.iter().map(move |loss| loss[record]);
+    let values = (0..labels.len()).flat_map(row).collect();
+    let values = SignalValues::rows(SignalSource::Snapshots, snapshots.len(), values)?;
+    Ok(signals.with(LOSS_TRAJECTORY, values))
 }
 
 /// All steps of a training that are left.

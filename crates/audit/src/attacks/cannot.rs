@@ -19,6 +19,9 @@ pub enum CannotRun {
     /// The target lacks a signal.
     #[error("it needs the signal `{0}` of the target")]
     NoSignal(&'static str),
+    /// The target has no gradients.
+    #[error("it needs gradients of the target, which white-box audits have")]
+    NoGradients,
     /// The target has none of several signals.
     #[error("it needs {}", alternatives(.0))]
     NoSignalOf(&'static [&'static str]),

@@ -3,8 +3,12 @@
 use super::cannot::is_of_outputs;
 use super::{CannotRun, ReferenceNeed, Requirements};
 use crate::signal::true_log_probability;
-use crate::{AuditError, OUTPUTS, Outputs, SCORE, Study};
+use crate::{
+    AuditError, GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM, OUTPUTS,
+    Outputs, SCORE, Study,
+};
 use reticent_data::keyed_hash;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The most records that references play the target on.
@@ -16,8 +20,8 @@ const MOST_FILLED: f64 = 0.25;
 
 /// One number per record of the target and of every reference, on one scale.
 pub(super) struct Compared<'a> {
-    pub(super) target: &'a [f64],
-    pub(super) references: Vec<&'a [f64]>,
+    pub(super) target: Cow<'a, [f64]>,
+    pub(super) references: Vec<Cow<'a, [f64]>>,
     /// What the number is.
     pub(super) what: &'a str,
 }
@@ -62,8 +66,16 @@ fn of_target(study: &Study, name: &'static str) -> Result<(), CannotRun> {
     match study.signal(name) {
         Some(_) => Ok(()),
         None if name == SCORE => Err(CannotRun::NoScore),
+        None if is_of_gradients(name) && study.signal(GRADIENT_NORMS).is_none() => {
+            Err(CannotRun::NoGradients)
+        }
         None => Err(CannotRun::NoSignal(name)),
     }
+}
+
+/// Whether a signal is one of gradients.
+fn is_of_gradients(name: &str) -> bool {
+    [GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, GRADIENT_COSINE, INPUT_GRADIENT_NORM].contains(&name)
 }
 
 /// Refuses references without a signal.
@@ -116,7 +128,19 @@ pub(super) fn compared(study: &Study, requirements: Requirements) -> Result<Comp
             finite(study, &reference.name, values)?;
         }
     }
-    Ok(Compared { target, references, what })
+    let references = references.into_iter().map(Cow::Borrowed).collect();
+    Ok(Compared { target: Cow::Borrowed(target), references, what })
+}
+
+impl Compared<'_> {
+    /// Negated norms as negated logarithms of the norms. What is too small for single precision counts as its smallest number.
+    pub(super) fn on_log_scale(mut self) -> Self {
+        let log = |value: &mut f64| *value = -libm::log((-*value).max(f64::from(f32::MIN_POSITIVE)));
+        for values in self.references.iter_mut().chain([&mut self.target]) {
+            values.to_mut().iter_mut().for_each(log);
+        }
+        self
+    }
 }
 
 pub(super) fn finite(study: &Study, what: &str, scores: &[f64]) -> Result<(), AuditError> {

@@ -31,6 +31,25 @@ pub struct Headline {
     pub attack: &'static dyn Attack,
     /// How it was chosen, in words.
     pub how: String,
+    /// What every candidate found where references stood in for the target; none where none could.
+    pub plays: Option<Plays>,
+}
+
+/// What candidates found where references stood in for the target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plays {
+    /// Every candidate that could be run, by rank, with the mean of what it found.
+    pub found: Vec<(&'static dyn Attack, f64)>,
+    /// By what they are compared, and how many references stood in.
+    pub how: String,
+}
+
+impl Plays {
+    /// The strongest of some candidates; of equally strong ones the first by rank.
+    pub fn best(&self, is_meant: impl Fn(&'static dyn Attack) -> bool) -> Option<(&'static dyn Attack, f64)> {
+        let meant = self.found.iter().copied().filter(|(attack, _)| is_meant(*attack));
+        meant.reduce(|best, other| if other.1 > best.1 { other } else { best })
+    }
 }
 
 impl Registry {
@@ -41,6 +60,11 @@ impl Registry {
             self.attacks().iter().filter(|attack| !attack.sees_members()).filter_map(own).collect();
         found.sort_by_key(|(_, candidacy)| candidacy.rank);
         found
+    }
+
+    /// Attacks that may be the headline, by rank.
+    pub fn by_rank(&self) -> Vec<&'static dyn Attack> {
+        self.candidates().into_iter().map(|(attack, _)| attack).collect()
     }
 
     /// The attack that speaks for the study by what it holds, where no reference can play the target: the first candidate that
@@ -74,10 +98,12 @@ impl Registry {
             .map(|(attack, _)| attack)
             .filter(|attack| attack.can_run(study).is_ok())
             .collect();
-        if candidates.len() > 1
-            && let Some(found) = played(study, &candidates, settings)?
-        {
-            return Ok(found);
+        let plays = if candidates.len() > 1 { played(study, &candidates, settings)? } else { None };
+        if let Some((attack, plays)) = plays.and_then(|plays| Some((plays.best(|_| true)?.0, plays))) {
+            let each =
+                plays.found.iter().map(|(attack, mean)| format!("{} {:.1} %", attack.name(), 100.0 * mean));
+            let how = format!("{}: {}", plays.how, each.collect::<Vec<_>>().join(", "));
+            return Ok(Headline { attack, how, plays: Some(plays) });
         }
         let (attack, how) = match (among, self.by_evidence(study)) {
             ([only], _) => (*only, "the only attack requested"),
@@ -86,16 +112,16 @@ impl Registry {
             }
             _ => (*first, "the first of the attacks requested"),
         };
-        Ok(Headline { attack, how: how.to_owned() })
+        Ok(Headline { attack, how: how.to_owned(), plays: None })
     }
 }
 
-/// The best candidate where references play the target in turn; none where none can.
+/// What candidates find where references play the target in turn; none where none can.
 fn played(
     study: &Study,
     candidates: &[&'static dyn Attack],
     settings: &AttackSettings,
-) -> Result<Option<Headline>, AuditError> {
+) -> Result<Option<Plays>, AuditError> {
     let sample = evidence::sample(study, &settings.key);
     let tuned =
         candidates.iter().map(|attack| attack.tuned(study, settings)).collect::<Result<Vec<_>, _>>()?;
@@ -120,20 +146,10 @@ fn played(
             *total = (total.0 + found, total.1 + 1);
         }
     }
-    let mean = |(sum, count): (f64, u32)| if count == 0 { 0.0 } else { sum / f64::from(count) };
-    let mut best: Option<usize> = None;
-    for (place, total) in totals.iter().enumerate() {
-        if total.1 > 0 && best.is_none_or(|best| mean(*total) > mean(totals[best])) {
-            best = Some(place);
-        }
-    }
-    let Some(best) = best else { return Ok(None) };
-    let listed: Vec<String> = candidates
-        .iter()
-        .zip(&totals)
-        .filter(|(_, total)| total.1 > 0)
-        .map(|(attack, total)| format!("{} {:.1} %", attack.name(), 100.0 * mean(*total)))
-        .collect();
+    let mean = |(attack, (sum, count)): (&&'static dyn Attack, &(f64, u32))| {
+        (*count > 0).then(|| (*attack, sum / f64::from(*count)))
+    };
+    let found: Vec<_> = candidates.iter().zip(&totals).filter_map(mean).collect();
     let what = if rate > 0.1 {
         "by AUC".to_owned()
     } else {
@@ -141,10 +157,8 @@ fn played(
     };
     let models =
         if plays == 1 { "1 reference model".to_owned() } else { format!("{plays} reference models") };
-    Ok(Some(Headline {
-        attack: candidates[best],
-        how: format!("{what} where {models} stood in for the target: {}", listed.join(", ")),
-    }))
+    let how = format!("{what} where {models} stood in for the target");
+    Ok((!found.is_empty()).then_some(Plays { found, how }))
 }
 
 /// The study in which one reference is the target and the others are its references; none where it lacks what the target has.

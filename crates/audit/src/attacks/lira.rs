@@ -2,6 +2,8 @@
 //!
 //! A normal distribution is fitted to the signals of the references on each side, record by record.
 //!
+//! Norms of gradients are compared on a logarithmic scale, on which they are closer to normal.
+//!
 //! The offline form scores the one-sided distribution function of the paper. It is returned as the standardised distance
 //! that the normal distribution function is applied to: the same order, without ties where the function rounds to 1.
 //!
@@ -10,7 +12,7 @@
 
 use super::evidence::{self, Compared};
 use super::{Attack, AttackScores, AttackSettings, Candidacy, ReferenceNeed, Requirements};
-use crate::{AuditError, SCORE, Study};
+use crate::{AuditError, GRADIENT_NORM, SCORE, Study};
 use libm::log;
 use std::fmt;
 
@@ -74,6 +76,8 @@ pub struct Lira {
     pub form: LiraForm,
     /// Names of signals of which one is enough, the preferred one first.
     pub signals: &'static [&'static str],
+    /// Whether the signal is a negated norm, which is compared on a logarithmic scale.
+    pub is_norm: bool,
     /// When it may be the headline.
     pub candidacy: Option<Candidacy>,
 }
@@ -86,6 +90,7 @@ pub const LIRA_ONLINE: &dyn Attack = &Lira {
     name: "lira-online",
     form: LiraForm::Online,
     signals: USUAL,
+    is_norm: false,
     candidacy: Some(Candidacy { rank: 10, plays: true, by_evidence: Some(HEADLINE_REFERENCES) }),
 };
 
@@ -94,6 +99,7 @@ pub const LIRA_OFFLINE: &dyn Attack = &Lira {
     name: "lira-offline",
     form: LiraForm::Offline,
     signals: USUAL,
+    is_norm: false,
     candidacy: Some(Candidacy { rank: 40, plays: true, by_evidence: Some(1) }),
 };
 
@@ -102,7 +108,26 @@ pub const LIRA_OFFLINE_TWO_TAILED: &dyn Attack = &Lira {
     name: "lira-offline-two-tailed",
     form: LiraForm::OfflineTwoTailed,
     signals: USUAL,
+    is_norm: false,
     candidacy: None,
+};
+
+/// The likelihood ratio of the gradient's norm between references trained with and without the record.
+pub const LIRA_ONLINE_GRADIENT: &dyn Attack = &Lira {
+    name: "lira-online-gradient",
+    form: LiraForm::Online,
+    signals: &[GRADIENT_NORM],
+    is_norm: true,
+    candidacy: Some(Candidacy { rank: 15, plays: true, by_evidence: None }),
+};
+
+/// The one-sided likelihood of the gradient's norm under references trained without the record.
+pub const LIRA_OFFLINE_GRADIENT: &dyn Attack = &Lira {
+    name: "lira-offline-gradient",
+    form: LiraForm::Offline,
+    signals: &[GRADIENT_NORM],
+    is_norm: true,
+    candidacy: Some(Candidacy { rank: 45, plays: true, by_evidence: None }),
 };
 
 /// One normal distribution per record.
@@ -121,6 +146,19 @@ impl Attack for Lira {
     }
 
     fn about(&self) -> &'static str {
+        if self.is_norm {
+            return match self.form {
+                LiraForm::Online => {
+                    "the likelihood ratio of the gradient's norm between reference models trained with and without the record"
+                }
+                LiraForm::Offline => {
+                    "how much smaller the gradient is than at reference models trained without the record"
+                }
+                LiraForm::OfflineTwoTailed => {
+                    "how unlikely the gradient's norm is under reference models trained without the record"
+                }
+            };
+        }
         match self.form {
             LiraForm::Online => {
                 "the likelihood ratio between reference models trained with and without the record"
@@ -135,9 +173,11 @@ impl Attack for Lira {
     }
 
     fn needs(&self) -> &'static str {
-        match self.form {
-            LiraForm::Online => "references with and without each record",
-            LiraForm::Offline | LiraForm::OfflineTwoTailed => "a reference without each record",
+        match (self.form, self.is_norm) {
+            (LiraForm::Online, false) => "references with and without each record",
+            (LiraForm::Online, true) => "gradients at references with and without each record",
+            (_, false) => "a reference without each record",
+            (_, true) => "gradients at a reference without each record",
         }
     }
 
@@ -160,7 +200,10 @@ impl Attack for Lira {
 
     fn score(&self, study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
         let form = self.form;
-        let signals = evidence::compared(study, self.requirements())?;
+        let mut signals = evidence::compared(study, self.requirements())?;
+        if self.is_norm {
+            signals = signals.on_log_scale();
+        }
         let fewest = fewest(study, form);
         let few = signals.references.len() < FEW;
         let variance =
@@ -188,7 +231,14 @@ impl Attack for Lira {
         let mut found = AttackScores::new(
             scores.collect(),
             [
-                ("signal", signals.what.to_owned()),
+                (
+                    "signal",
+                    if self.is_norm {
+                        format!("{}, logarithm", signals.what)
+                    } else {
+                        signals.what.to_owned()
+                    },
+                ),
                 ("variance", format!("{variance}, {chosen_by}")),
                 ("location", format!("{:?}", settings.lira_location).to_lowercase()),
                 ("references", signals.references.len().to_string()),

@@ -7,10 +7,12 @@
 //! Up to a quarter of the records may lack a reference on one side: what such a reference would have said is filled in from
 //! the other side and the mean difference of the sides, and `filled_in` counts them.
 
+mod access;
 mod base;
 mod cannot;
 mod evidence;
 mod headline;
+mod informed;
 mod kind;
 mod lira;
 mod per_class;
@@ -19,22 +21,33 @@ mod registry;
 mod rmia;
 mod settings;
 mod shokri;
+mod snapshots;
 mod threshold;
 
+pub use access::AccessLevel;
 pub use base::{BASE, BASE_OFFLINE};
 pub use cannot::CannotRun;
-pub use headline::{Candidacy, Headline};
+pub use headline::{Candidacy, Headline, Plays};
+pub use informed::{INVERSE_HESSIAN_ATTACK, InformedThreshold, LEAVE_ONE_OUT_ATTACK};
 pub use kind::AttackKind;
 pub use lira::{
-    LIRA_OFFLINE, LIRA_OFFLINE_TWO_TAILED, LIRA_ONLINE, Lira, LiraForm, Location, PRIOR, Variance,
+    LIRA_OFFLINE, LIRA_OFFLINE_GRADIENT, LIRA_OFFLINE_TWO_TAILED, LIRA_ONLINE, LIRA_ONLINE_GRADIENT, Lira,
+    LiraForm, Location, PRIOR, Variance,
 };
 pub use per_class::YEOM_PER_CLASS;
 pub use quantile::QUANTILE_REGRESSION;
 pub use registry::{Registry, STANDARD};
-pub use rmia::{RMIA_OFFLINE, RMIA_ONLINE, rmia_scores};
+pub use rmia::{RMIA_OFFLINE, RMIA_OFFLINE_GRADIENT, RMIA_ONLINE, RMIA_ONLINE_GRADIENT, rmia_scores};
 pub use settings::{AttackScores, AttackSettings};
 pub use shokri::SHOKRI;
-pub use threshold::{GIVEN_SCORE, MODIFIED_ENTROPY, Threshold, YEOM_LOSS};
+pub use snapshots::{
+    ASCENT, ASCENT_LIKELIHOOD, SNAPSHOT_FEATURES, SNAPSHOT_GRADIENT_NORM, SNAPSHOT_GRADIENTS,
+    SNAPSHOT_LEARNED, SNAPSHOT_LIKELIHOOD, SNAPSHOT_LOSS, known_half, observed,
+};
+pub use threshold::{
+    GIVEN_SCORE, GRADIENT_COSINE_THRESHOLD, GRADIENT_NORM_THRESHOLD, INPUT_GRADIENT_THRESHOLD,
+    MODIFIED_ENTROPY, Threshold, YEOM_LOSS,
+};
 
 use crate::findings::Threat;
 use crate::{AuditError, SCORE, SignalSource, Study};
@@ -104,6 +117,11 @@ pub trait Attack: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What of the target it uses, where its requirements do not say.
+    fn access(&self, _study: &Study) -> Option<SignalSource> {
+        None
+    }
+
     /// What a study must hold besides the [requirements](Attack::requirements).
     ///
     /// # Errors
@@ -160,16 +178,23 @@ impl dyn Attack {
         evidence::filled_in(study, self.requirements().references)
     }
 
-    /// Who could run it on this study's evidence.
-    pub fn threat(&self, study: &Study) -> Threat {
+    /// What of the target it uses on this study's evidence.
+    pub fn source(&self, study: &Study) -> SignalSource {
         let requirements = self.requirements();
-        let provenance = match evidence::chosen(study, requirements) {
+        if let Some(source) = self.access(study) {
+            return source;
+        }
+        match evidence::chosen(study, requirements) {
             Ok(name) => study.signal(name).map_or(SignalSource::Outputs, |signal| signal.provenance()),
             Err(_) if requirements.signals == [SCORE] => SignalSource::Given,
             Err(_) => SignalSource::Outputs,
-        };
+        }
+    }
+
+    /// Who could run it on this study's evidence.
+    pub fn threat(&self, study: &Study) -> Threat {
         Threat {
-            access: provenance.access().to_owned(),
+            access: self.source(study).access().to_owned(),
             knowledge: self.knowledge(study),
             goal: self.kind().goal().to_owned(),
         }
@@ -186,4 +211,4 @@ impl PartialEq for dyn Attack {
 impl Eq for dyn Attack {}
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,6 +5,10 @@
 //! probability of the true class and p(x) its mean over models trained with and without x. Offline, only models trained
 //! without x exist, and p(x) is ((1 + a) mean + 1 − a) / 2.
 //!
+//! On norms of gradients, which are not probabilities, ‖g‖^(−1/T) takes the place of p: a record to which the target's loss is flat,
+//! against what references give it, is a member. Offline, p(x) is the mean over models trained without x, the formula above at
+//! a = 1: its other values extrapolate to a probability of 1, which has no counterpart here.
+//!
 //! The population z is all of the study's records, members and non-members: so a score does not depend on membership, and is
 //! the same increasing function of the ratio for every record. Ratios are sorted once and searched: no table of
 //! all pairs is made.
@@ -14,7 +18,7 @@
 
 use super::{Attack, AttackScores, AttackSettings, Candidacy, ReferenceNeed, Requirements, evidence};
 use crate::rank::auc;
-use crate::{AuditError, OUTPUTS, Reference, Study};
+use crate::{AuditError, GRADIENT_NORM, OUTPUTS, Reference, Study};
 use libm::{exp, log};
 
 /// The temperature where none can be tuned.
@@ -26,42 +30,63 @@ const TEMPERATURES: [f64; 9] = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 6.0, 8.0];
 const PLAYED: usize = 4;
 
 /// The relative attack with references trained without the record.
-pub const RMIA_OFFLINE: &dyn Attack = &Rmia { online: false };
+pub const RMIA_OFFLINE: &dyn Attack = &Rmia { online: false, is_norm: false };
 
 /// The relative attack with references on both sides.
-pub const RMIA_ONLINE: &dyn Attack = &Rmia { online: true };
+pub const RMIA_ONLINE: &dyn Attack = &Rmia { online: true, is_norm: false };
+
+/// The relative attack on norms of gradients, with references trained without the record.
+pub const RMIA_OFFLINE_GRADIENT: &dyn Attack = &Rmia { online: false, is_norm: true };
+
+/// The relative attack on norms of gradients, with references on both sides.
+pub const RMIA_ONLINE_GRADIENT: &dyn Attack = &Rmia { online: true, is_norm: true };
 
 #[derive(Debug)]
 struct Rmia {
     online: bool,
+    /// Whether it compares norms of gradients.
+    is_norm: bool,
 }
 
 impl Attack for Rmia {
     fn name(&self) -> &'static str {
-        if self.online { "rmia-online" } else { "rmia-offline" }
+        match (self.online, self.is_norm) {
+            (true, false) => "rmia-online",
+            (false, false) => "rmia-offline",
+            (true, true) => "rmia-online-gradient",
+            (false, true) => "rmia-offline-gradient",
+        }
     }
 
     fn about(&self) -> &'static str {
-        match self.online {
-            true => {
+        match (self.online, self.is_norm) {
+            (true, false) => {
                 "how often the record's likelihood ratio exceeds those of other records, against reference models with and without it"
             }
-            false => {
+            (false, false) => {
                 "how often the record's likelihood ratio exceeds those of other records, against reference models without it"
+            }
+            (true, true) => {
+                "how often the record's gradient shrinks more than those of other records, against reference models with and without it"
+            }
+            (false, true) => {
+                "how often the record's gradient shrinks more than those of other records, against reference models without it"
             }
         }
     }
 
     fn needs(&self) -> &'static str {
-        match self.online {
-            true => "outputs of references with and without each record",
-            false => "outputs of a reference without each record",
+        match (self.online, self.is_norm) {
+            (true, false) => "outputs of references with and without each record",
+            (false, false) => "outputs of a reference without each record",
+            (true, true) => "gradients at references with and without each record",
+            (false, true) => "gradients at a reference without each record",
         }
     }
 
     fn requirements(&self) -> Requirements {
         let references = if self.online { ReferenceNeed::WithAndWithout } else { ReferenceNeed::Without };
-        Requirements { signals: &[OUTPUTS], references }
+        Requirements { signals: if self.is_norm { &[GRADIENT_NORM] } else { &[OUTPUTS] }, references }
     }
 
     fn knowledge(&self, study: &Study) -> String {
@@ -73,15 +98,17 @@ impl Attack for Rmia {
     }
 
     fn candidacy(&self) -> Option<Candidacy> {
-        Some(match self.online {
-            true => Candidacy { rank: 30, plays: true, by_evidence: None },
-            false => Candidacy { rank: 20, plays: true, by_evidence: Some(1) },
+        Some(match (self.online, self.is_norm) {
+            (true, false) => Candidacy { rank: 30, plays: true, by_evidence: None },
+            (false, false) => Candidacy { rank: 20, plays: true, by_evidence: Some(1) },
+            (true, true) => Candidacy { rank: 35, plays: true, by_evidence: None },
+            (false, true) => Candidacy { rank: 25, plays: true, by_evidence: None },
         })
     }
 
     fn tuned(&self, study: &Study, settings: &AttackSettings) -> Result<AttackSettings, AuditError> {
         check(settings)?;
-        let tuned = tune(study, self.online, settings)?;
+        let tuned = self.tune(study, settings)?;
         Ok(AttackSettings {
             rmia_temperature: Some(tuned.temperature),
             rmia_a: Some(tuned.a),
@@ -92,12 +119,10 @@ impl Attack for Rmia {
     fn score(&self, study: &Study, settings: &AttackSettings) -> Result<AttackScores, AuditError> {
         let online = self.online;
         check(settings)?;
-        let tuned = tune(study, online, settings)?;
+        let tuned = self.tune(study, settings)?;
         let records: Vec<usize> = (0..study.len()).collect();
-        let target =
-            evidence::log_probability(study, study.parts().target.as_ref(), tuned.temperature, &records)?;
-        let references = evidence::reference_log_probabilities(study, tuned.temperature, &records)?;
-        let means = Means::new(&study.parts().references, &references, None, &records);
+        let Logs { target, references } = self.logs(study, tuned.temperature, &records)?;
+        let means = self.means(&study.parts().references, &references, None, &records);
         let ratio = |(record, own): (usize, &f64)| own - log(means.of(record, online, tuned.a));
         let ratios: Vec<f64> = target.iter().enumerate().map(ratio).collect();
         let mut found = AttackScores::new(
@@ -110,11 +135,97 @@ impl Attack for Rmia {
                 ("population", "all records of the study".to_owned()),
             ],
         );
-        if !online {
+        if !online && !self.is_norm {
             found.settings.insert("a".to_owned(), tuned.a.to_string());
         }
         evidence::note(study, self.requirements().references, &mut found.settings);
         Ok(found)
+    }
+}
+
+/// Logarithms of what takes the place of a probability, of the target and of every reference.
+struct Logs {
+    target: Vec<f64>,
+    references: Vec<Vec<f64>>,
+}
+
+impl Rmia {
+    /// Means over all references but one.
+    fn means(&self, models: &[Reference], logs: &[Vec<f64>], but: Option<usize>, records: &[usize]) -> Means {
+        let found = Means::new(models, logs, but, records);
+        if self.is_norm { found.without_cap() } else { found }
+    }
+
+    /// The logarithms at a temperature, for some records.
+    fn logs(&self, study: &Study, temperature: f64, records: &[usize]) -> Result<Logs, AuditError> {
+        if self.is_norm {
+            let found = evidence::compared(study, self.requirements())?.on_log_scale();
+            let some = |values: &[f64]| records.iter().map(|record| values[*record] / temperature).collect();
+            let references = found.references.iter().map(|values| some(values)).collect();
+            return Ok(Logs { target: some(&found.target), references });
+        }
+        let target = evidence::log_probability(study, study.parts().target.as_ref(), temperature, records)?;
+        Ok(Logs { target, references: evidence::reference_log_probabilities(study, temperature, records)? })
+    }
+
+    /// Temperature and a with the largest area under the curve when references play the target in turn: their own masks are the
+    /// truth, and the target is not looked at.
+    fn tune(&self, study: &Study, settings: &AttackSettings) -> Result<Tuned, AuditError> {
+        let online = self.online;
+        let temperatures = settings.rmia_temperature.map_or(TEMPERATURES.to_vec(), |t| vec![t]);
+        let factors: Vec<f64> = match settings.rmia_a {
+            _ if self.is_norm => vec![1.0],
+            Some(a) => vec![a],
+            None if online => vec![OFFLINE],
+            None => (0..=10).map(|tenth| f64::from(tenth) / 10.0).collect(),
+        };
+        if let ([temperature], [a]) = (temperatures.as_slice(), factors.as_slice()) {
+            return Ok(Tuned { temperature: *temperature, a: *a, how: "as asked".to_owned() });
+        }
+        let models = &study.parts().references;
+        let sample = evidence::sample(study, &settings.key);
+        let mut totals = vec![0.0; temperatures.len() * factors.len()];
+        let mut played = 0;
+        for (row, temperature) in temperatures.iter().enumerate() {
+            let logs = self.logs(study, *temperature, &sample)?.references;
+            played = 0;
+            for (place, model) in models.iter().enumerate() {
+                if played == PLAYED {
+                    break;
+                }
+                let means = self.means(models, &logs, Some(place), &sample);
+                let used: Vec<usize> = (0..sample.len()).filter(|at| means.has(*at, online)).collect();
+                let truth: Vec<bool> = used.iter().map(|at| model.inside[sample[*at]]).collect();
+                let inside = truth.iter().filter(|t| **t).count();
+                if inside == 0 || inside == truth.len() {
+                    continue;
+                }
+                played += 1;
+                for (column, a) in factors.iter().enumerate() {
+                    let ratios: Vec<f64> =
+                        used.iter().map(|at| logs[place][*at] - log(means.of(*at, online, *a))).collect();
+                    // The score rises with the ratio, so the ratio has its curve.
+                    totals[row * factors.len() + column] += auc(&ratios, &truth).unwrap_or(0.5);
+                }
+            }
+        }
+        if played == 0 {
+            let temperature = settings.rmia_temperature.unwrap_or(TEMPERATURE);
+            let how = "defaults: no reference can stand in for the target".to_owned();
+            let a = if self.is_norm { 1.0 } else { settings.rmia_a.unwrap_or(OFFLINE) };
+            return Ok(Tuned { temperature, a, how });
+        }
+        let mut best = 0;
+        for (place, total) in totals.iter().enumerate() {
+            if *total > totals[best] {
+                best = place;
+            }
+        }
+        Ok(Tuned {
+            temperature: temperatures[best / factors.len()],
+            a: factors[best % factors.len()],
+            how: format!("by {played} references that stood in for the target"),
+        })
     }
 }
 
@@ -147,6 +258,8 @@ pub(super) struct Means {
     outside: Vec<(f64, u32)>,
     /// How many times as likely a record is, in the geometric mean, to models trained with it.
     gain: f64,
+    /// The largest that a mean can be.
+    most: f64,
 }
 
 impl Means {
@@ -173,18 +286,23 @@ impl Means {
         let gains: Vec<f64> = both.map(|(out, own)| log(mean(*own) / mean(*out))).collect();
         let gains: Vec<f64> = gains.into_iter().filter(|gain| gain.is_finite()).collect();
         let gain = exp(gains.iter().sum::<f64>() / gains.len().max(1) as f64);
-        Self { inside, outside, gain }
+        Self { inside, outside, gain, most: 1.0 }
+    }
+
+    /// Of numbers that are not probabilities, which may exceed 1.
+    fn without_cap(self) -> Self {
+        Self { most: f64::MAX, ..self }
     }
 
     /// The mean over references without the record; where there are none, what those with it make likely.
     pub(super) fn outside(&self, record: usize) -> f64 {
         let (own, other) = (self.outside[record], self.inside[record]);
-        if own.1 > 0 { mean(own) } else { (mean(other) / self.gain).min(1.0) }
+        if own.1 > 0 { mean(own) } else { (mean(other) / self.gain).min(self.most) }
     }
 
     fn inside(&self, record: usize) -> f64 {
         let (own, other) = (self.inside[record], self.outside[record]);
-        if own.1 > 0 { mean(own) } else { (mean(other) * self.gain).min(1.0) }
+        if own.1 > 0 { mean(own) } else { (mean(other) * self.gain).min(self.most) }
     }
 
     /// Whether there are references on every side that is needed.
@@ -212,63 +330,6 @@ struct Tuned {
     temperature: f64,
     a: f64,
     how: String,
-}
-
-/// Temperature and a with the largest area under the curve when references play the target in turn: their own masks are the
-/// truth, and the target is not looked at.
-fn tune(study: &Study, online: bool, settings: &AttackSettings) -> Result<Tuned, AuditError> {
-    let temperatures = settings.rmia_temperature.map_or(TEMPERATURES.to_vec(), |t| vec![t]);
-    let factors: Vec<f64> = match settings.rmia_a {
-        Some(a) => vec![a],
-        None if online => vec![OFFLINE],
-        None => (0..=10).map(|tenth| f64::from(tenth) / 10.0).collect(),
-    };
-    if let ([temperature], [a]) = (temperatures.as_slice(), factors.as_slice()) {
-        return Ok(Tuned { temperature: *temperature, a: *a, how: "as asked".to_owned() });
-    }
-    let models = &study.parts().references;
-    let sample = evidence::sample(study, &settings.key);
-    let mut totals = vec![0.0; temperatures.len() * factors.len()];
-    let mut played = 0;
-    for (row, temperature) in temperatures.iter().enumerate() {
-        let logs = evidence::reference_log_probabilities(study, *temperature, &sample)?;
-        played = 0;
-        for (place, model) in models.iter().enumerate() {
-            if played == PLAYED {
-                break;
-            }
-            let means = Means::new(models, &logs, Some(place), &sample);
-            let used: Vec<usize> = (0..sample.len()).filter(|at| means.has(*at, online)).collect();
-            let truth: Vec<bool> = used.iter().map(|at| model.inside[sample[*at]]).collect();
-            let inside = truth.iter().filter(|t| **t).count();
-            if inside == 0 || inside == truth.len() {
-                continue;
-            }
-            played += 1;
-            for (column, a) in factors.iter().enumerate() {
-                let ratios: Vec<f64> =
-                    used.iter().map(|at| logs[place][*at] - log(means.of(*at, online, *a))).collect();
-                // The score rises with the ratio, so the ratio has its curve.
-                totals[row * factors.len() + column] += auc(&ratios, &truth).unwrap_or(0.5);
-            }
-        }
-    }
-    if played == 0 {
-        let temperature = settings.rmia_temperature.unwrap_or(TEMPERATURE);
-        let how = "defaults: no reference can stand in for the target".to_owned();
-        return Ok(Tuned { temperature, a: settings.rmia_a.unwrap_or(OFFLINE), how });
-    }
-    let mut best = 0;
-    for (place, total) in totals.iter().enumerate() {
-        if *total > totals[best] {
-            best = place;
-        }
-    }
-    Ok(Tuned {
-        temperature: temperatures[best / factors.len()],
-        a: factors[best % factors.len()],
-        how: format!("by {played} references that stood in for the target"),
-    })
 }
 
 #[cfg(test)]

@@ -50,12 +50,15 @@ pub struct AttackScores {
     pub scores: Vec<f64>,
     /// What was chosen, and how.
     pub settings: BTreeMap<String, String>,
+    /// The records that the attack is judged by, in increasing order; none for all. An attack that learns from records whose
+    /// membership it knows is judged by the others.
+    pub judged: Option<Vec<usize>>,
 }
 
 impl AttackScores {
     /// Scores with the settings behind them.
     pub fn new<const N: usize>(scores: Vec<f64>, settings: [(&str, String); N]) -> Self {
         let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Self { scores, settings }
+        Self { scores, settings, judged: None }
     }
 }

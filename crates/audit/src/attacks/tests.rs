@@ -1,6 +1,9 @@
 use super::*;
 use crate::rank::auc;
-use crate::{Features, Outputs, OutputsKind, Reference, Signal, Signals, StudyParts};
+use crate::{
+    Features, GRADIENT_NORM, INPUT_GRADIENT_NORM, OUTPUTS, Outputs, OutputsKind, Reference, Signal,
+    SignalValues, Signals, StudyParts,
+};
 use libm::{cos, exp, log, sqrt};
 use reticent_core::special::normal_cdf;
 use reticent_noise::entropy::{Bits, SeededForTests};
@@ -51,6 +54,29 @@ fn gaussian(records: usize, references: usize, shift: f64, draw: &mut Draw) -> S
     StudyParts { members, labels: Some(labels), target: Some(target), references, ..StudyParts::default() }
 }
 
+/// Adds signals of gradients that say what the log-odds say: norms that shrink as they grow.
+pub(crate) fn with_gradients(parts: &mut StudyParts) {
+    let labels = parts.labels.clone().unwrap();
+    let add = |signals: &mut Signals, outputs: &Option<Outputs>| {
+        let phi = Signal::Logit.compute(outputs.as_ref().unwrap(), &labels).unwrap();
+        let mut insert = |name: &str, of: &dyn Fn(f64) -> f64| {
+            let values = phi.iter().map(|phi| of(*phi)).collect();
+            signals.insert(name, SignalValues::scalar(SignalSource::Gradients, values));
+        };
+        insert(GRADIENT_NORM, &|phi| -exp(-phi));
+        insert(INPUT_GRADIENT_NORM, &|phi| -exp(-0.5 * phi));
+        let asked = STANDARD.iter().flat_map(|attack| attack.requirements().signals);
+        for name in asked.filter(|name| ![GRADIENT_NORM, INPUT_GRADIENT_NORM, OUTPUTS, SCORE].contains(name))
+        {
+            if Signal::by_name(name).is_none() {
+                insert(name, &|phi| phi / (1.0 + phi.abs()));
+            }
+        }
+    };
+    add(&mut parts.signals, &parts.target);
+    parts.references.iter_mut().for_each(|reference| add(&mut reference.signals, &reference.outputs));
+}
+
 fn by_evidence(study: &Study) -> &'static dyn Attack {
     Registry::standard().by_evidence(study).unwrap()
 }
@@ -99,6 +125,7 @@ fn no_leak_is_no_signal() {
     let mut draw = Draw::new(3);
     let mut parts = gaussian(2000, 8, 0.0, &mut draw);
     parts.features = Some(Features { columns: 3, values: (0..6000).map(|_| draw.normal() as f32).collect() });
+    with_gradients(&mut parts);
     let study = Study::new(parts).unwrap();
     for attack in STANDARD.iter().copied() {
         match attack.can_run(&study) {
@@ -120,6 +147,7 @@ fn every_attack_finds_a_strong_leak() {
     parts.features = Some(Features { columns: 3, values: (0..4500).map(|_| draw.normal() as f32).collect() });
     parts.signals =
         Signals::of_scores(parts.members.iter().map(|m| f64::from(u8::from(*m)) + draw.normal()).collect());
+    with_gradients(&mut parts);
     let study = Study::new(parts).unwrap();
     for attack in STANDARD.iter().copied() {
         let found = area(attack, &study, &AttackSettings::default());

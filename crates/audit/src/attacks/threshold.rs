@@ -5,7 +5,7 @@
 //! loss); Song, Mittal, *Systematic evaluation of privacy risks of machine learning models*, 2021 (the modified entropy).
 
 use super::{Attack, AttackScores, AttackSettings, Candidacy, ReferenceNeed, Requirements, evidence};
-use crate::{AuditError, SCORE, Study};
+use crate::{AuditError, GRADIENT_COSINE, GRADIENT_NORM, INPUT_GRADIENT_NORM, SCORE, Study};
 
 /// A threshold on a signal.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +52,36 @@ pub const MODIFIED_ENTROPY: &dyn Attack = &Threshold {
     signals: &["modified-entropy"],
     knowledge: "the record and its true class",
     candidacy: None,
+};
+
+/// A threshold on the norm of the gradient.
+pub const GRADIENT_NORM_THRESHOLD: &dyn Attack = &Threshold {
+    name: "gradient-norm",
+    about: "a threshold on the norm of the gradient of the loss in the weights: small for members",
+    needs: "gradients of the target",
+    signals: &[GRADIENT_NORM],
+    knowledge: "the record and its true class",
+    candidacy: Some(Candidacy { rank: 55, plays: true, by_evidence: None }),
+};
+
+/// A threshold on the norm of the gradient of the input.
+pub const INPUT_GRADIENT_THRESHOLD: &dyn Attack = &Threshold {
+    name: "input-gradient-norm",
+    about: "a threshold on the norm of the gradient of the loss in the input: small for members",
+    needs: "gradients of the target",
+    signals: &[INPUT_GRADIENT_NORM],
+    knowledge: "the record and its true class",
+    candidacy: Some(Candidacy { rank: 56, plays: true, by_evidence: None }),
+};
+
+/// A threshold on the cosine with the mean gradient.
+pub const GRADIENT_COSINE_THRESHOLD: &dyn Attack = &Threshold {
+    name: "gradient-cosine",
+    about: "a threshold on the cosine between the record's gradient and the mean of all audited records: small for members",
+    needs: "gradients of the target",
+    signals: &[GRADIENT_COSINE],
+    knowledge: "the record and its true class, and other records of which about half are members",
+    candidacy: Some(Candidacy { rank: 57, plays: true, by_evidence: None }),
 };
 
 impl Attack for Threshold {

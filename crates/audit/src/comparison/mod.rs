@@ -97,6 +97,7 @@ fn unit_of(certificate: &Certificate) -> Option<AuditUnit> {
     match certificate.unit.trim() {
         "row" | "record" | "example" | "image" | "text" => Some(AuditUnit::Record),
         "user" | "all rows of one user" => Some(AuditUnit::User),
+        "party" => Some(AuditUnit::Party),
         _ => None,
     }
 }
@@ -110,7 +111,17 @@ fn steps(certificate: &Certificate, lower: &EpsilonLower, relation: Neighboring)
             lower.unit
         ));
     };
+    if (protected == AuditUnit::Party) != (lower.unit == AuditUnit::Party) {
+        return Err(format!(
+            "the certificate protects one {unit} and the audit varied one {}: how many records a party holds is not known",
+            lower.unit
+        ));
+    }
     match (protected, lower.unit, claimed, relation) {
+        (AuditUnit::Party, _, AddRemove, AddRemove) => Ok(Steps::One),
+        (AuditUnit::Party, ..) | (_, AuditUnit::Party, ..) => {
+            Err("parties are added or removed, and one side speaks of another relation".to_owned())
+        }
         (_, AuditUnit::Unknown, ..) | (AuditUnit::Unknown, ..) => {
             Err("the audit does not say whose data its coins decided on".to_owned())
         }

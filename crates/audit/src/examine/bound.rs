@@ -106,6 +106,7 @@ fn played(
         _ if !is_one_run => {
             Err("clopper-pearson and gaussian require every row to be a separate training run: for coin flips within one run, use one-run".to_owned())
         }
+        Draw::Parties => Ok((membership.clone(), 0.5, Game::PARTIES)),
         Draw::Coins(p) if most == 1 => Ok((membership.clone(), p, Game::RECORDS)),
         Draw::Coins(p) => {
             let found = by_user(membership, users.unwrap_or_default()).map_err(|error| error.to_string())?;

@@ -1,9 +1,10 @@
 //! A whole audit: every attack that the study supports, measured, with what it proves and whom it hits.
 
+mod access;
 mod bound;
 mod references;
 
-use crate::attacks::{Attack, AttackSettings, Registry};
+use crate::attacks::{Attack, AttackScores, AttackSettings, Registry};
 use crate::bound::{BoundMethod, BoundSettings};
 use crate::findings::{
     AttackFinding, BaselineFinding, Findings, HeadlineChoice, NotRun, Performance, SCHEMA, UserFinding,
@@ -117,7 +118,7 @@ pub fn examine(
         progress(attack.name());
         let is_headline = *attack == headline;
         let found = attack.run(study, &settings.attack).and_then(|ran| {
-            let membership = with_users(study, Membership::new(ran.scores.clone(), parts.members.clone())?)?;
+            let membership = judged(study, &ran)?;
             let performance = measure(&membership, &settings.metrics)?;
             Ok((ran, membership, performance))
         });
@@ -154,12 +155,14 @@ pub fn examine(
             epsilon_lower,
             filled_in: attack.filled_in(study) as u64,
         });
-        scores.push((*attack, ran.scores));
         if is_headline {
-            headline_scores = Some(membership);
+            let all: Vec<usize> = (0..study.len()).collect();
+            headline_scores = Some((membership, ran.judged.unwrap_or(all)));
         }
+        scores.push((*attack, ran.scores));
     }
-    let Some(membership) = headline_scores else {
+    let ran: Vec<&'static dyn Attack> = scores.iter().map(|(attack, _)| *attack).collect();
+    let Some((membership, judged)) = headline_scores else {
         return Err(AuditError::not_measurable(
             "no attack could be run: give scores or outputs of the target",
         ));
@@ -168,10 +171,13 @@ pub fn examine(
     let confidence = settings.metrics.confidence;
     let by_group =
         GroupSettings { fpr: GROUP_RATE, confidence, key: settings.key.clone(), ..GroupSettings::default() };
-    let groups = shared_groups(vulnerability::by_group(&membership, &columns(study), &by_group)?);
+    let groups = shared_groups(vulnerability::by_group(&membership, &columns(study, &judged), &by_group)?);
     let by_record = RecordSettings { worst: settings.worst, confidence };
-    let records = vulnerability::by_record(study, membership.scores(), &by_record)?;
-    let users = parts.users.as_ref().map(|users| by_user(&membership, users, settings)).transpose()?;
+    let of_headline =
+        scores.iter().find(|(attack, _)| *attack == headline).map_or(&[][..], |(_, scores)| scores);
+    let records = vulnerability::by_record(study, of_headline, &by_record)?;
+    let users = parts.users.as_ref().map(|users| by_user(&membership, &some(users, &judged), settings));
+    let users = users.transpose()?;
     let Some(first) = attacks.iter().find(|found| found.name == headline.name()) else {
         return Err(AuditError::not_measurable("the headline attack has no result"));
     };
@@ -188,12 +194,16 @@ pub fn examine(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         headline: first.name.clone(),
         headline_choice: if by_name { HeadlineChoice::Name } else { HeadlineChoice::Rule },
-        headline_chosen: chosen.how,
+        headline_chosen: chosen.how.clone(),
         auc: first.performance.auc.value,
         tpr_at_fpr,
         epsilon_lower: first.epsilon_lower.clone(),
+        by_access: access::by_access(study, &settings.registry, &chosen, &ran),
         attacks,
         not_run,
+        disclosures: Vec::new(),
+        trajectories: Vec::new(),
+        observed: Vec::new(),
         baseline: without,
         groups,
         overfitting: overfitted(study)?,
@@ -255,12 +265,34 @@ fn without_model(
     Ok((BaselineFinding { performance: Some(performance), about: found.about, shift: Some(shift) }, refuted))
 }
 
-/// Declared groups, and the class where it is not among them.
-fn columns(study: &Study) -> Vec<(String, Vec<String>)> {
+/// The scores that count beside the truth.
+fn judged(study: &Study, ran: &AttackScores) -> Result<Membership, AuditError> {
+    let members = &study.parts().members;
+    let Some(records) = &ran.judged else {
+        return with_users(study, Membership::new(ran.scores.clone(), members.clone())?);
+    };
+    let membership = Membership::new(some(&ran.scores, records), some(members, records))?;
+    match &study.parts().users {
+        Some(users) => membership.with_users(&some(users, records)),
+        None => Ok(membership),
+    }
+}
+
+/// The entries of some records.
+fn some<T: Clone>(values: &[T], records: &[usize]) -> Vec<T> {
+    records.iter().map(|record| values[*record].clone()).collect()
+}
+
+/// Declared groups of some records, and the class where it is not among them.
+fn columns(study: &Study, records: &[usize]) -> Vec<(String, Vec<String>)> {
     let parts = study.parts();
-    let mut columns = parts.groups.clone();
+    let mut columns: Vec<(String, Vec<String>)> =
+        parts.groups.iter().map(|(name, groups)| (name.clone(), some(groups, records))).collect();
     if let (Some(labels), false) = (&parts.labels, columns.iter().any(|(name, _)| name == "class")) {
-        columns.insert(0, ("class".to_owned(), labels.iter().map(ToString::to_string).collect()));
+        columns.insert(
+            0,
+            ("class".to_owned(), records.iter().map(|record| labels[*record].to_string()).collect()),
+        );
     }
     columns
 }

@@ -1,7 +1,10 @@
 use super::*;
-use crate::attacks::{LIRA_ONLINE, QUANTILE_REGRESSION, STANDARD, YEOM_LOSS};
+use crate::attacks::tests::with_gradients;
+use crate::attacks::{AccessLevel, LIRA_ONLINE, QUANTILE_REGRESSION, STANDARD, YEOM_LOSS};
 use crate::bound::BoundMethod;
-use crate::{Features, Game, Outputs, OutputsKind, Signals, StudyParts};
+use crate::{
+    Features, GRADIENT_NORM, Game, Outputs, OutputsKind, SignalSource, SignalValues, Signals, StudyParts,
+};
 use reticent_data::keyed_hash;
 
 /// A number from 0 to 1.
@@ -42,6 +45,7 @@ fn a_missing_baseline_is_a_warning_only_where_one_is_expected() {
 fn what_needs_references_cannot_run_without() {
     let mut parts = parts(400, 1.0, 0.0);
     parts.signals = Signals::of_scores((0..400).map(|record| uniform(record, "s")).collect());
+    with_gradients(&mut parts);
     let study = Study::new(parts).unwrap();
     let bare = study.without_references();
     for attack in STANDARD {
@@ -562,4 +566,34 @@ fn true_draws_are_hardly_ever_refuted() {
         });
         assert!(refuted.count() <= 1, "{draw:?}");
     }
+}
+
+/// The norm of the gradient tells members, the outputs do not: by access, the attack is chosen on references.
+#[test]
+fn what_more_access_finds_is_said_by_level() {
+    let mut parts = parts(800, 0.0, 0.0);
+    let plain = examine(&Study::new(parts.clone()).unwrap(), &settings(), &|_| {}).unwrap().findings;
+    assert!(plain.by_access.is_empty(), "nothing but predictions was seen");
+    let norms = |inside: &[bool], what: &str| {
+        let norm =
+            |(record, inside): (usize, &bool)| -uniform(record, what) * if *inside { 0.2 } else { 1.0 };
+        SignalValues::scalar(SignalSource::Gradients, inside.iter().enumerate().map(norm).collect())
+    };
+    parts.signals.insert(GRADIENT_NORM, norms(&parts.members, "norm"));
+    for reference in &mut parts.references {
+        reference.signals.insert(GRADIENT_NORM, norms(&reference.inside, &reference.name));
+    }
+    let found = examine(&Study::new(parts.clone()).unwrap(), &settings(), &|_| {}).unwrap().findings;
+    let levels: Vec<AccessLevel> = found.by_access.iter().map(|own| own.access).collect();
+    assert_eq!(levels, [AccessLevel::Predictions, AccessLevel::Gradients]);
+    let auc = |name: &str| found.attacks.iter().find(|attack| attack.name == name).unwrap().performance.auc;
+    let [without, with] = [0, 1].map(|place: usize| auc(&found.by_access[place].attack));
+    assert!(without.lower < 0.5 && with.lower > 0.7, "{without:?} {with:?}");
+    assert!(found.by_access[1].chosen.contains("stood in for the target"));
+    assert_eq!(found.headline, found.by_access[1].attack);
+    // Without references the first attack of each level is taken.
+    parts.references.clear();
+    let found = examine(&Study::new(parts).unwrap(), &settings(), &|_| {}).unwrap().findings;
+    assert_eq!(found.by_access[1].attack, "gradient-norm");
+    assert!(found.by_access[1].chosen.contains("by rank"));
 }

@@ -5,7 +5,10 @@ mod signals;
 mod view;
 
 pub use outputs::{Outputs, OutputsKind};
-pub use signals::{OUTPUTS, SCORE, SignalSource, SignalValues, Signals};
+pub use signals::{
+    GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM, INVERSE_HESSIAN,
+    OUTPUTS, SCORE, SELF_INFLUENCE, SignalSource, SignalValues, Signals,
+};
 pub use view::SignalView;
 
 use crate::{AuditError, Draw, Signal};

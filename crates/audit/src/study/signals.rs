@@ -10,6 +10,30 @@ pub const SCORE: &str = "score";
 /// The name by which attacks ask for the outputs of all classes, beside the true class.
 pub const OUTPUTS: &str = "outputs";
 
+/// The name of the signal with the norm of the gradient of the loss in all trained weights, negated: larger for members.
+pub const GRADIENT_NORM: &str = "gradient-norm";
+
+/// The name of the signal with the same norms layer by layer.
+pub const GRADIENT_NORMS: &str = "gradient-norms";
+
+/// The name of the signal with sorted norms of the gradient's rows in every layer, negated; a row belongs to one output of its layer.
+pub const GRADIENT_ROWS: &str = "gradient-rows";
+
+/// The name of the signal with the cosine between a record's gradient and the mean gradient of all audited records, negated: what
+/// training has balanced for members points against nobody, what it has not points along the mean.
+pub const GRADIENT_COSINE: &str = "gradient-cosine";
+
+/// The name of the signal with the log-likelihood ratio of the weights between training with and without the record, for somebody who
+/// knows all other training records, up to a factor.
+pub const INVERSE_HESSIAN: &str = "inverse-hessian";
+
+/// The name of the signal with how much the record's loss would rise if it were left out of the training, or would have fallen had it been
+/// in, negated.
+pub const SELF_INFLUENCE: &str = "self-influence";
+
+/// The name of the signal with the norm of the gradient of the loss in the input, negated.
+pub const INPUT_GRADIENT_NORM: &str = "input-gradient-norm";
+
 /// What of a model a signal is computed from: what the attacker must be able to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -156,6 +180,12 @@ impl Signals {
     /// Adds a signal; it replaces one of the same name.
     pub fn insert(&mut self, name: impl Into<String>, values: SignalValues) {
         self.named.insert(name.into(), values);
+    }
+
+    /// The same signals and others; they replace those of the same names.
+    pub fn and(mut self, others: Self) -> Self {
+        self.named.extend(others.named);
+        self
     }
 
     /// The signal of a name.

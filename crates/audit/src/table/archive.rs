@@ -1,6 +1,6 @@
 //! An npz archive of whole arrays.
 
-use super::{TableSettings, columns};
+use super::{TableSettings, columns, gradients};
 use crate::{AuditError, Features, Outputs, OutputsKind, Reference, Signals, Study, StudyParts};
 use reticent_data::{Array, NpzFile, Values};
 use std::path::Path;
@@ -43,6 +43,7 @@ pub(super) fn read(path: &Path, settings: &TableSettings) -> Result<Study, Audit
         shaped(&name, &array, &[records, array.width()])?;
         parts.target = Some(Outputs::new(kind, array.width(), floats(&array))?);
     }
+    gradients::add(&file, "", &mut [&mut parts.signals], records, true)?;
     parts.references = references(&file, records)?;
     Study::new(parts)
 }
@@ -84,6 +85,8 @@ pub(super) fn references(file: &NpzFile, records: usize) -> Result<Vec<Reference
             reference.signals = Signals::of_scores(own.to_vec());
         }
     }
+    let mut signals: Vec<&mut Signals> = found.iter_mut().map(|reference| &mut reference.signals).collect();
+    gradients::add(file, "reference_", &mut signals, records, false)?;
     Ok(found)
 }
 
@@ -142,7 +145,7 @@ fn flags(file: &NpzFile, name: &str, dimensions: usize) -> Result<(Vec<usize>, V
 }
 
 /// An array of finite numbers.
-fn numbers(file: &NpzFile, name: &str, shape: &[usize]) -> Result<Vec<f64>, AuditError> {
+pub(super) fn numbers(file: &NpzFile, name: &str, shape: &[usize]) -> Result<Vec<f64>, AuditError> {
     let array = file.read(name)?;
     shaped(name, &array, shape)?;
     let values = array.to_f64();

@@ -8,13 +8,16 @@
 //!
 //! An npz archive has arrays: `member` n, `score` n, `id` n, `label` n, `user` n, `drawn` n, `pair` n, `target_logits` or `target_probabilities`
 //! n × c, `reference_logits` or `reference_probabilities` k × n × c or `reference_scores` k × n, `reference_member` k × n,
-//! `features` n × d, `group_NAME` n.
+//! `features` n × d, `group_NAME` n. For white-box attacks: `gradient_norms` n × layers (or n), `input_gradient_norms` n, `gradient_cosines` n
+//! (with the mean gradient), `gradient_features` n × d, `activations` n × d, and the same of reference models with the prefix
+//! `reference_` and k × before. Norms and cosines are given as they are, not negated.
 //!
 //! [`read_references`] adds reference models from a second file: such an archive, or a long table with the columns
-//! `reference`, `id`, `in`, and `score`, `probability_…` or `logit_…`.
+//! `reference`, `id`, `in`, and `score`, `probability_…` or `logit_…`. Such an archive may also hold gradients of the target.
 
 mod archive;
 mod columns;
+mod gradients;
 mod references;
 mod rows;
 

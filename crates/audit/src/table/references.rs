@@ -1,6 +1,6 @@
 //! Reference models from a second file, matched by the names of the records.
 
-use super::{archive, columns, is_archive};
+use super::{archive, columns, gradients, is_archive};
 use crate::{AuditError, Outputs, OutputsKind, Reference, Signals, Study};
 use reticent_data::{NpzFile, open_table};
 use std::collections::BTreeMap;
@@ -21,8 +21,12 @@ pub fn read_references(path: &Path, study: Study) -> Result<Study, AuditError> {
     let mut parts = study.into_parts();
     let places: BTreeMap<&str, usize> =
         parts.ids.iter().enumerate().map(|(place, id)| (id.as_str(), place)).collect();
-    let added = if is_archive(path) { from_archive(path, &places)? } else { from_rows(path, &places)? };
-    if added.is_empty() {
+    let (added, signals) = if is_archive(path) {
+        from_archive(path, &places)?
+    } else {
+        (from_rows(path, &places)?, Signals::none())
+    };
+    if added.is_empty() && signals.is_empty() {
         return Err(AuditError::invalid(
             "reference",
             path.display(),
@@ -30,11 +34,17 @@ pub fn read_references(path: &Path, study: Study) -> Result<Study, AuditError> {
         ));
     }
     parts.references.extend(added);
+    signals.iter().for_each(|(name, values)| parts.signals.insert(name, values.clone()));
     Study::new(parts)
 }
 
-fn from_archive(path: &Path, places: &BTreeMap<&str, usize>) -> Result<Vec<Reference>, AuditError> {
+/// The references of an archive, and what it holds of the target's gradients.
+fn from_archive(
+    path: &Path,
+    places: &BTreeMap<&str, usize>,
+) -> Result<(Vec<Reference>, Signals), AuditError> {
     let file = NpzFile::open(path)?;
+    let mut own = Signals::none();
     let mut found = if archive::has(&file, "id") {
         let records = file.read("id")?.rows();
         let ids = archive::words(&file, "id", records)?;
@@ -45,15 +55,18 @@ fn from_archive(path: &Path, places: &BTreeMap<&str, usize>) -> Result<Vec<Refer
             reference.signals = reference.signals.some(&order);
             reference.outputs = reference.outputs.take().map(|outputs| outputs.some(&order));
         }
+        gradients::add(&file, "", &mut [&mut own], records, true)?;
+        own = own.some(&order);
         found
     } else {
+        gradients::add(&file, "", &mut [&mut own], places.len(), true)?;
         archive::references(&file, places.len())?
     };
     if let Some(stem) = path.file_stem() {
         let stem = stem.to_string_lossy();
         found.iter_mut().for_each(|reference| reference.name = format!("{} of {stem}", reference.name));
     }
-    Ok(found)
+    Ok((found, own))
 }
 
 /// What is read of one reference.

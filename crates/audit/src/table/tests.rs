@@ -242,3 +242,43 @@ fn scores_are_written_and_read_back() {
     assert_eq!(read_scores(&path, &settings).unwrap().parts().signals, study.parts().signals);
     assert!(write_scores(&path, &study, &[("short", &[1.0])]).is_err());
 }
+
+#[test]
+fn gradients_of_any_framework() {
+    let folder = Folder::new();
+    let base: Vec<(&str, &[usize], &[f64])> = vec![
+        ("member", &[2], &[1.0, 0.0]),
+        ("score", &[2], &[0.5, 0.25]),
+        ("gradient_norms", &[2, 2], &[3.0, 4.0, 0.0, 1.0]),
+        ("gradient_cosines", &[2], &[0.5, -0.5]),
+        ("reference_member", &[1, 2], &[0.0, 1.0]),
+        ("reference_gradient_norms", &[1, 2, 2], &[6.0, 8.0, 1.0, 0.0]),
+    ];
+    let study = read_scores(&folder.file("own.npz", npz(&base)), &TableSettings::default()).unwrap();
+    let norm = study.signal(crate::GRADIENT_NORM).unwrap();
+    assert_eq!((norm.target(), norm.reference(0)), (&[-5.0, -1.0][..], Some(&[-10.0, -1.0][..])));
+    assert_eq!(study.signal(crate::GRADIENT_NORMS).unwrap().target(), [-3.0, -4.0, 0.0, -1.0]);
+    assert_eq!(study.signal(crate::GRADIENT_COSINE).unwrap().target(), [-0.5, 0.5]);
+    // The target's own may come with the references, matched by id.
+    let scores = "id,score,member\na,0.5,1\nb,0.25,0\n";
+    let second: Vec<(&str, &[usize], &[f64])> = base[2..].to_vec();
+    let more = read_references(&folder.file("more.npz", npz(&second)), folder.read(scores).unwrap()).unwrap();
+    assert_eq!(more.signal(crate::GRADIENT_NORM).unwrap().target(), [-5.0, -1.0]);
+    let refusal = |odd: (&'static str, &'static [usize], &'static [f64])| {
+        let mut arrays = base.clone();
+        arrays.retain(|(name, ..)| *name != odd.0);
+        arrays.push(odd);
+        let path = folder.file("bad.npz", npz(&arrays));
+        read_scores(&path, &TableSettings::default()).unwrap_err().to_string()
+    };
+    let cases = [
+        (refusal(("gradient_norms", &[2], &[1.0, -1.0])), "give numbers from 0"),
+        (refusal(("gradient_norms", &[3], &[1.0, 1.0, 1.0])), "give 2"),
+        (refusal(("gradient_norms", &[2], &[1.0, f64::NAN])), "finite"),
+        (refusal(("gradient_cosines", &[2, 2], &[1.0, 0.0, 1.0, 0.0])), "one number per record"),
+        (refusal(("reference_gradient_norms", &[1, 2], &[1.0, 2.0])), "target's width"),
+    ];
+    for (found, words) in cases {
+        assert!(found.contains(words), "{found}");
+    }
+}

@@ -8,7 +8,7 @@
 //! | `curve` | rdp |
 //! | `formula` | closed formulas of the textbooks |
 //! | `attack` | tradeoff |
-//! | `group`, `outcome`, `posterior`, `compare`, `statement` | those questions |
+//! | `reconstruction`, `group`, `outcome`, `posterior`, `compare`, `statement` | those questions |
 //! | `words`, `warn` | text |
 
 mod attack;
@@ -19,6 +19,7 @@ mod formula;
 mod group;
 mod outcome;
 mod posterior;
+mod reconstruction;
 mod request;
 mod solve;
 mod statement;
@@ -91,6 +92,7 @@ pub(crate) fn compared(request: &Request) -> Result<Option<(AccountantComparison
 fn chart(answered: &AccountAnswer) -> Option<Chart> {
     match &answered.found {
         AccountResult::Tradeoff(found) => Some(attack::chart(found, answered)),
+        AccountResult::Reconstruction(found) => Some(reconstruction::chart(found, answered)),
         AccountResult::Posterior(found) => Some(posterior::chart(found)),
         AccountResult::Compare(found) => {
             found.curves.as_ref().map(|curves| compare::chart(found, curves, answered))
@@ -107,6 +109,7 @@ fn text(answered: &AccountAnswer, plot: Option<&Path>) -> String {
         AccountResult::Solved(found) => solve::solved(found, answered),
         AccountResult::Rdp(found) => curve::rdp(found, answered),
         AccountResult::Tradeoff(found) => attack::tradeoff(found, answered, plot),
+        AccountResult::Reconstruction(found) => reconstruction::rates(found, answered, plot),
         AccountResult::Group(found) => group::claim(found, answered),
         AccountResult::GroupDivergence(found) => group::divergence(found, answered),
         AccountResult::Outcome(found) => outcome::outcome(found, answered),

@@ -72,6 +72,11 @@ fn question<'a>(
             let fpr = own.fpr.as_deref().map_or_else(Vec::new, |text| typed.list("fpr", text));
             (AccountQuestion::Tradeoff { fpr, drawn: own.plot.is_some() }, &own.ask, own.plot.as_deref())
         }
+        args::Question::Reconstruction(own) => {
+            let prior = typed.list("prior", &own.prior);
+            let drawn = own.plot.is_some();
+            (AccountQuestion::Reconstruction { prior, drawn }, &own.ask, own.plot.as_deref())
+        }
         args::Question::Group(own) => {
             let size = typed.count("size", &own.size);
             let delta = typed.number("delta", own.delta.as_deref());

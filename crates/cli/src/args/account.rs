@@ -42,6 +42,9 @@ pub(crate) enum Question {
     /// Bound any attack: false-negative rate against false-positive rate
     #[command(after_help = short(help::TRADEOFF), after_long_help = help::TRADEOFF)]
     Tradeoff(Tradeoff),
+    /// Bound any attack that recovers a record or an attribute: success with the record, by success without it
+    #[command(after_help = short(help::RECONSTRUCTION), after_long_help = help::RECONSTRUCTION)]
+    Reconstruction(Reconstruction),
     /// Compute the guarantee of a group of people
     #[command(after_help = short(help::GROUP), after_long_help = help::GROUP)]
     Group(Group),
@@ -168,6 +171,20 @@ pub(crate) struct Tradeoff {
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
     pub(crate) fpr: Option<String>,
     /// Plot the whole trade-off curve
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) ask: Ask,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Reconstruction {
+    /// Probabilities that the attack succeeds against a release without the record, comma-separated
+    ///
+    /// This is what the attacker achieves by public knowledge, the other records and luck; it is not a population rate.
+    #[arg(long, value_name = "P", default_value = "0.001,0.01,0.1", allow_hyphen_values = true)]
+    pub(crate) prior: String,
+    /// Plot the bound against the prior
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]

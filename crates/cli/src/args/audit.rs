@@ -1,5 +1,7 @@
 //! `reticent audit`, `attack` and `report` as clap reads them.
 
+pub(crate) use super::attribute::Attribute;
+pub(crate) use super::disclosure::{Difference, Reconstruct};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -91,6 +93,12 @@ pub(crate) struct Fitting {
     /// Maximum number of records to audit, about half of them members [default: 20000]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) records: Option<String>,
+    /// Attack with the weights too, by gradients of all models
+    #[arg(long)]
+    pub(crate) white_box: bool,
+    /// Layers of a network whose outputs a white-box attacker sees too, comma-separated
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', hide_short_help = true)]
+    pub(crate) activations: Vec<String>,
     /// Number of threads [default: all processors]
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
@@ -117,6 +125,8 @@ impl Fitting {
             ("--references", self.references.clone()),
             ("--non-members", path),
             ("--records", self.records.clone()),
+            ("--white-box", self.white_box.then(String::new)),
+            ("--activations", self.activations.first().cloned()),
             ("--threads", self.threads.clone()),
             ("--device", self.computing.device.clone()),
             ("--chunk", self.computing.chunk.clone()),
@@ -163,6 +173,14 @@ pub(crate) enum Attack {
     Collect(Collect),
     /// Train once with randomly inserted canaries and bound epsilon from below
     Canary(Canary),
+    /// Recover training records of a model from gradients, or as an attacker who knows all other records
+    Reconstruct(Reconstruct),
+    /// Guess one column of records, with the model and without it
+    Attribute(Attribute),
+    /// Compare two models or two releases, with and without somebody, and recover who differs
+    Difference(Difference),
+    /// Attack parties that trained together, as the server or as one of them
+    Federated(super::federated::Federated),
 }
 
 #[derive(Debug, Args)]
@@ -282,6 +300,9 @@ pub(crate) struct Report {
     /// Output folder of report.html and report.json [default: the audit's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Show training records that an attack recovered; declares that these records may be shown to every reader
+    #[arg(long)]
+    pub(crate) pictures: bool,
     /// Open the page in a browser
     #[arg(long)]
     pub(crate) open: bool,

@@ -1,9 +1,12 @@
 //! The command line as clap reads it: names, help and nothing checked yet.
 
 pub(crate) mod account;
+mod attribute;
 pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod demo;
+mod disclosure;
+pub(crate) mod federated;
 pub(crate) mod formula;
 mod help;
 pub(crate) mod learn;

@@ -66,6 +66,9 @@ pub(crate) struct Network {
     /// Train without privacy, for comparison
     #[arg(long)]
     pub(crate) non_private: bool,
+    /// Train parties together, as this file says: FedSGD or FedAvg, rounds, and who holds which data
+    #[arg(hide_short_help = true, long, value_name = "parties.toml")]
+    pub(crate) federated: Option<PathBuf>,
     /// PUBLIC labelled validation data (a table or a folder of images): NOT protected
     #[arg(long, value_name = "DATA")]
     pub(crate) validation: Option<PathBuf>,

@@ -1,5 +1,10 @@
 //! `reticent attack`: reference models as jobs, canaries, single attacks.
 
+mod attribute;
+mod disclosed;
+mod federated;
+mod records;
+
 use crate::Output;
 use crate::args::audit::{Attack, AttackRun, Canary, Collect, Fit, RECORDS};
 use crate::audit::{answer, interrupted, request, shown};
@@ -18,6 +23,10 @@ pub(crate) fn run(question: &Attack, progress: bool) -> Result<Output, Fail> {
         Attack::Fit(arguments) => fit(arguments, progress),
         Attack::Collect(arguments) => collect(arguments, progress),
         Attack::Canary(arguments) => canary(arguments, progress),
+        Attack::Attribute(arguments) => attribute::run(arguments, progress),
+        Attack::Reconstruct(arguments) => records::reconstruct(arguments, progress),
+        Attack::Difference(arguments) => records::difference(arguments, progress),
+        Attack::Federated(arguments) => federated::run(arguments, progress),
     }
 }
 
@@ -56,11 +65,16 @@ fn fit(arguments: &Fit, progress: bool) -> Result<Output, Fail> {
         RECORDS => String::new(),
         records => format!(" --records {records}"),
     };
+    let white_box = match &arguments.fitting.activations[..] {
+        _ if !arguments.fitting.white_box => String::new(),
+        [] => " --white-box".to_owned(),
+        layers => format!(" --white-box --activations {}", layers.join(",")),
+    };
     let stdout = match arguments.json {
         true => json_line(&fitted)?,
         false => format!(
             "Job {} of {}: trained {} reference models, found {} already trained; {} in all jobs together\n\
-             When all jobs are done: reticent attack collect {} --references {}{records} --out {}\n",
+             When all jobs are done: reticent attack collect {} --references {}{records}{white_box} --out {}\n",
             fitted.index,
             fitted.of,
             fitted.trained.len(),

@@ -7,11 +7,13 @@ use crate::screen::present;
 use crate::text::{aligned, json_line, spent};
 use crate::{INTERRUPTED, Output};
 use reticent::audit::comparison::CertificateComparison;
-use reticent::audit::findings::{AttackFinding, EpsilonLower, Estimate, GroupFinding, Performance, RateAt};
+use reticent::audit::findings::{
+    AccessFinding, AttackFinding, EpsilonLower, Estimate, GroupFinding, NotRun, Performance, RateAt,
+};
 use reticent::audit::{AuditUnit, Findings};
 use reticent::curator::audit::{Audited, InterruptedAudit, Outcome};
 use reticent::report::plot::Chart;
-use reticent::report::roc;
+use reticent::report::{roc, trajectory};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -25,10 +27,15 @@ pub(crate) fn shown(outcome: &Outcome, plot: Option<&Path>, json: bool) -> Resul
     if let Some(path) = plot {
         let named: Vec<(&str, &Performance)> =
             findings.attacks.iter().map(|attack| (attack.name.as_str(), &attack.performance)).collect();
-        let chart = Chart {
-            title: "ROC curves of the attacks".to_owned(),
-            subtitle: "above the dotted line, an attack is better than guessing".to_owned(),
-            ..roc(&named)
+        let chart = match findings.trajectories.first() {
+            Some(first) => {
+                Chart { subtitle: "thin lines: confidence intervals".to_owned(), ..trajectory(first) }
+            }
+            None => Chart {
+                title: "ROC curves of the attacks".to_owned(),
+                subtitle: "above the dotted line, an attack is better than guessing".to_owned(),
+                ..roc(&named)
+            },
         };
         file::plot(path).write(&chart.svg())?;
     }
@@ -64,6 +71,16 @@ fn summary(found: &Audited, plot: Option<&Path>) -> String {
     }
     text += "\n";
     text += &table(findings);
+    if !findings.by_access.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nBy what the attacker sees (the attack of each level is chosen without the target)"
+        );
+        text += &aligned(
+            &findings.by_access.iter().filter_map(|own| access_line(findings, own)).collect::<Vec<_>>(),
+        );
+    }
+    text += &federated(findings);
     let groups: Vec<&GroupFinding> = worst_groups(findings);
     if !groups.is_empty() {
         let _ = writeln!(text, "\nGroups that stand out (AUC within the group)");
@@ -72,12 +89,7 @@ fn summary(found: &Audited, plot: Option<&Path>) -> String {
     }
     if !findings.not_run.is_empty() {
         let _ = writeln!(text, "\nNot run");
-        let lines: Vec<(String, String)> = findings
-            .not_run
-            .iter()
-            .map(|attack| (format!("  {}", attack.name), attack.reason.clone()))
-            .collect();
-        text += &aligned(&lines);
+        text += &not_run(findings);
     }
     if let Some(path) = plot {
         let _ = writeln!(text, "\nplot: {}", path.display());
@@ -160,6 +172,7 @@ fn whom(bound: &EpsilonLower) -> String {
     match (bound.unit, bound.unit_records) {
         (AuditUnit::Record, _) => "one record".to_owned(),
         (AuditUnit::User, records) => format!("all records of one user (at most {records})"),
+        (AuditUnit::Party, _) => "one party with all its records".to_owned(),
         (AuditUnit::Unknown, _) => "the data that differed between runs".to_owned(),
     }
 }
@@ -200,6 +213,65 @@ fn table(findings: &Findings) -> String {
         let _ = writeln!(text, "  {:>9.3}", performance.advantage.value);
     }
     text
+}
+
+/// Attacks that were not run, those with the same reason together.
+fn not_run(findings: &Findings) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for NotRun { name, reason, .. } in &findings.not_run {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    reasons.iter().map(|(reason, names)| format!("  {}: {reason}\n", names.join(", "))).collect()
+}
+
+/// The strongest attack of a level of access.
+fn access_line(findings: &Findings, own: &AccessFinding) -> Option<(String, String)> {
+    let attack = findings.attacks.iter().find(|attack| attack.name == own.attack)?;
+    let auc = with_interval(&attack.performance.auc);
+    let accuracy = with_interval(&attack.performance.balanced_accuracy);
+    Some((
+        format!("  {}", own.access.words()),
+        format!("{}: AUC {auc}, balanced accuracy {accuracy}", attack.name),
+    ))
+}
+
+/// What an observer of a federation learns from which rounds, and how losses went.
+fn federated(findings: &Findings) -> String {
+    let mut text = String::new();
+    if !findings.observed.is_empty() {
+        let _ = writeln!(text, "\n{:24}  {:32}  AUC", "observed rounds", "accuracy of the learned attack");
+        for row in &findings.observed {
+            let rounds = rounds_in_words(&row.rounds);
+            let _ =
+                writeln!(text, "{rounds:24}  {:32}  {}", percents(&row.accuracy), with_interval(&row.auc));
+        }
+    }
+    for trajectory in &findings.trajectories {
+        let _ = writeln!(text, "\n{} (at the end)", trajectory.about);
+        let last = |values: &[f64]| values.last().map_or_else(String::new, |value| format!("{value:.3}"));
+        let lines: Vec<(String, String)> = trajectory
+            .lines
+            .iter()
+            .map(|line| {
+                let interval = format!(" ({} to {})", last(&line.lower), last(&line.upper));
+                let interval = if line.records == 0 { String::new() } else { interval };
+                (format!("  {}", line.label), format!("{}{interval}", last(&line.value)))
+            })
+            .collect();
+        text += &aligned(&lines);
+    }
+    text
+}
+
+/// `1-5` for rounds in a row, `10, 20, 30` otherwise.
+fn rounds_in_words(rounds: &[u64]) -> String {
+    match rounds {
+        [first, .., last] if last - first + 1 == rounds.len() as u64 => format!("{first}-{last}"),
+        _ => rounds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// Groups whose AUC differs significantly from that of the other groups.

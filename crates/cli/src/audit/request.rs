@@ -21,7 +21,7 @@ pub(crate) fn audit(arguments: &Audit) -> Result<audit::Audit, Fail> {
 }
 
 /// The statements; the file of the plot is checked first.
-fn statement(flags: &Statement) -> Result<audit::AuditStatement, Fail> {
+pub(crate) fn statement(flags: &Statement) -> Result<audit::AuditStatement, Fail> {
     if let Some(path) = &flags.plot {
         file::plot(path).check()?;
     }
@@ -133,6 +133,8 @@ fn fitting(flags: &args::Fitting) -> Result<Fitting, Fail> {
         drawn: flags.drawn.as_deref().map(|text| read::number("--drawn", text)).transpose()?,
         non_members: flags.non_members.clone(),
         references: count("--references", flags.references(), &REFERENCES)?,
+        white_box: flags.white_box,
+        activations: flags.activations.clone(),
         threads: flags.threads.as_deref().map(|text| count("--threads", text, &THREADS)).transpose()?,
         device: network::device(&flags.computing)?.unwrap_or_default(),
         chunk: network::chunk(&flags.computing)?,

@@ -15,6 +15,9 @@ fn flag(field: &str) -> String {
         // What is not a field is named as it is, such as a table of a schema.
         _ if field.starts_with(|c: char| !c.is_ascii_lowercase()) => field.to_owned(),
         "filter" => "--where".to_owned(),
+        // What `attack difference` compares.
+        "first" => "A".to_owned(),
+        "second" => "B".to_owned(),
         // Limits of a person, which a report has in a table of their own.
         "rows" => "--rows-per-person".to_owned(),
         "groups" => "--groups-per-person".to_owned(),

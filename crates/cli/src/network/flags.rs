@@ -4,7 +4,9 @@ use crate::args::learn::Train;
 use crate::args::network::ComputingFlags;
 use crate::fail::Fail;
 use crate::read;
-use reticent::curator::train::{ClassNames, Device, OneOrMore, Train as Request, device as device_named};
+use reticent::curator::train::{
+    ClassNames, Device, Federated, OneOrMore, Train as Request, device as device_named,
+};
 
 /// The device of the flags.
 pub(crate) fn device(flags: &ComputingFlags) -> Result<Option<Device>, Fail> {
@@ -72,6 +74,7 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         device: device(&network.computing)?,
         chunk: chunk(&network.computing)?,
         out: arguments.out.clone(),
+        federated: network.federated.as_deref().map(Federated::read).transpose()?,
         counted: None,
         observed_labels: None,
     })

@@ -17,6 +17,7 @@ use crate::explain::Code;
 use crate::fail::Fail;
 use reticent::curator::Request as _;
 use reticent::curator::train::{Resume, Train as Request, stop_cause};
+use std::path::Path;
 
 /// Refuses flags of linear models that were given with a network.
 fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
@@ -38,6 +39,14 @@ fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
         }
     }
     Ok(())
+}
+
+/// The failure with its place in the file of the parties, if it is about a key of it.
+fn in_parties(failure: Fail, file: Option<&Path>) -> Fail {
+    match file.map(|file| (std::fs::read_to_string(file), file)) {
+        Some((Ok(text), file)) => failure.in_file(&file.display().to_string(), &text),
+        _ => failure,
+    }
 }
 
 /// Trains the network of the request `given`.
@@ -69,8 +78,9 @@ pub(crate) fn train(arguments: &Train, given: Request, progress: bool) -> Result
         });
         (file, checked)
     };
-    let (trained, standing) =
-        trained.map_err(|failure| match file.map(|file| (std::fs::read_to_string(&file), file)) {
+    let (trained, standing) = trained
+        .map_err(|failure| in_parties(failure, known.federated.as_deref()))
+        .map_err(|failure| match file.map(|file| (std::fs::read_to_string(&file), file)) {
             // A flag overrides the file, and is refused as a flag.
             Some((Ok(text), file)) if !failure.is_about_key(&flags) => {
                 failure.in_file(&file.display().to_string(), &text)

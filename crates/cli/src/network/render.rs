@@ -11,7 +11,9 @@ use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
 use reticent::curator::budget::BudgetStanding;
 use reticent::curator::folder::CERTIFICATE_FILE;
-use reticent::curator::train::{Device, Finished, InterruptedTraining, Sizing, Trained};
+use reticent::curator::train::{
+    Device, FederatedMethod, FederatedSummary, Finished, InterruptedTraining, Sizing, Trained,
+};
 use serde_json::json;
 
 pub(super) fn trained(
@@ -60,6 +62,9 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
             ),
         ),
     ];
+    if let Some(federated) = &run.federated {
+        lines[3] = ("rounds".to_owned(), rounds(federated, run));
+    }
     if let (Some(multiplier), Some(noise)) = (run.noise_multiplier, &run.noise) {
         let noise = format!(
             "noise multiplier {}, clipping norm {} ({})",
@@ -89,6 +94,20 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     let place = run.out.as_ref().map(|folder| folder.display().to_string());
     lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "not saved".to_owned())));
     Ok(present(&aligned(&lines)))
+}
+
+/// Who trained together, and how.
+fn rounds(federated: &FederatedSummary, run: &Finished) -> String {
+    let FederatedSummary { method, parties, rounds, .. } = federated;
+    match method {
+        FederatedMethod::Gradient => format!(
+            "{rounds} of FedSGD by {parties} parties, expected batch size {} {} of all parties together",
+            run.batch_size, run.units
+        ),
+        FederatedMethod::Average => {
+            format!("{rounds} of FedAvg by {parties} parties, {} epochs in all", digits::brief(run.epochs))
+        }
+    }
 }
 
 /// The device, and where it draws the noise: the claim is the same on every one of them.

@@ -18,6 +18,7 @@ pub(crate) fn request(arguments: &Report) -> Request {
         declared: arguments.declared.clone(),
         certificate: arguments.certificate.clone(),
         out: arguments.out.clone(),
+        pictures: arguments.pictures,
         command: Some(std::env::args().collect::<Vec<_>>().join(" ")),
     }
 }

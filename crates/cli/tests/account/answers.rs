@@ -47,6 +47,9 @@ fn fields_are_those_promised() {
         keys(&json(&format!("tradeoff {RUN} --fpr 0.03"))),
         ["accountant", "fnr", "fpr", "neighboring"]
     );
+    let recovered = json(&format!("reconstruction {RUN} --prior 0.01"));
+    let fields = ["accountant", "advantage", "largest_advantage", "neighboring", "prior", "success"];
+    assert_eq!(keys(&recovered), fields);
     let group = json(&format!("group --size 2 {RUN} --delta 1e-5"));
     assert_eq!(keys(&group), ["accountant", "delta", "epsilon", "lower", "neighboring", "size", "upper"]);
     let outcome = json(&format!("outcome --probability 0.01 {RUN}"));
@@ -175,6 +178,30 @@ fn several_rates_are_lists() {
 }
 
 #[test]
+fn a_prior_is_the_success_without_the_record() {
+    // Φ(Φ⁻¹(0.01) + 1), by mpmath.
+    let exact = 0.092_362_248_073_693_94;
+    let found = json("reconstruction --noise-multiplier 1 --prior 0.01,0,1");
+    let success: Vec<f64> =
+        found["success"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+    assert!(success[0] >= exact && success[0] < exact + 1e-8, "{success:?}");
+    assert!(success[1] < 1e-6 && success[2] == 1.0, "{success:?}");
+    let gained = found["advantage"][0].as_f64().unwrap();
+    assert!(gained >= exact - 0.01 && gained < 0.0824, "{gained}");
+    // The total variation distance of two normals at distance 1 is 2Φ(1/2) − 1.
+    let most = found["largest_advantage"].as_f64().unwrap();
+    assert!((0.382_924_922_548_025..0.382_924_923).contains(&most), "{most}");
+    let said = text("reconstruction --noise-multiplier 1 --prior 0.01");
+    assert!(
+        said.starts_with("prior = 0.01  success at most 0.09237 (advantage at most 0.08237)\n"),
+        "{said}"
+    );
+    assert!(said.contains("against a release without the record\n"), "{said}");
+    let said = text("reconstruction --noise-multiplier 1 --neighboring replace-one");
+    assert!(said.contains("with another, independent record in its place\n"), "{said}");
+}
+
+#[test]
 fn groups_without_delta() {
     let list = json!([{"pure": {"epsilon": 0.5}}, {"laplace": {"noise_multiplier": 4.0}}]);
     let found = json_about("group --size 2", "add-remove", &list);
@@ -268,6 +295,7 @@ fn help_teaches_with_examples() {
         "rate",
         "rdp",
         "tradeoff",
+        "reconstruction",
         "group",
         "outcome",
         "compare",

@@ -30,6 +30,7 @@ fn numbers() {
     values("epsilon --delta 1e-5 --noise-multiplier 1 --batch-size 1", "--dataset-size", &["0", "-1", "x"]);
     values(&format!("rdp {RUN}"), "--orders", &["0.5", "-1", "NaN", "2,,3", "x", ","]);
     values(&format!("tradeoff {RUN}"), "--fpr", &["-0.1", "1.1", "NaN", "0.1,2", "x"]);
+    values(&format!("reconstruction {RUN}"), "--prior", &["-0.1", "1.1", "NaN", "0.1,2", "x", ","]);
     values(&format!("group {RUN} --delta 1e-5"), "--size", &["0", "-1", "2.5", "x"]);
     values(&format!("outcome {RUN}"), "--probability", &["-0.1", "1.1", "NaN", "x"]);
 }
@@ -101,6 +102,7 @@ fn what_is_missing_is_named() {
 #[test]
 fn an_accountant_that_cannot_answer_says_so() {
     refused(&format!("tradeoff {RUN} --fpr 0.1 --accountant rdp"), "--accountant rdp: leave it out: ");
+    refused(&format!("reconstruction {RUN} --accountant rdp"), "--accountant rdp: leave it out: ");
     refused(&format!("rdp {RUN} --orders 2 --accountant pld"), "--accountant pld: leave it out: ");
     refused(&format!("compare {RUN} --delta 1e-5 --accountant pld"), "--accountant pld: leave it out: ");
     let claim =

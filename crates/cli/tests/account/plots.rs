@@ -28,6 +28,10 @@ fn charts_are_written() {
     let words = [&["tradeoff", "--fpr", "0.03", "--plot", file], &RUN[..]].concat();
     assert!(account_with(&words, "").status.success());
     assert!(std::fs::read_to_string(&path).unwrap().contains("perfect privacy"));
+    let words = [&["reconstruction", "--prior", "0,0.001", "--plot", file], &RUN[..]].concat();
+    assert!(account_with(&words, "").status.success());
+    let svg = std::fs::read_to_string(&path).unwrap();
+    assert!(svg.contains("no attack is above this line") && !svg.contains("NaN"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 

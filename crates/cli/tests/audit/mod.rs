@@ -3,6 +3,7 @@
 mod models;
 mod refusals;
 mod tables;
+mod white_box;
 
 use crate::temporary::{Folder, noise};
 use serde_json::Value;

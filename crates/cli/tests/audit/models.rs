@@ -1,7 +1,7 @@
 use super::*;
 
 /// A small table that a tree or a network can learn by heart: two classes that features hardly tell.
-fn table(folder: &Folder, name: &str, records: u64, offset: u64) -> String {
+pub(crate) fn table(folder: &Folder, name: &str, records: u64, offset: u64) -> String {
     let mut text = "a,b,c,d,e,f,label\n".to_owned();
     for place in 0..records {
         let value = |column: u64| noise(offset + place * 16 + column);
@@ -12,7 +12,7 @@ fn table(folder: &Folder, name: &str, records: u64, offset: u64) -> String {
     folder.file(name, &text)
 }
 
-fn schema(folder: &Folder) -> String {
+pub(crate) fn schema(folder: &Folder) -> String {
     let columns: String =
         ["a", "b", "c", "d", "e", "f"].map(|name| format!("{name} = {{ bounds = [0, 1] }}\n")).concat();
     folder.file(

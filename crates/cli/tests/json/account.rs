@@ -8,6 +8,7 @@ pub(crate) const HEADINGS: &[&str] = &[
     "reticent account rate",
     "reticent account rdp",
     "reticent account tradeoff",
+    "reticent account reconstruction",
     "reticent account group",
     "reticent account outcome",
     "reticent account posterior",
@@ -51,6 +52,7 @@ fn questions() {
     ask("rate", &["--noise-multiplier 1 --steps 100 --epsilon 1 --delta 1e-5".to_owned()]);
     ask("rdp", &[format!("{RUN} --orders 1,2,inf --delta 1e-6"), format!("--events {pure} --orders inf")]);
     ask("tradeoff", &[format!("{RUN} --fpr 0.1"), format!("{RUN} --fpr 0.1,0.2")]);
+    ask("reconstruction", &[RUN.to_owned(), format!("{RUN} --prior 0.1")]);
     ask(
         "group",
         &[

@@ -10,11 +10,15 @@ pub(crate) const HEADINGS: &[&str] = &[
     "reticent attack fit (interrupted)",
     "reticent attack collect",
     "reticent attack canary",
+    "reticent attack attribute",
+    "reticent attack federated",
+    "reticent attack reconstruct",
+    "reticent attack difference",
     "reticent report",
 ];
 
 /// What several commands print; here every field of them is met.
-pub(crate) const SHAPES: &[&str] = &["estimate", "bound", "performance", "findings"];
+pub(crate) const SHAPES: &[&str] = &["estimate", "bound", "performance", "findings", "disclosures"];
 
 /// Scores of 600 records of 300 users, half of them members by coin.
 fn scores(folder: &Folder) -> String {
@@ -75,6 +79,22 @@ fn models() {
     json(&[&train[..], &flags].concat());
     let canary = json(&["attack", "canary", &own, "--canaries", "100", "--out", &folder.path("canary")]);
     met.extend(check(&page, "reticent attack canary", &[canary]));
+    // What more access reveals is in white-box audits only.
+    let others = table(&folder, "others.csv", 400, 5000);
+    let few = ["--references", "2", "--records", "400", "--white-box"];
+    let seen = json(&[&["audit", &own, "--non-members", &others], &few[..]].concat());
+    met.extend(check(&page, "reticent audit", &[seen]));
+    // Rounds and trajectories are those of parties that train together.
+    let parties = "method = \"average\"\nrounds = 4\n[split]\nparties = 2\nby = \"uniform\"\n";
+    let (parties, together) = (folder.file("parties.toml", parties), folder.path("together"));
+    let plain = ["--non-private", "--federated", &parties, "--out", &together];
+    let trained = json(&[&train[..6], &plain].concat());
+    assert_eq!(trained["federated"]["parties"], 2);
+    check(&page, "reticent train (networks)", &[trained]);
+    let attacked = ["attack", "federated", &together, "--non-members", &others, "--records", "400"];
+    let passive = json(&[&attacked[..], &["--rounds", "1-2/3-4"]].concat());
+    let active = json(&[&attacked[..], &["--active", "ascent"]].concat());
+    met.extend(check(&page, "reticent attack federated", &[passive, active]));
     // Users are in score tables only.
     met.extend(check(
         &page,
@@ -84,6 +104,54 @@ fn models() {
     let missed: BTreeSet<String> =
         page.rows("findings").into_keys().filter(|path| !met.contains(path)).collect();
     assert!(missed.is_empty(), "documented among the shapes, and no answer had them: {missed:#?}");
+}
+
+#[test]
+fn records() {
+    let (page, folder) = (Page::read(), Folder::new());
+    let rows = table(&folder, "rows.csv", 400, 0);
+    let classes = schema(&folder, "classes.toml", "column = \"class\", positive = \"yes\"", "number");
+    let linear = folder.path("linear");
+    json(&["train", &rows, "--schema", &classes, "--method", "exact", "--out", &linear]);
+    let found = json(&["attack", "reconstruct", &linear, "--attacked", "20"]);
+    assert_eq!(found["disclosures"][0]["records"], 20);
+    check(&page, "reticent attack reconstruct", &[found]);
+    let private = folder.path("private");
+    json(&["train", "--epsilon", "1", "--out", &private]);
+    let found =
+        json(&["attack", "attribute", &private, "--column", "sex", "--records", "400", "--references", "1"]);
+    let own = &found["disclosures"][1];
+    let (prior, success) =
+        (own["bound"]["prior"].as_f64().unwrap(), own["bound"]["success"].as_f64().unwrap());
+    assert!(prior < success && success <= 1.0, "{own}");
+    check(&page, "reticent attack attribute", &[found]);
+    // The last row is in one of two models only.
+    let whole = std::fs::read_to_string(&rows).unwrap();
+    let fewer = folder.file("fewer.csv", whole.trim_end().rsplit_once('\n').unwrap().0);
+    let models = [folder.path("all"), folder.path("without")];
+    for (data, model) in [&rows, &fewer].into_iter().zip(&models) {
+        json(&[
+            "train",
+            data,
+            "--schema",
+            &classes,
+            "--method",
+            "exact",
+            "--test-share",
+            "0",
+            "--out",
+            model,
+        ]);
+    }
+    let found = json(&["attack", "difference", &models[0], &models[1]]);
+    let measure = &found["disclosures"][0]["measures"][0];
+    assert!(measure["attack"]["value"].as_f64().unwrap() < 0.1, "{measure}");
+    check(&page, "reticent attack difference", &[found]);
+    let monday = folder.file("monday.json", r#"{"rows": 10, "sum": 41200.0}"#);
+    let tuesday = folder.file("tuesday.json", r#"{"rows": 11, "sum": 44700.0}"#);
+    let found = json(&["attack", "difference", &monday, &tuesday]);
+    assert_eq!(found["disclosures"][0]["measures"][1]["attack"]["value"], 3500.0);
+    check(&page, "reticent attack difference", &[found]);
 }
 
 #[cfg(unix)]

@@ -67,11 +67,17 @@ fn networks() {
     let (rows, other) = (table(&folder, "rows.csv", 200, 0), table(&folder, "other.csv", 100, 1 << 20));
     let classes = schema(&folder, "classes.toml", "column = \"class\", positive = \"yes\"", "number");
     let (model, run) = (network(&folder), folder.path("run"));
+    let split = "method = \"average\"\nrounds = 2\n[split]\nparties = 2\nby = \"uniform\"\n";
+    let parties = folder.file("parties.toml", split);
     let train = ["train", &rows, "--schema", &classes, "--model", &model, "--batch-size", "20"];
     let private = ["--epsilon", "8", "--delta", "1e-4", "--dataset-size", "200"];
     let trained = [
         json(&[&train[..], &private, &["--epochs", "2", "--out", &run]].concat()),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--validation", &other]].concat()),
+        json(
+            &[&train[..6], &["--non-private", "--federated", &parties, "--out", &folder.path("both")]]
+                .concat(),
+        ),
     ];
     check(&page, "reticent train (networks)", &trained);
     check(

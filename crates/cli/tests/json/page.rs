@@ -39,7 +39,7 @@ impl Page {
         }
         // A shape is the whole of what some commands print.
         for (name, rows) in &mut tables {
-            for shape in ["findings", "page"] {
+            for shape in ["findings", "page", "disclosures"] {
                 if rows.is_empty() && text.contains(&format!("## {name}\n\nThe [{shape}](#{shape}).\n")) {
                     let row = Row { types: vec![shape.to_owned()], always: true, shape: None };
                     rows.push((String::new(), row));

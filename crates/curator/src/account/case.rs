@@ -3,7 +3,7 @@
 use super::happened::{Activity, Source, Unknown};
 use super::warning::{Stated, warnings};
 use super::{AccountAnswer, AccountQuestion, AccountResult, Warning};
-use super::{bound, compare, curve, group, outcome, posterior, solve, statement, tradeoff};
+use super::{bound, compare, curve, group, outcome, posterior, reconstruction, solve, statement, tradeoff};
 use crate::Refusal;
 use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 
@@ -33,6 +33,9 @@ impl Case {
             AccountQuestion::Rate(budget) => solve::rate(self, *budget),
             AccountQuestion::Rdp { orders, delta } => curve::rdp(self, orders, *delta),
             AccountQuestion::Tradeoff { fpr, drawn } => tradeoff::tradeoff(self, fpr, *drawn),
+            AccountQuestion::Reconstruction { prior, drawn } => {
+                reconstruction::reconstruction(self, prior, *drawn)
+            }
             AccountQuestion::Group { size, delta } => group::group(self, *size, *delta),
             AccountQuestion::Outcome { probability, delta } => outcome::outcome(self, *probability, *delta),
             AccountQuestion::Posterior { prior, delta, orders, drawn, .. } => {

@@ -23,7 +23,7 @@
 //! | `solve` | noise, steps, rate |
 //! | `curve` | rdp |
 //! | `formula` | closed formulas of the textbooks on public numbers |
-//! | `tradeoff`, `group`, `outcome`, `posterior`, `compare`, `statement` | those questions |
+//! | `tradeoff`, `reconstruction`, `group`, `outcome`, `posterior`, `compare`, `statement` | those questions |
 //! | `warning` | what to mind about an answer |
 //! | `words` | events and theorems as they are named in statements |
 //! | `wire` | names and orders in JSON |
@@ -39,6 +39,7 @@ mod happened;
 mod outcome;
 mod posterior;
 mod question;
+mod reconstruction;
 mod solve;
 mod statement;
 mod tradeoff;
@@ -59,6 +60,7 @@ pub use happened::{Activity, BatchSampling, Events, Sampling, TrainingRun, Train
 pub use outcome::{OutcomeBounds, Theorem};
 pub use posterior::{Belief, Beliefs, OddsMoment, PosteriorBound};
 pub use question::{AccountQuestion, PrivacyTarget};
+pub use reconstruction::ReconstructionRates;
 pub use reticent_accounting::CompositionMethod;
 pub use reticent_accounting::tight::Direction;
 pub use solve::{Achieved, Solved};
@@ -117,6 +119,8 @@ pub enum AccountResult {
     Rdp(Divergences),
     /// To [`AccountQuestion::Tradeoff`].
     Tradeoff(Rates),
+    /// To [`AccountQuestion::Reconstruction`].
+    Reconstruction(ReconstructionRates),
     /// To [`AccountQuestion::Group`].
     Group(GroupClaim),
     /// To [`AccountQuestion::Group`], where the divergence at one order is all that is known.

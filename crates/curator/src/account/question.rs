@@ -25,6 +25,7 @@ const MOST_ORDERS: usize = 10_000;
 /// answered(AccountQuestion::Rate(budget), TrainingShorthand { sampling_rate: None, ..run() })?;
 /// answered(AccountQuestion::Rdp { orders: vec![2.0, 32.0], delta: None }, run())?;
 /// answered(AccountQuestion::Tradeoff { fpr: vec![0.01], drawn: false }, run())?;
+/// answered(AccountQuestion::Reconstruction { prior: vec![0.01], drawn: false }, run())?;
 /// answered(AccountQuestion::Group { size: 3, delta: Some(delta) }, run())?;
 /// answered(AccountQuestion::Outcome { probability: 0.05, delta: None }, run())?;
 /// answered(AccountQuestion::Posterior { prior: vec![0.5], epsilon: None, delta: Some(delta), orders: vec![2.0], drawn: false }, run())?;
@@ -71,6 +72,14 @@ pub enum AccountQuestion {
         /// False-positive rates from 0 to 1.
         #[serde(default)]
         fpr: Vec<f64>,
+        /// Whether the points of the whole curve are wanted.
+        #[serde(default)]
+        drawn: bool,
+    },
+    /// How often a record or an attribute can be recovered.
+    Reconstruction {
+        /// Probabilities, from 0 to 1, that an attack succeeds against a release without the record.
+        prior: Vec<f64>,
         /// Whether the points of the whole curve are wanted.
         #[serde(default)]
         drawn: bool,
@@ -159,6 +168,13 @@ impl AccountQuestion {
                 let remedy = "give numbers from 0 to 1 with commas between, such as 0.01,0.1";
                 probabilities("fpr", fpr, remedy).map_err(|refusal| refusal.coded(Code::List)).map(drop)
             }
+            Self::Reconstruction { prior, .. } => {
+                let remedy = "give numbers from 0 to 1 with commas between, such as 0.001,0.01";
+                if prior.is_empty() {
+                    return Err(Refusal::missing("prior", remedy));
+                }
+                probabilities("prior", prior, remedy).map_err(|refusal| refusal.coded(Code::List)).map(drop)
+            }
             Self::Group { size, delta: at } => {
                 count("size", *size)?;
                 at.map_or(Ok(()), |at| delta(at).map(drop))
@@ -242,6 +258,9 @@ impl AccountQuestion {
             Self::Rdp { .. } => Some((Some(CompositionMethod::Rdp), "'account rdp' gives Rényi divergences")),
             Self::Tradeoff { .. } => {
                 Some((Some(CompositionMethod::Pld), "trade-offs come from the pld accountant"))
+            }
+            Self::Reconstruction { .. } => {
+                Some((Some(CompositionMethod::Pld), "this bound comes from the pld accountant"))
             }
             Self::Compare { .. } => Some((None, "'account compare' shows all of them")),
             _ => None,

@@ -8,8 +8,9 @@ use crate::folder::is_network;
 use crate::train::{Computing, Device};
 use crate::watch::Work;
 use crate::{Refusal, Session};
-use reticent_attack::AttackError;
 use reticent_attack::canary::{self, CanaryKind, CanarySettings, Coins};
+use reticent_attack::federated::{FederatedSetup, canary_parties};
+use reticent_attack::{AttackError, NetworkTraining};
 use reticent_audit::bound::BoundMethod;
 use reticent_audit::{Draw, ExamineSettings, Game, Signals, Study, StudyParts, examine};
 use reticent_core::Code;
@@ -92,15 +93,26 @@ impl CanaryAudit {
         self.out.as_deref().map(folder::check_out).transpose()?;
         let computing = Computing::new(self.device, None, self.chunk);
         let (kind, key, coins) = (self.kind, self.statement.key.clone(), Coins::Fresh);
+        let target = Repeated::open(&self.model, computing)?;
+        if target.is_averaged() && kind != CanaryKind::Dirac {
+            let remedy = "the parties of this run trained by averages (FedAvg), so canaries are parties: give ⟦kind⟧ dirac";
+            return Err(Refusal::conflict("kind", "mislabelled or blank", remedy));
+        }
         Ok(CanariesPlan {
             subject: Subject::of_model(&self.model)?,
-            target: Repeated::open(&self.model, computing)?,
+            target,
             computing,
             settings: CanarySettings { kind, count, key, coins },
             stated,
             out: self.out.clone(),
         })
     }
+}
+
+/// Canaries and the training they are in.
+enum Planted {
+    Records(Box<(canary::Canaries, NetworkTraining)>),
+    Parties(Box<FederatedSetup>),
 }
 
 impl CanariesPlan {
@@ -110,20 +122,40 @@ impl CanariesPlan {
         let Self { target, computing, subject, settings, stated, out } = self;
         let Computing { device, resources } = computing;
         let (count, kind) = (settings.count, settings.kind);
-        let (examples, classes, training) = target.training(session)?;
-        if let (CanaryKind::Dirac, TrainingTerms::NonPrivate(_)) = (kind, &training.terms) {
+        let refuse = || {
             let remedy = "goes with a run that was trained with privacy: such a canary is as long as the clipping norm";
-            return Err(Refusal::conflict("kind", "dirac", remedy));
+            Err(Refusal::conflict("kind", "dirac", remedy))
+        };
+        let are_parties = target.is_averaged();
+        let planted = match are_parties {
+            true => Planted::Parties(Box::new(target.federation(&settings.key, session)?)),
+            false => {
+                let (examples, classes, training) = target.training(session)?;
+                let canaries = canary::Canaries::plant(&examples, classes, settings.clone())?;
+                Planted::Records(Box::new((canaries, training)))
+            }
+        };
+        match &planted {
+            Planted::Parties(setup) if setup.terms.plan().is_none() => return refuse(),
+            Planted::Records(own)
+                if kind == CanaryKind::Dirac && matches!(own.1.terms, TrainingTerms::NonPrivate(_)) =>
+            {
+                return refuse();
+            }
+            _ => {}
         }
         let writer = out.as_deref().map(Writer::open).transpose()?;
-        let planted = canary::Canaries::plant(&examples, classes, settings)?;
         let watch = session.watch();
         let stage = watch.begin(Work::Thinking);
         stage.say("training with canaries");
         watch.listen();
         let halt = watch.halt();
         let is_halted = || halt.load(Ordering::SeqCst);
-        let ran = match canary::run(&planted, &training, device, resources, &is_halted) {
+        let ran = match &planted {
+            Planted::Records(own) => canary::run(&own.0, &own.1, device, resources, &is_halted),
+            Planted::Parties(setup) => canary_parties(setup, count, &settings.key, &is_halted),
+        };
+        let ran = match ran {
             Ok(ran) => ran,
             Err(AttackError::Interrupted) => return Ok(Outcome::Interrupted(InterruptedAudit::at(None))),
             Err(error) => return Err(error.into()),
@@ -138,7 +170,10 @@ impl CanariesPlan {
             signals: Signals::of_scores(ran.membership.scores().to_vec()),
             draw: match settings.bound {
                 // To ask for these is to declare that canaries do not influence each other.
-                Some((BoundMethod::ClopperPearson | BoundMethod::Gaussian, _)) => Draw::Runs(Game::RECORDS),
+                Some((BoundMethod::ClopperPearson | BoundMethod::Gaussian, _)) => {
+                    Draw::Runs(if are_parties { Game::PARTIES } else { Game::RECORDS })
+                }
+                _ if are_parties => Draw::Parties,
                 _ => Draw::Coins(0.5),
             },
             ..StudyParts::default()

@@ -1,8 +1,8 @@
 //! A model of ours under attack: its members, as many non-members, and how models like it are made.
 
 use crate::refusal::Refusal;
-use reticent_attack::{Learner, Population, WithBackground};
-use reticent_audit::{Draw, Outputs};
+use reticent_attack::{Artifact, Learner, Population, Wanted, WithBackground};
+use reticent_audit::Draw;
 use reticent_core::{Certificate, Code};
 use reticent_data::keyed_hash;
 
@@ -116,6 +116,22 @@ pub(super) struct RecordChoice {
     pub(super) declared: Option<Draw>,
     /// What the choice of records is keyed by.
     pub(super) key: String,
+    /// Whether attackers see the weights.
+    pub(super) white_box: bool,
+    /// Layers whose outputs they look at too.
+    pub(super) activations: Vec<String>,
+}
+
+impl RecordChoice {
+    /// What attackers see of models besides their outputs.
+    pub(super) fn wanted(&self, learner: &dyn Learner) -> Result<Wanted, Refusal> {
+        if !self.white_box {
+            return Ok(Wanted::default());
+        }
+        let wanted = Wanted { gradients: true, activations: self.activations.clone(), ..learner.white_box() };
+        wanted.check(learner)?;
+        Ok(wanted)
+    }
 }
 
 /// A model under attack.
@@ -126,8 +142,10 @@ pub(super) struct Case {
     pub(super) chosen: Chosen,
     /// The audited records.
     pub(super) population: Population,
-    /// What the model says about the audited records.
-    pub(super) outputs: Outputs,
+    /// What the model says about the audited records, and what else attackers see of it.
+    pub(super) target: Artifact,
+    /// What they see of reference models besides outputs.
+    pub(super) wanted: Wanted,
     /// What is guaranteed for the model; none without privacy.
     pub(super) certificate: Option<Certificate>,
     /// How records came to be members.

@@ -64,6 +64,16 @@ pub(super) fn beside(model: &Path) -> Option<PathBuf> {
     })
 }
 
+/// The folder of a model's audit: the one that is named, or that beside the model.
+pub(super) fn place(model: &Path, named: Option<&Path>) -> Result<PathBuf, Refusal> {
+    let out = named.map(Path::to_owned).or_else(|| beside(model)).ok_or_else(|| {
+        let remedy = format!("there is no place beside {}: give a folder", model.display());
+        Refusal::missing("out", remedy)
+    })?;
+    check_out(&out)?;
+    Ok(out)
+}
+
 /// The audits that the folder of a model may have, those beside it first.
 pub(crate) fn audits_of(model: &Path) -> impl Iterator<Item = PathBuf> {
     beside(model).into_iter().chain([model.join(WITHIN)])
@@ -115,6 +125,11 @@ impl Writer {
         check_out(folder)?;
         ALL.iter().for_each(|name| sweep(&folder.join(name)));
         Ok(writer)
+    }
+
+    /// Where it writes.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Writes a file.
@@ -235,7 +250,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Str
     Option::deserialize(deserializer).map(Some)
 }
 
-fn pretty(value: &impl Serialize) -> Result<String, Refusal> {
+pub(super) fn pretty(value: &impl Serialize) -> Result<String, Refusal> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")))?;
     Ok(escaped_json(&text) + "\n")

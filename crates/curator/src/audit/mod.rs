@@ -42,21 +42,31 @@
 //! An audit reads the records themselves: its numbers are covered by no certificate, and it charges nothing. So it writes nothing
 //! into the folder of the model, whose certificate speaks for everything in there.
 
+mod attribute;
 mod canaries;
 mod case;
 mod coins;
+mod difference;
+pub(crate) mod disclosed;
+mod federated;
 pub(crate) mod folder;
 mod model;
 mod outcome;
+mod reconstruct;
 mod references;
 mod scores;
 mod statement;
 mod target;
 
+pub use attribute::{ATTRIBUTE_RECORDS, ATTRIBUTE_REFERENCES, Attribute, AttributePlan};
 pub use canaries::{CANARIES, CanaryAudit};
 pub use coins::{coins, uniform};
+pub use difference::{Difference, DifferencePlan};
+pub use disclosed::Disclosed;
+pub use federated::{ActiveChoice, FederatedAudit, round_sets};
 pub use model::{Collected, ModelAudit};
 pub use outcome::{Attacks, Audited, InterruptedAudit, ListedAttack, Outcome, attacks};
+pub use reconstruct::{ATTACKED, BATCH, Reconstruct, ReconstructPlan, SHADOWS, STEPS};
 pub use references::{
     FitReferences, FitReferencesPlan, FittedReferences, Fitting, JOBS, JobOutcome, RECORDS, REFERENCES,
     THREADS,
@@ -67,6 +77,7 @@ pub use statement::{AuditStatement, BoundChoice, WORST};
 
 use crate::{Planned, Refusal, Request, Session};
 use canaries::CanariesPlan;
+use federated::FederatedPlan;
 use model::ModelPlan;
 use scores::ScoresPlan;
 use serde::{Deserialize, Serialize};
@@ -86,6 +97,8 @@ pub enum Audit {
     Collected(Collected),
     /// Of a training, by canaries.
     Canaries(CanaryAudit),
+    /// Of parties that trained together, by one who looks on or interferes.
+    Federated(FederatedAudit),
 }
 
 /// A checked audit.
@@ -95,6 +108,7 @@ enum Plan {
     Scores(Box<ScoresPlan>),
     Model(Box<ModelPlan>),
     Canaries(Box<CanariesPlan>),
+    Federated(Box<FederatedPlan>),
 }
 
 impl Request for Audit {
@@ -106,6 +120,7 @@ impl Request for Audit {
             Self::Model(request) => Plan::Model(Box::new(request.plan()?)),
             Self::Collected(request) => Plan::Model(Box::new(request.plan()?)),
             Self::Canaries(request) => Plan::Canaries(Box::new(request.plan()?)),
+            Self::Federated(request) => Plan::Federated(Box::new(request.plan()?)),
         }))
     }
 }
@@ -119,6 +134,7 @@ impl Planned for AuditPlan {
             Plan::Scores(plan) => Ok(Outcome::Found(Box::new(plan.run(session)?))),
             Plan::Model(plan) => plan.run(session),
             Plan::Canaries(plan) => plan.run(session),
+            Plan::Federated(plan) => plan.run(session),
         }
     }
 }

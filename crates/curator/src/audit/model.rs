@@ -7,7 +7,7 @@ use super::statement::{AuditStatement, Stated};
 use super::{Audited, InterruptedAudit, Outcome};
 use crate::watch::Work;
 use crate::{Refusal, Session};
-use reticent_attack::{ReferencePlan, target_study};
+use reticent_attack::{ReferencePlan, ReferenceSettings, target_study};
 use reticent_audit::{Draw, Examination, Reference, Study, examine};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -92,11 +92,7 @@ impl ModelAudit {
         let stated = Stated::of(&self.statement, &self.attacks)?;
         let subject = Subject::of_model(&self.model)?;
         let fitting = self.fitting.plan(&self.model, &self.statement.key)?;
-        let out = self.out.clone().or_else(|| folder::beside(&self.model)).ok_or_else(|| {
-            let remedy = format!("there is no place beside {}: give a folder", self.model.display());
-            Refusal::missing("out", remedy)
-        })?;
-        folder::check_out(&out)?;
+        let out = folder::place(&self.model, self.out.as_deref())?;
         Ok(ModelPlan { stated, subject, fitting, out, trains: true })
     }
 }
@@ -122,6 +118,7 @@ impl ModelPlan {
         let Self { stated, subject, fitting, out, trains } = self;
         let FittingPlan { target, choice, settings, threads } = fitting;
         let case = target.case(&choice, session)?;
+        let settings = ReferenceSettings { wanted: case.wanted.clone(), ..settings };
         let learner = case.audited()?;
         let writer = Writer::open(&out)?;
         let references = if trains && settings.references == 0 {
@@ -151,14 +148,14 @@ fn attack(
     stated: &Stated,
     session: &mut Session,
 ) -> Result<(Examination, Study), Refusal> {
-    let Case { population, chosen, outputs, certificate, draw, others, left_out, .. } = case;
+    let Case { population, chosen, target, certificate, draw, others, left_out, .. } = case;
     let mut settings = stated.settings(certificate.as_ref(), session);
     if *draw == Draw::Undeclared {
         settings.bound = None;
     }
     // Audited records were thinned to fair coins.
     let played = if *draw == Draw::Undeclared { Draw::Undeclared } else { Draw::Coins(0.5) };
-    let study = target_study(population, chosen.flags(), outputs.clone(), references)?.drawn(played);
+    let study = target_study(population, chosen.flags(), target.clone(), references)?.drawn(played);
     let stage = session.watch().begin(Work::Thinking);
     let mut examination = examine(&study, &settings, &|words| stage.say(words))?;
     drop(stage);

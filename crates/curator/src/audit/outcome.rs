@@ -1,7 +1,8 @@
 //! What an audit gives back.
 
 use crate::Refusal;
-use reticent_audit::attacks::{Attack, Registry};
+use reticent_attack::learned::registry;
+use reticent_audit::attacks::Attack;
 use reticent_audit::comparison::{CertificateComparison, compare};
 use reticent_audit::table::write_scores;
 use reticent_audit::{Examination, Findings, Study};
@@ -109,5 +110,5 @@ pub fn attacks() -> Attacks {
         name: attack.name(),
         needs: attack.needs(),
     };
-    Attacks { attacks: Registry::standard().attacks().iter().map(listed).collect() }
+    Attacks { attacks: registry().attacks().iter().map(listed).collect() }
 }

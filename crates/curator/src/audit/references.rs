@@ -46,6 +46,11 @@ pub struct Fitting {
     pub drawn: Option<f64>,
     /// The most records to audit, about half of them members.
     pub records: u64,
+    /// Whether attackers see the weights: gradients of the target and of all reference models are computed and attacked.
+    #[serde(alias = "white_box")]
+    pub white_box: bool,
+    /// Names of layers of a network whose outputs a white-box attacker looks at too.
+    pub activations: Vec<String>,
     /// Threads to use, each for a model of its own; if none are given, all processors, or 4 on a GPU.
     pub threads: Option<u64>,
     /// The device that computes networks: `cpu` or `cuda`.
@@ -61,6 +66,8 @@ impl Default for Fitting {
             non_members: None,
             drawn: None,
             records: 20_000,
+            white_box: false,
+            activations: Vec::new(),
             threads: None,
             device: Device::Cpu,
             chunk: None,
@@ -87,10 +94,20 @@ impl Fitting {
             (None, Device::Cpu) => std::thread::available_parallelism().map_or(1, usize::from),
             (None, _) => AT_ONCE,
         };
+        if !self.white_box && !self.activations.is_empty() {
+            let remedy = "are seen by an attacker who has the weights: add ⟦white_box⟧";
+            return Err(Refusal::conflict("activations", self.activations.join(","), remedy));
+        }
         let computing = Computing::new(self.device, Some(threads as u64), self.chunk);
         Ok(FittingPlan {
             target: Target::open(model, self.non_members.as_deref(), computing)?,
-            choice: RecordChoice { most, declared, key: key.to_owned() },
+            choice: RecordChoice {
+                most,
+                declared,
+                key: key.to_owned(),
+                white_box: self.white_box,
+                activations: self.activations.clone(),
+            },
             settings: ReferenceSettings {
                 key: key.to_owned(),
                 references,
@@ -252,6 +269,7 @@ impl Planned for FitReferencesPlan {
         let Self { job, fitting, out } = self;
         let FittingPlan { target, choice, settings, threads } = fitting;
         let case = target.case(&choice, session)?;
+        let settings = ReferenceSettings { wanted: case.wanted.clone(), ..settings };
         let learner = case.audited()?;
         let plan = ReferencePlan::new(&settings, &learner)?;
         let fitted = Fits::open(&out)?.job(&plan, job, threads, session.watch())?;

@@ -131,7 +131,7 @@ fn spelt(draw: Draw) -> String {
         Draw::Coins(p) => p.to_string(),
         Draw::Pairs => "pairs".to_owned(),
         Draw::Fixed => "fixed".to_owned(),
-        Draw::Undeclared | Draw::Runs(_) => String::new(),
+        Draw::Undeclared | Draw::Parties | Draw::Runs(_) => String::new(),
     }
 }
 

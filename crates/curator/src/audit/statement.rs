@@ -1,8 +1,9 @@
 //! What is stated about an attack, and the checked settings that follow from it.
 
 use crate::{Refusal, Session};
+use reticent_attack::learned::registry;
 use reticent_audit::ExamineSettings;
-use reticent_audit::attacks::{Attack, AttackSettings, Registry};
+use reticent_audit::attacks::{Attack, AttackSettings};
 use reticent_audit::bound::{BoundMethod, BoundSettings, ThresholdSelection, Tradeoff};
 use reticent_audit::metrics::MetricSettings;
 use reticent_core::Certificate;
@@ -165,7 +166,7 @@ impl Stated {
         ExamineSettings {
             metrics: MetricSettings { confidence, prior, ..MetricSettings::default() },
             bound: bound.unwrap_or(BoundChoice::OneRun).method().map(|method| (method, settings)),
-            registry: Registry::standard(),
+            registry: registry(),
             attacks: self.attacks.clone(),
             attack: AttackSettings { key: key.clone(), ..AttackSettings::default() },
             worst: self.worst,
@@ -177,7 +178,7 @@ impl Stated {
 
 /// An attack by its name.
 fn attack(name: &str) -> Result<&'static dyn Attack, Refusal> {
-    let registry = Registry::standard();
+    let registry = registry();
     registry.find(name).ok_or_else(|| {
         let names = registry.names();
         let hint = closest(name, &names).map_or_else(String::new, |near| format!(" (did you mean {near}?)"));

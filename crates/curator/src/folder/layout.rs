@@ -32,6 +32,8 @@ pub const FIT_FILE: &str = "run.json";
 pub const RUN_FILE: &str = "run.toml";
 /// The metrics of a network's training.
 pub const METRICS_FILE: &str = "metrics.jsonl";
+/// The folder with the weights after rounds of a federated run, which the certificate covers.
+pub const SNAPSHOTS: &str = "snapshots";
 /// A keyed digest of the training data, with its key: private, not covered by the certificate, and to be removed from a folder that is
 /// shared.
 pub const FINGERPRINT_FILE: &str = "fingerprint.json";

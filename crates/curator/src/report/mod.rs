@@ -17,6 +17,7 @@
 mod origin;
 mod training;
 
+use crate::audit::disclosed;
 use crate::audit::folder::{
     AUDIT_FILE, HTML_FILE, JSON_FILE, Subject, Writer, audits_of, check_out, models_of, read_findings,
 };
@@ -24,10 +25,12 @@ use crate::folder::layout::MODEL_FILE;
 use crate::stored::{read_certificate, verified, verify};
 use crate::{Planned, Refusal, Request, Session};
 use reticent_audit::Findings;
+use reticent_audit::attacks::AttackKind;
 use reticent_core::{Certificate, Code, InvalidValue};
 use reticent_data::toml::{self, locate};
 use reticent_report::{Declared, Dossier, html, json};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -48,6 +51,8 @@ pub struct Report {
     /// Where report.html and report.json go; by default the folder of the audit. Not into the folder of a model, whose
     /// certificate does not cover what an audit found.
     pub out: Option<PathBuf>,
+    /// Declares that training records whose pictures an attack recovered may be shown: the page shows them.
+    pub pictures: bool,
     /// The command line, which the report states.
     pub command: Option<String>,
 }
@@ -59,6 +64,8 @@ struct Folders {
     audit: PathBuf,
     /// What is in there.
     findings: Findings,
+    /// What they are about.
+    subject: Subject,
     /// Has the model, its certificate and its training curve; none for anybody's model.
     run: Option<PathBuf>,
 }
@@ -79,7 +86,7 @@ impl Folders {
             };
             return match (run, runs.first()) {
                 (Some(None), Some(other)) => Err(foreign(&audit, other)),
-                (run, _) => Ok(Self { audit, findings, run: run.flatten().cloned() }),
+                (run, _) => Ok(Self { audit, findings, subject, run: run.flatten().cloned() }),
             };
         }
         let audits: Vec<PathBuf> = audits_of(folder).filter(|audit| has(audit, AUDIT_FILE)).collect();
@@ -90,8 +97,8 @@ impl Folders {
         };
         match (the_one(&audits, goes)?, audits.first()) {
             (Some(audit), _) => {
-                let (findings, _) = read_findings(&audit.join(AUDIT_FILE))?;
-                return Ok(Self { audit: audit.clone(), findings, run });
+                let (findings, subject) = read_findings(&audit.join(AUDIT_FILE))?;
+                return Ok(Self { audit: audit.clone(), findings, subject, run });
             }
             (None, Some(other)) => return Err(foreign(other, folder)),
             (None, None) => {}
@@ -150,7 +157,14 @@ impl Request for Report {
     type Planned = ReportPlan;
 
     fn check(&self) -> Result<ReportPlan, Refusal> {
-        let Folders { audit, findings, run } = Folders::find(&self.folder)?;
+        let Folders { audit, mut findings, subject, run } = Folders::find(&self.folder)?;
+        let subject = run.as_deref().map_or(Ok(subject), Subject::of_model)?;
+        disclosed::merge(&audit, &subject, &mut findings)?;
+        let galleries = if self.pictures { disclosed::galleries(&audit, &findings)? } else { Vec::new() };
+        if self.pictures && galleries.is_empty() {
+            let remedy = "there are none beside this audit: run 'reticent attack reconstruct' on a model of images first";
+            return Err(Refusal::conflict("pictures", true, remedy));
+        }
         let out = self.out.clone().unwrap_or_else(|| audit.clone());
         check_out(&out)?;
         let declared = self.declared.as_deref().map(declared).transpose()?.unwrap_or_default();
@@ -165,7 +179,9 @@ impl Request for Report {
         let training = run.as_deref().map(training::read).transpose()?.flatten();
         let command = self.command.clone();
         let provenance = origin::of(&audit, run.as_deref(), &findings, command)?;
-        let dossier = Dossier { findings, certificate, declared, training, provenance };
+        let inapplicable = if run.is_some() { inapplicable() } else { BTreeMap::new() };
+        let dossier =
+            Dossier { findings, certificate, declared, training, provenance, inapplicable, galleries };
         Ok(ReportPlan { dossier, out })
     }
 }
@@ -181,6 +197,17 @@ impl Planned for ReportPlan {
         writer.write(HTML_FILE, html(&self.dossier).as_bytes())?;
         Ok(Written { html: out.join(HTML_FILE), json: out.join(JSON_FILE), out })
     }
+}
+
+/// Kinds of attack that no model of ours allows.
+fn inapplicable() -> BTreeMap<AttackKind, String> {
+    let outputs = "the model outputs scores of classes or a number, and no records";
+    let exfiltration =
+        format!("{outputs}; what weights and gradients give away of records is under reconstruction");
+    BTreeMap::from([
+        (AttackKind::Exfiltration, exfiltration),
+        (AttackKind::Regurgitation, outputs.to_owned()),
+    ])
 }
 
 /// The declared facts.

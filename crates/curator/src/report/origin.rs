@@ -1,6 +1,7 @@
 //! Where a report comes from.
 
 use crate::Refusal;
+use crate::audit::disclosed;
 use crate::audit::folder::AUDIT_FILE;
 use crate::folder::{digest, digests};
 use reticent_audit::Findings;
@@ -21,16 +22,17 @@ pub(super) fn of(
     findings: &Findings,
     command: Option<String>,
 ) -> Result<ReportProvenance, Refusal> {
-    let mut files = run.map(digests).transpose()?.unwrap_or_default();
-    for name in OF_AUDIT.iter().copied().filter(|name| audit.join(name).is_file()) {
-        let path = audit.join(name);
+    let of_model = run.map(digests).transpose()?.unwrap_or_default().into_iter();
+    let mut files: Vec<FileDigest> =
+        of_model.map(|(name, digest)| FileDigest { name: name.to_owned(), digest }).collect();
+    let of_audit = OF_AUDIT.iter().map(|name| audit.join(name)).filter(|path| path.is_file());
+    for path in of_audit.chain(disclosed::files(audit)?) {
         let bytes = fs::read(&path).map_err(|error| {
             Refusal::new(Code::Unreadable, format!("{}: cannot be read: {error}", path.display()))
         })?;
-        files.push((name, digest(&bytes)));
+        let name = path.strip_prefix(audit).unwrap_or(&path).display().to_string();
+        files.push(FileDigest { name, digest: digest(&bytes) });
     }
-    let files =
-        files.into_iter().map(|(name, digest)| FileDigest { name: name.to_owned(), digest }).collect();
     let version = env!("CARGO_PKG_VERSION");
     Ok(ReportProvenance {
         tool: Some(format!("reticent {version}")),

@@ -10,12 +10,16 @@ use std::path::PathBuf;
 impl TrainPlan {
     /// The private data.
     fn private(&self) -> Vec<PathBuf> {
-        match &self.source {
+        let own = |source: &Source| match source {
             Source::Images(folder, _) => vec![folder.clone()],
             Source::Pixels(file) => vec![file.clone()],
             Source::Memory(..) => vec![PathBuf::new()],
-            Source::Table(_) if self.run.data.is_none() => vec![BUNDLED.into()],
+            Source::Table(_) if self.run.data.is_none() && self.parties.is_empty() => vec![BUNDLED.into()],
             Source::Table(table) => files(&**table),
+        };
+        match self.parties.is_empty() {
+            true => own(&self.source),
+            false => self.parties.iter().flat_map(own).collect(),
         }
     }
 }

@@ -21,7 +21,11 @@ impl Train {
                 return Ok(true);
             }
         }
-        if self.vocabulary.is_some() || self.text_column.is_some() || self.length.is_some() {
+        if self.federated.is_some()
+            || self.vocabulary.is_some()
+            || self.text_column.is_some()
+            || self.length.is_some()
+        {
             return Ok(true);
         }
         match &self.data {

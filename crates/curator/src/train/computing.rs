@@ -2,8 +2,12 @@
 
 use crate::refusal::{Refusal, with_fields};
 use reticent_core::Code;
+use reticent_core::Permit;
 use reticent_train::describe::preset;
-use reticent_train::{Description, Device, Engine, Resources, TrainError, engine};
+use reticent_train::{
+    Description, Device, Engine, Examples, FederatedTerms, Federation, Recipe, Resources, TrainError, engine,
+};
+use std::sync::Arc;
 
 /// The device of that name.
 ///
@@ -45,6 +49,24 @@ impl Computing {
             }
             _ => error.into(),
         })
+    }
+
+    /// A federation of parties with these examples. Parties compute on one thread each, as many at a time as there are threads.
+    ///
+    /// # Errors
+    /// What the parties and the engine refuse.
+    pub(crate) fn federation(
+        &self,
+        description: &Description,
+        parties: Vec<Arc<Examples>>,
+        terms: FederatedTerms,
+        recipe: Recipe,
+        permit: Option<Permit>,
+        key: Option<&str>,
+    ) -> Result<Federation, TrainError> {
+        let single = Resources { threads: 1, ..self.resources };
+        let make = || engine(description, self.device, single);
+        Federation::new(&make, parties, terms, recipe, permit, key)?.on_threads(self.resources)
     }
 
     /// Opens the device where the network is not known yet, so that one that is missing is refused before anything is charged. The

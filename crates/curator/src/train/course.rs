@@ -1,5 +1,6 @@
 //! The training loop of a run: progress, metrics, checkpoints, cancellation.
 
+use super::federated::Federated;
 use super::reader::Reader;
 use super::settings::CheckpointInterval;
 use super::stored;
@@ -7,7 +8,10 @@ use super::terms::AgreedTerms;
 use crate::refusal::Refusal;
 use crate::watch::{Metrics, Watch, Work};
 use reticent_core::Certificate;
-use reticent_train::{Evaluation, Examples, StopCause, Trainer};
+use reticent_train::{
+    Aggregation, Evaluation, Examples, Federation, Progress, StopCause, TrainError, Trainer,
+};
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 /// The most times that a run reports on itself.
@@ -19,14 +23,63 @@ pub(crate) enum End {
     Interrupted,
 }
 
+/// What takes the steps of a run: one party, or several together.
+pub(crate) enum Stepping {
+    One(Box<Trainer>),
+    Several(Box<Federation>),
+}
+
+impl From<Trainer> for Stepping {
+    fn from(trainer: Trainer) -> Self {
+        Self::One(Box::new(trainer))
+    }
+}
+
+impl From<Federation> for Stepping {
+    fn from(federation: Federation) -> Self {
+        Self::Several(Box::new(federation))
+    }
+}
+
+impl Stepping {
+    fn step(&mut self) -> Result<Progress, TrainError> {
+        match self {
+            Self::One(trainer) => trainer.step(),
+            Self::Several(federation) => federation.step(),
+        }
+    }
+}
+
+impl Deref for Stepping {
+    type Target = Aggregation;
+
+    fn deref(&self) -> &Aggregation {
+        match self {
+            Self::One(trainer) => trainer,
+            Self::Several(federation) => federation,
+        }
+    }
+}
+
+impl DerefMut for Stepping {
+    fn deref_mut(&mut self) -> &mut Aggregation {
+        match self {
+            Self::One(trainer) => trainer,
+            Self::Several(federation) => federation,
+        }
+    }
+}
+
 /// A run in progress.
 pub(crate) struct TrainingLoop<'a> {
-    pub(crate) trainer: &'a mut Trainer,
+    pub(crate) trainer: &'a mut Stepping,
     pub(crate) agreement: &'a AgreedTerms,
     pub(crate) reader: &'a Reader,
     /// Public validation data.
     pub(crate) validation: Option<&'a Examples>,
     pub(crate) folder: Option<&'a Path>,
+    /// The rounds after which the weights are kept.
+    pub(crate) federated: Option<&'a Federated>,
     /// The checkpoint interval; none for every report.
     pub(crate) every: Option<CheckpointInterval>,
 }
@@ -42,6 +95,7 @@ impl TrainingLoop<'_> {
         while !self.trainer.is_finished() {
             let now = self.trainer.step()?;
             bar.at(now.taken);
+            self.keep(now.taken)?;
             let (before, epoch) = (self.agreement.epoch(now.taken - 1), self.agreement.epoch(now.taken));
             let passes = |every: f64| (epoch / every + 1e-9).floor() > (before / every + 1e-9).floor();
             let is_due = match self.every {
@@ -75,6 +129,16 @@ impl TrainingLoop<'_> {
         }
     }
 
+    /// Keeps the weights of a round, where the run has a folder: they are what the rounds give out, and covered by its certificate.
+    fn keep(&mut self, round: u64) -> Result<(), Refusal> {
+        let (Some(folder), Some(federated)) = (self.folder, self.federated) else { return Ok(()) };
+        if federated.is_kept(round) {
+            let weights = self.trainer.weights()?;
+            stored::add_snapshot(folder, round, self.trainer.layout(), &weights)?;
+        }
+        Ok(())
+    }
+
     fn metrics(&mut self, first: u64) -> Result<Metrics, Refusal> {
         let now = self.trainer.progress();
         let epsilon = match self.trainer.spent()? {
@@ -83,7 +147,7 @@ impl TrainingLoop<'_> {
         };
         let found: Option<Evaluation> =
             self.validation.map(|examples| self.trainer.evaluate(examples)).transpose()?;
-        let taken = (now.taken - first) as f64 * self.agreement.batch as f64;
+        let taken = self.agreement.epoch(now.taken - first) * self.agreement.size as f64;
         let seconds = now.elapsed.as_secs_f64();
         let pace = if seconds > 0.0 { (taken / seconds).round() } else { 0.0 };
         Ok(Metrics {

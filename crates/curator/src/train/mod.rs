@@ -21,6 +21,7 @@
 //! | `source`, `reader` | where data are, and how they become examples |
 //! | `describe`, `computing` | the network; what computes it |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
+//! | `federated` | parties that train together, and who holds what |
 //! | `course` | the steps |
 //! | `stored`, `kept` | the files of a run; its request, and whether it is the same |
 //! | `run` | the whole of it, in order |
@@ -32,6 +33,7 @@ mod choice;
 mod computing;
 mod course;
 mod describe;
+mod federated;
 mod kept;
 mod outcome;
 mod plan;
@@ -46,7 +48,8 @@ mod terms;
 
 pub use crate::bill::Sizing;
 pub use computing::device;
-pub use outcome::{Finished, InterruptedTraining, NoiseSummary, Trained};
+pub use federated::{Federated, FederatedMethod, FederatedUnit, PartyData, PartySplit, SplitRule};
+pub use outcome::{FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained};
 pub use plan::TrainPlan;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
@@ -54,8 +57,10 @@ pub use reticent_train::Device;
 pub use source::{GivenData, SourcePart, TrainData};
 
 pub(crate) use computing::Computing;
+pub(crate) use federated::{Holders, read as read_parties, sources, terms as federated_terms};
+pub(crate) use plan::found;
 pub(crate) use reader::{Input, Reader};
 pub(crate) use settings::{Settings, settle};
 pub(crate) use source::{DataSources, Source, find, part_source};
-pub(crate) use stored::{Stored, verify};
+pub(crate) use stored::{Stored, snapshots, verify};
 pub(crate) use terms::{agree, size};

@@ -1,5 +1,6 @@
 //! The outcome of a training.
 
+use super::federated::{FederatedMethod, FederatedUnit};
 use crate::bill::Sizing;
 use crate::watch::Metrics;
 use reticent_core::Certificate;
@@ -38,6 +39,9 @@ pub struct Finished {
     pub epochs: f64,
     /// Only without privacy: how long private steps take is not covered by a certificate.
     pub examples_per_second: Option<f64>,
+    /// How parties trained together; none for a training by one party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub federated: Option<FederatedSummary>,
     /// The loss on public validation examples.
     pub loss: Option<f64>,
     /// The network's name.
@@ -69,6 +73,19 @@ pub struct Finished {
     /// The scale of the noise; none without privacy.
     #[serde(skip)]
     pub noise: Option<NoiseSummary>,
+}
+
+/// How parties trained together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FederatedSummary {
+    /// What a party sends in a round.
+    pub method: FederatedMethod,
+    /// The number of parties.
+    pub parties: u64,
+    /// The number of rounds.
+    pub rounds: u64,
+    /// Whom the certificate protects; none without privacy.
+    pub unit: Option<FederatedUnit>,
 }
 
 /// The scale of the noise of a step.

@@ -1,5 +1,6 @@
 //! A request to a checked plan. Files are opened; no example is read.
 
+use super::federated::sources;
 use super::reader::Reader;
 use super::request::Train;
 use super::resume::Resume;
@@ -21,6 +22,8 @@ pub struct TrainPlan {
     pub(super) source: Source,
     pub(super) validation: Option<Source>,
     pub(super) reader: Reader,
+    /// The parties that have data of their own.
+    pub(super) parties: Vec<Source>,
 }
 
 pub(super) fn plan(
@@ -41,8 +44,9 @@ pub(super) fn plan(
         Some(TrainData { train, validation }) => {
             (DataSources { source: train.into(), official: None, schema: None }, Some(validation))
         }
-        None => (find(run.data.as_deref(), run.data_dir.as_deref(), &run.reading)?, None),
+        None => (found(&run)?, None),
     };
+    let parties = sources(&mut run)?;
     let DataSources { source, official, schema } = found;
     let reader = Reader::of(&run, &source, schema)?;
     let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != PrivacyUnit::Row);
@@ -62,10 +66,21 @@ pub(super) fn plan(
         }
         (None, None) => official,
     };
-    if let Some(same) = validation.as_ref().filter(|given| run.is_private() && given.is_same(&source)) {
+    if let Some(same) = validation.as_ref().filter(|given| {
+        run.is_private() && (given.is_same(&source) || parties.iter().any(|party| given.is_same(party)))
+    }) {
         return Err(same_data(same));
     }
-    Ok(TrainPlan { run, resume, settings, source, validation, reader })
+    Ok(TrainPlan { run, resume, settings, source, validation, reader, parties })
+}
+
+/// The data of a run; those of the first party where the parties have data of their own.
+pub(crate) fn found(run: &Train) -> Result<DataSources, Refusal> {
+    let first = run.federated.as_ref().and_then(|federated| federated.parties.first());
+    match first {
+        Some(party) => find(Some(&party.data), run.data_dir.as_deref(), &run.reading.of_one_file()),
+        None => find(run.data.as_deref(), run.data_dir.as_deref(), &run.reading),
+    }
 }
 
 /// The refusal of private data as public ones.

@@ -7,6 +7,7 @@ use crate::refusal::Refusal;
 use crate::table::no_schema;
 use crate::watch::{Watch, reading};
 use reticent_core::Code;
+use reticent_data::encode::Feature;
 use reticent_data::schema::{Categories, Label, LabelKind, PrivacyUnit};
 use reticent_data::text::{TextPlan, Vocabulary};
 use reticent_data::{Encoder, Images, Schema, Values, read_idx};
@@ -138,6 +139,16 @@ impl Reader {
                 }
             }
             _ => Ok(()),
+        }
+    }
+
+    /// What every number of an example says; nothing for images and texts.
+    pub(crate) fn features(&self) -> Result<Vec<Feature>, Refusal> {
+        match (&self.input, &self.schema) {
+            (Input::Table, Some(schema)) => {
+                Ok(Encoder::new(schema).map_err(Refusal::data("schema"))?.features().to_vec())
+            }
+            _ => Ok(Vec::new()),
         }
     }
 

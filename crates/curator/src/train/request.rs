@@ -1,6 +1,7 @@
 //! The request for a network: the keys of `run.toml`, everything needed to repeat a run.
 
 use super::computing::Computing;
+use super::federated::Federated;
 use super::plan::{TrainPlan, check_given, plan};
 use super::settings::settle;
 use super::source::TrainData;
@@ -111,6 +112,8 @@ pub struct Train {
     pub chunk: Option<u64>,
     /// The run's folder, which must be new.
     pub out: Option<PathBuf>,
+    /// Parties that train together; none for a training by one party.
+    pub federated: Option<Federated>,
     /// The noisy count of units from the start of the run. The run writes it, and reads it again when it
     /// is resumed; a new run ignores it and pays for a count of its own.
     pub counted: Option<NoisyCount>,
@@ -229,6 +232,9 @@ impl Train {
         }
         for path in run.reading.also.iter_mut().filter(|path| path.as_os_str() != "-") {
             *path = folder.join(&*path);
+        }
+        for party in run.federated.iter_mut().flat_map(|federated| &mut federated.parties) {
+            party.data = folder.join(&party.data);
         }
         if let Some(model) = run.model.as_mut().filter(|model| model.ends_with(".toml")) {
             *model = folder.join(&*model).display().to_string();

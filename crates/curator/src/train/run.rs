@@ -1,8 +1,11 @@
 //! A plan carried out: data, the network, their number, the steps, the run's folder.
 
-use super::course::{End, TrainingLoop};
+use super::course::{End, Stepping, TrainingLoop};
 use super::describe::describe;
-use super::outcome::{Finished, InterruptedTraining, NoiseSummary, Trained, drowned, exploded, lost};
+use super::federated::{read as read_parties, terms as federated_terms, unit};
+use super::outcome::{
+    FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned, exploded, lost,
+};
 use super::plan::{TrainPlan, same_data};
 use super::reader::Reader;
 use super::request::Train;
@@ -16,6 +19,7 @@ use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use reticent_core::Code;
 use reticent_data::Schema;
+use reticent_train::federated::PARTY;
 use reticent_train::{Description, Engine, StopCause, TrainError, Trainer, TrainingTerms, Units};
 use std::sync::Arc;
 
@@ -34,7 +38,7 @@ impl Planned for TrainPlan {
     type Outcome = Trained;
 
     fn run(self, session: &mut Session) -> Result<Trained, Refusal> {
-        let Self { mut run, resume, settings, source, validation, reader } = self;
+        let Self { mut run, resume, settings, source, validation, reader, parties } = self;
         if !run.is_private() {
             session.unprotected("a training without privacy")?;
         }
@@ -42,6 +46,7 @@ impl Planned for TrainPlan {
             session.unprotected("a training with a draft schema")?;
         }
         let is_open = session.is_open();
+        let protected = unit(&run, &settings).map_or_else(|| reader.unit(), str::to_owned);
         let out = run.out.clone();
         // Before anything is read: a second process is refused, having drawn and written nothing.
         let mut writer = match (&out, &resume) {
@@ -49,7 +54,7 @@ impl Planned for TrainPlan {
             (Some(out), None) => Some(Writer::of_new(out, ModelKind::Network)?),
             (None, _) => None,
         };
-        let Payment { payer, watch } = session.payment(&reader.unit(), settings.neighboring)?;
+        let Payment { payer, watch } = session.payment(&protected, settings.neighboring)?;
         // A run that goes on was counted when it began.
         if let (Some(writer), Some(_)) = (&writer, &resume) {
             kept::take_count(writer, &mut run, &settings)?;
@@ -66,7 +71,7 @@ impl Planned for TrainPlan {
             Some(PaidTerms { purchase, settled }) => (Some(purchase), settled),
             None => (None, None),
         };
-        let loaded = reader.read(&source, true, watch)?;
+        let (loaded, holders) = read_parties(&run, &reader, &source, &parties, is_open, watch)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
         let units = match &loaded.users {
             Some(users) => Units::users(users, run.examples_per_user.map(|most| most as usize))?,
@@ -124,17 +129,27 @@ impl Planned for TrainPlan {
             }
         };
         let examples = Arc::new(loaded.examples);
-        let mut trainer = match &agreement.terms {
-            TrainingTerms::Private(plan) => {
-                let permit = match purchase {
-                    Some(purchase) => purchase.into_main(settings.neighboring, &plan.charges()?)?,
-                    None => plan.charge(payer)?,
-                };
-                Trainer::private(network, examples, units, plan.clone(), settings.recipe, permit)
+        let permit = match &agreement.terms {
+            TrainingTerms::Private(plan) => Some(match purchase {
+                Some(purchase) => purchase.into_main(settings.neighboring, &plan.charges()?)?,
+                None => plan.charge(payer)?,
+            }),
+            TrainingTerms::NonPrivate(_) => None,
+        };
+        let (recipe, federated) = (settings.recipe, run.federated.clone());
+        let mut trainer = match (federated.as_ref().zip(holders.as_ref()), &agreement.terms, permit) {
+            (Some((federated, holders)), agreed, permit) => {
+                let (terms, own) =
+                    (federated_terms(agreed, federated, settings.local), holders.divided(&examples));
+                computing.federation(&description, own, terms, recipe, permit, None).map(Stepping::from)
             }
-            TrainingTerms::NonPrivate(baseline) => {
-                Trainer::non_private(network, examples, units, *baseline, settings.recipe)
+            (None, TrainingTerms::Private(plan), Some(permit)) => {
+                Trainer::private(network, examples, units, plan.clone(), recipe, permit).map(Stepping::from)
             }
+            (None, TrainingTerms::NonPrivate(baseline), None) => {
+                Trainer::non_private(network, examples, units, *baseline, recipe).map(Stepping::from)
+            }
+            _ => return Err(Refusal::internal("a permit without a plan")),
         }
         .map_err(named)?;
         match (&mut writer, &resume) {
@@ -166,6 +181,7 @@ impl Planned for TrainPlan {
             reader: &reader,
             validation: public.as_ref().map(|public| &public.examples),
             folder: out.as_deref(),
+            federated: federated.as_ref(),
             every: settings.every,
         };
         let end = course.run(watch)?;
@@ -200,6 +216,14 @@ impl Planned for TrainPlan {
             device: computing.device,
             epochs: metrics.epoch,
             examples_per_second: metrics.examples_per_second,
+            federated: holders.as_ref().zip(federated.as_ref()).map(|(holders, federated)| {
+                FederatedSummary {
+                    method: federated.method,
+                    parties: holders.names.len() as u64,
+                    rounds: federated.rounds,
+                    unit: agreement.plan().map(|_| federated.protected()),
+                }
+            }),
             loss: metrics.validation_loss,
             noise_multiplier: agreement.plan().map(|plan| plan.noise_multiplier()),
             out,
@@ -209,7 +233,7 @@ impl Planned for TrainPlan {
             weights: trainer.layout().weights(),
             data: source.name(),
             validation: validation.as_ref().map(Source::name),
-            units: reader.unit_words(),
+            units: if protected == PARTY { "parties" } else { reader.unit_words() },
             sizing: agreement.sizing(run.dataset_size),
             noise: agreement.plan().map(|plan| NoiseSummary {
                 norm: plan.settings().clipping.norm(),

@@ -1,10 +1,11 @@
 //! The numbers of a run, checked before any data are read.
 
+use super::federated;
 use super::request::Train;
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
-use reticent_train::{Adam, Clipping, Decay, OptimizerSettings, Recipe, Schedule};
+use reticent_train::{Adam, Clipping, Decay, LocalTraining, OptimizerSettings, Recipe, Schedule};
 
 /// Below this ε, training is all noise.
 const LEAST_EPSILON: f64 = 1e-3;
@@ -37,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) neighboring: Neighboring,
     pub(crate) clipping: Clipping,
     pub(crate) recipe: Recipe,
+    /// What each party of a federation does by itself; the recipe is then the server's.
+    pub(crate) local: Option<LocalTraining>,
     /// None for every report.
     pub(crate) every: Option<CheckpointInterval>,
 }
@@ -53,7 +56,8 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         return Err(Refusal::conflict("dataset_size", size, remedy));
     }
     let clipping = clipping(run)?;
-    let recipe = recipe(run)?;
+    let mut recipe = recipe(run)?;
+    let local = federated::settle(run, budget, &mut recipe)?;
     if let (Some(epochs), Some(_)) = (run.epochs, run.steps) {
         return Err(Refusal::conflict("epochs", epochs, "give ⟦epochs⟧ or ⟦steps⟧, not both"));
     }
@@ -64,7 +68,7 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         }
     }
     let every = run.checkpoint_every.as_deref().map(every).transpose()?;
-    Ok(Settings { budget, neighboring, clipping, recipe, every })
+    Ok(Settings { budget, neighboring, clipping, recipe, local, every })
 }
 
 fn budget_of(run: &Train) -> Result<Budget, Refusal> {

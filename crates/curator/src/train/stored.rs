@@ -3,7 +3,7 @@
 use super::{Computing, Input, Reader, Source, Train, kept};
 use crate::folder::layout::{
     CERTIFICATE_FILE, DESCRIPTION_FILE, METRICS_FILE, MODEL_FILE, ModelKind, NETWORK_WEIGHTS_FILE, RUN_FILE,
-    SCHEMA_FILE, VOCABULARY_FILE, is_beginning,
+    SCHEMA_FILE, SNAPSHOTS, VOCABULARY_FILE, is_beginning,
 };
 use crate::folder::{Content, Fingerprint, Seal, Writer, certificate_text, whole};
 use crate::refusal::Refusal;
@@ -234,6 +234,38 @@ pub(crate) fn add_metrics(folder: &Path, line: &impl Serialize) -> Result<(), Re
     let text = serde_json::to_string(line)
         .map_err(|error| Refusal::internal(format!("cannot write JSON: {error}")).because(error))?;
     Ok(append_line(&path, &text)?)
+}
+
+/// Keeps the weights after a round.
+pub(crate) fn add_snapshot(
+    folder: &Path,
+    round: u64,
+    layout: &Layout,
+    weights: &[f32],
+) -> Result<(), Refusal> {
+    let place = folder.join(SNAPSHOTS);
+    fs::create_dir_all(&place).map_err(|error| {
+        Refusal::new(Code::Unwritable, format!("{}: cannot be made: {error}", place.display())).because(error)
+    })?;
+    Ok(save_weights(&place.join(snapshot_name(round)), layout, weights)?)
+}
+
+/// The weights after each of these rounds.
+pub(crate) fn snapshots(folder: &Path, rounds: &[u64], layout: &Layout) -> Result<Vec<Vec<f32>>, Refusal> {
+    let read = |round: &u64| {
+        let path = folder.join(SNAPSHOTS).join(snapshot_name(*round));
+        if !path.is_file() {
+            let remedy =
+                format!("no weights of this round were kept in {}", folder.join(SNAPSHOTS).display());
+            return Err(Refusal::value("rounds", round, remedy));
+        }
+        Ok(load_weights(&path, layout)?)
+    };
+    rounds.iter().map(read).collect()
+}
+
+fn snapshot_name(round: u64) -> String {
+    format!("round-{round:06}.safetensors")
 }
 
 /// A finished model that was read back.

@@ -1,5 +1,6 @@
 //! From settings and the number of units to what a run agrees to.
 
+use super::federated::unit;
 use super::reader::Reader;
 use super::request::{NoisyCount, Train};
 use super::settings::{Budget, Settings};
@@ -24,6 +25,10 @@ pub(crate) struct AgreedTerms {
     /// What all steps are held to, whatever a noisy count or a learnt schema before them said; none where nothing came
     /// before, and the steps' own account is the proof.
     share: Option<Guarantee>,
+    /// Expected passes over the data in a round of parties that train by themselves.
+    passes: Option<f64>,
+    /// Whether parties train together, by way of a server.
+    is_federated: bool,
 }
 
 /// The most trained weights behind a schema that was learnt with privacy, where the noise is given: the account is for so many,
@@ -150,6 +155,8 @@ pub(crate) fn agree(
     dimension: usize,
 ) -> Result<AgreedTerms, Refusal> {
     let (neighboring, Size { units: size, budget, bill, counted, schema }) = (settings.neighboring, size);
+    let unit = unit(run, settings);
+    let share_of_parties = run.federated.as_ref().and_then(|own| own.participation).unwrap_or(1.0);
     let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
     let batch = if counted {
         // A refusal would tell the count without anyone paying for it: the run goes on with all rows in every step.
@@ -176,9 +183,9 @@ pub(crate) fn agree(
         Budget::Target(_) | Budget::Noise { .. } => {
             let plan = PlanSettings {
                 neighboring,
-                unit: reader.unit(),
+                unit: unit.map_or_else(|| reader.unit(), str::to_owned),
                 size,
-                sampling_rate: batch as f64 / size as f64,
+                sampling_rate: if unit.is_some() { share_of_parties } else { batch as f64 / size as f64 },
                 steps,
                 clipping: settings.clipping.clone(),
                 dimension,
@@ -198,7 +205,9 @@ pub(crate) fn agree(
             })
         }
     };
-    Ok(AgreedTerms { size, batch, terms, bill, counted, schema, share })
+    let passes = settings.local.map(|local| share_of_parties * local.epochs as f64);
+    let is_federated = run.federated.is_some();
+    Ok(AgreedTerms { size, batch, terms, bill, counted, schema, share, passes, is_federated })
 }
 
 /// What steps with this noise cost for every number of weights that a learnt schema may lead to: the noise's grid takes
@@ -281,7 +290,10 @@ impl AgreedTerms {
 
     /// Epochs after so many steps.
     pub(crate) fn epoch(&self, steps: u64) -> f64 {
-        steps as f64 * self.batch as f64 / self.size as f64
+        self.passes.map_or_else(
+            || steps as f64 * self.batch as f64 / self.size as f64,
+            |passes| steps as f64 * passes,
+        )
     }
 
     /// ε of the steps with what was spent before them. Where a count or a learnt schema decided the steps, what some of
@@ -319,6 +331,9 @@ impl AgreedTerms {
         }
         if reader.vocabulary.is_some() {
             whole = whole.taking(Fact::Vocabulary);
+        }
+        if self.is_federated {
+            whole = whole.taking(Fact::TrustedServer);
         }
         Ok(if self.share.is_some() { whole.by_shares() } else { whole })
     }

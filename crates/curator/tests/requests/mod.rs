@@ -1,8 +1,10 @@
 //! Requests as a caller of the library makes them.
 
+mod attribute;
 mod budgets;
 mod certificates;
 mod devices;
+mod federated;
 mod limits;
 mod memory;
 mod reading;

@@ -15,14 +15,25 @@ const PASSAGES: [Passage; 9] = [
     (
         "GDPR Art. 35(7)(c)",
         "the risks to the rights and freedoms of data subjects",
-        &["threats", "coverage", "strength", "rates", "precision", "groups", "records", "users", "limits"],
+        &[
+            "threats",
+            "coverage",
+            "strength",
+            "rates",
+            "precision",
+            "groups",
+            "records",
+            "users",
+            "disclosures",
+            "limits",
+        ],
     ),
     ("GDPR Art. 35(7)(d)", "the measures that address the risks", &["protected", "epsilon"]),
     ("EDPB Opinion 28/2024, para. 46", "the context in which a model is released", &["scope", "threats"]),
     (
         "EDPB Opinion 28/2024, para. 55",
         "tests against known attacks, and what they cover",
-        &["threats", "coverage", "strength", "rates", "baseline", "overfitting", "limits"],
+        &["threats", "coverage", "strength", "rates", "baseline", "disclosures", "overfitting", "limits"],
     ),
     (
         "EDPB Opinion 28/2024, para. 58",
@@ -37,7 +48,7 @@ const PASSAGES: [Passage; 9] = [
     (
         "NIST AI RMF, MEASURE 2.10",
         "privacy risk examined and documented",
-        &["coverage", "strength", "overfitting", "precision", "groups", "records", "limits"],
+        &["coverage", "strength", "overfitting", "precision", "groups", "records", "disclosures", "limits"],
     ),
 ];
 

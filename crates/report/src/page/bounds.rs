@@ -24,6 +24,7 @@ pub(super) fn about(bound: &EpsilonLower) -> String {
     let whom = match (bound.unit, bound.unit_records) {
         (AuditUnit::Record, _) => "one record".to_owned(),
         (AuditUnit::User, records) => format!("all records of one user, at most {records}"),
+        (AuditUnit::Party, _) => "one party with all its records".to_owned(),
         (AuditUnit::Unknown, _) => "not recorded".to_owned(),
     };
     match bound.neighboring {

@@ -2,7 +2,7 @@
 
 use super::headline;
 use super::section::{Block, Body, Section};
-use super::threat::FAMILIES;
+use super::threat::{FAMILIES, Family, Tested};
 use crate::dossier::{Dossier, ModelAccess};
 
 /// Fewer non-members than this cannot show a false-positive rate of 0.1 % with some certainty.
@@ -27,11 +27,13 @@ fn limitations(dossier: &Dossier) -> Vec<String> {
          may learn more."
             .to_owned(),
     ];
+    let is_missing = |family: &&Family| matches!(family.tested(dossier), Tested::NotRun(_));
     let missing: Vec<&str> =
-        FAMILIES.iter().filter(|family| family.run(dossier).is_empty()).map(|family| family.name).collect();
-    if missing.len() == FAMILIES.len() {
+        FAMILIES.iter().filter(|family| is_missing(family)).map(|family| family.name).collect();
+    let run = FAMILIES.iter().filter(|family| matches!(family.tested(dossier), Tested::Run(_))).count();
+    if run == 0 {
         limits.push("No attack was run: leakage was not measured.".to_owned());
-    } else if missing.len() + 1 == FAMILIES.len() {
+    } else if run == 1 && !missing.is_empty() {
         limits.push(format!(
             "Only one kind of attack was run. Nothing is known here about {}.",
             missing.join(", ")

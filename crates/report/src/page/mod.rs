@@ -4,10 +4,13 @@
 //! |---|---|
 //! | `section`, `style.css` | what sections are made of, and how it looks |
 //! | `summary` | the first box |
-//! | `scope`, `threat`, `strength`, `precision`, `people`, `bounds`, `training`, `limits`, `origin`, `annex` | the sections |
+//! | `scope`, `threat`, `strength` with `access`, `precision`, `people`, `disclosure`, `bounds`, `federated`, `training`, `limits`, `origin`, `annex` | the sections |
 
+mod access;
 mod annex;
 mod bounds;
+mod disclosure;
+pub(crate) mod federated;
 mod limits;
 mod origin;
 mod overfitting;
@@ -48,12 +51,17 @@ pub(crate) fn page(dossier: &Dossier) -> String {
         people::groups(dossier),
         people::records(dossier),
         people::users(dossier),
+        disclosure::disclosures(dossier),
         bounds::bounds(dossier, comparison.as_ref()),
         overfitting::overfitting(dossier),
         training::training(dossier),
         limits::limits(dossier),
         origin::origin(dossier),
     ];
+    if let Some(section) = federated::federated(dossier) {
+        let place = sections.iter().position(|section| section.id == "overfitting").unwrap_or(sections.len());
+        sections.insert(place, section);
+    }
     let annex = annex::annex(&sections);
     sections.push(annex);
     let declared = &dossier.declared;

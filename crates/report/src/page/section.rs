@@ -1,6 +1,7 @@
 //! What sections are made of: paragraphs, lists, facts, tables and figures.
 
 use crate::markup::{Element, Markup};
+use std::collections::BTreeMap;
 
 /// Where a statement comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,6 +206,12 @@ impl Body {
     pub(crate) fn finish(self) -> Markup {
         self.0
     }
+}
+
+/// Settings in one line.
+pub(crate) fn settings(settings: &BTreeMap<String, String>) -> String {
+    let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join("; ") }
 }
 
 /// A list without an order.

@@ -1,5 +1,6 @@
 //! ROC curves, scores, rates and the baseline without a model.
 
+use super::access::access;
 use super::headline;
 use super::section::{Block, Body, Cell, Figure, Section};
 use crate::digits::{self, RoundingSide};
@@ -39,6 +40,7 @@ pub(super) fn strength(dossier: &Dossier) -> Section {
             &["Attack", "AUC", "Balanced accuracy", "Advantage"],
             &rows,
         );
+        access(dossier, &mut body);
         if let Some(attack) = headline(dossier) {
             body.h3(&format!("Scores of {}", attack.name));
             match histogram(&attack.performance.histogram) {

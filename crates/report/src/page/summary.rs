@@ -5,7 +5,7 @@ use super::headline;
 use super::precision::{exposed, ppv};
 use super::scope::release;
 use super::section::list;
-use super::threat::FAMILIES;
+use super::threat::{FAMILIES, Tested};
 use crate::dossier::Dossier;
 use crate::markup::{Element, Markup};
 use crate::words;
@@ -68,10 +68,10 @@ fn measured(dossier: &Dossier) -> Vec<String> {
         (Some(measured), _) => format!("Without the model, AUC is {}.", words::estimate(&measured.auc)),
         (None, _) => "The baseline without the model is not measurable here.".to_owned(),
     });
-    let run = FAMILIES.iter().filter(|family| !family.run(dossier).is_empty()).count();
+    let run = FAMILIES.iter().filter(|family| matches!(family.tested(dossier), Tested::Run(_))).count();
     facts.push(format!(
         "{} run; {run} of {} kinds of attack were tried.",
-        match findings.attacks.len() {
+        match findings.attacks.len() + findings.disclosures.len() {
             1 => "1 attack was".to_owned(),
             count => format!("{count} attacks were"),
         },

@@ -1,7 +1,10 @@
 //! The threat models, what was run and what was not.
 
-use super::section::{Block, Body, Cell, Section};
+use super::disclosure::brief;
+use super::section::{Block, Body, Cell, Section, settings};
 use crate::dossier::Dossier;
+use crate::words;
+use reticent_audit::Findings;
 use reticent_audit::attacks::AttackKind;
 use reticent_audit::findings::{AttackFinding, HeadlineChoice};
 
@@ -17,10 +20,49 @@ impl Family {
         Self { name: kind.name(), kind, question }
     }
 
-    /// The attacks of this kind that were run.
-    pub(super) fn run<'a>(&self, dossier: &'a Dossier) -> Vec<&'a AttackFinding> {
-        dossier.findings.attacks.iter().filter(|attack| attack.kind == self.kind).collect()
+    /// What is known of this kind.
+    pub(super) fn tested<'a>(&self, dossier: &'a Dossier) -> Tested<'a> {
+        let findings = &dossier.findings;
+        let attacks: Vec<&AttackFinding> =
+            findings.attacks.iter().filter(|attack| attack.kind == self.kind).collect();
+        let named = attacks.iter().map(|attack| match attack.name == findings.headline {
+            true => format!(
+                "{} (the headline attack: AUC {})",
+                attack.name,
+                words::estimate(&attack.performance.auc)
+            ),
+            false => attack.name.clone(),
+        });
+        let disclosures = findings.disclosures.iter().filter(|disclosure| disclosure.kind == self.kind);
+        let run: Vec<String> = named.chain(disclosures.map(brief)).collect();
+        let reason = || findings.not_run.iter().find(|other| other.kind == self.kind);
+        match (run.is_empty(), dossier.inapplicable.get(&self.kind)) {
+            (false, _) => Tested::Run(run),
+            (true, Some(why)) => Tested::Inapplicable(why),
+            (true, None) => Tested::NotRun(reason().map_or(self.remedy(), |other| &other.reason)),
+        }
     }
+
+    /// What to say of a kind that no attack was run of.
+    fn remedy(&self) -> &'static str {
+        match self.kind {
+            AttackKind::AttributeInference => "'reticent attack attribute' runs such an attack",
+            AttackKind::ModelInversion | AttackKind::Reconstruction => {
+                "'reticent attack reconstruct' runs such an attack"
+            }
+            _ => "no attack of this kind was part of this audit",
+        }
+    }
+}
+
+/// What is known of a kind of attack.
+pub(super) enum Tested<'a> {
+    /// What was run and found.
+    Run(Vec<String>),
+    /// It does not apply to the model, and why.
+    Inapplicable(&'a str),
+    /// It was not run, and why.
+    NotRun(&'a str),
 }
 
 /// All of them; those that no attack belongs to are shown as not run.
@@ -34,22 +76,17 @@ pub(super) const FAMILIES: [Family; AttackKind::ALL.len()] = [
 ];
 
 pub(super) fn threats(dossier: &Dossier) -> Section {
-    let attacks = &dossier.findings.attacks;
+    let Findings { attacks, disclosures, .. } = &dossier.findings;
     let mut body = Body::default();
-    if attacks.is_empty() {
+    if attacks.is_empty() && disclosures.is_empty() {
         body.missing("No attack was run.");
     } else {
         body.p("The results of an attack are for an attacker with this access and this knowledge. A stronger attacker may do better.");
-        let rows: Vec<Vec<Cell>> = attacks
-            .iter()
-            .map(|attack| {
-                let threat = &attack.threat;
-                vec![
-                    Cell::text(&attack.name),
-                    Cell::text(&threat.access),
-                    Cell::text(&threat.knowledge),
-                    Cell::text(&threat.goal),
-                ]
+        let named = attacks.iter().map(|attack| (&attack.name, &attack.threat));
+        let named = named.chain(disclosures.iter().map(|attack| (&attack.name, &attack.threat)));
+        let rows: Vec<Vec<Cell>> = named
+            .map(|(name, threat)| {
+                [name, &threat.access, &threat.knowledge, &threat.goal].into_iter().map(Cell::text).collect()
             })
             .collect();
         body.table(
@@ -60,10 +97,11 @@ pub(super) fn threats(dossier: &Dossier) -> Section {
         let rows: Vec<Vec<Cell>> = attacks
             .iter()
             .map(|attack| {
-                let settings: Vec<String> =
-                    attack.settings.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-                let settings = if settings.is_empty() { "none".to_owned() } else { settings.join("; ") };
-                vec![Cell::text(&attack.name), Cell::text(&attack.about), Cell::text(settings)]
+                vec![
+                    Cell::text(&attack.name),
+                    Cell::text(&attack.about),
+                    Cell::text(settings(&attack.settings)),
+                ]
             })
             .collect();
         body.table("What each attack does", &["Attack", "How it works", "Settings"], &rows);
@@ -79,14 +117,10 @@ pub(super) fn coverage(dossier: &Dossier) -> Section {
     let rows: Vec<Vec<Cell>> = FAMILIES
         .iter()
         .map(|family| {
-            let run: Vec<&str> = family.run(dossier).iter().map(|attack| attack.name.as_str()).collect();
-            let outcome = if run.is_empty() {
-                let known = findings.not_run.iter().find(|other| other.kind == family.kind);
-                let reason =
-                    known.map_or("no attack of this kind was part of this audit", |other| &other.reason);
-                Cell::Missing(format!("not run: {reason}"))
-            } else {
-                Cell::text(format!("run: {}", run.join(", ")))
+            let outcome = match family.tested(dossier) {
+                Tested::Run(run) => Cell::text(format!("run: {}", run.join(", "))),
+                Tested::Inapplicable(why) => Cell::text(format!("does not apply: {why}")),
+                Tested::NotRun(why) => Cell::Missing(format!("not run: {why}")),
             };
             vec![Cell::text(family.name), Cell::text(family.question), outcome]
         })
@@ -102,6 +136,9 @@ pub(super) fn coverage(dossier: &Dossier) -> Section {
             vec![Cell::text(&attack.name), Cell::text(outcome)]
         })
         .collect();
+    rows.extend(findings.disclosures.iter().map(|disclosure| {
+        vec![Cell::text(&disclosure.name), Cell::text(format!("run on {} records", disclosure.records))]
+    }));
     rows.extend(findings.not_run.iter().map(|other| {
         let reason = if other.reason.trim().is_empty() { "no reason was recorded" } else { &other.reason };
         vec![Cell::text(&other.name), Cell::Missing(format!("not run: {reason}"))]

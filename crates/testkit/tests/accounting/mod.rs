@@ -6,4 +6,5 @@ mod events;
 mod extremes;
 mod golden;
 mod peers;
+mod reconstruction;
 mod trees;

@@ -1,6 +1,7 @@
 //! Clipped sums as integers: the same for any number of parties and in any order.
 
-use crate::{Clipping, PrivacyPlan, TrainError};
+use super::check_sum;
+use crate::{Clipping, Layout, PrivacyPlan, RoundingMargin, TrainError};
 use reticent_core::rounding::{add_up, mul_up, sqrt_up, sub_down};
 
 /// Units that all parties of a step may have together unless something else is agreed.
@@ -192,6 +193,20 @@ impl FixedSum {
     /// Adds a part of the same units.
     pub(crate) fn absorb(&mut self, part: &Self) {
         self.sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| *sum += part);
+    }
+
+    /// Clips a vector of one unit, with this margin for the rounding of its arithmetic, and adds it.
+    pub(crate) fn add_clipped(
+        &mut self,
+        rule: &Clipping,
+        margin: RoundingMargin,
+        layout: &Layout,
+        vector: &[f32],
+    ) -> Result<(), TrainError> {
+        check_sum(layout, vector)?;
+        self.check(rule, vector.len(), 1)?;
+        self.add_unit(&self.grid.clipping(rule)?.clipped(margin, layout, vector));
+        Ok(())
     }
 
     /// Rounds a unit's clipped gradient and adds it. One that is longer than the norm after that, or not finite, adds nothing.

@@ -5,12 +5,12 @@ use super::program::Program;
 use super::worker::{Seen, Task, Wanted, Worker, footprint};
 use crate::engine::Threads;
 use crate::graph::{Graph, LayerOutput};
-use crate::inspect::{Activations, Inspected, Inspection};
+use crate::inspect::{Activations, GradientSummary, Inspected, Inspection};
 use crate::{Description, Examples, Layout, Resources, TrainError};
 
 /// A described network on the CPU whose insides can be looked at.
 ///
-/// Gradients of single examples are computed one example at a time on every thread, everything else in batches. Dropout drops nothing.
+/// Examples go through the network in batches; gradients of single examples are written one after the other. Dropout drops nothing.
 ///
 /// # Guarantee
 /// None: see [the module](crate::inspect).
@@ -52,6 +52,31 @@ impl Inspector {
         self.graph.layers().iter().map(|layer| (layer.name.as_str(), layer.shape.as_slice()))
     }
 
+    /// The mean over these examples of the gradient of the loss in the trained weights.
+    ///
+    /// # Guarantee
+    /// None: see [the module](crate::inspect).
+    ///
+    /// # Errors
+    /// As [`inspect`](Self::inspect).
+    pub fn mean_gradient(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        which: &[usize],
+    ) -> Result<Vec<f32>, TrainError> {
+        self.check(weights, examples, which, &Inspection::default())?;
+        let task = Task { program: &self.program, weights, examples };
+        let mut sum = vec![0.0; self.program.layout.gradients()];
+        let Some(worker) = self.workers.first_mut() else { return Ok(sum) };
+        worker.begin(task.program);
+        let chunk = self.chunk.unwrap_or_else(|| room(task.program));
+        which.chunks(chunk).for_each(|which| worker.total(task, which, &mut sum));
+        let scale = 1.0 / which.len().max(1) as f32;
+        sum.iter_mut().for_each(|slope| *slope *= scale);
+        Ok(sum)
+    }
+
     /// Looks at these examples at these weights.
     ///
     /// # Guarantee
@@ -67,19 +92,37 @@ impl Inspector {
         which: &[usize],
         inspection: &Inspection,
     ) -> Result<Inspected, TrainError> {
+        self.inspect_with(weights, examples, which, inspection, None)
+    }
+
+    /// As [`inspect`](Self::inspect), with a summary of every example's gradient.
+    ///
+    /// # Guarantee
+    /// None: see [the module](crate::inspect).
+    ///
+    /// # Errors
+    /// As [`inspect`](Self::inspect).
+    pub fn inspect_with(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        which: &[usize],
+        inspection: &Inspection,
+        summary: Option<GradientSummary<'_>>,
+    ) -> Result<Inspected, TrainError> {
         let taps = self.check(weights, examples, which, inspection)?;
         let layout = &self.program.layout;
         let wanted = Wanted {
             losses: inspection.losses,
             gradients: inspection.gradients,
+            summary,
             layer_norms: inspection.layer_norms,
             input_gradients: inspection.input_gradients,
             taps: &taps,
         };
         let task = Task { program: &self.program, weights, examples };
         let share = which.len().div_ceil(self.workers.len()).max(1);
-        let room = (CHUNK_NUMBERS / footprint(&self.program, true).max(1)).clamp(1, 4096);
-        let chunk = if inspection.gradients { 1 } else { self.chunk.unwrap_or(room) };
+        let chunk = self.chunk.unwrap_or_else(|| room(&self.program));
         let mut parts: Vec<Seen> = Vec::new();
         parts.resize_with(self.workers.len(), Seen::default);
         let workers = &mut self.workers;
@@ -105,6 +148,7 @@ impl Inspector {
         Ok(Inspected {
             losses: inspection.losses.then_some(all.losses),
             gradients: inspection.gradients.then_some(all.gradients),
+            summaries: summary.map(|_| all.summaries),
             layer_norms: inspection.layer_norms.then_some(all.layer_norms),
             input_gradients: inspection.input_gradients.then_some(all.input_gradients),
             activations: activations.collect(),
@@ -145,3 +189,11 @@ impl Inspector {
         inspection.activations.iter().map(find).collect()
     }
 }
+
+/// How many examples go through a network at a time.
+fn room(program: &Program) -> usize {
+    (CHUNK_NUMBERS / footprint(program, true).max(1)).clamp(1, MOST_ROWS)
+}
+
+/// The most examples at a time.
+const MOST_ROWS: usize = 512;

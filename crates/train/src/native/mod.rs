@@ -24,6 +24,7 @@ mod tests;
 mod worker;
 
 pub use inspect::Inspector;
+pub use kernel::product;
 
 #[cfg(test)]
 use crate::Description;

@@ -152,6 +152,11 @@ impl Segments {
         Self { pairs }
     }
 
+    /// All of so many weights, in one piece.
+    pub fn whole(weights: usize) -> Self {
+        Self { pairs: vec![(0..weights, 0..weights)] }
+    }
+
     /// Pairs of ranges, of weights and of gradients.
     pub fn iter(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + '_ {
         self.pairs.iter().cloned()

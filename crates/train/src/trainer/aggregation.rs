@@ -65,7 +65,7 @@ impl Aggregation {
         Self::new(engine, TrainingTerms::Private(plan), recipe, Some(noise), &weights)
     }
 
-    pub(super) fn new(
+    pub(crate) fn new(
         mut engine: Box<dyn Engine>,
         terms: TrainingTerms,
         recipe: Recipe,
@@ -130,6 +130,23 @@ impl Aggregation {
         self.finish(1.0)
     }
 
+    /// One step without a guarantee: moves the weights by a sum over this divisor.
+    pub(crate) fn step_without_noise(&mut self, sum: &[f32], divisor: f64) -> Result<Progress, TrainError> {
+        self.check_unfinished()?;
+        self.engine.load_sum(sum)?;
+        self.finish(divisor)
+    }
+
+    /// The learning rate of the next step.
+    pub(crate) fn rate(&self) -> f64 {
+        self.recipe.schedule.rate(self.taken, self.steps())
+    }
+
+    /// Has everything be a function of a key: the run is kept in no folder.
+    pub(crate) fn set_repeatable(&mut self) {
+        self.is_repeatable = true;
+    }
+
     /// Refuses a step that would be one too many.
     pub(super) fn check_unfinished(&self) -> Result<(), TrainError> {
         if self.is_finished() {
@@ -141,7 +158,7 @@ impl Aggregation {
     /// The second half of a step: noise on the engine's sum, and new weights. With a plan the divisor is the plan's,
     /// whatever is given here.
     pub(super) fn finish(&mut self, divisor: f64) -> Result<Progress, TrainError> {
-        let rate = self.recipe.schedule.rate(self.taken, self.steps());
+        let rate = self.rate();
         let (divisor, noise_variance) = match (&self.terms, &mut self.noise) {
             (TrainingTerms::Private(plan), Some(noise)) => {
                 self.engine.add_noise(noise)?;

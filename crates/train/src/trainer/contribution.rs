@@ -72,6 +72,15 @@ impl Contribution {
     }
 }
 
+impl Contribution {
+    /// What a party sends that claims this sum for its own, as if it were that of one unit.
+    pub(crate) fn claimed(&self, vector: &[f32]) -> Result<FixedSum, TrainError> {
+        let mut sum = FixedSum::new(self.grid, self.most_units)?;
+        sum.add_clipped(&self.clipping, self.engine.rounding_margin(), self.engine.layout(), vector)?;
+        Ok(sum)
+    }
+}
+
 /// Refuses a grid for another clipping norm or dimension.
 pub(super) fn check_grid(grid: &FixedGrid, plan: &PrivacyPlan) -> Result<(), TrainError> {
     if grid.fits(plan) {

@@ -9,6 +9,7 @@ mod terms;
 
 pub use aggregation::Aggregation;
 pub use contribution::Contribution;
+pub(crate) use share::{Sampling, Share};
 pub use stop::StopCause;
 pub use terms::{Baseline, Batching, Progress, Recipe, TrainingTerms};
 
@@ -17,7 +18,6 @@ use crate::{Examples, Layout, PrivacyPlan, TrainError, Units};
 use reticent_core::{Neighboring, Permit};
 use reticent_data::keyed_hash;
 use reticent_noise::entropy::Repeatable;
-use share::{Sampling, Share};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -125,14 +125,13 @@ impl Trainer {
         key: &str,
     ) -> Result<Self, TrainError> {
         baseline.check(&units)?;
-        let word = |place: u64| keyed_hash(key, format!("training, word {place}").as_bytes());
-        let mut bits = Box::new(Repeatable::new([word(0), word(1), word(2), word(3)]));
+        let mut bits = repeatable_bits(key);
         let weights = engine.repeatable_weights(&mut bits)?;
         let sampling = Sampling::repeated(baseline.batches, bits)?;
         let share = Share::new(&*engine, examples, units, sampling, None)?;
         let terms = TrainingTerms::NonPrivate(baseline);
         let mut aggregation = Aggregation::new(engine, terms, recipe, None, &weights)?;
-        aggregation.is_repeatable = true;
+        aggregation.set_repeatable();
         Ok(Self { aggregation, share })
     }
 
@@ -169,6 +168,12 @@ impl Trainer {
     pub fn units(&self) -> &Units {
         self.share.units()
     }
+}
+
+/// The random bits of a training that is a function of a key.
+pub(crate) fn repeatable_bits(key: &str) -> Box<Repeatable> {
+    let word = |place: u64| keyed_hash(key, format!("training, word {place}").as_bytes());
+    Box::new(Repeatable::new([word(0), word(1), word(2), word(3)]))
 }
 
 /// Refuses a plan for another number of weights.

@@ -10,27 +10,27 @@ use reticent_noise::entropy::Repeatable;
 use std::sync::Arc;
 
 /// Where the units of a step come from. What is private draws from [`Entropy`] and from nothing else.
-pub(super) enum Sampling {
+pub(crate) enum Sampling {
     Poisson { sampler: PoissonSampler, entropy: Box<Entropy> },
     Shuffled { shuffler: Shuffler, entropy: Box<Entropy> },
     Repeated(Box<Repeatable>, Batch),
 }
 
 /// The batches of a training that can be repeated.
-pub(super) enum Batch {
+pub(crate) enum Batch {
     Poisson(Repeated),
     Shuffled(Shuffler),
 }
 
 impl Sampling {
     /// Every unit independently, with fresh randomness.
-    pub(super) fn poisson(rate: f64) -> Result<Self, TrainError> {
+    pub(crate) fn poisson(rate: f64) -> Result<Self, TrainError> {
         let sampler = PoissonSampler::new(SamplingRate::new(rate)?)?;
         Ok(Self::Poisson { sampler, entropy: Box::new(Entropy::new()?) })
     }
 
     /// The batches of a training without a guarantee.
-    pub(super) fn of(batches: Batching) -> Result<Self, TrainError> {
+    pub(crate) fn of(batches: Batching) -> Result<Self, TrainError> {
         match batches {
             Batching::Shuffled { size } => {
                 let entropy = Box::new(Entropy::new()?);
@@ -41,7 +41,7 @@ impl Sampling {
     }
 
     /// The same as a function of these bits.
-    pub(super) fn repeated(batches: Batching, bits: Box<Repeatable>) -> Result<Self, TrainError> {
+    pub(crate) fn repeated(batches: Batching, bits: Box<Repeatable>) -> Result<Self, TrainError> {
         let batch = match batches {
             Batching::Shuffled { size } => Batch::Shuffled(Shuffler::new(size)),
             Batching::Poisson { rate } => Batch::Poisson(Repeated::new(SamplingRate::new(rate)?)),
@@ -49,7 +49,7 @@ impl Sampling {
         Ok(Self::Repeated(bits, batch))
     }
 
-    fn sample(&mut self, units: &Units, selection: &mut Selection) {
+    pub(crate) fn sample(&mut self, units: &Units, selection: &mut Selection) {
         match self {
             Self::Poisson { sampler, entropy } => sampler.sample(units, entropy, selection),
             Self::Shuffled { shuffler, entropy } => shuffler.sample(units, &mut **entropy, selection),
@@ -60,7 +60,7 @@ impl Sampling {
 }
 
 /// Examples, their units, and how units are sampled. It holds no noise and cannot draw any.
-pub(super) struct Share {
+pub(crate) struct Share {
     examples: Arc<Examples>,
     units: Units,
     sampling: Sampling,
@@ -70,7 +70,7 @@ pub(super) struct Share {
 
 impl Share {
     /// Checks that units and examples belong together and fit the engine.
-    pub(super) fn new(
+    pub(crate) fn new(
         engine: &dyn Engine,
         examples: Arc<Examples>,
         units: Units,
@@ -86,26 +86,26 @@ impl Share {
     }
 
     /// Samples the units of the next step.
-    pub(super) fn sample(&mut self) -> &Selection {
+    pub(crate) fn sample(&mut self) -> &Selection {
         self.sampling.sample(&self.units, &mut self.selection);
         &self.selection
     }
 
-    pub(super) fn examples(&self) -> &Examples {
+    pub(crate) fn examples(&self) -> &Examples {
         &self.examples
     }
 
-    pub(super) fn units(&self) -> &Units {
+    pub(crate) fn units(&self) -> &Units {
         &self.units
     }
 
     /// The units of the step.
-    pub(super) fn selection(&self) -> &Selection {
+    pub(crate) fn selection(&self) -> &Selection {
         &self.selection
     }
 
     /// Samples units and makes the engine's sum that of their clipped gradients.
-    pub(super) fn sum_on(
+    pub(crate) fn sum_on(
         &mut self,
         engine: &mut dyn Engine,
         background: Background<'_>,
@@ -116,7 +116,7 @@ impl Share {
 
     /// What a sum without noise is divided by: the expected number of units where they are sampled independently, the number of
     /// units otherwise. With a plan the divisor is the plan's.
-    pub(super) fn divisor(&self, baseline: &Baseline) -> f64 {
+    pub(crate) fn divisor(&self, baseline: &Baseline) -> f64 {
         match baseline.batches {
             Batching::Poisson { rate } => rate * self.units.len() as f64,
             Batching::Shuffled { .. } => self.selection.units().max(1) as f64,

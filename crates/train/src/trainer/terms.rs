@@ -60,7 +60,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// Checks the numbers, for these units.
-    pub(super) fn check(&self, units: &Units) -> Result<(), TrainError> {
+    pub(crate) fn check(&self, units: &Units) -> Result<(), TrainError> {
         if self.steps == 0 {
             return Err(TrainError::invalid("steps", 0, "give at least 1"));
         }

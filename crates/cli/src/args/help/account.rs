@@ -75,6 +75,16 @@ lower bound on the false-negative rate of every possible attack at the given fal
       --fpr 0.001,0.01,0.1
   reticent account tradeoff --events events.json --fpr 0.03 --plot tradeoff.svg";
 
+pub(crate) const RECONSTRUCTION: &str = "\
+An attacker who knows all other records tries to recover one record, or one attribute of it, by a rule of success that is fixed \
+beforehand. --prior is the probability that the attack succeeds against a release without the record: what public knowledge, the \
+other records and luck give. It is not the rate of anything in a population. The answer is an upper bound on the probability of \
+success against the real release, for every attack (Hayes, Mahloujifar, Balle 2023). The advantage is success less prior; it bounds \
+attribute inference. Under replace-one the prior is that against a release with another, independent record in its place.
+
+  reticent account reconstruction --prior 0.01 --noise-multiplier 1 --sampling-rate 0.01 --steps 1000
+  reticent account reconstruction --prior 1e-6,0.1 --events certificate.json --plot success.svg";
+
 pub(crate) const GROUP: &str = "\
 The guarantee of a group of people (or of one person with several records) when each single record is protected. With --delta, \
 the events are accounted for the whole group, which is exact for sampled steps. Without it, pure and approximate events give \

@@ -9,9 +9,11 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
 use crate::table::tables;
+use crate::watch::Watch;
 use reticent_attack::{LinearLearner, LinearSettings, Population};
 use reticent_audit::{Draw, Features};
 use reticent_core::{Certificate, Code};
+use reticent_data::encode::Feature;
 use reticent_data::schema::PrivacyUnit;
 use reticent_data::{FeatureMatrix, Table};
 use reticent_erm::{AnyModel, FitMethod, Linear};
@@ -23,8 +25,19 @@ pub(in crate::audit) struct LinearTarget {
     folder: PathBuf,
     stored: Stored,
     plan: FitPlan,
-    others: Others,
+    others: Option<Others>,
     certificate: Option<Certificate>,
+}
+
+/// A linear model with the rows that it was fitted to, and others.
+pub(in crate::audit) struct FittedRows {
+    pub(in crate::audit) rows: FeatureMatrix,
+    pub(in crate::audit) others: Option<FeatureMatrix>,
+    pub(in crate::audit) model: AnyModel,
+    /// What every number of a row says.
+    pub(in crate::audit) features: Vec<Feature>,
+    pub(in crate::audit) classes: u32,
+    pub(in crate::audit) certificate: Option<Certificate>,
 }
 
 /// Rows that a model was not trained on.
@@ -38,6 +51,18 @@ enum Others {
 impl LinearTarget {
     /// Reads the folder of a model and opens the tables that its request names.
     pub(super) fn open(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
+        let target = Self::alone(folder, others)?;
+        match target.others {
+            Some(_) => Ok(target),
+            None => Err(Refusal::missing(
+                "non_members",
+                "nothing was held out: give a table of the same kind that the model was not trained on",
+            )),
+        }
+    }
+
+    /// The same where rows that the model was not trained on are not needed.
+    pub(super) fn alone(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
         let stored = Stored::read(folder)?;
         let refuse = |why: String| Refusal::new(Code::Premise, format!("{}: {why}", folder.display()));
         if let Task::Number(_) = stored.task {
@@ -57,43 +82,64 @@ impl LinearTarget {
                 let (table, official, _) = tables(Some(data), request.data_dir.as_deref(), &reading)?;
                 let table = official.unwrap_or(table);
                 plan.encoder.check(&table).map_err(Refusal::data("non_members"))?;
-                Others::Table(table)
+                Some(Others::Table(table))
             }
-            (None, Some(_), _) => Others::HeldOut,
-            (None, None, Some(test)) => Others::Table(test.clone()),
-            (None, None, None) => {
-                return Err(Refusal::missing(
-                    "non_members",
-                    "nothing was held out: give a table of the same kind that the model was not trained on",
-                ));
-            }
+            (None, Some(_), _) => Some(Others::HeldOut),
+            (None, None, test) => test.clone().map(Others::Table),
         };
         let certificate = read_certificate(folder)?;
         Ok(Self { folder: folder.to_owned(), stored, plan, others, certificate })
     }
 
+    /// Reads training rows and, where they are known, others.
+    pub(super) fn fitted(self, watch: &dyn Watch) -> Result<FittedRows, Refusal> {
+        let (rows, held_out) = self.rows(watch)?;
+        let others = match &self.others {
+            Some(Others::Table(table)) => Some(read_table(&self.plan, table, watch)?),
+            Some(Others::HeldOut) => held_out,
+            None => None,
+        };
+        let (features, classes) =
+            (self.plan.encoder.features().to_vec(), self.plan.task.classes().len() as u32);
+        Ok(FittedRows {
+            rows,
+            others,
+            model: self.stored.model,
+            features,
+            classes,
+            certificate: self.certificate,
+        })
+    }
+
+    /// The training rows and those that were held out.
+    fn rows(&self, watch: &dyn Watch) -> Result<(FeatureMatrix, Option<FeatureMatrix>), Refusal> {
+        let (members, held_out) = encode(&self.plan, watch)?;
+        let tested = held_out.as_ref().map(Content::Rows);
+        Fingerprint::check(&self.folder, &self.plan.data, Content::Rows(&members), tested)?;
+        Ok((members, held_out))
+    }
+
     /// Reads training rows and others, and chooses whom to audit.
     pub(super) fn case(self, choice: &RecordChoice, session: &mut Session) -> Result<Case, Refusal> {
         let watch = session.watch();
-        let (members, held_out) = encode(&self.plan, watch)?;
-        let content = Content::Rows(&members);
-        let tested = held_out.as_ref().map(Content::Rows);
-        Fingerprint::check(&self.folder, &self.plan.data, content, tested)?;
+        let (members, held_out) = self.rows(watch)?;
         let (rest, name, known) = match (&self.others, held_out) {
-            (Others::HeldOut, Some(held_out)) => {
+            (Some(Others::HeldOut), Some(held_out)) => {
                 // A keyed hash of its content, and of how many equal rows came before it, sent every row to one of the sides.
                 let known = self.plan.split.as_ref().map(|split| Draw::Coins(1.0 - split.test_share()));
                 (held_out, format!("rows of {} that were held out", self.plan.data), known)
             }
-            (Others::Table(table), _) => {
+            (Some(Others::Table(table)), _) => {
                 (read_table(&self.plan, table, watch)?, table.name().to_owned(), None)
             }
-            (Others::HeldOut, None) => return Err(Refusal::internal("a split without a held-out side")),
+            (Some(Others::HeldOut) | None, _) => {
+                return Err(Refusal::internal("a split without a held-out side"));
+            }
         };
         // Of equal rows it is not known which is a member: none of them is audited.
         let repeats = Repeats::of(Content::Rows(&members), Content::Rows(&rest))?;
         // Rows that were held out were not trained on, whatever they hold.
-        if repeats.holds_training_data && matches!(self.others, Others::Table(_)) {
+        if repeats.holds_training_data && matches!(self.others, Some(Others::Table(_))) {
             return Err(super::same_data(&name));
         }
         let count = members.rows();
@@ -124,13 +170,22 @@ impl LinearTarget {
             users: None,
             features: Some(dense(&audited)),
         };
-        let outputs = LinearLearner::new(audited, how.clone())?.outputs(&models)?;
+        let asked = LinearLearner::new(audited, how.clone())?;
         let learner = Box::new(LinearLearner::new(all, how)?);
+        let wanted = choice.wanted(&*learner)?;
+        let mut target = asked.artifact(&models, &wanted)?;
+        if wanted.gradients {
+            let trained: Vec<usize> = (0..count).collect();
+            let found =
+                learner.influence(&models, regularization(&self.stored.model), &trained, &chosen.audited);
+            target.signals = target.signals.and(super::informed(found)?);
+        }
         Ok(Case {
             learner,
             chosen,
             population,
-            outputs,
+            target,
+            wanted,
             certificate: self.certificate,
             draw,
             others: name,
@@ -148,6 +203,14 @@ fn parts(model: &AnyModel) -> (FitMethod, u64, Vec<Linear>) {
             (fit.method, fit.report.size, vec![weights])
         }
         AnyModel::Multiclass(many) => (many.method, many.report.size, many.models.clone()),
+    }
+}
+
+/// Λ of the fit.
+fn regularization(model: &AnyModel) -> f64 {
+    match model {
+        AnyModel::Binary(fit) => fit.report.regularization,
+        AnyModel::Multiclass(many) => many.report.regularization,
     }
 }
 

@@ -1,19 +1,26 @@
 //! Stored models as targets of an audit: `open` reads what is public of a folder, `case` the records.
 
+mod federated;
 mod linear;
 mod network;
 mod repeats;
 
+pub(super) use federated::{FederatedCase, FederatedTarget};
+pub(super) use linear::FittedRows;
+pub(super) use network::TrainedExamples;
+
 use super::case::{Case, RecordChoice};
-use crate::folder::is_network;
+use crate::folder::{Content, is_network};
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::train::Computing;
-use crate::watch::Work;
+use crate::train::{Computing, Device};
+use crate::watch::{Watch, Work};
 use linear::LinearTarget;
-use reticent_attack::NetworkTraining;
+use reticent_attack::federated::FederatedSetup;
+use reticent_attack::{AttackError, NetworkTraining};
+use reticent_audit::Signals;
 use reticent_train::Examples;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A stored model, with what it was trained on and what it was not.
 pub(super) enum Target {
@@ -45,6 +52,64 @@ impl Target {
     }
 }
 
+/// Signals of attackers who know all other training records; none where the model is not of a kind that has them.
+fn informed(found: Result<Signals, AttackError>) -> Result<Signals, Refusal> {
+    match found {
+        Err(AttackError::Invalid(_)) => Ok(Signals::none()),
+        found => Ok(found?),
+    }
+}
+
+/// A stored model whose training records are looked at, and others where they are known.
+pub(super) struct Opened {
+    kind: OpenedKind,
+    others: Option<PathBuf>,
+}
+
+enum OpenedKind {
+    Linear(Box<LinearTarget>),
+    Network(Box<network::NetworkTarget>),
+}
+
+/// A model with its records.
+pub(super) enum WithRecords {
+    /// From a table, by one set of weights a class.
+    Linear(Box<FittedRows>),
+    /// By layers.
+    Network(Box<TrainedExamples>),
+}
+
+impl Opened {
+    /// The model of a folder; `others` are data that it was not trained on.
+    pub(super) fn open(folder: &Path, others: Option<&Path>) -> Result<Self, Refusal> {
+        let kind = match is_network(folder) {
+            true => {
+                let computing = Computing::new(Device::Cpu, None, None);
+                OpenedKind::Network(Box::new(network::NetworkTarget::open(folder, computing)?))
+            }
+            false => OpenedKind::Linear(Box::new(LinearTarget::alone(folder, others)?)),
+        };
+        Ok(Self { kind, others: others.map(Path::to_owned) })
+    }
+
+    /// Reads the records.
+    pub(super) fn with_records(self, watch: &dyn Watch) -> Result<WithRecords, Refusal> {
+        let stage = watch.begin(Work::Thinking);
+        stage.say("reading the data");
+        Ok(match self.kind {
+            OpenedKind::Linear(target) => WithRecords::Linear(Box::new(target.fitted(watch)?)),
+            OpenedKind::Network(target) => {
+                WithRecords::Network(Box::new(target.with_examples(self.others.as_deref(), watch)?))
+            }
+        })
+    }
+}
+
+/// Which records have the content of another one, so that it is not known who is a member: members first, then others.
+pub(super) fn repeated(members: Content<'_>, others: Content<'_>) -> Result<Vec<bool>, Refusal> {
+    Ok(repeats::Repeats::of(members, others)?.is_repeated)
+}
+
 /// The refusal of members as non-members.
 fn same_data(name: &str) -> Refusal {
     let remedy = "the training data themselves are in there: give data that the model was not trained on";
@@ -58,6 +123,21 @@ impl Repeated {
     /// The network of a folder.
     pub(super) fn open(folder: &Path, computing: Computing) -> Result<Self, Refusal> {
         Ok(Self(network::NetworkTarget::open(folder, computing)?))
+    }
+
+    /// Whether parties trained by averages of their models, so that canaries are parties.
+    pub(super) fn is_averaged(&self) -> bool {
+        self.0.is_averaged()
+    }
+
+    /// The federation that the run was.
+    pub(super) fn federation(self, key: &str, session: &mut Session) -> Result<FederatedSetup, Refusal> {
+        let (examples, holders) = self.0.held(session.watch())?;
+        let setup = match &holders {
+            Some(holders) => self.0.setup(&examples, holders, key)?,
+            None => None,
+        };
+        setup.ok_or_else(|| Refusal::internal("a federation without parties"))
     }
 
     /// What it was trained on, how many classes it has, and how it was trained.

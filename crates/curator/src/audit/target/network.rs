@@ -8,25 +8,30 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
 use crate::train::{
-    Computing, DataSources, Reader, Settings, Source, Stored, Train, agree, find, settle, size,
+    Computing, DataSources, Holders, Reader, Settings, Source, Stored, Train, agree, federated_terms, find,
+    found, read_parties, settle, size, sources,
 };
 use crate::watch::Watch;
-use reticent_attack::{NetworkLearner, NetworkTraining, Population, network_outputs};
+use reticent_attack::federated::FederatedSetup;
+use reticent_attack::{NetworkLearner, NetworkTraining, Population};
 use reticent_audit::Draw;
 use reticent_core::{Certificate, Code};
+use reticent_data::encode::Feature;
 use reticent_data::schema::PrivacyUnit;
-use reticent_train::Examples;
+use reticent_train::{Baseline, Batching, Examples, TrainingTerms};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A stored network and the run that made it.
 pub(super) struct NetworkTarget {
-    folder: PathBuf,
-    stored: Stored,
-    run: Train,
+    pub(super) folder: PathBuf,
+    pub(super) stored: Stored,
+    pub(super) run: Train,
     settings: Settings,
     found: DataSources,
-    certificate: Option<Certificate>,
+    /// The parties of a federated run that have data of their own.
+    parties: Vec<Source>,
+    pub(super) certificate: Option<Certificate>,
     computing: Computing,
 }
 
@@ -53,9 +58,10 @@ impl NetworkTarget {
             );
             return Err(Refusal::new(Code::Premise, text));
         }
-        let found = find(run.data.as_deref(), run.data_dir.as_deref(), &run.reading)?;
+        let found = found(&run)?;
+        let parties = sources(&mut run)?;
         let certificate = read_certificate(folder)?;
-        Ok(Self { folder: folder.to_owned(), stored, run, settings, found, certificate, computing })
+        Ok(Self { folder: folder.to_owned(), stored, run, settings, found, parties, certificate, computing })
     }
 
     /// How many classes there are.
@@ -65,11 +71,46 @@ impl NetworkTarget {
 
     /// Reads the examples.
     pub(super) fn examples(&self, watch: &dyn Watch) -> Result<Examples, Refusal> {
-        let examples = self.stored.reader.read(&self.found.source, true, watch)?.examples;
+        Ok(self.held(watch)?.0)
+    }
+
+    /// Reads the examples, and who holds which.
+    pub(super) fn held(&self, watch: &dyn Watch) -> Result<(Examples, Option<Holders>), Refusal> {
+        let Self { stored, run, found, parties, .. } = self;
+        let (loaded, holders) = read_parties(run, &stored.reader, &found.source, parties, true, watch)?;
+        let examples = loaded.examples;
         self.stored.network.check(&examples)?;
         let content = Content::Examples(&examples, None);
         Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
-        Ok(examples)
+        Ok((examples, holders))
+    }
+
+    /// The federation that the run was, to be trained again; none where one party trained alone.
+    pub(super) fn setup(
+        &self,
+        examples: &Examples,
+        holders: &Holders,
+        key: &str,
+    ) -> Result<Option<FederatedSetup>, Refusal> {
+        let Some(federated) = &self.run.federated else { return Ok(None) };
+        let (mut run, Computing { device, resources }) = (self.run.clone(), self.computing);
+        let dimension = self.stored.network.layout().gradients();
+        let size = size(&mut run, &self.settings, &self.stored.reader, examples.len(), None)?;
+        let agreement = agree(&mut run, &self.settings, &self.stored.reader, size, dimension)?;
+        Ok(Some(FederatedSetup {
+            description: self.stored.description.clone(),
+            parties: holders.divided(examples),
+            terms: federated_terms(&agreement.terms, federated, self.settings.local),
+            recipe: self.settings.recipe,
+            device,
+            resources,
+            key: key.to_owned(),
+        }))
+    }
+
+    /// Whether the run protects parties, or nobody, by averages of their models.
+    pub(super) fn is_averaged(&self) -> bool {
+        self.settings.local.is_some()
     }
 
     /// Settles the terms as the run did.
@@ -79,21 +120,64 @@ impl NetworkTarget {
         // The size was counted before the first step, and is taken over: nothing is drawn here.
         let size = size(&mut run, &settings, &stored.reader, examples.len(), None)?;
         let agreement = agree(&mut run, &settings, &stored.reader, size, dimension)?;
-        let training = NetworkTraining {
+        let mut training = NetworkTraining {
             description: stored.description.clone(),
             terms: agreement.terms,
             recipe: settings.recipe,
         };
+        // One party with all records, for as many passes over them: what an outsider would train.
+        if let (Some(local), Some(federated)) = (settings.local, &run.federated) {
+            let passes = federated.participation.unwrap_or(1.0) * (federated.rounds * local.epochs) as f64;
+            let steps = (passes * examples.len() as f64 / local.batch as f64).ceil().max(1.0) as u64;
+            let batches = Batching::Shuffled { size: local.batch };
+            training.terms = TrainingTerms::NonPrivate(Baseline { batches, steps });
+            training.recipe = local.recipe;
+        }
         Ok(Trained { stored, examples, training, certificate, computing })
+    }
+}
+
+/// A network with its weights, the examples that it was trained on, and others.
+pub(in crate::audit) struct TrainedExamples {
+    pub(in crate::audit) examples: Examples,
+    pub(in crate::audit) others: Option<Examples>,
+    pub(in crate::audit) training: NetworkTraining,
+    pub(in crate::audit) weights: Vec<f32>,
+    /// What every number of an example says; nothing for images and texts.
+    pub(in crate::audit) features: Vec<Feature>,
+    pub(in crate::audit) certificate: Option<Certificate>,
+}
+
+impl NetworkTarget {
+    /// Reads the examples and, where they are known, others.
+    pub(super) fn with_examples(
+        self,
+        others: Option<&Path>,
+        watch: &dyn Watch,
+    ) -> Result<TrainedExamples, Refusal> {
+        let source = match others.or(self.run.validation.as_deref()) {
+            Some(data) => Some(source_of(data, &self.run)?),
+            None => self.found.official.clone(),
+        };
+        let read = |source: &Source| -> Result<Examples, Refusal> {
+            let examples = self.stored.reader.read(source, true, watch)?.examples;
+            self.stored.network.check(&examples)?;
+            Ok(examples)
+        };
+        let others = source.as_ref().map(read).transpose()?;
+        let examples = self.examples(watch)?;
+        let Trained { stored, examples, training, certificate, .. } = self.trained(examples)?;
+        let features = stored.reader.features()?;
+        Ok(TrainedExamples { examples, others, training, weights: stored.weights, features, certificate })
     }
 }
 
 /// A stored network beside data that it was not trained on.
 pub(in crate::audit) struct Compared {
-    target: NetworkTarget,
-    source: Source,
+    pub(super) target: NetworkTarget,
+    pub(super) source: Source,
     /// How the data came to be named.
-    flag: &'static str,
+    pub(super) flag: &'static str,
 }
 
 impl Compared {
@@ -148,15 +232,23 @@ impl Compared {
                 .collect(),
         )];
         let Computing { device, resources } = trained.computing;
-        let (description, weights) = (&trained.training.description, &trained.stored.weights);
-        let outputs = network_outputs(description, weights, &audited, device, resources)?;
-        let learner = NetworkLearner::new(all, trained.training)?.computed_on(device, resources.chunk);
-        let learner = Box::new(learner);
+        let learner = |examples: Arc<Examples>| -> Result<NetworkLearner, Refusal> {
+            Ok(NetworkLearner::new(examples, trained.training.clone())?.computed_on(device, resources.chunk))
+        };
+        let (asked, learner) = (learner(Arc::new(audited))?, Box::new(learner(all)?));
+        let wanted = choice.wanted(&*learner)?;
+        let mut target = asked.artifact(trained.stored.weights.clone(), &wanted)?;
+        if wanted.gradients {
+            let inside: Vec<usize> = (0..chosen.trained).collect();
+            let found = learner.influence(&trained.stored.weights, &inside, &chosen.audited);
+            target.signals = target.signals.and(super::informed(found)?);
+        }
         Ok(Case {
             learner,
             chosen,
             population,
-            outputs,
+            target,
+            wanted,
             certificate: trained.certificate,
             draw,
             others: name,

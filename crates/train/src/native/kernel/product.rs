@@ -1,4 +1,4 @@
-//! Matrix products.
+//! MatrixView products.
 //!
 //! This module calls the `gemm-f32` kernels, whose interface is made of raw pointers: every view is checked against its
 //! slice before its pointer is handed over.
@@ -8,7 +8,7 @@ use gemm_common::Parallelism;
 
 /// A matrix in a slice: entry (i, j) lies at `i * row + j * col`.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::native) struct Matrix<'a> {
+pub struct MatrixView<'a> {
     data: &'a [f32],
     rows: usize,
     cols: usize,
@@ -16,9 +16,9 @@ pub(in crate::native) struct Matrix<'a> {
     col: usize,
 }
 
-impl<'a> Matrix<'a> {
+impl<'a> MatrixView<'a> {
     /// Row after row without gaps.
-    pub(in crate::native) fn new(data: &'a [f32], rows: usize, cols: usize) -> Self {
+    pub fn new(data: &'a [f32], rows: usize, cols: usize) -> Self {
         Self::strided(data, rows, cols, cols)
     }
 
@@ -26,13 +26,13 @@ impl<'a> Matrix<'a> {
     ///
     /// # Panics
     /// If the slice is too short.
-    pub(in crate::native) fn strided(data: &'a [f32], rows: usize, cols: usize, row: usize) -> Self {
+    pub fn strided(data: &'a [f32], rows: usize, cols: usize, row: usize) -> Self {
         assert!(reach(rows, cols, row, 1) <= data.len(), "a matrix outside its slice");
         Self { data, rows, cols, row, col: 1 }
     }
 
     /// Rows and columns exchanged.
-    pub(in crate::native) fn transposed(self) -> Self {
+    pub fn transposed(self) -> Self {
         Self { rows: self.cols, cols: self.rows, row: self.col, col: self.row, ..self }
     }
 }
@@ -46,7 +46,7 @@ fn reach(rows: usize, cols: usize, row: usize, col: usize) -> usize {
 ///
 /// # Panics
 /// If the shapes do not belong together or `out` is too short.
-pub(in crate::native) fn multiply(out: &mut [f32], pitch: usize, left: Matrix, right: Matrix, add: bool) {
+pub fn multiply(out: &mut [f32], pitch: usize, left: MatrixView, right: MatrixView, add: bool) {
     let (m, n, k) = (left.rows, right.cols, left.cols);
     assert_eq!(k, right.rows, "the inner dimensions of a product");
     assert!(n <= pitch || m <= 1, "rows of a product overlap");
@@ -55,7 +55,7 @@ pub(in crate::native) fn multiply(out: &mut [f32], pitch: usize, left: Matrix, r
         return;
     }
     let stride = |stride: usize| stride as isize;
-    // SAFETY: the three assertions and those of `Matrix` keep every entry inside its slice, entries of `out` are distinct,
+    // SAFETY: the three assertions and those of `MatrixView` keep every entry inside its slice, entries of `out` are distinct,
     // and `out` is borrowed exclusively. The kernel wants column-major output, so the transposed product is asked for.
     unsafe {
         gemm_f32::gemm::f32::get_gemm_fn()(

@@ -1,5 +1,5 @@
 use super::*;
-use product::{Matrix, multiply};
+use product::{MatrixView, multiply};
 use proptest::prelude::*;
 use slide::{CHANNELS, Gather, SLACK, Slide, pack};
 
@@ -21,8 +21,8 @@ proptest! {
         m in 1usize..20, n in 1usize..20, k in 0usize..20, gap in 0usize..3, left_t: bool, right_t: bool, add: bool, seed: u64
     ) {
         let (left, right) = (numbers(seed, (m + gap) * (k + gap) + 9), numbers(seed ^ 1, (n + gap) * (k + gap) + 9));
-        let l = if left_t { Matrix::strided(&left, k, m, m + gap).transposed() } else { Matrix::strided(&left, m, k, k + gap) };
-        let r = if right_t { Matrix::strided(&right, n, k, k + gap).transposed() } else { Matrix::strided(&right, k, n, n + gap) };
+        let l = if left_t { MatrixView::strided(&left, k, m, m + gap).transposed() } else { MatrixView::strided(&left, m, k, k + gap) };
+        let r = if right_t { MatrixView::strided(&right, n, k, k + gap).transposed() } else { MatrixView::strided(&right, k, n, n + gap) };
         let mut out = vec![1.0; m * (n + gap)];
         multiply(&mut out, n + gap, l, r, add);
         for i in 0..m {

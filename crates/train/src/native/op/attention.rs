@@ -1,7 +1,7 @@
 //! Self-attention between its projections.
 
 use super::super::kernel::activation::softmax;
-use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::product::{MatrixView, multiply};
 use super::super::kernel::vector::dot;
 use super::{Below, Flow, Op, Scratch, sized};
 
@@ -27,8 +27,8 @@ impl Attention {
         part * self.width + head * self.head()
     }
 
-    fn part<'a>(&self, input: &'a [f32], part: usize, head: usize) -> Matrix<'a> {
-        Matrix::strided(&input[self.offset(part, head)..], self.time, self.head(), 3 * self.width)
+    fn part<'a>(&self, input: &'a [f32], part: usize, head: usize) -> MatrixView<'a> {
+        MatrixView::strided(&input[self.offset(part, head)..], self.time, self.head(), 3 * self.width)
     }
 }
 
@@ -48,7 +48,13 @@ impl Op for Attention {
                 );
                 softmax(weights, time, self.scale());
                 let output = &mut output[head * self.head()..];
-                multiply(output, width, Matrix::new(weights, time, time), self.part(input, 2, head), false);
+                multiply(
+                    output,
+                    width,
+                    MatrixView::new(weights, time, time),
+                    self.part(input, 2, head),
+                    false,
+                );
             }
         }
     }
@@ -64,7 +70,7 @@ impl Op for Attention {
             examples.zip(below.chunks_exact_mut(3 * width * time)).zip(saved)
         {
             for (head, weights) in saved.chunks_exact(time * time).enumerate() {
-                let gradient = Matrix::strided(&gradient[head * self.head()..], time, self.head(), width);
+                let gradient = MatrixView::strided(&gradient[head * self.head()..], time, self.head(), width);
                 multiply(slopes, time, gradient, self.part(input, 2, head).transposed(), false);
                 for (slopes, weights) in slopes.chunks_exact_mut(time).zip(weights.chunks_exact(time)) {
                     let mean = dot(slopes, weights);
@@ -72,7 +78,8 @@ impl Op for Attention {
                         *slope = weight * (*slope - mean) * scale;
                     }
                 }
-                let (slopes, weights) = (Matrix::new(slopes, time, time), Matrix::new(weights, time, time));
+                let (slopes, weights) =
+                    (MatrixView::new(slopes, time, time), MatrixView::new(weights, time, time));
                 let pitch = 3 * width;
                 multiply(&mut below[self.offset(0, head)..], pitch, slopes, self.part(input, 1, head), add);
                 multiply(

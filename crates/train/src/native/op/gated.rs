@@ -1,7 +1,7 @@
 //! Gated recurrent unit, with gates in the order reset, update, new.
 
 use super::super::kernel::activation::{sigmoid, tanh};
-use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::product::{MatrixView, multiply};
 use super::recurrent::{Recurrent, Trace};
 use super::{Below, Flow, Op, Scratch, Units, sized};
 
@@ -37,12 +37,12 @@ impl Op for Gru {
         let [of_inputs, of_states] = self.0.turned(weights, &mut scratch.packed);
         let (pre, shares, states) = self.0.saved(rows, &mut scratch.saved);
         pre.chunks_exact_mut(gates).for_each(|row| row.copy_from_slice(bias));
-        multiply(pre, gates, Matrix::new(input, rows * time, inner), of_inputs, true);
+        multiply(pre, gates, MatrixView::new(input, rows * time, inner), of_inputs, true);
         let from_state = sized(&mut scratch.work, rows * gates);
         for t in 0..time {
             from_state.chunks_exact_mut(gates).for_each(|row| row.copy_from_slice(state_bias));
             if t > 0 {
-                let before = Matrix::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
+                let before = MatrixView::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
                 multiply(from_state, gates, before, of_states, true);
             }
             for row in 0..rows {
@@ -104,12 +104,12 @@ impl Op for Gru {
                 }
             }
             if t > 0 {
-                let here = Matrix::strided(&to_state[t * gates..], rows, gates, time * gates);
+                let here = MatrixView::strided(&to_state[t * gates..], rows, gates, time * gates);
                 multiply(carry, hidden, here, of_states, true);
             }
         }
         if let Some(Below { gradient, add }) = below {
-            multiply(gradient, inner, Matrix::new(to_input, places, gates), of_inputs, add);
+            multiply(gradient, inner, MatrixView::new(to_input, places, gates), of_inputs, add);
         }
     }
 

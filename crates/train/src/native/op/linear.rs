@@ -1,6 +1,6 @@
 //! W·x + b on the last dimension.
 
-use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::product::{MatrixView, multiply};
 use super::super::kernel::sparse;
 use super::super::kernel::transpose::{transpose, transposed};
 use super::super::kernel::vector::{add, add_rows};
@@ -49,13 +49,13 @@ impl Op for Linear {
         if bias {
             output.chunks_exact_mut(out).for_each(|row| row.copy_from_slice(offsets));
         }
-        let input = Matrix::new(input, rows * places, inner);
+        let input = MatrixView::new(input, rows * places, inner);
         let turned = if out >= OUT && (scratch.training || rows * places >= ROWS) {
             // A product copies its right side in blocks, which is slow across the lines of a matrix.
             let turned = scratch.packed[0].get(|turned| transposed(matrix, inner, turned));
-            Matrix::new(turned, inner, out)
+            MatrixView::new(turned, inner, out)
         } else {
-            Matrix::new(matrix, out, inner).transposed()
+            MatrixView::new(matrix, out, inner).transposed()
         };
         multiply(output, out, input, turned, bias);
     }
@@ -70,8 +70,8 @@ impl Op for Linear {
     ) {
         let Outer { inner, out, places, .. } = self.0;
         if let Some(Below { gradient, add }) = below {
-            let matrix = Matrix::new(&weights[..inner * out], out, inner);
-            multiply(gradient, inner, Matrix::new(flow.gradient, rows * places, out), matrix, add);
+            let matrix = MatrixView::new(&weights[..inner * out], out, inner);
+            multiply(gradient, inner, MatrixView::new(flow.gradient, rows * places, out), matrix, add);
         }
     }
 
@@ -81,6 +81,10 @@ impl Op for Linear {
 
     fn sum(&self, units: Units<'_>, factors: &[f32], flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
         self.0.sum(units, factors, (flow.input, flow.gradient), scratch, sum);
+    }
+
+    fn one(&self, units: Units<'_>, unit: usize, flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
+        self.0.one(units, unit, (flow.input, flow.gradient), scratch, sum);
     }
 
     fn total(&self, flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {

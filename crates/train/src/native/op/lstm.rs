@@ -1,7 +1,7 @@
 //! Long short-term memory, with gates in the order input, forget, cell, output.
 
 use super::super::kernel::activation::{sigmoid, tanh};
-use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::product::{MatrixView, multiply};
 use super::recurrent::{Recurrent, Trace};
 use super::{Below, Flow, Op, Scratch, Units, sized};
 use pulp::{Arch, Simd, WithSimd};
@@ -129,10 +129,10 @@ impl Op for Lstm {
                 *place = first + second;
             }
         }
-        multiply(pre, gates, Matrix::new(input, rows * time, inner), of_inputs, true);
+        multiply(pre, gates, MatrixView::new(input, rows * time, inner), of_inputs, true);
         for t in 0..time {
             if t > 0 {
-                let before = Matrix::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
+                let before = MatrixView::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
                 multiply(&mut pre[t * gates..], time * gates, before, of_states, true);
             }
             for row in 0..rows {
@@ -179,12 +179,12 @@ impl Op for Lstm {
                 });
             }
             if t > 0 {
-                let here = Matrix::strided(&slopes[t * gates..], rows, gates, time * gates);
+                let here = MatrixView::strided(&slopes[t * gates..], rows, gates, time * gates);
                 multiply(state, hidden, here, of_states, false);
             }
         }
         if let Some(Below { gradient, add }) = below {
-            multiply(gradient, inner, Matrix::new(slopes, rows * time, gates), of_inputs, add);
+            multiply(gradient, inner, MatrixView::new(slopes, rows * time, gates), of_inputs, add);
         }
     }
 

@@ -138,6 +138,14 @@ pub(super) trait Op: Send + Sync {
     /// unit of factor 0 has been set to 0 in `flow`; what the layer remembers of it must not be used.
     fn sum(&self, _: Units<'_>, _: &[f32], _: Flow<'_>, _: &mut Scratch, _: &mut [f32]) {}
 
+    /// Adds the gradient of one unit to `sum`, after [`squares`](Self::squares).
+    fn one(&self, units: Units<'_>, unit: usize, flow: Flow<'_>, scratch: &mut Scratch, sum: &mut [f32]) {
+        let mut factors = vec![0.0; units.len()];
+        factors[unit] = 1.0;
+        self.sum(units, &factors, flow, scratch, sum);
+        self.finish(scratch, sum);
+    }
+
     /// Adds the gradient of all examples to `sum`.
     fn total(&self, _: Flow<'_>, _: &mut Scratch, _: &mut [f32]) {}
 

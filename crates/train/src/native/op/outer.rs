@@ -6,7 +6,7 @@
 //! | Gram | Σ ⟨aₛ,aₜ⟩⟨gₛ,gₜ⟩, unless places cancel | one product over all units | few places, many weights |
 //! | kept | of the gradient itself | of the gradients themselves | otherwise |
 
-use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::product::{MatrixView, multiply};
 use super::super::kernel::vector::{add, add_rows, squared, squared_exactly};
 use super::{Scratch, Units, add_kept, sized};
 
@@ -90,7 +90,7 @@ impl Outer {
         }
         let entries = places * places;
         let (of_a, of_g) = sized(work, 2 * entries).split_at_mut(entries);
-        let (a, g) = (Matrix::new(a, places, self.inner), Matrix::new(g, places, self.out));
+        let (a, g) = (MatrixView::new(a, places, self.inner), MatrixView::new(g, places, self.out));
         multiply(of_a, places, a, a.transposed(), false);
         multiply(of_g, places, g, g.transposed(), false);
         of_a.iter_mut().for_each(|entry| *entry += one as f32);
@@ -107,8 +107,8 @@ impl Outer {
     fn write(self, into: &mut [f32], a: &[f32], g: &[f32]) {
         let places = g.len() / self.out;
         let (weights, bias) = into.split_at_mut(self.inner * self.out);
-        let left = Matrix::new(g, places, self.out).transposed();
-        multiply(weights, self.inner, left, Matrix::new(a, places, self.inner), false);
+        let left = MatrixView::new(g, places, self.out).transposed();
+        multiply(weights, self.inner, left, MatrixView::new(a, places, self.inner), false);
         if self.bias {
             bias.fill(0.0);
             add_rows(bias, g);
@@ -142,12 +142,30 @@ impl Outer {
         }
     }
 
+    /// Adds the gradient of one unit.
+    pub(in crate::native) fn one(
+        self,
+        units: Units<'_>,
+        unit: usize,
+        (a, g): (&[f32], &[f32]),
+        scratch: &Scratch,
+        sum: &mut [f32],
+    ) {
+        let size = self.size();
+        if let Some(at) = (scratch.places[unit] as usize).checked_sub(1) {
+            return add(sum, &scratch.kept[at * size..(at + 1) * size]);
+        }
+        let start = if unit == 0 { 0 } else { units.0[unit - 1] };
+        let (first, last) = (start * self.places, units.0[unit] * self.places);
+        self.total(&a[first * self.inner..last * self.inner], &g[first * self.out..last * self.out], sum);
+    }
+
     /// Adds the gradient of all places.
     pub(in crate::native) fn total(self, a: &[f32], g: &[f32], sum: &mut [f32]) {
         let places = g.len() / self.out;
         let (weights, bias) = sum.split_at_mut(self.inner * self.out);
-        let left = Matrix::new(g, places, self.out).transposed();
-        multiply(weights, self.inner, left, Matrix::new(a, places, self.inner), true);
+        let left = MatrixView::new(g, places, self.out).transposed();
+        multiply(weights, self.inner, left, MatrixView::new(a, places, self.inner), true);
         if self.bias {
             // Added up by itself first, so that many small rows do not drown in a large sum.
             let mut own = vec![0.0; self.out];

@@ -1,6 +1,6 @@
 //! The weights' gradients of recurrent layers: those of the inputs, of the states before, and of two biases.
 
-use super::super::kernel::product::{Matrix, multiply};
+use super::super::kernel::product::{MatrixView, multiply};
 use super::super::kernel::transpose::transposed;
 use super::super::kernel::vector::{add_rows, squared};
 use super::{Packed, Units, add_kept, sized};
@@ -53,13 +53,16 @@ impl Recurrent {
     }
 
     /// The matrices and biases in the weights.
-    pub(in crate::native) fn split(self, weights: &[f32]) -> (Matrix<'_>, Matrix<'_>, &[f32], &[f32]) {
+    pub(in crate::native) fn split(
+        self,
+        weights: &[f32],
+    ) -> (MatrixView<'_>, MatrixView<'_>, &[f32], &[f32]) {
         let (inputs, rest) = weights.split_at(self.gates * self.inner);
         let (states, biases) = rest.split_at(self.gates * self.hidden);
         let (first, second) = biases.split_at(self.gates);
         (
-            Matrix::new(inputs, self.gates, self.inner),
-            Matrix::new(states, self.gates, self.hidden),
+            MatrixView::new(inputs, self.gates, self.inner),
+            MatrixView::new(states, self.gates, self.hidden),
             first,
             second,
         )
@@ -70,13 +73,16 @@ impl Recurrent {
         self,
         weights: &[f32],
         packed: &'a mut [Packed; 2],
-    ) -> [Matrix<'a>; 2] {
+    ) -> [MatrixView<'a>; 2] {
         let (inputs, rest) = weights.split_at(self.gates * self.inner);
         let [of_inputs, of_states] = packed;
         let of_inputs = of_inputs.get(|turned| transposed(inputs, self.inner, turned));
         let states = &rest[..self.gates * self.hidden];
         let of_states = of_states.get(|turned| transposed(states, self.hidden, turned));
-        [Matrix::new(of_inputs, self.inner, self.gates), Matrix::new(of_states, self.hidden, self.gates)]
+        [
+            MatrixView::new(of_inputs, self.inner, self.gates),
+            MatrixView::new(of_states, self.hidden, self.gates),
+        ]
     }
 
     /// The gradient of some examples, written to `into` or added to it.
@@ -87,12 +93,18 @@ impl Recurrent {
         let (states, biases) = rest.split_at_mut(gates * hidden);
         let of_inputs = &trace.of_inputs[first * gates..][..places * gates];
         let of_states = &trace.of_states[first * gates..][..places * gates];
-        let left = Matrix::new(of_inputs, places, gates).transposed();
-        multiply(inputs, inner, left, Matrix::new(&trace.inputs[first * inner..], places, inner), add);
+        let left = MatrixView::new(of_inputs, places, gates).transposed();
+        multiply(inputs, inner, left, MatrixView::new(&trace.inputs[first * inner..], places, inner), add);
         // The first place of an example has no state before it: what lies there is the last state of another one, which is 0.
         let slopes = &trace.of_states[(first + 1) * gates..(first + places) * gates];
-        let left = Matrix::new(slopes, places - 1, gates).transposed();
-        multiply(states, hidden, left, Matrix::new(&trace.states[first * hidden..], places - 1, hidden), add);
+        let left = MatrixView::new(slopes, places - 1, gates).transposed();
+        multiply(
+            states,
+            hidden,
+            left,
+            MatrixView::new(&trace.states[first * hidden..], places - 1, hidden),
+            add,
+        );
         if !add {
             biases.fill(0.0);
         }

@@ -4,14 +4,16 @@ use super::{Step, Task, Worker, last, run};
 use crate::Targets;
 use crate::describe::Objective;
 use crate::graph::LayerOutput;
-use crate::native::op::Flow;
+use crate::inspect::GradientSummary;
+use crate::native::op::{Flow, Units};
+use crate::native::program::Program;
 
 /// What is kept of a pass.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(in crate::native) struct Wanted<'a> {
     pub(in crate::native) losses: bool,
-    /// Only for one example at a time.
     pub(in crate::native) gradients: bool,
+    pub(in crate::native) summary: Option<GradientSummary<'a>>,
     pub(in crate::native) layer_norms: bool,
     pub(in crate::native) input_gradients: bool,
     pub(in crate::native) taps: &'a [LayerOutput],
@@ -22,6 +24,7 @@ pub(in crate::native) struct Wanted<'a> {
 pub(in crate::native) struct Seen {
     pub(in crate::native) losses: Vec<f64>,
     pub(in crate::native) gradients: Vec<f32>,
+    pub(in crate::native) summaries: Vec<f64>,
     pub(in crate::native) layer_norms: Vec<f64>,
     pub(in crate::native) input_gradients: Vec<f32>,
     /// One array a tap.
@@ -33,6 +36,7 @@ impl Seen {
     pub(in crate::native) fn append(&mut self, other: Self) {
         self.losses.extend(other.losses);
         self.gradients.extend(other.gradients);
+        self.summaries.extend(other.summaries);
         self.layer_norms.extend(other.layer_norms);
         self.input_gradients.extend(other.input_gradients);
         self.activations.resize_with(self.activations.len().max(other.activations.len()), Vec::new);
@@ -70,31 +74,79 @@ impl Worker {
         if wanted.losses {
             seen.losses.extend(self.losses(task, which));
         }
-        if !(wanted.gradients || wanted.layer_norms || wanted.input_gradients) {
+        let is_written = wanted.gradients || wanted.summary.is_some();
+        if !(is_written || wanted.layer_norms || wanted.input_gradients) {
             return;
         }
         self.loss(task, which);
+        self.sharpen(task, which);
         self.backward(task, which.len());
         if wanted.input_gradients {
             seen.input_gradients.extend_from_slice(&self.gradients[0]);
         }
+        if !(is_written || wanted.layer_norms) {
+            return;
+        }
+        self.ends.clear();
+        self.ends.extend(1..=which.len());
+        self.measure(program);
         if wanted.layer_norms {
-            self.ends.clear();
-            self.ends.extend(1..=which.len());
-            self.measure(program);
             seen.layer_norms.extend(self.squares.iter().map(|square| square.sqrt()));
         }
-        if wanted.gradients {
-            let start = seen.gradients.len();
-            seen.gradients.resize(start + program.layout.gradients(), 0.0);
-            let row = &mut seen.gradients[start..];
-            for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
-                let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) else { continue };
-                let flow =
-                    Flow { input: &self.values[node.input], gradient: &mut self.gradients[node.output] };
-                op.total(flow, scratch, &mut row[range.clone()]);
-                op.finish(scratch, &mut row[range.clone()]);
+        if !is_written {
+            return;
+        }
+        let mut row = vec![0.0; program.layout.gradients()];
+        for example in 0..which.len() {
+            row.fill(0.0);
+            self.write(program, example, &mut row);
+            if let Some(GradientSummary { width, of }) = wanted.summary {
+                let start = seen.summaries.len();
+                seen.summaries.resize(start + width, 0.0);
+                of(&row, &mut seen.summaries[start..]);
             }
+            if wanted.gradients {
+                seen.gradients.extend_from_slice(&row);
+            }
+        }
+    }
+
+    /// Adds the gradient of one example of the chunk, after all were measured.
+    fn write(&mut self, program: &Program, example: usize, row: &mut [f32]) {
+        for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
+            let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) else { continue };
+            let flow = Flow { input: &self.values[node.input], gradient: &mut self.gradients[node.output] };
+            op.one(Units(&self.ends), example, flow, scratch, &mut row[range.clone()]);
+        }
+    }
+
+    /// Adds the gradient of the loss of all these examples together.
+    pub(in crate::native) fn total(&mut self, task: Task<'_>, which: &[usize], sum: &mut [f32]) {
+        self.forward(task, which, false);
+        self.loss(task, which);
+        self.sharpen(task, which);
+        self.backward(task, which.len());
+        self.collect(task.program, false, sum);
+        for (node, scratch) in task.program.nodes.iter().zip(&mut self.scratch) {
+            if let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) {
+                op.finish(scratch, &mut sum[range.clone()]);
+            }
+        }
+    }
+
+    /// The slope of the true class's score as minus the sum of the others: one less its probability, of which little is left in
+    /// single precision where it is nearly certain.
+    fn sharpen(&mut self, task: Task<'_>, which: &[usize]) {
+        let (Targets::Classes(classes), Objective::CrossEntropy) =
+            (task.examples.targets(), task.program.loss)
+        else {
+            return;
+        };
+        let rows = self.gradients[last(task.program)].chunks_exact_mut(task.program.outputs);
+        for (row, example) in rows.zip(which) {
+            let class = classes[*example] as usize;
+            row[class] = 0.0;
+            row[class] = -row.iter().sum::<f32>();
         }
     }
 
