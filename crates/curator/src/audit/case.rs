@@ -154,6 +154,8 @@ pub(super) struct Case {
     pub(super) others: String,
     /// Rows that are not audited because another one is equal.
     pub(super) left_out: usize,
+    /// Whether parties trained the model by averages, while one party with all records trains the reference models.
+    pub(super) references_are_central: bool,
 }
 
 impl Case {

@@ -148,7 +148,7 @@ fn attack(
     stated: &Stated,
     session: &mut Session,
 ) -> Result<(Examination, Study), Refusal> {
-    let Case { population, chosen, target, certificate, draw, others, left_out, .. } = case;
+    let Case { population, chosen, target, certificate, draw, others, left_out, references_are_central, .. } = case;
     let mut settings = stated.settings(certificate.as_ref(), session);
     if *draw == Draw::Undeclared {
         settings.bound = None;
@@ -165,6 +165,14 @@ fn attack(
             "{left_out} rows whose content occurs more than once are not audited, since it is not known which of them are members: \
              the figures are about the other rows"
         ));
+    }
+    if *references_are_central && !study.parts().references.is_empty() {
+        examination.findings.warnings.push(
+            "parties trained this model by FedAvg, while each reference model was trained by one party with all its records: attacks \
+             that compare with them may be weaker than against references trained by parties, so a low figure is not evidence of \
+             safety"
+                .to_owned(),
+        );
     }
     Ok((examination, study))
 }

@@ -1,7 +1,9 @@
 //! Parties that train together: what is trained, what is refused, and what attacks on it say.
 
 use reticent_core::{Code, Fact};
-use reticent_curator::audit::{ActiveChoice, Audit, CanaryAudit, CanaryKind, FederatedAudit, Outcome};
+use reticent_curator::audit::{
+    ActiveChoice, Audit, CanaryAudit, CanaryKind, FederatedAudit, Fitting, ModelAudit, Outcome,
+};
 use reticent_curator::train::{Federated, FederatedUnit, Resume, Train, Trained};
 use reticent_curator::{Planned, Refusal, Request, Session};
 use std::fmt::Write;
@@ -216,6 +218,14 @@ fn a_federation_is_attacked_by_its_server_and_by_a_party() {
     ] {
         assert_eq!(found(audit).unwrap_err().field(), Some(field));
     }
+    let fitting = Fitting { references: 2, threads: Some(1), ..Fitting::default() };
+    let audit = Audit::Model(ModelAudit { model: out.clone(), fitting, ..ModelAudit::default() });
+    let Outcome::Found(audited) = audit.check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap()
+    else {
+        panic!("nobody stopped it")
+    };
+    let said = audited.findings.warnings.iter().filter(|text| text.contains("trained by one party")).count();
+    assert_eq!(said, 1, "references that are trained differently are named: {:?}", audited.findings.warnings);
     let canaries = |kind| {
         Audit::Canaries(CanaryAudit { model: out.clone(), kind, canaries: 10, ..CanaryAudit::default() })
     };

@@ -190,6 +190,7 @@ impl LinearTarget {
             draw,
             others: name,
             left_out: repeats.count(),
+            references_are_central: false,
         })
     }
 }

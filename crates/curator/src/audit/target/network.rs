@@ -203,6 +203,7 @@ impl Compared {
         let Self { target, source, flag } = self;
         let name = format!("{} ({flag})", source.name());
         let examples = target.examples(session.watch())?;
+        let references_are_central = target.is_averaged();
         let trained = target.trained(examples)?;
         let reader: &Reader = &trained.stored.reader;
         let rest = reader.read(&source, true, session.watch())?.examples;
@@ -253,6 +254,7 @@ impl Compared {
             draw,
             others: name,
             left_out: repeats.count(),
+            references_are_central,
         })
     }
 }
