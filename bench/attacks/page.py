@@ -30,6 +30,8 @@ def percent(share):
 def mean(values, shown="{:.3f}"):
     """The mean with half the width of its 95 % interval over targets."""
     centre = statistics.fmean(values)
+    if float(shown.format(centre)) == 0:
+        centre = 0.0
     if len(values) < 2:
         return shown.format(centre)
     half = STUDENT[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5
@@ -103,6 +105,23 @@ def recipe_table(recipe, found, where):
         accuracy = mean([100 * row["accuracy"] for row in own], "{:.1f}")
         rows.append((f"ART black-box ({kind})", "probabilities; half of the members known", accuracy, mean([row["auc"] for row in own]), "–"))
     return text + table(["attack", "what the attacker sees", "accuracy, %", "AUC", "TPR at 1 % FPR, %"], rows) + "\n"
+
+
+def summary(tables):
+    """The table of the courses: what predictions give away, what gradients do, and the difference."""
+    rows = []
+    for recipe, ours in tables.items():
+        figures = attack_rows(ours)
+        best = [max((own for own in figures.values() if access in own["access"]), key=lambda own: statistics.fmean(own["auc"])) for access in ("probabilities", "gradient")]
+        gains = [gradients - outputs for outputs, gradients in zip(best[0]["auc"], best[1]["auc"])]
+        gap = f"{100 * statistics.fmean(ours['train_accuracy']):.0f} / {100 * statistics.fmean(ours['test_accuracy']):.0f}"
+        cells = [f"{mean([100 * share for share in own['accuracy']], '{:.1f}')}; {mean(own['auc'])}" for own in best]
+        rows.append((recipe, gap, *cells, mean(gains)))
+    head = ["network", "training / test accuracy, %", "predictions: accuracy, %; AUC", "gradients: accuracy, %; AUC", "gain in AUC"]
+    return (
+        "The strongest attack by predictions and the strongest by gradients of every network (strongest in the mean over targets, "
+        "so both columns are optimistic), and the difference target by target:\n\n" + table(head, rows) + "\n"
+    )
 
 
 def tables(part, where):
@@ -212,11 +231,12 @@ def section(results):
     if "features" in results:
         text += features(results["features"]) + "\n"
     if "tables" in results:
-        text += "### By what the attacker sees, two cores\n\n" + tables(results["tables"], "two cores")
+        text += "### By what the attacker sees, two cores\n\n" + summary({name: found["ours"] for name, found in results["tables"]["found"].items()})
+        text += tables(results["tables"], "two cores")
     gpu = HERE / "gpu.json"
     if gpu.exists():
         part = json.loads(gpu.read_text())
-        text += "### By what the attacker sees, networks of full size on a GPU\n\n"
+        text += "### By what the attacker sees, networks of full size on a GPU\n\n" + summary(part["found"])
         text += "".join(recipe_table(recipe, {"ours": found}, part["where"]) for recipe, found in part["found"].items())
     for name, words in PARTS.items():
         if name in results:
