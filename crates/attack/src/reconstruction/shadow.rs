@@ -16,6 +16,7 @@ use reticent_audit::attacks::AttackKind;
 use reticent_audit::disclosure::Disclosure;
 use reticent_data::keyed_hash;
 use reticent_train::Examples;
+use reticent_train::graph::Graph;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,6 +36,29 @@ pub struct ShadowSettings {
     pub key: String,
 }
 
+impl ShadowSettings {
+    /// Checks that so many records allow so many models, and that a network can read so many weights.
+    ///
+    /// # Errors
+    /// [`AttackError::Invalid`] for fewer records than models, and for more than 50 000 weights.
+    pub fn check(&self, records: usize, weights: usize) -> Result<(), AttackError> {
+        let Self { shadows, targets, .. } = self;
+        if *shadows < 10 || *targets == 0 || records <= shadows + targets {
+            let remedy = format!(
+                "give at least 10 models to learn from, one to judge by, and fewer in all than the {records} training records"
+            );
+            return Err(AttackError::invalid("shadows", format!("{shadows} and {targets}"), remedy));
+        }
+        if weights > MOST_WEIGHTS {
+            let remedy = format!(
+                "a reconstruction network reads at most {MOST_WEIGHTS} weights: leave out `shadows`, or train a smaller network"
+            );
+            return Err(AttackError::premise("weights", weights, remedy));
+        }
+        Ok(())
+    }
+}
+
 /// Trains models with one unknown record each, learns from some of them to rebuild it, and is judged by the others.
 ///
 /// The candidates are drawn from the records by the key; all other records are known and in every model.
@@ -48,15 +72,9 @@ pub fn informed_by_shadows(
     settings: &ShadowSettings,
     halt: Halt<'_>,
 ) -> Result<Reconstruction, AttackError> {
+    settings.check(records.len(), Graph::new(&training.description)?.layout().weights())?;
     let ShadowSettings { shadows, targets, confidence, key } = settings;
     let models = shadows + targets;
-    if *shadows < 10 || *targets == 0 || records.len() <= models {
-        let remedy = format!(
-            "give at least 10 models to learn from, one to judge by, and fewer in all than the {} training records",
-            records.len()
-        );
-        return Err(AttackError::invalid("shadows", format!("{shadows} and {targets}"), remedy));
-    }
     let mut order: Vec<usize> = (0..records.len()).collect();
     order.sort_by_cached_key(|record| (keyed_hash(key, format!("candidate {record}").as_bytes()), *record));
     let (candidates, known) = order.split_at(models);
@@ -69,11 +87,6 @@ pub fn informed_by_shadows(
     };
     let numbers: Vec<usize> = (0..models).collect();
     let first = weights(&0)?;
-    if first.len() > MOST_WEIGHTS {
-        let remedy =
-            format!("a reconstruction network reads at most {MOST_WEIGHTS} weights: give a smaller network");
-        return Err(AttackError::premise("weights", first.len(), remedy));
-    }
     let rest: Vec<Vec<f32>> = numbers[1..].par_iter().map(weights).collect::<Result<_, _>>()?;
     let rows: Vec<f32> = first.iter().copied().chain(rest.into_iter().flatten()).collect();
     let (width, own) =

@@ -325,6 +325,9 @@ fn a_reconstruction_network_rebuilds_the_unknown_record_unless_noise_hides_it() 
     assert!(hidden.upper < 0.5, "{hidden:?}");
     let few = ShadowSettings { shadows: 5, ..settings.clone() };
     assert!(informed_by_shadows(&pictures(480), &recipe(false), &few, &|| false).is_err());
+    assert!(settings.check(480, 50_000).is_ok());
+    let refused = settings.check(480, 50_001).unwrap_err().to_string();
+    assert!(refused.contains("train a smaller network"), "{refused}");
 }
 
 #[test]

@@ -224,6 +224,15 @@ fn of_network(
         confidence: request.confidence,
         key: request.key.clone(),
     };
+    let shadowing = (request.shadows > 0).then(|| ShadowSettings {
+        shadows: request.shadows as usize,
+        targets: request.shadows.div_ceil(JUDGED) as usize,
+        confidence: request.confidence,
+        key: request.key.clone(),
+    });
+    if let Some(shadowing) = &shadowing {
+        shadowing.check(examples.len(), weights.len())?;
+    }
     let stage = watch.begin(Work::Thinking);
     watch.listen();
     let halt = watch.halt();
@@ -246,12 +255,9 @@ fn of_network(
         &is_halted,
     );
     found.push(inverted.map_err(stopped)?);
-    if request.shadows > 0 {
+    if let Some(shadowing) = shadowing {
         stage.say("training models with unknown records");
-        let (shadows, targets) = (request.shadows as usize, request.shadows.div_ceil(JUDGED) as usize);
-        let (confidence, key) = (request.confidence, request.key.clone());
-        let settings = ShadowSettings { shadows, targets, confidence, key };
-        let shadowed = informed_by_shadows(&examples, &training, &settings, &is_halted).map_err(stopped)?;
+        let shadowed = informed_by_shadows(&examples, &training, &shadowing, &is_halted).map_err(stopped)?;
         found.push(bounded(shadowed, certificate.as_ref(), request.prior));
     }
     Ok((found, certificate))
