@@ -1,8 +1,9 @@
 //! Described networks in double precision, one example at a time, number by number: the reference for gradients.
 
+use super::loss::loss;
 use super::tape::{Number, Tape};
-use reticent_train::describe::{Layer, LayerKind, Objective};
-use reticent_train::{Description, Examples, Inputs, Layout, Targets};
+use reticent_train::describe::{Layer, LayerKind};
+use reticent_train::{Description, Examples, Inputs, Layout};
 
 /// What normalizations add to a variance.
 const STABILITY: f64 = 1e-5;
@@ -49,37 +50,12 @@ pub fn pass(
     assert_eq!(run.next, weights.len(), "all weights are used");
     let mut tape = run.tape;
     let outputs: Vec<f64> = state.values.iter().map(|number| tape.value(*number)).collect();
-    let loss = match (examples.targets(), description.loss) {
-        (Targets::Classes(classes), Objective::CrossEntropy) => {
-            cross_entropy(&mut tape, &state.values, classes[example] as usize)
-        }
-        (Targets::Classes(classes), Objective::Squared) => {
-            squared(&mut tape, &state.values, f64::from(classes[example]))
-        }
-        (Targets::Numbers(numbers), _) => squared(&mut tape, &state.values, f64::from(numbers[example])),
-    };
+    let loss = loss(&mut tape, &state.values, description.loss, examples, example);
     let slopes = tape.slopes(loss);
     let trained = layout.parameters().iter().enumerate().filter(|(_, parameter)| parameter.trainable);
     let gradient = trained.flat_map(|(number, _)| &slopes[layout.weight_range(number)]).copied().collect();
     let input_gradient = if tokens { Vec::new() } else { inputs.iter().map(|x| slopes[*x]).collect() };
     Passed { outputs, loss: tape.value(loss), gradient, input_gradient, activations }
-}
-
-fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize) -> Number {
-    let most = scores.iter().map(|s| tape.value(*s)).fold(f64::MIN, f64::max);
-    let powers: Vec<f64> = scores.iter().map(|s| libm::exp(tape.value(*s) - most)).collect();
-    let total: f64 = powers.iter().sum();
-    let made_of = scores.iter().zip(&powers).map(|(score, power)| (*score, power / total)).collect();
-    let all = tape.push(libm::log(total) + most, made_of);
-    tape.subtract(all, scores[class])
-}
-
-fn squared(tape: &mut Tape, scores: &[Number], target: f64) -> Number {
-    let squares: Vec<Number> = scores
-        .iter()
-        .map(|score| tape.function(*score, |s| (0.5 * (s - target).powi(2), s - target)))
-        .collect();
-    tape.sum(&squares, 1.0, 0.0)
 }
 
 /// What one layer hands to the next.
@@ -237,7 +213,7 @@ impl<'a> Run<'a> {
         State { values, ..state }
     }
 
-    fn attention(&mut self, state: State, heads: usize) -> State {
+    fn attention(&mut self, state: State, heads: usize, causal: bool) -> State {
         let (time, width) = (state.shape[0], state.shape[1]);
         let (weight, bias) = (self.take(3 * width * width), self.take(3 * width));
         let projected = self.affine(&state.values, width, weight, Some(bias));
@@ -249,7 +225,8 @@ impl<'a> Run<'a> {
         let mut mixed = vec![0; time * width];
         for head in 0..heads {
             for t in 0..time {
-                let scores: Vec<Number> = (0..time)
+                let seen = if causal { t + 1 } else { time };
+                let scores: Vec<Number> = (0..seen)
                     .map(|s| {
                         let dot = self.tape.dot(part(t, 0, head), part(s, 1, head));
                         self.tape.sum(&[dot], 1.0 / (each as f64).sqrt(), 0.0)
@@ -257,7 +234,7 @@ impl<'a> Run<'a> {
                     .collect();
                 let shares = self.softmax(&scores);
                 for j in 0..each {
-                    let column: Vec<Number> = (0..time).map(|s| part(s, 2, head)[j]).collect();
+                    let column: Vec<Number> = (0..seen).map(|s| part(s, 2, head)[j]).collect();
                     mixed[t * width + head * each + j] = self.tape.dot(&shares, &column);
                 }
             }
@@ -285,7 +262,13 @@ impl<'a> Run<'a> {
         State { values, ..two }
     }
 
-    fn transformer(&mut self, state: State, heads: usize, hidden: usize, norm_first: bool) -> State {
+    fn transformer(
+        &mut self,
+        state: State,
+        (heads, causal): (usize, bool),
+        hidden: usize,
+        norm_first: bool,
+    ) -> State {
         let width = state.last();
         let think = |run: &mut Self, state: State| {
             let inner = run.linear(state, hidden, true);
@@ -294,13 +277,13 @@ impl<'a> Run<'a> {
         };
         if norm_first {
             let inner = self.layer_norm(state.clone());
-            let inner = self.attention(inner, heads);
+            let inner = self.attention(inner, heads, causal);
             let state = self.added(&state, inner);
             let inner = self.layer_norm(state.clone());
             let inner = think(self, inner);
             self.added(&state, inner)
         } else {
-            let inner = self.attention(state.clone(), heads);
+            let inner = self.attention(state.clone(), heads, causal);
             let state = self.added(&state, inner);
             let state = self.layer_norm(state);
             let inner = think(self, state.clone());
@@ -422,9 +405,9 @@ impl<'a> Run<'a> {
             }
             LayerKind::LayerNorm => self.layer_norm(state),
             LayerKind::GroupNorm { groups } => self.group_norm(state, *groups),
-            LayerKind::Attention { heads } => self.attention(state, *heads),
-            LayerKind::Transformer { heads, hidden, norm_first, .. } => {
-                self.transformer(state, *heads, *hidden, *norm_first)
+            LayerKind::Attention { heads, causal } => self.attention(state, *heads, *causal),
+            LayerKind::Transformer { heads, hidden, norm_first, causal, .. } => {
+                self.transformer(state, (*heads, *causal), *hidden, *norm_first)
             }
             LayerKind::Lstm { hidden } => self.lstm(state, *hidden),
             LayerKind::Gru { hidden } => self.gru(state, *hidden),
