@@ -51,7 +51,8 @@ pub fn pass(
     let outputs: Vec<f64> = state.values.iter().map(|number| tape.value(*number)).collect();
     let loss = match (examples.targets(), description.loss) {
         (Targets::Classes(classes), Objective::CrossEntropy) => {
-            cross_entropy(&mut tape, &state.values, classes[example] as usize)
+            let smoothing = f64::from(description.label_smoothing);
+            cross_entropy(&mut tape, &state.values, classes[example] as usize, smoothing)
         }
         (Targets::Classes(classes), Objective::Squared) => {
             squared(&mut tape, &state.values, f64::from(classes[example]))
@@ -65,13 +66,20 @@ pub fn pass(
     Passed { outputs, loss: tape.value(loss), gradient, input_gradient, activations }
 }
 
-fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize) -> Number {
+fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize, smoothing: f64) -> Number {
     let most = scores.iter().map(|s| tape.value(*s)).fold(f64::MIN, f64::max);
     let powers: Vec<f64> = scores.iter().map(|s| libm::exp(tape.value(*s) - most)).collect();
     let total: f64 = powers.iter().sum();
     let made_of = scores.iter().zip(&powers).map(|(score, power)| (*score, power / total)).collect();
     let all = tape.push(libm::log(total) + most, made_of);
-    tape.subtract(all, scores[class])
+    if smoothing == 0.0 {
+        return tape.subtract(all, scores[class]);
+    }
+    let weight = |place: usize| smoothing / scores.len() as f64 + if place == class { 1.0 - smoothing } else { 0.0 };
+    let target: f64 = scores.iter().enumerate().map(|(place, s)| weight(place) * tape.value(*s)).sum();
+    let made_of = scores.iter().enumerate().map(|(place, s)| (*s, weight(place))).collect();
+    let target = tape.push(target, made_of);
+    tape.subtract(all, target)
 }
 
 fn squared(tape: &mut Tape, scores: &[Number], target: f64) -> Number {

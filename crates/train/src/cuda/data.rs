@@ -111,7 +111,7 @@ impl Shelf {
         &self,
         examples: &Examples,
         rows: usize,
-        objective: Objective,
+        (objective, smoothing): (Objective, f32),
         (scores, gradient): (Address, Address),
         outputs: usize,
         run: &mut Run,
@@ -122,8 +122,12 @@ impl Shelf {
             _ => Kernel::LossNumbers,
         };
         let arrays = [scores, set.target(objective), self.which.at(), gradient].map(Argument::Address);
-        let arguments = [arrays.as_slice(), &[rows, outputs].map(long)].concat();
-        let count = if kernel == Kernel::LossClasses { rows } else { rows * outputs };
+        let mut arguments = [arrays.as_slice(), &[rows, outputs].map(long)].concat();
+        let mut count = rows * outputs;
+        if kernel == Kernel::LossClasses {
+            count = rows;
+            arguments.push(Argument::Single(smoothing));
+        }
         run.each(kernel, count, &arguments)
     }
 

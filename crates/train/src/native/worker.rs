@@ -34,6 +34,8 @@ pub(super) struct Task<'a> {
     pub(super) program: &'a Program,
     pub(super) weights: &'a [f32],
     pub(super) examples: &'a Examples,
+    /// What is added to the gradient at the outputs of every selected example, in their order; nothing where absent.
+    pub(super) slopes: Option<&'a [f32]>,
 }
 
 /// `buffers[index]` for writing beside the others for reading.
@@ -89,7 +91,7 @@ impl Worker {
 
     /// The scores of these examples, which [`scores`](Self::scores) then holds.
     pub(super) fn forward(&mut self, task: Task<'_>, which: &[usize], training: bool) {
-        let Task { program, weights, examples } = task;
+        let Task { program, weights, examples, .. } = task;
         self.prepare(program, which.len(), training);
         for (example, into) in which.iter().zip(self.values[0].chunks_exact_mut(program.sizes[0])) {
             examples.read(*example, into);
@@ -112,8 +114,12 @@ impl Worker {
         match (task.examples.targets(), task.program.loss) {
             (Targets::Classes(classes), Objective::CrossEntropy) => {
                 softmax(gradient, outputs, 1.0);
+                let smoothing = task.program.smoothing;
                 for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
-                    row[classes[*example] as usize] -= 1.0;
+                    row[classes[*example] as usize] -= 1.0 - smoothing;
+                    if smoothing > 0.0 {
+                        row.iter_mut().for_each(|slope| *slope -= smoothing / outputs as f32);
+                    }
                 }
             }
             (Targets::Numbers(numbers), _) => {
@@ -190,7 +196,7 @@ impl Worker {
                 which = &selection.examples()[first..selection.ends()[unit]];
                 unit += 1;
             }
-            self.chunk(task, which, clipping, sum);
+            self.chunk(task, first, which, clipping, sum);
         }
         for (node, scratch) in task.program.nodes.iter().zip(&mut self.scratch) {
             if let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) {
@@ -219,13 +225,26 @@ impl Worker {
         self.sum = own;
     }
 
-    fn chunk(&mut self, task: Task<'_>, which: &[usize], clipping: Option<&Clipping>, sum: &mut [f32]) {
+    /// Adds the clipped gradients of the units that `ends` divides; `first` is the place of the first example in the selection.
+    fn chunk(
+        &mut self,
+        task: Task<'_>,
+        first: usize,
+        which: &[usize],
+        clipping: Option<&Clipping>,
+        sum: &mut [f32],
+    ) {
         if which.is_empty() {
             return;
         }
         self.scratch.iter_mut().for_each(|scratch| scratch.plain = clipping.is_none());
         self.forward(task, which, true);
         self.loss(task, which);
+        if let Some(slopes) = task.slopes {
+            let outputs = task.program.outputs;
+            let gradient = self.gradients[last(task.program)].iter_mut();
+            gradient.zip(&slopes[first * outputs..]).for_each(|(own, more)| *own += more);
+        }
         self.backward(task, which.len());
         match clipping {
             Some(clipping) => {

@@ -130,7 +130,7 @@ impl NetworkTarget {
             let passes = federated.participation.unwrap_or(1.0) * (federated.rounds * local.epochs) as f64;
             let steps = (passes * examples.len() as f64 / local.batch as f64).ceil().max(1.0) as u64;
             let batches = Batching::Shuffled { size: local.batch };
-            training.terms = TrainingTerms::NonPrivate(Baseline { batches, steps });
+            training.terms = TrainingTerms::NonPrivate(Baseline::new(batches, steps));
             training.recipe = local.recipe;
         }
         Ok(Trained { stored, examples, training, certificate, computing })

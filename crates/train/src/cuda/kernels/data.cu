@@ -20,8 +20,10 @@ KERNEL(gather_tokens, const u32 *data, const u32 *which, float *into, i64 rows, 
     EACH(i, rows * size) into[i] = (float)data[which[quotient(i, size)] * size + remainder_of(i, size)];
 }
 
-// The gradient of the cross-entropy with respect to the scores; a thread for each row.
-KERNEL(loss_classes, const float *scores, const u32 *classes, const u32 *which, float *gradient, i64 rows, i64 width) {
+// The gradient of the cross-entropy with respect to the scores; a thread for each row. A share of every target is spread over all
+// classes.
+KERNEL(loss_classes, const float *scores, const u32 *classes, const u32 *which, float *gradient, i64 rows, i64 width,
+       float smoothing) {
     EACH(row, rows) {
         const float *s = scores + row * width;
         float *g = gradient + row * width;
@@ -31,7 +33,10 @@ KERNEL(loss_classes, const float *scores, const u32 *classes, const u32 *which, 
         float sum = 0.0f;
         for (i64 j = 0; j < width; j++) sum += expf(s[j] - most);
         u32 own = classes[which[row]];
-        for (i64 j = 0; j < width; j++) g[j] = expf(s[j] - most) / sum - ((u32)j == own ? 1.0f : 0.0f);
+        for (i64 j = 0; j < width; j++) {
+            g[j] = expf(s[j] - most) / sum - ((u32)j == own ? 1.0f - smoothing : 0.0f);
+            if (smoothing > 0.0f) g[j] -= smoothing / (float)width;
+        }
     }
 }
 

@@ -55,7 +55,7 @@ impl Worker {
         wanted: Wanted<'_>,
         seen: &mut Seen,
     ) {
-        let Task { program, weights, examples } = task;
+        let Task { program, weights, examples, .. } = task;
         self.prepare(program, which.len(), false);
         for (example, into) in which.iter().zip(self.values[0].chunks_exact_mut(program.sizes[0])) {
             examples.read(*example, into);
@@ -144,6 +144,7 @@ impl Worker {
         };
         let rows = self.gradients[last(task.program)].chunks_exact_mut(task.program.outputs);
         for (row, example) in rows.zip(which) {
+            // The slopes of a row add up to 0, with label smoothing as well.
             let class = classes[*example] as usize;
             row[class] = 0.0;
             row[class] = -row.iter().sum::<f32>();
@@ -162,7 +163,10 @@ impl Worker {
                 .map(|(row, example)| {
                     let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                     let total: f64 = row.iter().map(|score| libm::exp(f64::from(score - most))).sum();
-                    libm::log(total) + f64::from(most) - f64::from(row[classes[*example] as usize])
+                    let own = f64::from(row[classes[*example] as usize]);
+                    let mean = row.iter().map(|score| f64::from(*score)).sum::<f64>() / outputs as f64;
+                    let smoothing = f64::from(task.program.smoothing);
+                    libm::log(total) + f64::from(most) - own + smoothing * (own - mean)
                 })
                 .collect(),
             (Targets::Classes(classes), Objective::Squared) => {
