@@ -246,6 +246,12 @@ fn of_network(
         &is_halted,
     );
     found.push(inverted.map_err(stopped)?);
+    let is_adversarial =
+        matches!(training.terms, TrainingTerms::NonPrivate(baseline) if baseline.adversarial.is_some());
+    if request.shadows > 0 && is_adversarial {
+        let remedy = "shadow models are not trained for a run with ⟦adversarial⟧: leave it out";
+        return Err(Refusal::conflict("shadows", request.shadows, remedy));
+    }
     if request.shadows > 0 {
         stage.say("training models with unknown records");
         let (shadows, targets) = (request.shadows as usize, request.shadows.div_ceil(JUDGED) as usize);

@@ -4,10 +4,11 @@ use super::course::{End, Stepping, TrainingLoop};
 use super::describe::describe;
 use super::federated::{read as read_parties, terms as federated_terms, unit};
 use super::outcome::{
-    FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned, exploded, lost,
+    AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned, exploded, lost,
 };
 use super::plan::{TrainPlan, same_data};
 use super::reader::Reader;
+use super::reference;
 use super::request::Train;
 use super::source::Source;
 use super::terms::{PaidTerms, agree, pay, size};
@@ -38,7 +39,7 @@ impl Planned for TrainPlan {
     type Outcome = Trained;
 
     fn run(self, session: &mut Session) -> Result<Trained, Refusal> {
-        let Self { mut run, resume, settings, source, validation, reader, parties } = self;
+        let Self { mut run, resume, settings, source, validation, reader, parties, references } = self;
         if !run.is_private() {
             session.unprotected("a training without privacy")?;
         }
@@ -72,6 +73,7 @@ impl Planned for TrainPlan {
             None => (None, None),
         };
         let (loaded, holders) = read_parties(&run, &reader, &source, &parties, is_open, watch)?;
+        let (loaded, references) = reference::divide(&run, &reader, references.as_ref(), loaded, watch)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
         let units = match &loaded.users {
             Some(users) => Units::users(users, run.examples_per_user.map(|most| most as usize))?,
@@ -129,6 +131,7 @@ impl Planned for TrainPlan {
             }
         };
         let examples = Arc::new(loaded.examples);
+        let references = references.map(Arc::new);
         let permit = match &agreement.terms {
             TrainingTerms::Private(plan) => Some(match purchase {
                 Some(purchase) => purchase.into_main(settings.neighboring, &plan.charges()?)?,
@@ -146,9 +149,11 @@ impl Planned for TrainPlan {
             (None, TrainingTerms::Private(plan), Some(permit)) => {
                 Trainer::private(network, examples, units, plan.clone(), recipe, permit).map(Stepping::from)
             }
-            (None, TrainingTerms::NonPrivate(baseline), None) => {
-                Trainer::non_private(network, examples, units, *baseline, recipe).map(Stepping::from)
+            (None, TrainingTerms::NonPrivate(baseline), None) => match references.clone() {
+                Some(own) => Trainer::adversarial(network, examples, units, *baseline, recipe, own, None),
+                None => Trainer::non_private(network, examples, units, *baseline, recipe),
             }
+            .map(Stepping::from),
             _ => return Err(Refusal::internal("a permit without a plan")),
         }
         .map_err(named)?;
@@ -207,8 +212,17 @@ impl Planned for TrainPlan {
         warnings.extend(lost(progress));
         warnings.extend(exploded(&weights, &metrics));
         warnings.extend(agreement.plan().and_then(|plan| drowned(plan, agreement.batch)));
+        let adversarial = match (settings.adversarial, &references) {
+            (Some(own), Some(references)) => Some(AdversarialSummary {
+                inference_accuracy: trainer.inference_accuracy()?,
+                references: references.len() as u64,
+                strength: own.strength,
+            }),
+            _ => None,
+        };
         Ok(Trained::Finished(Box::new(Finished {
             accuracy: metrics.validation_accuracy,
+            adversarial,
             batch_size: agreement.batch,
             certificate,
             counted_steps: progress.counted,
