@@ -1,4 +1,5 @@
 use super::gradients::inspected;
+use super::labels::robustness;
 use super::{Artifact, ArtifactPart, Halt, LOSS_TRAJECTORY, Learner, Snapshot, Wanted};
 use crate::AttackError;
 use crate::population::classes_of;
@@ -243,9 +244,14 @@ impl NetworkLearner {
         Ok(Artifact { outputs, weights, signals, snapshots: Vec::new() })
     }
 
-    /// Signals of gradients and activations at every example.
+    /// Signals of gradients, activations and noisy copies at every example.
     fn inspected(&self, weights: &[f32], asked: &Examples, wanted: &Wanted) -> Result<Signals, AttackError> {
-        inspected(&self.training.description, weights, asked, wanted, ALONE)
+        let description = &self.training.description;
+        let found = inspected(description, weights, asked, wanted, ALONE)?;
+        if !wanted.labels {
+            return Ok(found);
+        }
+        Ok(found.and(robustness(description, weights, asked, self.device, self.resources)?))
     }
 }
 

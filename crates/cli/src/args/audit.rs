@@ -96,6 +96,9 @@ pub(crate) struct Fitting {
     /// Attack with the weights too, by gradients of all models
     #[arg(long)]
     pub(crate) white_box: bool,
+    /// Attack by predicted classes alone too, with noisy copies of the records; for networks
+    #[arg(long, hide_short_help = true)]
+    pub(crate) label_only: bool,
     /// Layers of a network whose outputs a white-box attacker sees too, comma-separated
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', hide_short_help = true)]
     pub(crate) activations: Vec<String>,
@@ -126,6 +129,7 @@ impl Fitting {
             ("--non-members", path),
             ("--records", self.records.clone()),
             ("--white-box", self.white_box.then(String::new)),
+            ("--label-only", self.label_only.then(String::new)),
             ("--activations", self.activations.first().cloned()),
             ("--threads", self.threads.clone()),
             ("--device", self.computing.device.clone()),
