@@ -118,7 +118,7 @@ pub(crate) fn measure(task: &Task, store: &Path) -> Result<Measured> {
             metrics: MetricSettings::default(),
             bound: None,
             registry: registry(),
-            attacks: Some(asked.iter().map(|name| (*name).to_owned()).collect()),
+            attacks: Some(asked.iter().filter_map(|name| registry().find(name)).collect()),
             attack: AttackSettings { key: (*key).to_owned(), ..AttackSettings::default() },
             worst: 0,
             key: (*key).to_owned(),

@@ -7,8 +7,11 @@
 //! # Reference
 //! Aerni, Zhang, Tramèr, *Evaluations of machine learning privacy defenses are misleading* (2024).
 
+mod run;
 #[cfg(test)]
 mod tests;
+
+pub use run::{DefenceComparison, DefenceCurves, DefenceLabel, DefendedModel};
 
 use crate::AuditError;
 use serde::{Deserialize, Serialize};

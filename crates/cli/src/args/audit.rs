@@ -307,6 +307,9 @@ pub(crate) struct Report {
     /// Show training records that an attack recovered; declares that these records may be shown to every reader
     #[arg(long)]
     pub(crate) pictures: bool,
+    /// Compare with these audited models, comma-separated: a curve of accuracy against leakage per defence
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) compare: Vec<PathBuf>,
     /// Open the page in a browser
     #[arg(long)]
     pub(crate) open: bool,
