@@ -21,10 +21,9 @@ pub(crate) const ORIGINAL: &str = "nasr-supervised-outputs";
 
 /// The attacks: the original one and a threshold, which do not adapt; those that see classes alone; those with reference models of the
 /// same defence; those with the weights.
-const ATTACKS: [&str; 9] = [
+const ATTACKS: [&str; 8] = [
     ORIGINAL,
     "yeom-loss",
-    "label-only-gap",
     "label-only",
     "lira-label-only",
     "lira-online",

@@ -31,7 +31,7 @@ pub use cannot::CannotRun;
 pub use headline::{Candidacy, Headline, Plays};
 pub use informed::{INVERSE_HESSIAN_ATTACK, InformedThreshold, LEAVE_ONE_OUT_ATTACK};
 pub use kind::AttackKind;
-pub use label_only::{LABEL_ONLY, LABEL_ONLY_GAP, LIRA_LABEL_ONLY};
+pub use label_only::{LABEL_ONLY, LIRA_LABEL_ONLY};
 pub use lira::{
     LIRA_OFFLINE, LIRA_OFFLINE_GRADIENT, LIRA_OFFLINE_TWO_TAILED, LIRA_ONLINE, LIRA_ONLINE_GRADIENT, Lira,
     LiraForm, Location, PRIOR, Variance,

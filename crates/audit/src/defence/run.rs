@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const PLAIN: &str = "yeom-loss";
 
 /// Attacks that see predicted classes alone.
-const LABEL_ONLY: [&str; 3] = ["label-only-gap", "label-only", "lira-label-only"];
+const LABEL_ONLY: [&str; 2] = ["label-only", "lira-label-only"];
 
 /// An audited model, and how it was defended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -201,7 +201,7 @@ mod tests {
         let pairs: Vec<String> = comparison.auc.compared.iter().map(overlap).collect();
         assert!(pairs.iter().any(|pair| pair.contains("adversarial and early stopping reach no test accuracy in common")));
         let together = pairs.iter().find(|pair| pair.contains("dp-sgd leaks less than adversarial")).unwrap();
-        assert!(together.contains("from 55 % to 55 %") && together.contains("by 0.274"), "{together}");
+        assert!(together.contains("from 55 % to 55 %") && together.contains("by 0.274"), "{together}");
         assert!(comparison.tpr.curves.is_empty());
         let svg = chart(&comparison).svg();
         assert!(svg.contains("dp-sgd") && !svg.contains("NaN"));
