@@ -62,7 +62,7 @@ fn case(all: &Examples, key: &str, threads: usize) -> Case {
             average: None,
         },
     };
-    let everybody = Baseline { batches: Batching::Poisson { rate: 1.0 }, steps: ROUNDS };
+    let everybody = Baseline::new(Batching::Poisson { rate: 1.0 }, ROUNDS);
     let setup = FederatedSetup {
         description: RecipeName::LocationDense.training(1).description,
         parties: parties.iter().map(|own| Arc::new(all.subset(own))).collect(),

@@ -97,7 +97,7 @@ impl RecipeName {
         let steps = (records.div_ceil(size) * epochs) as u64;
         NetworkTraining {
             description,
-            terms: TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size }, steps }),
+            terms: TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size }, steps)),
             recipe: Recipe { optimizer, schedule: Schedule::constant(rate), average: None },
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn plain(records: usize, epochs: usize) -> NetworkTraining {
     let steps = ((records / 2).div_ceil(BATCH) * epochs) as u64;
     NetworkTraining {
         description: description(),
-        terms: TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size: BATCH }, steps }),
+        terms: TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size: BATCH }, steps)),
         recipe: Recipe {
             optimizer: OptimizerSettings::adam(),
             schedule: Schedule::constant(RATE),

@@ -52,7 +52,7 @@ impl Steps {
             let permit = charge(&mut Unlimited::new(), &plan.charges()?)?;
             Trainer::private(engine, examples, units, plan, recipe, permit)?
         } else {
-            let baseline = Baseline { batches: Batching::Poisson { rate: 1.0 }, steps: STEPS };
+            let baseline = Baseline::new(Batching::Poisson { rate: 1.0 }, STEPS);
             Trainer::non_private(engine, examples, units, baseline, recipe)?
         };
         Ok(Self { trainer })

@@ -80,7 +80,7 @@ impl Prepared {
         let trainer = match self.paid {
             Some((plan, permit)) => Trainer::private(engine, self.examples, units, plan, recipe, permit)?,
             None => {
-                let baseline = Baseline { batches: Batching::Poisson { rate: 1.0 }, steps: STEPS };
+                let baseline = Baseline::new(Batching::Poisson { rate: 1.0 }, STEPS);
                 Trainer::non_private(engine, self.examples, units, baseline, recipe)?
             }
         };

@@ -91,7 +91,7 @@ fn a_network_that_learns_by_heart_betrays_its_canaries() {
         let included = canaries.included().len();
         let always = if kind == CanaryKind::Mislabelled { 120 } else { 200 };
         assert_eq!(canaries.training().unwrap().len(), always + included);
-        let baseline = Baseline { batches: Batching::Shuffled { size: 16 }, steps: 1200 };
+        let baseline = Baseline::new(Batching::Shuffled { size: 16 }, 1200);
         let how = NetworkTraining {
             description: network(12, 64, 3),
             terms: TrainingTerms::NonPrivate(baseline),

@@ -39,7 +39,7 @@ fn setup(rounds: u64) -> (FederatedSetup, Examples) {
         batch: 10,
         recipe: Recipe { optimizer: OptimizerSettings::sgd(0.9), ..plain(0.1) },
     };
-    let everybody = Baseline { batches: Batching::Poisson { rate: 1.0 }, steps: rounds };
+    let everybody = Baseline::new(Batching::Poisson { rate: 1.0 }, rounds);
     let setup = FederatedSetup {
         description: network(12, 64, 2),
         parties: parties.collect(),

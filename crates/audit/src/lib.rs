@@ -28,6 +28,7 @@ pub mod baseline;
 pub mod boost;
 pub mod bound;
 pub mod comparison;
+pub mod defence;
 pub mod disclosure;
 mod draw;
 mod encode;
@@ -58,6 +59,6 @@ pub use overfitting::{Overfitting, overfitting};
 pub use signal::Signal;
 pub use study::{
     Features, GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM,
-    INVERSE_HESSIAN, OUTPUTS, Outputs, OutputsKind, Reference, SCORE, SELF_INFLUENCE, SignalSource,
-    SignalValues, SignalView, Signals, Study, StudyParts,
+    INVERSE_HESSIAN, LABEL_ROBUSTNESS, OUTPUTS, Outputs, OutputsKind, Reference, SCORE, SELF_INFLUENCE,
+    SignalSource, SignalValues, SignalView, Signals, Study, StudyParts,
 };

@@ -324,6 +324,7 @@ pub(crate) fn dossier() -> Result<Dossier, AccountingError> {
     let pairs =
         |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     Ok(Dossier {
+        defences: None,
         findings: findings(),
         certificate: Some(certificate()?),
         declared: Declared {

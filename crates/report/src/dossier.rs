@@ -3,6 +3,7 @@
 use crate::picture::Gallery;
 use reticent_audit::Findings;
 use reticent_audit::attacks::AttackKind;
+use reticent_audit::defence::DefenceComparison;
 use reticent_core::{Certificate, InvalidValue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,6 +21,9 @@ pub struct Dossier {
     pub training: Option<TrainingSummary>,
     /// How to reproduce the report.
     pub provenance: ReportProvenance,
+    /// The model beside others with other defences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defences: Option<DefenceComparison>,
     /// Kinds of attack that do not apply to the model, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inapplicable: BTreeMap<AttackKind, String>,

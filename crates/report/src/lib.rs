@@ -36,6 +36,7 @@ pub use error::ReportError;
 pub use escape::{escaped_json, is_unseen, plain};
 pub use picture::{Gallery, Picture, PictureStrip};
 
+use reticent_audit::defence::DefenceComparison;
 use reticent_audit::disclosure::Trajectory;
 use reticent_audit::findings::Performance;
 use serde::Serialize;
@@ -58,6 +59,11 @@ pub fn html(dossier: &Dossier) -> String {
 /// ROC curves of attacks on logarithmic axes.
 pub fn roc(attacks: &[(&str, &Performance)]) -> plot::Chart {
     page::strength::curves(attacks, true)
+}
+
+/// Utility against leakage, a curve for every defence.
+pub fn defences(comparison: &DefenceComparison) -> plot::Chart {
+    page::defence::chart(comparison)
 }
 
 /// How a signal developed over a training.

@@ -35,6 +35,7 @@ const SECTIONS: [&str; 16] = [
 
 fn empty() -> Dossier {
     Dossier {
+        defences: None,
         findings: Findings {
             schema: reticent_audit::findings::SCHEMA.to_owned(),
             version: "0".to_owned(),

@@ -10,6 +10,7 @@
 //! | [`cuda`] | described networks on a GPU, and on anything else that runs its kernels |
 //! | [`gradients`] | models that are not described, and the sum that clips their gradients |
 //! | [`inspect`] | gradients, losses and activations of single examples, for attacks on one's own models |
+//! | [`adversarial`] | training against an inference network, without a guarantee |
 //! | [`Layout`] | the names and places of weights |
 //! | [`clip`] | how much of each unit's gradient enters the sum |
 //! | [`PrivacyPlan`] | sampling, clipping, noise and steps as one checked object |
@@ -23,6 +24,7 @@
 //! | [`checkpoint`] | a run on disk, and the ledger of what may have been seen |
 #![doc = include_str!("proof.md")]
 
+pub mod adversarial;
 pub mod average;
 pub mod checkpoint;
 pub mod clip;
@@ -49,6 +51,7 @@ mod store;
 pub mod tensors;
 mod trainer;
 
+pub use adversarial::AdversarialSettings;
 pub use checkpoint::RunLock;
 pub use clip::{Clipping, RoundingMargin};
 pub use describe::Description;

@@ -25,7 +25,7 @@ fn local(epochs: u64) -> LocalTraining {
 }
 
 fn baseline(batches: Batching, steps: u64) -> Baseline {
-    Baseline { batches, steps }
+    Baseline::new(batches, steps)
 }
 
 /// A plan for parties of which each takes part with this probability.

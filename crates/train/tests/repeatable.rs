@@ -9,7 +9,7 @@ fn network() -> Box<dyn Engine> {
 }
 
 fn trained(key: &str, batches: Batching) -> Vec<f32> {
-    let baseline = Baseline { batches, steps: 25 };
+    let baseline = Baseline::new(batches, 25);
     let (examples, units) = (examples(120), Units::examples(120));
     let mut trainer = Trainer::repeatable(network(), examples, units, baseline, recipe(), key).unwrap();
     while !trainer.is_finished() {
@@ -33,7 +33,7 @@ fn a_key_gives_the_same_weights_on_any_number_of_threads() {
 #[test]
 fn only_a_training_without_a_key_is_kept_in_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let baseline = Baseline { batches: Batching::Shuffled { size: 16 }, steps: 5 };
+    let baseline = Baseline::new(Batching::Shuffled { size: 16 }, 5);
     let (data, units) = (examples(60), Units::examples(60));
     let mut trainer =
         Trainer::repeatable(network(), data.clone(), units.clone(), baseline, recipe(), "a").unwrap();

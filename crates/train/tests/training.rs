@@ -44,7 +44,7 @@ fn private_training_learns_and_stops_at_its_budget() {
 #[test]
 fn the_baseline_learns_with_either_kind_of_batches() {
     for batches in [Batching::Shuffled { size: 32 }, Batching::Poisson { rate: 0.1 }] {
-        let baseline = Baseline { batches, steps: 60 };
+        let baseline = Baseline::new(batches, 60);
         let mut trainer =
             Trainer::non_private(model(), examples(300), Units::examples(300), baseline, recipe()).unwrap();
         run(&mut trainer);
@@ -155,7 +155,7 @@ fn what_does_not_fit_together_is_refused() {
         (Batching::Poisson { rate: 1.5 }, 1),
         (Batching::Shuffled { size: 1 }, 0),
     ] {
-        let baseline = Baseline { batches, steps };
+        let baseline = Baseline::new(batches, steps);
         assert!(
             Trainer::non_private(model(), examples(30), Units::examples(30), baseline, recipe()).is_err()
         );

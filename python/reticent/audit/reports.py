@@ -89,6 +89,7 @@ def report_of(
     declared: Mapping[str, Any] | PathLike | None,
     certificate: Certificate | PathLike | None,
     pictures: bool = False,
+    compare: Sequence[Path] = (),
 ) -> Report:
     """The report of an audit; ``out`` is the folder that holds it, if one does."""
     with private_folder() as folder:
@@ -103,6 +104,7 @@ def report_of(
             "declared": _declared(declared, folder),
             "certificate": _certificate_file(certificate, folder),
             "pictures": pictures,
+            "compare": list(compare),
         }
         with without(folder):
             written = load(_native.report(request(fields)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context as Decimals
 from pathlib import Path
@@ -323,6 +323,7 @@ class Audit(Result):
         declared: Mapping[str, Any] | PathLike | None = None,
         certificate: Certificate | PathLike | None = None,
         pictures: bool = False,
+        compare: Iterable[PathLike] = (),
     ) -> Report:
         """The audit as one page for a data-protection assessment, saved to ``path`` if one is given.
 
@@ -333,6 +334,8 @@ class Audit(Result):
         ``certificate`` is set beside the lower bound; by default the model's own.
         ``pictures`` declares that training records which :func:`reconstruct` recovered may be shown to every
         reader: the page shows them.
+        ``compare`` names folders of other audited models, for an audit that is stored in a folder: the page shows
+        accuracy against leakage, one curve per defence, compared where the curves overlap.
         """
         if path is not None:
             report_place(path)
@@ -340,7 +343,8 @@ class Audit(Result):
         beside = self.certificate if certificate is None else certificate
         if not isinstance(pictures, bool):
             raise refusal(InvalidValueError, "R202", "pictures", pictures, "give True or False")
-        made = report_of(self._data, own, declared, beside, pictures)
+        others = _folders(compare)
+        made = report_of(self._data, own, declared, beside, pictures, others)
         if path is not None:
             made.save(path)
         return made
@@ -465,3 +469,10 @@ def private_of(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found
+
+
+def _folders(compare: Iterable[PathLike]) -> list[Path]:
+    """The folders of other audited models."""
+    given = [compare] if isinstance(compare, (str, bytes)) or not isinstance(compare, Iterable) else list(compare)
+    places = [out_folder(place, "compare") for place in given]
+    return [place for place in places if place is not None]

@@ -28,6 +28,7 @@ def audit_model(
     drawn: float | None = None,
     records: int = 20_000,
     white_box: bool = False,
+    label_only: bool = False,
     activations: str | Iterable[str] = (),
     threads: int | None = None,
     device: Device = "cpu",
@@ -58,6 +59,8 @@ def audit_model(
     are computed and attacked, and ``by_access`` compares them with predictions. ``activations`` names layers of
     a network whose outputs they see too.
 
+    With ``label_only=True`` attackers who see predicted classes alone ask about noisy copies of the records.
+
     ``device="cuda"`` trains reference networks on the first NVIDIA GPU, 4 at once unless ``threads`` says
     otherwise; ``chunk`` is the number of examples that each computes at once.
 
@@ -77,6 +80,7 @@ def audit_model(
         "references": whole("references", references, 0),
         "records": whole("records", records, 0),
         "white-box": _flag("white_box", white_box),
+        "label-only": _flag("label_only", label_only),
         "activations": _layers(activations),
         "threads": None if threads is None else whole("threads", threads, 1),
         **_computing(device, chunk),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _native
-from .._arguments import flag, items, real, refused, text, whole
+from .._arguments import flag, items, path, real, refused, text, whole
 from .._budget import Budget, native
 from .._core import brief
 from .._progress import display
@@ -29,6 +29,9 @@ _REALS = (
     "learning_rate",
     "momentum",
     "weight_decay",
+    "label_smoothing",
+    "adversarial",
+    "reference_share",
     "average",
 )
 _WHOLES = ("steps", "batch_size", "length", "warmup", "examples_per_user", "threads", "chunk")
@@ -48,6 +51,8 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     fields["checkpoint_every"] = interval(settings.get("checkpoint_every"))
     fields["freeze"] = _layer_names(settings.get("freeze"))
     fields["federated"] = _federated(settings.get("federated"))
+    if settings.get("reference_data") is not None:
+        fields["reference_data"] = path("reference_data", settings["reference_data"], "give a table or a folder of images")
     fields["device"] = device_of(settings.get("device", "cpu"))
     return fields
 

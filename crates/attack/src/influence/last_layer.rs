@@ -74,7 +74,8 @@ impl NetworkLearner {
 
 /// How many outputs the last layer has, and whether it has a bias.
 fn last_layer(description: &Description) -> Result<(usize, bool), AttackError> {
-    if description.loss != Objective::CrossEntropy || description.layers.len() < 2 {
+    let is_plain = description.loss == Objective::CrossEntropy && description.label_smoothing == 0.0;
+    if !is_plain || description.layers.len() < 2 {
         return Err(unfit("its loss or its only layer"));
     }
     match description.layers.last().map(|layer| &layer.kind) {

@@ -158,7 +158,7 @@ fn network(key: &str, is_random: bool) -> NetworkLearner {
         .then(LayerKind::Linear { out: 3, bias: true });
     let recipe =
         Recipe { optimizer: OptimizerSettings::adam(), schedule: Schedule::constant(0.01), average: None };
-    let terms = TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size: 16 }, steps: 1200 });
+    let terms = TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size: 16 }, 1200));
     NetworkLearner::new(Arc::new(examples), NetworkTraining { description, terms, recipe }).unwrap()
 }
 

@@ -26,6 +26,9 @@ pub struct Wanted {
     pub activations: Vec<String>,
     /// The model after each of these steps, counted from 1 and increasing.
     pub snapshots: Vec<u64>,
+    /// A signal of the predicted classes of noisy copies of every record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub labels: bool,
 }
 
 impl Wanted {
@@ -36,7 +39,13 @@ impl Wanted {
 
     /// The parts that are wanted.
     pub fn parts(&self) -> impl Iterator<Item = ArtifactPart> {
-        let wanted = [self.weights, self.gradients, !self.activations.is_empty(), !self.snapshots.is_empty()];
+        let wanted = [
+            self.weights,
+            self.gradients,
+            !self.activations.is_empty(),
+            !self.snapshots.is_empty(),
+            self.labels,
+        ];
         ArtifactPart::ALL.into_iter().zip(wanted).filter(|(_, is_wanted)| *is_wanted).map(|(part, _)| part)
     }
 
@@ -69,11 +78,14 @@ pub enum ArtifactPart {
     Activations,
     /// The model at steps of its training.
     Snapshots,
+    /// Predicted classes of noisy copies.
+    Labels,
 }
 
 impl ArtifactPart {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Weights, Self::Gradients, Self::Activations, Self::Snapshots];
+    pub const ALL: [Self; 5] =
+        [Self::Weights, Self::Gradients, Self::Activations, Self::Snapshots, Self::Labels];
 }
 
 impl fmt::Display for ArtifactPart {
@@ -83,6 +95,7 @@ impl fmt::Display for ArtifactPart {
             Self::Gradients => "gradients",
             Self::Activations => "activations",
             Self::Snapshots => "snapshots",
+            Self::Labels => "classes of noisy copies",
         })
     }
 }

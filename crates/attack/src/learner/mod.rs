@@ -3,6 +3,7 @@
 mod artifact;
 mod background;
 mod gradients;
+mod labels;
 mod linear;
 mod network;
 mod slopes;

@@ -1,4 +1,5 @@
 use super::gradients::inspected;
+use super::labels::robustness;
 use super::{Artifact, ArtifactPart, Halt, LOSS_TRAJECTORY, Learner, Snapshot, Wanted};
 use crate::AttackError;
 use crate::population::classes_of;
@@ -46,6 +47,8 @@ pub struct NetworkLearner {
     training: NetworkTraining,
     identity: String,
     is_repeatable: bool,
+    /// The reference records of an adversarial training.
+    references: Option<Arc<Examples>>,
     device: Device,
     resources: Resources,
 }
@@ -71,7 +74,15 @@ impl NetworkLearner {
         let identity = digest(&("network", &training, population.digest()));
         let is_repeatable = matches!(training.terms, TrainingTerms::NonPrivate(_)) && graph.is_repeatable();
         let (device, resources) = (Device::Cpu, ALONE);
-        Ok(Self { population, training, identity, is_repeatable, device, resources })
+        Ok(Self { population, training, identity, is_repeatable, references: None, device, resources })
+    }
+
+    /// The same with the reference records of an adversarial training, which are in none of the models: each is trained against an
+    /// inference network of its own that learns from them.
+    #[must_use]
+    pub fn against(self, references: Arc<Examples>) -> Self {
+        let identity = digest(&("against", &self.identity, references.digest()));
+        Self { references: Some(references), identity, ..self }
     }
 
     /// The same on a device, so many examples at once or as many as fit. Each model opens it for itself, so several are trained on
@@ -99,6 +110,14 @@ impl NetworkLearner {
         let NetworkTraining { description, terms, recipe } = &self.training;
         let network = engine(description, self.device, self.resources)?;
         Ok(match terms {
+            TrainingTerms::NonPrivate(baseline) if baseline.adversarial.is_some() => {
+                let Some(references) = self.references.clone() else {
+                    let remedy = "give the reference records of the adversarial training";
+                    return Err(AttackError::invalid("references", "none", remedy));
+                };
+                let key = self.is_repeatable.then_some(key);
+                Trainer::adversarial(network, examples, units, *baseline, *recipe, references, key)?
+            }
             TrainingTerms::NonPrivate(baseline) if !self.is_repeatable => {
                 Trainer::non_private(network, examples, units, *baseline, *recipe)?
             }
@@ -225,9 +244,14 @@ impl NetworkLearner {
         Ok(Artifact { outputs, weights, signals, snapshots: Vec::new() })
     }
 
-    /// Signals of gradients and activations at every example.
+    /// Signals of gradients, activations and noisy copies at every example.
     fn inspected(&self, weights: &[f32], asked: &Examples, wanted: &Wanted) -> Result<Signals, AttackError> {
-        inspected(&self.training.description, weights, asked, wanted, ALONE)
+        let description = &self.training.description;
+        let found = inspected(description, weights, asked, wanted, ALONE)?;
+        if !wanted.labels {
+            return Ok(found);
+        }
+        Ok(found.and(robustness(description, weights, asked, self.device, self.resources)?))
     }
 }
 

@@ -296,7 +296,7 @@ fn recipe(is_private: bool) -> NetworkTraining {
         };
         PrivacyPlan::new(settings, 8.0, 1e-5).unwrap()
     };
-    let baseline = Baseline { batches: Batching::Shuffled { size: 1000 }, steps: 12 };
+    let baseline = Baseline::new(Batching::Shuffled { size: 1000 }, 12);
     NetworkTraining {
         description,
         terms: if is_private { TrainingTerms::Private(plan()) } else { TrainingTerms::NonPrivate(baseline) },

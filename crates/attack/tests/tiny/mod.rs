@@ -36,7 +36,7 @@ pub(crate) fn network(inputs: usize, hidden: usize, classes: usize) -> Descripti
 pub(crate) fn training(classes: usize, steps: u64) -> NetworkTraining {
     NetworkTraining {
         description: network(12, 32, classes),
-        terms: TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size: 16 }, steps }),
+        terms: TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size: 16 }, steps)),
         recipe: Recipe {
             optimizer: OptimizerSettings::adam(),
             schedule: Schedule::constant(0.01),

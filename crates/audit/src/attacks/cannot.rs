@@ -19,6 +19,9 @@ pub enum CannotRun {
     /// The target lacks a signal.
     #[error("it needs the signal `{0}` of the target")]
     NoSignal(&'static str),
+    /// Nobody asked the target about noisy copies.
+    #[error("it needs predicted classes of noisy copies, which label-only audits have")]
+    NoCopies,
     /// The target has no gradients.
     #[error("it needs gradients of the target, which white-box audits have")]
     NoGradients,

@@ -4,8 +4,8 @@ use super::cannot::is_of_outputs;
 use super::{CannotRun, ReferenceNeed, Requirements};
 use crate::signal::true_log_probability;
 use crate::{
-    AuditError, GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM, OUTPUTS,
-    Outputs, SCORE, Study,
+    AuditError, GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM,
+    LABEL_ROBUSTNESS, OUTPUTS, Outputs, SCORE, Study,
 };
 use reticent_data::keyed_hash;
 use std::borrow::Cow;
@@ -66,6 +66,7 @@ fn of_target(study: &Study, name: &'static str) -> Result<(), CannotRun> {
     match study.signal(name) {
         Some(_) => Ok(()),
         None if name == SCORE => Err(CannotRun::NoScore),
+        None if name == LABEL_ROBUSTNESS => Err(CannotRun::NoCopies),
         None if is_of_gradients(name) && study.signal(GRADIENT_NORMS).is_none() => {
             Err(CannotRun::NoGradients)
         }

@@ -12,7 +12,7 @@
 
 use super::evidence::{self, Compared};
 use super::{Attack, AttackScores, AttackSettings, Candidacy, ReferenceNeed, Requirements};
-use crate::{AuditError, GRADIENT_NORM, SCORE, Study};
+use crate::{AuditError, GRADIENT_NORM, LABEL_ROBUSTNESS, SCORE, Study};
 use libm::log;
 use std::fmt;
 
@@ -146,6 +146,9 @@ impl Attack for Lira {
     }
 
     fn about(&self) -> &'static str {
+        if self.signals == [LABEL_ROBUSTNESS] {
+            return "the likelihood ratio of the share of noisy copies that keep their class, between such reference models";
+        }
         if self.is_norm {
             return match self.form {
                 LiraForm::Online => {
@@ -173,6 +176,9 @@ impl Attack for Lira {
     }
 
     fn needs(&self) -> &'static str {
+        if self.signals == [LABEL_ROBUSTNESS] {
+            return "predicted classes of noisy copies at references with and without each record";
+        }
         match (self.form, self.is_norm) {
             (LiraForm::Online, false) => "references with and without each record",
             (LiraForm::Online, true) => "gradients at references with and without each record",

@@ -14,6 +14,7 @@ mod evidence;
 mod headline;
 mod informed;
 mod kind;
+mod label_only;
 mod lira;
 mod per_class;
 mod quantile;
@@ -30,6 +31,7 @@ pub use cannot::CannotRun;
 pub use headline::{Candidacy, Headline, Plays};
 pub use informed::{INVERSE_HESSIAN_ATTACK, InformedThreshold, LEAVE_ONE_OUT_ATTACK};
 pub use kind::AttackKind;
+pub use label_only::{LABEL_ONLY, LIRA_LABEL_ONLY};
 pub use lira::{
     LIRA_OFFLINE, LIRA_OFFLINE_GRADIENT, LIRA_OFFLINE_TWO_TAILED, LIRA_ONLINE, LIRA_ONLINE_GRADIENT, Lira,
     LiraForm, Location, PRIOR, Variance,

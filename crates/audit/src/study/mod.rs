@@ -7,7 +7,7 @@ mod view;
 pub use outputs::{Outputs, OutputsKind};
 pub use signals::{
     GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM, INVERSE_HESSIAN,
-    OUTPUTS, SCORE, SELF_INFLUENCE, SignalSource, SignalValues, Signals,
+    LABEL_ROBUSTNESS, OUTPUTS, SCORE, SELF_INFLUENCE, SignalSource, SignalValues, Signals,
 };
 pub use view::SignalView;
 

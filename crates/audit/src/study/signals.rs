@@ -34,6 +34,9 @@ pub const SELF_INFLUENCE: &str = "self-influence";
 /// The name of the signal with the norm of the gradient of the loss in the input, negated.
 pub const INPUT_GRADIENT_NORM: &str = "input-gradient-norm";
 
+/// The name of the signal with the share of noisy copies of a record whose class is predicted right.
+pub const LABEL_ROBUSTNESS: &str = "label-robustness";
+
 /// What of a model a signal is computed from: what the attacker must be able to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

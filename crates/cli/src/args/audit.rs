@@ -96,6 +96,9 @@ pub(crate) struct Fitting {
     /// Attack with the weights too, by gradients of all models
     #[arg(long)]
     pub(crate) white_box: bool,
+    /// Attack by predicted classes alone too, with noisy copies of the records; for networks
+    #[arg(long, hide_short_help = true)]
+    pub(crate) label_only: bool,
     /// Layers of a network whose outputs a white-box attacker sees too, comma-separated
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', hide_short_help = true)]
     pub(crate) activations: Vec<String>,
@@ -126,6 +129,7 @@ impl Fitting {
             ("--non-members", path),
             ("--records", self.records.clone()),
             ("--white-box", self.white_box.then(String::new)),
+            ("--label-only", self.label_only.then(String::new)),
             ("--activations", self.activations.first().cloned()),
             ("--threads", self.threads.clone()),
             ("--device", self.computing.device.clone()),
@@ -303,6 +307,9 @@ pub(crate) struct Report {
     /// Show training records that an attack recovered; declares that these records may be shown to every reader
     #[arg(long)]
     pub(crate) pictures: bool,
+    /// Compare with these audited models, comma-separated: a curve of accuracy against leakage per defence
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) compare: Vec<PathBuf>,
     /// Open the page in a browser
     #[arg(long)]
     pub(crate) open: bool,

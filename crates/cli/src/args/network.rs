@@ -44,6 +44,24 @@ pub(crate) struct Network {
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     pub(crate) weight_decay: Option<String>,
+    /// Label smoothing: the share of every label that the loss spreads over all classes, below 1 [default: 0]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub(crate) label_smoothing: Option<String>,
+    /// Adversarial regularization of this strength, such as 3, with --non-private: NO guarantee
+    ///
+    /// The network is trained against an inference network that tells members from reference records by its outputs.
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "LAMBDA", allow_hyphen_values = true)]
+    pub(crate) adversarial: Option<String>,
+    /// Share of the records held out as reference records for --adversarial [default: 0.5]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) reference_share: Option<String>,
+    /// Reference records for --adversarial from this file instead; they are not trained on
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "DATA")]
+    pub(crate) reference_data: Option<PathBuf>,
     /// Learning-rate schedule: constant, linear, cosine or exponential [default: constant]
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "NAME")]

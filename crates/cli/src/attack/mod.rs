@@ -70,11 +70,12 @@ fn fit(arguments: &Fit, progress: bool) -> Result<Output, Fail> {
         [] => " --white-box".to_owned(),
         layers => format!(" --white-box --activations {}", layers.join(",")),
     };
+    let label_only = if arguments.fitting.label_only { " --label-only" } else { "" };
     let stdout = match arguments.json {
         true => json_line(&fitted)?,
         false => format!(
             "Job {} of {}: trained {} reference models, found {} already trained; {} in all jobs together\n\
-             When all jobs are done: reticent attack collect {} --references {}{records}{white_box} --out {}\n",
+             When all jobs are done: reticent attack collect {} --references {}{records}{white_box}{label_only} --out {}\n",
             fitted.index,
             fitted.of,
             fitted.trained.len(),

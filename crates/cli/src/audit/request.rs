@@ -134,6 +134,7 @@ fn fitting(flags: &args::Fitting) -> Result<Fitting, Fail> {
         non_members: flags.non_members.clone(),
         references: count("--references", flags.references(), &REFERENCES)?,
         white_box: flags.white_box,
+        label_only: flags.label_only,
         activations: flags.activations.clone(),
         threads: flags.threads.as_deref().map(|text| count("--threads", text, &THREADS)).transpose()?,
         device: network::device(&flags.computing)?.unwrap_or_default(),

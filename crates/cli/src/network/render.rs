@@ -86,11 +86,25 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
         let loss = if loss.is_finite() { digits::brief(loss) } else { "not a finite number".to_owned() };
         lines.push(("loss".to_owned(), format!("{loss} ({note})")));
     }
+    if let Some(own) = &run.adversarial {
+        let accuracy = own.inference_accuracy.map_or_else(String::new, |accuracy| {
+            format!("; its inference network is right {:.1} % of the time (guessing: 50 %)", 100.0 * accuracy)
+        });
+        let strength = digits::brief(own.strength);
+        lines.push((
+            "adversarial".to_owned(),
+            format!("strength {strength} against {} reference {words}{accuracy}", own.references),
+        ));
+    }
     match &run.certificate {
         Some(certificate) => {
             let file = run.out.as_ref().map(|folder| folder.join(CERTIFICATE_FILE));
             let whole = file.as_deref().map_or(Whole::Flag("--out DIR"), Whole::File);
             lines.extend(cost(certificate, certificate.accountant.clone(), whole));
+        }
+        None if run.adversarial.is_some() => {
+            let text = "no guarantee: adversarial training resists the attack it was trained against, not every attack";
+            lines.push(("privacy".to_owned(), text.to_owned()));
         }
         None => lines.push(("privacy".to_owned(), "none: this model may leak its training data".into())),
     }

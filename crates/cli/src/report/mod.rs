@@ -19,6 +19,7 @@ pub(crate) fn request(arguments: &Report) -> Request {
         certificate: arguments.certificate.clone(),
         out: arguments.out.clone(),
         pictures: arguments.pictures,
+        compare: arguments.compare.clone(),
         command: Some(std::env::args().collect::<Vec<_>>().join(" ")),
     }
 }
@@ -32,11 +33,13 @@ pub(crate) fn report(arguments: &Report) -> Result<Output, Fail> {
     };
     let stdout = match arguments.json {
         true => json_line(&written)?,
-        false => format!(
-            "Report written to {}\nJSON written to {}\n",
-            written.html.display(),
-            written.json.display()
-        ),
+        false => {
+            let chart = written.chart.as_ref();
+            let chart =
+                chart.map_or_else(String::new, |chart| format!("Curves written to {}\n", chart.display()));
+            let (html, json) = (written.html.display(), written.json.display());
+            format!("Report written to {html}\nJSON written to {json}\n{chart}")
+        }
     };
     Ok(Output { stdout, warnings, ..Output::default() })
 }

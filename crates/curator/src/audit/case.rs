@@ -118,6 +118,8 @@ pub(super) struct RecordChoice {
     pub(super) key: String,
     /// Whether attackers see the weights.
     pub(super) white_box: bool,
+    /// Whether attackers ask for classes of noisy copies.
+    pub(super) label_only: bool,
     /// Layers whose outputs they look at too.
     pub(super) activations: Vec<String>,
 }
@@ -125,10 +127,11 @@ pub(super) struct RecordChoice {
 impl RecordChoice {
     /// What attackers see of models besides their outputs.
     pub(super) fn wanted(&self, learner: &dyn Learner) -> Result<Wanted, Refusal> {
-        if !self.white_box {
-            return Ok(Wanted::default());
+        let mut wanted = Wanted { labels: self.label_only, ..Wanted::default() };
+        if self.white_box {
+            let activations = self.activations.clone();
+            wanted = Wanted { gradients: true, activations, labels: self.label_only, ..learner.white_box() };
         }
-        let wanted = Wanted { gradients: true, activations: self.activations.clone(), ..learner.white_box() };
         wanted.check(learner)?;
         Ok(wanted)
     }

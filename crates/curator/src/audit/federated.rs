@@ -197,6 +197,7 @@ impl FederatedAudit {
                 declared: None,
                 key: self.statement.key.clone(),
                 white_box: false,
+                label_only: false,
                 activations: Vec::new(),
             },
             request: self.clone(),

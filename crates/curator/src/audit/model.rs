@@ -148,7 +148,9 @@ fn attack(
     stated: &Stated,
     session: &mut Session,
 ) -> Result<(Examination, Study), Refusal> {
-    let Case { population, chosen, target, certificate, draw, others, left_out, references_are_central, .. } = case;
+    let Case {
+        population, chosen, target, certificate, draw, others, left_out, references_are_central, ..
+    } = case;
     let mut settings = stated.settings(certificate.as_ref(), session);
     if *draw == Draw::Undeclared {
         settings.bound = None;

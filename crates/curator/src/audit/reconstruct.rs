@@ -230,6 +230,12 @@ fn of_network(
         confidence: request.confidence,
         key: request.key.clone(),
     });
+    let is_adversarial =
+        matches!(training.terms, TrainingTerms::NonPrivate(baseline) if baseline.adversarial.is_some());
+    if shadowing.is_some() && is_adversarial {
+        let remedy = "shadow models are not trained for a run with ⟦adversarial⟧: leave it out";
+        return Err(Refusal::conflict("shadows", request.shadows, remedy));
+    }
     if let Some(shadowing) = &shadowing {
         shadowing.check(examples.len(), weights.len())?;
     }

@@ -49,6 +49,9 @@ pub struct Fitting {
     /// Whether attackers see the weights: gradients of the target and of all reference models are computed and attacked.
     #[serde(alias = "white_box")]
     pub white_box: bool,
+    /// Whether attackers who see predicted classes alone are tried with noisy copies of the records; for networks.
+    #[serde(alias = "label_only")]
+    pub label_only: bool,
     /// Names of layers of a network whose outputs a white-box attacker looks at too.
     pub activations: Vec<String>,
     /// Threads to use, each for a model of its own; if none are given, all processors, or 4 on a GPU.
@@ -67,6 +70,7 @@ impl Default for Fitting {
             drawn: None,
             records: 20_000,
             white_box: false,
+            label_only: false,
             activations: Vec::new(),
             threads: None,
             device: Device::Cpu,
@@ -106,6 +110,7 @@ impl Fitting {
                 declared,
                 key: key.to_owned(),
                 white_box: self.white_box,
+                label_only: self.label_only,
                 activations: self.activations.clone(),
             },
             settings: ReferenceSettings {

@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod defence;
 mod origin;
 mod training;
 
@@ -28,7 +29,7 @@ use reticent_audit::Findings;
 use reticent_audit::attacks::AttackKind;
 use reticent_core::{Certificate, Code, InvalidValue};
 use reticent_data::toml::{self, locate};
-use reticent_report::{Declared, Dossier, html, json};
+use reticent_report::{Declared, Dossier, defences, html, json};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,6 +54,8 @@ pub struct Report {
     pub out: Option<PathBuf>,
     /// Declares that training records whose pictures an attack recovered may be shown: the page shows them.
     pub pictures: bool,
+    /// Folders of other audited models, which are set beside this one: a curve for every defence.
+    pub compare: Vec<PathBuf>,
     /// The command line, which the report states.
     pub command: Option<String>,
 }
@@ -142,6 +145,9 @@ pub struct ReportPlan {
     out: PathBuf,
 }
 
+/// The chart of a comparison.
+const CHART_FILE: &str = "defences.svg";
+
 /// Where a report was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Written {
@@ -151,6 +157,9 @@ pub struct Written {
     pub json: PathBuf,
     /// Their folder.
     pub out: PathBuf,
+    /// The chart of a comparison with other models; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chart: Option<PathBuf>,
 }
 
 impl Request for Report {
@@ -177,11 +186,20 @@ impl Request for Report {
             (None, None) => None,
         };
         let training = run.as_deref().map(training::read).transpose()?.flatten();
+        let defences = defence::compared(&self.folder, &self.compare)?;
         let command = self.command.clone();
         let provenance = origin::of(&audit, run.as_deref(), &findings, command)?;
         let inapplicable = if run.is_some() { inapplicable() } else { BTreeMap::new() };
-        let dossier =
-            Dossier { findings, certificate, declared, training, provenance, inapplicable, galleries };
+        let dossier = Dossier {
+            findings,
+            certificate,
+            declared,
+            training,
+            provenance,
+            defences,
+            inapplicable,
+            galleries,
+        };
         Ok(ReportPlan { dossier, out })
     }
 }
@@ -195,7 +213,14 @@ impl Planned for ReportPlan {
         let writer = Writer::open(&out)?;
         writer.write(JSON_FILE, json(&self.dossier).as_bytes())?;
         writer.write(HTML_FILE, html(&self.dossier).as_bytes())?;
-        Ok(Written { html: out.join(HTML_FILE), json: out.join(JSON_FILE), out })
+        let chart = match &self.dossier.defences {
+            Some(comparison) => {
+                writer.write(CHART_FILE, defences(comparison).svg().as_bytes())?;
+                Some(out.join(CHART_FILE))
+            }
+            None => None,
+        };
+        Ok(Written { html: out.join(HTML_FILE), json: out.join(JSON_FILE), chart, out })
     }
 }
 

@@ -50,6 +50,16 @@ impl Stepping {
     }
 }
 
+impl Stepping {
+    /// How often the inference network of an adversarial training is right; none for other trainings.
+    pub(crate) fn inference_accuracy(&mut self) -> Result<Option<f64>, TrainError> {
+        match self {
+            Self::One(trainer) => trainer.inference_accuracy(),
+            Self::Several(_) => Ok(None),
+        }
+    }
+}
+
 impl Deref for Stepping {
     type Target = Aggregation;
 

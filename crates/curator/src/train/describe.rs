@@ -105,6 +105,13 @@ pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Res
             None => Refusal::value("model", &model, remedy).coded(Code::Misfit),
         });
     }
+    if let Some(smoothing) = run.label_smoothing {
+        if outputs < 2 {
+            let remedy = "labels that are numbers cannot be smoothed: leave it out";
+            return Err(Refusal::conflict("label_smoothing", smoothing, remedy));
+        }
+        description.label_smoothing = smoothing as f32;
+    }
     for name in run.freeze.iter().flatten() {
         let names: Vec<String> = description
             .layers

@@ -51,6 +51,7 @@ pub(super) fn request(run: &Train, reader: &Reader, description: &Description) -
     kept.data = whole_pattern(kept.data.as_deref());
     kept.reading = whole_reading(&kept.reading);
     kept.data_dir = whole(kept.data_dir.as_deref());
+    kept.reference_data = whole(kept.reference_data.as_deref());
     let mut request = serde_json::to_value(kept).map_err(Refusal::internal)?;
     if let Some(request) = request.as_object_mut() {
         request.retain(|key, value| !value.is_null() && !FREE.contains(&key.as_str()));

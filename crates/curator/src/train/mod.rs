@@ -21,6 +21,7 @@
 //! | `source`, `reader` | where data are, and how they become examples |
 //! | `describe`, `computing` | the network; what computes it |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
+//! | `reference` | the reference records of an adversarial training |
 //! | `federated` | parties that train together, and who holds what |
 //! | `course` | the steps |
 //! | `stored`, `kept` | the files of a run; its request, and whether it is the same |
@@ -38,6 +39,7 @@ mod kept;
 mod outcome;
 mod plan;
 mod reader;
+mod reference;
 mod request;
 mod resume;
 mod run;
@@ -49,7 +51,9 @@ mod terms;
 pub use crate::bill::Sizing;
 pub use computing::device;
 pub use federated::{Federated, FederatedMethod, FederatedUnit, PartyData, PartySplit, SplitRule};
-pub use outcome::{FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained};
+pub use outcome::{
+    AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained,
+};
 pub use plan::TrainPlan;
 pub use reader::token_kind;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
@@ -62,6 +66,7 @@ pub(crate) use computing::Computing;
 pub(crate) use federated::{Holders, read as read_parties, sources, terms as federated_terms};
 pub(crate) use plan::found;
 pub(crate) use reader::{Input, Reader};
+pub(crate) use reference::{divide, source as reference_source};
 pub(crate) use settings::{Settings, settle};
 pub(crate) use source::{DataSources, Source, find, part_source};
 pub(crate) use stored::{Stored, snapshots, verify};

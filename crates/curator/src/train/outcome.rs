@@ -24,6 +24,9 @@ pub enum Trained {
 pub struct Finished {
     /// Accuracy on public validation examples.
     pub accuracy: Option<f64>,
+    /// The training against an inference network; none for other trainings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adversarial: Option<AdversarialSummary>,
     /// The expected batch size in units.
     pub batch_size: u64,
     /// The certificate; none without privacy.
@@ -76,6 +79,17 @@ pub struct Finished {
     /// The scale of the noise; none without privacy.
     #[serde(skip)]
     pub noise: Option<NoiseSummary>,
+}
+
+/// A training against an inference network. It has no guarantee.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AdversarialSummary {
+    /// The mean of the hit rates of the inference network on training and on reference records at the end: 0.5 is guessing.
+    pub inference_accuracy: Option<f64>,
+    /// The number of reference records, which are not trained on.
+    pub references: u64,
+    /// λ.
+    pub strength: f64,
 }
 
 /// How parties trained together.

@@ -2,6 +2,7 @@
 
 use super::federated::sources;
 use super::reader::Reader;
+use super::reference;
 use super::request::Train;
 use super::resume::Resume;
 use super::settings::{Settings, settle};
@@ -24,6 +25,8 @@ pub struct TrainPlan {
     pub(super) reader: Reader,
     /// The parties that have data of their own.
     pub(super) parties: Vec<Source>,
+    /// Reference records of their own, for an adversarial training.
+    pub(super) references: Option<Source>,
 }
 
 pub(super) fn plan(
@@ -71,7 +74,16 @@ pub(super) fn plan(
     }) {
         return Err(same_data(same));
     }
-    Ok(TrainPlan { run, resume, settings, source, validation, reader, parties })
+    if settings.adversarial.is_some() && reader.classes.is_empty() {
+        let remedy = "adversarial training is for classifiers, and this network predicts numbers or tokens: leave it out";
+        return Err(Refusal::conflict("adversarial", run.adversarial.unwrap_or_default(), remedy));
+    }
+    let references = reference::source(&run)?;
+    if let Some(same) = references.as_ref().filter(|given| given.is_same(&source)) {
+        let remedy = "these are the training records: give records that the model is not trained on";
+        return Err(Refusal::conflict("reference_data", same.name(), remedy));
+    }
+    Ok(TrainPlan { run, resume, settings, source, validation, reader, parties, references })
 }
 
 /// The data of a run; those of the first party where the parties have data of their own.

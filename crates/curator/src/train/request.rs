@@ -99,6 +99,19 @@ pub struct Train {
     /// The weight decay (L2).
     #[serde(alias = "weight_decay")]
     pub weight_decay: Option<f64>,
+    /// The share of every label that the loss spreads evenly over all classes (label smoothing), from 0 to below 1. It changes the
+    /// loss of each example by itself, so it goes with privacy too.
+    #[serde(alias = "label_smoothing")]
+    pub label_smoothing: Option<f64>,
+    /// λ of adversarial regularisation: the network is trained against an inference network that tells members by its outputs. It
+    /// goes with `non_private` and guarantees nothing.
+    pub adversarial: Option<f64>,
+    /// The share of the records that are held out as reference records of an adversarial training, by a keyed hash.
+    #[serde(alias = "reference_share")]
+    pub reference_share: Option<f64>,
+    /// Reference records of their own, instead of a share of the data.
+    #[serde(alias = "reference_data")]
+    pub reference_data: Option<PathBuf>,
     /// The learning-rate schedule: `constant`, `linear`, `cosine` or `exponential`.
     pub schedule: Option<String>,
     /// The number of warm-up steps.
@@ -228,7 +241,7 @@ impl Train {
         for path in [&mut run.data_dir, &mut run.schema, &mut run.vocabulary, &mut run.out] {
             from(path);
         }
-        for path in [&mut run.data, &mut run.validation] {
+        for path in [&mut run.data, &mut run.validation, &mut run.reference_data] {
             // The name of a dataset is not a path.
             if path.as_ref().is_some_and(|path| folder.join(path).exists() || path.extension().is_some()) {
                 from(path);
@@ -255,6 +268,12 @@ impl Train {
         if self.non_private == Some(true) {
             (file.epsilon, file.delta, file.noise_multiplier) = (None, None, None);
             (file.dataset_size, file.counted) = (None, None);
+        }
+        if self.reference_data.is_some() {
+            file.reference_share = None;
+        }
+        if self.reference_share.is_some() {
+            file.reference_data = None;
         }
         if self.noise_multiplier.is_some() {
             file.epsilon = None;

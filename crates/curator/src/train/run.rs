@@ -4,10 +4,12 @@ use super::course::{End, Stepping, TrainingLoop};
 use super::describe::describe;
 use super::federated::{read as read_parties, terms as federated_terms, unit};
 use super::outcome::{
-    FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned, exploded, lost,
+    AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned,
+    exploded, lost,
 };
 use super::plan::{TrainPlan, same_data};
 use super::reader::Reader;
+use super::reference;
 use super::request::Train;
 use super::source::Source;
 use super::terms::{PaidTerms, agree, pay, size};
@@ -38,7 +40,7 @@ impl Planned for TrainPlan {
     type Outcome = Trained;
 
     fn run(self, session: &mut Session) -> Result<Trained, Refusal> {
-        let Self { mut run, resume, settings, source, validation, reader, parties } = self;
+        let Self { mut run, resume, settings, source, validation, reader, parties, references } = self;
         if !run.is_private() {
             session.unprotected("a training without privacy")?;
         }
@@ -72,6 +74,7 @@ impl Planned for TrainPlan {
             None => (None, None),
         };
         let (loaded, holders) = read_parties(&run, &reader, &source, &parties, is_open, watch)?;
+        let (loaded, references) = reference::divide(&run, &reader, references.as_ref(), loaded, watch)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
         let units = loaded.units(run.examples_per_user, run.is_private())?;
         let (description, network) = match known {
@@ -126,6 +129,7 @@ impl Planned for TrainPlan {
             }
         };
         let examples = Arc::new(loaded.examples);
+        let references = references.map(Arc::new);
         let permit = match &agreement.terms {
             TrainingTerms::Private(plan) => Some(match purchase {
                 Some(purchase) => purchase.into_main(settings.neighboring, &plan.charges()?)?,
@@ -143,9 +147,11 @@ impl Planned for TrainPlan {
             (None, TrainingTerms::Private(plan), Some(permit)) => {
                 Trainer::private(network, examples, units, plan.clone(), recipe, permit).map(Stepping::from)
             }
-            (None, TrainingTerms::NonPrivate(baseline), None) => {
-                Trainer::non_private(network, examples, units, *baseline, recipe).map(Stepping::from)
+            (None, TrainingTerms::NonPrivate(baseline), None) => match references.clone() {
+                Some(own) => Trainer::adversarial(network, examples, units, *baseline, recipe, own, None),
+                None => Trainer::non_private(network, examples, units, *baseline, recipe),
             }
+            .map(Stepping::from),
             _ => return Err(Refusal::internal("a permit without a plan")),
         }
         .map_err(named)?;
@@ -204,8 +210,17 @@ impl Planned for TrainPlan {
         warnings.extend(lost(progress));
         warnings.extend(exploded(&weights, &metrics));
         warnings.extend(agreement.plan().and_then(|plan| drowned(plan, agreement.batch)));
+        let adversarial = match (settings.adversarial, &references) {
+            (Some(own), Some(references)) => Some(AdversarialSummary {
+                inference_accuracy: trainer.inference_accuracy()?,
+                references: references.len() as u64,
+                strength: own.strength,
+            }),
+            _ => None,
+        };
         Ok(Trained::Finished(Box::new(Finished {
             accuracy: metrics.validation_accuracy,
+            adversarial,
             batch_size: agreement.batch,
             certificate,
             counted_steps: progress.counted,

@@ -1,11 +1,13 @@
 //! The numbers of a run, checked before any data are read.
 
-use super::federated;
 use super::request::Train;
+use super::{federated, reference};
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
-use reticent_train::{Adam, Clipping, Decay, LocalTraining, OptimizerSettings, Recipe, Schedule};
+use reticent_train::{
+    Adam, AdversarialSettings, Clipping, Decay, LocalTraining, OptimizerSettings, Recipe, Schedule,
+};
 
 /// Below this ε, training is all noise.
 const LEAST_EPSILON: f64 = 1e-3;
@@ -40,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) recipe: Recipe,
     /// What each party of a federation does by itself; the recipe is then the server's.
     pub(crate) local: Option<LocalTraining>,
+    /// The training against an inference network.
+    pub(crate) adversarial: Option<AdversarialSettings>,
     /// None for every report.
     pub(crate) every: Option<CheckpointInterval>,
 }
@@ -58,6 +62,13 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
     let clipping = clipping(run)?;
     let mut recipe = recipe(run)?;
     let local = federated::settle(run, budget, &mut recipe)?;
+    let adversarial = reference::settle(run, budget)?;
+    if let Some(smoothing) = run.label_smoothing
+        && !(0.0..1.0).contains(&smoothing)
+    {
+        let remedy = "give a share from 0 to below 1, such as 0.1";
+        return Err(Refusal::value("label_smoothing", smoothing, remedy));
+    }
     if let (Some(epochs), Some(_)) = (run.epochs, run.steps) {
         return Err(Refusal::conflict("epochs", epochs, "give ⟦epochs⟧ or ⟦steps⟧, not both"));
     }
@@ -68,7 +79,7 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         }
     }
     let every = run.checkpoint_every.as_deref().map(every).transpose()?;
-    Ok(Settings { budget, neighboring, clipping, recipe, local, every })
+    Ok(Settings { budget, neighboring, clipping, recipe, local, adversarial, every })
 }
 
 fn budget_of(run: &Train) -> Result<Budget, Refusal> {

@@ -92,7 +92,7 @@ pub(crate) fn begin(
 pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Result<(), Refusal> {
     // The device is the machine's, and the folder may move to another one.
     let mut kept = Train { out: None, label: None, device: None, chunk: None, ..run.clone() };
-    for path in [&mut kept.data, &mut kept.validation, &mut kept.data_dir] {
+    for path in [&mut kept.data, &mut kept.validation, &mut kept.data_dir, &mut kept.reference_data] {
         *path = whole(path.as_deref());
     }
     if reader.schema.is_some() {

@@ -179,6 +179,7 @@ pub(crate) fn agree(
         Budget::None => TrainingTerms::NonPrivate(Baseline {
             batches: Batching::Shuffled { size: batch as usize },
             steps,
+            adversarial: settings.adversarial,
         }),
         Budget::Target(_) | Budget::Noise { .. } => {
             let plan = PlanSettings {

@@ -4,11 +4,12 @@
 //! |---|---|
 //! | `section`, `style.css` | what sections are made of, and how it looks |
 //! | `summary` | the first box |
-//! | `scope`, `threat`, `strength` with `access`, `precision`, `people`, `disclosure`, `bounds`, `federated`, `training`, `limits`, `origin`, `annex` | the sections |
+//! | `scope`, `threat`, `strength` with `access`, `precision`, `people`, `disclosure`, `bounds`, `defence`, `federated`, `training`, `limits`, `origin`, `annex` | the sections |
 
 mod access;
 mod annex;
 mod bounds;
+pub(crate) mod defence;
 mod disclosure;
 pub(crate) mod federated;
 mod limits;
@@ -60,6 +61,10 @@ pub(crate) fn page(dossier: &Dossier) -> String {
     ];
     if let Some(section) = federated::federated(dossier) {
         let place = sections.iter().position(|section| section.id == "overfitting").unwrap_or(sections.len());
+        sections.insert(place, section);
+    }
+    if let Some(section) = defence::defences(dossier) {
+        let place = sections.iter().position(|section| section.id == "training").unwrap_or(sections.len());
         sections.insert(place, section);
     }
     let annex = annex::annex(&sections);

@@ -108,6 +108,13 @@ pub fn cases() -> Vec<Case> {
             squared(network(&[5]).then(linear(6)).then(LayerKind::Tanh).then(linear(1))),
         ),
         (
+            "linear, label smoothing",
+            Description {
+                label_smoothing: 0.2,
+                ..network(&[5]).then(linear(6)).then(LayerKind::Tanh).then(linear(3))
+            },
+        ),
+        (
             "linear without bias",
             network(&[5])
                 .then(LayerKind::Linear { out: 4, bias: false })

@@ -2,36 +2,44 @@
 
 use super::tape::{Number, Tape};
 use reticent_train::describe::Objective;
-use reticent_train::{Examples, Targets, UNSCORED};
+use reticent_train::{Description, Examples, Targets, UNSCORED};
 
 /// The loss of one example.
 pub(super) fn loss(
     tape: &mut Tape,
     scores: &[Number],
-    objective: Objective,
+    description: &Description,
     examples: &Examples,
     example: usize,
 ) -> Number {
-    match (examples.targets(), objective) {
+    match (examples.targets(), description.loss) {
         (Targets::Next(next), _) => {
             let own = &next[example * examples.size()..(example + 1) * examples.size()];
             next_token(tape, scores, own)
         }
         (Targets::Classes(classes), Objective::CrossEntropy | Objective::NextToken) => {
-            cross_entropy(tape, scores, classes[example] as usize)
+            cross_entropy(tape, scores, classes[example] as usize, f64::from(description.label_smoothing))
         }
         (Targets::Classes(classes), Objective::Squared) => squared(tape, scores, f64::from(classes[example])),
         (Targets::Numbers(numbers), _) => squared(tape, scores, f64::from(numbers[example])),
     }
 }
 
-fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize) -> Number {
+fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize, smoothing: f64) -> Number {
     let most = scores.iter().map(|s| tape.value(*s)).fold(f64::MIN, f64::max);
     let powers: Vec<f64> = scores.iter().map(|s| libm::exp(tape.value(*s) - most)).collect();
     let total: f64 = powers.iter().sum();
     let made_of = scores.iter().zip(&powers).map(|(score, power)| (*score, power / total)).collect();
     let all = tape.push(libm::log(total) + most, made_of);
-    tape.subtract(all, scores[class])
+    if smoothing == 0.0 {
+        return tape.subtract(all, scores[class]);
+    }
+    let weight =
+        |place: usize| smoothing / scores.len() as f64 + if place == class { 1.0 - smoothing } else { 0.0 };
+    let target: f64 = scores.iter().enumerate().map(|(place, s)| weight(place) * tape.value(*s)).sum();
+    let made_of = scores.iter().enumerate().map(|(place, s)| (*s, weight(place))).collect();
+    let target = tape.push(target, made_of);
+    tape.subtract(all, target)
 }
 
 /// The mean cross-entropy over the scored positions.
@@ -39,7 +47,7 @@ fn next_token(tape: &mut Tape, scores: &[Number], next: &[u32]) -> Number {
     let rows = scores.chunks_exact(scores.len() / next.len()).zip(next);
     let losses: Vec<Number> = rows
         .filter(|(_, token)| **token != UNSCORED)
-        .map(|(row, token)| cross_entropy(tape, row, *token as usize))
+        .map(|(row, token)| cross_entropy(tape, row, *token as usize, 0.0))
         .collect();
     tape.sum(&losses, 1.0 / losses.len().max(1) as f64, 0.0)
 }

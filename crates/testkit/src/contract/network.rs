@@ -50,7 +50,7 @@ pub fn pass(
     assert_eq!(run.next, weights.len(), "all weights are used");
     let mut tape = run.tape;
     let outputs: Vec<f64> = state.values.iter().map(|number| tape.value(*number)).collect();
-    let loss = loss(&mut tape, &state.values, description.loss, examples, example);
+    let loss = loss(&mut tape, &state.values, description, examples, example);
     let slopes = tape.slopes(loss);
     let trained = layout.parameters().iter().enumerate().filter(|(_, parameter)| parameter.trainable);
     let gradient = trained.flat_map(|(number, _)| &slopes[layout.weight_range(number)]).copied().collect();

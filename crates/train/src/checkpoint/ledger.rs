@@ -232,7 +232,7 @@ mod tests {
     use crate::{Layout, OptimizerSettings, Schedule};
 
     fn run() -> Stored {
-        let terms = TrainingTerms::NonPrivate(Baseline { batches: Batching::Shuffled { size: 2 }, steps: 9 });
+        let terms = TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size: 2 }, 9));
         let (optimizer, schedule) = (OptimizerSettings::sgd(0.0), Schedule::constant(0.1));
         Stored::new(&terms, &Recipe { optimizer, schedule, average: None }, &Layout::default())
     }

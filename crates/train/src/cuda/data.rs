@@ -111,7 +111,7 @@ impl Shelf {
         &self,
         examples: &Examples,
         rows: usize,
-        objective: Objective,
+        (objective, smoothing): (Objective, f32),
         (scores, gradient): (Address, Address),
         outputs: usize,
         run: &mut Run,
@@ -129,8 +129,12 @@ impl Shelf {
             Kernel::LossNext => (vec![rows, length, outputs / length], rows * length),
             _ => (vec![rows, outputs], rows * outputs),
         };
-        let sizes: Vec<Argument> = sizes.into_iter().map(long).collect();
-        run.each(kernel, count, &[arrays.as_slice(), &sizes].concat())
+        let mut arguments = arrays.to_vec();
+        arguments.extend(sizes.into_iter().map(long));
+        if kernel == Kernel::LossClasses {
+            arguments.push(Argument::Single(smoothing));
+        }
+        run.each(kernel, count, &arguments)
     }
 
     fn current(&self, examples: &Examples) -> Option<&Loaded> {

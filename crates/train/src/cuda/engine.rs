@@ -153,8 +153,8 @@ impl MachineEngine {
         let rows = which.len();
         self.forward(examples, which, self.weights.at(), true)?;
         let slots = (self.chunk.scores().at(), self.chunk.loss());
-        let (objective, outputs) = (self.graph.objective(), self.graph.outputs());
-        self.shelf.loss(examples, rows, objective, slots, outputs, &mut self.run)?;
+        let loss = (self.graph.objective(), self.graph.label_smoothing());
+        self.shelf.loss(examples, rows, loss, slots, self.graph.outputs(), &mut self.run)?;
         self.chunk.backward(rows, self.weights.at(), &mut self.run)
     }
 

@@ -25,6 +25,9 @@ pub struct Description {
     /// What training minimizes.
     #[serde(default)]
     pub loss: Objective,
+    /// The share of the target that the cross-entropy spreads evenly over all classes (label smoothing), from 0 to below 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub label_smoothing: f32,
     /// The layers, first to last.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
@@ -66,6 +69,10 @@ impl From<LayerKind> for Layer {
 
 fn yes() -> bool {
     true
+}
+
+fn is_zero(value: &f32) -> bool {
+    *value == 0.0
 }
 
 fn one() -> usize {
@@ -259,7 +266,7 @@ impl Description {
 
     /// Starts a network that reads examples of this shape.
     pub fn reading(input: &[usize]) -> Self {
-        Self { input: input.to_vec(), loss: Objective::default(), layers: Vec::new() }
+        Self { input: input.to_vec(), loss: Objective::default(), label_smoothing: 0.0, layers: Vec::new() }
     }
 
     /// Adds a layer.
@@ -301,6 +308,14 @@ impl Description {
                 format!("{:?}", self.input),
                 "give one to three dimensions, each at least 1",
             ));
+        }
+        if !(0.0..1.0).contains(&self.label_smoothing) {
+            let remedy = "give a number from 0 to below 1, such as 0.1";
+            return Err(TrainError::invalid("label_smoothing", self.label_smoothing, remedy));
+        }
+        if self.label_smoothing > 0.0 && self.loss != Objective::CrossEntropy {
+            let remedy = "only the cross-entropy of classes can be smoothed: leave it out";
+            return Err(TrainError::invalid("label_smoothing", self.label_smoothing, remedy));
         }
         let mut whole = size::Need::default();
         let numbers = size::product(self.input.iter().copied());

@@ -3,6 +3,7 @@
 use super::threads::Threads;
 use super::{
     Background, Engine, EngineState, FixedSum, Weights, check_coordinates, check_sum, check_weights,
+    unsteered,
 };
 use crate::average::Average;
 use crate::clip::RoundingMargin;
@@ -33,6 +34,18 @@ pub(crate) trait Passes: Send {
         background: Background<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError>;
+
+    /// Adds the units' gradients with further slopes at the outputs; see [`Engine::sum_steered`].
+    fn accumulate_steered(
+        &mut self,
+        _weights: &[f32],
+        _examples: &Examples,
+        _selection: &Selection,
+        _slopes: &[f32],
+        _sum: &mut [f32],
+    ) -> Result<(), TrainError> {
+        Err(unsteered())
+    }
 
     /// Adds the units' clipped gradients, each computed by itself; see [`Engine::fixed_sum`]. The sum has room for all of them.
     fn accumulate_fixed(
@@ -209,6 +222,23 @@ impl<P: Passes> Engine for HostEngine<P> {
             return Ok(());
         }
         threads.run(|| passes.accumulate(weights, examples, selection, clipping, background, sum))
+    }
+
+    fn sum_steered(
+        &mut self,
+        examples: &Examples,
+        selection: &Selection,
+        slopes: &[f32],
+    ) -> Result<(), TrainError> {
+        examples.check_numbers(selection.examples())?;
+        let dimension = self.layout().gradients();
+        let Self { passes, threads, weights, sum, .. } = self;
+        sum.clear();
+        sum.resize(dimension, 0.0);
+        if selection.units() == 0 {
+            return Ok(());
+        }
+        threads.run(|| passes.accumulate_steered(weights, examples, selection, slopes, sum))
     }
 
     fn fixed_sum(

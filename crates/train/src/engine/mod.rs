@@ -146,6 +146,19 @@ pub trait Engine: Send {
         background: Background<'_>,
     ) -> Result<(), TrainError>;
 
+    /// Makes the engine's sum that of the units' gradients, not clipped, where `slopes` is added to the gradient at the outputs of every
+    /// selected example: as many numbers an example as the network has outputs.
+    ///
+    /// # Guarantee
+    /// None: a unit may add any amount, and slopes may depend on other units. It is for training without a guarantee.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum); [`TrainError::Shape`] for another number of slopes; [`TrainError::Unsupported`] for an engine that cannot add
+    /// them.
+    fn sum_steered(&mut self, _: &Examples, _: &Selection, _slopes: &[f32]) -> Result<(), TrainError> {
+        Err(unsteered())
+    }
+
     /// Adds the units' clipped gradients to a sum of integers, each computed by itself and rounded before it is added, so that the
     /// result does not depend on which other units there are, nor on their order.
     ///
@@ -212,6 +225,12 @@ pub trait Engine: Send {
         examples: &Examples,
         which: &[usize],
     ) -> Result<Vec<f32>, TrainError>;
+}
+
+/// Slopes at the outputs are for described networks on the CPU.
+pub(crate) fn unsteered() -> TrainError {
+    let why = "it needs a described network on the CPU: train with the device cpu".to_owned();
+    TrainError::Unsupported { what: "adversarial training", why }
 }
 
 /// Refuses another number of weights than the network has.

@@ -66,7 +66,7 @@ impl FederatedTerms {
             Self::Gradients(baseline) | Self::Averages(baseline, _) => *baseline,
             Self::Records(plan) | Self::Parties(plan, _) => {
                 let rate = plan.settings().sampling_rate;
-                Baseline { batches: Batching::Poisson { rate }, steps: plan.steps() }
+                Baseline::new(Batching::Poisson { rate }, plan.steps())
             }
         }
     }

@@ -27,7 +27,9 @@ pub(super) fn lower(description: &Description, to_input: bool) -> Result<Graph, 
     };
     build.layers(&description.layers, "")?;
     let vocabulary = description.vocabulary();
-    Ok(build.finish(outputs, description.loss, vocabulary, to_input && vocabulary.is_none()))
+    let to_input = to_input && vocabulary.is_none();
+    let graph = build.finish(outputs, description.loss, vocabulary, to_input);
+    Ok(Graph { label_smoothing: description.label_smoothing, ..graph })
 }
 
 /// A parameter as a layer states it: name, shape, start.
@@ -416,6 +418,7 @@ impl Build {
             starts: self.starts,
             outputs,
             objective,
+            label_smoothing: 0.0,
             vocabulary,
             has_dropout: self.has_dropout,
             layers: self.layers,

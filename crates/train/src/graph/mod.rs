@@ -65,6 +65,7 @@ pub struct Graph {
     starts: Vec<Start>,
     outputs: usize,
     objective: Objective,
+    label_smoothing: f32,
     vocabulary: Option<usize>,
     has_dropout: bool,
     layers: Vec<LayerOutput>,
@@ -138,6 +139,11 @@ impl Graph {
     /// What training minimizes.
     pub fn objective(&self) -> Objective {
         self.objective
+    }
+
+    /// The share of a target that the cross-entropy spreads over all classes.
+    pub fn label_smoothing(&self) -> f32 {
+        self.label_smoothing
     }
 
     /// How many tokens there are; none where the input is numbers.

@@ -66,7 +66,7 @@ impl Inspector {
         which: &[usize],
     ) -> Result<Vec<f32>, TrainError> {
         self.check(weights, examples, which, &Inspection::default())?;
-        let task = Task { program: &self.program, weights, examples };
+        let task = Task { program: &self.program, weights, examples, slopes: None };
         let mut sum = vec![0.0; self.program.layout.gradients()];
         let Some(worker) = self.workers.first_mut() else { return Ok(sum) };
         worker.begin(task.program);
@@ -120,7 +120,7 @@ impl Inspector {
             input_gradients: inspection.input_gradients,
             taps: &taps,
         };
-        let task = Task { program: &self.program, weights, examples };
+        let task = Task { program: &self.program, weights, examples, slopes: None };
         let share = which.len().div_ceil(self.workers.len()).max(1);
         let chunk = self.chunk.unwrap_or_else(|| room(&self.program));
         let mut parts: Vec<Seen> = Vec::new();

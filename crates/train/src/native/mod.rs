@@ -24,6 +24,7 @@ mod tests;
 mod worker;
 
 pub use inspect::Inspector;
+pub(crate) use kernel::activation::softmax;
 pub use kernel::product;
 
 #[cfg(test)]
@@ -42,6 +43,14 @@ const PIECE: usize = 1 << 14;
 
 /// Numbers a thread may hold in the buffers of one chunk.
 const CHUNK_NUMBERS: usize = 1 << 22;
+
+/// What happens to the gradients of a sum.
+#[derive(Clone, Copy)]
+struct Weighing<'a> {
+    clipping: Option<&'a Clipping>,
+    /// What is added at the outputs of every example.
+    slopes: Option<&'a [f32]>,
+}
 
 /// A described network on the CPU.
 pub(crate) struct Network {
@@ -94,6 +103,59 @@ impl Network {
     }
 }
 
+impl Network {
+    /// Adds the units' gradients to `sum`.
+    fn add_up(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        selection: &Selection,
+        Weighing { clipping, slopes }: Weighing<'_>,
+        background: Background<'_>,
+        sum: &mut [f32],
+    ) -> Result<(), TrainError> {
+        self.expect(weights, examples)?;
+        if sum.len() != self.program.layout.gradients() {
+            return Err(TrainError::Shape("the sum has not the length of the gradient".to_owned()));
+        }
+        if let Some(clipping) = clipping {
+            clipping.check()?;
+        }
+        if sum.is_empty() {
+            return Ok(());
+        }
+        let task = Task { program: &self.program, weights, examples, slopes };
+        let share = selection.examples().len().div_ceil(self.workers.len());
+        let chunk = self.chunk(share, clipping.is_some());
+        let shares = shares(selection, self.workers.len());
+        let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
+        if others.is_empty() {
+            first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
+            background();
+            return Ok(());
+        }
+        rayon::scope(|scope| {
+            for (worker, share) in others.iter_mut().zip(shares.iter().skip(1)) {
+                scope.spawn(move |_| {
+                    let mut own = std::mem::take(&mut worker.sum);
+                    own.clear();
+                    own.resize(task.program.layout.gradients(), 0.0);
+                    worker.accumulate(task, selection, share.clone(), chunk, clipping, &mut own);
+                    worker.sum = own;
+                    background();
+                });
+            }
+            first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
+            background();
+        });
+        for worker in others {
+            let pieces = sum.par_chunks_mut(PIECE).zip(worker.sum.par_chunks(PIECE));
+            pieces.for_each(|(sum, own)| kernel::vector::add(sum, own));
+        }
+        Ok(())
+    }
+}
+
 impl Passes for Network {
     fn layout(&self) -> &Layout {
         &self.program.layout
@@ -125,45 +187,23 @@ impl Passes for Network {
         background: Background<'_>,
         sum: &mut [f32],
     ) -> Result<(), TrainError> {
-        self.expect(weights, examples)?;
-        if sum.len() != self.program.layout.gradients() {
-            return Err(TrainError::Shape("the sum has not the length of the gradient".to_owned()));
+        self.add_up(weights, examples, selection, Weighing { clipping, slopes: None }, background, sum)
+    }
+
+    fn accumulate_steered(
+        &mut self,
+        weights: &[f32],
+        examples: &Examples,
+        selection: &Selection,
+        slopes: &[f32],
+        sum: &mut [f32],
+    ) -> Result<(), TrainError> {
+        let (given, expected) = (slopes.len(), selection.examples().len() * self.program.outputs);
+        if given != expected {
+            return Err(TrainError::Shape(format!("{given} slopes of outputs, not {expected}")));
         }
-        if let Some(clipping) = clipping {
-            clipping.check()?;
-        }
-        if sum.is_empty() {
-            return Ok(());
-        }
-        let task = Task { program: &self.program, weights, examples };
-        let share = selection.examples().len().div_ceil(self.workers.len());
-        let chunk = self.chunk(share, clipping.is_some());
-        let shares = shares(selection, self.workers.len());
-        let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
-        if others.is_empty() {
-            first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
-            background();
-            return Ok(());
-        }
-        rayon::scope(|scope| {
-            for (worker, share) in others.iter_mut().zip(shares.iter().skip(1)) {
-                scope.spawn(move |_| {
-                    let mut own = std::mem::take(&mut worker.sum);
-                    own.clear();
-                    own.resize(task.program.layout.gradients(), 0.0);
-                    worker.accumulate(task, selection, share.clone(), chunk, clipping, &mut own);
-                    worker.sum = own;
-                    background();
-                });
-            }
-            first.accumulate(task, selection, shares[0].clone(), chunk, clipping, sum);
-            background();
-        });
-        for worker in others {
-            let pieces = sum.par_chunks_mut(PIECE).zip(worker.sum.par_chunks(PIECE));
-            pieces.for_each(|(sum, own)| kernel::vector::add(sum, own));
-        }
-        Ok(())
+        let weighing = Weighing { clipping: None, slopes: Some(slopes) };
+        self.add_up(weights, examples, selection, weighing, &|| (), sum)
     }
 
     fn accumulate_fixed(
@@ -175,7 +215,7 @@ impl Passes for Network {
         sum: &mut FixedSum,
     ) -> Result<(), TrainError> {
         self.expect(weights, examples)?;
-        let task = Task { program: &self.program, weights, examples };
+        let task = Task { program: &self.program, weights, examples, slopes: None };
         let shares = shares(selection, self.workers.len());
         let Some((first, others)) = self.workers.split_first_mut() else { return Ok(()) };
         if others.is_empty() {
@@ -200,7 +240,7 @@ impl Passes for Network {
         which: &[usize],
     ) -> Result<Vec<f32>, TrainError> {
         self.expect(weights, examples)?;
-        let task = Task { program: &self.program, weights, examples };
+        let task = Task { program: &self.program, weights, examples, slopes: None };
         let outputs = self.program.outputs;
         let mut scores = vec![0.0; which.len() * outputs];
         let share = which.len().div_ceil(self.workers.len()).max(1);

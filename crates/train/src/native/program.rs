@@ -41,6 +41,8 @@ pub(super) struct Program {
     pub(super) layout: Layout,
     pub(super) outputs: usize,
     pub(super) loss: Objective,
+    /// The share of a target that the cross-entropy spreads over all classes.
+    pub(super) smoothing: f32,
 }
 
 impl Program {
@@ -63,6 +65,7 @@ impl Program {
             layout: graph.layout().clone(),
             outputs: graph.outputs(),
             loss: graph.objective(),
+            smoothing: graph.label_smoothing(),
         })
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Task<'a> {
     pub(super) program: &'a Program,
     pub(super) weights: &'a [f32],
     pub(super) examples: &'a Examples,
+    /// What is added to the gradient at the outputs of every selected example, in their order; nothing where absent.
+    pub(super) slopes: Option<&'a [f32]>,
 }
 
 /// `buffers[index]` for writing beside the others for reading.
@@ -88,7 +90,7 @@ impl Worker {
 
     /// The scores of these examples, which [`scores`](Self::scores) then holds.
     pub(super) fn forward(&mut self, task: Task<'_>, which: &[usize], training: bool) {
-        let Task { program, weights, examples } = task;
+        let Task { program, weights, examples, .. } = task;
         self.prepare(program, which.len(), training);
         for (example, into) in which.iter().zip(self.values[0].chunks_exact_mut(program.sizes[0])) {
             examples.read(*example, into);
@@ -163,7 +165,7 @@ impl Worker {
                 which = &selection.examples()[first..selection.ends()[unit]];
                 unit += 1;
             }
-            self.chunk(task, which, clipping, sum);
+            self.chunk(task, first, which, clipping, sum);
         }
         for (node, scratch) in task.program.nodes.iter().zip(&mut self.scratch) {
             if let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) {
@@ -192,13 +194,26 @@ impl Worker {
         self.sum = own;
     }
 
-    fn chunk(&mut self, task: Task<'_>, which: &[usize], clipping: Option<&Clipping>, sum: &mut [f32]) {
+    /// Adds the clipped gradients of the units that `ends` divides; `first` is the place of the first example in the selection.
+    fn chunk(
+        &mut self,
+        task: Task<'_>,
+        first: usize,
+        which: &[usize],
+        clipping: Option<&Clipping>,
+        sum: &mut [f32],
+    ) {
         if which.is_empty() {
             return;
         }
         self.scratch.iter_mut().for_each(|scratch| scratch.plain = clipping.is_none());
         self.forward(task, which, true);
         self.loss(task, which);
+        if let Some(slopes) = task.slopes {
+            let outputs = task.program.outputs;
+            let gradient = self.gradients[last(task.program)].iter_mut();
+            gradient.zip(&slopes[first * outputs..]).for_each(|(own, more)| *own += more);
+        }
         self.backward(task, which.len());
         match clipping {
             Some(clipping) => {

@@ -13,6 +13,7 @@ pub(crate) use share::{Sampling, Share};
 pub use stop::StopCause;
 pub use terms::{Baseline, Batching, Progress, Recipe, TrainingTerms};
 
+use crate::adversarial::Adversary;
 use crate::engine::Engine;
 use crate::{Examples, Layout, PrivacyPlan, TrainError, Units};
 use reticent_core::{Neighboring, Permit};
@@ -34,6 +35,8 @@ use std::sync::Arc;
 pub struct Trainer {
     aggregation: Aggregation,
     share: Share,
+    /// The inference network that the model is trained against; never with a plan.
+    adversary: Option<Box<Adversary>>,
 }
 
 impl Deref for Trainer {
@@ -87,7 +90,7 @@ impl Trainer {
         }
         let (sampling, clipping) = (Sampling::poisson(settings.sampling_rate)?, settings.clipping.clone());
         let share = Share::new(&*engine, examples, units, sampling, Some(clipping))?;
-        Ok(Self { aggregation: Aggregation::private(engine, plan, recipe, permit)?, share })
+        Ok(Self { aggregation: Aggregation::private(engine, plan, recipe, permit)?, share, adversary: None })
     }
 
     /// A training without any guarantee, for comparison.
@@ -105,7 +108,11 @@ impl Trainer {
         let share = Share::new(&*engine, examples, units, Sampling::of(baseline.batches)?, None)?;
         let weights = engine.initial_weights()?;
         let terms = TrainingTerms::NonPrivate(baseline);
-        Ok(Self { aggregation: Aggregation::new(engine, terms, recipe, None, &weights)?, share })
+        Ok(Self {
+            aggregation: Aggregation::new(engine, terms, recipe, None, &weights)?,
+            share,
+            adversary: None,
+        })
     }
 
     /// A training without any guarantee whose initial weights and batches are a function of a key. On the same kind of
@@ -132,7 +139,54 @@ impl Trainer {
         let terms = TrainingTerms::NonPrivate(baseline);
         let mut aggregation = Aggregation::new(engine, terms, recipe, None, &weights)?;
         aggregation.set_repeatable();
-        Ok(Self { aggregation, share })
+        Ok(Self { aggregation, share, adversary: None })
+    }
+
+    /// A training without any guarantee against an inference network, which learns to tell the examples from the references by the
+    /// model's outputs. With a key everything is a function of it, as in [`repeatable`](Self::repeatable).
+    ///
+    /// # Guarantee
+    /// None, whatever the strength: see [the module](crate::adversarial).
+    ///
+    /// # Reference
+    /// Nasr, Shokri, Houmansadr, *Machine learning with membership privacy using adversarial regularization* (2018).
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] without adversarial settings, for a strength out of range, and for references that are too few; as
+    /// [`non_private`](Self::non_private) and [`repeatable`](Self::repeatable).
+    pub fn adversarial(
+        mut engine: Box<dyn Engine>,
+        examples: Arc<Examples>,
+        units: Units,
+        baseline: Baseline,
+        recipe: Recipe,
+        references: Arc<Examples>,
+        key: Option<&str>,
+    ) -> Result<Self, TrainError> {
+        let plain = Baseline { adversarial: None, ..baseline };
+        plain.check(&units)?;
+        let adversary = Adversary::new(&mut *engine, &examples, references, &baseline, key)?;
+        let mut trainer = match key {
+            Some(key) => Self::repeatable(engine, examples, units, plain, recipe, key)?,
+            None => Self::non_private(engine, examples, units, plain, recipe)?,
+        };
+        trainer.aggregation.terms = TrainingTerms::NonPrivate(baseline);
+        trainer.adversary = Some(Box::new(adversary));
+        Ok(trainer)
+    }
+
+    /// How often the inference network of an adversarial training tells examples from references by the present weights: the mean of
+    /// its hit rates on both. None for other trainings.
+    ///
+    /// # Guarantee
+    /// None: it is an exact fact about the examples.
+    ///
+    /// # Errors
+    /// What the engine refuses.
+    pub fn inference_accuracy(&mut self) -> Result<Option<f64>, TrainError> {
+        let Self { aggregation, share, adversary } = self;
+        let found = adversary.as_mut().map(|own| own.accuracy(&mut *aggregation.engine, share.examples()));
+        found.transpose()
     }
 
     /// One step: sample, clip and add up, add noise, divide by the public constant, move the weights.
@@ -141,10 +195,19 @@ impl Trainer {
     /// [`TrainError::Finished`] when all steps are taken or counted; what the engine refuses. The weights have not
     /// changed then.
     pub fn step(&mut self) -> Result<Progress, TrainError> {
-        let Self { aggregation, share } = self;
+        let Self { aggregation, share, adversary } = self;
         aggregation.check_unfinished()?;
         let Aggregation { engine, noise, .. } = &mut *aggregation;
         match noise {
+            // An adversary has no plan beside it, and so no noise.
+            None if adversary.is_some() => {
+                share.sample();
+                let (examples, selection) = (share.examples(), share.selection());
+                if let Some(adversary) = adversary {
+                    let slopes = adversary.step(&mut **engine, examples, selection)?;
+                    engine.sum_steered(examples, selection, &slopes)?;
+                }
+            }
             Some(noise) if !engine.draws_noise() => {
                 let drawing = noise.begin();
                 // A thread that cannot draw leaves it to the end of the drawing, which says why.

@@ -1,5 +1,6 @@
 //! The settings of a training, and its progress.
 
+use crate::adversarial::AdversarialSettings;
 use crate::average::Average;
 use crate::optimizer::OptimizerSettings;
 use crate::schedule::Schedule;
@@ -56,9 +57,25 @@ pub struct Baseline {
     pub batches: Batching,
     /// Number of steps.
     pub steps: u64,
+    /// The training against an inference network; none for ordinary training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adversarial: Option<AdversarialSettings>,
 }
 
 impl Baseline {
+    /// Ordinary training.
+    pub fn new(batches: Batching, steps: u64) -> Self {
+        Self { batches, steps, adversarial: None }
+    }
+
+    /// The expected number of units in a batch, of so many.
+    pub(crate) fn batch_size(&self, units: usize) -> usize {
+        match self.batches {
+            Batching::Shuffled { size } => size.min(units),
+            Batching::Poisson { rate } => (rate * units as f64).ceil() as usize,
+        }
+    }
+
     /// Checks the numbers, for these units.
     pub(crate) fn check(&self, units: &Units) -> Result<(), TrainError> {
         if self.steps == 0 {
@@ -66,6 +83,10 @@ impl Baseline {
         }
         if units.is_empty() {
             return Err(TrainError::invalid("examples", 0, "give at least one to train on"));
+        }
+        if self.adversarial.is_some() {
+            let remedy = "it needs reference records: use Trainer::adversarial";
+            return Err(TrainError::invalid("adversarial", "given", remedy));
         }
         match self.batches {
             Batching::Shuffled { size: 0 } => Err(TrainError::invalid("batch_size", 0, "give at least 1")),

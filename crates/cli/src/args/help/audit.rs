@@ -68,5 +68,10 @@ Facts that the data do not contain go into a TOML file (--declared). Every key i
   contact = \"privacy@example.org\"
   notes = [\"First assessment\"]
 
+With --compare, models with other defences stand beside this one: test accuracy against what the adaptive attack finds, one \
+curve per defence, compared only at accuracies that both reach. The defence is read from each run: adversarial, label \
+smoothing, dropout, weight decay, DP-SGD, or else the number of epochs (early stopping).
+
   reticent report runs/first
-  reticent report audits/mine --declared declared.toml --open";
+  reticent report audits/mine --declared declared.toml --open
+  reticent report runs/plain --compare runs/adversarial,runs/private";

@@ -19,6 +19,7 @@ use linear::LinearTarget;
 use reticent_attack::federated::FederatedSetup;
 use reticent_attack::{AttackError, NetworkTraining};
 use reticent_audit::Signals;
+use reticent_core::Code;
 use reticent_train::Examples;
 use std::path::{Path, PathBuf};
 
@@ -148,6 +149,10 @@ impl Repeated {
         let examples = self.0.examples(session.watch())?;
         drop(stage);
         let trained = self.0.trained(examples)?;
+        if trained.references.is_some() {
+            let text = "the run was trained with ⟦adversarial⟧, which canaries are not planted into: audit it with reference models";
+            return Err(Refusal::new(Code::Premise, text));
+        }
         Ok((trained.examples, classes, trained.training))
     }
 }

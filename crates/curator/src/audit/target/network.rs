@@ -8,8 +8,8 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
 use crate::train::{
-    Computing, DataSources, Holders, Reader, Settings, Source, Stored, Train, agree, federated_terms, find,
-    found, read_parties, settle, size, sources,
+    Computing, DataSources, Holders, Reader, Settings, Source, Stored, Train, agree, divide, federated_terms,
+    find, found, read_parties, reference_source, settle, size, sources,
 };
 use crate::watch::Watch;
 use reticent_attack::federated::FederatedSetup;
@@ -40,6 +40,8 @@ pub(super) struct Trained {
     stored: Stored,
     pub(super) examples: Examples,
     pub(super) training: NetworkTraining,
+    /// The reference records of an adversarial training.
+    pub(super) references: Option<Arc<Examples>>,
     certificate: Option<Certificate>,
     computing: Computing,
 }
@@ -69,20 +71,28 @@ impl NetworkTarget {
         self.stored.reader.classes.len() as u32
     }
 
-    /// Reads the examples.
-    pub(super) fn examples(&self, watch: &dyn Watch) -> Result<Examples, Refusal> {
-        Ok(self.held(watch)?.0)
+    /// Reads the examples, and the reference records of an adversarial training.
+    pub(super) fn examples(&self, watch: &dyn Watch) -> Result<(Examples, Option<Examples>), Refusal> {
+        let (examples, references, _) = self.read(watch)?;
+        Ok((examples, references))
     }
 
     /// Reads the examples, and who holds which.
     pub(super) fn held(&self, watch: &dyn Watch) -> Result<(Examples, Option<Holders>), Refusal> {
+        let (examples, _, holders) = self.read(watch)?;
+        Ok((examples, holders))
+    }
+
+    fn read(&self, watch: &dyn Watch) -> Result<(Examples, Option<Examples>, Option<Holders>), Refusal> {
         let Self { stored, run, found, parties, .. } = self;
         let (loaded, holders) = read_parties(run, &stored.reader, &found.source, parties, true, watch)?;
+        let own = reference_source(run)?;
+        let (loaded, references) = divide(run, &stored.reader, own.as_ref(), loaded, watch)?;
         let examples = loaded.examples;
         self.stored.network.check(&examples)?;
         let content = Content::Examples(&examples, None);
         Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
-        Ok((examples, holders))
+        Ok((examples, references, holders))
     }
 
     /// The federation that the run was, to be trained again; none where one party trained alone.
@@ -114,7 +124,10 @@ impl NetworkTarget {
     }
 
     /// Settles the terms as the run did.
-    pub(super) fn trained(self, examples: Examples) -> Result<Trained, Refusal> {
+    pub(super) fn trained(
+        self,
+        (examples, references): (Examples, Option<Examples>),
+    ) -> Result<Trained, Refusal> {
         let Self { stored, mut run, settings, certificate, computing, .. } = self;
         let dimension = stored.network.layout().gradients();
         // The size was counted before the first step, and is taken over: nothing is drawn here.
@@ -130,10 +143,11 @@ impl NetworkTarget {
             let passes = federated.participation.unwrap_or(1.0) * (federated.rounds * local.epochs) as f64;
             let steps = (passes * examples.len() as f64 / local.batch as f64).ceil().max(1.0) as u64;
             let batches = Batching::Shuffled { size: local.batch };
-            training.terms = TrainingTerms::NonPrivate(Baseline { batches, steps });
+            training.terms = TrainingTerms::NonPrivate(Baseline::new(batches, steps));
             training.recipe = local.recipe;
         }
-        Ok(Trained { stored, examples, training, certificate, computing })
+        let references = references.map(Arc::new);
+        Ok(Trained { stored, examples, training, references, certificate, computing })
     }
 }
 
@@ -234,7 +248,13 @@ impl Compared {
         )];
         let Computing { device, resources } = trained.computing;
         let learner = |examples: Arc<Examples>| -> Result<NetworkLearner, Refusal> {
-            Ok(NetworkLearner::new(examples, trained.training.clone())?.computed_on(device, resources.chunk))
+            let learner = NetworkLearner::new(examples, trained.training.clone())?;
+            // Models like the target have its defence: each an inference network of its own, and the same reference records.
+            let learner = match &trained.references {
+                Some(references) => learner.against(references.clone()),
+                None => learner,
+            };
+            Ok(learner.computed_on(device, resources.chunk))
         };
         let (asked, learner) = (learner(Arc::new(audited))?, Box::new(learner(all)?));
         let wanted = choice.wanted(&*learner)?;

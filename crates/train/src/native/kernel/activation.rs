@@ -125,7 +125,7 @@ fn largest<S: Simd>(simd: S, row: &[f32]) -> f32 {
 }
 
 /// Turns each row of scores into probabilities.
-pub(in crate::native) fn softmax(rows: &mut [f32], width: usize, scale: f32) {
+pub(crate) fn softmax(rows: &mut [f32], width: usize, scale: f32) {
     struct Softmax<'a>(&'a mut [f32], usize, f32);
     impl WithSimd for Softmax<'_> {
         type Output = ();

@@ -53,7 +53,7 @@ impl Worker {
         wanted: Wanted<'_>,
         seen: &mut Seen,
     ) {
-        let Task { program, weights, examples } = task;
+        let Task { program, weights, examples, .. } = task;
         self.prepare(program, which.len(), false);
         for (example, into) in which.iter().zip(self.values[0].chunks_exact_mut(program.sizes[0])) {
             examples.read(*example, into);

@@ -12,11 +12,16 @@ fn scored(next: &[u32]) -> (impl Iterator<Item = (usize, usize)> + '_, f64) {
     (places.map(|(place, token)| (place, *token as usize)), 1.0 / count.max(1) as f64)
 }
 
-/// −ln softmax of a class, in double precision.
-fn cross_entropy(scores: &[f32], class: usize) -> f64 {
+/// −ln softmax of a class, of which a share is spread over all classes, in double precision.
+fn cross_entropy(scores: &[f32], class: usize, smoothing: f64) -> f64 {
     let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let total: f64 = scores.iter().map(|score| libm::exp(f64::from(score - most))).sum();
-    libm::log(total) + f64::from(most) - f64::from(scores[class])
+    let own = f64::from(scores[class]);
+    if smoothing == 0.0 {
+        return libm::log(total) + f64::from(most) - own;
+    }
+    let mean = scores.iter().map(|score| f64::from(*score)).sum::<f64>() / scores.len() as f64;
+    libm::log(total) + f64::from(most) - own + smoothing * (own - mean)
 }
 
 impl Worker {
@@ -29,8 +34,12 @@ impl Worker {
         match (task.examples.targets(), task.program.loss) {
             (Targets::Classes(classes), Objective::CrossEntropy | Objective::NextToken) => {
                 softmax(gradient, outputs, 1.0);
+                let smoothing = task.program.smoothing;
                 for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
-                    row[classes[*example] as usize] -= 1.0;
+                    row[classes[*example] as usize] -= 1.0 - smoothing;
+                    if smoothing > 0.0 {
+                        row.iter_mut().for_each(|slope| *slope -= smoothing / outputs as f32);
+                    }
                 }
             }
             (Targets::Numbers(numbers), _) => {
@@ -65,7 +74,7 @@ impl Worker {
     }
 
     /// The slope of the true class's score as minus the sum of the others: one less its probability, of which little is left in
-    /// single precision where it is nearly certain.
+    /// single precision where it is nearly certain. With label smoothing the slopes of a row add up to 0 as well.
     pub(super) fn sharpen(&mut self, task: Task<'_>, which: &[usize]) {
         let outputs = task.program.outputs;
         let sharp = |row: &mut [f32], class: usize| {
@@ -97,9 +106,10 @@ impl Worker {
         let squared = |row: &[f32], target: f64| {
             0.5 * row.iter().map(|score| (f64::from(*score) - target).powi(2)).sum::<f64>()
         };
+        let smoothing = f64::from(task.program.smoothing);
         match (task.examples.targets(), task.program.loss) {
             (Targets::Classes(classes), Objective::CrossEntropy | Objective::NextToken) => {
-                rows.map(|(row, example)| cross_entropy(row, classes[*example] as usize)).collect()
+                rows.map(|(row, example)| cross_entropy(row, classes[*example] as usize, smoothing)).collect()
             }
             (Targets::Classes(classes), Objective::Squared) => {
                 rows.map(|(row, example)| squared(row, f64::from(classes[*example]))).collect()
@@ -112,7 +122,8 @@ impl Worker {
                 let width = outputs / length;
                 let loss = |(row, example): (&[f32], &usize)| {
                     let (places, share) = scored(&next[example * length..(example + 1) * length]);
-                    let at = |(place, token)| cross_entropy(&row[place * width..(place + 1) * width], token);
+                    let at =
+                        |(place, token)| cross_entropy(&row[place * width..(place + 1) * width], token, 0.0);
                     share * places.map(at).sum::<f64>()
                 };
                 rows.map(loss).collect()
