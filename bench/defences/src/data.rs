@@ -28,7 +28,9 @@ impl Dataset {
         epochs: usize,
     ) -> Result<Self> {
         let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by_cached_key(|place| (keyed_hash("defences", format!("record {place}").as_bytes()), *place));
+        order.sort_by_cached_key(|place| {
+            (keyed_hash("defences", format!("record {place}").as_bytes()), *place)
+        });
         ensure!(attacked + references <= order.len(), "{name}: {} records are too few", order.len());
         let own = |places: &[usize]| Arc::new(all.subset(places));
         let (first, rest) = order.split_at(attacked);

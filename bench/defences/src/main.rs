@@ -141,7 +141,8 @@ fn carry_out(tasks: &[Task], threads: usize, results: &Results, store: &Path) ->
     };
     std::thread::scope(|scope| {
         let started: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-        let ended = started.into_iter().map(|own| own.join().unwrap_or_else(|_| Err(anyhow!("a task panicked"))));
+        let ended =
+            started.into_iter().map(|own| own.join().unwrap_or_else(|_| Err(anyhow!("a task panicked"))));
         ended.collect::<Vec<_>>().into_iter().collect()
     })
 }
@@ -158,10 +159,11 @@ fn choose(tuned: &[&Measured]) -> Option<f64> {
 
 fn main() -> Result<()> {
     let Asked { folder, out, threads, targets, quick } = Asked::parse();
-    let datasets: Vec<Arc<Dataset>> = [data::location30(&folder, quick)?, data::fashion(&folder, quick)?, data::adult(&folder, quick)?]
-        .into_iter()
-        .map(Arc::new)
-        .collect();
+    let datasets: Vec<Arc<Dataset>> =
+        [data::location30(&folder, quick)?, data::fashion(&folder, quick)?, data::adult(&folder, quick)?]
+            .into_iter()
+            .map(Arc::new)
+            .collect();
     let about = json!({
         "targets": targets, "tries": TRIED.len(), "tried": TRIED, "cost": COST, "threads": threads, "quick": quick,
         "datasets": datasets.iter().map(|own| own.json()).collect::<Vec<_>>(),
@@ -172,13 +174,18 @@ fn main() -> Result<()> {
     let mut tasks = Vec::new();
     let tried = if quick { &TRIED[1..2] } else { &TRIED[..] };
     for dataset in &datasets {
-        let task = |defence| Task { dataset: dataset.clone(), defence, key: "tuning", targets: 2, is_whole: false };
+        let task =
+            |defence| Task { dataset: dataset.clone(), defence, key: "tuning", targets: 2, is_whole: false };
         tasks.extend(tried.iter().rev().map(|strength| task(Defence::Adversarial(*strength))));
         tasks.push(task(Defence::None));
     }
     // Curves are on Location-30, at all strengths: they need no choice, and fill the processors while λ is chosen.
-    let judged = |dataset: &Arc<Dataset>, defence| {
-        Task { dataset: dataset.clone(), defence, key: "judged", targets, is_whole: true }
+    let judged = |dataset: &Arc<Dataset>, defence| Task {
+        dataset: dataset.clone(),
+        defence,
+        key: "judged",
+        targets,
+        is_whole: true,
     };
     let Some(first) = datasets.first() else { return Ok(()) };
     tasks.extend(recipe::curves(quick).into_iter().map(|defence| judged(first, defence)));
@@ -186,7 +193,9 @@ fn main() -> Result<()> {
     let mut rest = Vec::new();
     for dataset in &datasets {
         let done = results.done.lock().map_err(|_| anyhow!("a task panicked"))?;
-        let of = |key: &str| done.iter().filter(|own| own.key == key && own.dataset == dataset.name).collect::<Vec<_>>();
+        let of = |key: &str| {
+            done.iter().filter(|own| own.key == key && own.dataset == dataset.name).collect::<Vec<_>>()
+        };
         let strength = choose(&of("tuning")).context("nothing was tuned")?;
         let is_done = |defence: Defence| {
             of("judged").iter().any(|own| own.defence == defence.name() && own.strength == defence.strength())

@@ -59,6 +59,6 @@ pub use overfitting::{Overfitting, overfitting};
 pub use signal::Signal;
 pub use study::{
     Features, GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM,
-    INVERSE_HESSIAN, LABEL_ROBUSTNESS, OUTPUTS, Outputs, OutputsKind, Reference, SCORE, SELF_INFLUENCE, SignalSource,
-    SignalValues, SignalView, Signals, Study, StudyParts,
+    INVERSE_HESSIAN, LABEL_ROBUSTNESS, OUTPUTS, Outputs, OutputsKind, Reference, SCORE, SELF_INFLUENCE,
+    SignalSource, SignalValues, SignalView, Signals, Study, StudyParts,
 };

@@ -5,8 +5,7 @@ use super::{CannotRun, ReferenceNeed, Requirements};
 use crate::signal::true_log_probability;
 use crate::{
     AuditError, GRADIENT_COSINE, GRADIENT_NORM, GRADIENT_NORMS, GRADIENT_ROWS, INPUT_GRADIENT_NORM,
-    LABEL_ROBUSTNESS, OUTPUTS,
-    Outputs, SCORE, Study,
+    LABEL_ROBUSTNESS, OUTPUTS, Outputs, SCORE, Study,
 };
 use reticent_data::keyed_hash;
 use std::borrow::Cow;

@@ -63,9 +63,7 @@ impl DefenceCurve {
             let remedy = "give at least one model, with finite utility and leakage";
             return Err(AuditError::invalid("points", defence, remedy));
         }
-        points.sort_by(|a, b| {
-            a.utility.total_cmp(&b.utility).then(a.leakage.total_cmp(&b.leakage))
-        });
+        points.sort_by(|a, b| a.utility.total_cmp(&b.utility).then(a.leakage.total_cmp(&b.leakage)));
         Ok(Self { defence, points })
     }
 

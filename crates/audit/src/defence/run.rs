@@ -69,7 +69,8 @@ impl DefendedModel {
         let rate = performance.rates.iter().find(|rate| rate.fpr == 0.01);
         let auc = |attack: &AttackFinding| attack.performance.auc;
         let label_only = LABEL_ONLY.iter().filter_map(|name| find(name)).map(|attack| auc(attack).value);
-        let white_box = findings.by_access.last().and_then(|row| find(&row.attack)).map(|attack| auc(attack).value);
+        let white_box =
+            findings.by_access.last().and_then(|row| find(&row.attack)).map(|attack| auc(attack).value);
         Ok(Self {
             train_accuracy: own.train_accuracy,
             test_accuracy: own.test_accuracy,
@@ -136,8 +137,10 @@ fn curves(
             points.entry(&model.defence).or_default().push(point);
         }
     }
-    let curves =
-        points.into_iter().map(|(name, points)| DefenceCurve::new(name, points)).collect::<Result<Vec<_>, _>>()?;
+    let curves = points
+        .into_iter()
+        .map(|(name, points)| DefenceCurve::new(name, points))
+        .collect::<Result<Vec<_>, _>>()?;
     let compared = compare_curves(&curves);
     Ok(DefenceCurves { curves, compared })
 }

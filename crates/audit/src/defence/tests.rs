@@ -1,7 +1,11 @@
 use super::*;
 
 fn curve(name: &str, points: &[(f64, f64)]) -> DefenceCurve {
-    let point = |(utility, leakage): &(f64, f64)| DefencePoint { strength: 1.0, utility: *utility, leakage: *leakage };
+    let point = |(utility, leakage): &(f64, f64)| DefencePoint {
+        strength: 1.0,
+        utility: *utility,
+        leakage: *leakage,
+    };
     DefenceCurve::new(name, points.iter().map(point).collect()).unwrap()
 }
 

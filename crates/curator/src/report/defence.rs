@@ -1,11 +1,11 @@
 //! Which defence an audited model has, and models beside each other.
 
 use super::Folders;
+use crate::Refusal;
 use crate::folder::is_network;
 use crate::folder::layout::{DESCRIPTION_FILE, RUN_FILE};
 use crate::stored::read_certificate;
 use crate::train::Train;
-use crate::Refusal;
 use reticent_audit::defence::{DefenceComparison, DefenceLabel, DefendedModel};
 use reticent_core::Code;
 use reticent_train::Description;

@@ -190,8 +190,16 @@ impl Request for Report {
         let command = self.command.clone();
         let provenance = origin::of(&audit, run.as_deref(), &findings, command)?;
         let inapplicable = if run.is_some() { inapplicable() } else { BTreeMap::new() };
-        let dossier =
-            Dossier { findings, certificate, declared, training, provenance, defences, inapplicable, galleries };
+        let dossier = Dossier {
+            findings,
+            certificate,
+            declared,
+            training,
+            provenance,
+            defences,
+            inapplicable,
+            galleries,
+        };
         Ok(ReportPlan { dossier, out })
     }
 }

@@ -51,7 +51,9 @@ mod terms;
 pub use crate::bill::Sizing;
 pub use computing::device;
 pub use federated::{Federated, FederatedMethod, FederatedUnit, PartyData, PartySplit, SplitRule};
-pub use outcome::{AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained};
+pub use outcome::{
+    AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained,
+};
 pub use plan::TrainPlan;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};

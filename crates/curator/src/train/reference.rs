@@ -28,7 +28,8 @@ pub(super) fn settle(run: &mut Train, budget: Budget) -> Result<Option<Adversari
         ];
         return match given.into_iter().find_map(|(field, value)| Some((field, value?))) {
             Some((field, value)) => {
-                let remedy = "reference records are for adversarial training: add ⟦adversarial⟧, or leave it out";
+                let remedy =
+                    "reference records are for adversarial training: add ⟦adversarial⟧, or leave it out";
                 Err(Refusal::conflict(field, value, remedy))
             }
             None => Ok(None),
@@ -180,8 +181,7 @@ mod tests {
     fn equal_records_are_on_one_side_and_the_share_is_kept() {
         // Every record occurs twice.
         let inputs = (0..4000).map(|place| (place % 2000) as f32).collect();
-        let examples =
-            Examples::new(&[1], Inputs::Real(inputs), Targets::Classes(vec![0; 4000])).unwrap();
+        let examples = Examples::new(&[1], Inputs::Real(inputs), Targets::Classes(vec![0; 4000])).unwrap();
         let (kept, references) = held_out(Loaded { examples, users: None }, 0.25);
         assert_eq!(kept.examples.len() + references.len(), 4000);
         // A quarter of 2 000 pairs: 1 000 records, six deviations of 39.

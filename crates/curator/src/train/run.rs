@@ -4,7 +4,8 @@ use super::course::{End, Stepping, TrainingLoop};
 use super::describe::describe;
 use super::federated::{read as read_parties, terms as federated_terms, unit};
 use super::outcome::{
-    AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned, exploded, lost,
+    AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned,
+    exploded, lost,
 };
 use super::plan::{TrainPlan, same_data};
 use super::reader::Reader;

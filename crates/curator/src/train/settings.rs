@@ -1,11 +1,13 @@
 //! The numbers of a run, checked before any data are read.
 
-use super::{federated, reference};
 use super::request::Train;
+use super::{federated, reference};
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
-use reticent_train::{Adam, AdversarialSettings, Clipping, Decay, LocalTraining, OptimizerSettings, Recipe, Schedule};
+use reticent_train::{
+    Adam, AdversarialSettings, Clipping, Decay, LocalTraining, OptimizerSettings, Recipe, Schedule,
+};
 
 /// Below this ε, training is all noise.
 const LEAST_EPSILON: f64 = 1e-3;

@@ -15,14 +15,28 @@ pub(super) fn defences(dossier: &Dossier) -> Option<Section> {
             adapts to it. One threshold on confidence, which does not adapt, stands beside it.");
     let rows: Vec<Vec<Cell>> = comparison.models.iter().map(row).collect();
     let head = [
-        "Model", "Defence", "Strength", "Guarantee", "Training", "Test", "Threshold: AUC", "Adaptive: AUC",
-        "TPR at 1 % FPR", "Classes only: AUC", "Weights: AUC",
+        "Model",
+        "Defence",
+        "Strength",
+        "Guarantee",
+        "Training",
+        "Test",
+        "Threshold: AUC",
+        "Adaptive: AUC",
+        "TPR at 1 % FPR",
+        "Classes only: AUC",
+        "Weights: AUC",
     ];
     body.table("Accuracy of models, and what attacks find", &head, &rows);
     body.figures([figure(comparison)]);
-    let compared = comparison.auc.compared.iter().map(|pair| vec![Cell::text(&overlap(pair))]).collect::<Vec<_>>();
+    let compared =
+        comparison.auc.compared.iter().map(|pair| vec![Cell::text(&overlap(pair))]).collect::<Vec<_>>();
     if !compared.is_empty() {
-        body.table("Defences compared at the test accuracies that both reach", &["AUC of the adaptive attack"], &compared);
+        body.table(
+            "Defences compared at the test accuracies that both reach",
+            &["AUC of the adaptive attack"],
+            &compared,
+        );
     }
     for sentence in sentences(comparison) {
         body.p(&sentence);
@@ -32,23 +46,26 @@ pub(super) fn defences(dossier: &Dossier) -> Option<Section> {
 
 fn row(model: &DefendedModel) -> Vec<Cell> {
     let auc = |value: Option<f64>| value.map_or_else(|| "not run".to_owned(), three);
-    let rate = |rate: Option<Estimate>| rate.map_or_else(|| "not measurable".to_owned(), |rate| share(rate.value));
+    let rate =
+        |rate: Option<Estimate>| rate.map_or_else(|| "not measurable".to_owned(), |rate| share(rate.value));
     let guarantee =
         model.epsilon.map_or_else(|| "none".to_owned(), |epsilon| format!("ε = {}", words::number(epsilon)));
     let adaptive = &model.adaptive_auc;
     let mut row = vec![Cell::text(&model.name), Cell::text(&model.defence)];
-    row.extend([
-        words::number(model.strength),
-        guarantee,
-        share(model.train_accuracy),
-        share(model.test_accuracy),
-        auc(model.plain_auc.map(|auc| auc.value)),
-        format!("{} ({} to {})", three(adaptive.value), three(adaptive.lower), three(adaptive.upper)),
-        rate(model.adaptive_tpr),
-        auc(model.label_only_auc),
-        auc(model.white_box_auc),
-    ]
-    .map(Cell::number));
+    row.extend(
+        [
+            words::number(model.strength),
+            guarantee,
+            share(model.train_accuracy),
+            share(model.test_accuracy),
+            auc(model.plain_auc.map(|auc| auc.value)),
+            format!("{} ({} to {})", three(adaptive.value), three(adaptive.lower), three(adaptive.upper)),
+            rate(model.adaptive_tpr),
+            auc(model.label_only_auc),
+            auc(model.white_box_auc),
+        ]
+        .map(Cell::number),
+    );
     row
 }
 
@@ -125,7 +142,12 @@ fn figure(comparison: &DefenceComparison) -> Figure {
     let caption = "Right is more useful, down is more private. A line joins the models of one defence; outside of its points nothing is \
                    known.";
     let description = comparison.models.iter().map(|model| {
-        format!("{}: accuracy {}, AUC {}", model.name, share(model.test_accuracy), three(model.adaptive_auc.value))
+        format!(
+            "{}: accuracy {}, AUC {}",
+            model.name,
+            share(model.test_accuracy),
+            three(model.adaptive_auc.value)
+        )
     });
     let description = description.collect::<Vec<_>>().join("; ");
     Figure { drawing: chart(comparison).page("defences-curves", &description), caption: caption.to_owned() }
@@ -168,7 +190,8 @@ mod tests {
     use super::*;
 
     fn model(name: &str, defence: &str, epsilon: Option<f64>, accuracy: f64, auc: [f64; 2]) -> DefendedModel {
-        let estimate = |value: f64| Estimate { value, lower: value - 0.01, upper: value + 0.01, confidence: 0.95 };
+        let estimate =
+            |value: f64| Estimate { value, lower: value - 0.01, upper: value + 0.01, confidence: 0.95 };
         DefendedModel {
             name: name.to_owned(),
             defence: defence.to_owned(),
@@ -195,11 +218,21 @@ mod tests {
         ])
         .unwrap();
         let text = sentences(&comparison).join(" ");
-        for part in ["hidden (adversarial, strength 3)", "0.52 with", "0.85 with lira-online", "no guarantee", "noisy with ε = 2"] {
+        for part in [
+            "hidden (adversarial, strength 3)",
+            "0.52 with",
+            "0.85 with lira-online",
+            "no guarantee",
+            "noisy with ε = 2",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         let pairs: Vec<String> = comparison.auc.compared.iter().map(overlap).collect();
-        assert!(pairs.iter().any(|pair| pair.contains("adversarial and early stopping reach no test accuracy in common")));
+        assert!(
+            pairs
+                .iter()
+                .any(|pair| pair.contains("adversarial and early stopping reach no test accuracy in common"))
+        );
         let together = pairs.iter().find(|pair| pair.contains("dp-sgd leaks less than adversarial")).unwrap();
         assert!(together.contains("from 55 % to 55 %") && together.contains("by 0.274"), "{together}");
         assert!(comparison.tpr.curves.is_empty());

@@ -75,7 +75,8 @@ fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize, smoothing: f6
     if smoothing == 0.0 {
         return tape.subtract(all, scores[class]);
     }
-    let weight = |place: usize| smoothing / scores.len() as f64 + if place == class { 1.0 - smoothing } else { 0.0 };
+    let weight =
+        |place: usize| smoothing / scores.len() as f64 + if place == class { 1.0 - smoothing } else { 0.0 };
     let target: f64 = scores.iter().enumerate().map(|(place, s)| weight(place) * tape.value(*s)).sum();
     let made_of = scores.iter().enumerate().map(|(place, s)| (*s, weight(place))).collect();
     let target = tape.push(target, made_of);

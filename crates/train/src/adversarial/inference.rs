@@ -5,7 +5,9 @@ use crate::engine::{Engine, Weights};
 use crate::inspect::{Inspection, Inspector};
 use crate::optimizer::{OptimizerSettings, StepInput};
 use crate::trainer::{Recipe, repeatable_bits};
-use crate::{Description, Device, Examples, Inputs, Resources, Schedule, Selection, Targets, TrainError, engine};
+use crate::{
+    Description, Device, Examples, Inputs, Resources, Schedule, Selection, Targets, TrainError, engine,
+};
 
 /// Widths of the hidden layers.
 const HIDDEN: [usize; 2] = [64, 32];

@@ -108,8 +108,9 @@ fn a_step_moves_the_weights_by_both_gradients() {
     network.sum_steered(&examples, &selection, &slopes).unwrap();
     // Cross-entropy at equal scores: ½ less 1 for the own class. The slopes stand in the order of the selection.
     let (second, first) = ([0.5 + 0.25, -0.5 - 0.25], [-0.5 + 0.1, 0.5 + 0.3]);
-    let expected: Vec<f32> =
-        (0..2).flat_map(|out| [second[out] * -1.0 + first[out], second[out] * 0.5 + first[out] * 2.0]).collect();
+    let expected: Vec<f32> = (0..2)
+        .flat_map(|out| [second[out] * -1.0 + first[out], second[out] * 0.5 + first[out] * 2.0])
+        .collect();
     for (found, expected) in network.read_sum().unwrap().iter().zip(&expected) {
         assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     }
@@ -147,7 +148,8 @@ fn the_attack_that_is_trained_against_loses() {
             let all: Vec<usize> = (0..examples.len()).collect();
             let seen = seen_of(&mut *network, examples, &all).unwrap();
             let rows = seen.chunks_exact(2 * CLASSES);
-            rows.map(|row| row[..CLASSES].iter().zip(&row[CLASSES..]).map(|(p, y)| p * y).sum::<f32>()).sum::<f32>()
+            rows.map(|row| row[..CLASSES].iter().zip(&row[CLASSES..]).map(|(p, y)| p * y).sum::<f32>())
+                .sum::<f32>()
                 / all.len() as f32
         };
         sure(&members) - sure(&fresh)

@@ -254,12 +254,7 @@ impl Description {
 
     /// Starts a network that reads examples of this shape.
     pub fn reading(input: &[usize]) -> Self {
-        Self {
-            input: input.to_vec(),
-            loss: Objective::default(),
-            label_smoothing: 0.0,
-            layers: Vec::new(),
-        }
+        Self { input: input.to_vec(), loss: Objective::default(), label_smoothing: 0.0, layers: Vec::new() }
     }
 
     /// Adds a layer.

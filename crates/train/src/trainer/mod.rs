@@ -108,7 +108,11 @@ impl Trainer {
         let share = Share::new(&*engine, examples, units, Sampling::of(baseline.batches)?, None)?;
         let weights = engine.initial_weights()?;
         let terms = TrainingTerms::NonPrivate(baseline);
-        Ok(Self { aggregation: Aggregation::new(engine, terms, recipe, None, &weights)?, share, adversary: None })
+        Ok(Self {
+            aggregation: Aggregation::new(engine, terms, recipe, None, &weights)?,
+            share,
+            adversary: None,
+        })
     }
 
     /// A training without any guarantee whose initial weights and batches are a function of a key. On the same kind of
