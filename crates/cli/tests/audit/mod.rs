@@ -1,5 +1,6 @@
 //! `reticent audit`, `attack` and `report`: the real binary.
 
+mod defences;
 mod models;
 mod refusals;
 mod tables;

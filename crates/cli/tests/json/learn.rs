@@ -74,6 +74,7 @@ fn networks() {
     let trained = [
         json(&[&train[..], &private, &["--epochs", "2", "--out", &run]].concat()),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--validation", &other]].concat()),
+        json(&[&train[..], &["--non-private", "--epochs", "2", "--adversarial", "3"]].concat()),
         json(
             &[&train[..6], &["--non-private", "--federated", &parties, "--out", &folder.path("both")]]
                 .concat(),

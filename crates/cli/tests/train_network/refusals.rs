@@ -30,6 +30,11 @@ fn numbers_without_meaning_are_named() {
         (vec!["--epsilon", "1", "--validation", "nowhere.csv"], ["nowhere.csv", "check the path"]),
         (vec!["--epsilon", "1", "--length", "3"], ["--length", "images"]),
         (vec!["--epsilon", "1", "--threads", "0"], ["--threads 0", "whole number"]),
+        (vec!["--epsilon", "1", "--adversarial", "3"], ["--adversarial 3", "no guarantee"]),
+        (vec!["--epsilon", "1", "--adversarial", "-1"], ["--adversarial -1", "from 0"]),
+        (vec!["--epsilon", "1", "--adversarial", "nan"], ["--adversarial nan", "finite"]),
+        (vec!["--epsilon", "1", "--reference-share", "0.5"], ["--reference-share 0.5", "add --adversarial"]),
+        (vec!["--epsilon", "1", "--label-smoothing", "1"], ["--label-smoothing 1", "below 1"]),
     ] {
         let line = refusal(&[&start[..], &given].concat());
         assert!(parts.iter().all(|part| line.contains(part)), "{given:?}: {line}");

@@ -158,7 +158,6 @@ pub struct Written {
     /// Their folder.
     pub out: PathBuf,
     /// The chart of a comparison with other models; none without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<PathBuf>,
 }
 
