@@ -168,6 +168,7 @@ impl LinearTarget {
             groups: vec![("class".to_owned(), labels.iter().map(group).collect())],
             labels,
             users: None,
+            user_records: None,
             features: Some(dense(&audited)),
         };
         let asked = LinearLearner::new(audited, how.clone())?;
