@@ -72,5 +72,9 @@ pub(crate) fn classes_of(examples: &Examples) -> Result<&[u32], AttackError> {
         Targets::Numbers(_) => {
             Err(AttackError::premise("targets", "numbers", "give classes: attacks here are on classifiers"))
         }
+        Targets::Next(_) => {
+            let remedy = "give classes: attacks here are on classifiers";
+            Err(AttackError::premise("targets", "next tokens", remedy))
+        }
     }
 }

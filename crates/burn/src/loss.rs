@@ -30,6 +30,7 @@ impl Wanted {
                     }
                 }
             }
+            Targets::Next(_) => return Err(next_tokens()),
             Targets::Numbers(numbers) => {
                 for (&example, value) in which.iter().zip(&mut values) {
                     *value = numbers[example];
@@ -75,8 +76,16 @@ pub(crate) fn fits(targets: &Targets, scores: usize) -> Result<(), TrainError> {
         Targets::Numbers(_) if scores != 1 => Err(TrainError::Shape(format!(
             "a number needs one output, and the module gives {scores}: give the last layer 1 output"
         ))),
+        Targets::Next(_) => Err(next_tokens()),
         _ => Ok(()),
     }
+}
+
+/// The error for targets that are next tokens.
+fn next_tokens() -> TrainError {
+    let why = "a module gives scores for one label per example, not for the next token of every position: describe the network in a \
+               model.toml with loss = \"next-token\"";
+    TrainError::Shape(why.to_owned())
 }
 
 /// How many classes scores tell apart: one score is the logit of class 1.

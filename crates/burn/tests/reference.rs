@@ -80,6 +80,7 @@ pub(crate) fn gradient<M: Trainable<Cpu>>(
             -log_softmax(scores, 1).slice([0..1, class..class + 1]).sum()
         }
         Targets::Numbers(numbers) => (scores - numbers[example]).square().sum() / 2.0,
+        Targets::Next(_) => panic!("modules have no next tokens"),
     };
     let gradients = loss.backward();
     let mut flat = Flat::<Cpu> { gradients: &gradients, flat: Vec::new() };

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! OUT gets `model.toml`, `model.safetensors`, `predictions.json` and `gradients.safetensors`: the gradient of the summed loss when
-//! every example's class is the first (or its target 0).
+//! every example's class is the first (or its target 0, or every next token the first).
 
 use reticent_noise::Entropy;
 use reticent_noise::sampler::uniform_below;
@@ -62,6 +62,7 @@ fn examples(description: &Description) -> Result<Examples, Box<dyn Error>> {
     let targets = match description.loss {
         Objective::CrossEntropy => Targets::Classes(vec![0; COUNT]),
         Objective::Squared => Targets::Numbers(vec![0.0; COUNT]),
+        Objective::NextToken => Targets::Next(vec![0; count]),
     };
     Ok(Examples::new(&description.input, inputs, targets)?)
 }

@@ -38,11 +38,32 @@ class Function(nn.Module):
         return self.function(x)
 
 
+def later(x):
+    """Which places come later than the one of each row: what causal attention does not see."""
+    time = x.shape[1]
+    return torch.triu(torch.ones(time, time, dtype=torch.bool), diagonal=1)
+
+
 class Attention(nn.MultiheadAttention):
     """Self-attention: queries, keys and values are all the same."""
 
+    def __init__(self, width, heads, causal):
+        super().__init__(width, heads, batch_first=True)
+        self.causal = causal
+
     def forward(self, x):
-        return super().forward(x, x, x, need_weights=False)[0]
+        return super().forward(x, x, x, need_weights=False, attn_mask=later(x) if self.causal else None)[0]
+
+
+class Block(nn.TransformerEncoderLayer):
+    """A transformer block, causal or not."""
+
+    def __init__(self, causal, *sizes, **settings):
+        super().__init__(*sizes, **settings)
+        self.causal = causal
+
+    def forward(self, x):
+        return super().forward(x, src_mask=later(x) if self.causal else None)
 
 
 class Lstm(nn.LSTM):
@@ -99,7 +120,8 @@ def pool(maker, layer):
 
 
 def block(layer, width):
-    return nn.TransformerEncoderLayer(
+    return Block(
+        layer.get("causal", False),
         width,
         layer["heads"],
         layer["hidden"],
@@ -133,7 +155,7 @@ KINDS = {
     "position": lambda layer, shape: Function(position),
     "layer-norm": lambda layer, shape: nn.LayerNorm(shape[-1]),
     "group-norm": lambda layer, shape: nn.GroupNorm(layer["groups"], shape[1]),
-    "attention": lambda layer, shape: Attention(shape[-1], layer["heads"], batch_first=True),
+    "attention": lambda layer, shape: Attention(shape[-1], layer["heads"], layer.get("causal", False)),
     "transformer": lambda layer, shape: block(layer, shape[-1]),
     "lstm": lambda layer, shape: Lstm(shape[-1], layer["hidden"], batch_first=True),
     "gru": lambda layer, shape: Gru(shape[-1], layer["hidden"], batch_first=True),
@@ -197,10 +219,12 @@ def predictions(path):
 
 
 def compare_gradients(network, inputs, description, ours):
-    """The gradient of the summed loss when every class is the first, or every target 0."""
+    """The gradient of the summed loss when every class (or next token) is the first, or every target 0."""
     scores = network(inputs)
     if description.get("loss") == "squared":
         loss = 0.5 * scores.square().sum()
+    elif description.get("loss") == "next-token":
+        loss = -torch.log_softmax(scores, 2)[:, :, 0].mean(1).sum()
     else:
         loss = torch.nn.functional.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long), reduction="sum")
     loss.backward()
@@ -223,7 +247,7 @@ def main():
         return
     inputs, ours = predictions(asked.predictions)
     with torch.no_grad():
-        theirs = network(batch(description, inputs))
+        theirs = network(batch(description, inputs)).flatten(1)
     ours = torch.tensor(ours)
     if ours.shape != theirs.shape:
         sys.exit(f"outputs of shape {list(ours.shape)} from us, {list(theirs.shape)} from PyTorch")

@@ -1,20 +1,32 @@
 //! How good a model is on public examples.
 
 use crate::engine::{Engine, Weights};
-use crate::{Examples, Targets, TrainError};
+use crate::{Examples, Targets, TrainError, UNSCORED};
 
 /// Examples that go through the model at a time.
 const CHUNK: usize = 512;
+
+/// The most scores that are held at a time.
+const MOST_SCORES: usize = 1 << 22;
 
 /// Means over examples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evaluation {
     /// How many examples.
     pub examples: usize,
-    /// Cross-entropy for classes, squared error for numbers.
+    /// Cross-entropy for classes, squared error for numbers, cross-entropy per scored token for texts.
     pub loss: f64,
-    /// Share of right classes; none for numbers.
+    /// Share of right classes, or of right next tokens; none for numbers.
     pub accuracy: Option<f64>,
+    /// How many next tokens were scored; none unless they are the targets.
+    pub tokens: Option<u64>,
+}
+
+impl Evaluation {
+    /// e to the mean loss per scored token; none unless next tokens are the targets.
+    pub fn perplexity(&self) -> Option<f64> {
+        self.tokens.map(|_| libm::exp(self.loss))
+    }
 }
 
 /// Mean loss and accuracy of an engine's network on public examples.
@@ -30,14 +42,20 @@ pub fn evaluate(
         return Err(TrainError::invalid("examples", 0, "give at least one to evaluate on"));
     }
     engine.check(public)?;
-    let (mut loss, mut right) = (0.0, 0usize);
+    let (mut loss, mut right, mut scored) = (0.0, 0u64, 0u64);
     let all: Vec<usize> = (0..public.len()).collect();
-    for which in all.chunks(CHUNK) {
+    // Texts have scores for every token at every position: the first example tells how many.
+    let mut chunk = if matches!(public.targets(), Targets::Next(_)) { 1 } else { CHUNK };
+    let mut rest = &all[..];
+    while !rest.is_empty() {
+        let (which, later) = rest.split_at(chunk.min(rest.len()));
+        rest = later;
         let outputs = engine.outputs(weights, public, which)?;
         let width = outputs.len() / which.len();
         if width == 0 || width * which.len() != outputs.len() {
             return Err(TrainError::Shape(format!("{} outputs for {} examples", outputs.len(), which.len())));
         }
+        chunk = (MOST_SCORES / width).clamp(1, CHUNK);
         for (scores, example) in outputs.chunks_exact(width).zip(which) {
             match public.targets() {
                 Targets::Numbers(numbers) => {
@@ -46,14 +64,31 @@ pub fn evaluate(
                 Targets::Classes(classes) => {
                     let (cost, is_right) = judge(scores, classes[*example] as usize);
                     loss += cost;
-                    right += usize::from(is_right);
+                    right += u64::from(is_right);
+                }
+                Targets::Next(next) => {
+                    let length = public.size();
+                    let next = &next[example * length..(example + 1) * length];
+                    for (scores, token) in scores.chunks_exact((width / length).max(1)).zip(next) {
+                        if *token != UNSCORED {
+                            let (cost, is_right) = judge(scores, *token as usize);
+                            loss += cost;
+                            right += u64::from(is_right);
+                            scored += 1;
+                        }
+                    }
                 }
             }
         }
     }
-    let count = public.len() as f64;
-    let accuracy = matches!(public.targets(), Targets::Classes(_)).then_some(right as f64 / count);
-    Ok(Evaluation { examples: public.len(), loss: loss / count, accuracy })
+    let tokens = matches!(public.targets(), Targets::Next(_)).then_some(scored);
+    if tokens == Some(0) {
+        let remedy = "give texts of at least one token to evaluate on";
+        return Err(TrainError::invalid("examples", "no scored token", remedy));
+    }
+    let count = tokens.map_or(public.len() as f64, |tokens| tokens as f64);
+    let accuracy = (!matches!(public.targets(), Targets::Numbers(_))).then_some(right as f64 / count);
+    Ok(Evaluation { examples: public.len(), loss: loss / count, accuracy, tokens })
 }
 
 /// The cross-entropy of scores, and whether the class has the largest; a single score speaks for class 1 against 0.

@@ -29,7 +29,12 @@ pub enum Targets {
     Classes(Vec<u32>),
     /// A number per example.
     Numbers(Vec<f32>),
+    /// The next token of every position, as many per example as its input has tokens; [`UNSCORED`] where there is none.
+    Next(Vec<u32>),
 }
+
+/// The entry of [`Targets::Next`] at a position that is not scored, such as padding.
+pub const UNSCORED: u32 = u32::MAX;
 
 /// A name for examples that were made together: those of the same name are equal. It says nothing about what they are.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +104,22 @@ impl Examples {
         let count = match &targets {
             Targets::Classes(classes) => classes.len(),
             Targets::Numbers(numbers) => numbers.len(),
+            Targets::Next(next) => next.len() / size,
         };
+        if let (Targets::Next(next), true) = (&targets, !matches!(inputs, Inputs::Tokens(_))) {
+            return Err(TrainError::Shape(format!(
+                "{} next tokens belong to tokens, not to numbers",
+                next.len()
+            )));
+        }
+        if let Targets::Next(next) = &targets
+            && next.len() != values
+        {
+            return Err(TrainError::Shape(format!(
+                "{values} tokens need as many next ones, not {}",
+                next.len()
+            )));
+        }
         if count.checked_mul(size) != Some(values) {
             return Err(TrainError::Shape(format!(
                 "{count} examples of {size} numbers need {} values, not {values}",
@@ -130,6 +150,7 @@ impl Examples {
         match &self.targets {
             Targets::Classes(classes) => classes.len(),
             Targets::Numbers(numbers) => numbers.len(),
+            Targets::Next(next) => next.len() / self.size(),
         }
     }
 
@@ -176,6 +197,7 @@ impl Examples {
         let targets = match &self.targets {
             Targets::Classes(classes) => Targets::Classes(rows_of(classes, 1, which)),
             Targets::Numbers(numbers) => Targets::Numbers(rows_of(numbers, 1, which)),
+            Targets::Next(next) => Targets::Next(rows_of(next, size, which)),
         };
         Self { shape: self.shape.clone(), inputs, targets, identity: Identity::fresh() }
     }
@@ -201,6 +223,7 @@ impl Examples {
         match (&mut self.targets, &other.targets) {
             (Targets::Classes(own), Targets::Classes(more)) => own.extend_from_slice(more),
             (Targets::Numbers(own), Targets::Numbers(more)) => own.extend_from_slice(more),
+            (Targets::Next(own), Targets::Next(more)) => own.extend_from_slice(more),
             _ => return Err(odd()),
         }
         self.identity = Identity::fresh();
@@ -223,6 +246,7 @@ impl Examples {
         let targets = match &self.targets {
             Targets::Classes(classes) => ("classes", words(classes)),
             Targets::Numbers(values) => ("numbers", numbers(values)),
+            Targets::Next(next) => ("next", words(next)),
         };
         digest(&(&self.shape, inputs, targets))
     }

@@ -55,7 +55,7 @@ pub use describe::Description;
 pub use engine::{Device, Engine, Resources, Weights, engine, model_engine};
 pub use error::TrainError;
 pub use evaluate::{Evaluation, evaluate};
-pub use examples::{Examples, Inputs, Selection, Targets};
+pub use examples::{Examples, Inputs, Selection, Targets, UNSCORED};
 pub use federated::{FederatedTerms, Federation, LocalTraining, PartyUpdate};
 pub use gradients::{ClippedSum, Gradients};
 pub use layout::{Layout, Parameter};

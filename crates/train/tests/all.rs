@@ -5,6 +5,7 @@ mod contract;
 mod cuda;
 mod federated;
 mod inspect;
+mod language;
 mod model;
 mod parties;
 mod repeatable;

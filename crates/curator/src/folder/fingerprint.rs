@@ -134,6 +134,7 @@ impl Key {
         match examples.targets() {
             Targets::Classes(classes) => bytes.extend(classes[place].to_le_bytes()),
             Targets::Numbers(numbers) => bytes.extend(numbers[place].to_bits().to_le_bytes()),
+            Targets::Next(next) => bytes.extend(next[range.clone()].iter().flat_map(|id| id.to_le_bytes())),
         }
         match examples.inputs() {
             Inputs::Real(values) => {

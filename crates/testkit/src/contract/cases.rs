@@ -2,7 +2,7 @@
 
 use reticent_noise::entropy::{Bits, SeededForTests};
 use reticent_train::describe::{Layer, LayerKind, Objective};
-use reticent_train::{Description, Examples, Inputs, Targets};
+use reticent_train::{Description, Examples, Inputs, Targets, UNSCORED};
 
 /// A network, weights for it and examples.
 #[derive(Debug, Clone)]
@@ -40,6 +40,15 @@ pub fn examples(description: &Description, count: usize, seed: u64) -> Examples 
             Targets::Classes((0..count).map(|_| (bits.word() % outputs) as u32).collect())
         }
         Objective::Squared => Targets::Numbers((0..count).map(|_| uniform(&mut bits)).collect()),
+        Objective::NextToken => {
+            let vocabulary = outputs / size as u64;
+            // About a fifth of the positions are not scored, and the first always is.
+            let next = |place: usize| match bits.word() % 5 {
+                0 if place % size > 0 => UNSCORED,
+                _ => (bits.word() % vocabulary) as u32,
+            };
+            Targets::Next((0..count * size).map(next).collect())
+        }
     };
     match Examples::new(&description.input, inputs, targets) {
         Ok(examples) => examples,
@@ -80,11 +89,17 @@ pub fn cases() -> Vec<Case> {
     };
     let line =
         LayerKind::Conv1d { out: 5, kernel: 3, stride: 2, padding: 1, dilation: 1, groups: 1, bias: true };
-    let block = |norm_first| LayerKind::Transformer { heads: 2, hidden: 7, dropout: 0.0, norm_first };
+    let block =
+        |norm_first, causal| LayerKind::Transformer { heads: 2, hidden: 7, dropout: 0.0, norm_first, causal };
     let squared = |description: Description| Description { loss: Objective::Squared, ..description };
     let text = |kind: LayerKind| {
         let table = LayerKind::Embedding { vocabulary: 5, out: 6 };
         network(&[7]).then(table).then(kind).then(LayerKind::MeanTime).then(linear(3))
+    };
+    let language = |kinds: Vec<LayerKind>| {
+        let table = LayerKind::Embedding { vocabulary: 5, out: 6 };
+        let start = Description { loss: Objective::NextToken, ..network(&[7]) }.then(table);
+        kinds.into_iter().fold(start, Description::then).then(linear(5))
     };
     let networks = vec![
         ("linear", network(&[5]).then(linear(3))),
@@ -140,9 +155,13 @@ pub fn cases() -> Vec<Case> {
         ),
         ("embedding", text(LayerKind::Position)),
         ("layer norm", sequence(LayerKind::LayerNorm)),
-        ("attention", sequence(LayerKind::Attention { heads: 2 })),
-        ("transformer", text(block(false))),
-        ("transformer, norm first", text(block(true))),
+        ("attention", sequence(LayerKind::Attention { heads: 2, causal: false })),
+        ("causal attention", sequence(LayerKind::Attention { heads: 2, causal: true })),
+        ("transformer", text(block(false, false))),
+        ("transformer, norm first", text(block(true, false))),
+        ("causal transformer", text(block(false, true))),
+        ("next token, lstm", language(vec![LayerKind::Lstm { hidden: 4 }])),
+        ("next token, transformer", language(vec![LayerKind::Position, block(true, true)])),
         (
             "lstm",
             network(&[4, 6]).then(LayerKind::Lstm { hidden: 5 }).then(LayerKind::LastTime).then(linear(3)),

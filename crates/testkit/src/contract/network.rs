@@ -2,7 +2,7 @@
 
 use super::tape::{Number, Tape};
 use reticent_train::describe::{Layer, LayerKind, Objective};
-use reticent_train::{Description, Examples, Inputs, Layout, Targets};
+use reticent_train::{Description, Examples, Inputs, Layout, Targets, UNSCORED};
 
 /// What normalizations add to a variance.
 const STABILITY: f64 = 1e-5;
@@ -50,7 +50,11 @@ pub fn pass(
     let mut tape = run.tape;
     let outputs: Vec<f64> = state.values.iter().map(|number| tape.value(*number)).collect();
     let loss = match (examples.targets(), description.loss) {
-        (Targets::Classes(classes), Objective::CrossEntropy) => {
+        (Targets::Next(next), _) => {
+            let own = &next[example * examples.size()..(example + 1) * examples.size()];
+            next_token(&mut tape, &state, own)
+        }
+        (Targets::Classes(classes), Objective::CrossEntropy | Objective::NextToken) => {
             cross_entropy(&mut tape, &state.values, classes[example] as usize)
         }
         (Targets::Classes(classes), Objective::Squared) => {
@@ -72,6 +76,16 @@ fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize) -> Number {
     let made_of = scores.iter().zip(&powers).map(|(score, power)| (*score, power / total)).collect();
     let all = tape.push(libm::log(total) + most, made_of);
     tape.subtract(all, scores[class])
+}
+
+/// The mean cross-entropy over the scored positions.
+fn next_token(tape: &mut Tape, scores: &State, next: &[u32]) -> Number {
+    let rows = scores.values.chunks_exact(scores.last()).zip(next);
+    let losses: Vec<Number> = rows
+        .filter(|(_, token)| **token != UNSCORED)
+        .map(|(row, token)| cross_entropy(tape, row, *token as usize))
+        .collect();
+    tape.sum(&losses, 1.0 / losses.len().max(1) as f64, 0.0)
 }
 
 fn squared(tape: &mut Tape, scores: &[Number], target: f64) -> Number {
@@ -237,7 +251,7 @@ impl<'a> Run<'a> {
         State { values, ..state }
     }
 
-    fn attention(&mut self, state: State, heads: usize) -> State {
+    fn attention(&mut self, state: State, heads: usize, causal: bool) -> State {
         let (time, width) = (state.shape[0], state.shape[1]);
         let (weight, bias) = (self.take(3 * width * width), self.take(3 * width));
         let projected = self.affine(&state.values, width, weight, Some(bias));
@@ -249,7 +263,8 @@ impl<'a> Run<'a> {
         let mut mixed = vec![0; time * width];
         for head in 0..heads {
             for t in 0..time {
-                let scores: Vec<Number> = (0..time)
+                let seen = if causal { t + 1 } else { time };
+                let scores: Vec<Number> = (0..seen)
                     .map(|s| {
                         let dot = self.tape.dot(part(t, 0, head), part(s, 1, head));
                         self.tape.sum(&[dot], 1.0 / (each as f64).sqrt(), 0.0)
@@ -257,7 +272,7 @@ impl<'a> Run<'a> {
                     .collect();
                 let shares = self.softmax(&scores);
                 for j in 0..each {
-                    let column: Vec<Number> = (0..time).map(|s| part(s, 2, head)[j]).collect();
+                    let column: Vec<Number> = (0..seen).map(|s| part(s, 2, head)[j]).collect();
                     mixed[t * width + head * each + j] = self.tape.dot(&shares, &column);
                 }
             }
@@ -285,7 +300,13 @@ impl<'a> Run<'a> {
         State { values, ..two }
     }
 
-    fn transformer(&mut self, state: State, heads: usize, hidden: usize, norm_first: bool) -> State {
+    fn transformer(
+        &mut self,
+        state: State,
+        (heads, causal): (usize, bool),
+        hidden: usize,
+        norm_first: bool,
+    ) -> State {
         let width = state.last();
         let think = |run: &mut Self, state: State| {
             let inner = run.linear(state, hidden, true);
@@ -294,13 +315,13 @@ impl<'a> Run<'a> {
         };
         if norm_first {
             let inner = self.layer_norm(state.clone());
-            let inner = self.attention(inner, heads);
+            let inner = self.attention(inner, heads, causal);
             let state = self.added(&state, inner);
             let inner = self.layer_norm(state.clone());
             let inner = think(self, inner);
             self.added(&state, inner)
         } else {
-            let inner = self.attention(state.clone(), heads);
+            let inner = self.attention(state.clone(), heads, causal);
             let state = self.added(&state, inner);
             let state = self.layer_norm(state);
             let inner = think(self, state.clone());
@@ -422,9 +443,9 @@ impl<'a> Run<'a> {
             }
             LayerKind::LayerNorm => self.layer_norm(state),
             LayerKind::GroupNorm { groups } => self.group_norm(state, *groups),
-            LayerKind::Attention { heads } => self.attention(state, *heads),
-            LayerKind::Transformer { heads, hidden, norm_first, .. } => {
-                self.transformer(state, *heads, *hidden, *norm_first)
+            LayerKind::Attention { heads, causal } => self.attention(state, *heads, *causal),
+            LayerKind::Transformer { heads, hidden, norm_first, causal, .. } => {
+                self.transformer(state, (*heads, *causal), *hidden, *norm_first)
             }
             LayerKind::Lstm { hidden } => self.lstm(state, *hidden),
             LayerKind::Gru { hidden } => self.gru(state, *hidden),

@@ -119,12 +119,18 @@ impl Shelf {
         let Some(set) = self.current(examples) else { return Ok(()) };
         let kernel = match (objective, examples.targets()) {
             (Objective::CrossEntropy, Targets::Classes(_)) => Kernel::LossClasses,
+            (_, Targets::Next(_)) => Kernel::LossNext,
             _ => Kernel::LossNumbers,
         };
         let arrays = [scores, set.target(objective), self.which.at(), gradient].map(Argument::Address);
-        let arguments = [arrays.as_slice(), &[rows, outputs].map(long)].concat();
-        let count = if kernel == Kernel::LossClasses { rows } else { rows * outputs };
-        run.each(kernel, count, &arguments)
+        let length = examples.size();
+        let (sizes, count) = match kernel {
+            Kernel::LossClasses => (vec![rows, outputs], rows),
+            Kernel::LossNext => (vec![rows, length, outputs / length], rows * length),
+            _ => (vec![rows, outputs], rows * outputs),
+        };
+        let sizes: Vec<Argument> = sizes.into_iter().map(long).collect();
+        run.each(kernel, count, &[arrays.as_slice(), &sizes].concat())
     }
 
     fn current(&self, examples: &Examples) -> Option<&Loaded> {
@@ -136,7 +142,8 @@ impl Shelf {
 /// Bytes that examples take up on a machine.
 fn bytes(examples: &Examples) -> usize {
     let each = if matches!(examples.inputs(), Inputs::Pixels { .. }) { 1 } else { 4 };
-    examples.len() * (each * examples.size() + 8)
+    let targets = if matches!(examples.targets(), Targets::Next(_)) { 4 * examples.size() } else { 8 };
+    examples.len() * (each * examples.size() + targets)
 }
 
 impl Loaded {
@@ -153,6 +160,7 @@ impl Loaded {
         // Classes as words, and then as numbers, for either loss.
         let targets = match examples.targets() {
             Targets::Numbers(numbers) => run.holding(&bytes_of(numbers))?,
+            Targets::Next(next) => run.holding(&words(next))?,
             Targets::Classes(classes) => {
                 let numbers: Vec<f32> = classes.iter().map(|class| *class as f32).collect();
                 run.holding(&[words(classes), bytes_of(&numbers)].concat())?

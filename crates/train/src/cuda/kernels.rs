@@ -26,6 +26,7 @@ kernels! {
     GatherTokens "gather_tokens"
     LossClasses "loss_classes"
     LossNumbers "loss_numbers"
+    LossNext "loss_next"
     BiasActivate "bias_activate"
     ActivateBack "activate_back"
     Smooth "smooth"

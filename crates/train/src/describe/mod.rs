@@ -1,5 +1,6 @@
 //! Descriptions of networks: the `model.toml` of a run, presets, and the shapes that follow.
 
+mod causal;
 mod locate;
 mod preset;
 mod shape;
@@ -7,7 +8,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 
-pub use preset::{PRESETS, preset};
+pub use preset::{PRESETS, is_language_model, preset};
 pub use shape::Window;
 pub(crate) use shape::windows;
 pub use size::{MOST_LAYERS, MOST_NUMBERS, MOST_WEIGHTS};
@@ -38,6 +39,9 @@ pub enum Objective {
     CrossEntropy,
     /// (output − target)²/2; the last layer has one output.
     Squared,
+    /// The mean over an example's scored positions of −ln softmax of the next token; the last layer yields `[length, vocabulary]`, and
+    /// no position sees a later one.
+    NextToken,
 }
 
 /// One layer with its name in the stored weights and whether it is trained.
@@ -132,7 +136,12 @@ pub enum LayerKind {
     #[serde(rename = "batch-norm")]
     BatchNorm,
     /// Multi-head self-attention.
-    Attention { heads: usize },
+    Attention {
+        heads: usize,
+        /// Whether a position attends to itself and earlier ones only.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        causal: bool,
+    },
     /// A transformer encoder block: attention and two linear layers, each with a residual connection and a normalisation.
     Transformer {
         heads: usize,
@@ -142,6 +151,9 @@ pub enum LayerKind {
         /// Whether the normalisations come first in their branches.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         norm_first: bool,
+        /// Whether a position attends to itself and earlier ones only.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        causal: bool,
     },
     /// A long short-term memory; all its states.
     Lstm { hidden: usize },
@@ -259,7 +271,7 @@ impl Description {
 
     /// Whether the first layer reads tokens.
     pub fn reads_tokens(&self) -> bool {
-        self.layers.first().is_some_and(|layer| matches!(layer.kind, LayerKind::Embedding { .. }))
+        self.vocabulary().is_some()
     }
 
     /// Checks that every layer fits the one before it.
@@ -268,6 +280,14 @@ impl Description {
     /// [`TrainError::Layer`], naming the first that does not.
     pub fn check(&self) -> Result<(), TrainError> {
         self.outputs().map(|_| ())
+    }
+
+    /// How many tokens the embedding has; none where the network reads numbers.
+    pub fn vocabulary(&self) -> Option<usize> {
+        match self.layers.first().map(|layer| &layer.kind) {
+            Some(LayerKind::Embedding { vocabulary, .. }) => Some(*vocabulary),
+            _ => None,
+        }
     }
 
     /// How many numbers the last layer yields.
@@ -306,6 +326,17 @@ impl Description {
             ([1], Objective::Squared) => Ok(1),
             ([_], Objective::Squared) => refuse("the squared loss needs one output".to_owned()),
             ([classes], Objective::CrossEntropy) => Ok(*classes),
+            (shape, Objective::NextToken) => {
+                let vocabulary = causal::vocabulary(&self.layers)?;
+                match shape {
+                    [length, scores] if *scores == vocabulary => Ok(length * scores),
+                    _ => refuse(format!(
+                        "it yields the shape {shape:?}: next-token needs a score per token at every position, [{}, {vocabulary}] \
+                         (end with linear, out = {vocabulary})",
+                        self.input[0]
+                    )),
+                }
+            }
             (shape, _) => refuse(format!(
                 "it yields the shape {shape:?}: end with one dimension (flatten, mean-time or last-time, then linear)"
             )),

@@ -12,10 +12,20 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("cnn-cifar", "six convolutions with tanh for 32 x 32 colour images"),
     ("transformer-text", "embedding, two encoder blocks of width 128, mean over time"),
     ("lstm-text", "embedding, one LSTM of width 128, last state"),
+    ("lstm-lm", "language model: embedding of width 64, one LSTM of width 128, scores for the next token"),
+    (
+        "transformer-lm",
+        "language model: two causal blocks of width 64 with 4 heads, scores for the next token",
+    ),
 ];
 
+/// Whether a preset is a language model: it has no label, and its loss is that of the next token.
+pub fn is_language_model(name: &str) -> bool {
+    matches!(name, "lstm-lm" | "transformer-lm")
+}
+
 /// The network of a preset for examples of this shape; text needs the size of the vocabulary. One class stands for a
-/// number: the loss is squared then.
+/// number: the loss is squared then. Language models ignore the number of classes.
 ///
 /// # Errors
 /// [`TrainError::Invalid`] for an unknown name; [`TrainError::Layer`] when the network cannot read this shape.
@@ -60,7 +70,13 @@ pub fn preset(
             network.then(LayerKind::Flatten).then(linear(128)).then(LayerKind::Tanh).then(linear(classes))
         }
         "transformer-text" => {
-            let block = LayerKind::Transformer { heads: 4, hidden: 256, dropout: 0.0, norm_first: false };
+            let block = LayerKind::Transformer {
+                heads: 4,
+                hidden: 256,
+                dropout: 0.0,
+                norm_first: false,
+                causal: false,
+            };
             start
                 .then(LayerKind::Embedding { vocabulary: words()?, out: 128 })
                 .then(LayerKind::Position)
@@ -74,6 +90,30 @@ pub fn preset(
             .then(LayerKind::Lstm { hidden: 128 })
             .then(LayerKind::LastTime)
             .then(linear(classes)),
+        "lstm-lm" => {
+            let vocabulary = words()?;
+            Description { loss: Objective::NextToken, ..start }
+                .then(LayerKind::Embedding { vocabulary, out: 64 })
+                .then(LayerKind::Lstm { hidden: 128 })
+                .then(linear(vocabulary))
+        }
+        "transformer-lm" => {
+            let vocabulary = words()?;
+            let block = LayerKind::Transformer {
+                heads: 4,
+                hidden: 256,
+                dropout: 0.0,
+                norm_first: true,
+                causal: true,
+            };
+            Description { loss: Objective::NextToken, ..start }
+                .then(LayerKind::Embedding { vocabulary, out: 64 })
+                .then(LayerKind::Position)
+                .then(block.clone())
+                .then(block)
+                .then(LayerKind::LayerNorm)
+                .then(linear(vocabulary))
+        }
         _ => {
             let known: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
             return Err(TrainError::invalid(

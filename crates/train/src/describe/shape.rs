@@ -149,7 +149,7 @@ fn after(kind: &LayerKind, shape: &[usize], first: bool) -> Result<Vec<usize>, S
                                 its own to clip: use group-norm, or layer-norm on features"
                 .to_owned())
         }
-        LayerKind::Attention { heads } | LayerKind::Transformer { heads, .. } => {
+        LayerKind::Attention { heads, .. } | LayerKind::Transformer { heads, .. } => {
             if shape.len() != 2 {
                 return Err(format!("it reads {shape:?}: it needs [time, features]"));
             }

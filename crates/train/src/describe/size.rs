@@ -72,7 +72,7 @@ pub(super) fn need(kind: &LayerKind, input: &[usize], output: &[usize]) -> Need 
             convolution(input[0], size, *out, *groups, window)
         }
         LayerKind::Embedding { vocabulary, out } => (product([*vocabulary, *out]), 0),
-        LayerKind::Attention { heads } => attention(input, *heads),
+        LayerKind::Attention { heads, .. } => attention(input, *heads),
         LayerKind::Transformer { heads, hidden, .. } => {
             let (weights, numbers) = attention(input, *heads);
             let inner = wide(*hidden).saturating_mul(2 * last + 1).saturating_add(5 * last);

@@ -6,11 +6,13 @@ fn presets_have_the_shapes_they_promise_and_survive_a_file() {
     for (name, _) in PRESETS {
         let (input, vocabulary): (&[usize], _) = match *name {
             "cnn-cifar" => (&[3, 32, 32], None),
-            "transformer-text" | "lstm-text" => (&[20], Some(100)),
+            "transformer-text" | "lstm-text" | "lstm-lm" | "transformer-lm" => (&[20], Some(100)),
             _ => (&[1, 28, 28], None),
         };
         let network = preset(name, input, vocabulary, 10).unwrap();
-        assert_eq!(network.outputs().unwrap(), 10, "{name}");
+        let outputs = if is_language_model(name) { 20 * 100 } else { 10 };
+        assert_eq!(network.outputs().unwrap(), outputs, "{name}");
+        assert_eq!(network.loss == Objective::NextToken, is_language_model(name), "{name}");
         let text = network.to_toml().unwrap();
         assert_eq!(Description::from_toml(&text, "model.toml").unwrap(), network, "{text}");
     }
@@ -39,6 +41,56 @@ fn layers_that_do_not_fit_are_named() {
     let same = "[[layer]]\nkind = \"linear\"\nout = 2\nname = \"a\"\n";
     let message = refusal(&format!("input = [4]\n{same}{same}"));
     assert!(message.contains("is taken"), "{message}");
+}
+
+#[test]
+fn layers_that_look_ahead_are_refused_for_next_tokens() {
+    let table = LayerKind::Embedding { vocabulary: 6, out: 4 };
+    let linear = LayerKind::Linear { out: 6, bias: true };
+    let start = || Description { loss: Objective::NextToken, ..Description::reading(&[5]) };
+    let inside = |kind: LayerKind| LayerKind::Residual { layer: vec![kind.into()] };
+    let attention = |causal| LayerKind::Attention { heads: 2, causal };
+    let block =
+        |causal| LayerKind::Transformer { heads: 2, hidden: 3, dropout: 0.0, norm_first: true, causal };
+    let refused = [
+        (attention(false), "1 (attention)", "set causal = true"),
+        (block(false), "1 (transformer)", "set causal = true"),
+        (inside(attention(false)), "1.0 (attention)", "set causal = true"),
+        (LayerKind::MeanTime, "1 (mean-time)", "leave it out"),
+        (LayerKind::LastTime, "1 (last-time)", "leave it out"),
+        (LayerKind::Flatten, "1 (flatten)", "leave it out"),
+        (LayerKind::GlobalPool, "1 (global-pool)", "leave it out"),
+        (LayerKind::GroupNorm { groups: 1 }, "1 (group-norm)", "use layer-norm"),
+        (LayerKind::Transpose, "1 (transpose)", "causal = true"),
+        (
+            LayerKind::Conv1d {
+                out: 5,
+                kernel: 3,
+                stride: 1,
+                padding: 1,
+                dilation: 1,
+                groups: 1,
+                bias: true,
+            },
+            "1 (conv1d)",
+            "causal = true",
+        ),
+    ];
+    for (kind, place, remedy) in refused {
+        let network = start().then(table.clone()).then(kind).then(linear.clone());
+        let message = network.check().unwrap_err().to_string();
+        assert!(
+            message.contains(place) && message.contains("see later tokens") && message.contains(remedy),
+            "{message}"
+        );
+    }
+    for kind in [attention(true), block(true), LayerKind::Lstm { hidden: 3 }, LayerKind::LayerNorm] {
+        assert_eq!(start().then(table.clone()).then(kind).then(linear.clone()).outputs().unwrap(), 30);
+    }
+    let message = start().then(table.clone()).check().unwrap_err().to_string();
+    assert!(message.contains("out = 6"), "{message}");
+    let message = start().then(linear).check().unwrap_err().to_string();
+    assert!(message.contains("begin with an embedding"), "{message}");
 }
 
 #[test]
@@ -143,8 +195,8 @@ fn every_kind_and_key_is_known() {
         LayerKind::LayerNorm,
         LayerKind::GroupNorm { groups: 1 },
         LayerKind::BatchNorm,
-        LayerKind::Attention { heads: 1 },
-        LayerKind::Transformer { heads: 1, hidden: 1, dropout: 0.5, norm_first: true },
+        LayerKind::Attention { heads: 1, causal: true },
+        LayerKind::Transformer { heads: 1, hidden: 1, dropout: 0.5, norm_first: true, causal: true },
         LayerKind::Lstm { hidden: 1 },
         LayerKind::Gru { hidden: 1 },
         LayerKind::Relu,
@@ -213,12 +265,13 @@ fn any_kind() -> impl Strategy<Value = LayerKind> {
         }),
         (size(), size()).prop_map(|(vocabulary, out)| LayerKind::Embedding { vocabulary, out }),
         size().prop_map(|groups| LayerKind::GroupNorm { groups }),
-        size().prop_map(|heads| LayerKind::Attention { heads }),
+        size().prop_map(|heads| LayerKind::Attention { heads, causal: false }),
         (size(), size()).prop_map(|(heads, hidden)| LayerKind::Transformer {
             heads,
             hidden,
             dropout: 0.0,
-            norm_first: true
+            norm_first: true,
+            causal: false,
         }),
         size().prop_map(|hidden| LayerKind::Lstm { hidden }),
         size().prop_map(|hidden| LayerKind::Gru { hidden }),

@@ -201,7 +201,8 @@ pub trait Engine: Send {
     /// [`TrainError::Shape`] when it belongs to another recipe or network. Nothing has changed then.
     fn load_state(&mut self, state: EngineState) -> Result<(), TrainError>;
 
-    /// The network's outputs for these examples, example by example: a score per class, or one number.
+    /// The network's outputs for these examples, example by example: a score per class, one number, or a score per token at every
+    /// position.
     ///
     /// # Errors
     /// As [`sum`](Self::sum).

@@ -26,10 +26,7 @@ pub(super) fn lower(description: &Description, to_input: bool) -> Result<Graph, 
         layers: Vec::new(),
     };
     build.layers(&description.layers, "")?;
-    let vocabulary = match description.layers.first().map(|layer| &layer.kind) {
-        Some(LayerKind::Embedding { vocabulary, .. }) => Some(*vocabulary),
-        _ => None,
-    };
+    let vocabulary = description.vocabulary();
     Ok(build.finish(outputs, description.loss, vocabulary, to_input && vocabulary.is_none()))
 }
 
@@ -137,12 +134,12 @@ impl Build {
         self.push(Operation::LayerNorm { width, places }, self.shape.clone(), prefix, parameters, frozen);
     }
 
-    fn attention(&mut self, heads: usize, prefix: &str, frozen: bool) {
+    fn attention(&mut self, (heads, causal): (usize, bool), prefix: &str, frozen: bool) {
         let (time, width) = (self.shape[0], self.shape[1]);
         let spread = Start::Uniform((6.0 / (4 * width) as f32).sqrt());
         let none = Start::Constant(0.0);
         self.linear(3 * width, true, ["in_proj_weight", "in_proj_bias"], prefix, frozen, [spread, none]);
-        self.plain(Operation::Attention { time, width, heads }, vec![time, width]);
+        self.plain(Operation::Attention { time, width, heads, causal }, vec![time, width]);
         self.linear(width, true, ["out_proj.weight", "out_proj.bias"], prefix, frozen, [fan(width), none]);
     }
 
@@ -182,12 +179,12 @@ impl Build {
     }
 
     fn transformer(&mut self, layer: &Layer, prefix: &str) -> Result<(), TrainError> {
-        let LayerKind::Transformer { heads, hidden, dropout, norm_first } = &layer.kind else {
+        let LayerKind::Transformer { heads, hidden, dropout, norm_first, causal } = &layer.kind else {
             return Ok(());
         };
         let (frozen, width) = (layer.frozen, self.shape[1]);
         let attend = |build: &mut Self| {
-            build.attention(*heads, &format!("{prefix}self_attn."), frozen);
+            build.attention((*heads, *causal), &format!("{prefix}self_attn."), frozen);
             build.dropout(*dropout);
         };
         let think = |build: &mut Self| {
@@ -321,7 +318,7 @@ impl Build {
                 let operation = Operation::GroupNorm { channels, groups: *groups, places };
                 self.push(operation, shape, prefix, parameters, layer.frozen);
             }
-            LayerKind::Attention { heads } => self.attention(*heads, prefix, layer.frozen),
+            LayerKind::Attention { heads, causal } => self.attention((*heads, *causal), prefix, layer.frozen),
             LayerKind::Transformer { .. } => self.transformer(layer, prefix)?,
             LayerKind::Lstm { hidden } => {
                 let operation = Operation::Lstm { inner: last, hidden: *hidden, time: shape[0] };

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::describe::Objective;
-use crate::{Examples, Inputs, Targets, TrainError};
+use crate::{Examples, Inputs, Targets, TrainError, UNSCORED};
 
 impl Graph {
     /// Checks that every example fits: shape, kind, tokens and classes in range.
@@ -33,6 +33,18 @@ impl Graph {
                     None => Ok(()),
                 }
             }
+            (Targets::Next(next), Objective::NextToken) => {
+                let vocabulary = self.vocabulary.unwrap_or(0);
+                let outside = |token: &u32| *token != UNSCORED && *token as usize >= vocabulary;
+                match next.iter().position(outside) {
+                    Some(place) => {
+                        let why =
+                            format!("next token {} is outside the vocabulary of {vocabulary}", next[place]);
+                        bad(place / examples.size(), why)
+                    }
+                    None => Ok(()),
+                }
+            }
             (Targets::Numbers(_), Objective::CrossEntropy) => Err(TrainError::Shape(
                 "the targets are numbers: cross-entropy needs classes (or set loss = \"squared\")".to_owned(),
             )),
@@ -51,6 +63,20 @@ impl Graph {
                 self.shapes[0],
                 examples.shape()
             )));
+        }
+        match (examples.targets(), self.objective) {
+            (Targets::Next(_), Objective::NextToken) => {}
+            (Targets::Next(_), _) => {
+                return Err(TrainError::Shape(
+                    "the targets are next tokens: set loss = \"next-token\" in the model".to_owned(),
+                ));
+            }
+            (_, Objective::NextToken) => {
+                return Err(TrainError::Shape(
+                    "next-token needs the next token of every position, not a label per example".to_owned(),
+                ));
+            }
+            _ => {}
         }
         let tokens = matches!(examples.inputs(), Inputs::Tokens(_));
         match (self.vocabulary, tokens) {

@@ -130,7 +130,7 @@ impl Graph {
         &self.starts
     }
 
-    /// Numbers per example in the last buffer: a score per class, or one number.
+    /// Numbers per example in the last buffer: a score per class, one number, or a score per token at every position.
     pub fn outputs(&self) -> usize {
         self.outputs
     }

@@ -65,7 +65,8 @@ pub enum Operation {
     /// Normalization over groups of channels. Weights: scale `[channels]`, shift `[channels]`.
     GroupNorm { channels: usize, groups: usize, places: usize },
     /// Softmax attention of queries, keys and values, which lie side by side in the input: `[time][3·width]` to `[time][width]`.
-    Attention { time: usize, width: usize, heads: usize },
+    /// A `causal` one gives later positions the weight 0.
+    Attention { time: usize, width: usize, heads: usize, causal: bool },
     /// Weights: `[4·hidden][inner]`, `[4·hidden][hidden]`, and two biases `[4·hidden]`.
     Lstm { inner: usize, hidden: usize, time: usize },
     /// Weights: `[3·hidden][inner]`, `[3·hidden][hidden]`, and two biases `[3·hidden]`.

@@ -80,7 +80,9 @@ fn step(operation: Operation) -> Result<Step, TrainError> {
         Operation::Position { time, width } => boxed(Position { time, width }),
         Operation::LayerNorm { width, places } => boxed(LayerNorm { width, places }),
         Operation::GroupNorm { channels, groups, places } => boxed(GroupNorm { channels, groups, places }),
-        Operation::Attention { time, width, heads } => boxed(Attention { time, width, heads }),
+        Operation::Attention { time, width, heads, causal } => {
+            boxed(Attention { time, width, heads, causal })
+        }
         Operation::Lstm { inner, hidden, time } => boxed(Lstm::new(inner, hidden, time)),
         Operation::Gru { inner, hidden, time } => boxed(Gru::new(inner, hidden, time)),
         Operation::Activation(activation) => Step::Activation(activation),

@@ -1,16 +1,15 @@
 //! One thread's share of a step: chunks of units through the network and back.
 
-use super::kernel::activation::softmax;
 use super::kernel::vector::deliver;
 use super::op::{Below, Flow, Packed, Scratch, Units};
 use super::program::{Node, Program, Step};
 use crate::clip::RoundingMargin;
-use crate::describe::Objective;
 use crate::engine::FixedSum;
-use crate::{Clipping, Examples, Selection, Targets};
+use crate::{Clipping, Examples, Selection};
 use std::ops::Range;
 
 mod inspect;
+mod loss;
 pub(super) use inspect::{Seen, Wanted};
 
 /// The buffers of one thread; they keep their memory from step to step.
@@ -101,32 +100,6 @@ impl Worker {
 
     pub(super) fn scores(&self, program: &Program) -> &[f32] {
         &self.values[last(program)]
-    }
-
-    /// The gradient of each example's loss with respect to its scores.
-    fn loss(&mut self, task: Task<'_>, which: &[usize]) {
-        let (slot, outputs) = (last(task.program), task.program.outputs);
-        let (scores, gradient) = (&self.values[slot], &mut self.gradients[slot]);
-        gradient.clear();
-        gradient.extend_from_slice(scores);
-        match (task.examples.targets(), task.program.loss) {
-            (Targets::Classes(classes), Objective::CrossEntropy) => {
-                softmax(gradient, outputs, 1.0);
-                for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
-                    row[classes[*example] as usize] -= 1.0;
-                }
-            }
-            (Targets::Numbers(numbers), _) => {
-                for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
-                    row.iter_mut().for_each(|g| *g -= numbers[*example]);
-                }
-            }
-            (Targets::Classes(classes), Objective::Squared) => {
-                for (row, example) in gradient.chunks_exact_mut(outputs).zip(which) {
-                    row.iter_mut().for_each(|g| *g -= classes[*example] as f32);
-                }
-            }
-        }
     }
 
     fn backward(&mut self, task: Task<'_>, rows: usize) {

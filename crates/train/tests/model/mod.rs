@@ -40,7 +40,7 @@ impl Softmax {
     fn class(examples: &Examples, example: usize) -> usize {
         match examples.targets() {
             Targets::Classes(classes) => classes[example] as usize,
-            Targets::Numbers(_) => 0,
+            Targets::Numbers(_) | Targets::Next(_) => 0,
         }
     }
 }

@@ -5,11 +5,15 @@ KERNEL(embed, const float *tokens, const float *table, float *y, i64 places, i64
 }
 
 // Rows of scores become probabilities of score · scale; eight threads for each.
-COOPERATIVE(softmax_rows, float *scores, i64 rows, i64 width, float scale) {
+COOPERATIVE(softmax_rows, float *scores, i64 rows, i64 width, float scale, int causal) {
     i64 each = blockDim.x / SHARERS, lane = threadIdx.x % SHARERS;
     for (i64 first = blockIdx.x * each; first < rows; first += gridDim.x * each) {
         i64 r = first + threadIdx.x / SHARERS, length = r < rows ? width : 0;
         float *own = scores + r * width;
+        if (causal && r < rows) {
+            length = remainder_of(r, width) + 1;
+            for (i64 j = length + lane; j < width; j += SHARERS) own[j] = 0.0f;
+        }
         float most = -1.0f / 0.0f;
         for (i64 j = lane; j < length; j += SHARERS) most = fmaxf(most, own[j]);
         most = lanes_most(most);

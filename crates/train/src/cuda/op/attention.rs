@@ -3,7 +3,7 @@
 use super::super::kernels::Kernel;
 use super::super::machine::{Address, Argument, Matrix, Product};
 use super::super::run::Run;
-use super::{At, Below, Needs, Op, SHARERS, long};
+use super::{At, Below, Needs, Op, SHARERS, flag, long};
 use crate::TrainError;
 use crate::graph::Activation;
 
@@ -13,6 +13,8 @@ pub(super) struct Attention {
     pub(super) time: usize,
     pub(super) width: usize,
     pub(super) heads: usize,
+    /// Whether later positions get the weight 0.
+    pub(super) causal: bool,
 }
 
 impl Attention {
@@ -63,7 +65,8 @@ impl Op for Attention {
             })?;
         }
         let count = self.heads * at.rows * time;
-        let arguments = [Argument::Address(at.saved), long(count), long(time), self.scale()];
+        let arguments =
+            [Argument::Address(at.saved), long(count), long(time), self.scale(), flag(self.causal)];
         run.each(Kernel::SoftmaxRows, SHARERS * count, &arguments)?;
         for head in 0..self.heads {
             run.multiply(Product {

@@ -133,7 +133,9 @@ pub(super) fn op(operation: Operation, size: usize) -> Result<Option<Box<dyn Op>
         Operation::GroupNorm { channels, groups, places } => {
             Box::new(norm::Norm::group(channels, groups, places))
         }
-        Operation::Attention { time, width, heads } => Box::new(attention::Attention { time, width, heads }),
+        Operation::Attention { time, width, heads, causal } => {
+            Box::new(attention::Attention { time, width, heads, causal })
+        }
         Operation::Lstm { inner, hidden, time } => Box::new(recurrent::Recurrent::lstm(inner, hidden, time)),
         Operation::Gru { inner, hidden, time } => Box::new(recurrent::Recurrent::gru(inner, hidden, time)),
         Operation::Gelu => Box::new(elementwise::Smooth { is_gelu: true, size }),

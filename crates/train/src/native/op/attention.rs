@@ -11,6 +11,8 @@ pub(in crate::native) struct Attention {
     pub(in crate::native) time: usize,
     pub(in crate::native) width: usize,
     pub(in crate::native) heads: usize,
+    /// Whether later positions get the weight 0.
+    pub(in crate::native) causal: bool,
 }
 
 impl Attention {
@@ -30,6 +32,18 @@ impl Attention {
     fn part<'a>(&self, input: &'a [f32], part: usize, head: usize) -> MatrixView<'a> {
         MatrixView::strided(&input[self.offset(part, head)..], self.time, self.head(), 3 * self.width)
     }
+
+    /// Turns the scores of one head, `[time][time]`, into weights.
+    fn attend(&self, scores: &mut [f32]) {
+        if !self.causal {
+            return softmax(scores, self.time, self.scale());
+        }
+        for (place, row) in scores.chunks_exact_mut(self.time).enumerate() {
+            let (seen, later) = row.split_at_mut(place + 1);
+            softmax(seen, place + 1, self.scale());
+            later.fill(0.0);
+        }
+    }
 }
 
 impl Op for Attention {
@@ -46,7 +60,7 @@ impl Op for Attention {
                     self.part(input, 1, head).transposed(),
                     false,
                 );
-                softmax(weights, time, self.scale());
+                self.attend(weights);
                 let output = &mut output[head * self.head()..];
                 multiply(
                     output,

@@ -1,8 +1,6 @@
 //! One thread's share of an inspection.
 
-use super::{Step, Task, Worker, last, run};
-use crate::Targets;
-use crate::describe::Objective;
+use super::{Step, Task, Worker, run};
 use crate::graph::LayerOutput;
 use crate::inspect::GradientSummary;
 use crate::native::op::{Flow, Units};
@@ -130,46 +128,6 @@ impl Worker {
         for (node, scratch) in task.program.nodes.iter().zip(&mut self.scratch) {
             if let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) {
                 op.finish(scratch, &mut sum[range.clone()]);
-            }
-        }
-    }
-
-    /// The slope of the true class's score as minus the sum of the others: one less its probability, of which little is left in
-    /// single precision where it is nearly certain.
-    fn sharpen(&mut self, task: Task<'_>, which: &[usize]) {
-        let (Targets::Classes(classes), Objective::CrossEntropy) =
-            (task.examples.targets(), task.program.loss)
-        else {
-            return;
-        };
-        let rows = self.gradients[last(task.program)].chunks_exact_mut(task.program.outputs);
-        for (row, example) in rows.zip(which) {
-            let class = classes[*example] as usize;
-            row[class] = 0.0;
-            row[class] = -row.iter().sum::<f32>();
-        }
-    }
-
-    /// The loss of every example, in double precision from its scores.
-    fn losses(&self, task: Task<'_>, which: &[usize]) -> Vec<f64> {
-        let outputs = task.program.outputs;
-        let rows = self.values[last(task.program)].chunks_exact(outputs).zip(which);
-        let squared = |row: &[f32], target: f64| {
-            0.5 * row.iter().map(|score| (f64::from(*score) - target).powi(2)).sum::<f64>()
-        };
-        match (task.examples.targets(), task.program.loss) {
-            (Targets::Classes(classes), Objective::CrossEntropy) => rows
-                .map(|(row, example)| {
-                    let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                    let total: f64 = row.iter().map(|score| libm::exp(f64::from(score - most))).sum();
-                    libm::log(total) + f64::from(most) - f64::from(row[classes[*example] as usize])
-                })
-                .collect(),
-            (Targets::Classes(classes), Objective::Squared) => {
-                rows.map(|(row, example)| squared(row, f64::from(classes[*example]))).collect()
-            }
-            (Targets::Numbers(numbers), _) => {
-                rows.map(|(row, example)| squared(row, f64::from(numbers[*example]))).collect()
             }
         }
     }
