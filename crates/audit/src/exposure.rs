@@ -75,12 +75,12 @@ impl SecretExposure {
             return Err(AuditError::setting("confidence", confidence, "give a number between 0 and 1"));
         }
         let (low, high) = interval::two_sided(before, drawn, 1.0 - confidence);
-        // A share of the candidates, the secret among them, is its rank over |R|, which is at least 1/|R|.
+        // A rank is at least 1; where the secret itself is not among the draws, it adds 1/|R| to the share.
         let of_share = |share: f64| (-log2(share.max(libm::exp2(-bits)))).clamp(0.0, bits);
         let value = of_share((before + 1) as f64 / (drawn + 1) as f64);
         let exposure = Estimate {
             value,
-            lower: of_share(high).min(value),
+            lower: of_share(high + libm::exp2(-bits)).min(value),
             upper: of_share(low).max(value),
             confidence,
         };

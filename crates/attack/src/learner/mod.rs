@@ -13,7 +13,7 @@ pub use artifact::{Artifact, ArtifactPart, LOSS_TRAJECTORY, Snapshot, Wanted, ac
 pub use author::{AuthorLearner, AuthorUnit, Authors, COMPARED_SAMPLES};
 pub use background::WithBackground;
 pub use linear::{LinearLearner, LinearSettings};
-pub(crate) use network::{ALONE, permit_without_limit, take_steps};
+pub(crate) use network::{ALONE, permit_without_limit, start, take_steps};
 pub use network::{NetworkLearner, NetworkTraining, network_outputs};
 pub(crate) use slopes::softmax;
 pub(crate) use tokens::scores_of;

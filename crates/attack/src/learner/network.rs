@@ -107,7 +107,7 @@ pub(super) fn check_plan(terms: &TrainingTerms, graph: &Graph) -> Result<(), Att
 }
 
 /// The beginning of a training on these examples: repeatable with a key, else with fresh randomness.
-pub(super) fn start(
+pub(crate) fn start(
     training: &NetworkTraining,
     examples: Arc<Examples>,
     units: Units,
