@@ -11,6 +11,7 @@ use reticent_curator::audit::{Attribute, Audit, Difference, Outcome, Reconstruct
 use reticent_curator::evaluate::Evaluate;
 use reticent_curator::fit::{Fit, FitTables};
 use reticent_curator::predict::{Predict, Predicted};
+use reticent_curator::sample::Sample;
 use reticent_curator::release::survey::{EstimateShares, Randomize};
 use reticent_curator::release::{Release, ReleasedAnswer, ReleasedValue};
 use reticent_curator::report::Report;
@@ -263,6 +264,18 @@ pub(crate) fn evaluate(
         };
         planned.run(&mut desk.session()?)
     })
+}
+
+/// Draws texts from a stored language model.
+#[pyfunction]
+#[pyo3(signature = (request, budget=None, progress=None))]
+pub(crate) fn sample(
+    py: Python<'_>,
+    request: &str,
+    budget: Option<&Budget>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    outcome(py, request, progress, budget, |request: Sample, desk| request.check()?.run(&mut desk.session()?))
 }
 
 /// The certificate of a stored model, as JSON; none without privacy.

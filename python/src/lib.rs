@@ -63,6 +63,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(curator::resume, module)?,
         wrap_pyfunction!(curator::predict, module)?,
         wrap_pyfunction!(curator::evaluate, module)?,
+        wrap_pyfunction!(curator::sample, module)?,
         wrap_pyfunction!(curator::read_certificate, module)?,
         wrap_pyfunction!(curator::audit, module)?,
         wrap_pyfunction!(curator::attacks, module)?,

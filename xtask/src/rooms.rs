@@ -32,6 +32,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("stored", &["folder", "fit", "train"]),
     ("predict", &["folder", "fit", "train", "stored"]),
     ("evaluate", &["folder", "fit", "train", "stored", "predict"]),
+    ("sample", &["folder", "train", "stored"]),
     ("audit", &["folder", "fit", "train", "stored", "page"]),
     ("report", &["folder", "fit", "train", "stored", "audit"]),
 ];

@@ -88,6 +88,7 @@ fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
         Command::Train(arguments) => learn::train(&arguments, progress),
         Command::Predict(arguments) => learn::predict(&arguments, progress),
         Command::Evaluate(arguments) => learn::evaluate(&arguments, progress),
+        Command::Sample(arguments) => learn::sample(&arguments, progress),
         Command::Schema { question } => schema::run(&question, progress),
         Command::Audit(arguments) => audit::audit(&arguments, progress),
         Command::Attack { question } => attack::run(&question, progress),

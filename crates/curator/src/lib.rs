@@ -15,6 +15,7 @@
 //! | [`train`] | networks |
 //! | [`stored`] | models of either kind, read back |
 //! | [`predict`], [`evaluate`] | a stored model on other data |
+//! | [`sample`] | texts drawn from a stored language model |
 //! | [`folder`] | models and runs on disk |
 //! | [`audit`] | membership inference attacks, and lower bounds on ε |
 //! | [`report`] | an audit and a certificate as one page |
@@ -45,6 +46,7 @@ pub mod quantity;
 pub mod refusal;
 pub mod release;
 pub mod report;
+pub mod sample;
 mod scan;
 pub mod schema;
 pub mod session;
@@ -85,7 +87,9 @@ pub trait Planned {
 
 #[cfg(test)]
 mod tests {
-    use crate::{account, audit, budget, evaluate, fit, page, predict, release, report, schema, train};
+    use crate::{
+        account, audit, budget, evaluate, fit, page, predict, release, report, sample, schema, train,
+    };
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::{Value, json};
@@ -145,6 +149,7 @@ mod tests {
         let stored = json!({"model": "m", "data": "t.csv", "device": "cuda", "chunk": 64});
         reads_both::<predict::Predict>(stored.clone());
         reads_both::<evaluate::Evaluate>(stored);
+        reads_both::<sample::Sample>(json!({"model": "m", "top_k": 3, "device": "cuda", "chunk": 64}));
         for kind in ["scores", "model", "collected", "canaries"] {
             reads_both::<audit::Audit>(json!({kind: {}}));
         }

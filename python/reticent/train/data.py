@@ -124,6 +124,8 @@ class Reader:
     width: int | None = None
     #: The shape of an image: channels, height, width.
     shape: tuple[int, ...] | None = None
+    #: Whether texts have no labels, for a language model.
+    is_language: bool = False
     #: Where the channels of images are: ``"first"``, ``"last"``, or ``None`` to tell it by the sizes.
     channels: str | None = None
 
@@ -132,9 +134,12 @@ class Reader:
         if self.kind == "images":
             pixels = pixels_of(X, "X", self.channels, self.shape)
             return _native.Pictures("X", pixels, np.zeros(len(pixels), dtype=np.uint8))
+        return self._unlabelled(X, "X")
+
+    def _unlabelled(self, X: Any, argument: str) -> _native.Table:
         if is_frame(X):
-            return self._checked(table(X, "X", read=self._is_read), "X")
-        return self._table(self._features(X, "X"), "X")
+            return self._checked(table(X, argument, read=self._is_read), argument)
+        return self._table(self._features(X, argument), argument)
 
     def labelled(self, X: Any, y: Any, names: tuple[str, str] = ("X", "y")) -> Given:
         """Data with labels: ``y``, or a column of ``X``. ``names`` are those of the arguments."""
@@ -148,6 +153,10 @@ class Reader:
             if y is not None:
                 raise refused(103, of, "a file holds its labels", "leave it out")
             return _opened(X, own)
+        if self.is_language:
+            if y is not None:
+                raise refused(103, of, "a language model has no labels", "leave it out")
+            return self._unlabelled(X, own)
         if is_frame(X):
             if y is not None:
                 X = self._joined(X, y, names)

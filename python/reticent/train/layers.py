@@ -119,13 +119,13 @@ def GroupNorm(groups: int | None = None, **fields: Any) -> Layer:
     return _layer("group-norm", {"groups": groups, **fields})
 
 
-def Attention(heads: int | None = None, **fields: Any) -> Layer:
-    """Multi-head self-attention over ``[time, features]``.
+def Attention(heads: int | None = None, *, causal: bool | None = None, **fields: Any) -> Layer:
+    """Multi-head self-attention over ``[time, features]``; a causal one sees no later position.
 
     >>> Attention(heads=4)
     Attention(heads=4)
     """
-    return _layer("attention", {"heads": heads, **fields})
+    return _layer("attention", {"heads": heads, "causal": causal, **fields})
 
 
 def Transformer(
@@ -134,14 +134,16 @@ def Transformer(
     *,
     dropout: float | None = None,
     norm_first: bool | None = None,
+    causal: bool | None = None,
     **fields: Any,
 ) -> Layer:
-    """A transformer encoder block with ``hidden`` units between its two linear layers.
+    """A transformer block with ``hidden`` units between its two linear layers; in a causal one no position sees
+    a later one.
 
     >>> Transformer(heads=4, hidden=128, norm_first=True)
     Transformer(heads=4, hidden=128, norm_first=True)
     """
-    own = {"heads": heads, "hidden": hidden, "dropout": dropout, "norm_first": norm_first}
+    own = {"heads": heads, "hidden": hidden, "dropout": dropout, "norm_first": norm_first, "causal": causal}
     return _layer("transformer", {**own, **fields})
 
 

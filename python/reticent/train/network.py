@@ -138,6 +138,11 @@ class Network:
         """The name of a preset."""
         return self._name
 
+    @property
+    def _is_language_model(self) -> bool:
+        """Whether it predicts next tokens, and has no label."""
+        return self._name in ("lstm-lm", "transformer-lm") or self._loss == "next-token"
+
     def to_toml(self) -> str:
         """The text of a ``model.toml``, for ``reticent train --model``; the network has to have an ``input``.
 
@@ -197,6 +202,7 @@ class Network:
         validation: Any = None,
         text_column: str | None = None,
         vocabulary: Any = None,
+        tokens: str | None = None,
         label: str | None = None,
         length: int | None = None,
         shift: float | Sequence[float] | None = None,
@@ -247,7 +253,11 @@ class Network:
           names. Pixels are normalized as ``(pixel / 255 - shift) / scale``, both 0.5 by default. A path of a
           folder of images works, too;
         - a list or a series of texts, or a table with ``text_column=``; with ``vocabulary=`` (a list or a
-          file of tokens), ``classes=`` and ``length=`` (tokens per text, 64 by default).
+          file of tokens) or ``tokens="characters"`` (printable ASCII), ``classes=`` and ``length=`` (tokens
+          per text, 64 by default). A language model, ``"lstm-lm"``, ``"transformer-lm"`` or a network with
+          ``loss="next-token"``, has no label: texts are cut into pieces of ``length`` tokens. All pieces of a
+          row are one privacy unit, or all rows of a user if ``schema=`` names the unit's column; a step takes
+          one piece of a row, or ``examples_per_user`` pieces of a row or user.
 
         ``classes`` are declared: a list, a number for 0, 1, …, or ``"public"`` to declare that the set of
         labels in ``y`` is public. Bounds, classes, schema, vocabulary and every number here are public:

@@ -22,6 +22,8 @@ from .settings import fields_of
 
 #: Positions of a vocabulary that are not tokens: padding and unknown tokens.
 _RESERVED = 2
+#: The built-in characters: printable ASCII and the line break.
+_CHARACTERS = 96
 
 
 def is_folder(place: Any) -> bool:
@@ -81,6 +83,7 @@ class Request:
         self.shape: tuple[int, ...] | None = None
         self.loss: str | None = None
         self.tokens: int | None = None
+        self.is_language_model = network._is_language_model
         self.data: Given | None = None
         self.validation: Given | None = None
         if X is None:
@@ -136,13 +139,14 @@ class Request:
     def _reader(self, X: Any, y: Any) -> Reader:
         """How the data are read; the fields about them are set."""
         is_table = is_path(X) or is_frame(X)
-        if any(self.settings.get(name) is not None for name in ("vocabulary", "text_column")):
+        named = any(self.settings.get(name) is not None for name in ("vocabulary", "text_column", "tokens"))
+        if named or self.is_language_model:
             return self._take_texts(X, is_table, y)
         if is_table:
             return self._take_table(X, y)
         if is_texts(X):
             problem = "texts need a vocabulary"
-            remedy = "give PUBLIC tokens, a list or a file; tokens of the private texts reveal their words"
+            remedy = "give PUBLIC tokens, a list or a file, or tokens='characters'; tokens of the private texts reveal their words"
             raise refused(102, "vocabulary", problem, remedy)
         if isinstance(X, (list, tuple)) and not X:
             raise refused(308, "X", "no rows", "give rows")
@@ -159,6 +163,8 @@ class Request:
         self.fields["text_column"] = column
         label = text("label", own.get("label"))
         reader = Reader("text", text=column, columns=None if column is None else frozenset([column]))
+        if self.is_language_model:
+            return self._take_language(reader, y)
         if own.get("schema") is not None:
             return self._take_schema(own["schema"], label, reader, X, y)
         label = label or (None if is_table and y is None else LABEL)
@@ -168,8 +174,25 @@ class Request:
         self.fields |= {"label": label, "classes": classes}
         return replace(reader, label=label, classes=tuple(classes))
 
+    def _take_language(self, reader: Reader, y: Any) -> Reader:
+        """Texts without labels, with or without a schema that names the privacy unit."""
+        why = "a language model predicts the next token"
+        self._refuse("classes", "target_bounds", "label", "federated", why=why)
+        if y is not None:
+            raise refused(103, "y", why, "leave it out")
+        reader = replace(reader, is_language=True)
+        if self.settings.get("schema") is None:
+            return reader
+        content, place = schema_source(self.settings["schema"])
+        self.fields["schema"] = place or self._write("schema.toml", content, "schema")
+        known = known_schema(content)
+        columns = None if known is None or reader.columns is None else known.columns | reader.columns
+        return replace(reader, columns=columns)
+
     def _take_vocabulary(self, vocabulary: Any) -> None:
         if vocabulary is None:
+            if self.fields.get("tokens") == "characters":
+                self.tokens = _CHARACTERS + _RESERVED
             return
         if is_path(vocabulary):
             content = read_text(vocabulary, "vocabulary")

@@ -32,7 +32,7 @@ _REALS = (
     "average",
 )
 _WHOLES = ("steps", "batch_size", "length", "warmup", "examples_per_user", "threads", "chunk")
-_TEXTS = ("clipping", "optimizer", "schedule", "neighboring")
+_TEXTS = ("clipping", "optimizer", "schedule", "neighboring", "tokens")
 
 
 def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,10 +79,13 @@ class Stored:
             columns=None if known is None else known.columns,
         )
         declared = tuple(classes) if classes and "categories = [" in label else None
-        if self.text("vocabulary.txt") is not None:
-            text = self.about().get("input", {}).get("column") or self.of_run("text-column")
+        own = self.about().get("input", {})
+        text = own.get("column") or self.of_run("text-column")
+        if text is not None:
             read = None if reader.columns is None else reader.columns | {text}
-            return replace(reader, kind="text", text=text, columns=read, classes=declared)
+            objective = _toml.stored((self.text("model.toml") or "").partition("[[layer]]")[0], "loss")
+            language = objective == "next-token"
+            return replace(reader, kind="text", text=text, columns=read, classes=declared, is_language=language)
         width = len(re.findall(rf"^{PREFIX}\d+ = ", columns, re.MULTILINE))
         if reader.label == LABEL and 0 < width == len(columns.strip().splitlines()):
             return replace(reader, width=width, classes=declared)

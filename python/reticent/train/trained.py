@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .. import _native
-from .._arguments import naming, path as path_of, refused, whole
+from .._arguments import naming, path as path_of, real, refused, text, whole
 from .._core import Certificate, Result, certificate, load as outcome_of, number, request, warn
 from .._folder import Folder, read_files, save_files, write_files
 from .._refusals import one_of
@@ -31,7 +31,8 @@ class Evaluation(Result):
     """Scores of a model on labelled data. They are exact, so the rows are not protected.
 
     For classes: ``accuracy``, ``auc`` (for two classes), ``majority`` (the share of the largest class) and
-    ``classes``. For numbers: ``rmse``, ``mae`` and ``r2``. For both: ``rows``.
+    ``classes``. For numbers: ``rmse``, ``mae`` and ``r2``. For language models: ``perplexity``, ``loss``,
+    ``accuracy`` and ``tokens``. For all: ``rows``.
 
     >>> from reticent.train import Evaluation
     >>> Evaluation({"accuracy": 0.75, "rows": 4})
@@ -267,6 +268,46 @@ class TrainedNetwork(Result):
             outcome = outcome_of(_native.evaluate(asked, given, shown(progress)))
         warn(outcome.get("warnings", []))
         return Evaluation(outcome)
+
+    def sample(
+        self,
+        prompt: str | None = None,
+        *,
+        tokens: int | None = None,
+        temperature: float | None = None,
+        top_k: int | None = None,
+        count: int = 1,
+        device: Device | None = None,
+        chunk: int | None = None,
+        progress: bool | None = None,
+    ) -> list[str]:
+        """Draws ``count`` texts from a language model, each beginning with ``prompt``.
+
+        A text ends where the model ends it, or after ``tokens`` tokens (200 by default). Scores are divided by
+        ``temperature`` (1 by default; 0 takes the likeliest token every time), and only the ``top_k`` likeliest
+        tokens are drawn from. The texts use only the weights, so they cost no further privacy; a model that was
+        trained without privacy may repeat its training texts.
+
+        >>> from reticent import train
+        >>> model = train.fit("lstm-lm", ["to be", "or not to be"] * 4, tokens="characters", length=8,
+        ...                   non_private=True, steps=2, batch_size=4)
+        >>> [text[:3] for text in model.sample("to ", tokens=5, count=2)]
+        ['to ', 'to ']
+        """
+        asked = {
+            "model": self._place.path,
+            "prompt": text("prompt", prompt),
+            "tokens": whole("tokens", tokens),
+            "temperature": real("temperature", temperature),
+            "top_k": whole("top_k", top_k),
+            "count": whole("count", count),
+            "device": self._device if device is None else device_of(device),
+            "chunk": self._chunk if chunk is None else whole("chunk", chunk),
+        }
+        with naming_arguments(self._place.path):
+            outcome = outcome_of(_native.sample(request(asked), None, shown(progress)))
+        warn(outcome.get("warnings", []))
+        return [drawn["text"] for drawn in outcome["texts"]]
 
     def state_dict(self) -> dict[str, NDArray[np.float32]]:
         """The weights by name, as PyTorch names them for the same layers in a ``torch.nn.Sequential``.

@@ -1,4 +1,4 @@
-//! `reticent train`, `predict` and `evaluate` as clap reads them.
+//! `reticent train`, `predict`, `evaluate` and `sample` as clap reads them.
 
 use super::reading::ReadingFlags;
 use clap::Args;
@@ -138,4 +138,33 @@ pub(crate) struct Evaluate {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) reading: ReadingFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sample {
+    /// Folder of a language model written by 'reticent train --out'
+    pub(crate) model: PathBuf,
+    /// How every text begins
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) prompt: Option<String>,
+    /// Maximum number of tokens after the prompt [default: 200]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) tokens: Option<String>,
+    /// What scores are divided by: below 1 for likelier texts, 0 for the likeliest token every time [default: 1]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(crate) temperature: Option<String>,
+    /// Draw from the K likeliest tokens only [default: all]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) top_k: Option<String>,
+    /// Number of texts [default: 1]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) count: Option<String>,
+    /// Number of threads [default: all processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) computing: super::network::ComputingFlags,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

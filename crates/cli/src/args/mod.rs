@@ -95,6 +95,9 @@ pub(crate) enum Command {
     /// Evaluate a trained model on labelled data
     #[command(after_help = short(help::learn::EVALUATE), after_long_help = help::learn::EVALUATE)]
     Evaluate(learn::Evaluate),
+    /// Draw texts from a trained language model
+    #[command(after_help = short(help::learn::SAMPLE), after_long_help = help::learn::SAMPLE)]
+    Sample(learn::Sample),
     /// Draft or learn a schema: the public bounds and categories of a table
     #[command(after_long_help = help::schema::SCHEMA, arg_required_else_help = true)]
     Schema {

@@ -80,7 +80,11 @@ pub(crate) struct Network {
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "FILE")]
     pub(crate) vocabulary: Option<PathBuf>,
-    /// Tokens per text; longer texts are truncated, shorter ones padded [default: 64]
+    /// Tokens of the texts: words of --vocabulary, or characters (printable ASCII, no file needed) [default: words]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) tokens: Option<String>,
+    /// Tokens per text; longer texts are truncated (for language models: cut into pieces), shorter ones padded [default: 64]
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) length: Option<String>,
@@ -100,7 +104,8 @@ pub(crate) struct Network {
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "X[,X,X]", allow_hyphen_values = true)]
     pub(crate) scale: Option<String>,
-    /// Maximum number of rows of one user in a step, drawn at random, if the schema's unit is a column
+    /// Maximum number of rows of one user in a step, drawn at random, if the schema's unit is a column; for language
+    /// models, of pieces of one user or row [default: all rows or pieces of a user, one piece of a row]
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) examples_per_user: Option<String>,

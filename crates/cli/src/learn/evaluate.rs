@@ -33,6 +33,15 @@ fn text(scores: &Scores) -> String {
             lines.extend(found.auc.map(|auc| ("AUC", format!("{auc:.4}"))));
             (lines, found.classes.iter().map(line).collect())
         }
+        Scores::Texts(found) => {
+            let lines = vec![
+                ("perplexity", format!("{} per token", brief(found.perplexity))),
+                ("loss", format!("{} nats per token", brief(found.loss))),
+                ("accuracy", format!("{} of {} next tokens", percent(found.accuracy), found.tokens)),
+                ("texts", found.rows.to_string()),
+            ];
+            (lines, String::new())
+        }
     };
     lines.push(("note", NOTE.to_owned()));
     let lines: Vec<(String, String)> =

@@ -1,28 +1,32 @@
-//! `reticent train`, `predict` and `evaluate`: flags to requests, and outcomes to text.
+//! `reticent train`, `predict`, `evaluate` and `sample`: flags to requests, and outcomes to text.
 //!
 //! | file | step |
 //! |---|---|
 //! | `fit` | the flags of `train` for a linear model |
 //! | `render` | text and JSON of a trained linear model |
 //! | `predict`, `evaluate` | a stored model on other data |
+//! | `sample` | texts of a stored language model |
 
 mod evaluate;
 mod fit;
 mod predict;
 mod render;
+mod sample;
 
 pub(crate) use fit::request as fit_request;
 
 use crate::Output;
-use crate::args::learn::{Evaluate, Predict, Train};
+use crate::args::learn::{Evaluate, Predict, Sample, Train};
 use crate::bar::Terminal;
 use crate::budget::charged;
 use crate::fail::{Fail, warnings, words};
 use crate::network;
-use crate::read::whole;
+use crate::read::{number, whole};
 use reticent::curator::folder::is_network;
 use reticent::curator::train::SourcePart;
-use reticent::curator::{Planned, Request, Session, evaluate as scoring, predict as predicting};
+use reticent::curator::{
+    Planned, Request, Session, evaluate as scoring, predict as predicting, sample as sampling,
+};
 use std::path::Path;
 
 /// Runs a request, with progress if it is wanted.
@@ -86,6 +90,29 @@ pub(crate) fn evaluate(arguments: &Evaluate, progress: bool) -> Result<Output, F
         progress,
     )?;
     evaluate::printed(evaluated, arguments.json)
+}
+
+/// Draws texts from a stored language model.
+pub(crate) fn sample(arguments: &Sample, progress: bool) -> Result<Output, Fail> {
+    let count = |flag: &str, text: &Option<String>| {
+        text.as_deref().map(|text| whole(flag, text, u64::MAX)).transpose()
+    };
+    let request = sampling::Sample {
+        model: arguments.model.clone(),
+        prompt: arguments.prompt.clone(),
+        tokens: count("--tokens", &arguments.tokens)?,
+        temperature: arguments
+            .temperature
+            .as_deref()
+            .map(|text| number("--temperature", text))
+            .transpose()?,
+        top_k: count("--top-k", &arguments.top_k)?,
+        count: count("--count", &arguments.count)?,
+        threads: threads(arguments.threads.as_deref())?,
+        device: network::device(&arguments.computing)?.unwrap_or_default(),
+        chunk: network::chunk(&arguments.computing)?,
+    };
+    sample::printed(run(&request, progress)?, arguments.json)
 }
 
 /// The number of threads.

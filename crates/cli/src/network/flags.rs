@@ -5,7 +5,7 @@ use crate::args::network::ComputingFlags;
 use crate::fail::Fail;
 use crate::read;
 use reticent::curator::train::{
-    ClassNames, Device, Federated, OneOrMore, Train as Request, device as device_named,
+    ClassNames, Device, Federated, OneOrMore, Train as Request, device as device_named, token_kind,
 };
 
 /// The device of the flags.
@@ -43,6 +43,7 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         validation: network.validation.clone(),
         text_column: network.text_column.clone(),
         vocabulary: network.vocabulary.clone(),
+        tokens: network.tokens.as_deref().map(token_kind).transpose()?,
         length: whole("--length", &network.length)?,
         label: network.label.clone(),
         classes,

@@ -79,6 +79,10 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
         if let Some(accuracy) = run.accuracy {
             lines.push(("accuracy".to_owned(), format!("{:.2} % ({note})", 100.0 * accuracy)));
         }
+        if let Some(perplexity) = run.perplexity.filter(|found| found.is_finite()) {
+            lines
+                .push(("perplexity".to_owned(), format!("{} per token ({note})", digits::brief(perplexity))));
+        }
         let loss = if loss.is_finite() { digits::brief(loss) } else { "not a finite number".to_owned() };
         lines.push(("loss".to_owned(), format!("{loss} ({note})")));
     }

@@ -85,6 +85,23 @@ pub enum Scores {
     Values(ValueScores),
     /// Of predicted classes.
     Classes(ClassScores),
+    /// Of predicted next tokens.
+    Texts(TextScores),
+}
+
+/// Scores of a language model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextScores {
+    /// The proportion of tokens that the model gave the largest probability, ends of texts included.
+    pub accuracy: f64,
+    /// The mean of −ln probability of the next token.
+    pub loss: f64,
+    /// e to the loss.
+    pub perplexity: f64,
+    /// The number of texts.
+    pub rows: usize,
+    /// The number of scored tokens: all of the texts, and the end of each.
+    pub tokens: u64,
 }
 
 /// Scores of predicted numbers, in the label's own unit.

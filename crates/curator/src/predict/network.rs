@@ -4,9 +4,15 @@ use super::{Predicted, Said};
 use crate::refusal::Refusal;
 use crate::train::{Source, Stored};
 use crate::watch::Watch;
+use reticent_core::Code;
 use reticent_data::schema::{Bounds, LabelKind};
 
 pub(super) fn predict(mut stored: Stored, source: &Source, watch: &dyn Watch) -> Result<Predicted, Refusal> {
+    if stored.reader.is_language() {
+        let text = "a language model predicts no label: 'reticent evaluate' gives the perplexity of texts, and 'reticent sample' \
+                    continues a prompt";
+        return Err(Refusal::new(Code::Misfit, text));
+    }
     let (scores, _) = stored.scores(source, false, watch)?;
     let names = &stored.reader.classes;
     let is_binary = matches!(stored.reader.target(), Some(LabelKind::Binary { .. }));

@@ -24,6 +24,7 @@ impl Train {
         if self.federated.is_some()
             || self.vocabulary.is_some()
             || self.text_column.is_some()
+            || self.tokens.is_some()
             || self.length.is_some()
         {
             return Ok(true);

@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_data::closest;
 use reticent_train::Description;
-use reticent_train::describe::{PRESETS, preset};
+use reticent_train::describe::{Objective, PRESETS, is_language_model as is_language_preset, preset};
 use std::path::Path;
 
 /// Models that are linear where the data are a table.
@@ -37,6 +37,24 @@ pub(super) fn check_name(model: &str) -> Result<(), Refusal> {
     Err(Refusal::unknown("model", model, remedy))
 }
 
+/// Whether the model of a run predicts next tokens.
+///
+/// # Errors
+/// [`Refusal`] where the model's file cannot be read.
+pub(super) fn is_language_model(run: &Train) -> Result<bool, Refusal> {
+    match run.model.as_deref() {
+        Some(file) if is_file(file) => Ok(own_description(file)?.0.loss == Objective::NextToken),
+        Some(name) => Ok(is_language_preset(name)),
+        None => Ok(false),
+    }
+}
+
+/// The network of a file, and the file's text.
+fn own_description(file: &str) -> Result<(Description, String), Refusal> {
+    let text = text_of(Path::new(file)).map_err(|failure| failure.within("⟦model⟧"))?;
+    Ok((Description::from_toml(&text, file)?, text))
+}
+
 /// The network for examples of this shape, frozen layers marked.
 pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Result<Description, Refusal> {
     let vocabulary = reader.vocabulary.as_ref().map(|vocabulary| vocabulary.size());
@@ -51,8 +69,7 @@ pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Res
     let outputs = reader.outputs();
     let mut own = None;
     let mut description = if is_file(&model) {
-        let text = text_of(Path::new(&model)).map_err(|failure| failure.within("⟦model⟧"))?;
-        let description = Description::from_toml(&text, &model)?;
+        let (description, text) = own_description(&model)?;
         own = Some(text);
         description
     } else if LINEAR.contains(&model.as_str()) && model != "logistic" {
@@ -65,6 +82,19 @@ pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Res
         preset(&model, shape, vocabulary, outputs)?
     };
     let found = description.outputs()?;
+    if let (true, Some(needed)) = (reader.is_language(), vocabulary)
+        && (description.vocabulary() != Some(needed) || description.input != shape)
+    {
+        let remedy = format!(
+            "the texts need input = {shape:?} and an embedding with vocabulary = {needed} (padding and unknown tokens included)"
+        );
+        return Err(match own {
+            Some(text) => {
+                Refusal::new(Code::Misfit, remedy).placed(&model, &text, &["layer", "0", "vocabulary"])
+            }
+            None => Refusal::value("model", &model, remedy).coded(Code::Misfit),
+        });
+    }
     if found != outputs {
         let remedy = format!(
             "the network has {found} outputs, but the data need {outputs}: one per class, or one for a number"

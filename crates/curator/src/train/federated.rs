@@ -449,7 +449,7 @@ fn join(
     }
     let Some(examples) = all else { return Err(Refusal::missing("party", "give at least two")) };
     let names = federated.parties.iter().map(|party| party.name.clone()).collect();
-    Ok((Loaded { examples, users: None }, Holders { names, party }))
+    Ok((Loaded { examples, users: None, rows: None }, Holders { names, party }))
 }
 
 /// One dataset, divided.

@@ -60,8 +60,8 @@ pub(super) fn request(run: &Train, reader: &Reader, description: &Description) -
     if let Some(schema) = &reader.schema {
         files.insert("schema".to_owned(), digest(schema.to_toml().as_bytes()).into());
     }
-    if let Some(vocabulary) = &reader.vocabulary {
-        files.insert("vocabulary".to_owned(), digest(vocabulary.to_text().as_bytes()).into());
+    if let Some(vocabulary) = reader.vocabulary_text() {
+        files.insert("vocabulary".to_owned(), digest(vocabulary.as_bytes()).into());
     }
     files.insert("classes".to_owned(), json!(reader.classes));
     Ok(json!({"kind": ModelKind::Network, "request": request, "files": files}))

@@ -51,8 +51,10 @@ pub use computing::device;
 pub use federated::{Federated, FederatedMethod, FederatedUnit, PartyData, PartySplit, SplitRule};
 pub use outcome::{FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained};
 pub use plan::TrainPlan;
+pub use reader::token_kind;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
+pub use reticent_data::text::TokenKind;
 pub use reticent_train::Device;
 pub use source::{GivenData, SourcePart, TrainData};
 

@@ -44,6 +44,9 @@ pub struct Finished {
     pub federated: Option<FederatedSummary>,
     /// The loss on public validation examples.
     pub loss: Option<f64>,
+    /// e to the loss per token on public validation texts; only for language models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perplexity: Option<f64>,
     /// The network's name.
     pub model: Option<String>,
     /// The noise multiplier, σ / clipping norm; none without privacy.

@@ -54,7 +54,7 @@ pub(super) fn plan(
         let remedy = "the schema's unit is a column, which needs add-remove: give ⟦neighboring⟧ add-remove";
         return Err(Refusal::value("neighboring", "replace-one", remedy).coded(Code::Relation));
     }
-    if let (Some(most), false) = (run.examples_per_user, is_by_user) {
+    if let (Some(most), false) = (run.examples_per_user, is_by_user || reader.is_language()) {
         let remedy = "needs a schema whose unit is a column, such as unit = { column = \"user\" }";
         return Err(Refusal::conflict("examples_per_user", most, remedy));
     }

@@ -1,5 +1,6 @@
 //! From data to examples, by what is public alone; kept beside the model, to read other data alike.
 
+use super::describe::is_language_model;
 use super::request::{ClassNames, Train};
 use super::source::Source;
 use crate::fit::Task;
@@ -9,9 +10,9 @@ use crate::watch::{Watch, reading};
 use reticent_core::Code;
 use reticent_data::encode::Feature;
 use reticent_data::schema::{Categories, Label, LabelKind, PrivacyUnit};
-use reticent_data::text::{TextPlan, Vocabulary};
+use reticent_data::text::{TextPlan, TokenKind, Vocabulary};
 use reticent_data::{Encoder, Images, Schema, Values, read_idx};
-use reticent_train::{Examples, load};
+use reticent_train::{Examples, Units, load};
 use serde::{Deserialize, Serialize};
 
 /// Tokens per text unless another number is asked for.
@@ -28,8 +29,15 @@ pub(crate) enum Input {
     Images { shift: Vec<f32>, scale: Vec<f32> },
     /// The columns of the schema.
     Table,
-    /// The tokens of a column.
-    Text { column: String, length: usize },
+    /// The tokens of a column, a text an example.
+    Text {
+        column: String,
+        length: usize,
+        #[serde(default)]
+        tokens: TokenKind,
+    },
+    /// The tokens of a column in pieces, for a language model.
+    Language { column: String, length: usize, tokens: TokenKind },
 }
 
 /// Everything public that turns data into examples.
@@ -51,6 +59,28 @@ pub(crate) struct Loaded {
     pub(crate) examples: Examples,
     /// The user of every example, if the unit is a column.
     pub(crate) users: Option<Vec<u32>>,
+    /// The row of every example, if a row can have several.
+    pub(crate) rows: Option<Vec<u32>>,
+}
+
+impl Loaded {
+    fn new(examples: Examples, users: Option<Vec<u32>>) -> Self {
+        Self { examples, users, rows: None }
+    }
+
+    /// The privacy units: those who share a value of the unit's column, or the rows. Of a row that has several examples, a step takes one
+    /// at random unless `most` says otherwise. Without privacy, every example is drawn by itself.
+    ///
+    /// # Errors
+    /// [`Refusal`] for a cap of 0.
+    pub(crate) fn units(&self, most: Option<u64>, is_private: bool) -> Result<Units, Refusal> {
+        let cap = most.map(|most| most as usize);
+        Ok(match (&self.users, &self.rows) {
+            (Some(users), _) => Units::users(users, cap)?,
+            (None, Some(rows)) if is_private || cap.is_some() => Units::users(rows, cap.or(Some(1)))?,
+            _ => Units::examples(self.examples.len()),
+        })
+    }
 }
 
 impl Reader {
@@ -58,11 +88,17 @@ impl Reader {
     pub(crate) fn of(run: &Train, source: &Source, known: Option<Schema>) -> Result<Self, Refusal> {
         let images = matches!(source, Source::Images(..) | Source::Pixels(_) | Source::Memory(..));
         let observed_labels = run.observed_labels == Some(true);
-        let is_text = run.vocabulary.is_some() || run.text_column.is_some() || run.length.is_some();
+        let is_language = is_language_model(run)?;
+        let is_text = is_language
+            || run.vocabulary.is_some()
+            || run.text_column.is_some()
+            || run.length.is_some()
+            || run.tokens.is_some();
         for (field, given, fits) in [
             ("schema", run.schema.is_some(), !images),
             ("text_column", run.text_column.is_some(), !images),
             ("vocabulary", run.vocabulary.is_some(), !images),
+            ("tokens", run.tokens.is_some(), !images),
             ("length", run.length.is_some(), !images),
             ("examples_per_user", run.examples_per_user.is_some(), !images),
             ("shift", run.shift.is_some(), images),
@@ -97,16 +133,34 @@ impl Reader {
                 "give the column that holds the texts, e.g. ⟦text_column⟧ text",
             ));
         };
-        let Some(vocabulary) = &run.vocabulary else {
-            return Err(Refusal::missing(
-                "vocabulary",
-                "texts need a PUBLIC file with one token per line; a vocabulary made from the private texts would reveal their words",
-            ));
-        };
-        let vocabulary = Vocabulary::read(vocabulary).map_err(Refusal::data("vocabulary"))?;
+        let vocabulary = vocabulary_of(run)?;
+        let tokens = vocabulary.kind();
         let length = run.length.unwrap_or(LENGTH);
-        if length == 0 || length > MOST_LENGTH {
-            return Err(Refusal::value("length", length, format!("give a number from 1 to {MOST_LENGTH}")));
+        let least = if is_language { 2 } else { 1 };
+        if length < least || length > MOST_LENGTH {
+            let remedy = format!("give a number from {least} to {MOST_LENGTH}");
+            return Err(Refusal::value("length", length, remedy));
+        }
+        let length = length as usize;
+        if is_language {
+            for (field, given) in [
+                ("label", run.label.is_some()),
+                ("classes", run.classes.is_some()),
+                ("observed_labels", observed_labels),
+                ("federated", run.federated.is_some()),
+            ] {
+                if given {
+                    let remedy = "not for language models, which predict the next token: leave it out";
+                    return Err(Refusal::about(Code::Conflict, field, remedy));
+                }
+            }
+            let schema = match own {
+                Some(schema) => schema,
+                None => Schema::new(PrivacyUnit::Row, None, Vec::new()).map_err(Refusal::data("schema"))?,
+            };
+            let input = Input::Language { column, length, tokens };
+            let (classes, schema) = (Vec::new(), Some(schema));
+            return Ok(Self { input, classes, schema, vocabulary: Some(vocabulary), observed_labels });
         }
         let schema = match own {
             Some(_) if run.label.is_some() || run.classes.is_some() => {
@@ -118,14 +172,14 @@ impl Reader {
             None => text_schema(run)?,
         };
         let classes = Task::of(&schema)?.classes();
-        let input = Input::Text { column, length: length as usize };
+        let input = Input::Text { column, length, tokens };
         Ok(Self { input, classes, schema: Some(schema), vocabulary: Some(vocabulary), observed_labels })
     }
 
     /// Checks what was stored against the shape that the network reads, before anything of that size is made.
     pub(crate) fn fits(&self, shape: &[usize]) -> Result<(), String> {
         match &self.input {
-            Input::Text { length, .. } if shape != [*length] => {
+            Input::Text { length, .. } | Input::Language { length, .. } if shape != [*length] => {
                 Err(format!("texts of length {length} do not fit the input {shape:?} of model.toml"))
             }
             Input::Images { shift, scale } => {
@@ -159,14 +213,27 @@ impl Reader {
                 let encoder = Encoder::new(schema).map_err(Refusal::data("schema"))?;
                 Some(vec![encoder.dimension()])
             }
-            (Input::Text { length, .. }, _) => Some(vec![*length]),
+            (Input::Text { length, .. } | Input::Language { length, .. }, _) => Some(vec![*length]),
             _ => None,
         })
     }
 
-    /// How many outputs a network needs: one per class, or one for a number.
+    /// How many outputs a network needs: one per class, one for a number, or one per token at every position.
     pub(crate) fn outputs(&self) -> usize {
-        self.classes.len().max(1)
+        match (&self.input, &self.vocabulary) {
+            (Input::Language { length, .. }, Some(vocabulary)) => length * vocabulary.size(),
+            _ => self.classes.len().max(1),
+        }
+    }
+
+    /// Whether it reads texts for a language model.
+    pub(crate) fn is_language(&self) -> bool {
+        matches!(self.input, Input::Language { .. })
+    }
+
+    /// The vocabulary file; none where there is none, or the vocabulary is built in.
+    pub(crate) fn vocabulary_text(&self) -> Option<String> {
+        self.vocabulary.as_ref().and_then(Vocabulary::to_text)
     }
 
     /// What a label is read as.
@@ -183,11 +250,12 @@ impl Reader {
         }
     }
 
-    /// The name of one unit and of several.
-    pub(crate) fn unit_words(&self) -> &'static str {
+    /// The name of several of what a step draws: units, or without them examples.
+    pub(crate) fn unit_words(&self, by_units: bool) -> &'static str {
         match (&self.input, self.schema.as_ref().map(Schema::unit)) {
             (_, Some(PrivacyUnit::Column(_))) => "users",
             (Input::Images { .. }, _) => "images",
+            (Input::Language { .. }, _) if !by_units => "pieces",
             _ => "rows",
         }
     }
@@ -198,7 +266,7 @@ impl Reader {
         match (&self.input, source) {
             (Input::Images { shift, scale }, Source::Images(folder, part)) => {
                 let images = Images::read(folder, *part)?;
-                Ok(Loaded { examples: load::images(&images, shift, scale)?, users: None })
+                Ok(Loaded::new(load::images(&images, shift, scale)?, None))
             }
             (Input::Images { shift, scale }, Source::Pixels(file)) if !labelled => {
                 let array = read_idx(file)?;
@@ -207,10 +275,10 @@ impl Reader {
                 };
                 let Values::U8(values) = array.into_values() else { return wrong("not a file of images") };
                 let examples = load::pixels([1, height, width], values, vec![0; count], shift, scale)?;
-                Ok(Loaded { examples, users: None })
+                Ok(Loaded::new(examples, None))
             }
             (Input::Images { shift, scale }, Source::Memory(_, images)) => {
-                Ok(Loaded { examples: load::images(images, shift, scale)?, users: None })
+                Ok(Loaded::new(load::images(images, shift, scale)?, None))
             }
             (Input::Images { .. }, Source::Pixels(_)) => {
                 wrong("labels are needed: give a folder with images and labels")
@@ -228,9 +296,20 @@ impl Reader {
                 let bar = reading(watch, table);
                 let (design, _) = encoder.encode(table, &mut |bytes| bar.at(bytes))?;
                 let examples = load::rows(&design, target, encoder.l1_bound())?;
-                Ok(Loaded { examples, users: design.users().map(<[u32]>::to_vec) })
+                Ok(Loaded::new(examples, design.users().map(<[u32]>::to_vec)))
             }
-            (Input::Text { column, length }, Source::Table(table)) => {
+            (Input::Language { column, length, .. }, Source::Table(table)) => {
+                let (Some(schema), Some(vocabulary)) = (&self.schema, &self.vocabulary) else {
+                    return wrong("the model has no vocabulary");
+                };
+                let plan = TextPlan { column, schema, vocabulary, length: *length };
+                let bar = reading(watch, table);
+                let texts = plan.read_whole(table, labelled, &mut |bytes| bar.at(bytes))?;
+                let (examples, rows) = load::pieces(&texts, *length)?;
+                let users = texts.users.map(|users| rows.iter().map(|row| users[*row as usize]).collect());
+                Ok(Loaded { examples, users, rows: Some(rows) })
+            }
+            (Input::Text { column, length, .. }, Source::Table(table)) => {
                 let (Some(schema), Some(target), Some(vocabulary)) =
                     (&self.schema, self.target(), &self.vocabulary)
                 else {
@@ -240,9 +319,38 @@ impl Reader {
                 let bar = reading(watch, table);
                 let mut texts = plan.read(table, labelled, &mut |bytes| bar.at(bytes))?;
                 let users = texts.users.take();
-                Ok(Loaded { examples: load::texts(texts, target, *length)?, users })
+                Ok(Loaded::new(load::texts(texts, target, *length)?, users))
             }
         }
+    }
+}
+
+/// The kind of tokens of that name.
+///
+/// # Errors
+/// [`Refusal`] for any other name.
+pub fn token_kind(name: &str) -> Result<TokenKind, Refusal> {
+    match name {
+        "words" => Ok(TokenKind::Words),
+        "characters" => Ok(TokenKind::Characters),
+        other => Err(Refusal::unknown("tokens", other, "unknown: give words or characters")),
+    }
+}
+
+/// The tokens of the texts: a public file of words, or the built-in characters.
+fn vocabulary_of(run: &Train) -> Result<Vocabulary, Refusal> {
+    match (run.tokens.unwrap_or_default(), &run.vocabulary) {
+        (TokenKind::Characters, Some(file)) => {
+            let remedy = "⟦tokens⟧ characters have a built-in vocabulary: give one of the two";
+            Err(Refusal::conflict("vocabulary", file.display(), remedy))
+        }
+        (TokenKind::Characters, None) => Ok(Vocabulary::characters()),
+        (TokenKind::Words, Some(file)) => Vocabulary::read(file).map_err(Refusal::data("vocabulary")),
+        (TokenKind::Words, None) => Err(Refusal::missing(
+            "vocabulary",
+            "texts need a PUBLIC file with one token per line; a vocabulary made from the private texts would reveal their words. \
+             ⟦tokens⟧ characters needs no file",
+        )),
     }
 }
 
@@ -272,7 +380,8 @@ fn text_schema(run: &Train) -> Result<Schema, Refusal> {
     let Some(column) = run.label.clone() else {
         return Err(Refusal::missing(
             "label",
-            "give the column to predict, with ⟦classes⟧ A,B (or a ⟦schema⟧ with a [label])",
+            "give the column to predict, with ⟦classes⟧ A,B (or a ⟦schema⟧ with a [label]); a language model has no label: give ⟦model⟧ \
+             lstm-lm",
         ));
     };
     let Some(ClassNames::Names(names)) = &run.classes else {

@@ -12,6 +12,7 @@ use reticent_accounting::Verdict;
 use reticent_core::event::read;
 use reticent_core::{Code, Epsilon, Event, Guarantee, Neighboring};
 use reticent_data::Reading;
+use reticent_data::text::TokenKind;
 use reticent_train::Device;
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
@@ -39,7 +40,9 @@ pub struct Train {
     pub text_column: Option<String>,
     /// A public file with one token per line.
     pub vocabulary: Option<PathBuf>,
-    /// Tokens per text.
+    /// The tokens of the texts: `words` of the vocabulary file, or `characters`, whose vocabulary is built in.
+    pub tokens: Option<TokenKind>,
+    /// Tokens per text; for a language model, tokens per piece of a text.
     pub length: Option<u64>,
     /// The column to predict, for texts without a schema.
     pub label: Option<String>,
@@ -52,7 +55,8 @@ pub struct Train {
     pub shift: Option<OneOrMore>,
     /// Pixels are normalized to (pixel / 255 - shift) / scale.
     pub scale: Option<OneOrMore>,
-    /// The maximum number of rows of one user in a step, drawn at random.
+    /// The maximum number of rows of one user in a step, drawn at random; for a language model, the maximum number of pieces of one
+    /// row or user.
     #[serde(alias = "examples_per_user")]
     pub examples_per_user: Option<u64>,
     /// The name of a network, or the path of its description.

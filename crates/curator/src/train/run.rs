@@ -20,7 +20,7 @@ use crate::session::{Payment, Session};
 use reticent_core::Code;
 use reticent_data::Schema;
 use reticent_train::federated::PARTY;
-use reticent_train::{Description, Engine, StopCause, TrainError, Trainer, TrainingTerms, Units};
+use reticent_train::{Description, Engine, StopCause, TrainError, Trainer, TrainingTerms};
 use std::sync::Arc;
 
 /// The network for examples of this shape.
@@ -73,10 +73,7 @@ impl Planned for TrainPlan {
         };
         let (loaded, holders) = read_parties(&run, &reader, &source, &parties, is_open, watch)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
-        let units = match &loaded.users {
-            Some(users) => Units::users(users, run.examples_per_user.map(|most| most as usize))?,
-            None => Units::examples(loaded.examples.len()),
-        };
+        let units = loaded.units(run.examples_per_user, run.is_private())?;
         let (description, network) = match known {
             Some(known) => known,
             None => network(&mut run, &reader, loaded.examples.shape())?,
@@ -225,6 +222,7 @@ impl Planned for TrainPlan {
                 }
             }),
             loss: metrics.validation_loss,
+            perplexity: metrics.validation_loss.filter(|_| reader.is_language()).map(f64::exp),
             noise_multiplier: agreement.plan().map(|plan| plan.noise_multiplier()),
             out,
             steps: progress.taken,
@@ -233,7 +231,10 @@ impl Planned for TrainPlan {
             weights: trainer.layout().weights(),
             data: source.name(),
             validation: validation.as_ref().map(Source::name),
-            units: if protected == PARTY { "parties" } else { reader.unit_words() },
+            units: match protected == PARTY {
+                true => "parties",
+                false => reader.unit_words(run.is_private() || run.examples_per_user.is_some()),
+            },
             sizing: agreement.sizing(run.dataset_size),
             noise: agreement.plan().map(|plan| NoiseSummary {
                 norm: plan.settings().clipping.norm(),

@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::watch::Watch;
 use reticent_core::{Certificate, Code};
 use reticent_data::Schema;
-use reticent_data::text::Vocabulary;
+use reticent_data::text::{TokenKind, Vocabulary};
 use reticent_files::append_line;
 use reticent_train::{Description, Engine, Examples, Layout, TrainError, Weights};
 use reticent_train::{load_weights, save_weights};
@@ -81,8 +81,8 @@ pub(crate) fn begin(
     if let Some(schema) = &reader.schema {
         writer.write(SCHEMA_FILE, schema.to_toml().as_bytes())?;
     }
-    if let Some(vocabulary) = &reader.vocabulary {
-        writer.write(VOCABULARY_FILE, vocabulary.to_text().as_bytes())?;
+    if let Some(vocabulary) = reader.vocabulary_text() {
+        writer.write(VOCABULARY_FILE, vocabulary.as_bytes())?;
     }
     writer.write(DESCRIPTION_FILE, description.to_toml()?.as_bytes())
 }
@@ -98,7 +98,7 @@ pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Re
     if reader.schema.is_some() {
         (kept.schema, kept.classes) = (Some(SCHEMA_FILE.into()), None);
     }
-    if reader.vocabulary.is_some() {
+    if reader.vocabulary_text().is_some() {
         kept.vocabulary = Some(VOCABULARY_FILE.into());
     }
     if kept.model.as_ref().is_some_and(|model| model.ends_with(".toml")) {
@@ -213,7 +213,7 @@ pub(crate) fn finish(
     if reader.schema.is_some() {
         digests.add_file(folder, SCHEMA_FILE)?;
     }
-    if reader.vocabulary.is_some() {
+    if reader.vocabulary_text().is_some() {
         digests.add_file(folder, VOCABULARY_FILE)?;
     }
     let about = About {
@@ -288,9 +288,12 @@ impl Stored {
         let (schema, vocabulary) = match about.input {
             Input::Images { .. } => (None, None),
             Input::Table => (Some(Schema::read(&folder.join(SCHEMA_FILE))?), None),
-            Input::Text { .. } => (
+            Input::Text { tokens, .. } | Input::Language { tokens, .. } => (
                 Some(Schema::read(&folder.join(SCHEMA_FILE))?),
-                Some(Vocabulary::read(&folder.join(VOCABULARY_FILE))?),
+                Some(match tokens {
+                    TokenKind::Words => Vocabulary::read(&folder.join(VOCABULARY_FILE))?,
+                    TokenKind::Characters => Vocabulary::characters(),
+                }),
             ),
         };
         let description = folder.join(DESCRIPTION_FILE);

@@ -165,7 +165,7 @@ pub(crate) fn agree(
         batch
     };
     if batch == 0 || batch > size {
-        let words = reader.unit_words();
+        let words = reader.unit_words(run.is_private() || run.examples_per_user.is_some());
         let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
         return Err(Refusal::value("batch_size", batch, remedy));
     }
@@ -329,7 +329,7 @@ impl AgreedTerms {
         if reader.observed_labels {
             whole = whole.taking(Fact::ObservedLabels);
         }
-        if reader.vocabulary.is_some() {
+        if reader.vocabulary_text().is_some() {
             whole = whole.taking(Fact::Vocabulary);
         }
         if self.is_federated {

@@ -1,8 +1,14 @@
 //! Text in: tokens, a public vocabulary, and a table's texts as positions in it.
 //!
-//! A token is a run of letters and digits in lower case, with apostrophes inside it, or a single other character that is
-//! not blank. A vocabulary is a file with one token per line. Position 0 is for padding, 1 for every token that the
-//! vocabulary does not have; the first line is 2.
+//! | file | contents |
+//! |---|---|
+//! | `mod` | tokens, the [`Vocabulary`], texts of one length |
+//! | `sequence` | whole texts, for language models |
+//!
+//! A word is a run of letters and digits in lower case, with apostrophes inside it, or a single other character that is
+//! not blank. A vocabulary of words is a file with one token per line; that of characters is built in: printable ASCII and the
+//! line break. Position 0 is for padding, and for the place before and after a text; 1 is for every token that the vocabulary does
+//! not have; the first token is 2.
 //!
 //! # Guarantee
 //! A vocabulary is public, as a schema is: it must come from elsewhere (another corpus, a dictionary). Which words the
@@ -16,6 +22,11 @@ use crate::encode::{Users, label_of, literal_names};
 use crate::error::{DataError, shown, shown_path};
 use crate::schema::{Label, PrivacyUnit, Schema};
 use crate::table::Table;
+use serde::{Deserialize, Serialize};
+
+mod sequence;
+
+pub use sequence::Sequences;
 
 /// The position that fills up a short text.
 pub const PADDING: u32 = 0;
@@ -53,9 +64,21 @@ pub fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
+/// What a token of a text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenKind {
+    /// Words and punctuation marks, in lower case.
+    #[default]
+    Words,
+    /// Single characters, as they are.
+    Characters,
+}
+
 /// Tokens with their positions; public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
+    kind: TokenKind,
     tokens: Vec<String>,
     positions: BTreeMap<String, u32>,
 }
@@ -94,12 +117,25 @@ impl Vocabulary {
         if tokens.is_empty() {
             return Err("it has no tokens: write one per line".to_owned());
         }
-        Ok(Self { tokens, positions })
+        Ok(Self { kind: TokenKind::Words, tokens, positions })
     }
 
-    /// The file's text, which reads back as the same vocabulary.
-    pub fn to_text(&self) -> String {
-        self.tokens.iter().map(|token| format!("{token}\n")).collect()
+    /// The built-in vocabulary of characters: printable ASCII and the line break. It is the same for all data.
+    pub fn characters() -> Self {
+        let tokens: Vec<String> = (' '..='~').chain(['\n']).map(String::from).collect();
+        let positions = tokens.iter().cloned().zip(FIRST..).collect();
+        Self { kind: TokenKind::Characters, tokens, positions }
+    }
+
+    /// What its tokens are.
+    pub fn kind(&self) -> TokenKind {
+        self.kind
+    }
+
+    /// The file's text, which reads back as the same vocabulary; none for the built-in one.
+    pub fn to_text(&self) -> Option<String> {
+        let lines = || self.tokens.iter().map(|token| format!("{token}\n")).collect();
+        (self.kind == TokenKind::Words).then(lines)
     }
 
     /// How many positions there are, those of padding and of unknown tokens included.
@@ -115,10 +151,36 @@ impl Vocabulary {
     /// The first `length` tokens of a text as positions, padded at the front where there are fewer, so that the last
     /// place always holds a token if there is any.
     pub fn encode(&self, text: &str, length: usize, into: &mut Vec<u32>) {
-        let found = tokens(text);
+        let found = self.positions_of(text);
         let kept = &found[..found.len().min(length)];
         into.extend(std::iter::repeat_n(PADDING, length - kept.len()));
-        into.extend(kept.iter().map(|token| self.position(token)));
+        into.extend_from_slice(kept);
+    }
+
+    /// All tokens of a text as positions. Carriage returns are not characters.
+    pub fn positions_of(&self, text: &str) -> Vec<u32> {
+        match self.kind {
+            TokenKind::Words => tokens(text).iter().map(|token| self.position(token)).collect(),
+            TokenKind::Characters => {
+                let mut bytes = [0; 4];
+                let letters = text.chars().filter(|letter| *letter != '\r');
+                letters.map(|letter| self.position(letter.encode_utf8(&mut bytes))).collect()
+            }
+        }
+    }
+
+    /// The text of positions: characters one after the other, words with spaces between them. Padding is nothing; an unknown token is
+    /// U+FFFD.
+    pub fn text_of(&self, positions: &[u32]) -> String {
+        let token = |position: &u32| match position.checked_sub(FIRST) {
+            Some(place) => self.tokens.get(place as usize).map(String::as_str),
+            None => (*position == UNKNOWN).then_some("\u{fffd}"),
+        };
+        let found: Vec<&str> = positions.iter().filter_map(token).collect();
+        found.join(match self.kind {
+            TokenKind::Words => " ",
+            TokenKind::Characters => "",
+        })
     }
 }
 

@@ -21,7 +21,36 @@ fn texts_are_cut_and_padded() {
     assert_eq!(encode("WIN a free"), [0, 3, 1, 2]);
     assert_eq!(encode("win win win win win"), [3; 4]);
     assert_eq!(encode(""), [0; 4]);
-    assert_eq!(Vocabulary::parse(&words.to_text()), Ok(words));
+    assert_eq!(Vocabulary::parse(&words.to_text().unwrap()), Ok(words));
+}
+
+#[test]
+fn characters_are_built_in() {
+    let letters = Vocabulary::characters();
+    assert_eq!((letters.size(), letters.kind(), letters.to_text()), (98, TokenKind::Characters, None));
+    let text = "To be,\r\nor not — to be";
+    let found = letters.positions_of(text);
+    assert_eq!(letters.text_of(&found), "To be,\nor not \u{fffd} to be");
+    assert_eq!((found[0], found[2]), (2 + u32::from(b'T' - b' '), 2));
+    let words = Vocabulary::parse("to\nbe\n").unwrap();
+    assert_eq!(words.text_of(&[PADDING, 2, 3, UNKNOWN, 99]), "to be \u{fffd}");
+}
+
+#[test]
+fn whole_texts_are_read_with_their_users() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "who,say\n7,ab\n8,\n7,c\n");
+    let schema = Schema::parse("unit = { column = \"who\" }\n[columns]\n", "s").unwrap();
+    let letters = Vocabulary::characters();
+    let plan = TextPlan { column: "say", schema: &schema, vocabulary: &letters, length: 1 };
+    let table = open_table(&path).unwrap();
+    let read = plan.read_whole(&table, true, &mut |_| {}).unwrap();
+    let texts: Vec<String> = read.texts().map(|text| letters.text_of(text)).collect();
+    assert_eq!(
+        (texts, read.users),
+        (vec!["ab".to_owned(), String::new(), "c".to_owned()], Some(vec![0, 1, 0]))
+    );
+    assert_eq!(plan.read_whole(&table, false, &mut |_| {}).unwrap().users, None);
 }
 
 #[test]

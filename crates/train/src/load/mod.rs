@@ -1,8 +1,8 @@
 //! From what the data crate reads to examples.
 
-use crate::{Examples, Inputs, Targets, TrainError};
+use crate::{Examples, Inputs, Targets, TrainError, UNSCORED};
 use reticent_data::schema::LabelKind;
-use reticent_data::text::Texts;
+use reticent_data::text::{PADDING, Sequences, Texts};
 use reticent_data::{FeatureMatrix, Images};
 
 /// Images, a byte per pixel, as `(pixel / 255 - shift) / scale` with public constants: one for all channels, or one per
@@ -66,6 +66,36 @@ pub fn texts(texts: Texts, target: &LabelKind, length: usize) -> Result<Examples
     Examples::new(&[length], Inputs::Tokens(texts.positions), targets)
 }
 
+/// Whole texts as pieces of `length` tokens for the next-token loss, and the number of each piece's text.
+///
+/// [`PADDING`] stands before the first token and after the last, so every token and the end of the text are scored once, in one of its
+/// pieces. The first position of a later piece reads the last token of the piece before it. A text without tokens has one piece, in
+/// which its end is scored.
+///
+/// # Errors
+/// [`TrainError::Invalid`] for a length below 2.
+pub fn pieces(texts: &Sequences, length: usize) -> Result<(Examples, Vec<u32>), TrainError> {
+    if length < 2 {
+        return Err(TrainError::invalid("length", length, "give at least 2 tokens per piece"));
+    }
+    let (mut inputs, mut next, mut owners) = (Vec::new(), Vec::new(), Vec::new());
+    for (owner, text) in texts.texts().enumerate() {
+        let mut before = PADDING;
+        // The tokens and the end of the text.
+        let wanted: Vec<u32> = text.iter().copied().chain([PADDING]).collect();
+        for piece in wanted.chunks(length) {
+            inputs.push(before);
+            inputs.extend_from_slice(&piece[..piece.len() - 1]);
+            next.extend_from_slice(piece);
+            inputs.extend(std::iter::repeat_n(PADDING, length - piece.len()));
+            next.extend(std::iter::repeat_n(UNSCORED, length - piece.len()));
+            before = piece[piece.len() - 1];
+            owners.push(owner as u32);
+        }
+    }
+    Ok((Examples::new(&[length], Inputs::Tokens(inputs), Targets::Next(next))?, owners))
+}
+
 /// Labels as a [`FeatureMatrix`] has them: classes from 0, or numbers from -1 to 1.
 fn targets(labels: &[f64], target: &LabelKind, count: usize) -> Targets {
     let label = |index: usize| labels.get(index).copied().unwrap_or(0.0);
@@ -112,6 +142,19 @@ mod tests {
         assert!(texts(read.clone(), &target, 0).is_err());
         let bare = texts(Texts { labels: vec![], ..read }, &target, 2).unwrap();
         assert_eq!(bare.targets(), &Targets::Classes(vec![0, 0]));
+    }
+
+    #[test]
+    fn every_token_of_a_text_is_scored_once() {
+        let mut read = Sequences::default();
+        [&[5, 6, 7, 8][..], &[], &[9, 9]].into_iter().for_each(|text| read.push(text));
+        let (found, owners) = pieces(&read, 3).unwrap();
+        assert_eq!(owners, [0, 0, 1, 2]);
+        assert_eq!(found.inputs(), &Inputs::Tokens(vec![0, 5, 6, 7, 8, 0, 0, 0, 0, 0, 9, 9]));
+        let none = UNSCORED;
+        assert_eq!(found.targets(), &Targets::Next(vec![5, 6, 7, 8, 0, none, 0, none, none, 9, 9, 0]));
+        assert!(pieces(&read, 1).unwrap_err().to_string().contains("length"));
+        assert_eq!(pieces(&Sequences::default(), 3).unwrap().0.len(), 0);
     }
 
     #[test]

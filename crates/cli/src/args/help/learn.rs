@@ -1,4 +1,4 @@
-//! The help below the flags of `train`, `predict` and `evaluate`.
+//! The help below the flags of `train`, `predict`, `evaluate` and `sample`.
 
 pub(crate) const TRAIN: &str = "\
 LINEAR MODELS (tables). Calibrated noise hides the influence of any single row on the weights. Features are computed from \
@@ -50,6 +50,9 @@ docs/how-to/train-on-a-gpu.md says what is claimed there.
   reticent train sms.csv --text-column text --label kind --classes ham,spam --vocabulary words.txt \\
       --length 48 --model lstm-text --optimizer adam --lr 0.01 --epsilon 3 --delta 1e-5 --out runs/sms
     (texts: lower-cased words and punctuation marks are the tokens)
+  reticent train speeches.parquet --text-column text --tokens characters --length 64 --model lstm-lm \\
+      --optimizer adam --lr 0.005 --epsilon 8 --delta 1e-5 --out runs/speeches
+    (a language model: every text is cut into pieces, and the row is the unit, or the column that a schema names)
   reticent train --resume runs/mnist --device cuda
     (the rest of the run on a GPU)";
 
@@ -65,8 +68,19 @@ probability is that of the positive class if the schema names one, else of the p
   reticent predict runs/mnist mnist --part test";
 
 pub(crate) const EVALUATE: &str = "\
-Accuracy, AUC, and recall and precision of every class. The numbers are exact, so they do not protect the rows of the table \
+Accuracy, AUC, and recall and precision of every class; for a language model, the perplexity per token. The numbers are exact, so they do not protect the rows of the table \
 you evaluate on: share them only with people who may see that table.
 
   reticent evaluate model test.parquet --json
   reticent evaluate runs/mnist mnist";
+
+pub(crate) const SAMPLE: &str = "\
+Draws texts from a language model, token by token, until the model ends the text or --tokens is reached. The texts use only the \
+released weights, so they cost no further privacy of the training data. A model that was trained without privacy may repeat its \
+training texts word for word.
+
+The tokens are those of the training: characters, or words of its vocabulary. The model sees as many tokens before the next one as \
+--length of the training says. Unknown tokens are never drawn. Two calls give different texts, except with --temperature 0.
+
+  reticent sample runs/speeches --prompt \"To be\" --tokens 100 --temperature 0.7
+  reticent sample runs/speeches --count 5 --top-k 10 --json";
