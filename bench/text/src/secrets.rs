@@ -5,7 +5,7 @@ use crate::corpus::Corpus;
 use crate::recipe::{DELTA, RecipeName};
 use crate::{AuthorsAsked, Place};
 use anyhow::Result;
-use reticent_attack::canary::{ExposureSettings, SecretFormat, Texts, exposure};
+use reticent_attack::canary::{ExposureSettings, SecretFormat, TrainingTexts, exposure};
 use reticent_audit::exposure::{SecretExposure, UNSEEN, median_exposure};
 use reticent_audit::interval;
 use reticent_train::Resources;
@@ -47,7 +47,8 @@ pub(crate) fn measure(asked: &AuthorsAsked, corpus: &Corpus, recipe: RecipeName)
             confidence: CONFIDENCE,
             key: format!("{}: secrets {place}", asked.key),
         };
-        let texts = Texts { examples: &examples, owners: recipe.unit().map(|unit| (&owners[..], unit)) };
+        let owners = recipe.unit().map(|unit| (&owners[..], unit));
+        let texts = TrainingTexts { examples: &examples, owners, is_shared: true };
         Ok(exposure(&settings, texts, &training, how, &|| false)?)
     };
     let runs = side_by_side(asked.runs, asked.threads, &run)?;

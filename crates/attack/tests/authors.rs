@@ -1,6 +1,6 @@
 //! Models of authors, and secrets planted in texts.
 
-use reticent_attack::canary::{ExposureSettings, SecretFormat, Texts, exposure};
+use reticent_attack::canary::{ExposureSettings, SecretFormat, TrainingTexts, exposure};
 use reticent_attack::{
     AuthorLearner, AuthorUnit, Authors, Learner, NetworkTraining, Population, ReferenceDesign, Wanted,
     as_target,
@@ -147,7 +147,7 @@ fn settings() -> ExposureSettings {
 fn a_secret_that_is_repeated_often_is_exposed_and_said() {
     let (examples, _) = texts();
     let how = (Device::Cpu, Resources::SINGLE);
-    let texts = Texts { examples: &examples, owners: None };
+    let texts = TrainingTexts { examples: &examples, owners: None, is_shared: false };
     let ran = exposure(&settings(), texts, &training(250), how, &|| false).unwrap();
     let [never, often] = &ran.groups[..] else { panic!("two groups") };
     assert_eq!((never.repetitions, often.repetitions, never.secrets.len()), (0, 40, 2));
@@ -159,7 +159,7 @@ fn a_secret_that_is_repeated_often_is_exposed_and_said() {
     assert_eq!(often.extracted, 2);
     assert!(ran.certificate.is_none());
     let classes = Examples::new(&[1], Inputs::Real(vec![0.0]), Targets::Classes(vec![0])).unwrap();
-    let wrong = Texts { examples: &classes, owners: None };
+    let wrong = TrainingTexts { examples: &classes, owners: None, is_shared: false };
     let refusal = exposure(&settings(), wrong, &training(1), how, &|| false).unwrap_err().to_string();
     assert!(refusal.contains("language models"), "{refusal}");
     let none = ExposureSettings { repetitions: vec![0], ..settings() };

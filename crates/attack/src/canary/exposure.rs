@@ -77,19 +77,21 @@ pub struct ExposureRun {
     pub certificate: Option<Certificate>,
 }
 
-/// The texts of a training, and who wrote them where authors are its units.
+/// The texts of a training, and to which unit each belongs.
 #[derive(Debug, Clone, Copy)]
-pub struct Texts<'a> {
+pub struct TrainingTexts<'a> {
     /// The texts.
     pub examples: &'a Examples,
     /// The unit of every example, and how it enters a step; none where every example is a unit.
     pub owners: Option<(&'a [u32], AuthorUnit)>,
+    /// Whether all repetitions of a secret belong to one unit.
+    pub is_shared: bool,
 }
 
 /// Trains once with secrets among the texts, and ranks each among all others of its format.
 ///
-/// Where authors are the units of a training, all repetitions of a secret are one author's, and so one unit; elsewhere each is a unit of
-/// its own. Secrets that were planted are left out of each other's candidates. Candidates of equal loss count as before the secret.
+/// Where authors are the units of a training, all repetitions of a secret may be one author's; elsewhere each is a unit of its own.
+/// Secrets that were planted are left out of each other's candidates. Candidates of equal loss count as before the secret.
 ///
 /// # Guarantee
 /// None is made. Everything here is post-processing of the run's weights.
@@ -102,13 +104,13 @@ pub struct Texts<'a> {
 /// network refuses.
 pub fn exposure(
     settings: &ExposureSettings,
-    texts: Texts<'_>,
+    texts: TrainingTexts<'_>,
     training: &NetworkTraining,
     how: (Device, Resources),
     halt: Halt<'_>,
 ) -> Result<ExposureRun, AttackError> {
     settings.check()?;
-    let Texts { examples, owners } = texts;
+    let TrainingTexts { examples, owners, is_shared } = texts;
     if !matches!(examples.targets(), Targets::Next(_)) {
         let remedy = "secrets are for language models, which predict the next token";
         return Err(AttackError::premise("targets", "classes or numbers", remedy));
@@ -125,7 +127,8 @@ pub fn exposure(
     let units = match owners {
         Some((owners, unit)) => {
             let first = owners.iter().max().map_or(0, |last| last + 1);
-            let added = planted.iter().map(|place| first + *place as u32);
+            let owner = |(number, place): (usize, &usize)| first + if is_shared { *place } else { number } as u32;
+            let added = planted.iter().enumerate().map(owner);
             Units::users(&owners.iter().copied().chain(added).collect::<Vec<_>>(), unit.samples_per_step)?
         }
         None => Units::examples(all.len()),

@@ -18,7 +18,7 @@ mod run;
 mod secret;
 
 pub use dirac::Dirac;
-pub use exposure::{ExposedGroup, ExposureRun, ExposureSettings, Texts, exposure};
+pub use exposure::{ExposedGroup, ExposureRun, ExposureSettings, TrainingTexts, exposure};
 pub use run::{CanaryRun, run};
 pub use secret::{Secret, SecretFormat};
 

@@ -198,6 +198,8 @@ impl FederatedAudit {
                 key: self.statement.key.clone(),
                 white_box: false,
                 activations: Vec::new(),
+                samples: None,
+                samples_per_author: None,
             },
             request: self.clone(),
         })

@@ -191,6 +191,7 @@ impl LinearTarget {
             draw,
             others: name,
             left_out: repeats.count(),
+            authors: None,
         })
     }
 }
