@@ -79,6 +79,11 @@ fn networks() {
                 .concat(),
         ),
     ];
+    let texts = folder.file("texts.csv", "say\nto be\nor not\n");
+    let test = folder.file("test.csv", "say\nor\n");
+    let language = ["train", &texts, "--text-column", "say", "--tokens", "characters", "--length", "4"];
+    let plain = ["--model", "lstm-lm", "--non-private", "--steps", "1", "--validation", &test];
+    let trained = [trained.to_vec(), vec![json(&[&language[..], &plain].concat())]].concat();
     check(&page, "reticent train (networks)", &trained);
     check(
         &page,
@@ -86,6 +91,21 @@ fn networks() {
         &[json(&["predict", &run, &rows]), json(&["predict", &run, &rows, "--out", &folder.path("p.csv")])],
     );
     check(&page, "reticent evaluate (classes)", &[json(&["evaluate", &run, &rows])]);
+}
+
+#[test]
+fn language_models() {
+    let (page, folder) = (Page::read(), Folder::new());
+    let texts = folder.file("texts.csv", "say\nto be\nor not\nto be\n");
+    let test = folder.file("test.csv", "say\nor\n");
+    let run = folder.path("run");
+    let train =
+        ["train", &texts, "--text-column", "say", "--tokens", "characters", "--length", "4", "--model"];
+    let plain = ["lstm-lm", "--non-private", "--steps", "1", "--validation", &test, "--out", &run];
+    let trained = json(&[&train[..], &plain].concat());
+    assert!(trained["perplexity"].as_f64().unwrap() > 1.0);
+    check(&page, "reticent evaluate (texts)", &[json(&["evaluate", &run, &texts])]);
+    check(&page, "reticent sample", &[json(&["sample", &run, "--tokens", "3", "--top-k", "4"])]);
 }
 
 #[cfg(unix)]

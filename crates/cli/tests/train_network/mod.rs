@@ -2,6 +2,7 @@
 
 mod device;
 mod images;
+mod language;
 mod refusals;
 mod resume;
 mod tables;

@@ -405,3 +405,6 @@ fn text_schema(run: &Train) -> Result<Schema, Refusal> {
     Schema::new(PrivacyUnit::Row, Some(label), Vec::new())
         .map_err(|error| Refusal::value("classes", names.join(","), error.to_string()).coded(Code::List))
 }
+
+#[cfg(test)]
+mod tests;

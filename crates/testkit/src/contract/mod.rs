@@ -6,7 +6,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `tape`, `network` | the reference: described networks in double precision |
+//! | `tape`, `loss`, `network` | the reference: described networks in double precision |
 //! | `cases` | small networks with every kind of layer, and examples for them |
 //! | `subject` | networks and models as subjects |
 //! | `sums` | clipped sums against the reference, for all rules and selections |
@@ -15,6 +15,7 @@
 
 mod cases;
 mod hostile;
+mod loss;
 pub mod network;
 mod subject;
 mod sums;

@@ -1,8 +1,9 @@
 //! Described networks in double precision, one example at a time, number by number: the reference for gradients.
 
+use super::loss::loss;
 use super::tape::{Number, Tape};
-use reticent_train::describe::{Layer, LayerKind, Objective};
-use reticent_train::{Description, Examples, Inputs, Layout, Targets, UNSCORED};
+use reticent_train::describe::{Layer, LayerKind};
+use reticent_train::{Description, Examples, Inputs, Layout};
 
 /// What normalizations add to a variance.
 const STABILITY: f64 = 1e-5;
@@ -49,51 +50,12 @@ pub fn pass(
     assert_eq!(run.next, weights.len(), "all weights are used");
     let mut tape = run.tape;
     let outputs: Vec<f64> = state.values.iter().map(|number| tape.value(*number)).collect();
-    let loss = match (examples.targets(), description.loss) {
-        (Targets::Next(next), _) => {
-            let own = &next[example * examples.size()..(example + 1) * examples.size()];
-            next_token(&mut tape, &state, own)
-        }
-        (Targets::Classes(classes), Objective::CrossEntropy | Objective::NextToken) => {
-            cross_entropy(&mut tape, &state.values, classes[example] as usize)
-        }
-        (Targets::Classes(classes), Objective::Squared) => {
-            squared(&mut tape, &state.values, f64::from(classes[example]))
-        }
-        (Targets::Numbers(numbers), _) => squared(&mut tape, &state.values, f64::from(numbers[example])),
-    };
+    let loss = loss(&mut tape, &state.values, description.loss, examples, example);
     let slopes = tape.slopes(loss);
     let trained = layout.parameters().iter().enumerate().filter(|(_, parameter)| parameter.trainable);
     let gradient = trained.flat_map(|(number, _)| &slopes[layout.weight_range(number)]).copied().collect();
     let input_gradient = if tokens { Vec::new() } else { inputs.iter().map(|x| slopes[*x]).collect() };
     Passed { outputs, loss: tape.value(loss), gradient, input_gradient, activations }
-}
-
-fn cross_entropy(tape: &mut Tape, scores: &[Number], class: usize) -> Number {
-    let most = scores.iter().map(|s| tape.value(*s)).fold(f64::MIN, f64::max);
-    let powers: Vec<f64> = scores.iter().map(|s| libm::exp(tape.value(*s) - most)).collect();
-    let total: f64 = powers.iter().sum();
-    let made_of = scores.iter().zip(&powers).map(|(score, power)| (*score, power / total)).collect();
-    let all = tape.push(libm::log(total) + most, made_of);
-    tape.subtract(all, scores[class])
-}
-
-/// The mean cross-entropy over the scored positions.
-fn next_token(tape: &mut Tape, scores: &State, next: &[u32]) -> Number {
-    let rows = scores.values.chunks_exact(scores.last()).zip(next);
-    let losses: Vec<Number> = rows
-        .filter(|(_, token)| **token != UNSCORED)
-        .map(|(row, token)| cross_entropy(tape, row, *token as usize))
-        .collect();
-    tape.sum(&losses, 1.0 / losses.len().max(1) as f64, 0.0)
-}
-
-fn squared(tape: &mut Tape, scores: &[Number], target: f64) -> Number {
-    let squares: Vec<Number> = scores
-        .iter()
-        .map(|score| tape.function(*score, |s| (0.5 * (s - target).powi(2), s - target)))
-        .collect();
-    tape.sum(&squares, 1.0, 0.0)
 }
 
 /// What one layer hands to the next.

@@ -1,9 +1,11 @@
 //! The sum that a step of a training adds noise to: one unit more or less moves it by the clipping norm at most.
 
+use reticent_data::text::Sequences;
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Bits;
+use reticent_train::describe::preset;
 use reticent_train::{
-    Clipping, Description, Device, Examples, Inputs, Resources, Selection, Targets, engine,
+    Clipping, Description, Device, Examples, Inputs, Resources, Selection, Targets, engine, load,
 };
 
 const NORM: f64 = 0.75;
@@ -78,4 +80,39 @@ fn one_unit_moves_a_clipped_sum_by_the_norm_at_most() {
 #[test]
 fn without_clipping_the_same_test_fails() {
     assert!(worst(None, 1) > 1.5);
+}
+
+/// How far one long text among three moves the clipped sum of a language model, as a share of the norm, where its pieces are one unit or
+/// a unit each.
+fn moved_by_a_text(is_one_unit: bool) -> f64 {
+    let description = preset("lstm-lm", &[4], Some(9), 0).unwrap();
+    let mut network = engine(&description, Device::Cpu, Resources::SINGLE).unwrap();
+    let mut texts = Sequences::default();
+    [vec![3; 30], vec![4, 5], vec![6]].iter().for_each(|text| texts.push(text));
+    let (examples, owners) = load::pieces(&texts, 4).unwrap();
+    let weights = network.initial_weights().unwrap();
+    network.load_weights(&weights).unwrap();
+    let mut sum = |texts: &[u32]| {
+        let mut selection = Selection::default();
+        for text in texts {
+            let own: Vec<usize> = (0..owners.len()).filter(|piece| owners[*piece] == *text).collect();
+            match is_one_unit {
+                true => selection.push(own),
+                false => own.into_iter().for_each(|piece| selection.push([piece])),
+            }
+        }
+        network.sum(&examples, &selection, Some(&Clipping::Flat { norm: NORM }), &|| ()).unwrap();
+        network.read_sum().unwrap()
+    };
+    let (whole, part) = (sum(&[0, 1, 2]), sum(&[1, 2]));
+    let squares = whole.iter().zip(part).map(|(a, b)| (f64::from(*a) - f64::from(b)).powi(2));
+    squares.sum::<f64>().sqrt() / NORM
+}
+
+#[test]
+fn a_text_of_many_pieces_moves_a_clipped_sum_by_the_norm_at_most() {
+    let moved = moved_by_a_text(true);
+    assert!((0.9..=1.0 + 1e-4).contains(&moved), "{moved}");
+    // The same test fails where pieces pass for units.
+    assert!(moved_by_a_text(false) > 2.0);
 }
