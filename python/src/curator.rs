@@ -7,7 +7,7 @@ use crate::error::{Fault, guarded, json, parse};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use reticent_curator::audit::{Attribute, Audit, Difference, Outcome, Reconstruct};
+use reticent_curator::audit::{Attribute, Audit, Difference, Outcome, PlantSecrets, Reconstruct};
 use reticent_curator::evaluate::Evaluate;
 use reticent_curator::fit::{Fit, FitTables};
 use reticent_curator::predict::{Predict, Predicted};
@@ -313,6 +313,15 @@ pub(crate) fn audit(
 #[pyo3(signature = (request, progress=None))]
 pub(crate) fn attribute(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
     outcome(py, request, progress, None, |request: Attribute, desk| {
+        request.check()?.run(&mut desk.session()?)
+    })
+}
+
+/// Trains a language model with planted secrets, and ranks them.
+#[pyfunction]
+#[pyo3(signature = (request, progress=None))]
+pub(crate) fn plant_secrets(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    outcome(py, request, progress, None, |request: PlantSecrets, desk| {
         request.check()?.run(&mut desk.session()?)
     })
 }

@@ -68,6 +68,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(curator::audit, module)?,
         wrap_pyfunction!(curator::attacks, module)?,
         wrap_pyfunction!(curator::attribute, module)?,
+        wrap_pyfunction!(curator::plant_secrets, module)?,
         wrap_pyfunction!(curator::reconstruct, module)?,
         wrap_pyfunction!(curator::difference, module)?,
         wrap_pyfunction!(curator::coins, module)?,

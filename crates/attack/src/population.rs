@@ -7,10 +7,12 @@ use reticent_train::{Examples, Inputs, Targets};
 pub struct Population {
     /// Unique names; empty for their numbers from 0.
     pub ids: Vec<String>,
-    /// The true class of every record.
+    /// The true class of every record; empty where records are authors.
     pub labels: Vec<u32>,
     /// Whose record it is.
     pub users: Option<Vec<String>>,
+    /// Where every record is an author with some samples: the most samples that one of them has.
+    pub user_records: Option<u64>,
     /// Declared groups: the name of a column, and the group of every record.
     pub groups: Vec<(String, Vec<String>)>,
     /// What the baseline without a model looks at.
@@ -21,7 +23,7 @@ impl Population {
     /// Records of these classes, which are also their groups.
     pub fn of_labels(labels: Vec<u32>) -> Self {
         let groups = vec![("class".to_owned(), labels.iter().map(ToString::to_string).collect())];
-        Self { ids: Vec::new(), labels, users: None, groups, features: None }
+        Self { ids: Vec::new(), labels, users: None, user_records: None, groups, features: None }
     }
 
     /// The records of examples: their inputs are the features. Texts have none, since positions in a vocabulary are not
@@ -40,14 +42,26 @@ impl Population {
         Ok(population)
     }
 
+    /// Authors by these names, of whom one has `most` samples; nobody has a class.
+    pub fn of_authors(ids: Vec<String>, most: u64, features: Features) -> Self {
+        Self {
+            ids,
+            labels: Vec::new(),
+            users: None,
+            user_records: Some(most),
+            groups: Vec::new(),
+            features: Some(features),
+        }
+    }
+
     /// How many records there are.
     pub fn len(&self) -> usize {
-        self.labels.len()
+        self.labels.len().max(self.ids.len())
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
+        self.len() == 0
     }
 }
 

@@ -12,7 +12,7 @@ pub fn target_study(
     references: Vec<Reference>,
 ) -> Result<Study, AttackError> {
     let Artifact { outputs, signals, .. } = target.into();
-    study(population, members, (Some(outputs), signals), references)
+    study(population, members, (outputs, signals), references)
 }
 
 /// One reference as the target, and the others as its references.
@@ -45,13 +45,14 @@ fn study(
     (target, signals): (Option<Outputs>, Signals),
     references: Vec<Reference>,
 ) -> Result<Study, AttackError> {
-    let Population { ids, labels, users, groups, features } = population.clone();
-    let labels = Some(labels);
+    let Population { ids, labels, users, user_records, groups, features } = population.clone();
+    let labels = user_records.is_none().then_some(labels);
     Ok(Study::new(StudyParts {
         ids,
         members,
         labels,
         users,
+        user_records,
         groups,
         features,
         signals,

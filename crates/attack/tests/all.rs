@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod artifacts;
+mod authors;
 mod canaries;
 mod federated;
 mod linear;

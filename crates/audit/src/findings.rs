@@ -290,6 +290,71 @@ pub struct UserFinding {
     pub reason: Option<String>,
 }
 
+/// Which samples of an author the auditor has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuthorSamples {
+    /// The very samples that a model with the author is trained on.
+    TrainedOn,
+    /// Other samples of the same author, which no model is trained on.
+    Fresh,
+}
+
+impl AuthorSamples {
+    /// What the auditor has, in words.
+    pub const fn premise(self) -> &'static str {
+        match self {
+            Self::TrainedOn => {
+                "the auditor has the samples that a model with the author is trained on: the attacks ask whether these texts were used"
+            }
+            Self::Fresh => {
+                "the auditor has other samples of the author, which no model is trained on: the attacks ask whether any text of the \
+                 author was used"
+            }
+        }
+    }
+}
+
+/// An audit by author: on whom it rests, and who of them is most exposed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuthorsFinding {
+    /// The column that names the author of a sample.
+    pub column: String,
+    /// How many authors were audited, members and others.
+    pub authors: u64,
+    /// Which samples the auditor has of each.
+    pub samples: AuthorSamples,
+    /// The same in words: the premise of every figure.
+    pub premise: String,
+    /// The most samples of each that the auditor uses; null for all.
+    pub samples_per_author: Option<u64>,
+    /// The fewest samples that the auditor has of an author.
+    pub fewest_samples: u64,
+    /// The most.
+    pub most_samples: u64,
+    /// 1 over the number of authors that the model was trained on: a guarantee with a δ that is not far below it allows everything about
+    /// one of them.
+    pub one_author: f64,
+    /// The authors most at risk, the worst first; no name, and nothing that depends on who was in the target.
+    pub pages: Vec<AuthorPage>,
+}
+
+/// What may be shared about one author.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuthorPage {
+    /// A pseudonym: a hash under a key that is in no file that may be shared.
+    pub author: String,
+    /// Its place by separation, from 1.
+    pub place: u64,
+    /// How far apart reference models with and without the author are, in standard deviations.
+    pub separation: Option<f64>,
+    /// How often a reference model is told to be one with the author or without.
+    pub accuracy: Option<Estimate>,
+    /// The samples that leak most: how much likelier reference models with the author find each than those without, in nats per
+    /// token; the largest first.
+    pub gains: Vec<f64>,
+}
+
 /// Everything an audit says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
@@ -337,6 +402,9 @@ pub struct Findings {
     pub records: Option<Exposure>,
     /// The headline attack by user.
     pub users: Option<UserFinding>,
+    /// Whose texts were used, where every audited row is an author with all samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authors: Option<AuthorsFinding>,
     /// The key of every split that was made.
     pub key: String,
     /// What a reader should know before believing a number.

@@ -21,6 +21,7 @@
 //! | [`examine`] | a whole audit |
 //! | [`Findings`] | everything an audit says that may be shared, as it is written to JSON |
 //! | [`disclosure`] | findings about attributes, whole records and the course of a training |
+//! | [`exposure`] | how far a planted secret is preferred to all others of its format |
 //! | [`private`] | what gives away who is a member |
 
 pub mod attacks;
@@ -34,6 +35,7 @@ mod draw;
 mod encode;
 mod error;
 mod examine;
+pub mod exposure;
 pub mod findings;
 pub mod interval;
 mod median;

@@ -21,12 +21,49 @@ pub struct Private {
     pub attack: String,
     /// The records most at risk, in the order of [`Exposure::worst`] where that lists them.
     pub records: RecordFindings,
+    /// Every audited author, where rows are authors: the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub authors: Vec<PrivateAuthor>,
+}
+
+/// What only the owner of the data may know about an author.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrivateAuthor {
+    /// The pseudonym on the page that may be shared.
+    pub pseudonym: String,
+    /// The id in the scores.
+    pub id: String,
+    /// The author, as the column has it.
+    pub author: String,
+    /// Whether the model was trained on the author.
+    pub member: bool,
+    /// The score of the headline attack, larger for members.
+    pub score: f64,
+    /// The samples that leak most, the largest leak first.
+    pub samples: Vec<PrivateSample>,
+}
+
+/// One sample of an author.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrivateSample {
+    /// The file it is in.
+    pub from: String,
+    /// Its row there, from 1.
+    pub row: u64,
+    /// How much likelier the target finds it than reference models without the author, in nats per token.
+    pub leak: f64,
 }
 
 impl Private {
     /// The findings about single records, by this attack.
     pub fn new(attack: &str, records: RecordFindings) -> Self {
-        Self { what: WHAT.to_owned(), schema: SCHEMA.to_owned(), attack: attack.to_owned(), records }
+        Self {
+            what: WHAT.to_owned(),
+            schema: SCHEMA.to_owned(),
+            attack: attack.to_owned(),
+            records,
+            authors: Vec::new(),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! An attack from outside the crate: one type, and one line that registers it.
 
 use reticent_audit::attacks::{
-    AttackKind, Candidacy, CannotRun, LIRA_ONLINE, Lira, LiraForm, ReferenceNeed, Requirements, STANDARD,
+    AUTHOR_ATTACKS, AttackKind, Candidacy, CannotRun, LIRA_ONLINE, Lira, LiraForm, ReferenceNeed,
+    Requirements, STANDARD,
 };
 use reticent_audit::bound::{BoundMethod, BoundSettings};
 use reticent_audit::metrics::MetricSettings;
@@ -187,6 +188,20 @@ fn the_manual_lists_every_attack_as_the_registry_does() {
         .take_while(|line| line.starts_with('|'))
         .collect();
     let listed: Vec<String> = STANDARD
+        .iter()
+        .map(|attack| format!("| `{}` | {} | {} |", attack.name(), attack.needs(), attack.about()))
+        .collect();
+    assert_eq!(rows, listed);
+}
+
+/// The table of attacks on authors is that of the manual.
+#[test]
+fn the_manual_lists_every_attack_on_authors() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/auditing.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let rows = text.lines().skip_while(|line| *line != "| attack on authors | needs | score |").skip(2);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    let listed: Vec<String> = AUTHOR_ATTACKS
         .iter()
         .map(|attack| format!("| `{}` | {} | {} |", attack.name(), attack.needs(), attack.about()))
         .collect();

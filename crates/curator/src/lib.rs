@@ -154,6 +154,10 @@ mod tests {
             reads_both::<audit::Audit>(json!({kind: {}}));
         }
         reads_both::<audit::Audit>(json!({"model": {"fitting": {"device": "cuda", "chunk": 64}}}));
+        reads_both::<audit::Audit>(
+            json!({"model": {"fitting": {"unit": "u", "samples": "s.csv", "samples_per_author": 2}}}),
+        );
+        reads_both::<audit::PlantSecrets>(json!({"model": "m", "repetitions": [1], "continuations": 3}));
         reads_both::<audit::Audit>(json!({"canaries": {"device": "cuda", "chunk": 64}}));
         reads_both::<audit::FitReferences>(json!({"model": "m", "index": 0, "of": 2, "out": "o"}));
         reads_both::<report::Report>(json!({}));

@@ -219,6 +219,7 @@ fn findings() -> Findings {
     };
     let headline = attacks[0].performance.clone();
     Findings {
+        authors: None,
         schema: reticent_audit::findings::SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
         headline: "lira-online".to_owned(),

@@ -37,6 +37,7 @@ fn empty() -> Dossier {
     Dossier {
         defences: None,
         findings: Findings {
+            authors: None,
             schema: reticent_audit::findings::SCHEMA.to_owned(),
             version: "0".to_owned(),
             headline: "none".to_owned(),

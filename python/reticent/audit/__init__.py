@@ -17,7 +17,7 @@ or what the model and reference models said about each record (``target_logits=`
 or let :func:`audit_sklearn` and :func:`audit_torch` train the models. :func:`audit_model` and
 :func:`audit_canaries` audit models that were trained by this package, :func:`audit_federated` parties that
 trained together; :func:`reconstruct` and :func:`difference` recover whole records, and :func:`infer_attribute`
-one column.
+one column; :func:`plant_secrets` measures how exposed secrets in texts are.
 
 An audit reads the records themselves. Its results are for the auditor, and no certificate covers them.
 """
@@ -30,9 +30,10 @@ from .federated import audit_federated
 from .records import difference, reconstruct
 from .reports import Report
 from .results import (
-    AccessResult, AttackResult, Audit, Comparison, EpsilonLower, Estimate, ObservedRounds, Trajectory, load,
+    AccessResult, AttackResult, Audit, AuthorPage, AuthorsResult, Comparison, EpsilonLower, Estimate, ObservedRounds, Trajectory, load,
 )
 from .scores import attacks, audit, coins
+from .secrets import plant_secrets
 from .stored import audit_canaries, audit_model
 from .training import audit_sklearn, audit_torch
 
@@ -40,6 +41,8 @@ __all__ = [
     "AccessResult",
     "AttackResult",
     "Audit",
+    "AuthorPage",
+    "AuthorsResult",
     "Comparison",
     "Disclosure",
     "DisclosureMeasure",
@@ -60,5 +63,6 @@ __all__ = [
     "difference",
     "infer_attribute",
     "load",
+    "plant_secrets",
     "reconstruct",
 ]

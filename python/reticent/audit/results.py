@@ -174,6 +174,29 @@ class AccessResult(Result):
         return [*rows, ("balanced accuracy", repr(self.balanced_accuracy)), ("chosen", str(self.chosen))]
 
 
+class AuthorPage(Result):
+    """What may be shared about one author; the name is a pseudonym."""
+
+    _title: ClassVar[str] = "Author"
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """How often a reference model is told to be one with the author or without."""
+        found = self._data["accuracy"]
+        return None if found is None else Estimate(found)
+
+
+class AuthorsResult(Result):
+    """An audit by author: on whom its figures rest, and who is most at risk."""
+
+    _title: ClassVar[str] = "Authors"
+
+    @property
+    def pages(self) -> list[AuthorPage]:
+        """The authors most at risk, the worst first."""
+        return [AuthorPage(page) for page in self._data["pages"]]
+
+
 class Audit(Result):
     """What an audit found. The fields are those of the command's ``audit.json``.
 
@@ -204,6 +227,12 @@ class Audit(Result):
     def __setstate__(self, state: dict[str, Any]) -> None:
         object.__setattr__(self, "_data", state["data"])
         object.__setattr__(self, "_context", state["context"])
+
+    @property
+    def authors(self) -> AuthorsResult | None:
+        """On whom an audit by author rests; ``None`` if every row is a record."""
+        found = self._data.get("authors")
+        return None if found is None else AuthorsResult(found)
 
     @property
     def observed(self) -> list[ObservedRounds]:

@@ -30,6 +30,9 @@ def audit_model(
     white_box: bool = False,
     label_only: bool = False,
     activations: str | Iterable[str] = (),
+    unit: str | None = None,
+    samples: PathLike | None = None,
+    samples_per_author: int | None = None,
     threads: int | None = None,
     device: Device = "cpu",
     chunk: int | None = None,
@@ -61,6 +64,11 @@ def audit_model(
 
     With ``label_only=True`` attackers who see predicted classes alone ask about noisy copies of the records.
 
+    A model whose unit is a column (``unit`` may name it) is audited by author: a model is trained on all samples
+    of an author or on none. ``samples`` is a file with fresh texts of the same authors, on which no model is
+    trained; without it the attacks ask about the training texts themselves. ``samples_per_author`` says how many
+    texts of each the auditor has. ``authors`` of the result says on whom the figures rest.
+
     ``device="cuda"`` trains reference networks on the first NVIDIA GPU, 4 at once unless ``threads`` says
     otherwise; ``chunk`` is the number of examples that each computes at once.
 
@@ -74,6 +82,8 @@ def audit_model(
     >>> found.comparison.upper
     1.0
     """
+    if unit is not None and not isinstance(unit, str):
+        raise refusal(RequestError, "R104", "unit", unit, "give the name of a column")
     statement = statement_of(bound, guesses, delta, confidence, prior, worst, key)
     folder = _folder(model)
     fitting: dict[str, Any] = {
@@ -82,6 +92,11 @@ def audit_model(
         "white-box": _flag("white_box", white_box),
         "label-only": _flag("label_only", label_only),
         "activations": _layers(activations),
+        "unit": unit,
+        "samples": out_folder(samples, "samples"),
+        "samples-per-author": None
+        if samples_per_author is None
+        else whole("samples_per_author", samples_per_author, 1),
         "threads": None if threads is None else whole("threads", threads, 1),
         **_computing(device, chunk),
         "non-members": out_folder(non_members, "non_members"),

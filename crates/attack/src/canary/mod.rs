@@ -8,12 +8,19 @@
 //! | [`Mislabelled`](CanaryKind::Mislabelled) | records of the data with a wrong label | how far training lowered its loss |
 //! | [`Blank`](CanaryKind::Blank) | zeros with a mark of its own and a random label | the same |
 //! | [`Dirac`](CanaryKind::Dirac) | a gradient at a coordinate of its own, of the full clipping norm | how far the coordinate moved against it |
+//!
+//! Secrets in texts ([`SecretFormat`], [`exposure`]) are planted as often as asked, without coins, and ranked among all others of their
+//! format.
 
 mod dirac;
+mod exposure;
 mod run;
+mod secret;
 
 pub use dirac::Dirac;
+pub use exposure::{ExposedGroup, ExposureRun, ExposureSettings, TrainingTexts, exposure};
 pub use run::{CanaryRun, run};
+pub use secret::{Secret, SecretFormat};
 
 use crate::AttackError;
 use crate::population::classes_of;

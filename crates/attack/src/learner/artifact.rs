@@ -114,8 +114,8 @@ pub struct Snapshot {
 /// What a learner returns of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Artifact {
-    /// What the model says about every record.
-    pub outputs: Outputs,
+    /// What the model says about every record; none where a record is not one input, as with authors.
+    pub outputs: Option<Outputs>,
     /// All weights after training, in single precision.
     pub weights: Option<Vec<f32>>,
     /// Signals of gradients, activations and snapshots, one row per record.
@@ -126,7 +126,13 @@ pub struct Artifact {
 
 impl From<Outputs> for Artifact {
     fn from(outputs: Outputs) -> Self {
-        Self { outputs, weights: None, signals: Signals::none(), snapshots: Vec::new() }
+        Self { outputs: Some(outputs), weights: None, signals: Signals::none(), snapshots: Vec::new() }
+    }
+}
+
+impl From<Signals> for Artifact {
+    fn from(signals: Signals) -> Self {
+        Self { outputs: None, weights: None, signals, snapshots: Vec::new() }
     }
 }
 
@@ -139,7 +145,7 @@ impl Artifact {
             outputs: own.outputs.some(records),
         };
         Self {
-            outputs: self.outputs.some(records),
+            outputs: self.outputs.as_ref().map(|outputs| outputs.some(records)),
             weights: self.weights.clone(),
             signals: self.signals.some(records),
             snapshots: self.snapshots.iter().map(snapshot).collect(),
@@ -150,7 +156,8 @@ impl Artifact {
     pub(crate) fn check(&self, records: usize) -> Result<(), AttackError> {
         let of_snapshots = self.snapshots.iter().map(|snapshot| snapshot.outputs.len());
         let of_signals = self.signals.iter().map(|(_, values)| values.len());
-        match [self.outputs.len()].into_iter().chain(of_snapshots).chain(of_signals).find(|n| *n != records) {
+        let of_outputs = self.outputs.iter().map(Outputs::len);
+        match of_outputs.chain(of_snapshots).chain(of_signals).find(|n| *n != records) {
             None => Ok(()),
             Some(other) => {
                 let remedy = format!("give outputs for all {records} records");

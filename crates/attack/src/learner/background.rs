@@ -133,10 +133,10 @@ mod tests {
         let wanted = Wanted { weights: true, ..Wanted::default() };
         let found = learner.fit(&[0], "k", &wanted, &|| false).unwrap();
         assert_eq!(found.weights, Some(vec![3.0]), "the audited record and the background");
-        let outputs = found.outputs;
+        let outputs = found.outputs.unwrap();
         assert_eq!((outputs.len(), learner.records()), (2, 2));
         assert_eq!((outputs.record(0), outputs.record(1)), (&[1.0, 5.0][..], &[0.0, 1.0][..]));
-        let all = Confessing.fit(&[0, 4, 5], "k", &Wanted::default(), &|| false).unwrap().outputs;
+        let all = Confessing.fit(&[0, 4, 5], "k", &Wanted::default(), &|| false).unwrap().outputs.unwrap();
         assert_eq!(all.record(0), &[1.0, 0.0]);
         assert!(WithBackground::new(&Confessing, vec![5, 1], vec![1]).is_err());
         assert!(WithBackground::new(&Confessing, vec![6], vec![]).is_err());

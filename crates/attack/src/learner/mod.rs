@@ -1,19 +1,24 @@
 //! How a model is trained on some of the records and queried on all of them.
 
 mod artifact;
+mod author;
 mod background;
 mod gradients;
 mod labels;
 mod linear;
 mod network;
 mod slopes;
+mod tokens;
 
 pub use artifact::{Artifact, ArtifactPart, LOSS_TRAJECTORY, Snapshot, Wanted, activations_of};
+pub use author::{AuthorLearner, AuthorUnit, Authors, COMPARED_SAMPLES};
 pub use background::WithBackground;
 pub use linear::{LinearLearner, LinearSettings};
-pub(crate) use network::{ALONE, permit_without_limit, take_steps};
+pub(crate) use network::{ALONE, permit_without_limit, start, take_steps};
 pub use network::{NetworkLearner, NetworkTraining, network_outputs};
 pub(crate) use slopes::softmax;
+pub(crate) use tokens::scores_of;
+pub use tokens::{SampleScore, sample_scores};
 
 use crate::AttackError;
 

@@ -64,13 +64,7 @@ impl NetworkLearner {
         training.recipe.check()?;
         let graph = Graph::new(&training.description)?;
         graph.check(&population)?;
-        if let TrainingTerms::Private(plan) = &training.terms {
-            let (planned, dimension) = (plan.settings().dimension, graph.layout().gradients());
-            if planned != dimension {
-                let remedy = format!("make the plan for the network's {dimension} trained weights");
-                return Err(AttackError::invalid("dimension", planned, remedy));
-            }
-        }
+        check_plan(&training.terms, &graph)?;
         let identity = digest(&("network", &training, population.digest()));
         let is_repeatable = matches!(training.terms, TrainingTerms::NonPrivate(_)) && graph.is_repeatable();
         let (device, resources) = (Device::Cpu, ALONE);
@@ -107,30 +101,60 @@ impl NetworkLearner {
     fn trainer(&self, inside: &[usize], key: &str) -> Result<Trainer, AttackError> {
         let examples = Arc::new(self.population.subset(inside));
         let units = Units::examples(inside.len());
+        let key = self.is_repeatable.then_some(key);
         let NetworkTraining { description, terms, recipe } = &self.training;
-        let network = engine(description, self.device, self.resources)?;
-        Ok(match terms {
-            TrainingTerms::NonPrivate(baseline) if baseline.adversarial.is_some() => {
-                let Some(references) = self.references.clone() else {
-                    let remedy = "give the reference records of the adversarial training";
-                    return Err(AttackError::invalid("references", "none", remedy));
-                };
-                let key = self.is_repeatable.then_some(key);
-                Trainer::adversarial(network, examples, units, *baseline, *recipe, references, key)?
-            }
-            TrainingTerms::NonPrivate(baseline) if !self.is_repeatable => {
-                Trainer::non_private(network, examples, units, *baseline, *recipe)?
-            }
-            TrainingTerms::NonPrivate(baseline) => {
-                Trainer::repeatable(network, examples, units, *baseline, *recipe, key)?
-            }
-            TrainingTerms::Private(plan) => {
-                let plan = plan_for(plan, inside.len())?;
-                let permit = permit_without_limit(&plan)?;
-                Trainer::private(network, examples, units, plan, *recipe, permit)?
-            }
-        })
+        if let TrainingTerms::NonPrivate(baseline) = terms
+            && baseline.adversarial.is_some()
+        {
+            let Some(references) = self.references.clone() else {
+                let remedy = "give the reference records of the adversarial training";
+                return Err(AttackError::invalid("references", "none", remedy));
+            };
+            let network = engine(description, self.device, self.resources)?;
+            return Ok(Trainer::adversarial(network, examples, units, *baseline, *recipe, references, key)?);
+        }
+        start(&self.training, examples, units, (self.device, self.resources), key)
     }
+}
+
+/// Refuses a plan for another number of weights.
+pub(super) fn check_plan(terms: &TrainingTerms, graph: &Graph) -> Result<(), AttackError> {
+    let TrainingTerms::Private(plan) = terms else { return Ok(()) };
+    let (planned, dimension) = (plan.settings().dimension, graph.layout().gradients());
+    if planned != dimension {
+        let remedy = format!("make the plan for the network's {dimension} trained weights");
+        return Err(AttackError::invalid("dimension", planned, remedy));
+    }
+    Ok(())
+}
+
+/// The beginning of a training on these examples: repeatable with a key, else with fresh randomness.
+pub(crate) fn start(
+    training: &NetworkTraining,
+    examples: Arc<Examples>,
+    units: Units,
+    (device, resources): (Device, Resources),
+    key: Option<&str>,
+) -> Result<Trainer, AttackError> {
+    let NetworkTraining { description, terms, recipe } = training;
+    if matches!(terms, TrainingTerms::NonPrivate(baseline) if baseline.adversarial.is_some()) {
+        let remedy = "such models are not trained against an inference network: leave it out";
+        return Err(AttackError::premise("adversarial", "given", remedy));
+    }
+    let network = engine(description, device, resources)?;
+    Ok(match (terms, key) {
+        (TrainingTerms::NonPrivate(baseline), None) => {
+            Trainer::non_private(network, examples, units, *baseline, *recipe)?
+        }
+        (TrainingTerms::NonPrivate(baseline), Some(key)) => {
+            Trainer::repeatable(network, examples, units, *baseline, *recipe, key)?
+        }
+        (TrainingTerms::Private(plan), _) => {
+            let plan = plan_for(plan, units.len())?;
+            let permit = permit_without_limit(&plan)?;
+            Trainer::private(network, examples, units, plan, *recipe, permit)?
+        }
+    })
 }
 
 /// The right to all steps of a plan, in a session without limit: models that an attack trains are for the owner of the data
@@ -218,7 +242,7 @@ impl NetworkLearner {
         }
         take_steps(&mut trainer, halt)?;
         let weights = trainer.final_weights()?;
-        let outputs = self.outputs(&weights, asked)?;
+        let outputs = Some(self.outputs(&weights, asked)?);
         let signals = trajectory(asked, &snapshots, self.inspected(&weights, asked, wanted)?)?;
         Ok(Artifact { outputs, weights: wanted.weights.then_some(weights), signals, snapshots })
     }
@@ -238,7 +262,7 @@ impl NetworkLearner {
             let learner = "networks that are already trained";
             return Err(AttackError::NotOffered { part: ArtifactPart::Snapshots, learner });
         }
-        let outputs = self.outputs(&weights, &self.population)?;
+        let outputs = Some(self.outputs(&weights, &self.population)?);
         let signals = self.inspected(&weights, &self.population, wanted)?;
         let weights = wanted.weights.then_some(weights);
         Ok(Artifact { outputs, weights, signals, snapshots: Vec::new() })

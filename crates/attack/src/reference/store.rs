@@ -1,7 +1,7 @@
 use super::ReferencePlan;
 use crate::AttackError;
 use crate::learner::{Artifact, Snapshot};
-use reticent_audit::{Outputs, OutputsKind, Reference, SignalSource, SignalValues};
+use reticent_audit::{Outputs, OutputsKind, Reference, SignalSource, SignalValues, Signals};
 use reticent_files::write_private;
 use reticent_train::TrainError;
 use reticent_train::tensors::{Tensor, decode, encode};
@@ -22,7 +22,10 @@ pub struct Store {
 struct Text {
     index: usize,
     digest: String,
+    /// Logits or probabilities; empty where there are no outputs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     kind: String,
+    #[serde(default)]
     classes: usize,
     #[serde(default, skip_serializing_if = "Kept::is_empty")]
     kept: Kept,
@@ -89,32 +92,34 @@ impl Store {
         artifact: &Artifact,
     ) -> Result<(), AttackError> {
         let path = self.path(plan, index);
-        let outputs = &artifact.outputs;
         let mask: Vec<f32> = inside.iter().map(|inside| f32::from(u8::from(*inside))).collect();
         let single = |values: &SignalValues| values.values().iter().map(|v| *v as f32).collect::<Vec<f32>>();
         let signals: Vec<Vec<f32>> = artifact.signals.iter().map(|(_, values)| single(values)).collect();
-        let shape = vec![outputs.len(), outputs.classes()];
+        let shape = |outputs: &Outputs| vec![outputs.len(), outputs.classes()];
         let flat = |values: &[f32]| vec![values.len()];
-        let mut arrays = BTreeMap::from([
-            ("inside".to_owned(), Tensor { shape: flat(&mask), values: &mask }),
-            ("outputs".to_owned(), Tensor { shape: shape.clone(), values: outputs.values() }),
-        ]);
+        let mut arrays =
+            BTreeMap::from([("inside".to_owned(), Tensor { shape: flat(&mask), values: &mask })]);
+        if let Some(outputs) = &artifact.outputs {
+            arrays.insert("outputs".to_owned(), Tensor { shape: shape(outputs), values: outputs.values() });
+        }
         if let Some(weights) = &artifact.weights {
             arrays.insert("weights".to_owned(), Tensor { shape: flat(weights), values: weights });
         }
         for snapshot in &artifact.snapshots {
             let Snapshot { step, weights, outputs } = snapshot;
             arrays.insert(weights_at(*step), Tensor { shape: flat(weights), values: weights });
-            arrays.insert(outputs_at(*step), Tensor { shape: shape.clone(), values: outputs.values() });
+            arrays.insert(outputs_at(*step), Tensor { shape: shape(outputs), values: outputs.values() });
         }
         for ((name, own), values) in artifact.signals.iter().zip(&signals) {
             arrays.insert(signal_named(name), Tensor { shape: vec![own.len(), own.width()], values });
         }
-        let kind = match outputs.kind() {
-            OutputsKind::Logits => "logits",
-            OutputsKind::Probabilities => "probabilities",
+        let kind = match artifact.outputs.as_ref().map(Outputs::kind) {
+            Some(OutputsKind::Logits) => "logits",
+            Some(OutputsKind::Probabilities) => "probabilities",
+            None => "",
         };
-        let (digest, classes, kept) = (plan.digest(index), outputs.classes(), Kept::of(artifact));
+        let classes = artifact.outputs.as_ref().map_or(0, Outputs::classes);
+        let (digest, kept) = (plan.digest(index), Kept::of(artifact));
         let text = serde_json::to_string(&Text { index, digest, kind: kind.to_owned(), classes, kept })
             .map_err(|error| refused(&path, error.to_string()))?;
         Ok(write_private(&path, &encode(&path, &arrays, &text)?)?)
@@ -127,7 +132,7 @@ impl Store {
     pub fn load(&self, plan: &ReferencePlan<'_>, index: usize) -> Result<Option<Reference>, AttackError> {
         let reference = |Artifact { outputs, signals, .. }: Artifact| Reference {
             name: format!("reference {index}"),
-            outputs: Some(outputs),
+            outputs,
             signals,
             inside: plan.mask(index),
         };
@@ -149,13 +154,13 @@ impl Store {
         let text: Text = serde_json::from_str(&arrays.text)
             .map_err(|error| refused(&path, format!("not a reference: {error}")))?;
         let kind = match text.kind.as_str() {
-            "logits" => OutputsKind::Logits,
-            "probabilities" => OutputsKind::Probabilities,
+            "logits" => Some(OutputsKind::Logits),
+            "probabilities" => Some(OutputsKind::Probabilities),
+            "" => None,
             other => return Err(refused(&path, format!("outputs of the kind {other} are not known here"))),
         };
         let inside = plan.mask(index);
         let (records, shape) = (inside.len(), [inside.len(), text.classes]);
-        let values = arrays.take(&path, "outputs", &shape)?;
         let mask = arrays.take(&path, "inside", &[records])?;
         let is_mask = mask.iter().zip(&inside).all(|(stored, inside)| (*stored == 1.0) == *inside);
         if text.index != index || text.digest != plan.digest(index) || !is_mask {
@@ -164,14 +169,18 @@ impl Store {
                 "it holds another reference than its name says: remove it".to_owned(),
             ));
         }
-        let outputs = |values| Outputs::new(kind, text.classes, values);
-        let mut artifact = Artifact::from(outputs(values)?);
+        let mut artifact = Artifact::from(Signals::none());
+        if let Some(kind) = kind {
+            let values = arrays.take(&path, "outputs", &shape)?;
+            artifact.outputs = Some(Outputs::new(kind, text.classes, values)?);
+        }
         if let Some(count) = text.kept.weights {
             artifact.weights = Some(arrays.take(&path, "weights", &[count])?);
         }
         for (step, count) in text.kept.snapshots {
             let weights = arrays.take(&path, &weights_at(step), &[count])?;
-            let outputs = outputs(arrays.take(&path, &outputs_at(step), &shape)?)?;
+            let values = arrays.take(&path, &outputs_at(step), &shape)?;
+            let outputs = Outputs::new(kind.unwrap_or(OutputsKind::Logits), text.classes, values)?;
             artifact.snapshots.push(Snapshot { step, weights, outputs });
         }
         for KeptSignal { name, provenance, width } in text.kept.signals {

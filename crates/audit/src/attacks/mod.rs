@@ -8,6 +8,7 @@
 //! the other side and the mean difference of the sides, and `filled_in` counts them.
 
 mod access;
+mod author;
 mod base;
 mod cannot;
 mod evidence;
@@ -26,6 +27,10 @@ mod snapshots;
 mod threshold;
 
 pub use access::AccessLevel;
+pub use author::{
+    AUTHOR_ATTACKS, AUTHOR_LIKELIHOOD, AUTHOR_LIRA_OFFLINE, AUTHOR_LIRA_ONLINE, AUTHOR_LOSS,
+    AUTHOR_RANK_HISTOGRAM, AUTHOR_RANKS, AUTHOR_SAMPLES, RANK_BINS, rank_bin,
+};
 pub use base::{BASE, BASE_OFFLINE};
 pub use cannot::CannotRun;
 pub use headline::{Candidacy, Headline, Plays};
@@ -107,6 +112,11 @@ pub trait Attack: fmt::Debug + Send + Sync {
     /// The question it answers.
     fn kind(&self) -> AttackKind {
         AttackKind::MembershipInference
+    }
+
+    /// What the attacker wants to learn.
+    fn goal(&self) -> &'static str {
+        self.kind().goal()
     }
 
     /// Whether scores are fitted to who is a member of the target. They are then not guesses, and prove nothing about ε.
@@ -198,7 +208,7 @@ impl dyn Attack {
         Threat {
             access: self.source(study).access().to_owned(),
             knowledge: self.knowledge(study),
-            goal: self.kind().goal().to_owned(),
+            goal: self.goal().to_owned(),
         }
     }
 }

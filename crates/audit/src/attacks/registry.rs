@@ -55,6 +55,11 @@ impl Registry {
         Self { attacks: STANDARD.to_vec() }
     }
 
+    /// These attacks, whose names differ.
+    pub(super) fn of(attacks: &[&'static dyn Attack]) -> Self {
+        Self { attacks: attacks.to_vec() }
+    }
+
     /// The same attacks and one more, after the others.
     ///
     /// # Errors

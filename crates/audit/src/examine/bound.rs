@@ -107,7 +107,10 @@ fn played(
             Err("clopper-pearson and gaussian require every row to be a separate training run: for coin flips within one run, use one-run".to_owned())
         }
         Draw::Parties => Ok((membership.clone(), 0.5, Game::PARTIES)),
-        Draw::Coins(p) if most == 1 => Ok((membership.clone(), p, Game::RECORDS)),
+        Draw::Coins(p) if most == 1 => {
+            let game = study.parts().user_records.map_or(Game::RECORDS, Game::users);
+            Ok((membership.clone(), p, game))
+        }
         Draw::Coins(p) => {
             let found = by_user(membership, users.unwrap_or_default()).map_err(|error| error.to_string())?;
             if found.mixed > 0 {
@@ -118,7 +121,7 @@ fn played(
             }
             Ok((found.membership, p, Game::users(most)))
         }
-        _ if most > 1 => {
+        _ if most > 1 || study.parts().user_records.is_some() => {
             Err("some users have several records: pairs and fixed numbers are draws of single records".to_owned())
         }
         Draw::Pairs => {

@@ -119,7 +119,7 @@ pub fn examine(
         let is_headline = *attack == headline;
         let found = attack.run(study, &settings.attack).and_then(|ran| {
             let membership = judged(study, &ran)?;
-            let performance = measure(&membership, &settings.metrics)?;
+            let performance = of_unit(study, measure(&membership, &settings.metrics)?);
             Ok((ran, membership, performance))
         });
         let (ran, membership, performance) = match found {
@@ -209,6 +209,7 @@ pub fn examine(
         overfitting: overfitted(study)?,
         records: Some(shared(&records)),
         users,
+        authors: None,
         key: settings.key.clone(),
         warnings,
     };
@@ -251,7 +252,7 @@ fn without_model(
         Err(AuditError::NotMeasurable(reason)) => return Ok(blank(format!("{}: {reason}", found.about))),
         Err(error) => return Err(error),
     };
-    let performance = baseline::measure(&membership, &settings.metrics)?;
+    let performance = of_unit(study, baseline::measure(&membership, &settings.metrics)?);
     let strict = MetricSettings { confidence: SHIFT_CONFIDENCE, ..settings.metrics.clone() };
     let shift = baseline::measure(&membership, &strict)?.auc.lower > 0.5;
     if shift {
@@ -263,6 +264,14 @@ fn without_model(
     }
     let refuted = bound::refuted(study, &membership)?;
     Ok((BaselineFinding { performance: Some(performance), about: found.about, shift: Some(shift) }, refuted))
+}
+
+/// Figures that say what a row of the study is.
+fn of_unit(study: &Study, performance: Performance) -> Performance {
+    match study.parts().user_records {
+        Some(_) => Performance { unit: AuditUnit::User, ..performance },
+        None => performance,
+    }
 }
 
 /// The scores that count beside the truth.

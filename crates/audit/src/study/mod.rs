@@ -57,6 +57,8 @@ pub struct StudyParts {
     pub labels: Option<Vec<u32>>,
     /// Whose record it is.
     pub users: Option<Vec<String>>,
+    /// Where every row is a user with all their records, as in an audit of authors: the most records that one of them has.
+    pub user_records: Option<u64>,
     /// Declared groups: the name of a column, and the group of every record.
     pub groups: Vec<(String, Vec<String>)>,
     /// What is known without a model.
@@ -151,6 +153,10 @@ impl Study {
         parts.groups.iter().try_for_each(|(_, groups)| fits("group", groups.len()))?;
         check_signals(&parts.signals, "the target", records, None)?;
         parts.target.iter().try_for_each(|target| fits("outputs", target.len()))?;
+        if parts.user_records.is_some() && parts.users.is_some() {
+            let remedy = "every row is a user already: leave the column out";
+            return Err(AuditError::invalid("user", "a column", remedy));
+        }
         if let Some(features) = &parts.features {
             if !features.values.len().is_multiple_of(features.columns.max(1)) {
                 let remedy = format!("give {} for every record", features.columns);

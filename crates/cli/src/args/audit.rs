@@ -102,6 +102,15 @@ pub(crate) struct Fitting {
     /// Layers of a network whose outputs a white-box attacker sees too, comma-separated
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', hide_short_help = true)]
     pub(crate) activations: Vec<String>,
+    /// Column of authors, if it is the unit of the run: all samples of an author are in or out [default: the unit]
+    #[arg(long, value_name = "COLUMN", hide_short_help = true)]
+    pub(crate) unit: Option<String>,
+    /// By author: fresh samples of the same authors, on which no model is trained
+    #[arg(long, value_name = "DATA", hide_short_help = true)]
+    pub(crate) samples: Option<PathBuf>,
+    /// By author: number of samples that the auditor has of each; authors with fewer are left out [default: all]
+    #[arg(long, value_name = "K", allow_hyphen_values = true, hide_short_help = true)]
+    pub(crate) samples_per_author: Option<String>,
     /// Number of threads [default: all processors]
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
@@ -131,6 +140,9 @@ impl Fitting {
             ("--white-box", self.white_box.then(String::new)),
             ("--label-only", self.label_only.then(String::new)),
             ("--activations", self.activations.first().cloned()),
+            ("--unit", self.unit.clone()),
+            ("--samples", self.samples.as_ref().map(|path| path.display().to_string())),
+            ("--samples-per-author", self.samples_per_author.clone()),
             ("--threads", self.threads.clone()),
             ("--device", self.computing.device.clone()),
             ("--chunk", self.computing.chunk.clone()),
@@ -183,6 +195,8 @@ pub(crate) enum Attack {
     Attribute(Attribute),
     /// Compare two models or two releases, with and without somebody, and recover who differs
     Difference(Difference),
+    /// Train a language model once with planted secrets, and measure how exposed they are
+    Exposure(super::exposure::Exposure),
     /// Attack parties that trained together, as the server or as one of them
     Federated(super::federated::Federated),
 }

@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod demo;
 mod disclosure;
+pub(crate) mod exposure;
 pub(crate) mod federated;
 pub(crate) mod formula;
 mod help;

@@ -2,6 +2,7 @@
 
 mod attribute;
 mod disclosed;
+mod exposure;
 mod federated;
 mod records;
 
@@ -26,6 +27,7 @@ pub(crate) fn run(question: &Attack, progress: bool) -> Result<Output, Fail> {
         Attack::Attribute(arguments) => attribute::run(arguments, progress),
         Attack::Reconstruct(arguments) => records::reconstruct(arguments, progress),
         Attack::Difference(arguments) => records::difference(arguments, progress),
+        Attack::Exposure(arguments) => exposure::run(arguments, progress),
         Attack::Federated(arguments) => federated::run(arguments, progress),
     }
 }

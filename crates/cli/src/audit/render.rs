@@ -109,7 +109,7 @@ fn headline_lines(found: &Audited, headline: &AttackFinding) -> Vec<(String, Str
     let (findings, performance) = (&found.findings, &headline.performance);
     let mut lines = vec![
         (
-            "records".to_owned(),
+            if findings.authors.is_some() { "authors" } else { "records" }.to_owned(),
             format!("{} members, {} non-members", performance.members, performance.non_members),
         ),
         ("attack".to_owned(), format!("{}: {}", headline.name, headline.about)),

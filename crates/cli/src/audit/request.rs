@@ -7,7 +7,7 @@ use crate::network;
 use crate::read;
 use reticent::curator::audit::{
     self, CANARIES, CanaryAudit, CanaryKind, Collected, Drawn, FitReferences, Fitting, JOBS, ModelAudit,
-    RECORDS, REFERENCES, ScoreAudit, THREADS, WORST,
+    RECORDS, REFERENCES, SAMPLES, ScoreAudit, THREADS, WORST,
 };
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -136,6 +136,13 @@ fn fitting(flags: &args::Fitting) -> Result<Fitting, Fail> {
         white_box: flags.white_box,
         label_only: flags.label_only,
         activations: flags.activations.clone(),
+        unit: flags.unit.clone(),
+        samples: flags.samples.clone(),
+        samples_per_author: flags
+            .samples_per_author
+            .as_deref()
+            .map(|text| count("--samples-per-author", text, &SAMPLES))
+            .transpose()?,
         threads: flags.threads.as_deref().map(|text| count("--threads", text, &THREADS)).transpose()?,
         device: network::device(&flags.computing)?.unwrap_or_default(),
         chunk: network::chunk(&flags.computing)?,

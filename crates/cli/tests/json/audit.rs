@@ -11,6 +11,7 @@ pub(crate) const HEADINGS: &[&str] = &[
     "reticent attack collect",
     "reticent attack canary",
     "reticent attack attribute",
+    "reticent attack exposure",
     "reticent attack federated",
     "reticent attack reconstruct",
     "reticent attack difference",
@@ -43,6 +44,22 @@ fn score_tables() {
     check(&page, "reticent attack run", &[run]);
     check(&page, "reticent report", &[json(&["report", &out])]);
     check(&page, "reticent attack list", &[json(&["attack", "list"])]);
+}
+
+/// A language model of four writers, texts of four others, and a folder.
+fn authors(folder: &Folder) -> (String, String, String) {
+    let lines = |from: u64| {
+        let line =
+            |place: u64| format!("w{},{}\n", from + place / 2, "ab".repeat(1 + (place + from) as usize % 4));
+        "who,say\n".to_owned() + &(0..8).map(line).collect::<String>()
+    };
+    let (own, others) = (folder.file("own.csv", &lines(0)), folder.file("others-texts.csv", &lines(10)));
+    let unit = folder.file("who.toml", "unit = { column = \"who\" }\n[columns]\n");
+    let (run, out) = (folder.path("texts"), folder.path("secrets"));
+    let words = ["train", &own, "--schema", &unit, "--text-column", "say", "--tokens", "characters"];
+    let more = ["--length", "10", "--model", "lstm-lm", "--non-private", "--steps", "2", "--out", &run];
+    json(&[&words[..], &more].concat());
+    (run, others, out)
 }
 
 #[test]
@@ -95,6 +112,14 @@ fn models() {
     let passive = json(&[&attacked[..], &["--rounds", "1-2/3-4"]].concat());
     let active = json(&[&attacked[..], &["--active", "ascent"]].concat());
     met.extend(check(&page, "reticent attack federated", &[passive, active]));
+    // Authors are those of texts.
+    let (whose, texts, own) = authors(&folder);
+    let found = json(&["audit", &whose, "--unit", "who", "--non-members", &texts, "--references", "4"]);
+    met.extend(check(&page, "reticent audit", &[found]));
+    let secrets = ["--format", "{ab:4}", "--repetitions", "2", "--secrets", "1", "--out", &own];
+    let found = json(&[&["attack", "exposure", &whose], &secrets[..]].concat());
+    assert_eq!(found["disclosures"][0]["name"], "secret-exposure");
+    check(&page, "reticent attack exposure", &[found]);
     // Users are in score tables only.
     met.extend(check(
         &page,

@@ -201,6 +201,10 @@ fn of_network(trained: TrainedExamples) -> Result<(Rows, Model, Option<Certifica
     Ok((Rows { features, values, labels, members, repeated }, model, certificate))
 }
 
+fn no_outputs() -> Refusal {
+    Refusal::internal("a classifier without outputs")
+}
+
 fn no_others() -> Refusal {
     let remedy = "nothing was held out: give a table of the same kind that the model was not trained on";
     Refusal::missing("non_members", remedy)
@@ -308,7 +312,7 @@ fn study(
             let examples = Examples::new(&[rows.width()], inputs, Targets::Classes(classes.clone()))?;
             let learner = NetworkLearner::new(Arc::new(examples), (**training).clone())?;
             let outputs = learner.artifact(weights.clone(), &Wanted::default())?.outputs;
-            (Box::new(learner), outputs, classes)
+            (Box::new(learner), outputs.ok_or_else(no_outputs)?, classes)
         }
     };
     let said = |outputs: &Outputs| -> Result<Vec<f64>, Refusal> {
@@ -324,7 +328,7 @@ fn study(
         let inside: Vec<usize> = (0..split.own.len()).filter(is_in).collect();
         let key = format!("{}: attribute reference {reference}", request.key);
         let found = learner.fit(&inside, &key, &Wanted::default(), &is_halted)?;
-        references.push(said(&found.outputs)?);
+        references.push(said(&found.outputs.ok_or_else(no_outputs)?)?);
     }
     let all: Vec<usize> = split.own.iter().chain(&split.judged).copied().collect();
     let true_value = |row: &usize| {

@@ -3,8 +3,10 @@
 use crate::refusal::Refusal;
 use reticent_attack::{Artifact, Learner, Population, Wanted, WithBackground};
 use reticent_audit::Draw;
+use reticent_audit::findings::AuthorSamples;
 use reticent_core::{Certificate, Code};
 use reticent_data::keyed_hash;
+use std::path::PathBuf;
 
 /// Which records are audited. Members come first among all records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +124,36 @@ pub(super) struct RecordChoice {
     pub(super) label_only: bool,
     /// Layers whose outputs they look at too.
     pub(super) activations: Vec<String>,
+    /// Audits by author: samples that no model is trained on; by default those of the training data and of the others.
+    pub(super) samples: Option<PathBuf>,
+    /// The most samples of an author that the auditor has; all if none is given.
+    pub(super) samples_per_author: Option<usize>,
+}
+
+/// What an audit by author knows besides the rows of its study.
+#[derive(Debug, Clone)]
+pub(super) struct AuthorCase {
+    /// The column that names authors.
+    pub(super) column: String,
+    /// The names of the audited ones.
+    pub(super) names: Vec<String>,
+    /// Which samples the auditor has.
+    pub(super) samples: AuthorSamples,
+    /// The most of each that it uses.
+    pub(super) samples_per_author: Option<u64>,
+    /// The fewest samples that it has of one, and the most.
+    pub(super) fewest: u64,
+    pub(super) most: u64,
+    /// The file and the row of every compared piece of a sample.
+    pub(super) places: Vec<Vec<(usize, u32)>>,
+    /// The files.
+    pub(super) files: Vec<String>,
+    /// How many authors the model was trained on.
+    pub(super) trained: usize,
+    /// How many authors of the other data are in the training data too.
+    pub(super) known: usize,
+    /// How many authors have too few samples to be asked about.
+    pub(super) left_out: usize,
 }
 
 impl RecordChoice {
@@ -159,6 +191,8 @@ pub(super) struct Case {
     pub(super) left_out: usize,
     /// Whether parties trained the model by averages, while one party with all records trains the reference models.
     pub(super) references_are_central: bool,
+    /// Whose samples are audited; none where every row is a record.
+    pub(super) authors: Option<AuthorCase>,
 }
 
 impl Case {

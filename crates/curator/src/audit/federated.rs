@@ -199,6 +199,8 @@ impl FederatedAudit {
                 white_box: false,
                 label_only: false,
                 activations: Vec::new(),
+                samples: None,
+                samples_per_author: None,
             },
             request: self.clone(),
         })

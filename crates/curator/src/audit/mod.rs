@@ -43,6 +43,7 @@
 //! into the folder of the model, whose certificate speaks for everything in there.
 
 mod attribute;
+mod authors;
 mod canaries;
 mod case;
 mod coins;
@@ -55,6 +56,7 @@ mod outcome;
 mod reconstruct;
 mod references;
 mod scores;
+mod secrets;
 mod statement;
 mod target;
 
@@ -69,10 +71,11 @@ pub use outcome::{Attacks, Audited, InterruptedAudit, ListedAttack, Outcome, att
 pub use reconstruct::{ATTACKED, BATCH, Reconstruct, ReconstructPlan, SHADOWS, STEPS};
 pub use references::{
     FitReferences, FitReferencesPlan, FittedReferences, Fitting, JOBS, JobOutcome, RECORDS, REFERENCES,
-    THREADS,
+    SAMPLES, THREADS,
 };
 pub use reticent_attack::canary::CanaryKind;
 pub use scores::{Drawn, ScoreAudit};
+pub use secrets::{CANDIDATES, CONTINUATIONS, PlantSecrets, PlantSecretsPlan, REPETITIONS, SECRETS};
 pub use statement::{AuditStatement, BoundChoice, WORST};
 
 use crate::{Planned, Refusal, Request, Session};

@@ -8,7 +8,7 @@ use super::{Audited, InterruptedAudit, Outcome};
 use crate::watch::Work;
 use crate::{Refusal, Session};
 use reticent_attack::{ReferencePlan, ReferenceSettings, target_study};
-use reticent_audit::{Draw, Examination, Reference, Study, examine};
+use reticent_audit::{Draw, Examination, Reference, Registry, Study, examine};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -135,7 +135,11 @@ impl ModelPlan {
             }
         };
         let (examination, study) = attack(&case, references, &stated, session)?;
-        let origins = case.chosen.origins(&study.parts().ids);
+        let ids = &study.parts().ids;
+        let origins = case
+            .authors
+            .as_ref()
+            .map_or_else(|| case.chosen.origins(ids), |authors| authors.origins(ids, &case.chosen.flags()));
         writer.audit(&study, &examination, &subject, Some(&origins))?;
         Ok(Outcome::Found(Box::new(Audited::new(examination, study, case.certificate, Some(out)))))
     }
@@ -158,9 +162,15 @@ fn attack(
     // Audited records were thinned to fair coins.
     let played = if *draw == Draw::Undeclared { Draw::Undeclared } else { Draw::Coins(0.5) };
     let study = target_study(population, chosen.flags(), target.clone(), references)?.drawn(played);
+    if case.authors.is_some() {
+        settings.registry = Registry::authors();
+    }
     let stage = session.watch().begin(Work::Thinking);
     let mut examination = examine(&study, &settings, &|words| stage.say(words))?;
     drop(stage);
+    if let Some(authors) = &case.authors {
+        authors.state(&study, &mut examination, certificate.as_ref(), session)?;
+    }
     note(&mut examination, others, *draw, study.parts().references.len());
     if *left_out > 0 {
         examination.findings.warnings.push(format!(

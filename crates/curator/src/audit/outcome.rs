@@ -2,7 +2,7 @@
 
 use crate::Refusal;
 use reticent_attack::learned::registry;
-use reticent_audit::attacks::Attack;
+use reticent_audit::attacks::{AUTHOR_ATTACKS, Attack};
 use reticent_audit::comparison::{CertificateComparison, compare};
 use reticent_audit::table::write_scores;
 use reticent_audit::{Examination, Findings, Study};
@@ -110,5 +110,5 @@ pub fn attacks() -> Attacks {
         name: attack.name(),
         needs: attack.needs(),
     };
-    Attacks { attacks: registry().attacks().iter().map(listed).collect() }
+    Attacks { attacks: registry().attacks().iter().chain(AUTHOR_ATTACKS).map(listed).collect() }
 }

@@ -25,6 +25,8 @@ const REFERENCES_FOLDER: &str = "references";
 pub const RECORDS: RangeInclusive<u64> = 4..=100_000_000;
 /// How many reference models there may be.
 pub const REFERENCES: RangeInclusive<u64> = 0..=65_536;
+/// How many samples of an author the auditor may have.
+pub const SAMPLES: RangeInclusive<u64> = 1..=1_000_000;
 /// How many threads may be used.
 pub const THREADS: RangeInclusive<u64> = 1..=4096;
 /// How many reference models are trained at once on a GPU unless a request says otherwise: one alone leaves much of it idle.
@@ -54,6 +56,15 @@ pub struct Fitting {
     pub label_only: bool,
     /// Names of layers of a network whose outputs a white-box attacker looks at too.
     pub activations: Vec<String>,
+    /// The column that names the author of a row, where a run's unit is a column: it is audited by author. It must be that unit; by default
+    /// it is.
+    pub unit: Option<String>,
+    /// Audits by author: a file with other samples of the same authors, which no model is trained on. By default the auditor has the
+    /// samples of the training data and of the non-members.
+    pub samples: Option<PathBuf>,
+    /// Audits by author: how many samples of each the auditor has; authors with fewer are left out. All of them if none is given.
+    #[serde(alias = "samples_per_author")]
+    pub samples_per_author: Option<u64>,
     /// Threads to use, each for a model of its own; if none are given, all processors, or 4 on a GPU.
     pub threads: Option<u64>,
     /// The device that computes networks: `cpu` or `cuda`.
@@ -72,6 +83,9 @@ impl Default for Fitting {
             white_box: false,
             label_only: false,
             activations: Vec::new(),
+            unit: None,
+            samples: None,
+            samples_per_author: None,
             threads: None,
             device: Device::Cpu,
             chunk: None,
@@ -102,9 +116,13 @@ impl Fitting {
             let remedy = "are seen by an attacker who has the weights: add ⟦white_box⟧";
             return Err(Refusal::conflict("activations", self.activations.join(","), remedy));
         }
+        let samples_per_author =
+            self.samples_per_author.map(|most| whole("samples_per_author", most, &SAMPLES)).transpose()?;
         let computing = Computing::new(self.device, Some(threads as u64), self.chunk);
+        let target = Target::open(model, self.non_members.as_deref(), computing)?;
+        self.check_unit(&target)?;
         Ok(FittingPlan {
-            target: Target::open(model, self.non_members.as_deref(), computing)?,
+            target,
             choice: RecordChoice {
                 most,
                 declared,
@@ -112,6 +130,8 @@ impl Fitting {
                 white_box: self.white_box,
                 label_only: self.label_only,
                 activations: self.activations.clone(),
+                samples: self.samples.clone(),
+                samples_per_author,
             },
             settings: ReferenceSettings {
                 key: key.to_owned(),
@@ -121,6 +141,38 @@ impl Fitting {
             },
             threads,
         })
+    }
+}
+
+impl Fitting {
+    /// Refuses what is for authors where a row is the unit, and another column than the unit.
+    fn check_unit(&self, target: &Target) -> Result<(), Refusal> {
+        match (target.unit_column(), &self.unit) {
+            (Some(column), Some(asked)) if column != asked => {
+                let remedy =
+                    format!("the unit of this run is the column {column}: give that, or leave it out");
+                Err(Refusal::unknown("unit", asked, remedy))
+            }
+            (Some(_), _) => Ok(()),
+            (None, Some(asked)) => {
+                let remedy = format!(
+                    "a row is the unit of this run: train it with a schema that has unit = {{ column = \"{asked}\" }}, or leave it out"
+                );
+                Err(Refusal::conflict("unit", asked, remedy))
+            }
+            (None, None) => {
+                let path = self.samples.as_ref().map(|path| path.display().to_string());
+                let most = self.samples_per_author.map(|most| most.to_string());
+                for (field, given) in [("samples", path), ("samples_per_author", most)] {
+                    if let Some(value) = given {
+                        let remedy =
+                            "is for audits by author, and a row is the unit of this run: leave it out";
+                        return Err(Refusal::conflict(field, value, remedy));
+                    }
+                }
+                Ok(())
+            }
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::{Refusal, Session};
 use reticent_attack::learned::registry;
-use reticent_audit::ExamineSettings;
 use reticent_audit::attacks::{Attack, AttackSettings};
 use reticent_audit::bound::{BoundMethod, BoundSettings, ThresholdSelection, Tradeoff};
 use reticent_audit::metrics::MetricSettings;
+use reticent_audit::{ExamineSettings, Registry};
 use reticent_core::Certificate;
 use reticent_data::closest;
 use reticent_noise::entropy::Bits;
@@ -178,9 +178,9 @@ impl Stated {
 
 /// An attack by its name.
 fn attack(name: &str) -> Result<&'static dyn Attack, Refusal> {
-    let registry = registry();
-    registry.find(name).ok_or_else(|| {
-        let names = registry.names();
+    let (registry, authors) = (registry(), Registry::authors());
+    registry.find(name).or_else(|| authors.find(name)).ok_or_else(|| {
+        let names = [registry.names(), authors.names()].concat();
         let hint = closest(name, &names).map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
         Refusal::unknown("attacks", name, format!("unknown{hint}: give one of {}", names.join(", ")))
     })

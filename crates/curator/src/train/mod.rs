@@ -65,7 +65,7 @@ pub use source::{GivenData, SourcePart, TrainData};
 pub(crate) use computing::Computing;
 pub(crate) use federated::{Holders, read as read_parties, sources, terms as federated_terms};
 pub(crate) use plan::found;
-pub(crate) use reader::{Input, Reader};
+pub(crate) use reader::{Input, Loaded, Reader};
 pub(crate) use reference::{divide, source as reference_source};
 pub(crate) use settings::{Settings, settle};
 pub(crate) use source::{DataSources, Source, find, part_source};

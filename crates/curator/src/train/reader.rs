@@ -241,6 +241,14 @@ impl Reader {
         self.schema.as_ref().and_then(Schema::label).map(|label| &label.target)
     }
 
+    /// The column whose values are the units; none where a row or an image is one.
+    pub(crate) fn unit_column(&self) -> Option<&str> {
+        match self.schema.as_ref().map(Schema::unit) {
+            Some(PrivacyUnit::Column(column)) => Some(column),
+            _ => None,
+        }
+    }
+
     /// Who is protected.
     pub(crate) fn unit(&self) -> String {
         match (&self.input, self.schema.as_ref().map(Schema::unit)) {

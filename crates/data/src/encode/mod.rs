@@ -419,6 +419,25 @@ pub(crate) fn literal_names(table: &dyn Table, schema: &Schema) -> Option<Arc<dy
     }
 }
 
+/// The names of a table's users, by their numbers; none for a row without an id.
+///
+/// # Errors
+/// If the table has no such column, or cannot be read.
+pub fn user_names(table: &dyn Table, schema: &Schema) -> Result<Vec<Option<String>>, DataError> {
+    let PrivacyUnit::Column(column) = schema.unit() else { return Ok(Vec::new()) };
+    let literal = literal_names(table, schema);
+    let table = literal.as_deref().unwrap_or(table);
+    let (mut users, mut names) = (Users::default(), Vec::new());
+    table.scan::<DataError>(&[column.as_str()], &mut |_| {}, &mut |_, cells| {
+        let number = users.number(&cells[0])? as usize;
+        if number == names.len() {
+            names.push(cells[0].label().map(|label| label.as_ref().to_owned()));
+        }
+        Ok(())
+    })?;
+    Ok(names)
+}
+
 /// A label as a number, as the [`FeatureMatrix`] describes it.
 pub(crate) fn label_of(target: &LabelKind, cell: &Cell<'_>) -> f64 {
     feature::label(target, cell).0

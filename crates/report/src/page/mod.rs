@@ -4,10 +4,11 @@
 //! |---|---|
 //! | `section`, `style.css` | what sections are made of, and how it looks |
 //! | `summary` | the first box |
-//! | `scope`, `threat`, `strength` with `access`, `precision`, `people`, `disclosure`, `bounds`, `defence`, `federated`, `training`, `limits`, `origin`, `annex` | the sections |
+//! | `scope`, `threat`, `strength` with `access`, `precision`, `people`, `authors`, `disclosure`, `bounds`, `defence`, `federated`, `training`, `limits`, `origin`, `annex` | the sections |
 
 mod access;
 mod annex;
+mod authors;
 mod bounds;
 pub(crate) mod defence;
 mod disclosure;
@@ -59,6 +60,10 @@ pub(crate) fn page(dossier: &Dossier) -> String {
         limits::limits(dossier),
         origin::origin(dossier),
     ];
+    if let Some(section) = authors::authors(dossier) {
+        let place = sections.iter().position(|section| section.id == "disclosures").unwrap_or(sections.len());
+        sections.insert(place, section);
+    }
     if let Some(section) = federated::federated(dossier) {
         let place = sections.iter().position(|section| section.id == "overfitting").unwrap_or(sections.len());
         sections.insert(place, section);

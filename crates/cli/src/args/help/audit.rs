@@ -13,6 +13,10 @@ reference models that contained a record and those that did not. Reference model
 audit trains only the missing ones. With --references 0, the attacks use only the target's own loss. With --device cuda, networks \
 are trained on an NVIDIA GPU, 4 at once unless --threads says otherwise.
 
+BY AUTHOR. If the unit of the run is a column, such as the speaker of a text, the audit is about authors: a model is trained on all \
+samples of an author or on none. --samples names fresh texts of the same authors, which no model is trained on; without it the attacks \
+ask about the training texts themselves. --samples-per-author says how many texts of each the auditor has.
+
 ANY OTHER MODEL. Give a table with the columns score (larger means more like a member) and member (0 or 1), or with \
 probability_0, probability_1, … (or logit_0, …), label and member. Optional columns: id, user, feature_…, columns named by \
 --groups, and reference models as reference_K and reference_K_in. In .npz: member, score, label, target_logits (or \
@@ -28,6 +32,7 @@ the mechanism. f-dp (Mahloujifar et al. 2024) has the same premise. clopper-pear
 its own. f-dp-gaussian and gaussian are tighter, and valid only for Gaussian mechanisms.
 
   reticent audit runs/first --references 16
+  reticent audit runs/letters --unit author --non-members others.parquet
   reticent audit --scores scores.csv
   reticent audit --scores scores.csv --drawn 0.5
   reticent audit --scores predictions.npz --groups sex --prior 0.01 --out audits/mine --json";
@@ -47,7 +52,13 @@ share. The result does not depend on how the work was divided.
 Canaries: the training is repeated with additional records whose only purpose is to be detected, each inserted with probability \
 1/2. This satisfies the premise of the one-run bound by construction.
 
-  reticent attack canary runs/first --kind dirac --canaries 1000";
+  reticent attack canary runs/first --kind dirac --canaries 1000
+
+Secrets in texts: the training of a language model is repeated with random secrets of a stated format, each planted as often as asked. \
+The exposure of a secret is log2 of the number of possible secrets minus log2 of its rank by the model's loss (Carlini et al. 2019); \
+about 1.44 bits in the mean for a model that has not seen it.
+
+  reticent attack exposure runs/letters --format \"my pin is {digits:4}\" --repetitions 1,4,16";
 
 pub(crate) const REPORT: &str = "\
 One page for risk assessors: report.html, which is self-contained (no network, no scripts) and prints to PDF, and report.json \

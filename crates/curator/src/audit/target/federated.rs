@@ -39,7 +39,7 @@ impl FederatedTarget {
         computing: Computing,
     ) -> Result<Self, Refusal> {
         let compared = Compared::open(folder, others, computing)?;
-        if compared.target.run.federated.is_none() {
+        if compared.target.run.federated.is_none() || compared.target.unit_column().is_some() {
             let text = format!(
                 "{}: one party trained this model alone: give one that was trained with ⟦federated⟧, or use 'reticent audit'",
                 folder.display()

@@ -168,6 +168,7 @@ impl LinearTarget {
             groups: vec![("class".to_owned(), labels.iter().map(group).collect())],
             labels,
             users: None,
+            user_records: None,
             features: Some(dense(&audited)),
         };
         let asked = LinearLearner::new(audited, how.clone())?;
@@ -191,6 +192,7 @@ impl LinearTarget {
             others: name,
             left_out: repeats.count(),
             references_are_central: false,
+            authors: None,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Stored models as targets of an audit: `open` reads what is public of a folder, `case` the records.
 
+mod author;
 mod federated;
 mod linear;
 mod network;
@@ -17,9 +18,10 @@ use crate::train::{Computing, Device};
 use crate::watch::{Watch, Work};
 use linear::LinearTarget;
 use reticent_attack::federated::FederatedSetup;
-use reticent_attack::{AttackError, NetworkTraining};
+use reticent_attack::{AttackError, AuthorUnit, NetworkTraining};
 use reticent_audit::Signals;
 use reticent_core::Code;
+use reticent_data::text::Vocabulary;
 use reticent_train::Examples;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +44,14 @@ impl Target {
                 Self::Linear(Box::new(target))
             }
         })
+    }
+
+    /// The column whose values are the units that are audited; none where a row is one.
+    pub(super) fn unit_column(&self) -> Option<&str> {
+        match self {
+            Self::Linear(_) => None,
+            Self::Network(target) => target.target.unit_column(),
+        }
     }
 
     /// Reads the records.
@@ -148,11 +158,67 @@ impl Repeated {
         stage.say("reading the data");
         let examples = self.0.examples(session.watch())?;
         drop(stage);
-        let trained = self.0.trained(examples)?;
+        let units = examples.0.len();
+        let trained = self.0.trained(examples, units)?;
         if trained.references.is_some() {
             let text = "the run was trained with ⟦adversarial⟧, which canaries are not planted into: audit it with reference models";
             return Err(Refusal::new(Code::Premise, text));
         }
         Ok((trained.examples, classes, trained.training))
+    }
+}
+
+/// A stored language model whose training is repeated.
+pub(super) struct RepeatedTexts(network::NetworkTarget, Vocabulary);
+
+/// What a language model was trained on, and how.
+pub(super) struct TextsToRepeat {
+    pub(super) examples: Examples,
+    /// The unit of every example, and how many of its examples enter a step; none where every example is a unit.
+    pub(super) owners: Option<(Vec<u32>, AuthorUnit)>,
+    /// Whether the unit is an author with all samples.
+    pub(super) is_by_author: bool,
+    pub(super) training: NetworkTraining,
+}
+
+impl RepeatedTexts {
+    /// The language model of a folder.
+    pub(super) fn open(folder: &Path, computing: Computing) -> Result<Self, Refusal> {
+        let target = network::NetworkTarget::open_any(folder, computing)?;
+        let vocabulary = target.stored.reader.vocabulary.clone();
+        match vocabulary.filter(|_| target.stored.reader.is_language()) {
+            Some(vocabulary) => Ok(Self(target, vocabulary)),
+            None => {
+                let why = "not a language model: secrets are planted in texts whose next token is predicted";
+                Err(Refusal::new(Code::Premise, format!("{}: {why}", folder.display())))
+            }
+        }
+    }
+
+    /// Its vocabulary.
+    pub(super) fn vocabulary(&self) -> &Vocabulary {
+        &self.1
+    }
+
+    /// Reads the texts, and settles the terms as the run did.
+    pub(super) fn training(self, session: &mut Session) -> Result<TextsToRepeat, Refusal> {
+        let stage = session.watch().begin(Work::Thinking);
+        stage.say("reading the data");
+        let loaded = self.0.loaded(session.watch())?;
+        drop(stage);
+        let (most, is_private) = (self.0.run.examples_per_user, self.0.run.is_private());
+        let units = loaded.units(most, is_private)?.len();
+        let cap = most.map(|most| most as usize);
+        let is_by_author = loaded.users.is_some();
+        // As the units of the training are.
+        let owners = match (loaded.users, loaded.rows) {
+            (Some(users), _) => Some((users, AuthorUnit { samples_per_step: cap })),
+            (None, Some(rows)) if is_private || cap.is_some() => {
+                Some((rows, AuthorUnit { samples_per_step: cap.or(Some(1)) }))
+            }
+            _ => None,
+        };
+        let trained = self.0.trained((loaded.examples, None), units)?;
+        Ok(TextsToRepeat { examples: trained.examples, owners, is_by_author, training: trained.training })
     }
 }

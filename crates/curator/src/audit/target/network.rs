@@ -8,8 +8,8 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
 use crate::train::{
-    Computing, DataSources, Holders, Reader, Settings, Source, Stored, Train, agree, divide, federated_terms,
-    find, found, read_parties, reference_source, settle, size, sources,
+    Computing, DataSources, Holders, Loaded, Reader, Settings, Source, Stored, Train, agree, divide,
+    federated_terms, find, found, read_parties, reference_source, settle, size, sources,
 };
 use crate::watch::Watch;
 use reticent_attack::federated::FederatedSetup;
@@ -17,7 +17,6 @@ use reticent_attack::{NetworkLearner, NetworkTraining, Population};
 use reticent_audit::Draw;
 use reticent_core::{Certificate, Code};
 use reticent_data::encode::Feature;
-use reticent_data::schema::PrivacyUnit;
 use reticent_train::{Baseline, Batching, Examples, TrainingTerms};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +27,7 @@ pub(super) struct NetworkTarget {
     pub(super) stored: Stored,
     pub(super) run: Train,
     settings: Settings,
-    found: DataSources,
+    pub(super) found: DataSources,
     /// The parties of a federated run that have data of their own.
     parties: Vec<Source>,
     pub(super) certificate: Option<Certificate>,
@@ -42,24 +41,37 @@ pub(super) struct Trained {
     pub(super) training: NetworkTraining,
     /// The reference records of an adversarial training.
     pub(super) references: Option<Arc<Examples>>,
-    certificate: Option<Certificate>,
-    computing: Computing,
+    pub(super) certificate: Option<Certificate>,
+    pub(super) computing: Computing,
 }
 
 impl NetworkTarget {
-    /// Reads a folder and finds the data that its run names.
+    /// Reads a folder and finds the data that its run names; for attacks on single rows of a classifier.
     pub(super) fn open(folder: &Path, computing: Computing) -> Result<Self, Refusal> {
-        let stored = Stored::read(folder, &computing)?;
-        let mut run = Train::read(&folder.join(RUN_FILE))?;
-        let settings = settle(&mut run)?;
-        if let Some(PrivacyUnit::Column(column)) = stored.reader.schema.as_ref().map(|schema| schema.unit()) {
+        let target = Self::open_any(folder, computing)?;
+        if target.stored.reader.is_language() {
             let text = format!(
-                "{}: the unit is all rows of one {column}, and references here leave out single rows: audit it from a score \
-                 table with a column user (⟦scores⟧)",
+                "{}: a language model has no classes: audit it by author ('reticent audit', with a schema whose unit is a column), or plant \
+                 secrets ('reticent attack exposure')",
                 folder.display()
             );
             return Err(Refusal::new(Code::Premise, text));
         }
+        if let Some(column) = target.unit_column() {
+            let text = format!(
+                "{}: the unit is all rows of one {column}, and this attack is on single rows: use 'reticent audit', which is by {column}",
+                folder.display()
+            );
+            return Err(Refusal::new(Code::Premise, text));
+        }
+        Ok(target)
+    }
+
+    /// The same, whatever the unit of the run is and whatever it predicts.
+    pub(super) fn open_any(folder: &Path, computing: Computing) -> Result<Self, Refusal> {
+        let stored = Stored::read(folder, &computing)?;
+        let mut run = Train::read(&folder.join(RUN_FILE))?;
+        let settings = settle(&mut run)?;
         let found = found(&run)?;
         let parties = sources(&mut run)?;
         let certificate = read_certificate(folder)?;
@@ -95,6 +107,15 @@ impl NetworkTarget {
         Ok((examples, references, holders))
     }
 
+    /// Reads the examples with their units.
+    pub(super) fn loaded(&self, watch: &dyn Watch) -> Result<Loaded, Refusal> {
+        let loaded = self.stored.reader.read(&self.found.source, true, watch)?;
+        self.stored.network.check(&loaded.examples)?;
+        let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
+        Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
+        Ok(loaded)
+    }
+
     /// The federation that the run was, to be trained again; none where one party trained alone.
     pub(super) fn setup(
         &self,
@@ -123,15 +144,16 @@ impl NetworkTarget {
         self.settings.local.is_some()
     }
 
-    /// Settles the terms as the run did.
+    /// Settles the terms as the run did, for so many units.
     pub(super) fn trained(
         self,
         (examples, references): (Examples, Option<Examples>),
+        units: usize,
     ) -> Result<Trained, Refusal> {
         let Self { stored, mut run, settings, certificate, computing, .. } = self;
         let dimension = stored.network.layout().gradients();
         // The size was counted before the first step, and is taken over: nothing is drawn here.
-        let size = size(&mut run, &settings, &stored.reader, examples.len(), None)?;
+        let size = size(&mut run, &settings, &stored.reader, units, None)?;
         let agreement = agree(&mut run, &settings, &stored.reader, size, dimension)?;
         let mut training = NetworkTraining {
             description: stored.description.clone(),
@@ -180,7 +202,8 @@ impl NetworkTarget {
         };
         let others = source.as_ref().map(read).transpose()?;
         let examples = self.examples(watch)?;
-        let Trained { stored, examples, training, certificate, .. } = self.trained(examples)?;
+        let units = examples.0.len();
+        let Trained { stored, examples, training, certificate, .. } = self.trained(examples, units)?;
         let features = stored.reader.features()?;
         Ok(TrainedExamples { examples, others, training, weights: stored.weights, features, certificate })
     }
@@ -197,7 +220,15 @@ pub(in crate::audit) struct Compared {
 impl Compared {
     /// Reads a folder, and finds the data that its run and the request name.
     pub(super) fn open(folder: &Path, others: Option<&Path>, computing: Computing) -> Result<Self, Refusal> {
-        let target = NetworkTarget::open(folder, computing)?;
+        let target = NetworkTarget::open_any(folder, computing)?;
+        if target.stored.reader.is_language() && target.unit_column().is_none() {
+            let text = format!(
+                "{}: a language model is audited by author: train it with a schema whose unit is a column, such as \
+                 unit = {{ column = \"author\" }}",
+                folder.display()
+            );
+            return Err(Refusal::new(Code::Premise, text));
+        }
         let (source, flag) = match (others, &target.run.validation, &target.found.official) {
             (Some(data), _, _) => (source_of(data, &target.run)?, "⟦non_members⟧"),
             (None, Some(data), _) => (source_of(data, &target.run)?, "validation"),
@@ -214,11 +245,14 @@ impl Compared {
 
     /// Reads both, and chooses whom to audit.
     pub(super) fn case(self, choice: &RecordChoice, session: &mut Session) -> Result<Case, Refusal> {
+        if let Some(column) = self.target.unit_column().map(str::to_owned) {
+            return self.authors(&column, choice, session);
+        }
         let Self { target, source, flag } = self;
         let name = format!("{} ({flag})", source.name());
         let examples = target.examples(session.watch())?;
-        let references_are_central = target.is_averaged();
-        let trained = target.trained(examples)?;
+        let (references_are_central, units) = (target.is_averaged(), examples.0.len());
+        let trained = target.trained(examples, units)?;
         let reader: &Reader = &trained.stored.reader;
         let rest = reader.read(&source, true, session.watch())?.examples;
         trained.stored.network.check(&rest)?;
@@ -275,11 +309,12 @@ impl Compared {
             others: name,
             left_out: repeats.count(),
             references_are_central,
+            authors: None,
         })
     }
 }
 
-fn source_of(data: &Path, run: &Train) -> Result<Source, Refusal> {
+pub(super) fn source_of(data: &Path, run: &Train) -> Result<Source, Refusal> {
     let given = find(Some(data), run.data_dir.as_deref(), &run.reading.of_one_file())?;
     let images = given.official.filter(|part| matches!(part, Source::Images(..)));
     Ok(images.unwrap_or(given.source))
