@@ -17,8 +17,12 @@ fn models_with_a_defence_are_audited_with_it_and_compared() {
         (out, text)
     };
     let (plain, _) = run("plain", &["--non-private"]);
-    let (defended, text) = run("defended", &["--non-private", "--adversarial", "3", "--reference-data", &references]);
-    assert!(text.contains("no guarantee") && text.contains("strength 3 against 120 reference rows"), "{text}");
+    let (defended, text) =
+        run("defended", &["--non-private", "--adversarial", "3", "--reference-data", &references]);
+    assert!(
+        text.contains("no guarantee") && text.contains("strength 3 against 120 reference rows"),
+        "{text}"
+    );
     let (shared, text) = run("shared", &["--non-private", "--adversarial", "3", "--reference-share", "0.25"]);
     assert!(text.contains("no guarantee") && !text.contains("(240 rows)"), "{text}");
     let (smooth, text) = run("smooth", &["--epsilon", "8", "--delta", "1e-4", "--label-smoothing", "0.1"]);
