@@ -25,7 +25,8 @@ b = { bounds = [0, 1] }
 
 def table(path, rows, seed):
     rng = np.random.default_rng(seed)
-    lines = [f"{a:.4f},{b:.4f},{kind}" for a, b, kind in zip(rng.random(rows), rng.random(rows), rng.integers(0, 2, rows))]
+    values, kinds = rng.random((rows, 2)), rng.integers(0, 2, rows)
+    lines = [f"{a:.4f},{b:.4f},{kind}" for (a, b), kind in zip(values, kinds, strict=True)]
     path.write_text("\n".join(["a,b,kind", *lines]) + "\n")
     return path
 
@@ -72,6 +73,6 @@ def test_an_audit_trains_its_references_with_the_defence_and_compares(tmp_path):
     assert "label-only" in [attack.name for attack in found["defended"].attacks]
     report = found["plain"].report(compare=[tmp_path / "defended"])
     assert "Defences compared" in report.html
-    models = report["defences"]["models"]
+    models = report.defences["models"]
     assert {model["defence"] for model in models} == {"adversarial", "early stopping"}
     assert all(model["epsilon"] is None for model in models)

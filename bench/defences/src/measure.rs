@@ -116,7 +116,7 @@ fn attack(study: &Study, asked: &[&'static str], key: &str) -> Result<Vec<Row>> 
 
 /// Trains and attacks.
 pub(crate) fn measure(task: &Task, store: &Path) -> Result<Measured> {
-    let Task { dataset, defence, key, targets, is_whole } = task;
+    let Task { dataset, defence, key, targets, threads, is_whole } = task;
     let Targets::Classes(labels) = dataset.attacked.targets() else { bail!("no classes") };
     let mut learner = NetworkLearner::new(dataset.attacked.clone(), defence.training(dataset)?)?;
     if matches!(defence, Defence::Adversarial(_)) {
@@ -133,7 +133,7 @@ pub(crate) fn measure(task: &Task, store: &Path) -> Result<Measured> {
     let folder = store.join(format!("{key} {} {}", dataset.name, defence.words()));
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let (kept, halt) = (Store::open(&folder)?, AtomicBool::new(false));
-    plan.fit(&kept, Job::WHOLE, JobSettings { threads: 1, progress: &|_| {}, halt: &halt })?;
+    plan.fit(&kept, Job::WHOLE, JobSettings { threads: *threads, progress: &|_| {}, halt: &halt })?;
     let found = plan.collect(&kept)?;
     std::fs::remove_dir_all(&folder).unwrap_or(());
     let population = Population::of_labels(labels.clone());

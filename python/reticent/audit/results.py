@@ -363,8 +363,8 @@ class Audit(Result):
         ``certificate`` is set beside the lower bound; by default the model's own.
         ``pictures`` declares that training records which :func:`reconstruct` recovered may be shown to every
         reader: the page shows them.
-        ``compare`` names folders of other audited models, for an audit that is stored in a folder: the page shows
-        accuracy against leakage, one curve per defence, compared where the curves overlap.
+        ``compare`` names folders of other audited models, for an audit that is stored in a folder: the page
+        shows accuracy against leakage, one curve per defence, compared where the curves overlap.
         """
         if path is not None:
             report_place(path)
@@ -502,6 +502,7 @@ def private_of(folder: Path) -> dict[str, Any]:
 
 def _folders(compare: Iterable[PathLike]) -> list[Path]:
     """The folders of other audited models."""
-    given = [compare] if isinstance(compare, (str, bytes)) or not isinstance(compare, Iterable) else list(compare)
+    is_one = isinstance(compare, (str, bytes)) or not isinstance(compare, Iterable)
+    given: list[Any] = [compare] if is_one else list(compare)
     places = [out_folder(place, "compare") for place in given]
     return [place for place in places if place is not None]

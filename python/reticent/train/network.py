@@ -278,13 +278,13 @@ class Network:
         (``"constant"``, ``"linear"``, ``"cosine"``, ``"exponential"``), ``warmup`` steps, ``average`` (the
         decay of a moving average of the weights), ``freeze`` (names of layers), ``threads``.
 
-        ``label_smoothing`` is the share of every label that the loss spreads over all classes. It changes the loss
-        of each example by itself, so it goes with privacy, too.
+        ``label_smoothing`` is the share of every label that the loss spreads over all classes. It changes the
+        loss of each example by itself, so it goes with privacy, too.
 
-        **Adversarial regularization.** ``adversarial=3`` (λ), with ``non_private=True``, trains the network against
-        an inference network that tells members from reference records by the network's outputs. It has **no
-        guarantee**. Reference records are not trained on: ``reference_share`` of the data (half by default), or the
-        file ``reference_data``.
+        **Adversarial regularization.** ``adversarial=3`` (λ), with ``non_private=True``, trains the network
+        against an inference network that tells members from reference records by the network's outputs. It
+        has **no guarantee**. Reference records are not trained on: ``reference_share`` of the data (half by
+        default), or the file ``reference_data``.
 
         **Parties.** ``federated`` is a mapping with the keys of a ``parties.toml``: several parties that divide
         the data train together. :func:`federated` writes it.

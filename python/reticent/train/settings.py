@@ -52,7 +52,8 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     fields["freeze"] = _layer_names(settings.get("freeze"))
     fields["federated"] = _federated(settings.get("federated"))
     if settings.get("reference_data") is not None:
-        fields["reference_data"] = path("reference_data", settings["reference_data"], "give a table or a folder of images")
+        remedy = "give a table or a folder of images"
+        fields["reference_data"] = path("reference_data", settings["reference_data"], remedy)
     fields["device"] = device_of(settings.get("device", "cpu"))
     return fields
 

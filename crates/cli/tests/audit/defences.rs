@@ -26,7 +26,7 @@ fn models_with_a_defence_are_audited_with_it_and_compared() {
     let (shared, text) = run("shared", &["--non-private", "--adversarial", "3", "--reference-share", "0.25"]);
     assert!(text.contains("no guarantee") && !text.contains("(240 rows)"), "{text}");
     let (smooth, text) = run("smooth", &["--epsilon", "8", "--delta", "1e-4", "--label-smoothing", "0.1"]);
-    assert!(text.contains("epsilon") && !text.contains("no guarantee"), "{text}");
+    assert!(text.contains("certificate.json") && !text.contains("no guarantee"), "{text}");
     let stored = std::fs::read_to_string(folder.path("shared/run.toml")).unwrap();
     assert!(stored.contains("adversarial = 3") && stored.contains("reference-share = 0.25"), "{stored}");
     for run in [&plain, &defended, &shared, &smooth] {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 impl Train {
     /// Whether a network is meant rather than a linear model of [`fit`](crate::fit): by the model's name, by texts or images,
-    /// or by a `run.toml` in place of the data.
+    /// by what only networks are trained with, or by a `run.toml` in place of the data.
     ///
     /// # Errors
     /// [`Refusal`] where the model's name is neither, or a dataset cannot be found.
@@ -22,6 +22,8 @@ impl Train {
             }
         }
         if self.federated.is_some()
+            || self.adversarial.is_some()
+            || self.label_smoothing.is_some()
             || self.vocabulary.is_some()
             || self.text_column.is_some()
             || self.tokens.is_some()
@@ -99,6 +101,7 @@ mod tests {
         assert!(network(Train { model: Some("mlp".to_owned()), ..Train::default() }));
         assert!(!network(Train { model: Some("logistic".to_owned()), ..Train::default() }));
         assert!(network(Train { length: Some(9), ..Train::default() }));
+        assert!(network(Train { adversarial: Some(3.0), ..Train::default() }));
         assert!(network(Train { data: Some("first/run.toml".into()), ..Train::default() }));
         let unknown = Train { model: Some("mpl".to_owned()), ..Train::default() };
         assert_eq!(unknown.is_network().unwrap_err().field(), Some("model"));

@@ -36,7 +36,10 @@ pub(super) fn settle(run: &mut Train, budget: Budget) -> Result<Option<Adversari
         };
     };
     let settings = AdversarialSettings::new(strength);
-    settings.check()?;
+    if settings.check().is_err() {
+        let remedy = "give a strength from 0 to 1e6, such as 3";
+        return Err(Refusal::value("adversarial", strength, remedy));
+    }
     if budget != Budget::None {
         let remedy = "adversarial training has no guarantee and no epsilon: add ⟦non_private⟧ and leave ⟦epsilon⟧, ⟦delta⟧ and \
                       ⟦noise_multiplier⟧ out, or leave ⟦adversarial⟧ out to train with DP-SGD";

@@ -104,19 +104,19 @@ fn sentences(comparison: &DefenceComparison) -> Vec<String> {
         model.adaptive_auc.value - model.plain_auc.map_or(f64::INFINITY, |auc| auc.value)
     };
     let most = comparison.models.iter().filter(recovered).max_by(|a, b| by(a).total_cmp(&by(b)));
-    if let Some((model, plain)) = most.and_then(|model| Some((model, model.plain_auc?))) {
-        if model.adaptive_auc.value > plain.value {
-            found.push(format!(
-                "An attacker who adapts recovers what a defence hides from one who does not: on {} ({}, strength {}), the AUC is {} with \
-                 the threshold and {} with {}.",
-                model.name,
-                model.defence,
-                words::number(model.strength),
-                three(plain.value),
-                three(model.adaptive_auc.value),
-                model.adaptive
-            ));
-        }
+    if let Some((model, plain)) = most.and_then(|model| Some((model, model.plain_auc?)))
+        && model.adaptive_auc.value > plain.value
+    {
+        found.push(format!(
+            "An attacker who adapts recovers what a defence hides from one who does not: on {} ({}, strength {}), the AUC is {} with \
+             the threshold and {} with {}.",
+            model.name,
+            model.defence,
+            words::number(model.strength),
+            three(plain.value),
+            three(model.adaptive_auc.value),
+            model.adaptive
+        ));
     }
     if comparison.models.iter().any(|model| model.epsilon.is_none()) {
         found.push(
