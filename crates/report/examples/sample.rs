@@ -273,6 +273,7 @@ fn findings() -> Findings {
             worst: (1..=10).map(record).collect(),
             reason: None,
         }),
+        authors: None,
         users: Some(UserFinding {
             about: "the mean score of a person's records".to_owned(),
             performance: Some(performance(0.8, 1.3)),

@@ -55,6 +55,7 @@ fn empty() -> Dossier {
             overfitting: Vec::new(),
             records: None,
             users: None,
+            authors: None,
             key: String::new(),
             warnings: Vec::new(),
         },
