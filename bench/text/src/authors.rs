@@ -68,7 +68,8 @@ pub(crate) fn measure(asked: &AuthorsAsked, corpus: &Corpus, recipe: RecipeName)
         }));
     }
     eprintln!("authors {}: {trained:.0} s", recipe.word());
-    let guarantee = recipe.epsilon().map(|epsilon| json!({"unit": "speaker", "epsilon": epsilon, "delta": DELTA}));
+    let guarantee =
+        recipe.epsilon().map(|epsilon| json!({"unit": "speaker", "epsilon": epsilon, "delta": DELTA}));
     Ok(json!({
         "recipe": recipe.word(), "guarantee": guarantee, "authors": count, "models": models,
         "training_seconds": trained, "premises": by_premise,
@@ -101,7 +102,9 @@ fn attacked(population: &Population, references: &[Reference], target: usize, ke
 fn summary(targets: &[Value]) -> Value {
     let mut areas: Vec<(String, Vec<f64>)> = Vec::new();
     for attack in targets.iter().filter_map(|target| target["attacks"].as_array()).flatten() {
-        let (Some(name), Some(area)) = (attack["name"].as_str(), attack["auc"]["value"].as_f64()) else { continue };
+        let (Some(name), Some(area)) = (attack["name"].as_str(), attack["auc"]["value"].as_f64()) else {
+            continue;
+        };
         match areas.iter_mut().find(|(known, _)| known == name) {
             Some((_, own)) => own.push(area),
             None => areas.push((name.to_owned(), vec![area])),
@@ -161,7 +164,9 @@ pub(crate) fn side_by_side<T: Send>(
         };
         let started: Vec<_> = (0..threads.clamp(1, count.max(1))).map(|_| scope.spawn(own)).collect();
         let joined = started.into_iter().map(|own| own.join());
-        joined.flat_map(|own| own.unwrap_or_else(|_| vec![(count, Err(anyhow!("a thread panicked")))])).collect()
+        joined
+            .flat_map(|own| own.unwrap_or_else(|_| vec![(count, Err(anyhow!("a thread panicked")))]))
+            .collect()
     });
     done.sort_by_key(|(place, _)| *place);
     done.into_iter().map(|(_, found)| found).collect()

@@ -57,7 +57,8 @@ impl Corpus {
                 side.push(piece);
             }
         }
-        let both: Vec<bool> = trained.iter().zip(&fresh).map(|(a, b)| !a.is_empty() && !b.is_empty()).collect();
+        let both: Vec<bool> =
+            trained.iter().zip(&fresh).map(|(a, b)| !a.is_empty() && !b.is_empty()).collect();
         let kept = |sides: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
             sides.into_iter().zip(&both).filter(|(_, both)| **both).map(|(own, _)| own).collect()
         };
@@ -80,7 +81,11 @@ impl Corpus {
     /// How many characters are scored in some pieces.
     pub(crate) fn tokens(&self, pieces: &[usize]) -> usize {
         let Targets::Next(next) = self.examples.targets() else { return 0 };
-        pieces.iter().flat_map(|piece| &next[piece * LENGTH..(piece + 1) * LENGTH]).filter(|t| **t != UNSCORED).count()
+        pieces
+            .iter()
+            .flat_map(|piece| &next[piece * LENGTH..(piece + 1) * LENGTH])
+            .filter(|t| **t != UNSCORED)
+            .count()
     }
 
     /// The share of each of the first characters in an author's pieces: what is known without a model.

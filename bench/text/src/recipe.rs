@@ -8,8 +8,8 @@ use reticent_core::{Delta, Epsilon, Guarantee, Neighboring};
 use reticent_train::describe::{LayerKind, Objective};
 use reticent_train::graph::Graph;
 use reticent_train::{
-    Baseline, Batching, Clipping, Description, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
-    TrainingTerms,
+    Baseline, Batching, Clipping, Description, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
+    Schedule, TrainingTerms,
 };
 
 /// How many settings were tried with the key `tuning` before these were fixed.
@@ -61,7 +61,13 @@ impl RecipeName {
     }
 
     /// The training on so many speakers, with so many pieces.
-    pub(crate) fn training(self, corpus: &Corpus, authors: usize, pieces: usize, quick: bool) -> Result<NetworkTraining> {
+    pub(crate) fn training(
+        self,
+        corpus: &Corpus,
+        authors: usize,
+        pieces: usize,
+        quick: bool,
+    ) -> Result<NetworkTraining> {
         let tokens = corpus.vocabulary.size();
         let mut description = Description { loss: Objective::NextToken, ..Description::reading(&[LENGTH]) }
             .then(LayerKind::Embedding { vocabulary: tokens, out: 32 })

@@ -55,10 +55,12 @@ pub(crate) fn measure(asked: &AuthorsAsked, corpus: &Corpus, recipe: RecipeName)
     let seconds = begun.elapsed().as_secs_f64();
     let mut rows = Vec::new();
     for (place, repetitions) in std::iter::once(0).chain(REPETITIONS).enumerate() {
-        let secrets: Vec<SecretExposure> = runs.iter().flat_map(|run| run.groups[place].secrets.clone()).collect();
+        let secrets: Vec<SecretExposure> =
+            runs.iter().flat_map(|run| run.groups[place].secrets.clone()).collect();
         let extracted: usize = runs.iter().map(|run| run.groups[place].extracted).sum();
         let first = secrets.iter().filter(|secret| secret.rank <= 1.0).count();
-        let mean = secrets.iter().map(|secret| secret.exposure.value).sum::<f64>() / secrets.len().max(1) as f64;
+        let mean =
+            secrets.iter().map(|secret| secret.exposure.value).sum::<f64>() / secrets.len().max(1) as f64;
         let share = |count: usize| interval::proportion(count as u64, secrets.len() as u64, CONFIDENCE);
         rows.push(json!({
             "repetitions": repetitions, "secrets": secrets.len(), "median_exposure": median_exposure(&secrets, CONFIDENCE)?,
@@ -67,7 +69,8 @@ pub(crate) fn measure(asked: &AuthorsAsked, corpus: &Corpus, recipe: RecipeName)
         }));
     }
     eprintln!("secrets {}: {seconds:.0} s", recipe.word());
-    let guarantee = recipe.epsilon().map(|epsilon| json!({"unit": "speaker", "epsilon": epsilon, "delta": DELTA}));
+    let guarantee =
+        recipe.epsilon().map(|epsilon| json!({"unit": "speaker", "epsilon": epsilon, "delta": DELTA}));
     Ok(json!({
         "recipe": recipe.word(), "guarantee": guarantee, "runs": asked.runs,
         "format": format!("{BEFORE}{{digits:{}}}.", format.length()), "bits": format.bits(), "mean_of_unseen": UNSEEN,

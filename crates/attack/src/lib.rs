@@ -29,9 +29,9 @@ mod target;
 
 pub use error::AttackError;
 pub use learner::{
-    Artifact, ArtifactPart, AuthorLearner, AuthorUnit, Authors, COMPARED_SAMPLES, LOSS_TRAJECTORY, Learner, LinearLearner, LinearSettings, NetworkLearner,
-    NetworkTraining, SampleScore, Snapshot, Wanted, WithBackground, activations_of, network_outputs,
-    sample_scores,
+    Artifact, ArtifactPart, AuthorLearner, AuthorUnit, Authors, COMPARED_SAMPLES, LOSS_TRAJECTORY, Learner,
+    LinearLearner, LinearSettings, NetworkLearner, NetworkTraining, SampleScore, Snapshot, Wanted,
+    WithBackground, activations_of, network_outputs, sample_scores,
 };
 pub use population::Population;
 pub use reference::{

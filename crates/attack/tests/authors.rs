@@ -6,7 +6,8 @@ use reticent_attack::{
     as_target,
 };
 use reticent_audit::attacks::{
-    AUTHOR_ATTACKS, AUTHOR_LIKELIHOOD, AUTHOR_LIRA_ONLINE, AUTHOR_RANKS, AUTHOR_SAMPLES, AttackSettings, RANK_BINS,
+    AUTHOR_ATTACKS, AUTHOR_LIKELIHOOD, AUTHOR_LIRA_ONLINE, AUTHOR_RANKS, AUTHOR_SAMPLES, AttackSettings,
+    RANK_BINS,
 };
 use reticent_audit::exposure::RankMethod;
 use reticent_audit::vulnerability::sample_leaks;
@@ -15,8 +16,8 @@ use reticent_data::keyed_hash;
 use reticent_data::text::Sequences;
 use reticent_train::describe::{LayerKind, Objective};
 use reticent_train::{
-    Baseline, Batching, Description, Device, Examples, Inputs, OptimizerSettings, Recipe, Resources, Schedule,
-    Targets, TrainingTerms, load,
+    Baseline, Batching, Description, Device, Examples, Inputs, OptimizerSettings, Recipe, Resources,
+    Schedule, Targets, TrainingTerms, load,
 };
 use std::sync::Arc;
 
@@ -83,7 +84,10 @@ fn a_model_knows_its_authors_and_attacks_find_them() {
     assert_eq!(study.parts().references.len(), 6, "the partner of the target is left out");
     let likelihood = study.signal(AUTHOR_LIKELIHOOD).unwrap();
     assert_eq!(likelihood.provenance(), SignalSource::Loss);
-    assert_eq!((study.signal(AUTHOR_RANKS).unwrap().width(), study.signal(AUTHOR_SAMPLES).unwrap().width()), (RANK_BINS, 4));
+    assert_eq!(
+        (study.signal(AUTHOR_RANKS).unwrap().width(), study.signal(AUTHOR_SAMPLES).unwrap().width()),
+        (RANK_BINS, 4)
+    );
     for attack in AUTHOR_ATTACKS {
         let scores = attack.run(&study, &AttackSettings::default()).unwrap().scores;
         let found = Membership::new(scores, study.parts().members.clone()).unwrap();

@@ -195,7 +195,11 @@ fn models_of_a_device_have_the_same_name_and_no_key() {
     let [whole, pieces] = [None, Some(7)].map(|chunk| {
         let learner = learner().computed_on(Device::Cpu, chunk);
         assert!(learner.is_repeatable());
-        learner.fit(&[1, 2, 3, 4, 5, 6, 7, 8, 9], "k", &Wanted::default(), &|| false).unwrap().outputs.unwrap()
+        learner
+            .fit(&[1, 2, 3, 4, 5, 6, 7, 8, 9], "k", &Wanted::default(), &|| false)
+            .unwrap()
+            .outputs
+            .unwrap()
     });
     assert_eq!(whole.len(), pieces.len());
     // Where there is no GPU, the reference that needs it says so.

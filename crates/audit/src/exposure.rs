@@ -66,7 +66,11 @@ impl SecretExposure {
     /// [`AuditError::Invalid`] for no draws, more candidates before the secret than were drawn, and a confidence out of range.
     pub fn estimated(before: u64, drawn: u64, bits: f64, confidence: f64) -> Result<Self, AuditError> {
         if drawn == 0 || before > drawn {
-            return Err(AuditError::setting("drawn", drawn, "draw at least as many candidates as are counted"));
+            return Err(AuditError::setting(
+                "drawn",
+                drawn,
+                "draw at least as many candidates as are counted",
+            ));
         }
         if !(bits >= 0.0 && bits.is_finite()) {
             return Err(AuditError::setting("candidates", format!("2^{bits}"), "give at least one"));
@@ -169,7 +173,8 @@ mod tests {
                 let found = SecretExposure::estimated(before as u64, 500, bits, 0.95).unwrap();
                 assert!(found.exposure.lower <= found.exposure.value);
                 assert!(found.exposure.upper >= found.exposure.value);
-                covered += u32::from(found.exposure.lower <= truth + 1e-9 && truth <= found.exposure.upper + 1e-9);
+                covered +=
+                    u32::from(found.exposure.lower <= truth + 1e-9 && truth <= found.exposure.upper + 1e-9);
             }
             // 190 of 200 are expected at least; five deviations of 3.1 below that.
             assert!(covered >= 175, "{rank}: {covered}");

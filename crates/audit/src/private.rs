@@ -57,7 +57,13 @@ pub struct PrivateSample {
 impl Private {
     /// The findings about single records, by this attack.
     pub fn new(attack: &str, records: RecordFindings) -> Self {
-        Self { what: WHAT.to_owned(), schema: SCHEMA.to_owned(), attack: attack.to_owned(), records, authors: Vec::new() }
+        Self {
+            what: WHAT.to_owned(),
+            schema: SCHEMA.to_owned(),
+            attack: attack.to_owned(),
+            records,
+            authors: Vec::new(),
+        }
     }
 }
 

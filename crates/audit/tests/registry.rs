@@ -1,7 +1,8 @@
 //! An attack from outside the crate: one type, and one line that registers it.
 
 use reticent_audit::attacks::{
-    AUTHOR_ATTACKS, AttackKind, Candidacy, CannotRun, LIRA_ONLINE, Lira, LiraForm, ReferenceNeed, Requirements, STANDARD,
+    AUTHOR_ATTACKS, AttackKind, Candidacy, CannotRun, LIRA_ONLINE, Lira, LiraForm, ReferenceNeed,
+    Requirements, STANDARD,
 };
 use reticent_audit::bound::{BoundMethod, BoundSettings};
 use reticent_audit::metrics::MetricSettings;

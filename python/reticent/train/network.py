@@ -45,7 +45,7 @@ class Network:
     <BLANKLINE>
 
     The presets are ``mlp``, ``cnn-mnist``, ``cnn-mnist-tanh``, ``cnn-cifar``, ``transformer-text``,
-    ``lstm-text`` and ``logistic``:
+    ``lstm-text``, ``lstm-lm``, ``transformer-lm`` and ``logistic``:
 
     >>> Network("cnn-mnist-tanh")
     Network('cnn-mnist-tanh')

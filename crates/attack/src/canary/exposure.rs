@@ -6,9 +6,7 @@ use crate::learner::{AuthorUnit, Halt, NetworkTraining, scores_of, start, take_s
 use reticent_audit::exposure::{MOST_RANKED, SecretExposure};
 use reticent_core::Certificate;
 use reticent_data::keyed_hash;
-use reticent_train::{
-    Device, Engine, Examples, Inputs, Resources, Targets, Units, Weights, engine,
-};
+use reticent_train::{Device, Engine, Examples, Inputs, Resources, Targets, Units, Weights, engine};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -39,7 +37,8 @@ pub struct ExposureSettings {
 
 impl ExposureSettings {
     fn check(&self) -> Result<(), AttackError> {
-        if self.repetitions.is_empty() || self.repetitions.iter().any(|times| *times == 0 || *times > 1 << 16) {
+        if self.repetitions.is_empty() || self.repetitions.iter().any(|times| *times == 0 || *times > 1 << 16)
+        {
             let value = format!("{:?}", self.repetitions);
             return Err(AttackError::invalid("repetitions", value, "give numbers from 1 to 65536"));
         }
@@ -119,15 +118,15 @@ pub fn exposure(
     let groups: Vec<u64> = std::iter::once(0).chain(settings.repetitions.iter().copied()).collect();
     let secrets = format.distinct(&settings.key, groups.len() * settings.secrets)?;
     let times = |place: usize| groups[place / settings.secrets];
-    let planted: Vec<usize> = (0..secrets.len())
-        .flat_map(|place| std::iter::repeat_n(place, times(place) as usize))
-        .collect();
+    let planted: Vec<usize> =
+        (0..secrets.len()).flat_map(|place| std::iter::repeat_n(place, times(place) as usize)).collect();
     let own: Vec<Secret> = planted.iter().map(|place| secrets[*place].clone()).collect();
     let all = examples.clone().followed_by(&format.examples(&own, length)?)?;
     let units = match owners {
         Some((owners, unit)) => {
             let first = owners.iter().max().map_or(0, |last| last + 1);
-            let owner = |(number, place): (usize, &usize)| first + if is_shared { *place } else { number } as u32;
+            let owner =
+                |(number, place): (usize, &usize)| first + if is_shared { *place } else { number } as u32;
             let added = planted.iter().enumerate().map(owner);
             Units::users(&owners.iter().copied().chain(added).collect::<Vec<_>>(), unit.samples_per_step)?
         }
@@ -147,7 +146,10 @@ pub fn exposure(
         ExposedGroup {
             repetitions: *repetitions,
             secrets: ranks[range.clone()].to_vec(),
-            extracted: secrets[range].iter().filter(|secret| continuations.contains(&format.symbols(secret))).count(),
+            extracted: secrets[range]
+                .iter()
+                .filter(|secret| continuations.contains(&format.symbols(secret)))
+                .count(),
         }
     };
     Ok(ExposureRun {

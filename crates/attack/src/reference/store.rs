@@ -100,8 +100,7 @@ impl Store {
         let mut arrays =
             BTreeMap::from([("inside".to_owned(), Tensor { shape: flat(&mask), values: &mask })]);
         if let Some(outputs) = &artifact.outputs {
-            arrays
-                .insert("outputs".to_owned(), Tensor { shape: shape(outputs), values: outputs.values() });
+            arrays.insert("outputs".to_owned(), Tensor { shape: shape(outputs), values: outputs.values() });
         }
         if let Some(weights) = &artifact.weights {
             arrays.insert("weights".to_owned(), Tensor { shape: flat(weights), values: weights });

@@ -187,7 +187,9 @@ impl Attack for Histogram {
 
     fn knowledge(&self, study: &Study) -> String {
         let models = evidence::models(study);
-        format!("samples of the author, and {models} trained on texts like the target's, of which the authors are known")
+        format!(
+            "samples of the author, and {models} trained on texts like the target's, of which the authors are known"
+        )
     }
 
     fn goal(&self) -> &'static str {
@@ -308,7 +310,11 @@ mod tests {
     fn bins_of_ranks_rise_and_cover_everything() {
         let bins: Vec<usize> = (1..=20_000).map(rank_bin).collect();
         assert_eq!(bins[..8], [0, 1, 2, 3, 3, 4, 4, 5]);
-        assert!(bins.windows(2).all(|pair| pair[0] == pair[1] || pair[0] + 1 == pair[1]), "{:?}", &bins[..40]);
+        assert!(
+            bins.windows(2).all(|pair| pair[0] == pair[1] || pair[0] + 1 == pair[1]),
+            "{:?}",
+            &bins[..40]
+        );
         assert_eq!(bins.last(), Some(&(RANK_BINS - 1)));
     }
 }

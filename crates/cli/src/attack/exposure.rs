@@ -11,7 +11,8 @@ use reticent::curator::audit::{CANDIDATES, CONTINUATIONS, PlantSecrets, REPETITI
 
 /// Trains with planted secrets.
 pub(crate) fn run(arguments: &Exposure, progress: bool) -> Result<Output, Fail> {
-    let repetitions = arguments.repetitions.split(',').map(|times| count("--repetitions", times, &REPETITIONS));
+    let repetitions =
+        arguments.repetitions.split(',').map(|times| count("--repetitions", times, &REPETITIONS));
     let request = PlantSecrets {
         model: arguments.run.clone(),
         format: arguments.format.clone(),

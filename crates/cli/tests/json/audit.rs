@@ -49,7 +49,8 @@ fn score_tables() {
 /// A language model of four writers, texts of four others, and a folder.
 fn authors(folder: &Folder) -> (String, String, String) {
     let lines = |from: u64| {
-        let line = |place: u64| format!("w{},{}\n", from + place / 2, "ab".repeat(1 + (place + from) as usize % 4));
+        let line =
+            |place: u64| format!("w{},{}\n", from + place / 2, "ab".repeat(1 + (place + from) as usize % 4));
         "who,say\n".to_owned() + &(0..8).map(line).collect::<String>()
     };
     let (own, others) = (folder.file("own.csv", &lines(0)), folder.file("others-texts.csv", &lines(10)));

@@ -13,9 +13,9 @@ fn speeches(folder: &Folder) -> String {
 fn a_language_model_is_trained_scored_and_drawn_from() {
     let folder = Folder::new();
     let (data, out) = (speeches(&folder), folder.path("run"));
-    let base = ["train", &data, "--text-column", "say", "--tokens", "characters", "--length", "12"];
+    let base = ["train", &data, "--text-column", "say", "--tokens", "characters", "--length", "24"];
     let more =
-        ["--model", "lstm-lm", "--non-private", "--optimizer", "adam", "--lr", "0.02", "--epochs", "25"];
+        ["--model", "lstm-lm", "--non-private", "--optimizer", "adam", "--lr", "0.02", "--epochs", "30"];
     let test = folder.file("test.csv", "say\nto be\n");
     let own = ["--batch-size", "20", "--validation", &test, "--out", &out];
     let answer = json(&[&base[..], &more, &own].concat());
@@ -56,7 +56,7 @@ fn rows_or_authors_are_protected() {
         (["--label", "who"], "--label"),
         (["--text-column", "said"], "said"),
     ] {
-        let mut words = ["train", &data, "--model", "lstm-lm", "--non-private"].to_vec();
+        let mut words = ["train", &data, "--model", "lstm-lm", "--non-private", "--json"].to_vec();
         for pair in base[2..].chunks(2).filter(|pair| pair[0] != given[0]) {
             words.extend(pair);
         }

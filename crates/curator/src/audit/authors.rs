@@ -50,7 +50,8 @@ impl AuthorCase {
             .iter()
             .find(|(attack, _)| attack.name() == examination.findings.headline)
             .map_or_else(|| vec![0.0; count], |(_, scores)| scores.clone());
-        let confidence = examination.findings.attacks.first().map_or(0.95, |own| own.performance.auc.confidence);
+        let confidence =
+            examination.findings.attacks.first().map_or(0.95, |own| own.performance.auc.confidence);
         let ranked = by_record(study, &scores, &RecordSettings { worst: count, confidence })?;
         let numbers: BTreeMap<&str, usize> =
             study.parts().ids.iter().enumerate().map(|(place, id)| (id.as_str(), place)).collect();
@@ -116,7 +117,10 @@ impl AuthorCase {
             ));
         }
         if self.left_out > 0 {
-            warnings.push(format!("{} authors have too few samples to be asked about and are not audited", self.left_out));
+            warnings.push(format!(
+                "{} authors have too few samples to be asked about and are not audited",
+                self.left_out
+            ));
         }
     }
 }
@@ -211,7 +215,10 @@ mod tests {
         let fitting = Fitting { references: 6, unit: Some("who".to_owned()), ..Fitting::default() };
         let found = place.audit(&others, fitting.clone()).unwrap().findings;
         let authors = found.authors.as_ref().unwrap();
-        assert_eq!((authors.authors, authors.samples, authors.most_samples), (20, AuthorSamples::TrainedOn, 3));
+        assert_eq!(
+            (authors.authors, authors.samples, authors.most_samples),
+            (20, AuthorSamples::TrainedOn, 3)
+        );
         assert!((authors.one_author - 0.1).abs() < 1e-12 && !authors.pages.is_empty());
         let names: Vec<&str> = found.attacks.iter().map(|own| own.name.as_str()).collect();
         assert_eq!(names, ["author-loss", "author-ranks", "author-lira-offline", "author-lira-online"]);
@@ -225,14 +232,21 @@ mod tests {
         assert!(!shared.contains("writer"), "{shared}");
         let private = fs::read_to_string(place.path("audit/private.json")).unwrap();
         assert!(private.contains("writer 3") && private.contains("own.csv"));
-        assert!(fs::read_to_string(place.path("audit/records.csv")).unwrap().contains("training data,\"writer 3\""));
+        assert!(
+            fs::read_to_string(place.path("audit/records.csv"))
+                .unwrap()
+                .contains("training data,\"writer 3\"")
+        );
         // Fresh samples of everybody: the same question without the very texts.
         let fresh = texts(&place.path("fresh.csv"), 0..30, 2, 5);
         let fitting = Fitting { samples: Some(fresh), samples_per_author: Some(2), references: 0, ..fitting };
         let found = place.audit(&others, fitting).unwrap().findings;
         let authors = found.authors.unwrap();
         assert_eq!((authors.samples, authors.samples_per_author), (AuthorSamples::Fresh, Some(2)));
-        assert!(authors.pages.is_empty() && found.warnings.iter().any(|text| text.contains("other samples of the author")));
+        assert!(
+            authors.pages.is_empty()
+                && found.warnings.iter().any(|text| text.contains("other samples of the author"))
+        );
     }
 
     #[test]
@@ -245,9 +259,15 @@ mod tests {
         assert!(wrong.field() == Some("unit") && wrong.to_string().contains("the column who"), "{wrong}");
         let one = texts(&place.path("one.csv"), 20..21, 3, 0);
         let alone = refuse(&one, none());
-        assert!(alone.code() == Code::NotMeasurable && alone.to_string().contains("1 of 1 others"), "{alone}");
+        assert!(
+            alone.code() == Code::NotMeasurable && alone.to_string().contains("1 of 1 others"),
+            "{alone}"
+        );
         let same = refuse(&place.path("own.csv"), none());
-        assert!(same.field() == Some("non_members") && same.to_string().contains("is in the training data"), "{same}");
+        assert!(
+            same.field() == Some("non_members") && same.to_string().contains("is in the training data"),
+            "{same}"
+        );
         let few = refuse(&others, Fitting { samples_per_author: Some(4), ..none() });
         assert!(few.to_string().contains("0 of 10 authors of the training data"), "{few}");
         let zero = refuse(&others, Fitting { samples_per_author: Some(0), ..none() });
@@ -277,7 +297,8 @@ mod tests {
         assert!(own.measures[0].what.contains("exposure") && own.bound.is_none());
         assert!(own.measures[0].attack.value <= 100f64.log2() && own.measures[0].attack.value >= 0.0);
         assert!(place.path("audit/disclosures/secret-exposure.json").is_file());
-        let long = PlantSecrets { format: "a text that is too long {digits:4}".to_owned(), ..request.clone() };
+        let long =
+            PlantSecrets { format: "a text that is too long {digits:4}".to_owned(), ..request.clone() };
         let refusal = long.check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap_err();
         assert!(refusal.to_string().contains("12 tokens at a time"), "{refusal}");
         let odd = PlantSecrets { format: "pin {äöü:3}".to_owned(), ..request };

@@ -136,10 +136,10 @@ impl ModelPlan {
         };
         let (examination, study) = attack(&case, references, &stated, session)?;
         let ids = &study.parts().ids;
-        let origins = case.authors.as_ref().map_or_else(
-            || case.chosen.origins(ids),
-            |authors| authors.origins(ids, &case.chosen.flags()),
-        );
+        let origins = case
+            .authors
+            .as_ref()
+            .map_or_else(|| case.chosen.origins(ids), |authors| authors.origins(ids, &case.chosen.flags()));
         writer.audit(&study, &examination, &subject, Some(&origins))?;
         Ok(Outcome::Found(Box::new(Audited::new(examination, study, case.certificate, Some(out)))))
     }

@@ -144,7 +144,8 @@ impl Fitting {
     fn check_unit(&self, target: &Target) -> Result<(), Refusal> {
         match (target.unit_column(), &self.unit) {
             (Some(column), Some(asked)) if column != asked => {
-                let remedy = format!("the unit of this run is the column {column}: give that, or leave it out");
+                let remedy =
+                    format!("the unit of this run is the column {column}: give that, or leave it out");
                 Err(Refusal::unknown("unit", asked, remedy))
             }
             (Some(_), _) => Ok(()),
@@ -159,7 +160,8 @@ impl Fitting {
                 let most = self.samples_per_author.map(|most| most.to_string());
                 for (field, given) in [("samples", path), ("samples_per_author", most)] {
                     if let Some(value) = given {
-                        let remedy = "is for audits by author, and a row is the unit of this run: leave it out";
+                        let remedy =
+                            "is for audits by author, and a row is the unit of this run: leave it out";
                         return Err(Refusal::conflict(field, value, remedy));
                     }
                 }

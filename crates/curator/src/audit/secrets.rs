@@ -8,7 +8,9 @@ use crate::folder::is_network;
 use crate::train::{Computing, Device};
 use crate::watch::Work;
 use crate::{Planned, Refusal, Request, Session};
-use reticent_attack::canary::{ExposedGroup, ExposureRun, ExposureSettings, SecretFormat, TrainingTexts, exposure};
+use reticent_attack::canary::{
+    ExposedGroup, ExposureRun, ExposureSettings, SecretFormat, TrainingTexts, exposure,
+};
 use reticent_audit::attacks::AttackKind;
 use reticent_audit::disclosure::{Disclosure, DisclosureBound, DisclosureMeasure};
 use reticent_audit::exposure::{MOST_RANKED, RankMethod, UNSEEN, median_exposure};
@@ -201,7 +203,11 @@ fn disclosure(request: &PlantSecrets, ran: &ExposureRun, is_by_author: bool) -> 
         true => "exact: all candidates were ranked".to_owned(),
         false => format!("estimated from {} drawn candidates", request.candidates),
     };
-    let unit = if is_by_author { "all repetitions of a secret are one author's" } else { "every repetition is a row of its own" };
+    let unit = if is_by_author {
+        "all repetitions of a secret are one author's"
+    } else {
+        "every repetition is a row of its own"
+    };
     let mut warnings = vec![
         "the training was repeated with secrets: the figures are about that run, and the model in the folder is from another run".to_owned(),
         format!("a model that has not seen a secret exposes it by {UNSEEN:.2} bits in the mean"),
@@ -251,7 +257,8 @@ struct Parsed<'a> {
 impl<'a> Parsed<'a> {
     fn of(format: &'a str) -> Result<Self, Refusal> {
         let refuse = |why: &str| {
-            let remedy = format!("{why}: give a text with one place for the secret, e.g. \"my pin is {{digits:4}}\"");
+            let remedy =
+                format!("{why}: give a text with one place for the secret, e.g. \"my pin is {{digits:4}}\"");
             Err(Refusal::value("format", format, remedy))
         };
         let (Some(open), Some(close)) = (format.find('{'), format.find('}')) else {
@@ -307,7 +314,10 @@ mod tests {
     #[test]
     fn formats_are_read() {
         let found = Parsed::of("my pin is {digits:4}.").unwrap();
-        assert_eq!((found.before, found.alphabet.len(), found.length, found.after), ("my pin is ", 10, 4, "."));
+        assert_eq!(
+            (found.before, found.alphabet.len(), found.length, found.after),
+            ("my pin is ", 10, 4, ".")
+        );
         assert_eq!(Parsed::of("{x:y:3}").unwrap().alphabet, ['x', ':', 'y']);
         let format = found.in_vocabulary(&Vocabulary::characters()).unwrap();
         assert_eq!(format.count(), Some(10_000));
@@ -326,9 +336,8 @@ mod tests {
     #[test]
     fn an_alphabet_that_is_not_in_the_vocabulary_is_refused() {
         let characters = Vocabulary::characters();
-        let refuse = |format: &str| {
-            Parsed::of(format).unwrap().in_vocabulary(&characters).unwrap_err().to_string()
-        };
+        let refuse =
+            |format: &str| Parsed::of(format).unwrap().in_vocabulary(&characters).unwrap_err().to_string();
         assert!(refuse("pin {äöü:4}").contains("the symbol \"ä\""));
         assert!(refuse("größe {digits:4}").contains("a character of"));
         assert!(refuse("pin {aa:4}").contains("at least 2 symbols"));

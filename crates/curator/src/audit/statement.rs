@@ -2,10 +2,10 @@
 
 use crate::{Refusal, Session};
 use reticent_attack::learned::registry;
-use reticent_audit::{ExamineSettings, Registry};
 use reticent_audit::attacks::{Attack, AttackSettings};
 use reticent_audit::bound::{BoundMethod, BoundSettings, ThresholdSelection, Tradeoff};
 use reticent_audit::metrics::MetricSettings;
+use reticent_audit::{ExamineSettings, Registry};
 use reticent_core::Certificate;
 use reticent_data::closest;
 use reticent_noise::entropy::Bits;

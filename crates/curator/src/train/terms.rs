@@ -329,7 +329,7 @@ impl AgreedTerms {
         if reader.observed_labels {
             whole = whole.taking(Fact::ObservedLabels);
         }
-        if reader.vocabulary_text().is_some() {
+        if reader.vocabulary.is_some() {
             whole = whole.taking(Fact::Vocabulary);
         }
         if self.is_federated {

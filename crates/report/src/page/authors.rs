@@ -8,7 +8,8 @@ use reticent_audit::findings::{AuthorPage, AuthorsFinding};
 /// The section, where rows of the audit are authors.
 pub(super) fn authors(dossier: &Dossier) -> Option<Section> {
     let found = dossier.findings.authors.as_ref()?;
-    let AuthorsFinding { column, authors, premise, samples_per_author, fewest_samples, most_samples, .. } = found;
+    let AuthorsFinding { column, authors, premise, samples_per_author, fewest_samples, most_samples, .. } =
+        found;
     let mut body = Body::default();
     let used = match samples_per_author {
         Some(most) => format!("{most} samples of each"),

@@ -78,7 +78,8 @@ impl Corpus {
     /// The pieces of at most `most` rows, by a key.
     fn some_rows(&self, pieces: &[usize], most: Option<usize>, key: &str) -> Vec<usize> {
         let Some(most) = most else { return pieces.to_vec() };
-        let hash = |place: &(usize, u32)| keyed_hash(key, format!("sample {} {}", place.0, place.1).as_bytes());
+        let hash =
+            |place: &(usize, u32)| keyed_hash(key, format!("sample {} {}", place.0, place.1).as_bytes());
         let mut rows: Vec<(usize, u32)> =
             pieces.iter().map(|piece| self.place(*piece)).collect::<BTreeSet<_>>().into_iter().collect();
         rows.sort_by_cached_key(|place| (hash(place), *place));
@@ -137,7 +138,9 @@ impl Compared {
         let corpus = Corpus { parts, starts };
         let available: Vec<Vec<usize>> = match samples {
             AuthorSamples::TrainedOn => trained.clone(),
-            AuthorSamples::Fresh => names.iter().map(|name| of_fresh.get(name).cloned().unwrap_or_default()).collect(),
+            AuthorSamples::Fresh => {
+                names.iter().map(|name| of_fresh.get(name).cloned().unwrap_or_default()).collect()
+            }
         };
         if trained.iter().all(|pieces| corpus.rows(pieces) < 2) {
             let text = format!(
@@ -172,12 +175,12 @@ impl Compared {
             })
             .collect();
         let draw = choice.declared.unwrap_or(Draw::Undeclared);
-        let chosen =
-            Chosen::of((units, others.len()), draw, choice.most, &choice.key, |place| may[place])?;
+        let chosen = Chosen::of((units, others.len()), draw, choice.most, &choice.key, |place| may[place])?;
         let rows_of = |author: &usize| corpus.rows(&trained[*author]) as u64;
         let trained_most = chosen.audited.iter().map(rows_of).max().unwrap_or(1);
         let weights = target.stored.weights.clone();
-        let Trained { training, certificate, computing, .. } = target.trained(Examples::clone(&all), units)?;
+        let Trained { training, certificate, computing, .. } =
+            target.trained(Examples::clone(&all), units)?;
         let authors =
             Authors { trained, asked: asked.clone(), unit: Some(AuthorUnit { samples_per_step: per_step }) };
         let all = Arc::new(all);
@@ -191,7 +194,8 @@ impl Compared {
         let found = learner.artifact(&weights, &chosen.audited)?;
         let audited: Vec<&[usize]> = chosen.audited.iter().map(|author| asked[*author].as_slice()).collect();
         let rows: Vec<u64> = audited.iter().map(|pieces| corpus.rows(pieces) as u64).collect();
-        let (fewest, most) = (rows.iter().min().copied().unwrap_or(0), rows.iter().max().copied().unwrap_or(0));
+        let (fewest, most) =
+            (rows.iter().min().copied().unwrap_or(0), rows.iter().max().copied().unwrap_or(0));
         let ids = chosen.ids(&choice.key).iter().map(|id| id.replace("record", "author")).collect();
         // What one coin decides on are the samples that an author is trained on, however few the auditor has.
         let population = Population::of_authors(ids, trained_most, features(&all, &audited, &rows));

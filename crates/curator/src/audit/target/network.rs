@@ -8,8 +8,8 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
 use crate::train::{
-    Computing, DataSources, Holders, Loaded, Reader, Settings, Source, Stored, Train, agree, federated_terms, find,
-    found, read_parties, settle, size, sources,
+    Computing, DataSources, Holders, Loaded, Reader, Settings, Source, Stored, Train, agree, federated_terms,
+    find, found, read_parties, settle, size, sources,
 };
 use crate::watch::Watch;
 use reticent_attack::federated::FederatedSetup;
