@@ -146,7 +146,10 @@ class Request:
             return self._take_table(X, y)
         if is_texts(X):
             problem = "texts need a vocabulary"
-            remedy = "give PUBLIC tokens, a list or a file, or tokens='characters'; tokens of the private texts reveal their words"
+            remedy = (
+                "give PUBLIC tokens, a list or a file (those of the private texts reveal their words), or "
+                "tokens='characters'"
+            )
             raise refused(102, "vocabulary", problem, remedy)
         if isinstance(X, (list, tuple)) and not X:
             raise refused(308, "X", "no rows", "give rows")

@@ -44,7 +44,7 @@ pub fn examples(description: &Description, count: usize, seed: u64) -> Examples 
             let vocabulary = outputs / size as u64;
             // About a fifth of the positions are not scored, and the first always is.
             let next = |place: usize| match bits.word() % 5 {
-                0 if place % size > 0 => UNSCORED,
+                0 if !place.is_multiple_of(size) => UNSCORED,
                 _ => (bits.word() % vocabulary) as u32,
             };
             Targets::Next((0..count * size).map(next).collect())
