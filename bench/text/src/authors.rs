@@ -71,7 +71,7 @@ pub(crate) fn measure(asked: &AuthorsAsked, corpus: &Corpus, recipe: RecipeName)
     let guarantee =
         recipe.epsilon().map(|epsilon| json!({"unit": "speaker", "epsilon": epsilon, "delta": DELTA}));
     Ok(json!({
-        "recipe": recipe.word(), "guarantee": guarantee, "authors": count, "models": models,
+        "recipe": recipe.word(), "guarantee": guarantee, "authors": count, "models": models, "training": RecipeName::described(&training)?,
         "training_seconds": trained, "premises": by_premise,
     }))
 }

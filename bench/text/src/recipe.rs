@@ -11,16 +11,18 @@ use reticent_train::{
     Baseline, Batching, Clipping, Description, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe,
     Schedule, TrainingTerms,
 };
+use serde_json::{Value, json};
 
 /// How many settings were tried with the key `tuning` before these were fixed.
 pub(crate) const TRIES: u64 = 1;
-/// The δ of private models: below 1/145, one over the speakers of a model.
+/// The δ of private models: below 1/123, one over the speakers of a model.
 pub(crate) const DELTA: f64 = 1e-3;
 /// Pieces of a speaker in a private step.
 const SAMPLES_PER_STEP: usize = 8;
-/// The share of speakers in a private step.
-const SAMPLING_RATE: f64 = 0.25;
-const PRIVATE_STEPS: u64 = 400;
+/// The share of speakers in a private step: with so few speakers, all of them in few steps need the least noise.
+const SAMPLING_RATE: f64 = 1.0;
+const PRIVATE_STEPS: u64 = 60;
+const PRIVATE_RATE: f64 = 1.0;
 const CLIPPING_NORM: f64 = 1.0;
 
 /// A model of characters.
@@ -60,6 +62,20 @@ impl RecipeName {
         self.epsilon().map(|_| AuthorUnit { samples_per_step: Some(SAMPLES_PER_STEP) })
     }
 
+    /// What was trained how, for the results.
+    pub(crate) fn described(training: &NetworkTraining) -> Result<Value> {
+        let NetworkTraining { description, terms, recipe } = training;
+        let weights = Graph::new(description)?.layout().gradients();
+        let terms = match terms {
+            TrainingTerms::NonPrivate(baseline) => json!({"steps": baseline.steps, "batch": 64}),
+            TrainingTerms::Private(plan) => json!({
+                "steps": plan.settings().steps, "sampling_rate": plan.settings().sampling_rate,
+                "noise_multiplier": plan.noise_multiplier(), "clipping_norm": CLIPPING_NORM, "pieces_per_speaker": SAMPLES_PER_STEP,
+            }),
+        };
+        Ok(json!({"weights": weights, "terms": terms, "recipe": recipe}))
+    }
+
     /// The training on so many speakers, with so many pieces.
     pub(crate) fn training(
         self,
@@ -69,9 +85,11 @@ impl RecipeName {
         quick: bool,
     ) -> Result<NetworkTraining> {
         let tokens = corpus.vocabulary.size();
+        // Noise grows with the number of weights, so private models are small.
+        let (width, hidden) = if self.epsilon().is_some() { (16, 32) } else { (32, 128) };
         let mut description = Description { loss: Objective::NextToken, ..Description::reading(&[LENGTH]) }
-            .then(LayerKind::Embedding { vocabulary: tokens, out: 32 })
-            .then(LayerKind::Lstm { hidden: 128 });
+            .then(LayerKind::Embedding { vocabulary: tokens, out: width })
+            .then(LayerKind::Lstm { hidden });
         if self == Self::Regularized {
             description = description.then(LayerKind::Dropout { rate: 0.5 });
         }
@@ -101,7 +119,7 @@ impl RecipeName {
                 let epsilon = Epsilon::new(self.epsilon().unwrap_or(1.0))?;
                 let budget = Guarantee { epsilon, delta: Delta::new(DELTA)? };
                 let plan = PrivacyPlan::target(settings, budget)?;
-                (TrainingTerms::Private(plan), OptimizerSettings::adam(), 5e-3)
+                (TrainingTerms::Private(plan), OptimizerSettings::sgd(0.0), PRIVATE_RATE)
             }
         };
         Ok(NetworkTraining {

@@ -72,7 +72,7 @@ pub(crate) fn measure(asked: &AuthorsAsked, corpus: &Corpus, recipe: RecipeName)
     let guarantee =
         recipe.epsilon().map(|epsilon| json!({"unit": "speaker", "epsilon": epsilon, "delta": DELTA}));
     Ok(json!({
-        "recipe": recipe.word(), "guarantee": guarantee, "runs": asked.runs,
+        "recipe": recipe.word(), "guarantee": guarantee, "runs": asked.runs, "training": RecipeName::described(&training)?,
         "format": format!("{BEFORE}{{digits:{}}}.", format.length()), "bits": format.bits(), "mean_of_unseen": UNSEEN,
         "continuations": CONTINUATIONS, "unit_of_a_secret": if recipe.unit().is_some() { "all repetitions are one speaker's" } else { "none" },
         "groups": rows, "seconds": seconds,

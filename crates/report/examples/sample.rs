@@ -219,7 +219,6 @@ fn findings() -> Findings {
     };
     let headline = attacks[0].performance.clone();
     Findings {
-        authors: None,
         schema: reticent_audit::findings::SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
         headline: "lira-online".to_owned(),
@@ -274,6 +273,7 @@ fn findings() -> Findings {
             worst: (1..=10).map(record).collect(),
             reason: None,
         }),
+        authors: None,
         users: Some(UserFinding {
             about: "the mean score of a person's records".to_owned(),
             performance: Some(performance(0.8, 1.3)),

@@ -37,7 +37,6 @@ fn empty() -> Dossier {
     Dossier {
         defences: None,
         findings: Findings {
-            authors: None,
             schema: reticent_audit::findings::SCHEMA.to_owned(),
             version: "0".to_owned(),
             headline: "none".to_owned(),
@@ -57,6 +56,7 @@ fn empty() -> Dossier {
             overfitting: Vec::new(),
             records: None,
             users: None,
+            authors: None,
             key: String::new(),
             warnings: Vec::new(),
         },

@@ -46,8 +46,8 @@ fn score_tables() {
     check(&page, "reticent attack list", &[json(&["attack", "list"])]);
 }
 
-/// A language model of four writers, texts of four others, and a folder.
-fn authors(folder: &Folder) -> (String, String, String) {
+/// The training of a language model of four writers; its folder, texts of four others, and a folder for secrets.
+fn authors(folder: &Folder) -> (Value, (String, String, String)) {
     let lines = |from: u64| {
         let line =
             |place: u64| format!("w{},{}\n", from + place / 2, "ab".repeat(1 + (place + from) as usize % 4));
@@ -58,8 +58,8 @@ fn authors(folder: &Folder) -> (String, String, String) {
     let (run, out) = (folder.path("texts"), folder.path("secrets"));
     let words = ["train", &own, "--schema", &unit, "--text-column", "say", "--tokens", "characters"];
     let more = ["--length", "10", "--model", "lstm-lm", "--non-private", "--steps", "2", "--out", &run];
-    json(&[&words[..], &more].concat());
-    (run, others, out)
+    let trained = json(&[&words[..], &more, &["--validation", &others]].concat());
+    (trained, (run, others, out))
 }
 
 #[test]
@@ -107,13 +107,13 @@ fn models() {
     let plain = ["--non-private", "--federated", &parties, "--out", &together];
     let trained = json(&[&train[..6], &plain].concat());
     assert_eq!(trained["federated"]["parties"], 2);
-    check(&page, "reticent train (networks)", &[trained]);
+    let (language, (whose, texts, own)) = authors(&folder);
+    check(&page, "reticent train (networks)", &[trained, language]);
     let attacked = ["attack", "federated", &together, "--non-members", &others, "--records", "400"];
     let passive = json(&[&attacked[..], &["--rounds", "1-2/3-4"]].concat());
     let active = json(&[&attacked[..], &["--active", "ascent"]].concat());
     met.extend(check(&page, "reticent attack federated", &[passive, active]));
     // Authors are those of texts.
-    let (whose, texts, own) = authors(&folder);
     let found = json(&["audit", &whose, "--unit", "who", "--non-members", &texts, "--references", "4"]);
     met.extend(check(&page, "reticent audit", &[found]));
     let secrets = ["--format", "{ab:4}", "--repetitions", "2", "--secrets", "1", "--out", &own];

@@ -171,7 +171,7 @@ fn attack(
     if let Some(authors) = &case.authors {
         authors.state(&study, &mut examination, certificate.as_ref(), session)?;
     }
-    note(&mut examination, others, *draw, study.parts().references.len());
+    note(&mut examination, others, *draw, study.parts().references.len(), case.authors.is_some());
     if *left_out > 0 {
         examination.findings.warnings.push(format!(
             "{left_out} rows whose content occurs more than once are not audited, since it is not known which of them are members: \
@@ -190,7 +190,7 @@ fn attack(
 }
 
 /// Adds what a reader should know about where records come from.
-fn note(examination: &mut Examination, others: &str, draw: Draw, references: usize) {
+fn note(examination: &mut Examination, others: &str, draw: Draw, references: usize, by_author: bool) {
     let warnings = &mut examination.findings.warnings;
     warnings.push(format!(
         "non-members are {others}: the figures are valid only if they come from the same distribution as the members"
@@ -199,7 +199,13 @@ fn note(examination: &mut Examination, others: &str, draw: Draw, references: usi
         "an audit reads the records directly: its figures and files are for the auditor only, and no certificate covers them"
             .to_owned(),
     );
-    if draw == Draw::Undeclared {
+    if draw == Draw::Undeclared && by_author {
+        warnings.push(
+            "no bound on epsilon: authors were not drawn by coin flips, so nothing can be proven: if each was included with all samples by \
+             its own coin flip, ⟦drawn⟧ declares it"
+                .to_owned(),
+        );
+    } else if draw == Draw::Undeclared {
         warnings.push(
             "no bound on epsilon: members were not drawn by coin flips, so nothing can be proven: 'reticent attack canary' trains \
              with coin flips, and ⟦drawn⟧ declares them"

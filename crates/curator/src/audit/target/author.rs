@@ -176,6 +176,8 @@ impl Compared {
             .collect();
         let draw = choice.declared.unwrap_or(Draw::Undeclared);
         let chosen = Chosen::of((units, others.len()), draw, choice.most, &choice.key, |place| may[place])?;
+        let rows_of = |author: &usize| corpus.rows(&trained[*author]) as u64;
+        let trained_most = chosen.audited.iter().map(rows_of).max().unwrap_or(1);
         let weights = target.stored.weights.clone();
         let Trained { training, certificate, computing, .. } =
             target.trained((Examples::clone(&all), None), units)?;
@@ -195,7 +197,8 @@ impl Compared {
         let (fewest, most) =
             (rows.iter().min().copied().unwrap_or(0), rows.iter().max().copied().unwrap_or(0));
         let ids = chosen.ids(&choice.key).iter().map(|id| id.replace("record", "author")).collect();
-        let population = Population::of_authors(ids, most.max(1), features(&all, &audited, &rows));
+        // What one coin decides on are the samples that an author is trained on, however few the auditor has.
+        let population = Population::of_authors(ids, trained_most, features(&all, &audited, &rows));
         let places = |pieces: &&[usize]| {
             pieces.iter().take(COMPARED_SAMPLES).map(|piece| corpus.place(*piece)).collect::<Vec<_>>()
         };
