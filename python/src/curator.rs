@@ -11,10 +11,10 @@ use reticent_curator::audit::{Attribute, Audit, Difference, Outcome, Reconstruct
 use reticent_curator::evaluate::Evaluate;
 use reticent_curator::fit::{Fit, FitTables};
 use reticent_curator::predict::{Predict, Predicted};
-use reticent_curator::sample::Sample;
 use reticent_curator::release::survey::{EstimateShares, Randomize};
 use reticent_curator::release::{Release, ReleasedAnswer, ReleasedValue};
 use reticent_curator::report::Report;
+use reticent_curator::sample::Sample;
 use reticent_curator::schema::LearnSchema;
 use reticent_curator::train::{Resume, Train, TrainData, Trained};
 use reticent_curator::{Planned, Refusal, Request, Session, stored};
