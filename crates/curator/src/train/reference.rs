@@ -171,7 +171,7 @@ mod tests {
             (
                 Train { adversarial: None, reference_share: Some(0.5), ..good() },
                 "reference_share",
-                "add ⟦adversarial⟧",
+                "reference records are for",
             ),
             (Train { label_smoothing: Some(1.0), ..good() }, "label_smoothing", "below 1"),
             (Train { label_smoothing: Some(f64::NAN), ..good() }, "label_smoothing", "below 1"),

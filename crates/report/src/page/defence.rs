@@ -30,7 +30,7 @@ pub(super) fn defences(dossier: &Dossier) -> Option<Section> {
     body.table("Accuracy of models, and what attacks find", &head, &rows);
     body.figures([figure(comparison)]);
     let compared =
-        comparison.auc.compared.iter().map(|pair| vec![Cell::text(&overlap(pair))]).collect::<Vec<_>>();
+        comparison.auc.compared.iter().map(|pair| vec![Cell::text(overlap(pair))]).collect::<Vec<_>>();
     if !compared.is_empty() {
         body.table(
             "Defences compared at the test accuracies that both reach",

@@ -108,9 +108,8 @@ fn a_step_moves_the_weights_by_both_gradients() {
     network.sum_steered(&examples, &selection, &slopes).unwrap();
     // Cross-entropy at equal scores: ½ less 1 for the own class. The slopes stand in the order of the selection.
     let (second, first) = ([0.5 + 0.25, -0.5 - 0.25], [-0.5 + 0.1, 0.5 + 0.3]);
-    let expected: Vec<f32> = (0..2)
-        .flat_map(|out| [second[out] * -1.0 + first[out], second[out] * 0.5 + first[out] * 2.0])
-        .collect();
+    let expected: Vec<f32> =
+        (0..2).flat_map(|out| [first[out] - second[out], second[out] * 0.5 + first[out] * 2.0]).collect();
     for (found, expected) in network.read_sum().unwrap().iter().zip(&expected) {
         assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     }
