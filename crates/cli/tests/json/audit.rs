@@ -53,7 +53,7 @@ fn authors(folder: &Folder) -> (Value, (String, String, String)) {
             |place: u64| format!("w{},{}\n", from + place / 2, "ab".repeat(1 + (place + from) as usize % 4));
         "who,say\n".to_owned() + &(0..8).map(line).collect::<String>()
     };
-    let (own, others) = (folder.file("own.csv", &lines(0)), folder.file("others-texts.csv", &lines(10)));
+    let (own, others) = (folder.file("own.csv", lines(0)), folder.file("others-texts.csv", lines(10)));
     let unit = folder.file("who.toml", "unit = { column = \"who\" }\n[columns]\n");
     let (run, out) = (folder.path("texts"), folder.path("secrets"));
     let words = ["train", &own, "--schema", &unit, "--text-column", "say", "--tokens", "characters"];
