@@ -43,7 +43,7 @@ pub(crate) fn curves(quick: bool) -> Vec<Defence> {
         return vec![Defence::Private(8.0), Defence::EarlyStopping(2), Defence::LabelSmoothing(0.3)];
     }
     let adversarial = [10.0, 3.0, 2.0, 1.0, 0.3].map(Defence::Adversarial);
-    let private = [2.0, 8.0, 32.0, 128.0].map(Defence::Private);
+    let private = [2.0, 4.0, 8.0, 32.0].map(Defence::Private);
     let dropout = [0.25, 0.5, 0.75].map(Defence::Dropout);
     let smoothing = [0.1, 0.3, 0.6].map(Defence::LabelSmoothing);
     let early = [16, 8, 4, 2].map(Defence::EarlyStopping);
