@@ -115,7 +115,7 @@ def section(results):
         f"{about['targets']} targets with other members and seeds, with 95 % intervals (Student's t). All models of a defence, those of the "
         f"attacker included, have the same defence. λ was chosen on the key `tuning`, which shares no model with these, from {about['tries']} "
         f"tries a data set: the least accuracy of the original-style attack among those that cost at most {100 * about['cost']:.0f} points of test accuracy, "
-        "else the least cost. The original-style attack is a network that learned from the outputs on known members and non-members, judged on others.\n\n"
+        "else the least cost. A first grid with λ up to 30, on the same key, was given up because such models predict one class. The original-style attack is a network that learned from the outputs on known members and non-members, judged on others.\n\n"
     )
     text += "### Adversarial regularisation, in the form of the courses (%)\n\n" + courses(results) + "\n"
     text += "### The same models against attackers who adapt\n\n" + adaptive(results)
