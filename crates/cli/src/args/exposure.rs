@@ -25,7 +25,7 @@ pub(crate) struct Exposure {
     pub(crate) continuations: String,
     #[command(flatten)]
     pub(crate) computing: super::network::ComputingFlags,
-    /// Confidence level of intervals
+    /// Confidence level of intervals and bounds
     #[arg(long, value_name = "C", default_value = "0.95", allow_hyphen_values = true)]
     pub(crate) confidence: String,
     /// Key of the secrets; the same key gives the same secrets

@@ -12,10 +12,12 @@ const OWN_WORDS: &[(&str, &str)] = &[
     ("--column", "`count` asks about rows, not values"),
     ("--count", "a statistic of a page, or a number of mechanisms"),
     ("--dataset-size", "`account` divides by it, `train` counts the rows without it"),
+    ("--candidates", "values of a quantile, or secrets"),
     ("--delta", "what it pays for, and what happens without it, differ"),
     ("--drawn", "models have one kind of draw, tables have three"),
     ("--epochs", "`account` takes it instead of steps, `train` has a default"),
     ("--epsilon", "spent, to be held, or known from before"),
+    ("--format", "of files, or of a secret"),
     ("--key", "of all splits of an audit, or of the choice of records"),
     ("--label", "`train` needs it only where there is no schema"),
     ("--mechanism", "noise on numbers, or a private choice"),
@@ -102,7 +104,7 @@ fn a_flag_is_described_in_one_way() {
         // Whatever else differs, what stands for the value does not.
         let values: Vec<_> = ways.keys().map(|(_, values, _)| values).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1])
-            && !["--count", "--out", "--quantiles", "--tokens", "--unit"].contains(&flag.as_str())
+            && !["--count", "--format", "--out", "--quantiles", "--tokens", "--unit"].contains(&flag.as_str())
         {
             wrong.push(format!("{flag}: the value has several names: {values:?}"));
         }

@@ -7,6 +7,8 @@ pub(crate) const HEADINGS: &[&str] = &[
     "reticent predict",
     "reticent evaluate (classes)",
     "reticent evaluate (numbers)",
+    "reticent evaluate (texts)",
+    "reticent sample",
     "reticent schema infer",
 ];
 
