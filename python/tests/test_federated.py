@@ -94,7 +94,7 @@ def test_a_budget_protects_parties_or_records(tmp_path: Path) -> None:
     assert parties.certificate is not None and parties.certificate.unit == "party"
     records = train.federated("logistic", data, parties=3, method="gradient", batch_size=60, **common)
     assert records.certificate is not None and records.certificate.unit == "row"
-    found = audit_canaries(tmp_path / "parties", kind="dirac", canaries=6, confidence=0.999)
+    found = audit_canaries(tmp_path / "parties", kind="dirac", canaries=60, confidence=0.999)
     assert found.comparison is not None and not found.comparison.contradiction
     for arguments, field in [
         ({"parties": 12, "unit": "record"}, "unit"),

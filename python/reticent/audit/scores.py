@@ -37,7 +37,7 @@ def attacks() -> list[dict[str, str]]:
 
     >>> from reticent.audit import attacks
     >>> [attack["name"] for attack in attacks()][:2]
-    ['given-score', 'yeom-loss']
+    ['given-score', 'label-only']
     """
     return load(_native.attacks())["attacks"]  # type: ignore[no-any-return]
 
