@@ -90,7 +90,7 @@ def test_mistakes_are_named(place: Path, arguments: dict[str, object], field: st
 def test_a_budget_protects_parties_or_records(tmp_path: Path) -> None:
     data = table(tmp_path / "train.csv", 3)
     common = {"schema": SCHEMA, "epsilon": 6, "delta": 1e-4, "rounds": 3, "threads": 1}
-    parties = train.federated("logistic", data, parties=12, out=tmp_path / "parties", **common)
+    parties = train.federated("mlp", data, parties=12, out=tmp_path / "parties", **common)
     assert parties.certificate is not None and parties.certificate.unit == "party"
     records = train.federated("logistic", data, parties=3, method="gradient", batch_size=60, **common)
     assert records.certificate is not None and records.certificate.unit == "row"
