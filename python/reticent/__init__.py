@@ -20,7 +20,7 @@ from ._core import Certificate, PrivacyWarning
 from ._native import Table, __version__
 
 if TYPE_CHECKING:
-    from . import accounting, audit, mechanisms, models, preprocessing, release, train
+    from . import accounting, audit, mechanisms, models, preprocessing, release, torch, train
     from ._demo import demo
     from ._tables import read_table
 
@@ -43,7 +43,8 @@ __all__ = [
     "train",
 ]
 
-_MODULES = ("accounting", "audit", "mechanisms", "models", "preprocessing", "release", "train")
+#: ``torch`` needs PyTorch, and is no part of ``from reticent import *``.
+_MODULES = ("accounting", "audit", "mechanisms", "models", "preprocessing", "release", "torch", "train")
 
 
 def __getattr__(name: str) -> ModuleType | object:

@@ -7,6 +7,7 @@
 //! | `noise` | mechanisms on numbers and arrays |
 //! | `data` | tables and images in memory |
 //! | `curator` | releases, schemas, models, audits, reports |
+//! | `training` | samples and noise for models of other frameworks |
 //! | `page` | pages of statistics, and what is made of them |
 //! | `call` | work without the interpreter's lock: progress and Ctrl-C |
 //! | `error` | refusals as exceptions |
@@ -22,6 +23,7 @@ mod data;
 mod error;
 mod noise;
 mod page;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -33,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Table>()?;
     module.add_class::<data::Pictures>()?;
     module.add_class::<page::PageRecords>()?;
+    module.add_class::<training::PrivateSteps>()?;
     for function in [
         wrap_pyfunction!(accounting::account, module)?,
         wrap_pyfunction!(accounting::formula, module)?,

@@ -152,6 +152,7 @@ PUBLIC: dict[str, Entry] = {
             "DiscreteGaussian": {"noise_multiplier": 1.0},
             "DiscreteLaplace": {"noise_multiplier": 1.0},
             "StudentT": {"noise_multiplier": 1.0, "degrees_of_freedom": 3},
+            "EncodedStudentT": {"noise_multiplier": 1.0, "degrees_of_freedom": 3, "levels": [1.0], "counts": [2]},
             "MixtureOfGaussians": {
                 "sensitivities": [0.0, 1.0],
                 "probabilities": [0.5, 0.5],

@@ -369,7 +369,7 @@ def test_other_wrong_arguments():
     refused(
         lambda: train.fit(TWO, X, Y, target_bounds=(0, 1), **ARRAY, **NOISY), errors.RequestError, "classes"
     )
-    refused(lambda: train.fit(TWO, TEXTS, KINDS, **ARRAY, **NOISY), errors.RequestError, "vocabulary")
+    refused(lambda: train.fit(TWO, TEXTS, KINDS, **ARRAY, **NOISY), errors.RequestError, "bounds")
     for words in (3, ["a", 3], ["a\nb"], ["a", "a"], [], ["\ud800"], "/no/such/file"):
         own = {**WORDS, "vocabulary": words}
         refused(

@@ -29,6 +29,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("folder", &[]),
     ("fit", &["folder"]),
     ("train", &["folder", "fit"]),
+    ("tune", &["folder", "fit", "train"]),
     ("stored", &["folder", "fit", "train"]),
     ("predict", &["folder", "fit", "train", "stored"]),
     ("evaluate", &["folder", "fit", "train", "stored", "predict"]),

@@ -60,6 +60,7 @@ fn case(all: &Examples, key: &str, threads: usize) -> Case {
             optimizer: OptimizerSettings::sgd(0.0),
             schedule: Schedule::constant(0.2),
             average: None,
+            denoise: None,
         },
     };
     let everybody = Baseline::new(Batching::Poisson { rate: 1.0 }, ROUNDS);
@@ -71,6 +72,7 @@ fn case(all: &Examples, key: &str, threads: usize) -> Case {
             optimizer: OptimizerSettings::sgd(0.0),
             schedule: Schedule::constant(1.0),
             average: None,
+            denoise: None,
         },
         device: Device::Cpu,
         resources: Resources { threads, ..Resources::default() },

@@ -98,7 +98,7 @@ impl RecipeName {
         NetworkTraining {
             description,
             terms: TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size }, steps)),
-            recipe: Recipe { optimizer, schedule: Schedule::constant(rate), average: None },
+            recipe: Recipe { optimizer, schedule: Schedule::constant(rate), average: None, denoise: None },
         }
     }
 }

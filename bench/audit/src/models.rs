@@ -38,6 +38,7 @@ pub(crate) fn plain(records: usize, epochs: usize) -> NetworkTraining {
             optimizer: OptimizerSettings::adam(),
             schedule: Schedule::constant(RATE),
             average: None,
+            denoise: None,
         },
     }
 }
@@ -57,8 +58,12 @@ pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
         dimension,
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(1e-5)? };
-    let recipe =
-        Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(1.0), average: None };
+    let recipe = Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule: Schedule::constant(1.0),
+        average: None,
+        denoise: None,
+    };
     let terms = TrainingTerms::Private(PrivacyPlan::target(settings, budget)?);
     Ok(NetworkTraining { description, terms, recipe })
 }

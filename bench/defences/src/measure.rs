@@ -145,12 +145,13 @@ pub(crate) fn measure(task: &Task, store: &Path) -> Result<Measured> {
         let study = as_target(&population, &found, *target)?;
         attacks.push(match attack(&study, asked, key) {
             Ok(rows) => rows,
-            // One of them tells no records apart: it guesses, and the others are run without it.
+            // One of them cannot be run on this target: it has no row, and the others are run without it.
             Err(_) => {
                 let alone = |name: &&'static str| match attack(&study, &[*name, PLAIN], key) {
                     Ok(rows) => rows.into_iter().find(|row| row.attack == *name),
-                    Err(_) => {
-                        Some(Row { attack: (*name).to_owned(), accuracy: 0.5, auc: 0.5, tpr: Some(0.01) })
+                    Err(why) => {
+                        eprintln!("{name} on target {target} of {}: {why}", dataset.name);
+                        None
                     }
                 };
                 asked.iter().filter_map(alone).collect()

@@ -105,7 +105,7 @@ impl Defence {
         };
         let baseline = Baseline { adversarial, ..Baseline::new(Batching::Shuffled { size: BATCH }, steps) };
         let (optimizer, schedule) = (OptimizerSettings::adam(), Schedule::constant(RATE));
-        let recipe = Recipe { optimizer, schedule, average: None };
+        let recipe = Recipe { optimizer, schedule, average: None, denoise: None };
         Ok(NetworkTraining { description, terms: TrainingTerms::NonPrivate(baseline), recipe })
     }
 }
@@ -123,7 +123,11 @@ fn private(description: Description, records: usize, epsilon: f64) -> Result<Net
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(DELTA)? };
     let terms = TrainingTerms::Private(PrivacyPlan::target(settings, budget)?);
-    let recipe =
-        Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(1.0), average: None };
+    let recipe = Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule: Schedule::constant(1.0),
+        average: None,
+        denoise: None,
+    };
     Ok(NetworkTraining { description, terms, recipe })
 }

@@ -37,6 +37,7 @@ impl Steps {
             optimizer: OptimizerSettings::sgd(0.0),
             schedule: Schedule::constant(RATE),
             average: None,
+            denoise: None,
         };
         let trainer = if private {
             let settings = PlanSettings {

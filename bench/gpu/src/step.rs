@@ -71,6 +71,7 @@ impl Prepared {
             optimizer: OptimizerSettings::sgd(0.0),
             schedule: Schedule::constant(RATE),
             average: None,
+            denoise: None,
         };
         let units = Units::examples(self.examples.len());
         let begun = Instant::now();

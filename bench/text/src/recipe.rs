@@ -125,7 +125,7 @@ impl RecipeName {
         Ok(NetworkTraining {
             description,
             terms,
-            recipe: Recipe { optimizer, schedule: Schedule::constant(rate), average: None },
+            recipe: Recipe { optimizer, schedule: Schedule::constant(rate), average: None, denoise: None },
         })
     }
 }

@@ -12,6 +12,7 @@
 //! | [`tight`] | the distribution of the privacy loss, with certified upper and lower bounds |
 //! | [`account`] | one accountant over all of these: compose, ask, budget left |
 //! | [`filter`] | plans chosen by earlier answers: filters, an odometer, a budget |
+//! | [`correlated`] | the sensitivity of banded matrix factorization |
 //! | [`calibrate`] | the noise, steps or sampling rate for a budget |
 //! | [`certify()`] | the certificate of events that were fixed beforehand |
 //! | [`verify()`] | whether a certificate's claim follows from its events |
@@ -33,6 +34,7 @@ mod cells;
 mod certify;
 mod clipped;
 pub mod composition;
+pub mod correlated;
 mod error;
 pub mod filter;
 pub mod group;

@@ -58,6 +58,7 @@ fn training(steps: u64) -> NetworkTraining {
             optimizer: OptimizerSettings::adam(),
             schedule: Schedule::constant(0.02),
             average: None,
+            denoise: None,
         },
     }
 }

@@ -27,8 +27,12 @@ fn private(words: Description, clipping: Clipping, rate: f64, steps: u64, noise:
         clipping,
         dimension,
     };
-    let recipe =
-        Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(0.1), average: None };
+    let recipe = Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule: Schedule::constant(0.1),
+        average: None,
+        denoise: None,
+    };
     let terms = TrainingTerms::Private(PrivacyPlan::new(plan, noise, 1e-5).unwrap());
     NetworkTraining { description: words, terms, recipe }
 }

@@ -24,7 +24,12 @@ const ALONE: Resources = Resources { threads: 1, chunk: None };
 const OWN: usize = 60;
 
 fn plain(rate: f64) -> Recipe {
-    Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(rate), average: None }
+    Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule: Schedule::constant(rate),
+        average: None,
+        denoise: None,
+    }
 }
 
 /// Three parties that divide the first 180 of 480 records with random labels: they can only be learnt by heart.

@@ -97,6 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         optimizer: OptimizerSettings::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 },
         schedule: Schedule::constant(0.2),
         average: None,
+        denoise: None,
     };
     let units = Units::examples(private.len());
     // The points are drawn above and belong to nobody: no budget limits what is learnt about them.

@@ -27,6 +27,7 @@ mod schema;
 mod screen;
 mod stdout;
 mod text;
+mod tune;
 mod typed;
 
 use args::{Cli, Command};
@@ -86,6 +87,7 @@ fn answer(command: Command, progress: bool) -> Result<Output, Fail> {
         Command::Budget { question } => budget::run(&question),
         Command::Account { question } => account::run(&question, progress),
         Command::Train(arguments) => learn::train(&arguments, progress),
+        Command::Tune(arguments) => tune::tune(&arguments, progress),
         Command::Predict(arguments) => learn::predict(&arguments, progress),
         Command::Evaluate(arguments) => learn::evaluate(&arguments, progress),
         Command::Sample(arguments) => learn::sample(&arguments, progress),

@@ -62,8 +62,16 @@ pub enum Fact {
     Divisor(f64),
     /// The model, its start, the recipe and the number of steps.
     Recipe,
+    /// A file of weights that a run started from, which was made without the private data.
+    InitialWeights(String),
+    /// A file of word vectors that a run started from.
+    WordVectors(String),
+    /// Data that a run was trained on first, without protection.
+    Pretraining(String),
     /// The server of a federated run, which is trusted with what no guarantee covers.
     TrustedServer,
+    /// The number of trials of a search, which is random and must stay hidden.
+    HiddenTrials,
     /// Why a run ended, and what its claim then rests on.
     Stopped(String),
     /// A schema that was written without the data.
@@ -156,9 +164,20 @@ impl fmt::Display for Fact {
             Self::Units(units) => write!(f, "the number of units: {units}"),
             Self::Divisor(divisor) => write!(f, "the divisor of every gradient sum: {divisor}"),
             Self::Recipe => f.write_str("the model, its initial weights, the recipe and the number of steps"),
+            Self::InitialWeights(name) => {
+                write!(f, "initial weights of {name}, declared to be made without the private data")
+            }
+            Self::WordVectors(name) => write!(f, "word vectors of {name}, declared to be public"),
+            Self::Pretraining(name) => {
+                write!(f, "{name}, declared to be public: the initial weights were trained on it without protection")
+            }
             Self::TrustedServer => f.write_str(
                 "a trusted server: it alone sees the parties' updates before the noise and who takes part in a round, neither of which \
                  is covered by this claim",
+            ),
+            Self::HiddenTrials => f.write_str(
+                "the searched settings and the law of the number of trials; how many trials there were must stay hidden, and the running time \
+                 tells it: that is not covered by this claim",
             ),
             Self::Schema => f.write_str("schema"),
             Self::DraftSchema => f.write_str("schema: a DRAFT read off the records, which voids this claim"),
@@ -230,6 +249,7 @@ impl From<String> for Fact {
             Self::Integers(false),
             Self::Recipe,
             Self::TrustedServer,
+            Self::HiddenTrials,
             Self::Schema,
             Self::DraftSchema,
             Self::LearntSchema,
@@ -283,6 +303,15 @@ mod tests {
             (Fact::Positive { value: "yes".into(), label: "y".into() }, "positive value yes of y"),
             (Fact::SplitKey("k".into()), "split key: k"),
             (
+                Fact::InitialWeights("w.safetensors".into()),
+                "initial weights of w.safetensors, declared to be made without the private data",
+            ),
+            (Fact::WordVectors("v.txt".into()), "word vectors of v.txt, declared to be public"),
+            (
+                Fact::Pretraining("p.csv".into()),
+                "p.csv, declared to be public: the initial weights were trained on it without protection",
+            ),
+            (
                 Fact::UnitLimits { unit: "id".into(), rows: Some(3), groups: 2 },
                 "at most 3 rows of one id in a group, and 2 groups of one id",
             ),
@@ -309,6 +338,7 @@ mod tests {
             Fact::Integers(false),
             Fact::Recipe,
             Fact::TrustedServer,
+            Fact::HiddenTrials,
             Fact::Schema,
             Fact::Columns,
         ]

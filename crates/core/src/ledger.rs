@@ -245,6 +245,34 @@ impl Permit {
         Ok(Self { session: self.session, ..charged })
     }
 
+    /// Moves the right to one event, as [`spend`](Self::spend) finds it, into a permit of its own.
+    ///
+    /// # Guarantee
+    /// What is moved is no longer covered here: nothing is spent twice.
+    ///
+    /// # Errors
+    /// As [`spend`](Self::spend).
+    pub fn take(&mut self, event: &Event) -> Result<Self, Unpaid> {
+        self.spend(event)?;
+        Ok(Self { open: vec![event.clone()], neighboring: self.neighboring, session: self.session })
+    }
+
+    /// Uses up the right to a [`repeat_and_select`](Event::RepeatAndSelect) event for the rights to `count` trials, each to the event of
+    /// one trial.
+    ///
+    /// # Guarantee
+    /// That `count` has the law of the event, whatever the data are, and that nothing is given out of any trial but the best, is the
+    /// caller's to prove: a permit knows events, and not what becomes of them.
+    ///
+    /// # Errors
+    /// As [`spend`](Self::spend), and for any other event.
+    pub fn take_trials(&mut self, event: &Event, count: u64) -> Result<Vec<Self>, Unpaid> {
+        let Event::RepeatAndSelect { event: trial, .. } = event else { return Err(Unpaid) };
+        self.spend(event)?;
+        let (neighboring, session) = (self.neighboring, self.session);
+        Ok((0..count).map(|_| Self { open: vec![(**trial).clone()], neighboring, session }).collect())
+    }
+
     /// Whether every event has been drawn.
     pub fn is_used_up(&self) -> bool {
         self.open.is_empty()
@@ -314,6 +342,26 @@ mod tests {
         }
         assert!(permit.is_used_up());
         assert_eq!(permit.spend(&pure(1.0)), Err(Unpaid));
+    }
+
+    #[test]
+    fn what_is_taken_is_not_there_any_more() {
+        let both = Event::Parallel { events: vec![Event::Composed { events: vec![pure(1.0)] }, pure(2.0)] };
+        let select = Event::RepeatAndSelect { mean: 3.0, shape: 1.0, event: Box::new(both.clone()) };
+        let plan = Plan::new(vec![both.clone(), select.clone()]).unwrap();
+        let mut permit = charge(&mut Unlimited::new(), &plan).unwrap();
+        let mut own = permit.take(&pure(2.0)).unwrap();
+        assert_eq!((permit.spend(&pure(2.0)), own.spend(&pure(1.0))), (Err(Unpaid), Err(Unpaid)));
+        assert_eq!((permit.spend(&pure(1.0)), own.spend(&pure(2.0))), (Ok(()), Ok(())));
+        // A trial is nothing that the permit covers by itself.
+        assert_eq!(permit.spend(&both), Err(Unpaid));
+        assert!(permit.take_trials(&both, 2).is_err());
+        let trials = permit.take_trials(&select, 2).unwrap();
+        assert!(permit.is_used_up() && permit.take_trials(&select, 1).is_err());
+        for mut trial in trials {
+            assert_eq!((trial.spend(&pure(2.0)), trial.spend(&pure(1.0))), (Ok(()), Ok(())));
+            assert!(trial.is_used_up());
+        }
     }
 
     #[test]

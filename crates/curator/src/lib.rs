@@ -54,6 +54,7 @@ pub mod sheet;
 pub mod stored;
 mod table;
 pub mod train;
+pub mod tune;
 pub mod watch;
 
 pub use quantity::neighboring;
@@ -88,7 +89,7 @@ pub trait Planned {
 #[cfg(test)]
 mod tests {
     use crate::{
-        account, audit, budget, evaluate, fit, page, predict, release, report, sample, schema, train,
+        account, audit, budget, evaluate, fit, page, predict, release, report, sample, schema, train, tune,
     };
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -145,6 +146,7 @@ mod tests {
         reads_both::<fit::Fit>(json!({}));
         reads_both::<train::Train>(json!({}));
         reads_both::<train::Train>(json!({"device": "cuda", "chunk": 64}));
+        reads_both::<tune::Tune>(json!({"search": "clip=1|2"}));
         reads_both::<train::Resume>(json!({"folder": "run"}));
         let stored = json!({"model": "m", "data": "t.csv", "device": "cuda", "chunk": 64});
         reads_both::<predict::Predict>(stored.clone());

@@ -49,6 +49,9 @@ pub struct Metrics {
     pub validation_loss: Option<f64>,
     /// Accuracy on public validation examples.
     pub validation_accuracy: Option<f64>,
+    /// The clipping norm of the next step, with quantile clipping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clipping_norm: Option<f64>,
     /// Examples per second: the expected number, from the batch size and the clock. How long private steps take is not covered by
     /// a certificate: it is shown while they run and not stored.
     #[serde(skip)]

@@ -63,6 +63,9 @@ pub const TABLE: &[(&str, u32)] = &[
     ("training::replaced_units", 4),
     ("training::rare_inclusion", 4),
     ("training::honest_twin", 4),
+    ("encoded::full_batches", 3),
+    ("encoded::poisson_batches", 3),
+    ("encoded::honest_twin", 3),
 ];
 
 /// The comparisons of all tests together.

@@ -5,6 +5,7 @@ mod accounting;
 mod accuracy;
 mod attacks;
 mod distributions;
+mod encoded;
 mod extremes;
 mod filters;
 mod mechanisms;

@@ -106,12 +106,12 @@ fn batch_sizes() {
 }
 
 /// A model whose gradient is its input.
-struct Given {
+pub(crate) struct Given {
     layout: Layout,
 }
 
 impl Given {
-    fn new(dimension: usize) -> Self {
+    pub(crate) fn new(dimension: usize) -> Self {
         let parameter = Parameter { name: "w".to_owned(), shape: vec![dimension], group: 0, trainable: true };
         Self { layout: Layout::new(vec![parameter]) }
     }
@@ -212,6 +212,7 @@ impl Setting {
             optimizer: OptimizerSettings::sgd(0.0),
             schedule: Schedule::constant(1.0),
             average: None,
+            denoise: None,
         };
         let model = model_engine(Box::new(Given::new(2)), Resources::SINGLE).unwrap();
         let units = Units::examples(count);

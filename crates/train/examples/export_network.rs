@@ -54,7 +54,7 @@ fn examples(description: &Description) -> Result<Examples, Box<dyn Error>> {
     let count = COUNT * description.input.iter().product::<usize>();
     let mut below = |end: usize| uniform_below(&mut entropy, end as u64) as u32;
     let inputs = match description.layers.first().map(|layer| &layer.kind) {
-        Some(LayerKind::Embedding { vocabulary, .. }) => {
+        Some(LayerKind::Embedding { vocabulary, .. } | LayerKind::EmbeddingBag { vocabulary, .. }) => {
             Inputs::Tokens((0..count).map(|_| below(*vocabulary)).collect())
         }
         _ => Inputs::Real((0..count).map(|_| below(2001) as f32 / 1000.0 - 1.0).collect()),

@@ -8,6 +8,9 @@ weights have the names and layouts that PyTorch gives to the same layers in an `
 PREDICTIONS is JSON, `{"inputs": [[...], ...], "outputs": [[...], ...]}` with a flat list for each example, or a CSV file
 with the columns `input_0`, `input_1`, ..., `output_0`, `output_1`, .... Without it the network's parts are listed.
 
+A network with fixed `[features]` is loaded without them: its inputs are then the features of the images, `[channels, height, width]`
+each as `model.toml` says.
+
 Needs torch and safetensors. The example `export_network` writes such a folder with predictions. To use the network elsewhere: `network, description = load(folder)`.
 """
 
@@ -80,6 +83,26 @@ class Gru(nn.GRU):
         return super().forward(x)[0]
 
 
+class Adapted(nn.Linear):
+    """A linear layer with a low-rank update."""
+
+    def __init__(self, inner, out, bias, rank, alpha=None):
+        super().__init__(inner, out, bias=bias)
+        self.lora_a = nn.Parameter(torch.zeros(rank, inner))
+        self.lora_b = nn.Parameter(torch.zeros(out, rank))
+        self.scale = 1.0 if alpha is None else alpha / rank
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.lora_a.T @ self.lora_b.T)
+
+
+def linear(layer, inner):
+    bias = layer.get("bias", True)
+    if "lora" in layer:
+        return Adapted(inner, layer["out"], bias, **layer["lora"])
+    return nn.Linear(inner, layer["out"], bias=bias)
+
+
 class Residual(nn.Sequential):
     """x + layers(x)."""
 
@@ -148,10 +171,13 @@ def stack(maker, layers, x):
 
 # Kind of layer: its module, from its fields and the shape of a batch of its inputs.
 KINDS = {
-    "linear": lambda layer, shape: nn.Linear(shape[-1], layer["out"], bias=layer.get("bias", True)),
+    "linear": lambda layer, shape: linear(layer, shape[-1]),
     "conv1d": lambda layer, shape: convolution(nn.Conv1d, layer, shape[1]),
     "conv2d": lambda layer, shape: convolution(nn.Conv2d, layer, shape[1]),
     "embedding": lambda layer, shape: nn.Embedding(layer["vocabulary"], layer["out"]),
+    "embedding-bag": lambda layer, shape: nn.EmbeddingBag(
+        layer["vocabulary"], layer["out"], mode="mean", padding_idx=0
+    ),
     "position": lambda layer, shape: Function(position),
     "layer-norm": lambda layer, shape: nn.LayerNorm(shape[-1]),
     "group-norm": lambda layer, shape: nn.GroupNorm(layer["groups"], shape[1]),
@@ -179,19 +205,35 @@ KINDS = {
 
 
 def reads_tokens(description):
-    return description["layer"][0]["kind"] == "embedding"
+    return description["layer"][0]["kind"] in ("embedding", "embedding-bag")
+
+
+def first_shape(description):
+    """The shape that the first layer reads: that of the features where there are any."""
+    features = description.get("features")
+    if features is None:
+        return description["input"]
+    channels, height, width = description["input"]
+    if features["kind"] == "scatternet":
+        scales, turns = features.get("scales", 2), features.get("orientations", 8)
+        paths = 1 + scales * turns + turns**2 * scales * (scales - 1) // 2
+        return [channels * paths, height >> scales, width >> scales]
+    if features["kind"] == "random-convolutions":
+        size, pool = features.get("size", 6), features["pool"]
+        return [features["filters"], (height - size + 1) // pool, (width - size + 1) // pool]
+    raise SystemExit(f"features ({features['kind']}): this script does not know the kind")
 
 
 def batch(description, rows):
     """Flat lists as a batch of the network's inputs."""
     kind = torch.long if reads_tokens(description) else torch.float32
-    return torch.tensor(rows).to(kind).reshape(len(rows), *description["input"])
+    return torch.tensor(rows).to(kind).reshape(len(rows), *first_shape(description))
 
 
 def build(description):
     """The network with random weights, ready to evaluate."""
     with torch.no_grad():
-        return stack(nn.Sequential, description["layer"], batch(description, [[0] * math.prod(description["input"])]))[0]
+        return stack(nn.Sequential, description["layer"], batch(description, [[0] * math.prod(first_shape(description))]))[0]
 
 
 def load(folder):

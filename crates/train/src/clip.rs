@@ -1,5 +1,10 @@
 //! How much of each unit's gradient enters the sum: the one place where that is decided.
 
+mod encode;
+
+pub use encode::MagnitudeProfile;
+
+use crate::quantile::{QuantileClipping, Unclipped};
 use crate::{Layout, TrainError};
 use serde::{Deserialize, Serialize};
 
@@ -40,11 +45,13 @@ impl RoundingMargin {
 ///
 /// # Guarantee
 /// With the factors of [`factors`](Self::factors), the ℓ2 norm of one unit's contribution, over all groups together, is
-/// at most [`norm`](Self::norm), whatever the gradient holds, up to the rounding of single precision.
+/// at most [`norm`](Self::norm), whatever the gradient holds, up to the rounding of single precision. Encoded gradients have no
+/// factors: each is written out, and its sorted magnitudes are at most those of the profile, exactly.
 ///
 /// # Reference
 /// Abadi et al., *Deep learning with differential privacy* (2016), for flat and per-layer clipping; Bu et al., *Automatic
-/// clipping* (2023), for the normalising kind.
+/// clipping* (2023), for the normalising kind; Nasr, Shokri, Houmansadr, *Improving deep learning with differential privacy using
+/// gradient encoding and denoising* (2020), for encoding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Clipping {
@@ -65,31 +72,123 @@ pub enum Clipping {
         /// γ, above 0; 0.01 is usual.
         stability: f64,
     },
+    /// The largest magnitudes of the gradient are kept, shortened to the norm where they are longer, multiplied by the gain and cut to
+    /// a public profile, rank by rank.
+    Encoded {
+        /// C, above 0 and at least the profile's ℓ2 norm.
+        norm: f64,
+        /// What the shortened gradient is multiplied by before it is cut; 1 leaves it, 4 is the authors'.
+        gain: f64,
+        /// The bound on the sorted magnitudes.
+        profile: MagnitudeProfile,
+    },
+    /// The whole gradient is shortened where it is longer than a norm that follows a quantile, in units of that norm.
+    Quantile(QuantileClipping),
+    /// One step of quantile clipping: a gradient is divided by the larger of its length and the threshold, and multiplied by `length`.
+    #[serde(skip)]
+    Threshold {
+        /// The clipping norm of the step.
+        threshold: f64,
+        /// What one unit's gradient adds at most, below 1.
+        length: f64,
+        /// What one unit adds to the last coordinate of the sum, half of it either way.
+        weight: f64,
+        /// How many units were not clipped.
+        unclipped: Unclipped,
+    },
 }
 
 impl Clipping {
+    /// Encoding with the profile of sorted normal numbers for this many weights, of which a share is kept.
+    ///
+    /// # Errors
+    /// As [`MagnitudeProfile::half_normal`] and [`check`](Self::check).
+    pub fn encoded(norm: f64, gain: f64, kept: f64, dimension: usize) -> Result<Self, TrainError> {
+        let rule =
+            Self::Encoded { norm, gain, profile: MagnitudeProfile::half_normal(dimension, kept, norm)? };
+        rule.check()?;
+        Ok(rule)
+    }
+
     /// C: what one unit can add at most.
     pub fn norm(&self) -> f64 {
         match self {
-            Self::Flat { norm } | Self::PerLayer { norm } | Self::Automatic { norm, .. } => *norm,
+            Self::Flat { norm }
+            | Self::PerLayer { norm }
+            | Self::Automatic { norm, .. }
+            | Self::Encoded { norm, .. } => *norm,
+            // Sums are in units of the clipping norm.
+            Self::Quantile(_) => 1.0,
+            Self::Threshold { length, .. } => *length,
         }
+    }
+
+    /// The length from which on a gradient is clipped; with quantile clipping, in the first step.
+    pub fn threshold(&self) -> f64 {
+        match self {
+            Self::Quantile(rule) => rule.norm,
+            Self::Threshold { threshold, .. } => *threshold,
+            _ => self.norm(),
+        }
+    }
+
+    /// The coordinates of a step's sum beside the gradient's: one for the count of unclipped units.
+    pub(crate) fn further(&self) -> usize {
+        usize::from(matches!(self, Self::Quantile(_) | Self::Threshold { .. }))
+    }
+
+    /// The profile that encoded gradients stay below; none for rules that look at norms alone.
+    pub fn profile(&self) -> Option<&MagnitudeProfile> {
+        match self {
+            Self::Encoded { profile, .. } => Some(profile),
+            _ => None,
+        }
+    }
+
+    /// The refusal of encoded gradients where a unit's gradient is not written out.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for encoding; `place` is where it cannot be done.
+    pub(crate) fn check_by_norm(&self, place: &str) -> Result<(), TrainError> {
+        if self.profile().is_none() {
+            return Ok(());
+        }
+        let remedy = format!("encoded gradients are not for {place}: give flat, per-layer or automatic");
+        Err(TrainError::invalid("clipping", "encoded", remedy))
     }
 
     /// Checks the numbers.
     ///
     /// # Errors
-    /// [`TrainError::Invalid`] unless norm and stability lie between 10⁻⁹ and 10⁹.
+    /// [`TrainError::Invalid`] unless norm and stability lie between 10⁻⁹ and 10⁹; for a profile without meaning or longer than the
+    /// norm, or a gain outside 10⁻³ to 10³.
     pub fn check(&self) -> Result<(), TrainError> {
         let usable = |x: f64| (LEAST..=MOST).contains(&x);
-        if !usable(self.norm()) {
-            return Err(TrainError::invalid("clip", self.norm(), "give a number from 1e-9 to 1e9"));
+        if !usable(self.threshold()) {
+            return Err(TrainError::invalid("clip", self.threshold(), "give a number from 1e-9 to 1e9"));
         }
         match self {
+            Self::Quantile(rule) => rule.check(),
             Self::Automatic { stability, .. } if !usable(*stability) => Err(TrainError::invalid(
                 "stability",
                 stability,
                 "give a number from 1e-9 to 1e9; 0.01 is usual",
             )),
+            Self::Encoded { gain, .. } if !(1e-3..=1e3).contains(gain) => {
+                Err(TrainError::invalid("gain", gain, "give a number from 1e-3 to 1e3; 1 and 4 are usual"))
+            }
+            Self::Encoded { norm, profile, .. } => {
+                profile.check()?;
+                if profile.norm_up() > *norm {
+                    let remedy = format!("make it for the clipping norm {norm}");
+                    return Err(TrainError::invalid(
+                        "profile",
+                        format!("of norm {}", profile.norm_up()),
+                        remedy,
+                    ));
+                }
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -100,11 +199,16 @@ impl Clipping {
             Self::Flat { .. } => Self::Flat { norm },
             Self::PerLayer { .. } => Self::PerLayer { norm },
             Self::Automatic { stability, .. } => Self::Automatic { norm, stability: *stability },
+            Self::Encoded { gain, profile, .. } => {
+                Self::Encoded { norm, gain: *gain, profile: profile.clone() }
+            }
+            Self::Quantile(_) | Self::Threshold { .. } => self.clone(),
         }
     }
 
     /// The factor of every unit and group from the squared norms, both unit by unit and in it group by group. A unit with
-    /// a norm that is not finite gets the factor 0 everywhere. Factors leave the engine's `margin` for its rounding.
+    /// a norm that is not finite gets the factor 0 everywhere. Factors leave the engine's `margin` for its rounding. No norm bounds
+    /// what an encoded gradient needs: its factors are 0.
     ///
     /// # Panics
     /// If the two slices differ in length or hold no whole number of units.
@@ -135,14 +239,37 @@ impl Clipping {
                 Self::Automatic { stability, .. } => {
                     factors.fill((bound / (total.sqrt() + stability)) as f32)
                 }
+                Self::Encoded { .. } => factors.fill(0.0),
+                Self::Quantile(QuantileClipping { norm: threshold, .. }) => {
+                    factors.fill((bound / total.sqrt().max(*threshold)) as f32);
+                }
+                Self::Threshold { threshold, unclipped, .. } => {
+                    unclipped.add(u64::from(total.sqrt() <= *threshold));
+                    factors.fill((bound / total.sqrt().max(*threshold)) as f32);
+                }
             }
         }
     }
 }
 
 impl Clipping {
-    /// A vector of one unit as it enters a sum: multiplied by its factors. Where the factor is 0 it is 0, whatever the vector holds.
+    /// Encodes the written-out gradient of one unit in place; `keys` is working space. Rules that look at norms alone have
+    /// [`factors`](Self::factors), and leave nothing here.
+    pub(crate) fn encode(&self, vector: &mut [f32], keys: &mut Vec<u64>) {
+        match self {
+            Self::Encoded { norm, gain, profile } => profile.encode(*norm, *gain, vector, keys),
+            _ => vector.fill(0.0),
+        }
+    }
+
+    /// A vector of one unit as it enters a sum: encoded, or multiplied by its factors. Where the factor is 0 it is 0, whatever the
+    /// vector holds.
     pub(crate) fn clipped(&self, margin: RoundingMargin, layout: &Layout, vector: &[f32]) -> Vec<f32> {
+        if self.profile().is_some() {
+            let mut encoded = vector.to_vec();
+            self.encode(&mut encoded, &mut Vec::new());
+            return encoded;
+        }
         let groups = layout.groups();
         let trained = || layout.parameters().iter().enumerate().filter(|(_, own)| own.trainable);
         let mut squared = vec![0.0f64; groups];

@@ -91,6 +91,45 @@ pub fn evaluate(
     Ok(Evaluation { examples: public.len(), loss: loss / count, accuracy, tokens })
 }
 
+/// What a network makes of single examples: 1 for a class that is predicted right and 0 for another, or for a number the difference
+/// between prediction and truth, with the prediction clamped to the bounds -1 and 1 of labels. Scores that are not numbers are wrong by
+/// as much as can be.
+///
+/// # Errors
+/// [`TrainError::Invalid`] for next tokens; what the engine refuses.
+pub(crate) fn judge_each(
+    engine: &mut dyn Engine,
+    weights: Weights,
+    examples: &Examples,
+    which: &[usize],
+) -> Result<Vec<f64>, TrainError> {
+    let mut judged = Vec::with_capacity(which.len());
+    for which in which.chunks(CHUNK) {
+        let outputs = engine.outputs(weights, examples, which)?;
+        let width = outputs.len() / which.len();
+        if width == 0 || width * which.len() != outputs.len() {
+            return Err(TrainError::Shape(format!("{} outputs for {} examples", outputs.len(), which.len())));
+        }
+        for (scores, example) in outputs.chunks_exact(width).zip(which) {
+            judged.push(match examples.targets() {
+                Targets::Classes(classes) => f64::from(u8::from(judge(scores, classes[*example] as usize).1)),
+                Targets::Numbers(numbers) => {
+                    let found = f64::from(scores[0]).clamp(-1.0, 1.0) - f64::from(numbers[*example]);
+                    if found.is_nan() { 2.0 } else { found }
+                }
+                Targets::Next(_) => {
+                    return Err(TrainError::invalid(
+                        "examples",
+                        "texts",
+                        "give classes or numbers to predict",
+                    ));
+                }
+            });
+        }
+    }
+    Ok(judged)
+}
+
 /// The cross-entropy of scores, and whether the class has the largest; a single score speaks for class 1 against 0.
 fn judge(scores: &[f32], class: usize) -> (f64, bool) {
     let pair = [0.0, scores[0]];

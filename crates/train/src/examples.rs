@@ -2,6 +2,7 @@
 
 use crate::TrainError;
 use crate::digest::{checksum, digest};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a network reads, example after example.
@@ -65,6 +66,8 @@ pub struct Examples {
     shape: Vec<usize>,
     inputs: Inputs,
     targets: Targets,
+    /// The examples that these were made of, where they were: as many, or as copies of them.
+    origin: Option<Arc<Examples>>,
     identity: Identity,
 }
 
@@ -126,7 +129,7 @@ impl Examples {
                 count.saturating_mul(size)
             )));
         }
-        Ok(Self { shape: shape.to_vec(), inputs, targets, identity: Identity::fresh() })
+        Ok(Self { shape: shape.to_vec(), inputs, targets, origin: None, identity: Identity::fresh() })
     }
 
     /// Which examples these are, as long as the process runs.
@@ -199,7 +202,10 @@ impl Examples {
             Targets::Numbers(numbers) => Targets::Numbers(rows_of(numbers, 1, which)),
             Targets::Next(next) => Targets::Next(rows_of(next, size, which)),
         };
-        Self { shape: self.shape.clone(), inputs, targets, identity: Identity::fresh() }
+        // Of copies it is not said which they are of.
+        let raw = self.origin.as_ref().filter(|raw| raw.len() == self.len());
+        let origin = raw.map(|raw| Arc::new(raw.subset(which)));
+        Self { shape: self.shape.clone(), inputs, targets, origin, identity: Identity::fresh() }
     }
 
     /// These and then others of the same kind and shape.
@@ -226,12 +232,47 @@ impl Examples {
             (Targets::Next(own), Targets::Next(more)) => own.extend_from_slice(more),
             _ => return Err(odd()),
         }
+        self.origin = match (self.origin.take(), &other.origin) {
+            (Some(own), Some(more)) => Some(Arc::new(Arc::unwrap_or_clone(own).followed_by(more)?)),
+            _ => None,
+        };
         self.identity = Identity::fresh();
         Ok(self)
     }
 
-    /// A short name for exactly these examples; it finds accidents, not forgers.
+    /// The examples as they were read, where these are features or copies of them; these themselves otherwise.
+    pub fn raw(&self) -> &Self {
+        self.origin.as_deref().unwrap_or(self)
+    }
+
+    /// Whether these are features or copies of other examples.
+    pub fn are_derived(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// These examples with other inputs, which were made of theirs one by one.
+    pub(crate) fn replaced(self, shape: &[usize], values: Vec<f32>) -> Result<Self, TrainError> {
+        let targets = self.targets.clone();
+        self.became(shape, Inputs::Real(values), targets)
+    }
+
+    /// What these examples became, one by one.
+    pub(crate) fn became(
+        self,
+        shape: &[usize],
+        inputs: Inputs,
+        targets: Targets,
+    ) -> Result<Self, TrainError> {
+        let made = Self::new(shape, inputs, targets)?;
+        Ok(Self { origin: Some(self.origin.clone().unwrap_or_else(|| Arc::new(self))), ..made })
+    }
+
+    /// A short name for exactly these examples; it finds accidents, not forgers. That of features is made of what they are of, since
+    /// their last bits may depend on the machine.
     pub fn digest(&self) -> String {
+        if let Some(raw) = &self.origin {
+            return digest(&("derived", &self.shape, self.len(), raw.digest()));
+        }
         let numbers =
             |values: &[f32]| checksum(&values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>());
         let words =

@@ -18,6 +18,8 @@
 //! | [`Trainer`] | training step by step, with or without a guarantee |
 //! | [`Contribution`], [`Aggregation`] | the same in parts: what each party computes, and what makes it private |
 //! | [`federated`] | parties that train together: FedSGD and FedAvg, and what each of them sees |
+//! | [`NoiseLaw`], [`Denoising`] | Gaussian or Student-t noise; what becomes of a noisy gradient before the optimizer |
+//! | [`steps`] | the private half of a training whose gradients are computed by another framework |
 //! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
 //! | [`product`] | matrix products |
 //! | [`tensors`], [`digest`] | arrays as checked files, short names for contents |
@@ -25,16 +27,19 @@
 #![doc = include_str!("proof.md")]
 
 pub mod adversarial;
+mod augment;
 pub mod average;
 pub mod checkpoint;
 pub mod clip;
 pub mod cuda;
+mod denoise;
 pub mod describe;
 pub mod digest;
 pub mod engine;
 mod error;
 mod evaluate;
 mod examples;
+pub mod features;
 pub mod federated;
 pub mod gradients;
 pub mod graph;
@@ -45,29 +50,39 @@ mod native;
 pub mod noise;
 pub mod optimizer;
 mod plan;
+mod quantile;
 pub mod sampler;
 pub mod schedule;
+pub mod steps;
 mod store;
 pub mod tensors;
 mod trainer;
+mod warm;
 
 pub use adversarial::AdversarialSettings;
+pub use augment::Augmentation;
 pub use checkpoint::RunLock;
-pub use clip::{Clipping, RoundingMargin};
+pub use clip::{Clipping, MagnitudeProfile, RoundingMargin};
+pub use denoise::Denoising;
 pub use describe::Description;
 pub use engine::{Device, Engine, Resources, Weights, engine, model_engine};
 pub use error::TrainError;
 pub use evaluate::{Evaluation, evaluate};
 pub use examples::{Examples, Inputs, Selection, Targets, UNSCORED};
+pub use features::FixedFeatures;
 pub use federated::{FederatedTerms, Federation, LocalTraining, PartyUpdate};
 pub use gradients::{ClippedSum, Gradients};
 pub use layout::{Layout, Parameter};
 pub use native::product;
+pub use noise::NoiseLaw;
 pub use optimizer::{Adam, OptimizerSettings};
 pub use plan::{PlanSettings, PrivacyPlan};
+pub use quantile::{QuantileClipping, Unclipped};
 pub use sampler::Units;
 pub use schedule::{Decay, Schedule};
+pub use steps::PrivateSteps;
 pub use store::{load_weights, save_weights};
 pub use trainer::{
     Aggregation, Baseline, Batching, Contribution, Progress, Recipe, StopCause, Trainer, TrainingTerms,
 };
+pub use warm::{GivenWeights, Mapping, WarmStart};

@@ -1,9 +1,13 @@
 //! The noise of a step, drawn while the step computes.
 
+mod law;
+
+pub use law::NoiseLaw;
+
 use crate::TrainError;
 use reticent_core::{Event, Permit};
 use reticent_noise::bulk::device::DeviceNoise;
-use reticent_noise::bulk::{BulkGaussian, Drawing, NoiseAhead};
+use reticent_noise::bulk::{BulkNoise, Drawing, NoiseAhead};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The noise of one step after the other, in memory of one integer a weight. Only a permit makes it, for as many steps as were paid for.
@@ -14,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// # Reference
 /// [`NoiseAhead`].
 pub struct StepNoise {
-    noise: BulkGaussian,
+    noise: BulkNoise,
     ahead: NoiseAhead,
     /// What a device draws now, if it does.
     ticket: Option<Ticket>,
@@ -33,8 +37,9 @@ impl Ticket {
 
 impl StepNoise {
     /// The noise of as many steps as the event has, which the permit must cover.
-    pub(crate) fn new(noise: BulkGaussian, permit: &mut Permit, event: &Event) -> Result<Self, TrainError> {
-        Ok(Self { noise, ahead: NoiseAhead::new(&noise, permit, event)?, ticket: None })
+    pub(crate) fn new(noise: BulkNoise, permit: &mut Permit, event: &Event) -> Result<Self, TrainError> {
+        let ahead = NoiseAhead::new(&noise, permit, event)?;
+        Ok(Self { noise, ahead, ticket: None })
     }
 
     /// Begins to draw the noise of a step; threads that have nothing else to do can help.
@@ -78,10 +83,11 @@ impl StepNoise {
     /// The step counts as taken. The noise is that of the plan's event, if the caller keeps the conditions of [`DeviceNoise`].
     ///
     /// # Reference
-    /// [`BulkGaussian::take_for_device`].
+    /// [`BulkNoise::take_for_device`].
     ///
     /// # Errors
-    /// [`TrainError::Noise`] when all steps that were paid for are taken, or the operating system gives no randomness.
+    /// [`TrainError::Noise`] when all steps that were paid for are taken, the operating system gives no randomness, or the noise is not
+    /// Gaussian.
     pub fn take_for_device(&mut self) -> Result<DeviceNoise, TrainError> {
         let taken = self.noise.take_for_device(&mut self.ahead)?;
         self.ticket = Some(Ticket::fresh());
@@ -103,6 +109,7 @@ impl StepNoise {
 mod tests {
     use super::*;
     use reticent_core::{Plan, Scale, Sensitivity, Unlimited, charge};
+    use reticent_noise::bulk::BulkGaussian;
 
     #[test]
     fn steps_get_fresh_noise_of_the_stated_spread() {
@@ -112,7 +119,7 @@ mod tests {
             let event = Event::Repeated { count: 2, event: Box::new(noise.event()) };
             let plan = Plan::new(vec![event.clone()]).unwrap();
             let mut permit = charge(&mut Unlimited::new(), &plan).unwrap();
-            let mut noise = StepNoise::new(noise, &mut permit, &event).unwrap();
+            let mut noise = StepNoise::new(noise.into(), &mut permit, &event).unwrap();
             let (mut first, mut second) = (vec![1.0f32; length], vec![1.0f32; length]);
             for sum in [&mut first, &mut second] {
                 noise.begin().finish().unwrap();
@@ -138,7 +145,7 @@ mod tests {
         let noise = BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(3.0).unwrap(), 10).unwrap();
         let event = Event::Repeated { count: 2, event: Box::new(noise.event()) };
         let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
-        let mut noise = StepNoise::new(noise, &mut permit, &event).unwrap();
+        let mut noise = StepNoise::new(noise.into(), &mut permit, &event).unwrap();
         let taken = noise.take_for_device().unwrap();
         assert_eq!(taken.launch(10, |arguments| arguments.length).unwrap(), 10);
         noise.begin().finish().unwrap();

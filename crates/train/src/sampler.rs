@@ -69,6 +69,17 @@ impl Units {
         }
     }
 
+    /// The examples of one unit.
+    pub fn members(&self, unit: usize) -> Vec<usize> {
+        match &self.kind {
+            Kind::Examples(_) => vec![unit],
+            Kind::Users { examples, ends, .. } => {
+                let start = if unit == 0 { 0 } else { ends[unit - 1] };
+                examples[start..ends[unit]].to_vec()
+            }
+        }
+    }
+
     /// Adds one unit to a selection.
     pub(crate) fn push<B: Bits>(&self, unit: usize, bits: &mut B, selection: &mut Selection) {
         match &self.kind {

@@ -3,11 +3,13 @@
 
 mod contract;
 mod cuda;
+mod encoded;
 mod federated;
 mod inspect;
 mod language;
 mod model;
 mod parties;
+mod quantile;
 mod repeatable;
 mod resume;
 mod sparse;

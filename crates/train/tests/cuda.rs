@@ -79,6 +79,69 @@ fn no_unit_of_any_network_adds_more_than_the_norm() {
     }
 }
 
+/// The sum of units of `copies` examples each.
+fn sum_of_units(
+    mut engine: Box<dyn Engine>,
+    weights: &[f32],
+    examples: &Examples,
+    copies: usize,
+    clipping: &Clipping,
+) -> Vec<f32> {
+    let mut selection = Selection::default();
+    let numbers: Vec<usize> = (0..examples.len() / copies * copies).collect();
+    numbers.chunks(copies).for_each(|unit| selection.push(unit.iter().copied()));
+    engine.load_weights(weights).unwrap();
+    engine.sum(examples, &selection, Some(clipping), &|| ()).unwrap();
+    engine.read_sum().unwrap()
+}
+
+#[test]
+fn units_of_as_many_examples_each_are_clipped_as_a_whole() {
+    for place in places() {
+        for case in cases() {
+            let weights = weights(&layout(&case.description), 7);
+            for (copies, chunk) in [(2, None), (3, Some(7)), (2, Some(1))] {
+                for clipping in [
+                    Clipping::Flat { norm: 0.3 },
+                    Clipping::PerLayer { norm: 0.3 },
+                    Clipping::Automatic { norm: 1.0, stability: 0.01 },
+                ] {
+                    let own = place.engine(&case.description, chunk).unwrap();
+                    let other = engine(&case.description, Device::Cpu, Resources::SINGLE).unwrap();
+                    let [own, other] = [own, other]
+                        .map(|engine| sum_of_units(engine, &weights, &case.examples, copies, &clipping));
+                    let length = other.iter().map(|x| x * x).sum::<f32>().sqrt();
+                    let gap = own.iter().zip(&other).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt();
+                    assert!(
+                        gap <= 1e-4 * length && length > 0.0,
+                        "{}, {place:?}, {copies}, {chunk:?}, {clipping:?}: {gap} of {length}",
+                        case.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_unit_that_is_not_finite_adds_nothing_with_its_copies() {
+    let (description, examples, weights) = mlp();
+    let Inputs::Real(values) = examples.inputs() else { panic!("numbers") };
+    let clipping = Clipping::Flat { norm: 0.3 };
+    for place in places() {
+        let sum = |values: &[f32]| {
+            let odd = Examples::new(&[5], Inputs::Real(values.to_vec()), examples.targets().clone()).unwrap();
+            sum_of_units(place.engine(&description, None).unwrap(), &weights, &odd, 2, &clipping)
+        };
+        // The second example of the third unit is odd: the unit adds as much as one that moves nothing.
+        let mut odd = values.clone();
+        odd[5 * 5] = f32::NAN;
+        let found = sum(&odd);
+        assert!(found.iter().all(|value| value.is_finite()), "{place:?}");
+        assert_ne!(found, sum(values), "{place:?}");
+    }
+}
+
 #[test]
 fn mistakes_in_kernels_are_found() {
     let mistakes = [
@@ -91,7 +154,16 @@ fn mistakes_in_kernels_are_found() {
             "is_odd = 0;\n        for (int e",
         ),
         ("embedding", "if (tokens[s] == tokens[t]) row +=", "if (s == t) row +="),
-        ("convolution", "kept_square(first + unit * inner, inner)", "kept_square(first, inner)"),
+        (
+            "convolution",
+            "kept_square(first + unit * inner * (i64)entry[7], inner)",
+            "kept_square(first, inner)",
+        ),
+        ("linear", "square += (k == l ? 1.0 : 2.0) * a * b;", "if (k == l) square += a * b;"),
+        ("convolution", "for (i64 k = 1; k < rows; k++) sum += own[k * size];", ""),
+        ("embedding bag", "if (own[t] != 0.0f) sum += table", "sum += table"),
+        ("embedding bag", "* token_share(own, places) : 0.0f;", "* token_share(own, places) : 1.0f;"),
+        ("low-rank updates", "into[i] + factor * x[i] : factor * x[i];", "into[i] + x[i] : x[i];"),
     ];
     for (name, right, wrong) in mistakes {
         let source = source();

@@ -11,7 +11,12 @@ use reticent_train::{
 use std::sync::Arc;
 
 fn plain(rate: f64) -> Recipe {
-    Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(rate), average: None }
+    Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule: Schedule::constant(rate),
+        average: None,
+        denoise: None,
+    }
 }
 
 /// So many parties that divide 900 examples, in turns.

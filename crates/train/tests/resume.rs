@@ -2,7 +2,9 @@
 
 use crate::model::{examples, model, plan, private, recipe, settings, softmax};
 use reticent_train::checkpoint::{CHECKPOINT_FILE, LEDGER_FILE, status};
-use reticent_train::{PlanSettings, PrivacyPlan, Recipe, Schedule, StopCause, TrainError, Trainer, Units};
+use reticent_train::{
+    Denoising, PlanSettings, PrivacyPlan, Recipe, Schedule, StopCause, TrainError, Trainer, Units,
+};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -50,6 +52,42 @@ fn a_resumed_run_goes_on_where_it_was() {
     let status = status(folder.path()).unwrap();
     assert_eq!((status.taken, status.counted), (7, 7));
     assert_eq!(status.recipe, recipe());
+}
+
+/// A checkpoint of a run that was resumed is the one that it was resumed from, with what the denoiser remembers.
+#[test]
+fn a_denoiser_goes_on_where_it_was() {
+    for (name, rule) in Denoising::NAMES {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |denoise| trainer_with(plan(300, 0.05, STEPS), Recipe { denoise, ..recipe() });
+        let mut first = make(Some(rule));
+        first.begin_in(folder.path()).unwrap();
+        steps(&mut first, 7);
+        first.save().unwrap();
+        let certificate = first.certificate().unwrap();
+        drop(first);
+        let stored = std::fs::read(folder.path().join(CHECKPOINT_FILE)).unwrap();
+        let has_squares = stored.windows(8).any(|part| part == b"denoiser");
+        assert!(has_squares, "{name}");
+        let mut second = make(Some(rule));
+        second.resume_from(folder.path()).unwrap();
+        second.save().unwrap();
+        // The texts of the header come in any order.
+        let parts = |bytes: &[u8]| {
+            let (length, rest) = bytes.split_at(8);
+            let (header, arrays) = rest.split_at(u64::from_le_bytes(length.try_into().unwrap()) as usize);
+            let mut header = header.to_vec();
+            header.sort_unstable();
+            (header, arrays.to_vec())
+        };
+        let again = std::fs::read(folder.path().join(CHECKPOINT_FILE)).unwrap();
+        assert!(parts(&again) == parts(&stored), "{name}");
+        // Denoising changes nothing about what is guaranteed.
+        assert_eq!(certificate, Some(plan(300, 0.05, STEPS).certificate(7).unwrap()), "{name}");
+        drop(second);
+        let changed = make(None).resume_from(folder.path()).unwrap_err().to_string();
+        assert!(changed.contains("recipe.denoise"), "{changed}");
+    }
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use crate::model::{examples, model, permit, plan, private, recipe, settings};
 use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring, Plan, Unlimited, charge};
 use reticent_noise::{NoiseError, NoiseSession};
+use reticent_train::describe::{Layer, LayerKind, Lora};
 use reticent_train::{
-    Baseline, Batching, Examples, Inputs, OptimizerSettings, PlanSettings, PrivacyPlan, Recipe, Schedule,
-    Targets, TrainError, Trainer, Units,
+    Baseline, Batching, Description, Device, Examples, Inputs, OptimizerSettings, PlanSettings, PrivacyPlan,
+    Recipe, Resources, Schedule, Targets, TrainError, Trainer, Units, engine,
 };
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ fn private_training_learns_and_stops_at_its_budget() {
     for optimizer in [OptimizerSettings::sgd(0.9), OptimizerSettings::adam(), OptimizerSettings::adamw(0.01)]
     {
         let rate = if matches!(optimizer, OptimizerSettings::Sgd { .. }) { 0.5 } else { 0.05 };
-        let recipe = Recipe { optimizer, schedule: Schedule::constant(rate), average: Some(0.8) };
+        let recipe =
+            Recipe { optimizer, schedule: Schedule::constant(rate), average: Some(0.8), denoise: None };
         let mut trainer =
             private(model(), examples(3000), Units::examples(3000), plan.clone(), recipe).unwrap();
         assert_eq!(trainer.certificate().unwrap().unwrap().guarantee.epsilon.get(), 0.0);
@@ -82,8 +84,12 @@ fn first_move(count: usize, declared: u64) -> (f64, f64) {
     let data =
         Examples::new(&[2], Inputs::Real(vec![0.0; 2 * count]), Targets::Classes(vec![0; count])).unwrap();
     let (data, plan) = (Arc::new(data), plan(declared, 0.5, 1));
-    let recipe =
-        Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(1.0), average: None };
+    let recipe = Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule: Schedule::constant(1.0),
+        average: None,
+        denoise: None,
+    };
     let runs = 2000;
     let moves: Vec<f64> = (0..runs)
         .map(|_| {
@@ -120,8 +126,12 @@ fn a_user_counts_once_however_many_examples_it_has() {
         Examples::new(&[2], Inputs::Real(vec![0.3; 2 * count]), Targets::Classes(vec![0; count])).unwrap();
     let settings = PlanSettings { unit: "user".to_owned(), ..settings(1, 1.0, 1) };
     let plan = PrivacyPlan::new(settings, 0.2, 1e-5).unwrap();
-    let recipe =
-        Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule: Schedule::constant(1.0), average: None };
+    let recipe = Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule: Schedule::constant(1.0),
+        average: None,
+        denoise: None,
+    };
     for most in [None, Some(10)] {
         let units = Units::users(&vec![5u8; count], most).unwrap();
         let mut trainer = private(model(), Arc::new(data.clone()), units, plan.clone(), recipe).unwrap();
@@ -191,4 +201,38 @@ fn a_private_trainer_needs_a_permit_for_all_its_steps() {
     // The events are the same under both relations, and mean less under one of them.
     let foreign = tried(&two, other.charge(&two.charges().unwrap()).unwrap()).map(drop);
     assert!(matches!(foreign, Err(TrainError::Noise(NoiseError::Relation { .. }))));
+}
+
+#[test]
+fn frozen_weights_stay_bit_for_bit_and_get_no_noise() {
+    let linear = |out| LayerKind::Linear { out, bias: true };
+    let adapted = Layer { lora: Some(Lora { rank: 2, alpha: Some(4.0) }), ..linear(3).into() };
+    let description = Description { freeze: vec!["1".to_owned()], ..Description::reading(&[2]) }
+        .then(linear(4))
+        .then(linear(3))
+        .then(adapted)
+        .then(LayerKind::Tanh)
+        .then(linear(3));
+    let described = || engine(&description, Device::Cpu, Resources::SINGLE).unwrap();
+    let layout = described().layout().clone();
+    let trained: Vec<&str> =
+        layout.parameters().iter().filter(|own| own.trainable).map(|own| own.name.as_str()).collect();
+    assert_eq!(trained, ["0.weight", "0.bias", "2.lora_a", "2.lora_b", "4.weight", "4.bias"]);
+    // A plan for all weights would draw noise for frozen ones: it is refused.
+    let of = |dimension| PlanSettings { dimension, ..settings(200, 0.2, 4) };
+    let whole = PrivacyPlan::new(of(layout.weights()), 1.0, 1e-5).unwrap();
+    let refused = private(described(), examples(200), Units::examples(200), whole, recipe());
+    assert!(matches!(refused, Err(TrainError::Invalid(_))));
+    let plan = PrivacyPlan::new(of(layout.gradients()), 1.0, 1e-5).unwrap();
+    let mut trainer = private(described(), examples(200), Units::examples(200), plan, recipe()).unwrap();
+    let before = trainer.weights().unwrap();
+    run(&mut trainer);
+    let after = trainer.weights().unwrap();
+    for (place, parameter) in layout.parameters().iter().enumerate() {
+        let own = |weights: &[f32]| -> Vec<u32> {
+            weights[layout.weight_range(place)].iter().map(|weight| weight.to_bits()).collect()
+        };
+        // Noise moves every trained array; that it moves none of its numbers has a probability below 1e-6.
+        assert_eq!(own(&before) == own(&after), !parameter.trainable, "{}", parameter.name);
+    }
 }

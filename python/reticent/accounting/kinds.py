@@ -90,6 +90,28 @@ def StudentT(noise_multiplier: float, *, degrees_of_freedom: int) -> Events:  # 
     )
 
 
+def EncodedStudentT(  # noqa: N802
+    noise_multiplier: float, *, degrees_of_freedom: int, levels: Any, counts: Any
+) -> Events:
+    """Student-t noise on a sum to which every unit adds a vector of bounded shape.
+
+    Its sorted magnitudes are at most a public profile: ``counts[0]`` entries of ``levels[0]``, the next
+    ``counts[1]`` of ``levels[1]`` and so on, and all others are 0. ``noise_multiplier`` is scale / ℓ2 norm of
+    the profile. Add-remove only, for tight bounds.
+
+    >>> noise = EncodedStudentT(1, degrees_of_freedom=9, levels=[2, 1], counts=[1000, 4000])
+    >>> (1000 * noise.poisson(0.01)).epsilon(delta=1e-5) < 1.53
+    True
+    """
+    return _event(
+        "encoded_student_t",
+        noise_multiplier=real("noise_multiplier", noise_multiplier),
+        degrees_of_freedom=whole("degrees_of_freedom", degrees_of_freedom, 1),
+        levels=reals("levels", levels),
+        counts=[whole("counts", count, 1) for count in reals("counts", counts)],
+    )
+
+
 def MixtureOfGaussians(  # noqa: N802
     noise_multiplier: float, *, sensitivities: Any, probabilities: Any
 ) -> Events:

@@ -15,6 +15,7 @@ _FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "discrete_gaussian": ("DiscreteGaussian", ("noise_multiplier",)),
     "discrete_laplace": ("DiscreteLaplace", ("noise_multiplier",)),
     "student_t": ("StudentT", ("noise_multiplier",)),
+    "encoded_student_t": ("EncodedStudentT", ("noise_multiplier",)),
     "mixture_of_gaussians": ("MixtureOfGaussians", ("noise_multiplier",)),
     "tree_aggregation": ("TreeAggregation", ("noise_multiplier",)),
     "randomized_response": ("RandomizedResponse", ("keep_probability",)),
@@ -45,6 +46,8 @@ _ORDER = (
     "sensitivity",
     "sensitivities",
     "probabilities",
+    "levels",
+    "counts",
     "steps",
 )
 

@@ -23,9 +23,9 @@ from __future__ import annotations
 from .federating import federated
 from .fitting import fit, resume
 from .layers import (
-    Attention, AveragePool, Conv1d, Conv2d, Dropout, Embedding, Flatten, Gelu, GlobalPool, GroupNorm, Gru,
-    LastTime, Layer, LayerNorm, Linear, Lstm, MaxPool, MeanTime, Position, Relu, Residual, Sigmoid, Silu,
-    Tanh, TemperedSigmoid, Transformer, Transpose,
+    Attention, AveragePool, Conv1d, Conv2d, Dropout, Embedding, EmbeddingBag, Features, Flatten, Gelu, GlobalPool,
+    GroupNorm, Gru, LastTime, Layer, LayerNorm, Linear, Lstm, MaxPool, MeanTime, Position, RandomConvolutions, Relu,
+    Residual, ScatterNet, Sigmoid, Silu, Tanh, TemperedSigmoid, Transformer, Transpose,
 )
 from .network import Network
 from .trained import Evaluation, TrainedNetwork, load
@@ -37,7 +37,9 @@ __all__ = [
     "Conv2d",
     "Dropout",
     "Embedding",
+    "EmbeddingBag",
     "Evaluation",
+    "Features",
     "Flatten",
     "Gelu",
     "GlobalPool",
@@ -52,8 +54,10 @@ __all__ = [
     "MeanTime",
     "Network",
     "Position",
+    "RandomConvolutions",
     "Relu",
     "Residual",
+    "ScatterNet",
     "Sigmoid",
     "Silu",
     "Tanh",

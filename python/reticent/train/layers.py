@@ -36,6 +36,54 @@ def _pair(value: int | Sequence[int] | None) -> int | Sequence[int] | None:
     return [value, value] if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+class Features(dict[str, Any]):
+    """Fixed features of images: their kind and its fields, as ``[features]`` in ``model.toml``.
+
+    ``ScatterNet`` and ``RandomConvolutions`` make them. A plain dictionary with a ``"kind"`` does as well.
+    """
+
+    def __repr__(self) -> str:
+        names = {"scatternet": "ScatterNet", "random-convolutions": "RandomConvolutions"}
+        fields = ", ".join(f"{key}={value!r}" for key, value in self.items() if key != "kind")
+        return f"{names.get(str(self.get('kind')), 'Features')}({fields})"
+
+
+def _features(kind: str, fields: Mapping[str, Any]) -> Features:
+    return Features({"kind": kind, **{key: value for key, value in fields.items() if value is not None}})
+
+
+def ScatterNet(
+    scales: int | None = None, orientations: int | None = None, *, groups: int | None = None, **fields: Any
+) -> Features:
+    """The scattering transform of an image (2 scales and 8 orientations by default), which no data decide.
+
+    ``groups`` of channels are normalized in each image. They are the ``features`` of a :class:`Network`; they
+    cost no privacy, because they are a fixed map of each image by itself.
+
+    >>> ScatterNet(groups=27)
+    ScatterNet(groups=27)
+    """
+    return _features("scatternet", {"scales": scales, "orientations": orientations, "groups": groups, **fields})
+
+
+def RandomConvolutions(
+    filters: int | None = None,
+    pool: int | None = None,
+    *,
+    size: int | None = None,
+    seed: int | None = None,
+    groups: int | None = None,
+    **fields: Any,
+) -> Features:
+    """Convolution with Gaussian filters of a public ``seed``, the positive part, and the mean of each square of ``pool`` pixels.
+
+    >>> RandomConvolutions(filters=64, pool=6)
+    RandomConvolutions(filters=64, pool=6)
+    """
+    own = {"filters": filters, "size": size, "pool": pool, "seed": seed, "groups": groups}
+    return _features("random-convolutions", {**own, **fields})
+
+
 def Linear(out: int | None = None, *, bias: bool | None = None, **fields: Any) -> Layer:
     """A linear layer on the last dimension, with ``out`` outputs.
 
@@ -99,6 +147,17 @@ def Embedding(vocabulary: int | None = None, out: int | None = None, **fields: A
     Embedding(out=64)
     """
     return _layer("embedding", {"vocabulary": vocabulary, "out": out, **fields})
+
+
+def EmbeddingBag(vocabulary: int | None = None, out: int | None = None, **fields: Any) -> Layer:
+    """The mean of the embeddings of a text's tokens, padding left out; the first layer of a network.
+
+    ``vocabulary`` is filled in as for ``Embedding``. The table starts at 0.
+
+    >>> EmbeddingBag(out=16)
+    EmbeddingBag(out=16)
+    """
+    return _layer("embedding-bag", {"vocabulary": vocabulary, "out": out, **fields})
 
 
 def LayerNorm(**fields: Any) -> Layer:

@@ -10,7 +10,7 @@ from .. import _toml
 from .._arguments import items, refused, text, whole
 from .._budget import Budget
 from .._core import brief, read_text, warn
-from .layers import Layer
+from .layers import Features, Layer
 from .settings import Callback, Device
 
 if TYPE_CHECKING:
@@ -44,14 +44,27 @@ class Network:
     out = 3
     <BLANKLINE>
 
-    The presets are ``mlp``, ``cnn-mnist``, ``cnn-mnist-tanh``, ``cnn-cifar``, ``transformer-text``,
-    ``lstm-text``, ``lstm-lm``, ``transformer-lm`` and ``logistic``:
+    ``features`` replace an image by fixed features, which no data decide:
+
+    >>> from reticent.train import Flatten, ScatterNet
+    >>> network = Network([Flatten(), Linear(out=10)], features=ScatterNet(groups=27), input=(1, 28, 28))
+    >>> print(network.to_toml().split("[[layer]]")[0])
+    input = [1, 28, 28]
+    <BLANKLINE>
+    [features]
+    kind = "scatternet"
+    groups = 27
+    <BLANKLINE>
+    <BLANKLINE>
+
+    The presets are ``mlp``, ``cnn-mnist``, ``cnn-mnist-tanh``, ``cnn-cifar``, ``scatter-linear``,
+    ``scatter-cnn``, ``transformer-text``, ``lstm-text``, ``lstm-lm``, ``transformer-lm`` and ``logistic``:
 
     >>> Network("cnn-mnist-tanh")
     Network('cnn-mnist-tanh')
     """
 
-    __slots__ = ("_input", "_layers", "_loss", "_name", "_text")
+    __slots__ = ("_features", "_input", "_layers", "_loss", "_name", "_text")
 
     def __init__(
         self,
@@ -59,14 +72,16 @@ class Network:
         *,
         input: Iterable[int] | None = None,
         loss: str | None = None,
+        features: Mapping[str, Any] | None = None,
     ) -> None:
         self._name: str | None = None
         self._text: str | None = None
         self._layers: tuple[Layer, ...] = ()
         self._input: tuple[int, ...] | None = None
         self._loss = text("loss", loss)
+        self._features = _checked_features(features)
         if isinstance(layers, str):
-            for field, value in (("input", input), ("loss", loss)):
+            for field, value in (("input", input), ("loss", loss), ("features", features)):
                 if value is not None:
                     raise refused(103, field, "a preset has its own", "leave it out")
             self._name = layers
@@ -112,7 +127,9 @@ class Network:
             # The library says where the text is wrong.
             data = {}
         layers = data.get("layer", [])
-        network = cls(layers if isinstance(layers, list) else [], loss=data.get("loss"))
+        features = data.get("features")
+        own = features if isinstance(features, dict) and isinstance(features.get("kind"), str) else None
+        network = cls(layers if isinstance(layers, list) else [], loss=data.get("loss"), features=own)
         network._text = toml
         sizes = data.get("input") or _toml.stored(toml, "input")
         network._input = tuple(sizes) if isinstance(sizes, list) else None
@@ -132,6 +149,11 @@ class Network:
     def loss(self) -> str | None:
         """The loss; ``None`` if it is left to the label."""
         return self._loss
+
+    @property
+    def features(self) -> Features | None:
+        """The fixed features of images that the first layer reads; ``None`` without any."""
+        return self._features
 
     @property
     def name(self) -> str | None:
@@ -163,10 +185,12 @@ class Network:
         if self._text is not None:
             return self._text
         lines = _toml.lines({"input": shape, "loss": loss})
+        if self._features is not None:
+            lines += ["", "[features]", *_toml.lines(self._features)]
         for layer in self._layers:
             fields = dict(layer)
-            if fields.get("kind") == "embedding" and fields.get("vocabulary") is None:
-                fields = {"kind": "embedding", **fields, "vocabulary": tokens}
+            if fields.get("kind") in ("embedding", "embedding-bag") and fields.get("vocabulary") is None:
+                fields = {"kind": fields["kind"], **fields, "vocabulary": tokens}
             lines += ["", "[[layer]]", *_toml.lines(fields)]
         return "\n".join(lines) + "\n"
 
@@ -175,7 +199,7 @@ class Network:
             return f"Network({self._name!r})"
         if self._text is not None and not self._layers:
             return "Network.from_toml(…)"
-        known = {"input": self._input, "loss": self._loss}
+        known = {"input": self._input, "loss": self._loss, "features": self._features}
         parts = [repr(list(self._layers)), *(f"{key}={value!r}" for key, value in known.items() if value)]
         return f"Network({', '.join(parts)})"
 
@@ -213,22 +237,39 @@ class Network:
         batch_size: int | None = None,
         clip: float | None = None,
         clipping: str | None = None,
+        kept_share: float | None = None,
+        encoding_gain: float | None = None,
+        noise: str | None = None,
+        degrees_of_freedom: int | None = None,
+        denoise: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         momentum: float | None = None,
         weight_decay: float | None = None,
         label_smoothing: float | None = None,
+        augment: str | None = None,
         adversarial: float | None = None,
         reference_share: float | None = None,
         reference_data: str | os.PathLike[str] | None = None,
         schedule: str | None = None,
         warmup: int | None = None,
         average: float | None = None,
+        clip_quantile: float | None = None,
+        held_out: float | None = None,
+        split_key: str | None = None,
+        patience: int | None = None,
         dataset_size: int | None = None,
         neighboring: str | None = None,
         examples_per_user: int | None = None,
         federated: Mapping[str, Any] | None = None,
         freeze: str | int | Iterable[str | int] | None = None,
+        init: str | os.PathLike[str] | None = None,
+        init_public: bool = False,
+        init_map: Mapping[str, str] | None = None,
+        init_partial: bool = False,
+        vectors: str | os.PathLike[str] | None = None,
+        pretrain: str | os.PathLike[str] | None = None,
+        pretrain_epochs: float | None = None,
         threads: int | None = None,
         device: Device = "cpu",
         chunk: int | None = None,
@@ -257,7 +298,8 @@ class Network:
           names. Pixels are normalized as ``(pixel / 255 - shift) / scale``, both 0.5 by default. A path of a
           folder of images works, too;
         - a list or a series of texts, or a table with ``text_column=``; with ``vocabulary=`` (a list or a
-          file of tokens) or ``tokens="characters"`` (printable ASCII), ``classes=`` and ``length=`` (tokens
+          file of tokens; 10,000 common English words by default) or ``tokens="characters"`` (printable ASCII),
+          ``classes=`` and ``length=`` (tokens
           per text, 64 by default). A language model, ``"lstm-lm"``, ``"transformer-lm"`` or a network with
           ``loss="next-token"``, has no label: texts are cut into pieces of ``length`` tokens. All pieces of a
           row are one privacy unit, or all rows of a user if ``schema=`` names the unit's column; a step takes
@@ -273,13 +315,37 @@ class Network:
         count. ``budget`` is charged before the first example is read.
 
         **Training.** ``epochs`` (20 by default) or ``steps``, ``batch_size``, ``clip`` (the clipping norm, 1
-        by default), ``clipping`` (``"flat"``, ``"per-layer"``, ``"automatic"``), ``optimizer`` (``"sgd"``,
-        ``"adam"``, ``"adamw"``), ``learning_rate``, ``momentum``, ``weight_decay``, ``schedule``
+        by default), ``clipping`` (``"flat"``, ``"per-layer"``, ``"automatic"``, ``"quantile"``, ``"encoded"``),
+        ``clip_quantile`` (the share of gradients that quantile clipping leaves unclipped, 0.5 by default),
+        ``optimizer`` (``"sgd"``, ``"adam"``, ``"adamw"``, ``"adam-bc"``, ``"adam-uncorrected"``), ``learning_rate``, ``momentum``, ``weight_decay``, ``schedule``
         (``"constant"``, ``"linear"``, ``"cosine"``, ``"exponential"``), ``warmup`` steps, ``average`` (the
-        decay of a moving average of the weights), ``freeze`` (names of layers), ``threads``.
+        decay of a moving average of the weights), ``freeze`` (names of layers or parameters), ``threads``.
+
+        **Start.** ``init`` is a safetensors file, or the folder of a run on other data; ``init_public=True``
+        declares that its weights were made without the private data. ``init_map`` maps names of the file to
+        names of this network, and ``init_partial=True`` leaves at random what the file does not have.
+        ``vectors`` is a public file of word vectors (GloVe, word2vec) for the first layer. ``pretrain`` is a
+        public table or folder of images to train on first, without protection, for ``pretrain_epochs``.
+
+        **Noise.** ``clipping="encoded"`` keeps the largest numbers of each gradient (``kept_share`` of them, 1 by
+        default), multiplies them by ``encoding_gain`` (4 by default) and cuts their sorted magnitudes to a
+        public profile of norm ``clip``. With it, ``noise="student-t"`` adds Student-t noise with
+        ``degrees_of_freedom`` (9 by default) instead of Gaussian noise. ``denoise`` (``"james-stein"``,
+        ``"wiener"``, ``"weighted"``) shrinks noisy gradients before the optimizer; it costs no privacy.
 
         ``label_smoothing`` is the share of every label that the loss spreads over all classes. It changes the
         loss of each example by itself, so it goes with privacy, too.
+
+        ``augment`` adds copies of every image: ``"flip"`` its mirror image, ``"shift"`` the image moved by a
+        pixel in four directions. The gradient of an image is the mean over its copies, taken before it is
+        clipped, and the image stays the unit.
+
+        ``"scatter-linear"`` and ``"scatter-cnn"`` have defaults of their own for batches, steps, clipping norm
+        and learning rate, and normalize pixels with ``shift=0`` and ``scale=1``.
+        ``held_out`` is the share of rows, or users, that are held out of the training by a hash of their
+        content under ``split_key``. ``metrics["held_out"]`` has the accuracy on them, with noise; under
+        add-remove it costs no extra ε. ``patience`` ends the training after so many epochs without a better
+        score on ``validation``; the certificate is that of all planned steps.
 
         **Adversarial regularization.** ``adversarial=3`` (λ), with ``non_private=True``, trains the network
         against an inference network that tells members from reference records by the network's outputs. It
@@ -321,6 +387,15 @@ class Network:
         trained = trained_by(self, X, y, settings)
         warn(trained.warnings)
         return trained
+
+
+def _checked_features(features: Any) -> Features | None:
+    if features is None:
+        return None
+    if not isinstance(features, Mapping) or not isinstance(features.get("kind"), str):
+        remedy = "give ScatterNet(), RandomConvolutions(…), or a dictionary with a kind"
+        raise refused(104, "features", f"{brief(features)} is not a kind of features", remedy, features)
+    return Features(features)
 
 
 def _checked(layer: Any, place: int) -> Layer:

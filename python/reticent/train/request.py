@@ -24,6 +24,8 @@ from .settings import fields_of
 _RESERVED = 2
 #: The built-in characters: printable ASCII and the line break.
 _CHARACTERS = 96
+#: The built-in words.
+_WORDS = 10_000
 
 
 def is_folder(place: Any) -> bool:
@@ -139,18 +141,12 @@ class Request:
     def _reader(self, X: Any, y: Any) -> Reader:
         """How the data are read; the fields about them are set."""
         is_table = is_path(X) or is_frame(X)
-        named = any(self.settings.get(name) is not None for name in ("vocabulary", "text_column", "tokens"))
-        if named or self.is_language_model:
+        about_texts = ("vocabulary", "text_column", "tokens", "vectors")
+        named = any(self.settings.get(name) is not None for name in about_texts)
+        if named or self.is_language_model or (not is_table and is_texts(X)):
             return self._take_texts(X, is_table, y)
         if is_table:
             return self._take_table(X, y)
-        if is_texts(X):
-            problem = "texts need a vocabulary"
-            remedy = (
-                "give PUBLIC tokens, a list or a file (those of the private texts reveal their words), or "
-                "tokens='characters'"
-            )
-            raise refused(102, "vocabulary", problem, remedy)
         if isinstance(X, (list, tuple)) and not X:
             raise refused(308, "X", "no rows", "give rows")
         if array_of(X, "X").ndim > 2:
@@ -196,6 +192,8 @@ class Request:
         if vocabulary is None:
             if self.fields.get("tokens") == "characters":
                 self.tokens = _CHARACTERS + _RESERVED
+            elif self.fields.get("vectors") is None:
+                self.tokens = _WORDS + _RESERVED
             return
         if is_path(vocabulary):
             content = read_text(vocabulary, "vocabulary")

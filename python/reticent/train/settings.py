@@ -15,6 +15,7 @@ from .._progress import display
 from .._refusals import one_of
 from .._tables import numbers
 from .labels import array_of
+from .start import start_of
 
 Callback = Callable[[dict[str, Any]], object]
 #: The devices that compute a network.
@@ -33,9 +34,23 @@ _REALS = (
     "adversarial",
     "reference_share",
     "average",
+    "kept_share",
+    "encoding_gain",
+    "clip_quantile",
+    "held_out",
 )
-_WHOLES = ("steps", "batch_size", "length", "warmup", "examples_per_user", "threads", "chunk")
-_TEXTS = ("clipping", "optimizer", "schedule", "neighboring", "tokens")
+_WHOLES = (
+    "steps",
+    "batch_size",
+    "length",
+    "warmup",
+    "examples_per_user",
+    "threads",
+    "chunk",
+    "degrees_of_freedom",
+    "patience",
+)
+_TEXTS = ("clipping", "optimizer", "schedule", "neighboring", "tokens", "augment", "noise", "denoise", "split_key")
 
 
 def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,6 +65,7 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     fields["non_private"] = flag("non_private", settings.get("non_private", False)) or None
     fields["checkpoint_every"] = interval(settings.get("checkpoint_every"))
     fields["freeze"] = _layer_names(settings.get("freeze"))
+    fields |= start_of(settings)
     fields["federated"] = _federated(settings.get("federated"))
     if settings.get("reference_data") is not None:
         remedy = "give a table or a folder of images"

@@ -19,6 +19,7 @@ mod clipped_sum;
 mod composed;
 mod discrete_gaussian;
 mod discrete_laplace;
+mod encoded_student_t;
 mod exponential;
 mod gaussian;
 mod gdp;

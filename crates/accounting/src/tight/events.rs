@@ -182,7 +182,10 @@ impl Found {
         event: &Event,
         sampler: &'static str,
     ) -> Result<Option<Pair>, AccountingError> {
-        let inner = of(event, |kind| kind.loss(self)).map_err(|_| {
+        let inner = of(event, |kind| kind.loss(self)).map_err(|error| {
+            if matches!(event, Event::EncodedStudentT { .. }) {
+                return error;
+            }
             unsupported(sampler, "the loss of what is run on the sample is not known: use rdp")
         })?;
         let Some(inner) = inner else { return Ok(None) };

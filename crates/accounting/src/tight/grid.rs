@@ -18,6 +18,10 @@ const MOST_CELLS: f64 = 600_000.0;
 /// What is cut off the ends of one law, relative to δ and to the wanted width, all uses together.
 const CUT: f64 = 0.01;
 
+/// The upper end is closer than the gap that can be certified, by at least this factor: where the lower end says nothing, a
+/// gap that is wider by it will do.
+const FROM_ABOVE: f64 = 64.0;
+
 /// The relative error of a transform of length 2^k is below k times this (in the ℓ2 norm).
 const TRANSFORM: f64 = 2e-15;
 
@@ -44,8 +48,10 @@ struct Laws {
     drift: f64,
 }
 
-/// The least t with P(L > t) ≤ share, or the largest with P(L ≤ t) ≤ share, from outside; none beyond 10⁹.
+/// The least t with P(L > t) ≤ share, or the largest with P(L ≤ t) ≤ share, from outside; none beyond 10⁹. What counts as
+/// revealed in any case may lie beyond.
 pub(super) fn end(loss: &PrivacyLoss, share: f64, above: bool) -> Option<f64> {
+    let share = if above { share.max(loss.far()) } else { share };
     let sign = if above { 1.0 } else { -1.0 };
     let outside = |reach: f64| {
         let tails = loss.tails(sign * reach);
@@ -110,6 +116,37 @@ impl Law {
         Some(Self::of(first as i64, masses, doubts).with_ends(low.p_above, raised))
     }
 
+    /// The same for atoms that lie anywhere, one by one.
+    fn scattered(atoms: &[(f64, f64)], step: f64, from: f64, to: f64) -> Option<Self> {
+        let (first, last) = ((from / step).floor() - 1.0, (to / step).ceil() + 1.0);
+        if last - first > MOST_CELLS {
+            return None;
+        }
+        let mut masses = vec![0.0; (last - first) as usize + 1];
+        let (mut revealed, mut raised) = (0.0, 0.0);
+        let shrink = libm::expm1(-step);
+        for (loss, mass) in atoms {
+            let place = loss / step - first;
+            if place <= 0.0 {
+                raised += mass;
+                masses[0] += mass;
+            } else if place >= last - first {
+                revealed += mass;
+            } else {
+                let cell = place as usize;
+                let above = loss - (first + cell as f64) * step;
+                let right = (libm::expm1(-above) / shrink).clamp(0.0, 1.0);
+                masses[cell] += mass * (1.0 - right);
+                masses[cell + 1] += mass * right;
+            }
+        }
+        let doubts = masses.iter().map(|mass| mass * 64.0 * f64::EPSILON).collect();
+        Some(
+            Self::of(first as i64, masses, doubts)
+                .with_ends(revealed * (1.0 + 1e-12), raised * (1.0 + 1e-12)),
+        )
+    }
+
     /// Discrete losses that lie on the grid: every atom on its own point.
     fn on_points(loss: &PrivacyLoss, step: f64) -> Option<Self> {
         let atoms: Vec<(f64, f64)> = match loss {
@@ -163,7 +200,8 @@ impl Law {
     /// The doubts' share of the tilted law.
     fn doubt(&self, lambda: f64, step: f64, log_moment: f64) -> f64 {
         let exponent = |i: usize| lambda * (self.first + i as i64) as f64 * step - log_moment;
-        self.doubts.iter().enumerate().map(|(i, doubt)| libm::exp(exponent(i)) * doubt).sum()
+        let doubts = self.doubts.iter().enumerate().filter(|(_, doubt)| **doubt > 0.0);
+        doubts.map(|(i, doubt)| libm::exp(exponent(i)) * doubt).sum()
     }
 }
 
@@ -182,7 +220,11 @@ impl Laws {
                 Law::on_points(loss, step)?
             } else {
                 moved += count;
-                Law::new(loss, step, end(loss, share, false)?, end(loss, share, true)?)?
+                let (from, to) = (end(loss, share, false)?, end(loss, share, true)?);
+                match loss.scattered() {
+                    Some(atoms) => Law::scattered(&atoms, step, from, to)?,
+                    None => Law::new(loss, step, from, to)?,
+                }
             };
             let reach =
                 step * (law.first.unsigned_abs() as f64).max((law.first + law.masses.len() as i64) as f64);
@@ -341,6 +383,7 @@ impl Sum {
         // A relative width on ε, or on δ where that is asked for. The gap between law and grid law is about
         // 4·uses·step²·(1 + λ): see the proof.
         let width = if near.rough { self.width.max(0.04) } else { self.width };
+        let width = if self.is_from_above() { FROM_ABOVE * width } else { width };
         let width = 0.5 * width * 0.125f64.powi(near.missed);
         let tolerance = width * if near.delta.is_some() { epsilon.max(1e-9) } else { 1.0 / lambda };
         let goal = (tolerance / (4.0 * coarse.moved.max(1.0) * (1.0 + lambda))).sqrt();
@@ -358,6 +401,11 @@ impl Sum {
             }
         }
         None
+    }
+
+    /// Whether the lower end says nothing, as a loss is known from above only.
+    pub(super) fn is_from_above(&self) -> bool {
+        self.parts.iter().any(|(_, loss)| loss.is_from_above())
     }
 
     /// A law with few points, tilted for an ε, and cut where its tail does not matter beside the δ there. The cut decides
@@ -461,7 +509,7 @@ impl Grid {
             // Each law is moved by its mean, so that phases stay small when they are multiplied by the count.
             let centre = (mean / step).round() as i64;
             buffer.fill(Complex64::new(0.0, 0.0));
-            for (i, mass) in law.masses.iter().enumerate() {
+            for (i, mass) in law.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
                 let index = law.first + i as i64;
                 let weight = libm::exp(lambda * index as f64 * step - log) * mass;
                 buffer[(index - centre).rem_euclid(length as i64) as usize].re += weight;

@@ -18,6 +18,7 @@ mod replaced;
 mod series;
 pub(crate) mod shuffle;
 mod single;
+pub(crate) mod student;
 mod tails;
 
 pub use loss::{Direction, PrivacyLoss};
@@ -515,7 +516,7 @@ fn epsilon_by_grid(sum: &Sum, delta_low: f64, delta_high: f64) -> Option<Bounds>
         }
         let lower = crossing(upper, |e| grid.delta(e).lower >= delta_high) * (1.0 - 1e-12);
         let bounds = Bounds { lower: lower.min(upper), upper: upper.next_up() };
-        if is_narrow(&bounds, sum.width) || near.missed >= MOST_MISSED {
+        if is_narrow(&bounds, sum.width) || near.missed >= MOST_MISSED || sum.is_from_above() {
             return Some(bounds);
         }
         found = Some(bounds);

@@ -46,6 +46,8 @@ pub struct Atoms {
     below: Vec<(f64, f64)>,
     /// Every loss is a multiple of this; none where the atoms are anywhere.
     spacing: Option<f64>,
+    /// The mass of the last atom where that stands for what is revealed: no grid need reach it.
+    far: f64,
 }
 
 impl Atoms {
@@ -64,13 +66,22 @@ impl Atoms {
         let below = running(&mut atoms.iter().map(masses));
         let mut above = running(&mut atoms.iter().rev().map(masses));
         above.reverse();
-        Self { atoms, above, below, spacing }
+        Self { atoms, above, below, spacing, far: 0.0 }
+    }
+
+    /// The same, its last atom standing for what is revealed.
+    pub(super) fn with_far(self, far: f64) -> Self {
+        Self { far, ..self }
     }
 
     fn tails(&self, t: f64) -> Tails {
         let first = self.atoms.partition_point(|(loss, _)| *loss <= t);
         let ((p_above, q_above), (p_below, q_below)) = (self.above[first], self.below[first]);
         Tails { p_above, p_below, q_above, q_below }
+    }
+
+    fn last_loss(&self) -> f64 {
+        self.atoms.last().map_or(0.0, |(loss, _)| *loss)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &(f64, f64)> + Clone {
@@ -168,6 +179,54 @@ impl PrivacyLoss {
             Self::Laplace(epsilon) | Self::Response { epsilon, .. } => Some(*epsilon),
             Self::Atoms(atoms) => atoms.spacing.filter(|_| atoms.atoms.len() <= MOST_ALIGNED),
             _ => None,
+        }
+    }
+
+    /// All of the loss as atoms, in any order, where these lie anywhere; none where they lie on a grid or there is more.
+    pub(super) fn scattered(&self) -> Option<Vec<(f64, f64)>> {
+        match self {
+            Self::Atoms(atoms) if atoms.spacing.is_none() => Some(atoms.atoms.clone()),
+            Self::Sampled { rate, inner, direction } => {
+                let Self::Atoms(atoms) = &**inner else { return None };
+                if atoms.spacing.is_some() {
+                    return None;
+                }
+                // ln(1 − q + q e^ℓ), and the same with the other sign under the other law.
+                let sampled = |loss: f64| {
+                    let rise = rate * libm::expm1(loss);
+                    if rise.is_finite() { libm::log1p(rise) } else { loss + libm::log(*rate) }
+                };
+                let each = |(loss, p): &(f64, f64)| {
+                    let q = p * libm::exp(-loss);
+                    match direction {
+                        Direction::Remove => (sampled(*loss), (1.0 - rate) * q + rate * p),
+                        Direction::Add => (-sampled(*loss), q),
+                    }
+                };
+                Some(atoms.atoms.iter().map(each).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is that of a law that is known from above only.
+    pub(super) fn is_from_above(&self) -> bool {
+        match self {
+            Self::Atoms(atoms) => atoms.far > 0.0,
+            Self::Sampled { inner, .. } | Self::Swapped { inner, .. } => inner.is_from_above(),
+            _ => false,
+        }
+    }
+
+    /// P(L > t) that is left however large t is, as far as a grid should reach: what counts as revealed, from above.
+    pub(super) fn far(&self) -> f64 {
+        match self {
+            Self::Atoms(atoms) => atoms.far * (1.0 + 1e-9),
+            Self::Sampled { rate, inner, direction: Direction::Remove } | Self::Swapped { rate, inner } => {
+                let last = if let Self::Atoms(atoms) = &**inner { atoms.last_loss() } else { 0.0 };
+                (rate + libm::exp(-last)) * inner.far()
+            }
+            _ => 0.0,
         }
     }
 

@@ -18,7 +18,7 @@ const LENGTH: f64 = 1e6;
 /// # Guarantee
 /// The contract of [`Engine::sum`] holds: a canary's vector depends on its own number alone, and its factor is the
 /// clipping rule's. Under flat and automatic clipping it adds all but a thousandth of C at its coordinate; under clipping
-/// by layer C/√(number of layers), since only one layer has any of it.
+/// by layer C/√(number of layers), since only one layer has any of it; encoded, the largest magnitude of the profile.
 ///
 /// # Reference
 /// Nasr et al., *Adversary instantiation* (2021), and Steinke, Nasr, Jagielski, *Privacy auditing with one (1) training
@@ -112,6 +112,10 @@ impl Engine for Dirac {
         let (mut squares, mut factors) = (vec![0.0; groups], vec![0.0; groups]);
         let mut added = Vec::with_capacity(canaries.len());
         for (coordinate, group) in canaries {
+            if let Some(profile) = clipping.profile() {
+                added.push((coordinate, profile.largest_down()));
+                continue;
+            }
             squares.fill(0.0);
             squares[group] = length * length;
             clipping.factors(margin, groups, &squares, &mut factors);

@@ -156,8 +156,12 @@ fn network(key: &str, is_random: bool) -> NetworkLearner {
         .then(LayerKind::Linear { out: 32, bias: true })
         .then(LayerKind::Relu)
         .then(LayerKind::Linear { out: 3, bias: true });
-    let recipe =
-        Recipe { optimizer: OptimizerSettings::adam(), schedule: Schedule::constant(0.01), average: None };
+    let recipe = Recipe {
+        optimizer: OptimizerSettings::adam(),
+        schedule: Schedule::constant(0.01),
+        average: None,
+        denoise: None,
+    };
     let terms = TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size: 16 }, 1200));
     NetworkLearner::new(Arc::new(examples), NetworkTraining { description, terms, recipe }).unwrap()
 }

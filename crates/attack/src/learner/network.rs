@@ -171,7 +171,7 @@ fn plan_for(plan: &PrivacyPlan, size: usize) -> Result<PrivacyPlan, AttackError>
         return Ok(plan.clone());
     }
     let settings = PlanSettings { size: size as u64, ..settings.clone() };
-    Ok(PrivacyPlan::new(settings, plan.noise_multiplier(), plan.delta().get())?)
+    Ok(PrivacyPlan::with_law(settings, plan.law(), plan.noise_multiplier(), plan.delta().get())?)
 }
 
 impl Learner for NetworkLearner {

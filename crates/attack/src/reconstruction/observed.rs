@@ -70,7 +70,7 @@ pub(super) fn observed(
     let plan = PrivacyPlan::target(settings, budget)?;
     let permit = permit_without_limit(&plan)?;
     let optimizer = OptimizerSettings::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
-    let recipe = Recipe { optimizer, schedule: Schedule::constant(RATE), average: None };
+    let recipe = Recipe { optimizer, schedule: Schedule::constant(RATE), average: None, denoise: None };
     let network = engine(description, Device::Cpu, Resources::SINGLE)?;
     let units = Units::examples(batch.len());
     let mut trainer = Trainer::private(network, Arc::new(batch.clone()), units, plan, recipe, permit)?;

@@ -304,6 +304,7 @@ fn recipe(is_private: bool) -> NetworkTraining {
             optimizer: OptimizerSettings::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 },
             schedule: Schedule::constant(0.5),
             average: None,
+            denoise: None,
         },
     }
 }

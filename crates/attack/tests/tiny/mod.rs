@@ -41,6 +41,7 @@ pub(crate) fn training(classes: usize, steps: u64) -> NetworkTraining {
             optimizer: OptimizerSettings::adam(),
             schedule: Schedule::constant(0.01),
             average: None,
+            denoise: None,
         },
     }
 }

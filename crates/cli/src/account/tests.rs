@@ -55,6 +55,8 @@ const EVENTS: &[&str] = &[
     r#"{"discrete_gaussian": {"noise_multiplier": 3}}"#,
     r#"{"discrete_laplace": {"noise_multiplier": 2}}"#,
     r#"{"student_t": {"noise_multiplier": 2, "degrees_of_freedom": 3}}"#,
+    r#"{"encoded_student_t": {"noise_multiplier": 2, "degrees_of_freedom": 9, "levels": [2, 1], "counts": [10, 90]}}"#,
+    r#"{"poisson_sampled": {"rate": 0.1, "event": {"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [1], "counts": [5]}}}}"#,
     r#"{"pure": {"epsilon": 0.5}}"#,
     r#"{"pure": {"epsilon": 0}}"#,
     r#"{"pure": {"epsilon": 40}}"#,

@@ -20,6 +20,7 @@ pub(crate) mod schema;
 pub(crate) mod statistic;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tune;
 
 pub(crate) use release::*;
 
@@ -90,6 +91,10 @@ pub(crate) enum Command {
     /// Train a linear model or a neural network with differential privacy
     #[command(after_help = short(help::learn::TRAIN), after_long_help = help::learn::TRAIN)]
     Train(Box<learn::Train>),
+    /// Search the settings of a network with differential privacy, and state what the whole search costs
+    #[command(after_help = short(help::learn::TUNE), after_long_help = help::learn::TUNE)]
+    #[command(mut_args(tune::fitted))]
+    Tune(Box<tune::Tune>),
     /// Predict with a trained model
     #[command(after_help = short(help::learn::PREDICT), after_long_help = help::learn::PREDICT)]
     Predict(learn::Predict),

@@ -15,10 +15,70 @@ pub(crate) struct ComputingFlags {
     pub(crate) chunk: Option<String>,
 }
 
+/// What the weights of a network start from.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct StartFlags {
+    /// Start from these weights: a safetensors file, or the folder of a run on other data
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) init: Option<PathBuf>,
+    /// Declare that the weights of --init were made without the private data
+    #[arg(hide_short_help = true)]
+    #[arg(long)]
+    pub(crate) init_public: bool,
+    /// Which array of --init goes to which parameter, such as fc.weight=3.weight,fc.bias=3.bias [default: by name]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "THEIRS=OURS,...")]
+    pub(crate) init_map: Option<String>,
+    /// Leave parameters at random that --init does not have, or has in another shape
+    #[arg(hide_short_help = true)]
+    #[arg(long)]
+    pub(crate) init_partial: bool,
+    /// PUBLIC word vectors for the first layer: lines of a word and its numbers (GloVe, word2vec), .npy or .safetensors
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vectors: Option<PathBuf>,
+    /// PUBLIC labelled data to train on first: NOT protected
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "DATA")]
+    pub(crate) pretrain: Option<PathBuf>,
+    /// Number of epochs on --pretrain [default: 10]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) pretrain_epochs: Option<String>,
+}
+
+/// Encoded gradients, Student-t noise and denoising.
+#[derive(Debug, Default, Args)]
+pub(crate) struct EncodingFlags {
+    /// Share of the weights whose gradients are kept by --clipping encoded, the largest ones [default: 1]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) kept_share: Option<String>,
+    /// Factor of gradients before --clipping encoded cuts them to its profile [default: 4]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "M", allow_hyphen_values = true)]
+    pub(crate) encoding_gain: Option<String>,
+    /// Noise: gaussian, or student-t with --clipping encoded [default: gaussian]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "LAW")]
+    pub(crate) noise: Option<String>,
+    /// Degrees of freedom of --noise student-t, from 3 to 1000 [default: 9]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) degrees_of_freedom: Option<String>,
+    /// Denoise the noisy gradients: james-stein, wiener or weighted; it costs no privacy [default: not at all]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "RULE")]
+    pub(crate) denoise: Option<String>,
+}
+
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Networks")]
 pub(crate) struct Network {
     /// Number of epochs (expected passes over the data) [default: 20]
+    ///
+    /// mnist, fashion-mnist and cifar10 have recipes with defaults of their own: docs/training.md lists them.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) epochs: Option<String>,
     /// Expected batch size: rows (or users) per step [default: from the dataset size]
@@ -27,13 +87,24 @@ pub(crate) struct Network {
     /// Clipping norm C: the maximum L2 norm of one row's (or user's) gradient [default: 1]
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     pub(crate) clip: Option<String>,
-    /// Clipping mode: flat, per-layer or automatic [default: flat]
+    /// Clipping mode: flat, per-layer, automatic, quantile or encoded [default: flat]
     ///
-    /// flat clips the whole gradient to norm C, per-layer clips each layer, automatic rescales every gradient to norm C.
+    /// flat clips the whole gradient to norm C, per-layer clips each layer, automatic rescales every gradient to norm C, quantile starts
+    /// at C and follows a quantile of the gradients' norms, at a cost that is part of every step, encoded cuts the sorted magnitudes to a
+    /// public profile of norm C.
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "MODE")]
     pub(crate) clipping: Option<String>,
+    /// Share of the gradients that --clipping quantile leaves unclipped [default: 0.5]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    pub(crate) clip_quantile: Option<String>,
+    #[command(flatten)]
+    pub(crate) encoding: EncodingFlags,
     /// Optimizer: sgd, adam or adamw [default: sgd]
+    ///
+    /// With privacy, adam, its other name adam-bc (DP-AdamBC) and adamw subtract the variance of the noise from the second moment;
+    /// adam-uncorrected does not.
     #[arg(long, value_name = "NAME")]
     pub(crate) optimizer: Option<String>,
     /// Momentum of sgd, at least 0 and below 1 [default: 0.9]
@@ -48,6 +119,12 @@ pub(crate) struct Network {
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) label_smoothing: Option<String>,
+    /// Copies of every image to train on: none, flip (mirrored) or shift (moved by a pixel) [default: by the dataset]
+    ///
+    /// The gradient of an image is the mean over its copies, taken before clipping; the unit is still the image.
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) augment: Option<String>,
     /// Adversarial regularization of this strength, such as 3, with --non-private: NO guarantee
     ///
     /// The network is trained against an inference network that tells members from reference records by its outputs.
@@ -74,10 +151,12 @@ pub(crate) struct Network {
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "DECAY", allow_hyphen_values = true)]
     pub(crate) average: Option<String>,
-    /// Freeze a layer, by name or by index from 0; may be repeated
+    /// Freeze weights: a layer by name or by index from 0, a part such as 3.self_attn, or a prefix with *; may be repeated
     #[arg(hide_short_help = true)]
-    #[arg(long, value_name = "LAYER")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) freeze: Vec<String>,
+    #[command(flatten)]
+    pub(crate) start: StartFlags,
     /// Noise multiplier (sigma / clipping norm), above 0, instead of --epsilon; the resulting epsilon is printed
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) noise_multiplier: Option<String>,
@@ -90,11 +169,22 @@ pub(crate) struct Network {
     /// PUBLIC labelled validation data (a table or a folder of images): NOT protected
     #[arg(long, value_name = "DATA")]
     pub(crate) validation: Option<PathBuf>,
+    /// End after this many epochs without a better score on --validation; the epsilon is that of all planned steps
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) patience: Option<String>,
+    /// Share of the rows (or users) held out of the training, on which a noisy accuracy is released, such as 0.1
+    ///
+    /// Rows are held out by a hash of their content under --split-key. The accuracy costs no extra epsilon under add-remove: no row is
+    /// both trained and tested on.
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) held_out: Option<String>,
     /// The column that holds the texts
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) text_column: Option<String>,
-    /// A PUBLIC vocabulary file, one token per line; it must not come from the private texts
+    /// A PUBLIC vocabulary file, one token per line, not from the private texts [default: 10,000 common English words]
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "FILE")]
     pub(crate) vocabulary: Option<PathBuf>,

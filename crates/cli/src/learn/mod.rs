@@ -14,6 +14,7 @@ mod render;
 mod sample;
 
 pub(crate) use fit::request as fit_request;
+pub(crate) use render::scored;
 
 use crate::Output;
 use crate::args::learn::{Evaluate, Predict, Sample, Train};

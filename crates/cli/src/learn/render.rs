@@ -11,6 +11,7 @@ use crate::text::aligned;
 use reticent::curator::budget::BudgetStanding;
 use reticent::curator::fit::{Fitted, Sizing, Test};
 use reticent::curator::folder::CERTIFICATE_FILE;
+use reticent::curator::train::HeldOutScore;
 
 pub(super) fn fitted(
     mut fitted: Fitted,
@@ -63,34 +64,66 @@ fn score(fitted: &Fitted) -> Option<(String, String)> {
         Test::Exact => "exact, not protected",
         Test::None => return None,
     };
-    if let (Some(rmse), Some(interval), Some(sampling)) =
-        (fitted.rmse, &fitted.rmse_interval, &fitted.rmse_sampling)
-    {
+    let score = Scored {
+        accuracy: fitted.accuracy.zip(fitted.accuracy_sampling),
+        doubt: fitted.accuracy_doubt,
+        always: fitted.majority_class.as_deref().zip(fitted.majority),
+        rmse: fitted.rmse,
+        intervals: fitted.rmse_interval.zip(fitted.rmse_sampling),
+    };
+    Some(scored(&score, how))
+}
+
+/// A score with its intervals.
+pub(crate) struct Scored<'a> {
+    /// The accuracy, and its margin for sampling.
+    accuracy: Option<(f64, f64)>,
+    /// The margin of the accuracy for the noise.
+    doubt: Option<f64>,
+    /// The largest class and its share.
+    always: Option<(&'a str, f64)>,
+    rmse: Option<f64>,
+    /// The intervals of the rmse for noise and sampling.
+    intervals: Option<([f64; 2], [f64; 2])>,
+}
+
+impl<'a> From<&'a HeldOutScore> for Scored<'a> {
+    fn from(score: &'a HeldOutScore) -> Self {
+        Self {
+            accuracy: score.accuracy.zip(score.accuracy_sampling),
+            doubt: score.accuracy_doubt,
+            always: score.majority_class.as_deref().zip(score.majority),
+            rmse: score.rmse,
+            intervals: score.rmse_interval.zip(score.rmse_sampling),
+        }
+    }
+}
+
+/// The line of a score.
+pub(crate) fn scored(score: &Scored<'_>, how: &str) -> (String, String) {
+    if let (Some(rmse), Some((interval, sampling))) = (score.rmse, &score.intervals) {
         let ends = |[low, high]: &[f64; 2]| format!("{} to {}", digits::brief(*low), digits::brief(*high));
         let noise = match interval[0] < interval[1] {
             true => format!("; 95 %: {} (noise)", ends(interval)),
             false => "; 95 %".to_owned(),
         };
         let text = format!("{} ({how}{noise}, at most {} (sampling))", digits::brief(rmse), ends(sampling));
-        return Some(("rmse".to_owned(), text));
+        return ("rmse".to_owned(), text);
     }
-    let text = match (fitted.accuracy, fitted.accuracy_sampling) {
-        (Some(accuracy), Some(sampling)) => {
-            let always = fitted
-                .majority_class
-                .as_ref()
-                .zip(fitted.majority)
-                .map(|(name, share)| format!("; always predicting '{name}': {}", percent(share)));
+    let text = match score.accuracy {
+        Some((accuracy, sampling)) => {
+            let always =
+                score.always.map(|(name, share)| format!("; always predicting '{name}': {}", percent(share)));
             let sampling = format!("± {} (sampling)", rounded_up(sampling));
-            let doubt = match fitted.accuracy_doubt {
+            let doubt = match score.doubt {
                 Some(noise) => format!(" ± {} (noise), {sampling}", rounded_up(noise)),
                 None => format!(" {sampling}"),
             };
             format!("{}{doubt} ({how}{})", percent(accuracy), always.unwrap_or_default())
         }
-        _ => "too noisy to state".to_owned(),
+        None => "too noisy to state".to_owned(),
     };
-    Some(("accuracy".to_owned(), text))
+    ("accuracy".to_owned(), text)
 }
 
 fn method_words(name: &str) -> &str {

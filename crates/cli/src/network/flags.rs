@@ -2,11 +2,14 @@
 
 use crate::args::learn::Train;
 use crate::args::network::ComputingFlags;
+use crate::explain::Code;
 use crate::fail::Fail;
 use crate::read;
 use reticent::curator::train::{
-    ClassNames, Device, Federated, OneOrMore, Train as Request, device as device_named, token_kind,
+    ClassNames, Device, Federated, OneOrMore, Train as Request, augmentation, device as device_named,
+    token_kind,
 };
+use std::collections::BTreeMap;
 
 /// The device of the flags.
 pub(crate) fn device(flags: &ComputingFlags) -> Result<Option<Device>, Fail> {
@@ -18,9 +21,28 @@ pub(crate) fn chunk(flags: &ComputingFlags) -> Result<Option<u64>, Fail> {
     flags.chunk.as_deref().map(|text| read::whole("--chunk", text, u32::MAX.into())).transpose()
 }
 
+/// Pairs of names, each an array of a file and a parameter.
+fn init_map(text: &str) -> Result<BTreeMap<String, String>, Fail> {
+    let refuse = || {
+        let why =
+            format!("--init-map {text}: give pairs of names, such as fc.weight=3.weight,fc.bias=3.bias");
+        Fail::new(Code::List, why)
+    };
+    let mut pairs = BTreeMap::new();
+    for part in text.split(',') {
+        let (theirs, ours) = part.split_once('=').ok_or_else(refuse)?;
+        let [theirs, ours] = [theirs, ours].map(|name| name.trim().to_owned());
+        if theirs.is_empty() || ours.is_empty() || pairs.insert(theirs, ours).is_some() {
+            return Err(refuse());
+        }
+    }
+    Ok(pairs)
+}
+
 /// The request of the flags.
 pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
     let network = &arguments.network;
+    let start = &network.start;
     let number =
         |flag: &str, text: &Option<String>| text.as_deref().map(|text| read::number(flag, text)).transpose();
     let whole = |flag: &str, text: &Option<String>| {
@@ -52,6 +74,13 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         examples_per_user: whole("--examples-per-user", &network.examples_per_user)?,
         model: arguments.model.clone(),
         freeze: (!network.freeze.is_empty()).then(|| network.freeze.clone()),
+        init: start.init.clone(),
+        init_map: start.init_map.as_deref().map(init_map).transpose()?,
+        init_partial: start.init_partial.then_some(true),
+        init_public: start.init_public.then_some(true),
+        vectors: start.vectors.clone(),
+        pretrain: start.pretrain.clone(),
+        pretrain_epochs: number("--pretrain-epochs", &start.pretrain_epochs)?,
         epsilon: number("--epsilon", &arguments.epsilon)?,
         delta: number("--delta", &arguments.delta)?,
         noise_multiplier: number("--noise-multiplier", &network.noise_multiplier)?,
@@ -60,6 +89,11 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         dataset_size: whole("--dataset-size", &arguments.size)?,
         clip: number("--clip", &network.clip)?,
         clipping: network.clipping.clone(),
+        kept_share: number("--kept-share", &network.encoding.kept_share)?,
+        encoding_gain: number("--encoding-gain", &network.encoding.encoding_gain)?,
+        noise: network.encoding.noise.clone(),
+        degrees_of_freedom: whole("--degrees-of-freedom", &network.encoding.degrees_of_freedom)?,
+        denoise: network.encoding.denoise.clone(),
         epochs: number("--epochs", &network.epochs)?,
         steps: whole("--steps", &arguments.steps)?,
         batch_size: whole("--batch-size", &network.batch_size)?,
@@ -68,6 +102,7 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         momentum: number("--momentum", &network.momentum)?,
         weight_decay: number("--weight-decay", &network.weight_decay)?,
         label_smoothing: number("--label-smoothing", &network.label_smoothing)?,
+        augment: network.augment.as_deref().map(augmentation).transpose()?,
         adversarial: number("--adversarial", &network.adversarial)?,
         reference_share: number("--reference-share", &network.reference_share)?,
         reference_data: network.reference_data.clone(),
@@ -80,6 +115,10 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         chunk: chunk(&network.computing)?,
         out: arguments.out.clone(),
         federated: network.federated.as_deref().map(Federated::read).transpose()?,
+        clip_quantile: number("--clip-quantile", &network.clip_quantile)?,
+        patience: whole("--patience", &network.patience)?,
+        held_out: number("--held-out", &network.held_out)?,
+        split_key: network.held_out.is_some().then(|| arguments.split_key.clone()),
         counted: None,
         observed_labels: None,
     })

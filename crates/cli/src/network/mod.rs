@@ -9,6 +9,7 @@ mod flags;
 mod render;
 
 pub(crate) use flags::{chunk, device, request};
+pub(crate) use render::held_out;
 
 use crate::Output;
 use crate::args::learn::Train;
@@ -20,7 +21,7 @@ use reticent::curator::train::{Resume, Train as Request, stop_cause};
 use std::path::Path;
 
 /// Refuses flags of linear models that were given with a network.
-fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
+pub(crate) fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
     let refuse = |flag: &str, remedy: &str| {
         Err(Fail::new(Code::Conflict, format!("{flag}: only for linear models: {remedy}")))
     };
@@ -31,7 +32,7 @@ fn refuse_linear(arguments: &Train) -> Result<(), Fail> {
         ("--regularization", arguments.regularization.is_some(), "give --weight-decay"),
         ("--no-intercept", arguments.no_intercept, "write a model.toml with bias = false"),
         ("--sampling-rate", arguments.sampling_rate.is_some(), "give --batch-size"),
-        ("--test-share", arguments.test_share.is_some(), "give --validation with public data"),
+        ("--test-share", arguments.test_share.is_some(), "give --held-out"),
         ("--test", arguments.test.is_some(), "give --validation with public data"),
     ] {
         if given {

@@ -5,14 +5,15 @@ use crate::cost::{Whole, cost};
 use crate::digits;
 use crate::explain::Code;
 use crate::fail::{Fail, words};
-use crate::learn::warned;
+use crate::learn::{scored, warned};
 use crate::screen::present;
 use crate::text::{aligned, json_line};
 use crate::{INTERRUPTED, Output};
 use reticent::curator::budget::BudgetStanding;
 use reticent::curator::folder::CERTIFICATE_FILE;
 use reticent::curator::train::{
-    Device, FederatedMethod, FederatedSummary, Finished, InterruptedTraining, Sizing, Trained,
+    Device, FederatedMethod, FederatedSummary, Finished, HeldOutScore, InitSummary, InterruptedTraining,
+    NoiseLaw, PretrainSummary, Sizing, StartSummary, Trained, VectorsSummary,
 };
 use serde_json::json;
 
@@ -48,7 +49,7 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     };
     let pace = run.examples_per_second.map(|pace| format!(", {} {words}/s", digits::brief(pace)));
     let mut lines = vec![
-        ("model".to_owned(), format!("{model}, {} weights", run.weights)),
+        ("model".to_owned(), format!("{model}, {} weights{}", run.weights, trained_weights(run))),
         ("trained on".to_owned(), format!("{} ({size})", run.data)),
         ("device".to_owned(), device(run)),
         (
@@ -65,9 +66,12 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     if let Some(federated) = &run.federated {
         lines[3] = ("rounds".to_owned(), rounds(federated, run));
     }
+    lines.extend(run.start.iter().flat_map(start));
     if let (Some(multiplier), Some(noise)) = (run.noise_multiplier, &run.noise) {
+        let law = if noise.law == NoiseLaw::Gaussian { String::new() } else { format!(" ({})", noise.law) };
+        let denoised = noise.denoise.map_or_else(String::new, |rule| format!(", denoised ({rule})"));
         let noise = format!(
-            "noise multiplier {}, clipping norm {} ({})",
+            "noise multiplier {}{law}, clipping norm {} ({}){denoised}",
             digits::brief(multiplier),
             digits::brief(noise.norm),
             noise.clipping
@@ -86,6 +90,7 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
         let loss = if loss.is_finite() { digits::brief(loss) } else { "not a finite number".to_owned() };
         lines.push(("loss".to_owned(), format!("{loss} ({note})")));
     }
+    lines.extend(run.held_out.as_ref().map(|score| held_out(score, words)));
     if let Some(own) = &run.adversarial {
         let accuracy = own.inference_accuracy.map_or_else(String::new, |accuracy| {
             format!("; its inference network is right {:.1} % of the time (guessing: 50 %)", 100.0 * accuracy)
@@ -112,6 +117,50 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     let place = run.out.as_ref().map(|folder| folder.display().to_string());
     lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "not saved".to_owned())));
     Ok(present(&aligned(&lines)))
+}
+
+/// How many weights are trained, where some are frozen.
+fn trained_weights(run: &Finished) -> String {
+    run.trained_weights.map_or_else(String::new, |trained| format!(" ({trained} trained, the others frozen)"))
+}
+
+/// What the weights started from.
+fn start(start: &StartSummary) -> Vec<(String, String)> {
+    let names = |names: &[String]| match names.len() {
+        0..=8 => names.join(", "),
+        more => format!("{}, … ({more} in all)", names[..8].join(", ")),
+    };
+    let mut lines = Vec::new();
+    if let Some(InitSummary { file, random, taken, unused }) = &start.init {
+        lines.push(("started from".to_owned(), format!("{}, {} arrays taken", file.display(), taken.len())));
+        let renamed: Vec<String> = taken
+            .iter()
+            .filter(|(theirs, ours)| theirs != ours)
+            .map(|(theirs, ours)| format!("{theirs} as {ours}"))
+            .collect();
+        for (title, list) in [("renamed", &renamed), ("at random", random), ("not used", unused)] {
+            if !list.is_empty() {
+                lines.push((title.to_owned(), names(list)));
+            }
+        }
+    }
+    if let Some(VectorsSummary { covered, file, tokens, width }) = &start.vectors {
+        let text = format!("{} of {tokens} tokens have a vector of {width} numbers", covered);
+        lines.push(("word vectors".to_owned(), format!("{}: {text}", file.display())));
+    }
+    if let Some(PretrainSummary { data, epochs, examples }) = &start.pretrain {
+        let epochs = digits::brief(*epochs);
+        let text = format!("{epochs} epochs on {data} ({examples} examples), public and not protected");
+        lines.push(("pre-trained".to_owned(), text));
+    }
+    lines
+}
+
+/// The score on held-out units.
+pub(crate) fn held_out(score: &HeldOutScore, words: &str) -> (String, String) {
+    let noise = if score.is_noisy { ", with noise" } else { ", not protected" };
+    let how = format!("on {} % of the {words}, held out{noise}", digits::brief(100.0 * score.share));
+    scored(&score.into(), &how)
 }
 
 /// Who trained together, and how.

@@ -152,7 +152,7 @@ fn runs() {
         ),
         (
             "epsilon = 1\noptimizer = \"sdg\"",
-            "error[R312]: run.toml:6: optimizer = sdg: unknown: give sgd, adam or adamw\n",
+            "error[R312]: run.toml:6: optimizer = sdg: unknown: give sgd, adam, adamw, adam-bc or adam-uncorrected\n",
             "6 | optimizer = \"sdg\"\n  |             ^^^^^",
         ),
         (

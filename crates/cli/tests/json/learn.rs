@@ -4,6 +4,7 @@ pub(crate) const HEADINGS: &[&str] = &[
     "reticent train (linear models)",
     "reticent train (networks)",
     "reticent train (interrupted)",
+    "reticent tune",
     "reticent predict",
     "reticent evaluate (classes)",
     "reticent evaluate (numbers)",
@@ -76,6 +77,10 @@ fn networks() {
     let trained = [
         json(&[&train[..], &private, &["--epochs", "2", "--out", &run]].concat()),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--validation", &other]].concat()),
+        json(
+            &[&train[..], &private, &["--steps", "2", "--held-out", "0.3", "--clipping", "quantile"]]
+                .concat(),
+        ),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--adversarial", "3"]].concat()),
         json(
             &[&train[..6], &["--non-private", "--federated", &parties, "--out", &folder.path("both")]]
@@ -86,7 +91,8 @@ fn networks() {
     let test = folder.file("test.csv", "say\nor\n");
     let language = ["train", &texts, "--text-column", "say", "--tokens", "characters", "--length", "4"];
     let plain = ["--model", "lstm-lm", "--non-private", "--steps", "1", "--validation", &test];
-    let trained = [trained.to_vec(), vec![json(&[&language[..], &plain].concat())]].concat();
+    let started = started(&folder, &train, &private, (&other, &classes));
+    let trained = [trained.to_vec(), vec![json(&[&language[..], &plain].concat())], started].concat();
     check(&page, "reticent train (networks)", &trained);
     check(
         &page,
@@ -94,6 +100,32 @@ fn networks() {
         &[json(&["predict", &run, &rows]), json(&["predict", &run, &rows, "--out", &folder.path("p.csv")])],
     );
     check(&page, "reticent evaluate (classes)", &[json(&["evaluate", &run, &rows])]);
+}
+
+/// Trainings that start from public weights, public data and word vectors.
+fn started(
+    folder: &Folder,
+    train: &[&str],
+    private: &[&str],
+    (other, classes): (&str, &str),
+) -> Vec<serde_json::Value> {
+    let layers = "[[layer]]\nkind = \"linear\"\nout = 8\n[[layer]]\nkind = \"relu\"\n[[layer]]\nkind = \"linear\"\nout = 4\n[[layer]]\nkind = \"linear\"\nout = 2\n";
+    let deeper = folder.file("deeper.toml", format!("input = [6]\n{layers}"));
+    let public = folder.path("public");
+    let first = ["train", other, "--schema", classes, "--model", &deeper, "--non-private", "--steps", "1"];
+    json(&[&first[..], &["--out", &public]].concat());
+    let weights = format!("{public}/model.safetensors");
+    let init = ["--init", &weights, "--init-public", "--init-partial", "--freeze", "0", "--steps", "2"];
+    let pretrain = ["--pretrain", other, "--pretrain-epochs", "1", "--steps", "2"];
+    let texts = folder.file("kinds.csv", "say,kind\nto be,a\nor not,b\nto be,a\nor,b\n");
+    let vectors = folder.file("vectors.txt", "to 0.1 0.2\nbe 0.3 0.4\nnot 0.5 0.6\n");
+    let words = ["train", &texts, "--text-column", "say", "--label", "kind", "--classes", "a,b"];
+    let how = ["--vectors", &vectors, "--length", "4", "--non-private", "--steps", "1"];
+    vec![
+        json(&[train, private, &init].concat()),
+        json(&[train, private, &pretrain].concat()),
+        json(&[&words[..], &how].concat()),
+    ]
 }
 
 #[test]
@@ -109,6 +141,23 @@ fn language_models() {
     assert!(trained["perplexity"].as_f64().unwrap() > 1.0);
     check(&page, "reticent evaluate (texts)", &[json(&["evaluate", &run, &texts])]);
     check(&page, "reticent sample", &[json(&["sample", &run, "--tokens", "3", "--top-k", "4"])]);
+}
+
+#[test]
+fn searches() {
+    let (page, folder) = (Page::read(), Folder::new());
+    let (rows, other) = (table(&folder, "rows.csv", 200, 0), table(&folder, "other.csv", 100, 1 << 20));
+    let classes = schema(&folder, "classes.toml", "column = \"class\", positive = \"yes\"", "number");
+    let model = network(&folder);
+    let tune = ["tune", &rows, "--schema", &classes, "--model", &model, "--batch-size", "20", "--steps", "2"];
+    let private = ["--epsilon", "8", "--delta", "1e-4", "--dataset-size", "200", "--trials", "2"];
+    let search = ["--search", "lr=0.1..1 log, optimizer=sgd|adam"];
+    let tune = [&tune[..], &private, &search].concat();
+    let tuned = [
+        json(&[&tune[..], &["--held-out", "0.3", "--out", &folder.path("best")]].concat()),
+        json(&[&tune[..], &["--validation", &other, "--select-on", "validation"]].concat()),
+    ];
+    check(&page, "reticent tune", &tuned);
 }
 
 #[cfg(unix)]

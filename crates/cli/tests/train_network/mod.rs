@@ -1,6 +1,7 @@
 //! `reticent train`, `predict` and `evaluate` for networks, as a user runs them.
 
 mod device;
+mod features;
 mod images;
 mod language;
 mod refusals;

@@ -110,7 +110,7 @@ fn linear_models_and_networks_have_their_own_flags() {
         ),
         (
             vec!["train", "--model", "mlp", "--epsilon", "1", "--test-share", "0.1"],
-            ["--test-share", "--validation"],
+            ["--test-share", "--held-out"],
         ),
         (vec!["train", "--model", "mlp", "--regularization", "1"], ["--regularization", "--weight-decay"]),
     ] {

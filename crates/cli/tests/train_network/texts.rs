@@ -120,7 +120,6 @@ fn texts_without_what_they_need_are_refused() {
     for (given, parts) in [
         (vec!["--vocabulary", &words], ["--text-column", "missing"]),
         (vec!["--vocabulary", &words, "--text-column", "txt"], ["txt", "did you mean"]),
-        (vec!["--text-column", "text"], ["--vocabulary", "PUBLIC"]),
         (vec!["--text-column", "text", "--vocabulary", "nowhere.txt"], ["--vocabulary", "nowhere.txt"]),
         (vec!["--text-column", "text", "--vocabulary", &twice], ["line 3", "once"]),
         (

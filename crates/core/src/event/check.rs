@@ -1,7 +1,7 @@
 //! What must fit together in an event beyond what the types of its fields say.
 
 use super::kind::{
-    BallsInBins, DiscreteLaplace, MixtureOfGaussians, RandomizedResponse, RepeatAndSelect,
+    BallsInBins, DiscreteLaplace, EncodedStudentT, MixtureOfGaussians, RandomizedResponse, RepeatAndSelect,
     SampledWithoutReplacement, Shuffled, StudentT, TreeAggregation, TruncatedPoisson,
 };
 use crate::{Code, InvalidValue};
@@ -30,6 +30,60 @@ pub(super) fn discrete_laplace(event: &DiscreteLaplace<'_>) -> Result<(), Invali
 
 pub(super) fn student_t(event: &StudentT<'_>) -> Result<(), InvalidValue> {
     at_least("degrees_of_freedom", *event.degrees_of_freedom, 1)
+}
+
+/// Levels of a profile at most.
+const MOST_LEVELS: usize = 64;
+
+/// Entries of a profile at most.
+const MOST_ENTRIES: u64 = 1_000_000_000;
+
+/// Degrees of freedom at most.
+const MOST_FREEDOM: u64 = 1000;
+
+pub(super) fn encoded_student_t(event: &EncodedStudentT<'_>) -> Result<(), InvalidValue> {
+    let (levels, counts) = (event.levels, event.counts);
+    if !(1..=MOST_FREEDOM).contains(event.degrees_of_freedom) {
+        return Err(InvalidValue::new(
+            "degrees_of_freedom",
+            *event.degrees_of_freedom,
+            format!("give a whole number from 1 to {MOST_FREEDOM}"),
+        ));
+    }
+    if !(1..=MOST_LEVELS).contains(&levels.len()) {
+        return Err(InvalidValue::new(
+            "levels",
+            format!("{} levels", levels.len()),
+            format!("give 1 to {MOST_LEVELS} levels: magnitudes in between may be rounded up to them"),
+        ));
+    }
+    if let Some(bad) = levels.iter().find(|level| !(1e-100..=1e100).contains(*level)) {
+        return Err(InvalidValue::new("levels", bad, "give numbers from 1e-100 to 1e100, in any unit"));
+    }
+    if let Some(pair) = levels.windows(2).find(|pair| pair[0] <= pair[1]) {
+        return Err(InvalidValue::new(
+            "levels",
+            pair[1],
+            "sort the levels from the largest, each of them once",
+        ));
+    }
+    if counts.len() != levels.len() {
+        return Err(InvalidValue::new(
+            "counts",
+            format!("{} entries", counts.len()),
+            format!("give one per level ({})", levels.len()),
+        ));
+    }
+    counts.iter().try_for_each(|count| at_least("counts", *count, 1))?;
+    let total = counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
+    if total > MOST_ENTRIES {
+        return Err(InvalidValue::new(
+            "counts",
+            format!("{total} in all"),
+            format!("give at most {MOST_ENTRIES} in all"),
+        ));
+    }
+    Ok(())
 }
 
 pub(super) fn tree_aggregation(event: &TreeAggregation<'_>) -> Result<(), InvalidValue> {

@@ -65,6 +65,13 @@ impl Field for Vec<f64> {
     }
 }
 
+impl Field for Vec<u64> {
+    fn write_key(&self, key: &mut Vec<u64>) {
+        key.push(self.len() as u64);
+        key.extend(self);
+    }
+}
+
 impl Field for Box<Event> {
     const HOLDS_EVENTS: bool = true;
 

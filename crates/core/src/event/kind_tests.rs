@@ -44,6 +44,14 @@ fn leaf() -> impl Strategy<Value = Event> {
         (noise(), whole()).prop_map(|(noise_multiplier, degrees_of_freedom)| {
             Event::StudentT { noise_multiplier, degrees_of_freedom }
         }),
+        (noise(), whole(), numbers(), prop::collection::vec(whole(), 0..3)).prop_map(
+            |(noise_multiplier, degrees_of_freedom, levels, counts)| Event::EncodedStudentT {
+                noise_multiplier,
+                degrees_of_freedom,
+                levels,
+                counts,
+            }
+        ),
         epsilon().prop_map(|epsilon| Event::Pure { epsilon }),
         (epsilon(), delta).prop_map(|(epsilon, delta)| Event::Approximate { epsilon, delta }),
         number().prop_map(|value| Event::Zcdp { rho: Rho::new(value).unwrap() }),

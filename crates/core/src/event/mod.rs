@@ -114,6 +114,20 @@ kinds! {
         /// Degrees of freedom, at least 1.
         degrees_of_freedom: u64,
     }
+    /// Independent Student-t noise on every coordinate of a sum to which every record adds a vector of bounded shape, or a
+    /// post-processing of it. The magnitudes of the vector's entries, sorted from the largest, are at most those of a public
+    /// profile: the first `counts[0]` at most `levels[0]`, the next `counts[1]` at most `levels[1]` and so on, and all others
+    /// exactly 0. Adding or removing a record moves the sum by such a vector.
+    EncodedStudentT as encoded_student_t, checked by check::encoded_student_t {
+        /// scale / ℓ2 norm of the profile.
+        noise_multiplier: NoiseMultiplier,
+        /// Degrees of freedom, from 1 to 1000.
+        degrees_of_freedom: u64,
+        /// The magnitudes of the profile, strictly decreasing, in any unit: only their ratios count.
+        levels: Vec<f64>,
+        /// How many entries have each of them.
+        counts: Vec<u64>,
+    }
     /// Anything ε-differentially private.
     Pure as pure, checked by check::by_types {
         /// The ε.

@@ -9,6 +9,8 @@ const WIRE: &str = r#"
   {"randomized_response": {"keep_probability": 0.75, "categories": 2}},
   {"exponential": {"epsilon": 0.1}},
   {"discrete_gaussian": {"noise_multiplier": 3.0}}, {"discrete_laplace": {"noise_multiplier": 2.0}},
+  {"student_t": {"noise_multiplier": 5.0, "degrees_of_freedom": 3}},
+  {"encoded_student_t": {"noise_multiplier": 5.0, "degrees_of_freedom": 9, "levels": [2.0, 0.5], "counts": [10, 90]}},
   {"pure": {"epsilon": 0.5}}, {"approximate": {"epsilon": 0.5, "delta": 1e-6}},
   {"zcdp": {"rho": 0.1}}, {"rdp": {"order": 8.0, "epsilon": 0.2}}, {"gdp": {"mu": 0.9}},
   {"poisson_sampled": {"rate": 0.01, "event": {"gaussian": {"noise_multiplier": 1.0}}}},
@@ -53,6 +55,38 @@ fn bad_events_name_the_field() {
         ),
         (
             r#"{"repeated": {"count": 2, "event": {"student_t": {"noise_multiplier": 1, "degrees_of_freedom": 0}}}}"#,
+            "degrees_of_freedom",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [1, 2], "counts": [1, 1]}}"#,
+            "levels",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [2, 0], "counts": [1, 1]}}"#,
+            "levels",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [], "counts": []}}"#,
+            "levels",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [2, 1], "counts": [1]}}"#,
+            "counts",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [2], "counts": [0]}}"#,
+            "counts",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [2], "counts": [1.5]}}"#,
+            "",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 3, "levels": [2, 1], "counts": [1000000000, 1]}}"#,
+            "counts",
+        ),
+        (
+            r#"{"encoded_student_t": {"noise_multiplier": 1, "degrees_of_freedom": 1001, "levels": [2], "counts": [1]}}"#,
             "degrees_of_freedom",
         ),
         (

@@ -211,6 +211,11 @@ fn of_network(
     watch: &dyn Watch,
 ) -> Result<Found, Refusal> {
     let TrainedExamples { examples, training, weights, certificate, .. } = trained;
+    if examples.are_derived() {
+        let text = "the network reads fixed features of its images ([features] in model.toml), and this attack recovers what the first \
+                    layer reads, not images: use 'reticent audit', or train without features";
+        return Err(Refusal::new(reticent_core::Code::Premise, text));
+    }
     let norm = match &training.terms {
         TrainingTerms::Private(plan) => plan.settings().clipping.norm(),
         TrainingTerms::NonPrivate(_) => NORM,

@@ -240,7 +240,10 @@ fn disclosure(request: &PlantSecrets, ran: &ExposureRun, is_by_author: bool) -> 
         },
         records: planted.iter().map(|group| group.secrets.len() as u64).sum(),
         measures,
-        bound: bound.map(|certificate| DisclosureBound::of(certificate, (-ran.bits).exp2())),
+        // Bits are off by less than 2⁻⁴⁴: the prior is rounded up.
+        bound: bound.map(|certificate| {
+            DisclosureBound::of(certificate, ((-ran.bits).exp2() * (1.0 + 1e-13)).min(1.0))
+        }),
         warnings,
     })
 }

@@ -43,7 +43,7 @@ impl Tested {
     }
 
     /// Caveats.
-    pub(crate) fn warnings(&self, task: &Task) -> Vec<String> {
+    pub(crate) fn warnings(&self, classes: &[String]) -> Vec<String> {
         match self.score() {
             Score::Classes { accuracy: None, .. } => {
                 vec!["too few held-out rows for this epsilon: the accuracy is too noisy to report".to_owned()]
@@ -51,7 +51,7 @@ impl Tested {
             Score::Classes { accuracy: Some(accuracy), majority: Some((class, share)), .. }
                 if accuracy <= share =>
             {
-                let name = task.classes().get(*class).cloned().unwrap_or_default();
+                let name = classes.get(*class).cloned().unwrap_or_default();
                 vec![format!(
                     "the model is not better than always predicting '{name}': give a larger epsilon or more rows, and check that the \
                      labels in the schema are spelt as in the table"
@@ -110,6 +110,86 @@ fn square_sampling(mean: f64, rows: f64) -> [f64; 2] {
     [(mean - half).max(0.0), (mean + half).min(4.0)]
 }
 
+/// What a score is made of.
+#[derive(Debug, Clone)]
+pub(crate) enum Tally {
+    /// For every class, how many of its rows were predicted right and wrong.
+    Classes(Vec<[u64; 2]>),
+    /// Squared errors of numbers from -1 to 1, how many rows there are as far as is public, and the label's bounds.
+    Number { squares: BoundedSum, rows: f64, bounds: Bounds },
+}
+
+impl Tally {
+    /// Squared errors, each of at most 2, of about so many rows.
+    pub(crate) fn number(errors: &[f64], rows: f64, bounds: &Bounds) -> Result<Self, Refusal> {
+        let mut squares = BoundedSum::new(0.0, 4.0, false)?;
+        errors.iter().for_each(|error| squares.add(error * error));
+        Ok(Self::Number { squares, rows, bounds: *bounds })
+    }
+
+    /// The score with noise, where every row or unit counts once.
+    ///
+    /// # Guarantee
+    /// ε of the terms, about rows that are in nothing else; [`cost`](Self::cost) is what it costs.
+    pub(crate) fn released(&self, terms: &QueryTerms, source: &mut impl Releaser) -> Result<Tested, Refusal> {
+        let (score, events, guarantee) = match self {
+            Self::Number { squares, rows, bounds } => {
+                let mean = query::mean(source, terms, squares, None)?;
+                let root = |square: f64| unscaled(square.max(0.0).sqrt(), bounds);
+                let interval = mean.interval.first().map_or([0.0, 4.0], |ends| *ends).map(root);
+                let sampling = square_sampling(mean.value.clamp(0.0, 4.0), *rows).map(root);
+                (Score::Number { rmse: root(mean.value), interval, sampling }, mean.events, mean.guarantee)
+            }
+            Self::Classes(hits) => {
+                let noisy = query::histogram(source, terms, &hits.concat())?;
+                let side = |first: usize| -> Vec<f64> {
+                    noisy.value.iter().skip(first).step_by(2).map(|count| *count as f64).collect()
+                };
+                // The standard deviation of a cell is at most that of continuous Laplace noise.
+                let noise = std::f64::consts::SQRT_2 / terms.epsilon.get();
+                (shares(&side(0), &side(1), noise), noisy.events, noisy.guarantee)
+            }
+        };
+        Ok(Tested::Released { score, event: one(events), guarantee })
+    }
+
+    /// What the score with noise will cost, whatever is counted, and its guarantee.
+    pub(crate) fn cost(&self, terms: &QueryTerms) -> Result<(Event, Guarantee), Refusal> {
+        let (guarantee, charges) = match self {
+            Self::Number { .. } => {
+                let squares = BoundedSum::new(0.0, 4.0, false)?;
+                let (mean, plan) =
+                    query::rehearse_unpaid(|source| query::mean(source, terms, &squares, None))?;
+                (mean.guarantee, plan)
+            }
+            Self::Classes(hits) => {
+                let cells = vec![0; 2 * hits.len()];
+                let (counts, plan) =
+                    query::rehearse_unpaid(|source| query::histogram(source, terms, &cells))?;
+                (counts.guarantee, plan)
+            }
+        };
+        Ok((one(charges.events().to_vec()), guarantee))
+    }
+
+    /// The score itself.
+    pub(crate) fn exact(&self, errors: &[f64]) -> Score {
+        match self {
+            Self::Number { rows, bounds, .. } => {
+                let mean = errors.iter().map(|error| error * error).sum::<f64>() / rows.max(1.0);
+                let root = |square: f64| unscaled(square.max(0.0).sqrt(), bounds);
+                let rmse = root(mean);
+                let sampling = square_sampling(mean, *rows).map(root);
+                Score::Number { rmse, interval: [rmse, rmse], sampling }
+            }
+            Self::Classes(hits) => {
+                let side = |at: usize| -> Vec<f64> { hits.iter().map(|cell| cell[at] as f64).collect() };
+                shares(&side(0), &side(1), 0.0)
+            }
+        }
+    }
+}
+
 /// The score with noise of ε: a row counts in one cell. `size` is the public number of training rows.
 pub(crate) fn released(
     plan: &FitPlan,
@@ -120,47 +200,26 @@ pub(crate) fn released(
     source: &mut impl Releaser,
 ) -> Result<Tested, Refusal> {
     let terms = QueryTerms { neighboring: plan.settings.neighboring, ..QueryTerms::pure(epsilon) };
-    let (score, events, guarantee) = match &plan.task {
+    let tally = match &plan.task {
         Task::Number(bounds) => {
-            let mut squares = BoundedSum::new(0.0, 4.0, false)?;
-            errors(plan, model, held_out)?.iter().for_each(|error| squares.add(error * error));
-            let mean = query::mean(source, &terms, &squares, None)?;
-            let root = |square: f64| unscaled(square.max(0.0).sqrt(), bounds);
-            let interval = mean.interval.first().map_or([0.0, 4.0], |ends| *ends).map(root);
             // The true number of held-out rows is private: this is how many there are on average.
             let share = plan.split.as_ref().map_or(0.0, Split::test_share);
             let rows = size as f64 * share / (1.0 - share).max(f64::MIN_POSITIVE);
-            let sampling = square_sampling(mean.value.clamp(0.0, 4.0), rows).map(root);
-            (Score::Number { rmse: root(mean.value), interval, sampling }, mean.events, mean.guarantee)
+            Tally::number(&errors(plan, model, held_out)?, rows, bounds)?
         }
-        _ => {
-            let cells: Vec<u64> = hits(plan, model, held_out)?.concat();
-            let noisy = query::histogram(source, &terms, &cells)?;
-            let side = |first: usize| -> Vec<f64> {
-                noisy.value.iter().skip(first).step_by(2).map(|count| *count as f64).collect()
-            };
-            // The standard deviation of a cell is at most that of continuous Laplace noise.
-            let noise = std::f64::consts::SQRT_2 / epsilon.get();
-            (shares(&side(0), &side(1), noise), noisy.events, noisy.guarantee)
-        }
+        _ => Tally::Classes(hits(plan, model, held_out)?),
     };
-    Ok(Tested::Released { score, event: one(events), guarantee })
+    tally.released(&terms, source)
 }
 
 /// What the score with noise will cost, before a row is read.
 pub(crate) fn test_event(plan: &FitPlan, epsilon: Epsilon) -> Result<Event, Refusal> {
     let terms = QueryTerms { neighboring: plan.settings.neighboring, ..QueryTerms::pure(epsilon) };
-    let charges = match &plan.task {
-        Task::Number(_) => {
-            let squares = BoundedSum::new(0.0, 4.0, false)?;
-            query::quote(|source| query::mean(source, &terms, &squares, None))?
-        }
-        task => {
-            let cells = vec![0; 2 * task.classes().len()];
-            query::quote(|source| query::histogram(source, &terms, &cells))?
-        }
+    let empty = match &plan.task {
+        Task::Number(bounds) => Tally::number(&[], 0.0, bounds)?,
+        task => Tally::Classes(vec![[0, 0]; task.classes().len()]),
     };
-    Ok(one(charges.events().to_vec()))
+    Ok(empty.cost(&terms)?.0)
 }
 
 /// Several events as one.
@@ -185,11 +244,7 @@ pub(crate) fn exactly(plan: &FitPlan, model: &AnyModel, design: &FeatureMatrix) 
             let sampling = square_sampling(mean, design.rows() as f64).map(root);
             Score::Number { rmse, interval: [rmse, rmse], sampling }
         }
-        _ => {
-            let hits = hits(plan, model, design)?;
-            let side = |at: usize| -> Vec<f64> { hits.iter().map(|cell| cell[at] as f64).collect() };
-            shares(&side(0), &side(1), 0.0)
-        }
+        _ => Tally::Classes(hits(plan, model, design)?).exact(&[]),
     }))
 }
 

@@ -45,7 +45,7 @@ pub use plan::{FitPlan, FitTables};
 pub use request::{Fit, LinearModel, method};
 
 pub(crate) use claim::public_warnings;
-pub(crate) use held_out::unscaled;
+pub(crate) use held_out::{Score, Tally, Tested, unscaled};
 pub(crate) use kept::read as read_request;
 pub(crate) use model::reference_terms;
 pub(crate) use rows::{encode, read, unlabelled};

@@ -119,7 +119,7 @@ fn fit_and_test(
         (None, None) => None,
     };
     warnings.extend(public_warnings(plan.budget, plan.encoder.schema().is_draft(), report.size));
-    warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task)));
+    warnings.extend(tested.iter().flat_map(|tested| tested.warnings(&plan.task.classes())));
     let certificate = match own {
         Some(own) => Some(certificate(plan, own, &sized.bill, sized.share, tested.as_ref())?),
         None => None,

@@ -39,7 +39,7 @@ const BLOCK: usize = 64;
 pub(crate) enum Content<'a> {
     /// Encoded rows, one a unit.
     Rows(&'a FeatureMatrix),
-    /// Examples, and to which user each belongs where users are protected.
+    /// Examples as they were read, and to which user each belongs where users are protected.
     Examples(&'a Examples, Option<&'a [u32]>),
 }
 
@@ -89,9 +89,11 @@ impl Key {
                 (0..design.rows()).for_each(|row| sum.add(&self.row(design, row)));
             }
             Content::Examples(examples, None) => {
+                let examples = examples.raw();
                 (0..examples.len()).for_each(|place| sum.add(&self.example(examples, place)));
             }
             Content::Examples(examples, Some(users)) => {
+                let examples = examples.raw();
                 let count = users.iter().max().map_or(0, |last| *last as usize + 1);
                 let mut each = vec![Sum::default(); count];
                 for (place, user) in users.iter().enumerate().take(examples.len()) {
@@ -110,6 +112,7 @@ impl Key {
         match content {
             Content::Rows(design) => (0..design.rows()).map(|row| self.row(design, row)).collect(),
             Content::Examples(examples, _) => {
+                let examples = examples.raw();
                 (0..examples.len()).map(|place| self.example(examples, place)).collect()
             }
         }
@@ -179,7 +182,7 @@ impl Sum {
 pub(crate) fn is_same(one: Content<'_>, other: Content<'_>) -> Result<bool, Refusal> {
     let count = |content: &Content<'_>| match content {
         Content::Rows(design) => design.rows(),
-        Content::Examples(examples, _) => examples.len(),
+        Content::Examples(examples, _) => examples.raw().len(),
     };
     if count(&one) != count(&other) || count(&one) == 0 {
         return Ok(false);

@@ -32,6 +32,10 @@ pub const FIT_FILE: &str = "run.json";
 pub const RUN_FILE: &str = "run.toml";
 /// The metrics of a network's training.
 pub const METRICS_FILE: &str = "metrics.jsonl";
+/// The score of a network on held-out units, which the certificate covers.
+pub const HELD_OUT_FILE: &str = "held-out.json";
+/// What a search chose, and how; a folder that has it holds the best of its trials.
+pub const TUNED_FILE: &str = "tuned.json";
 /// The folder with the weights after rounds of a federated run, which the certificate covers.
 pub const SNAPSHOTS: &str = "snapshots";
 /// A keyed digest of the training data, with its key: private, not covered by the certificate, and to be removed from a folder that is
@@ -69,6 +73,8 @@ pub(crate) const ALL: &[&str] = &[
     FIT_FILE,
     RUN_FILE,
     METRICS_FILE,
+    HELD_OUT_FILE,
+    TUNED_FILE,
     FINGERPRINT_FILE,
 ];
 

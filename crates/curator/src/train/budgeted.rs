@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 impl TrainPlan {
     /// The private data.
-    fn private(&self) -> Vec<PathBuf> {
+    pub(crate) fn private(&self) -> Vec<PathBuf> {
         let own = |source: &Source| match source {
             Source::Images(folder, _) => vec![folder.clone()],
             Source::Pixels(file) => vec![file.clone()],

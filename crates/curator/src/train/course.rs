@@ -7,7 +7,7 @@ use super::stored;
 use super::terms::AgreedTerms;
 use crate::refusal::Refusal;
 use crate::watch::{Metrics, Watch, Work};
-use reticent_core::Certificate;
+use reticent_core::{Certificate, Fact};
 use reticent_train::{
     Aggregation, Evaluation, Examples, Federation, Progress, StopCause, TrainError, Trainer,
 };
@@ -85,6 +85,8 @@ pub(crate) struct TrainingLoop<'a> {
     pub(crate) trainer: &'a mut Stepping,
     pub(crate) agreement: &'a AgreedTerms,
     pub(crate) reader: &'a Reader,
+    /// What the start of the weights takes as public.
+    pub(crate) facts: &'a [Fact],
     /// Public validation data.
     pub(crate) validation: Option<&'a Examples>,
     pub(crate) folder: Option<&'a Path>,
@@ -92,6 +94,27 @@ pub(crate) struct TrainingLoop<'a> {
     pub(crate) federated: Option<&'a Federated>,
     /// The checkpoint interval; none for every report.
     pub(crate) every: Option<CheckpointInterval>,
+    /// After how many reports without a better score on the validation data the run ends.
+    pub(crate) patience: Option<u64>,
+}
+
+/// The best score on public data so far, and how many reports there have been since.
+#[derive(Default)]
+struct Standstill {
+    best: Option<f64>,
+    since: u64,
+}
+
+impl Standstill {
+    /// Takes in a report; whether the score has not become better for this long.
+    fn lasts(&mut self, metrics: &Metrics, patience: u64) -> bool {
+        let score = metrics.validation_accuracy.or_else(|| metrics.validation_loss.map(|loss| -loss));
+        match score.filter(|score| self.best.is_none_or(|best| *score > best)) {
+            Some(better) => (self.best, self.since) = (Some(better), 0),
+            None => self.since += 1,
+        }
+        self.since >= patience
+    }
 }
 
 impl TrainingLoop<'_> {
@@ -101,7 +124,7 @@ impl TrainingLoop<'_> {
         let bar = watch.begin(Work::Steps(start.steps));
         // Every epoch, unless there are very many: the accountant takes its time, and so does the disk.
         let report = (self.agreement.epoch(start.steps) / MOST_REPORTS).max(1.0);
-        let mut last = None;
+        let (mut last, mut standstill) = (None, Standstill::default());
         while !self.trainer.is_finished() {
             let now = self.trainer.step()?;
             bar.at(now.taken);
@@ -127,6 +150,13 @@ impl TrainingLoop<'_> {
                     stored::add_metrics(folder, &metrics)?;
                 }
                 last = Some(metrics);
+                if let Some(patience) = self.patience
+                    && standstill.lasts(&metrics, patience)
+                    && !self.trainer.is_finished()
+                {
+                    // What the run showed decided it: the claim is that of all planned steps.
+                    self.trainer.stop(StopCause::Choice)?;
+                }
             }
         }
         if self.folder.is_some() {
@@ -170,6 +200,7 @@ impl TrainingLoop<'_> {
             validation_accuracy: found
                 .filter(|found| found.loss.is_finite())
                 .and_then(|found| found.accuracy),
+            clipping_norm: self.trainer.clipping_norm()?,
             pace,
             examples_per_second: epsilon.is_none().then_some(pace),
         })
@@ -177,13 +208,18 @@ impl TrainingLoop<'_> {
 
     /// What is guaranteed for everything that has been given out; none without privacy.
     pub(crate) fn certificate(&self) -> Result<Option<Certificate>, Refusal> {
-        let own = self.trainer.certificate()?;
-        own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
+        self.whole(self.trainer.certificate()?)
     }
 
     /// The same if the run ends here for this cause.
     pub(crate) fn certificate_if_stopped(&self, cause: StopCause) -> Result<Option<Certificate>, Refusal> {
-        let own = self.trainer.certificate_if_stopped(cause)?;
-        own.map(|own| self.agreement.certificate(own, self.reader)).transpose()
+        self.whole(self.trainer.certificate_if_stopped(cause)?)
+    }
+
+    /// The trainer's certificate with what came before its first step.
+    fn whole(&self, own: Option<Certificate>) -> Result<Option<Certificate>, Refusal> {
+        let Some(own) = own else { return Ok(None) };
+        let whole = self.agreement.certificate(own, self.reader)?;
+        Ok(Some(self.facts.iter().cloned().fold(whole, Certificate::taking)))
     }
 }

@@ -5,8 +5,9 @@ use super::request::{Train, text_of};
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_data::closest;
-use reticent_train::Description;
 use reticent_train::describe::{Objective, PRESETS, is_language_model as is_language_preset, preset};
+use reticent_train::graph::Graph;
+use reticent_train::{Description, TrainError};
 use std::path::Path;
 
 /// Models that are linear where the data are a table.
@@ -17,7 +18,7 @@ pub(super) fn is_network(model: &str) -> bool {
     is_file(model) || (PRESETS.iter().any(|(name, _)| *name == model) && !LINEAR.contains(&model))
 }
 
-fn is_file(model: &str) -> bool {
+pub(super) fn is_file(model: &str) -> bool {
     model.ends_with(".toml")
 }
 
@@ -59,6 +60,7 @@ fn own_description(file: &str) -> Result<(Description, String), Refusal> {
 pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Result<Description, Refusal> {
     let vocabulary = reader.vocabulary.as_ref().map(|vocabulary| vocabulary.size());
     let usual = match shape {
+        // The default for words is filled in with the settings.
         _ if vocabulary.is_some() => "transformer-text",
         [1, 28, 28] => "cnn-mnist-tanh",
         [3, 32, 32] => "cnn-cifar",
@@ -112,18 +114,41 @@ pub(crate) fn describe(run: &mut Train, reader: &Reader, shape: &[usize]) -> Res
         }
         description.label_smoothing = smoothing as f32;
     }
-    for name in run.freeze.iter().flatten() {
-        let names: Vec<String> = description
-            .layers
-            .iter()
-            .enumerate()
-            .map(|(place, layer)| layer.name.clone().unwrap_or_else(|| place.to_string()))
-            .collect();
-        let Some(place) = names.iter().position(|known| known == name) else {
-            let remedy = format!("no such layer: give one of {}", names.join(", "));
-            return Err(Refusal::value("freeze", name, remedy).coded(Code::UnknownName));
-        };
-        description.layers[place].frozen = true;
-    }
+    freeze(run.freeze.as_deref().unwrap_or_default(), &mut description)?;
     Ok(description)
+}
+
+/// Freezes what the names say: whole layers, or parts of them.
+fn freeze(names: &[String], description: &mut Description) -> Result<(), Refusal> {
+    let layers: Vec<String> = description
+        .layers
+        .iter()
+        .enumerate()
+        .map(|(place, layer)| layer.name.clone().unwrap_or_else(|| place.to_string()))
+        .collect();
+    for name in names {
+        match layers.iter().position(|known| known == name) {
+            Some(place) => description.layers[place].frozen = true,
+            None => description.freeze.push(name.clone()),
+        }
+    }
+    if names.is_empty() {
+        return Ok(());
+    }
+    let graph = Graph::new(description).map_err(|error| match &error {
+        TrainError::Invalid(invalid) if invalid.field == "freeze" => {
+            let remedy = match layers.contains(&invalid.value) {
+                true => "this layer has no weights: leave it out".to_owned(),
+                false if invalid.remedy.contains("together") => invalid.remedy.clone(),
+                false => format!("no such layer ({}): {}", layers.join(", "), invalid.remedy),
+            };
+            Refusal::value("freeze", &invalid.value, remedy).coded(Code::UnknownName)
+        }
+        _ => error.into(),
+    })?;
+    if graph.layout().gradients() == 0 {
+        let remedy = "all weights are frozen, and nothing is left to train: freeze fewer layers";
+        return Err(Refusal::conflict("freeze", names.join(", "), remedy));
+    }
+    Ok(())
 }

@@ -325,12 +325,17 @@ pub(super) fn settle(
     let local = LocalTraining {
         epochs: federated.local_epochs.unwrap_or(1),
         batch: federated.local_batch.unwrap_or(LOCAL_BATCH) as usize,
-        recipe: Recipe { average: None, ..*recipe },
+        recipe: Recipe { average: None, denoise: None, ..*recipe },
     };
     local.check()?;
     // The mean of the parties' models.
     let schedule = Schedule::constant(1.0);
-    *recipe = Recipe { optimizer: OptimizerSettings::sgd(0.0), schedule, average: recipe.average };
+    *recipe = Recipe {
+        optimizer: OptimizerSettings::sgd(0.0),
+        schedule,
+        average: recipe.average,
+        denoise: recipe.denoise,
+    };
     Ok(Some(local))
 }
 

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
 /// Keys of a run that may change when it goes on: they change nothing about what is trained, or how it is protected.
-const FREE: &[&str] = &["out", "threads", "device", "chunk", "checkpoint-every", "validation", "counted"];
+const FREE: &[&str] =
+    &["out", "threads", "device", "chunk", "checkpoint-every", "validation", "counted", "patience"];
 
 /// Keys that lead to files, which are compared by their content.
 const FILES: &[&str] = &["data", "data-dir", "schema", "vocabulary", "model", "label", "classes"];
@@ -33,6 +34,12 @@ const OF_TRAINER: &[&str] = &[
     "neighboring",
     "clip",
     "clipping",
+    "kept-share",
+    "encoding-gain",
+    "noise",
+    "degrees-of-freedom",
+    "denoise",
+    "clip-quantile",
     "epochs",
     "steps",
     "batch-size",
@@ -52,6 +59,9 @@ pub(super) fn request(run: &Train, reader: &Reader, description: &Description) -
     kept.reading = whole_reading(&kept.reading);
     kept.data_dir = whole(kept.data_dir.as_deref());
     kept.reference_data = whole(kept.reference_data.as_deref());
+    for path in [&mut kept.init, &mut kept.vectors, &mut kept.pretrain] {
+        *path = whole(path.as_deref());
+    }
     let mut request = serde_json::to_value(kept).map_err(Refusal::internal)?;
     if let Some(request) = request.as_object_mut() {
         request.retain(|key, value| !value.is_null() && !FREE.contains(&key.as_str()));

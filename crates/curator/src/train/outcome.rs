@@ -1,11 +1,12 @@
 //! The outcome of a training.
 
 use super::federated::{FederatedMethod, FederatedUnit};
+use super::held_out::HeldOutScore;
 use crate::bill::Sizing;
 use crate::watch::Metrics;
 use reticent_core::Certificate;
 use reticent_report::digits;
-use reticent_train::{Device, PrivacyPlan, Progress};
+use reticent_train::{Denoising, Device, NoiseLaw, PrivacyPlan, Progress};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -45,6 +46,9 @@ pub struct Finished {
     /// How parties trained together; none for a training by one party.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub federated: Option<FederatedSummary>,
+    /// The score on held-out units; none where none are held out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<HeldOutScore>,
     /// The loss on public validation examples.
     pub loss: Option<f64>,
     /// e to the loss per token on public validation texts; only for language models.
@@ -56,10 +60,16 @@ pub struct Finished {
     pub noise_multiplier: Option<f64>,
     /// The run's folder.
     pub out: Option<PathBuf>,
+    /// What the weights started from; none for a random start, and for a run that went on from a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartSummary>,
     /// The steps that led to the weights.
     pub steps: u64,
     /// How the network was tested.
     pub tested: &'static str,
+    /// How many of the weights are trained; none if all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trained_weights: Option<usize>,
     /// Caveats.
     pub warnings: Vec<String>,
     /// How many weights the network has.
@@ -79,6 +89,57 @@ pub struct Finished {
     /// The scale of the noise; none without privacy.
     #[serde(skip)]
     pub noise: Option<NoiseSummary>,
+}
+
+/// What the weights of a run started from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct StartSummary {
+    /// Weights of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub init: Option<InitSummary>,
+    /// A training on public data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pretrain: Option<PretrainSummary>,
+    /// Word vectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<VectorsSummary>,
+}
+
+/// What became of the weights of a file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InitSummary {
+    /// The file.
+    pub file: PathBuf,
+    /// Parameters that stayed at their random start.
+    pub random: Vec<String>,
+    /// The arrays that were taken, each with the parameter it went to.
+    pub taken: Vec<(String, String)>,
+    /// Arrays that have no part in the network.
+    pub unused: Vec<String>,
+}
+
+/// A training on public data before the private one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PretrainSummary {
+    /// The data, as messages name them.
+    pub data: String,
+    /// The number of epochs.
+    pub epochs: f64,
+    /// The number of public examples.
+    pub examples: u64,
+}
+
+/// Word vectors in the first layer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VectorsSummary {
+    /// The tokens of the vocabulary that have a vector.
+    pub covered: u64,
+    /// The file.
+    pub file: PathBuf,
+    /// All tokens of the vocabulary.
+    pub tokens: u64,
+    /// The numbers of a vector.
+    pub width: u64,
 }
 
 /// A training against an inference network. It has no guarantee.
@@ -112,6 +173,10 @@ pub struct NoiseSummary {
     pub norm: f64,
     /// The clipping mode.
     pub clipping: String,
+    /// The law of the noise.
+    pub law: NoiseLaw,
+    /// How noisy gradients are denoised.
+    pub denoise: Option<Denoising>,
 }
 
 /// A training that was interrupted.

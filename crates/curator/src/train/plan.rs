@@ -1,13 +1,16 @@
 //! A request to a checked plan. Files are opened; no example is read.
 
 use super::federated::sources;
-use super::reader::Reader;
+use super::held_out;
+use super::reader::{Input, Reader};
+use super::recipe;
 use super::reference;
 use super::request::Train;
 use super::resume::Resume;
 use super::settings::{Settings, settle};
 use super::source::{DataSources, GivenData, Source, TrainData, find};
-use crate::folder::layout::{ModelKind, check_new};
+use super::start::Start;
+use crate::folder::layout::{CHECKPOINT_FILE, ModelKind, check_new};
 use crate::refusal::Refusal;
 use reticent_core::{Code, Neighboring};
 use reticent_data::schema::PrivacyUnit;
@@ -16,17 +19,19 @@ use reticent_data::schema::PrivacyUnit;
 #[derive(Debug, Clone)]
 pub struct TrainPlan {
     /// What was asked for, with defaults filled in.
-    pub(super) run: Train,
+    pub(crate) run: Train,
     /// For a run that goes on.
-    pub(super) resume: Option<Resume>,
-    pub(super) settings: Settings,
-    pub(super) source: Source,
-    pub(super) validation: Option<Source>,
-    pub(super) reader: Reader,
+    pub(crate) resume: Option<Resume>,
+    pub(crate) settings: Settings,
+    pub(crate) source: Source,
+    pub(crate) validation: Option<Source>,
+    pub(crate) reader: Reader,
     /// The parties that have data of their own.
-    pub(super) parties: Vec<Source>,
+    pub(crate) parties: Vec<Source>,
     /// Reference records of their own, for an adversarial training.
-    pub(super) references: Option<Source>,
+    pub(crate) references: Option<Source>,
+    /// What the weights start from.
+    pub(crate) start: Start,
 }
 
 pub(super) fn plan(
@@ -38,6 +43,9 @@ pub(super) fn plan(
     if let Some(given) = &given {
         run.data = Some(given.train.origin());
         run.validation = given.validation.as_ref().map(GivenData::origin);
+    }
+    if resume.is_none() {
+        recipe::fill(&mut run)?;
     }
     let settings = settle(&mut run)?;
     if let (Some(folder), None) = (&run.out, &resume) {
@@ -52,6 +60,9 @@ pub(super) fn plan(
     let parties = sources(&mut run)?;
     let DataSources { source, official, schema } = found;
     let reader = Reader::of(&run, &source, schema)?;
+    if let (Some(kind), false) = (run.augment, matches!(reader.input, Input::Images { .. })) {
+        return Err(Refusal::conflict("augment", kind.word(), "only for images: leave it out"));
+    }
     let is_by_user = reader.schema.as_ref().is_some_and(|schema| *schema.unit() != PrivacyUnit::Row);
     if is_by_user && settings.neighboring == Neighboring::ReplaceOne {
         let remedy = "the schema's unit is a column, which needs add-remove: give ⟦neighboring⟧ add-remove";
@@ -61,6 +72,7 @@ pub(super) fn plan(
         let remedy = "needs a schema whose unit is a column, such as unit = { column = \"user\" }";
         return Err(Refusal::conflict("examples_per_user", most, remedy));
     }
+    held_out::check(&run, &reader)?;
     let validation = match (public, &run.validation) {
         (Some(public), _) => public.map(Source::from),
         (None, Some(data)) => {
@@ -69,6 +81,10 @@ pub(super) fn plan(
         }
         (None, None) => official,
     };
+    if let (Some(patience), None) = (run.patience, &validation) {
+        let remedy = "a training ends early by its score on PUBLIC data: give ⟦validation⟧, or leave it out";
+        return Err(Refusal::conflict("patience", patience, remedy));
+    }
     if let Some(same) = validation.as_ref().filter(|given| {
         run.is_private() && (given.is_same(&source) || parties.iter().any(|party| given.is_same(party)))
     }) {
@@ -83,7 +99,9 @@ pub(super) fn plan(
         let remedy = "these are the training records: give records that the model is not trained on";
         return Err(Refusal::conflict("reference_data", same.name(), remedy));
     }
-    Ok(TrainPlan { run, resume, settings, source, validation, reader, parties, references })
+    let is_stored = resume.as_ref().is_some_and(|resume| resume.folder.join(CHECKPOINT_FILE).is_file());
+    let start = Start::read(&run, &source, &reader, is_stored)?;
+    Ok(TrainPlan { run, resume, settings, source, validation, reader, parties, references, start })
 }
 
 /// The data of a run; those of the first party where the parties have data of their own.
@@ -96,7 +114,7 @@ pub(crate) fn found(run: &Train) -> Result<DataSources, Refusal> {
 }
 
 /// The refusal of private data as public ones.
-pub(super) fn same_data(source: &Source) -> Refusal {
+pub(crate) fn same_data(source: &Source) -> Refusal {
     let remedy = "these are the private training data, and a score on them is not covered by the guarantee: give public data";
     Refusal::conflict("validation", source.name(), remedy)
 }

@@ -3,6 +3,7 @@
 use super::describe::is_language_model;
 use super::request::{ClassNames, Train};
 use super::source::Source;
+use super::start::vector_words;
 use crate::fit::Task;
 use crate::refusal::Refusal;
 use crate::table::no_schema;
@@ -91,6 +92,7 @@ impl Reader {
         let is_language = is_language_model(run)?;
         let is_text = is_language
             || run.vocabulary.is_some()
+            || run.vectors.is_some()
             || run.text_column.is_some()
             || run.length.is_some()
             || run.tokens.is_some();
@@ -98,6 +100,7 @@ impl Reader {
             ("schema", run.schema.is_some(), !images),
             ("text_column", run.text_column.is_some(), !images),
             ("vocabulary", run.vocabulary.is_some(), !images),
+            ("vectors", run.vectors.is_some(), !images),
             ("tokens", run.tokens.is_some(), !images),
             ("length", run.length.is_some(), !images),
             ("examples_per_user", run.examples_per_user.is_some(), !images),
@@ -133,7 +136,7 @@ impl Reader {
                 "give the column that holds the texts, e.g. ⟦text_column⟧ text",
             ));
         };
-        let vocabulary = vocabulary_of(run)?;
+        let vocabulary = vocabulary_of(run, is_language)?;
         let tokens = vocabulary.kind();
         let length = run.length.unwrap_or(LENGTH);
         let least = if is_language { 2 } else { 1 };
@@ -345,8 +348,8 @@ pub fn token_kind(name: &str) -> Result<TokenKind, Refusal> {
     }
 }
 
-/// The tokens of the texts: a public file of words, or the built-in characters.
-fn vocabulary_of(run: &Train) -> Result<Vocabulary, Refusal> {
+/// The tokens of the texts: a public file of words, those of public vectors, or what is built in.
+fn vocabulary_of(run: &Train, is_language: bool) -> Result<Vocabulary, Refusal> {
     match (run.tokens.unwrap_or_default(), &run.vocabulary) {
         (TokenKind::Characters, Some(file)) => {
             let remedy = "⟦tokens⟧ characters have a built-in vocabulary: give one of the two";
@@ -354,11 +357,15 @@ fn vocabulary_of(run: &Train) -> Result<Vocabulary, Refusal> {
         }
         (TokenKind::Characters, None) => Ok(Vocabulary::characters()),
         (TokenKind::Words, Some(file)) => Vocabulary::read(file).map_err(Refusal::data("vocabulary")),
-        (TokenKind::Words, None) => Err(Refusal::missing(
-            "vocabulary",
-            "texts need a PUBLIC file with one token per line; a vocabulary made from the private texts would reveal their words. \
-             ⟦tokens⟧ characters needs no file",
-        )),
+        (TokenKind::Words, None) => match &run.vectors {
+            Some(vectors) => vector_words(vectors),
+            None if is_language => Err(Refusal::missing(
+                "vocabulary",
+                "language models need a PUBLIC file with one token per line; a vocabulary made from the private texts would reveal \
+                 their words. ⟦tokens⟧ characters needs no file",
+            )),
+            None => Ok(Vocabulary::english()?),
+        },
     }
 }
 

@@ -13,8 +13,9 @@ use reticent_core::event::read;
 use reticent_core::{Code, Epsilon, Event, Guarantee, Neighboring};
 use reticent_data::Reading;
 use reticent_data::text::TokenKind;
-use reticent_train::Device;
+use reticent_train::{Augmentation, Device};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -61,8 +62,26 @@ pub struct Train {
     pub examples_per_user: Option<u64>,
     /// The name of a network, or the path of its description.
     pub model: Option<String>,
-    /// Frozen layers.
+    /// Frozen weights, by the names of layers or parameters; a `*` at the end stands for any ending.
     pub freeze: Option<Vec<String>>,
+    /// Public weights to start from: a safetensors file, or the folder of a run on other data.
+    pub init: Option<PathBuf>,
+    /// Arrays of `init`, each with the parameter that it goes to.
+    #[serde(alias = "init_map")]
+    pub init_map: Option<BTreeMap<String, String>>,
+    /// Whether parameters that `init` does not have, or has in another shape, stay at their random start.
+    #[serde(alias = "init_partial")]
+    pub init_partial: Option<bool>,
+    /// Declares that the weights of `init` were made without the private data.
+    #[serde(alias = "init_public")]
+    pub init_public: Option<bool>,
+    /// Public word vectors for the first layer. Their words are the vocabulary if none is given.
+    pub vectors: Option<PathBuf>,
+    /// Public labelled data to train on first, without protection.
+    pub pretrain: Option<PathBuf>,
+    /// The number of epochs on them.
+    #[serde(alias = "pretrain_epochs")]
+    pub pretrain_epochs: Option<f64>,
     /// The privacy budget ε.
     pub epsilon: Option<f64>,
     /// The δ.
@@ -80,8 +99,24 @@ pub struct Train {
     pub dataset_size: Option<u64>,
     /// The clipping norm: the maximum L2 norm of one unit's gradient.
     pub clip: Option<f64>,
-    /// The clipping mode: `flat`, `per-layer` or `automatic`.
+    /// The clipping mode: `flat`, `per-layer`, `automatic`, `quantile` or `encoded`.
     pub clipping: Option<String>,
+    /// The share of units that quantile clipping leaves unclipped; 0.5 if none is given.
+    #[serde(alias = "clip_quantile")]
+    pub clip_quantile: Option<f64>,
+    /// The share of the weights whose gradients are kept where they are encoded, the largest ones; 1 if none is given.
+    #[serde(alias = "kept_share")]
+    pub kept_share: Option<f64>,
+    /// What encoded gradients are multiplied by before they are cut to the profile; 4 if none is given.
+    #[serde(alias = "encoding_gain")]
+    pub encoding_gain: Option<f64>,
+    /// The law of the noise: `gaussian`, or `student-t` for encoded gradients.
+    pub noise: Option<String>,
+    /// The degrees of freedom of Student-t noise; 9 if none is given.
+    #[serde(alias = "degrees_of_freedom")]
+    pub degrees_of_freedom: Option<u64>,
+    /// How noisy gradients are denoised: `james-stein`, `wiener` or `weighted`; not at all if none is given.
+    pub denoise: Option<String>,
     /// The expected number of epochs.
     pub epochs: Option<f64>,
     /// The number of steps, instead of epochs.
@@ -89,7 +124,7 @@ pub struct Train {
     /// The expected batch size in units.
     #[serde(alias = "batch_size")]
     pub batch_size: Option<u64>,
-    /// The optimizer: `sgd`, `adam` or `adamw`.
+    /// The optimizer: `sgd`, `adam`, `adamw`, `adam-bc` or `adam-uncorrected`.
     pub optimizer: Option<String>,
     /// The peak learning rate.
     #[serde(alias = "learning_rate")]
@@ -103,6 +138,9 @@ pub struct Train {
     /// loss of each example by itself, so it goes with privacy too.
     #[serde(alias = "label_smoothing")]
     pub label_smoothing: Option<f64>,
+    /// Copies of every image that are trained on with it: `none`, `flip` or `shift`. The gradient of an image is the mean over its
+    /// copies, averaged before it is clipped, and the image stays the unit.
+    pub augment: Option<Augmentation>,
     /// λ of adversarial regularisation: the network is trained against an inference network that tells members by its outputs. It
     /// goes with `non_private` and guarantees nothing.
     pub adversarial: Option<f64>,
@@ -131,6 +169,15 @@ pub struct Train {
     pub out: Option<PathBuf>,
     /// Parties that train together; none for a training by one party.
     pub federated: Option<Federated>,
+    /// After how many epochs without a better score on the validation data the training ends. The certificate is that of all planned
+    /// steps.
+    pub patience: Option<u64>,
+    /// The share of the units that is held out of the training by a keyed hash, to test on with noise.
+    #[serde(alias = "held_out")]
+    pub held_out: Option<f64>,
+    /// The public key of that hash.
+    #[serde(alias = "split_key")]
+    pub split_key: Option<String>,
     /// The noisy count of units from the start of the run. The run writes it, and reads it again when it
     /// is resumed; a new run ignores it and pays for a count of its own.
     pub counted: Option<NoisyCount>,
@@ -241,7 +288,10 @@ impl Train {
         for path in [&mut run.data_dir, &mut run.schema, &mut run.vocabulary, &mut run.out] {
             from(path);
         }
-        for path in [&mut run.data, &mut run.validation, &mut run.reference_data] {
+        for path in [&mut run.init, &mut run.vectors] {
+            from(path);
+        }
+        for path in [&mut run.data, &mut run.validation, &mut run.reference_data, &mut run.pretrain] {
             // The name of a dataset is not a path.
             if path.as_ref().is_some_and(|path| folder.join(path).exists() || path.extension().is_some()) {
                 from(path);
@@ -268,6 +318,16 @@ impl Train {
         if self.non_private == Some(true) {
             (file.epsilon, file.delta, file.noise_multiplier) = (None, None, None);
             (file.dataset_size, file.counted) = (None, None);
+            (file.noise, file.degrees_of_freedom, file.denoise) = (None, None, None);
+            if file.clipping.as_deref() == Some("encoded") {
+                (file.clipping, file.kept_share, file.encoding_gain) = (None, None, None);
+            }
+        }
+        if self.clipping.as_deref().is_some_and(|rule| rule != "encoded") {
+            (file.kept_share, file.encoding_gain) = (None, None);
+        }
+        if self.noise.as_deref() == Some("gaussian") {
+            file.degrees_of_freedom = None;
         }
         if self.reference_data.is_some() {
             file.reference_share = None;

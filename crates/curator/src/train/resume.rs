@@ -5,7 +5,7 @@ use super::request::Train;
 use super::source::TrainData;
 use crate::Request;
 use crate::folder::CERTIFICATE_FILE;
-use crate::folder::layout::{RUN_FILE, is_beginning};
+use crate::folder::layout::{RUN_FILE, TUNED_FILE, is_beginning};
 use crate::refusal::Refusal;
 use reticent_core::Code;
 use reticent_train::StopCause;
@@ -119,6 +119,11 @@ impl Resume {
                 }
                 false => "no run in this folder: give a folder written by 'reticent train --out'",
             };
+            let field = if self.finish { "finish" } else { "resume" };
+            return Err(Refusal::value(field, self.folder.display(), remedy).coded(Code::NoModel));
+        }
+        if self.folder.join(TUNED_FILE).is_file() {
+            let remedy = "this folder holds the best of a search, which has ended: train anew with ⟦out⟧ and another folder";
             let field = if self.finish { "finish" } else { "resume" };
             return Err(Refusal::value(field, self.folder.display(), remedy).coded(Code::NoModel));
         }

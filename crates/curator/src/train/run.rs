@@ -3,44 +3,66 @@
 use super::course::{End, Stepping, TrainingLoop};
 use super::describe::describe;
 use super::federated::{read as read_parties, terms as federated_terms, unit};
+use super::held_out::{self, HeldOut};
 use super::outcome::{
     AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned,
     exploded, lost,
 };
 use super::plan::{TrainPlan, same_data};
-use super::reader::Reader;
+use super::prepare::prepare;
+use super::reader::{Loaded, Reader};
 use super::reference;
 use super::request::Train;
 use super::source::Source;
+use super::start::{Start, Teacher};
 use super::terms::{PaidTerms, agree, pay, size};
-use super::{kept, stored};
+use super::{kept, stored, text};
 use crate::Planned;
+use crate::bill::{Main, Purchase};
 use crate::fit::public_warnings;
+use crate::folder::layout::CHECKPOINT_FILE;
 use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
-use reticent_core::Code;
+use reticent_core::{Code, Fact};
 use reticent_data::Schema;
 use reticent_train::federated::PARTY;
-use reticent_train::{Description, Engine, StopCause, TrainError, Trainer, TrainingTerms};
+use reticent_train::{Augmentation, Description, Engine, StopCause, TrainError, Trainer, TrainingTerms};
 use std::sync::Arc;
 
 /// The network for examples of this shape.
-fn network(
+pub(crate) fn network(
     run: &mut Train,
     reader: &Reader,
+    start: &Start,
     shape: &[usize],
 ) -> Result<(Description, Box<dyn Engine>), Refusal> {
-    let description = describe(run, reader, shape)?;
+    let mut description = describe(run, reader, shape)?;
+    start.widen(run, &mut description)?;
     let network = run.computing().engine(&description)?;
+    start.fits(network.layout())?;
     Ok((description, network))
+}
+
+/// What is public about the maps of each image before the first layer.
+pub(crate) fn map_facts(description: &Description, augment: Augmentation) -> Vec<Fact> {
+    let features = description.features.as_ref().map(ToString::to_string);
+    let copies = match augment {
+        Augmentation::None => None,
+        kind => Some(format!(
+            "{} fixed copies of each image, its own included ({}), as one unit",
+            kind.copies(),
+            kind.word()
+        )),
+    };
+    features.into_iter().chain(copies).map(Fact::Other).collect()
 }
 
 impl Planned for TrainPlan {
     type Outcome = Trained;
 
     fn run(self, session: &mut Session) -> Result<Trained, Refusal> {
-        let Self { mut run, resume, settings, source, validation, reader, parties, references } = self;
+        let Self { mut run, resume, settings, source, validation, reader, parties, references, start } = self;
         if !run.is_private() {
             session.unprotected("a training without privacy")?;
         }
@@ -61,7 +83,7 @@ impl Planned for TrainPlan {
         if let (Some(writer), Some(_)) = (&writer, &resume) {
             kept::take_count(writer, &mut run, &settings)?;
         }
-        let known = reader.shape()?.map(|shape| network(&mut run, &reader, &shape)).transpose()?;
+        let known = reader.shape()?.map(|shape| network(&mut run, &reader, &start, &shape)).transpose()?;
         // A device that is not there is refused before anything is charged.
         let computing = run.computing();
         let opened = if known.is_some() { None } else { computing.open()? };
@@ -75,13 +97,34 @@ impl Planned for TrainPlan {
         };
         let (loaded, holders) = read_parties(&run, &reader, &source, &parties, is_open, watch)?;
         let (loaded, references) = reference::divide(&run, &reader, references.as_ref(), loaded, watch)?;
+        let (mut loaded, held) = held_out::divide(&run, loaded)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
-        let units = loaded.units(run.examples_per_user, run.is_private())?;
+        let augment = run.augment.unwrap_or_default();
+        let units = match augment {
+            Augmentation::None => loaded.units(run.examples_per_user, run.is_private())?,
+            kind => kind.units(loaded.examples.len())?,
+        };
         let (description, network) = match known {
             Some(known) => known,
-            None => network(&mut run, &reader, loaded.examples.shape())?,
+            None => network(&mut run, &reader, &start, loaded.examples.shape())?,
         };
         drop(opened);
+        let named = |refusal: Refusal| refusal.within(&source.name());
+        loaded.examples = augment.apply(loaded.examples)?;
+        loaded.examples = prepare(&description, loaded.examples, &computing, watch).map_err(named)?;
+        let prepared = |records| prepare(&description, records, &computing, watch);
+        let references = references.map(prepared).transpose()?;
+        let held = match held {
+            Some(held) => Some(Loaded { examples: prepared(held.examples).map_err(named)?, ..held }),
+            None => None,
+        };
+        let public = match (public, &validation) {
+            (Some(public), Some(source)) => {
+                let own = prepared(public.examples).map_err(|refusal| refusal.within(&source.name()))?;
+                Some(Loaded { examples: own, ..public })
+            }
+            (public, _) => public,
+        };
         if let (Some(public), Some(source)) = (&public, &validation) {
             if public.examples.is_empty() {
                 let text = format!("{}: no examples for validation: give data", source.name());
@@ -95,6 +138,9 @@ impl Planned for TrainPlan {
             other => other.into(),
         };
         network.check(&loaded.examples).map_err(named)?;
+        if let Some(held) = held.as_ref().filter(|held| !held.examples.is_empty()) {
+            network.check(&held.examples).map_err(named)?;
+        }
         let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
         // Equality is an exact fact about the examples: where a ledger is kept, paths are all that is compared.
         if let (Some(public), Some(source), true) = (&public, &validation, run.is_private() && is_open)
@@ -102,6 +148,13 @@ impl Planned for TrainPlan {
         {
             return Err(same_data(source));
         }
+        start.check_data(content, is_open)?;
+        let is_stored =
+            resume.is_some() && out.as_ref().is_some_and(|out| out.join(CHECKPOINT_FILE).is_file());
+        let lesson = match is_stored {
+            true => None,
+            false => start.lesson(&reader, &*network, (content, run.is_private() && is_open), watch)?,
+        };
         let begun = match (&mut writer, &resume) {
             (Some(writer), Some(_)) => {
                 if !is_open {
@@ -117,7 +170,7 @@ impl Planned for TrainPlan {
             }
             (None, _) => None,
         };
-        let agreement = match settled {
+        let mut agreement = match settled {
             Some((agreement, settled)) => {
                 run = settled;
                 agreement
@@ -128,16 +181,24 @@ impl Planned for TrainPlan {
                 agree(&mut run, &settings, &reader, size, network.layout().gradients())?
             }
         };
+        agreement.facts = map_facts(&description, augment);
         let examples = Arc::new(loaded.examples);
         let references = references.map(Arc::new);
-        let permit = match &agreement.terms {
-            TrainingTerms::Private(plan) => Some(match purchase {
-                Some(purchase) => purchase.into_main(settings.neighboring, &plan.charges()?)?,
-                None => plan.charge(payer)?,
-            }),
-            TrainingTerms::NonPrivate(_) => None,
+        let (permit, mut test_permit) = match &agreement.terms {
+            TrainingTerms::Private(plan) => {
+                let beside = agreement.test.as_ref().map(|test| test.event.clone());
+                let mut purchase = match purchase {
+                    Some(purchase) => purchase,
+                    None => Purchase::charge(&[], Main::Events(plan.charges()?), beside.clone(), payer)?,
+                };
+                let test = beside.map(|event| purchase.permit().take(&event)).transpose();
+                let test = test.map_err(Refusal::internal)?;
+                (Some(purchase.into_main(settings.neighboring, &plan.charges()?)?), test)
+            }
+            TrainingTerms::NonPrivate(_) => (None, None),
         };
-        let (recipe, federated) = (settings.recipe, run.federated.clone());
+        let recipe = text::recipe(&mut run, &settings, agreement.size);
+        let federated = run.federated.clone();
         let mut trainer = match (federated.as_ref().zip(holders.as_ref()), &agreement.terms, permit) {
             (Some((federated, holders)), agreed, permit) => {
                 let (terms, own) =
@@ -155,6 +216,17 @@ impl Planned for TrainPlan {
             _ => return Err(Refusal::internal("a permit without a plan")),
         }
         .map_err(named)?;
+        let teacher = Teacher {
+            lesson: lesson.as_ref(),
+            computing: &computing,
+            description: &description,
+            recipe,
+            epochs: run.pretrain_epochs.unwrap_or_default(),
+        };
+        let started = match is_stored {
+            true => None,
+            false => start.apply(&mut trainer, &reader, &teacher, watch)?,
+        };
         match (&mut writer, &resume) {
             (Some(writer), Some(resume)) => {
                 kept::add_count(writer, &run)?;
@@ -174,11 +246,17 @@ impl Planned for TrainPlan {
             (Some(writer), None) => {
                 stored::write_run(writer, &run, &reader)?;
                 trainer.begin_under(writer.hand_over()?)?;
+                // A run that goes on before its first checkpoint needs none of what it started from.
+                if started.is_some() {
+                    trainer.save()?;
+                }
             }
             (None, _) => {}
         }
         watch.listen();
+        let facts = start.facts();
         let mut course = TrainingLoop {
+            facts: &facts,
             trainer: &mut trainer,
             agreement: &agreement,
             reader: &reader,
@@ -186,6 +264,7 @@ impl Planned for TrainPlan {
             folder: out.as_deref(),
             federated: federated.as_ref(),
             every: settings.every,
+            patience: run.patience,
         };
         let end = course.run(watch)?;
         // Who asked for the end may have looked at what the run showed.
@@ -201,6 +280,21 @@ impl Planned for TrainPlan {
             return Ok(Trained::Interrupted(Box::new(InterruptedTraining::new(progress, certificate, out))));
         };
         let weights = trainer.final_weights()?;
+        let score = match (&held, run.held_out) {
+            (Some(loaded), Some(share)) => {
+                let known = out.as_deref().map(held_out::stored).transpose()?.flatten();
+                let own = HeldOut { reader: &reader, loaded, share, size: agreement.size };
+                let test = agreement.test.as_ref().zip(test_permit.as_mut());
+                Some(match known {
+                    Some(known) => known,
+                    None => own.score(&mut trainer, test, payer)?,
+                })
+            }
+            _ => None,
+        };
+        if let (Some(writer), Some(score)) = (&writer, &score) {
+            held_out::store(writer, score)?;
+        }
         if let Some(writer) = &writer {
             stored::finish(writer, &reader, trainer.layout(), &weights, certificate.is_some())?;
         }
@@ -209,7 +303,9 @@ impl Planned for TrainPlan {
         let mut warnings = public_warnings(budget, draft, agreement.size);
         warnings.extend(lost(progress));
         warnings.extend(exploded(&weights, &metrics));
+        warnings.extend(score.iter().flat_map(|score| score.warnings.clone()));
         warnings.extend(agreement.plan().and_then(|plan| drowned(plan, agreement.batch)));
+        let clipping_norm = trainer.clipping_norm()?;
         let adversarial = match (settings.adversarial, &references) {
             (Some(own), Some(references)) => Some(AdversarialSummary {
                 inference_accuracy: trainer.inference_accuracy()?,
@@ -236,12 +332,21 @@ impl Planned for TrainPlan {
                     unit: agreement.plan().map(|_| federated.protected()),
                 }
             }),
+            held_out: score,
             loss: metrics.validation_loss,
             perplexity: metrics.validation_loss.filter(|_| reader.is_language()).map(f64::exp),
             noise_multiplier: agreement.plan().map(|plan| plan.noise_multiplier()),
             out,
+            start: started,
             steps: progress.taken,
-            tested: validation.as_ref().map_or("not at all", |_| "public data, not protected"),
+            tested: match (&validation, agreement.test.is_some()) {
+                (Some(_), _) => "public data, not protected",
+                (None, true) => "held-out units, with noise",
+                (None, false) if held.is_some() => "held-out units, not protected",
+                (None, false) => "not at all",
+            },
+            trained_weights: Some(trainer.layout().gradients())
+                .filter(|trained| *trained < trainer.layout().weights()),
             warnings,
             weights: trainer.layout().weights(),
             data: source.name(),
@@ -252,8 +357,11 @@ impl Planned for TrainPlan {
             },
             sizing: agreement.sizing(run.dataset_size),
             noise: agreement.plan().map(|plan| NoiseSummary {
-                norm: plan.settings().clipping.norm(),
+                norm: clipping_norm.unwrap_or_else(|| plan.settings().clipping.norm())
+                    / augment.copies() as f64,
                 clipping: run.clipping.clone().unwrap_or_else(|| "flat".to_owned()),
+                law: plan.law(),
+                denoise: settings.recipe.denoise,
             }),
             model: run.model,
         })))

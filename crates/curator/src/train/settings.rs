@@ -1,12 +1,14 @@
 //! The numbers of a run, checked before any data are read.
 
+use super::encoding::{self, NoiseSettings};
 use super::request::Train;
-use super::{federated, reference};
+use super::{augment, federated, held_out, reference, start, text};
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
 use reticent_train::{
-    Adam, AdversarialSettings, Clipping, Decay, LocalTraining, OptimizerSettings, Recipe, Schedule,
+    Adam, AdversarialSettings, Clipping, Decay, Device, LocalTraining, OptimizerSettings, QuantileClipping,
+    Recipe, Schedule,
 };
 
 /// Below this ε, training is all noise.
@@ -38,7 +40,10 @@ pub(crate) enum CheckpointInterval {
 pub(crate) struct Settings {
     pub(crate) budget: Budget,
     pub(crate) neighboring: Neighboring,
-    pub(crate) clipping: Clipping,
+    /// The rule by norm; [`clipping_for`](Self::clipping_for) has the one that is asked for.
+    clipping: Clipping,
+    /// The law of the noise, encoding and denoising.
+    pub(crate) noise: NoiseSettings,
     pub(crate) recipe: Recipe,
     /// What each party of a federation does by itself; the recipe is then the server's.
     pub(crate) local: Option<LocalTraining>,
@@ -46,11 +51,22 @@ pub(crate) struct Settings {
     pub(crate) adversarial: Option<AdversarialSettings>,
     /// None for every report.
     pub(crate) every: Option<CheckpointInterval>,
+    /// Whether the learning rate follows from the number of units.
+    pub(crate) rate_by_size: bool,
+}
+
+impl Settings {
+    /// What one unit can add to the sum of a model with so many trained weights.
+    pub(crate) fn clipping_for(&self, dimension: usize) -> Result<Clipping, Refusal> {
+        self.noise.encoding.map_or_else(|| Ok(self.clipping.clone()), |own| own.clipping(dimension))
+    }
 }
 
 /// Checks a run and fills in its defaults.
 pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
+    let rate_by_size = text::settle(run);
     let budget = budget_of(run)?;
+    start::settle(run, budget)?;
     let neighboring = quantity::neighboring(run.neighboring.as_deref().unwrap_or("add-remove"))?;
     if let Some(size) = run.dataset_size
         && (neighboring == Neighboring::ReplaceOne || budget == Budget::None)
@@ -59,8 +75,12 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         let remedy = format!("{why} the exact number of rows is used: leave it out");
         return Err(Refusal::conflict("dataset_size", size, remedy));
     }
-    let clipping = clipping(run)?;
+    held_out::settle(run, budget, neighboring)?;
+    let mut clipping = clipping(run)?;
     let mut recipe = recipe(run)?;
+    augment::settle(run, &mut clipping, &mut recipe)?;
+    let noise = encoding::settle(run, budget, neighboring, clipping.norm())?;
+    recipe.denoise = noise.denoise;
     let local = federated::settle(run, budget, &mut recipe)?;
     let adversarial = reference::settle(run, budget)?;
     if let Some(smoothing) = run.label_smoothing
@@ -78,8 +98,11 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
             return Err(Refusal::value("epochs", epochs, "give a number above 0 and at most 1e6"));
         }
     }
+    if run.patience == Some(0) {
+        return Err(Refusal::value("patience", 0, "give a number of epochs, at least 1"));
+    }
     let every = run.checkpoint_every.as_deref().map(every).transpose()?;
-    Ok(Settings { budget, neighboring, clipping, recipe, local, adversarial, every })
+    Ok(Settings { budget, neighboring, clipping, noise, recipe, local, adversarial, every, rate_by_size })
 }
 
 fn budget_of(run: &Train) -> Result<Budget, Refusal> {
@@ -131,16 +154,52 @@ fn clipping(run: &mut Train) -> Result<Clipping, Refusal> {
         let remedy = "give a clipping norm above 0, such as 1";
         return Err(Refusal::value("clip", norm, remedy));
     }
-    let rule = match run.clipping.get_or_insert_with(|| "flat".to_owned()).as_str() {
+    let mode = run.clipping.get_or_insert_with(|| "flat".to_owned()).clone();
+    let rule = match mode.as_str() {
         "flat" => Clipping::Flat { norm },
         "per-layer" => Clipping::PerLayer { norm },
         "automatic" => Clipping::Automatic { norm, stability: 0.01 },
+        "quantile" => quantile(run, norm)?,
+        // The profile needs the number of weights.
+        "encoded" => Clipping::Flat { norm },
         other => {
-            return Err(Refusal::unknown("clipping", other, "unknown: give flat, per-layer or automatic"));
+            let remedy = "unknown: give flat, per-layer, automatic, quantile or encoded";
+            return Err(Refusal::unknown("clipping", other, remedy));
         }
     };
+    if let (Some(quantile), false) = (run.clip_quantile, matches!(rule, Clipping::Quantile(_))) {
+        return Err(Refusal::conflict(
+            "clip_quantile",
+            quantile,
+            "only with ⟦clipping⟧ quantile: leave it out",
+        ));
+    }
     rule.check()?;
     Ok(rule)
+}
+
+/// Quantile clipping, where it can be used.
+fn quantile(run: &Train, norm: f64) -> Result<Clipping, Refusal> {
+    for (refused, remedy) in [
+        (
+            run.device.is_some_and(|device| device != Device::Cpu),
+            "unclipped gradients are counted on the CPU alone: leave ⟦device⟧ out, or give another clipping",
+        ),
+        (run.federated.is_some(), "parties clip to a fixed norm: give flat, per-layer or automatic"),
+        (
+            run.neighboring.as_deref() == Some("replace-one"),
+            "its cost is known under add-remove alone: give ⟦neighboring⟧ add-remove, or another clipping",
+        ),
+    ] {
+        if refused {
+            return Err(Refusal::conflict("clipping", "quantile", remedy));
+        }
+    }
+    let usual = QuantileClipping::new(norm);
+    Ok(Clipping::Quantile(QuantileClipping {
+        quantile: run.clip_quantile.unwrap_or(usual.quantile),
+        ..usual
+    }))
 }
 
 fn recipe(run: &mut Train) -> Result<Recipe, Refusal> {
@@ -154,9 +213,19 @@ fn recipe(run: &mut Train) -> Result<Recipe, Refusal> {
             let momentum = *run.momentum.get_or_insert(0.9);
             OptimizerSettings::Sgd { momentum, nesterov: false, weight_decay: decay.unwrap_or(0.0) }
         }
-        "adam" => OptimizerSettings::Adam(Adam { weight_decay: decay.unwrap_or(0.0), ..Adam::default() }),
+        "adam" | "adam-bc" => {
+            OptimizerSettings::Adam(Adam { weight_decay: decay.unwrap_or(0.0), ..Adam::default() })
+        }
+        "adam-uncorrected" => OptimizerSettings::Adam(Adam {
+            weight_decay: decay.unwrap_or(0.0),
+            subtract_noise: false,
+            ..Adam::default()
+        }),
         "adamw" => OptimizerSettings::adamw(decay.unwrap_or(0.01)),
-        other => return Err(Refusal::unknown("optimizer", other, "unknown: give sgd, adam or adamw")),
+        other => {
+            let remedy = "unknown: give sgd, adam, adamw, adam-bc or adam-uncorrected";
+            return Err(Refusal::unknown("optimizer", other, remedy));
+        }
     };
     let peak = *run.learning_rate.get_or_insert(if rule == "sgd" { 0.1 } else { 0.001 });
     let decay = match run.schedule.as_deref().unwrap_or("constant") {
@@ -173,7 +242,7 @@ fn recipe(run: &mut Train) -> Result<Recipe, Refusal> {
         }
     };
     let schedule = Schedule { peak, warm_up: run.warmup.unwrap_or(0), decay };
-    let recipe = Recipe { optimizer, schedule, average: run.average };
+    let recipe = Recipe { optimizer, schedule, average: run.average, denoise: None };
     recipe.check()?;
     Ok(recipe)
 }
@@ -218,6 +287,24 @@ mod tests {
             (Train { optimizer: Some("adma".to_owned()), ..good.clone() }, "optimizer = adma"),
             (Train { momentum: Some(1.0), ..good.clone() }, "momentum = 1"),
             (Train { average: Some(2.0), ..good.clone() }, "average = 2"),
+            (Train { patience: Some(0), ..good.clone() }, "patience = 0"),
+            (Train { clip_quantile: Some(0.5), ..good.clone() }, "clip_quantile = 0.5"),
+            (
+                Train { clipping: Some("quantile".to_owned()), clip_quantile: Some(1.0), ..good.clone() },
+                "clip_quantile = 1",
+            ),
+            (
+                Train { clipping: Some("quantile".to_owned()), device: Some(Device::Cuda), ..good.clone() },
+                "on the CPU alone",
+            ),
+            (
+                Train {
+                    clipping: Some("quantile".to_owned()),
+                    neighboring: Some("replace-one".to_owned()),
+                    ..good.clone()
+                },
+                "add-remove alone",
+            ),
             (Train { learning_rate: Some(-1.0), ..good.clone() }, "learning_rate = -1"),
             (Train { checkpoint_every: Some("0".to_owned()), ..good.clone() }, "checkpoint_every = 0"),
         ] {

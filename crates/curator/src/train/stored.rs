@@ -1,6 +1,6 @@
 //! A run's folder. `model.json` is written last: a folder that has it holds a finished model.
 
-use super::{Computing, Input, Reader, Source, Train, kept};
+use super::{Computing, Input, Reader, Source, Train, kept, prepare};
 use crate::folder::layout::{
     CERTIFICATE_FILE, DESCRIPTION_FILE, METRICS_FILE, MODEL_FILE, ModelKind, NETWORK_WEIGHTS_FILE, RUN_FILE,
     SCHEMA_FILE, SNAPSHOTS, VOCABULARY_FILE, is_beginning,
@@ -78,6 +78,15 @@ pub(crate) fn begin(
     description: &Description,
 ) -> Result<(), Refusal> {
     writer.begin(request)?;
+    write_public(writer, reader, description)
+}
+
+/// Writes what a model is made of that is public: schema, vocabulary and layers.
+pub(crate) fn write_public(
+    writer: &Writer,
+    reader: &Reader,
+    description: &Description,
+) -> Result<(), Refusal> {
     if let Some(schema) = &reader.schema {
         writer.write(SCHEMA_FILE, schema.to_toml().as_bytes())?;
     }
@@ -93,6 +102,9 @@ pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Re
     // The device is the machine's, and the folder may move to another one.
     let mut kept = Train { out: None, label: None, device: None, chunk: None, ..run.clone() };
     for path in [&mut kept.data, &mut kept.validation, &mut kept.data_dir, &mut kept.reference_data] {
+        *path = whole(path.as_deref());
+    }
+    for path in [&mut kept.init, &mut kept.vectors, &mut kept.pretrain] {
         *path = whole(path.as_deref());
     }
     if reader.schema.is_some() {
@@ -274,8 +286,7 @@ pub(crate) struct Stored {
     pub(crate) network: Box<dyn Engine>,
     pub(crate) weights: Vec<f32>,
     pub(crate) reader: Reader,
-    /// How many examples go through it at a time.
-    rows: usize,
+    computing: Computing,
 }
 
 impl Stored {
@@ -312,7 +323,23 @@ impl Stored {
         let weights = load_weights(&folder.join(NETWORK_WEIGHTS_FILE), network.layout())?;
         digests.check(folder, (ModelKind::Network, format), |_| None)?;
         network.load_weights(&weights)?;
-        Ok(Self { description, network, weights, reader, rows: computing.rows() })
+        Ok(Self { description, network, weights, reader, computing: *computing })
+    }
+
+    /// Examples that were read, as the network reads them.
+    ///
+    /// # Errors
+    /// [`Refusal`] naming their source where they do not fit.
+    pub(crate) fn prepared(
+        &self,
+        examples: Examples,
+        source: &Source,
+        watch: &dyn Watch,
+    ) -> Result<Examples, Refusal> {
+        let named = |refusal: Refusal| refusal.within(&source.name());
+        let examples = prepare(&self.description, examples, &self.computing, watch).map_err(named)?;
+        self.network.check(&examples).map_err(|error| named(error.into()))?;
+        Ok(examples)
     }
 
     /// What was trained, and read by the same rules from other data.
@@ -322,12 +349,11 @@ impl Stored {
         labelled: bool,
         watch: &dyn Watch,
     ) -> Result<(Vec<f32>, Examples), Refusal> {
-        let examples = self.reader.read(source, labelled, watch)?.examples;
+        let examples = self.prepared(self.reader.read(source, labelled, watch)?.examples, source, watch)?;
         let named = |error: TrainError| Refusal::from(error).within(&source.name());
-        self.network.check(&examples).map_err(named)?;
         let all: Vec<usize> = (0..examples.len()).collect();
         let mut scores = Vec::new();
-        for which in all.chunks(self.rows) {
+        for which in all.chunks(self.computing.rows()) {
             scores.extend(self.network.outputs(Weights::Current, &examples, which).map_err(named)?);
         }
         Ok((scores, examples))

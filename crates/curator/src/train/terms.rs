@@ -1,15 +1,18 @@
 //! From settings and the number of units to what a run agrees to.
 
 use super::federated::unit;
+use super::held_out::HeldOutTest;
 use super::reader::Reader;
+use super::recipe;
 use super::request::{NoisyCount, Train};
 use super::settings::{Budget, Settings};
+use super::text;
 use crate::bill::{Bill, Counting, Main, Purchase, SchemaCost, Sizing, spent};
 use crate::refusal::Refusal;
 use reticent_core::rounding::sub_down;
 use reticent_core::{Certificate, Code, Delta, Epsilon, Fact, Guarantee, Neighboring};
 use reticent_noise::NoiseSession;
-use reticent_train::{Baseline, Batching, PlanSettings, PrivacyPlan, TrainingTerms};
+use reticent_train::{Baseline, Batching, NoiseLaw, PlanSettings, PrivacyPlan, TrainingTerms};
 
 /// The sizes of a run and what was spent before its first step.
 pub(crate) struct AgreedTerms {
@@ -25,10 +28,14 @@ pub(crate) struct AgreedTerms {
     /// What all steps are held to, whatever a noisy count or a learnt schema before them said; none where nothing came
     /// before, and the steps' own account is the proof.
     share: Option<Guarantee>,
+    /// The test on held-out units beside the steps.
+    pub(crate) test: Option<HeldOutTest>,
     /// Expected passes over the data in a round of parties that train by themselves.
     passes: Option<f64>,
     /// Whether parties train together, by way of a server.
     is_federated: bool,
+    /// What else the certificate takes as public.
+    pub(crate) facts: Vec<Fact>,
 }
 
 /// The most trained weights behind a schema that was learnt with privacy, where the noise is given: the account is for so many,
@@ -36,6 +43,7 @@ pub(crate) struct AgreedTerms {
 const MOST_DECIDED_WEIGHTS: usize = 1 << 24;
 
 /// How many units there are as far as is public, and what is left for the steps.
+#[derive(Clone)]
 pub(crate) struct Size {
     units: u64,
     budget: Budget,
@@ -77,7 +85,8 @@ pub(crate) fn pay(
         let main = agreement
             .share
             .map_or_else(|| plan.charges().map(Main::Events), |share| Ok(Main::Share(share)))?;
-        let purchase = Purchase::charge(&agreement.bill.events, main, None, payer)?;
+        let beside = agreement.test.as_ref().map(|test| test.event.clone());
+        let purchase = Purchase::charge(&agreement.bill.events, main, beside, payer)?;
         return Ok(Some(PaidTerms { purchase, settled: Some((agreement, settled)) }));
     }
     let Budget::Target(whole) = settings.budget else { return Ok(None) };
@@ -94,7 +103,8 @@ pub(crate) fn pay(
         (None, _) => whole,
     };
     let before = counting.as_ref().map_or(&bill.events[..], Counting::events);
-    let purchase = Purchase::charge(before, Main::Share(share), None, payer)?.counting(counting);
+    let beside = HeldOutTest::of(run, reader, whole.epsilon)?.map(|test| test.event);
+    let purchase = Purchase::charge(before, Main::Share(share), beside, payer)?.counting(counting);
     Ok(Some(PaidTerms { purchase, settled: None }))
 }
 
@@ -154,10 +164,34 @@ pub(crate) fn agree(
     size: Size,
     dimension: usize,
 ) -> Result<AgreedTerms, Refusal> {
+    let law = settings.noise.law;
+    let target = |plan, left| Ok(PrivacyPlan::target_with_law(plan, law, left)?);
+    agree_by(run, settings, reader, size, dimension, &target)
+}
+
+/// The noise of a plan within a budget.
+pub(crate) type Calibration<'a> = &'a dyn Fn(PlanSettings, Guarantee) -> Result<PrivacyPlan, Refusal>;
+
+/// As [`agree`], with another rule for the noise of a budget.
+pub(crate) fn agree_by(
+    run: &mut Train,
+    settings: &Settings,
+    reader: &Reader,
+    size: Size,
+    dimension: usize,
+    target: Calibration<'_>,
+) -> Result<AgreedTerms, Refusal> {
     let (neighboring, Size { units: size, budget, bill, counted, schema }) = (settings.neighboring, size);
     let unit = unit(run, settings);
     let share_of_parties = run.federated.as_ref().and_then(|own| own.participation).unwrap_or(1.0);
-    let batch = *run.batch_size.get_or_insert_with(|| usual_batch(size));
+    let batch = match (run.batch_size, text::batch_share(run)) {
+        (Some(batch), _) => batch,
+        (None, share) => {
+            let usual = || recipe::batch(run, size).unwrap_or_else(|| usual_batch(size));
+            let batch = share.map_or_else(usual, |share| batch_of(size, share));
+            *run.batch_size.insert(batch)
+        }
+    };
     let batch = if counted {
         // A refusal would tell the count without anyone paying for it: the run goes on with all rows in every step.
         *run.batch_size.insert(batch.min(size))
@@ -188,32 +222,47 @@ pub(crate) fn agree(
                 size,
                 sampling_rate: if unit.is_some() { share_of_parties } else { batch as f64 / size as f64 },
                 steps,
-                clipping: settings.clipping.clone(),
+                clipping: settings.clipping_for(dimension)?,
                 dimension,
             };
+            let law = settings.noise.law;
             TrainingTerms::Private(match budget {
                 Budget::Noise { multiplier, delta } => {
                     if schema.is_some() {
-                        share = Some(widest(&plan, multiplier, delta)?);
+                        share = Some(widest(&plan, law, multiplier, delta)?);
                     }
-                    PrivacyPlan::new(plan, multiplier, delta.get())?
+                    PrivacyPlan::with_law(plan, law, multiplier, delta.get())?
                 }
                 Budget::Target(left) => {
                     share = (counted || schema.is_some()).then_some(left);
-                    PrivacyPlan::target(plan, left)?
+                    target(plan, left)?
                 }
                 Budget::None => return Err(Refusal::missing("epsilon", "give a privacy budget")),
             })
         }
     };
+    // As for a linear model, the test has the ε of all that is beside it: other units pay for it.
+    let test = match (settings.budget, &terms) {
+        (Budget::Target(whole), _) => HeldOutTest::of(run, reader, whole.epsilon)?,
+        (Budget::Noise { .. }, TrainingTerms::Private(plan)) => {
+            HeldOutTest::of(run, reader, plan.epsilon(plan.steps())?)?
+        }
+        _ => None,
+    };
     let passes = settings.local.map(|local| share_of_parties * local.epochs as f64);
     let is_federated = run.federated.is_some();
-    Ok(AgreedTerms { size, batch, terms, bill, counted, schema, share, passes, is_federated })
+    let facts = Vec::new();
+    Ok(AgreedTerms { size, batch, terms, bill, counted, schema, share, test, passes, is_federated, facts })
 }
 
 /// What steps with this noise cost for every number of weights that a learnt schema may lead to: the noise's grid takes
 /// the most from the longest vector.
-fn widest(plan: &PlanSettings, multiplier: f64, delta: Delta) -> Result<Guarantee, Refusal> {
+fn widest(plan: &PlanSettings, law: NoiseLaw, multiplier: f64, delta: Delta) -> Result<Guarantee, Refusal> {
+    if law != NoiseLaw::Gaussian {
+        let remedy = "the schema was learnt with privacy and decides the profile of the gradients: with ⟦noise⟧ student-t give \
+                      ⟦epsilon⟧ instead";
+        return Err(Refusal::conflict("noise_multiplier", multiplier, remedy));
+    }
     if plan.dimension > MOST_DECIDED_WEIGHTS {
         let remedy = "the schema was learnt with privacy: with ⟦noise_multiplier⟧ train at most 2^24 weights, or give \
                       ⟦epsilon⟧";
@@ -267,8 +316,13 @@ fn left_after(before: &NoisyCount, whole: Guarantee, bill: &mut Bill) -> Result<
 }
 
 /// The power of two nearest to a fortieth of the units, from 16 to 4096: large batches drown the noise.
-fn usual_batch(size: u64) -> u64 {
-    let share = (size as f64 / 40.0).max(1.0).log2().round() as u32;
+pub(super) fn usual_batch(size: u64) -> u64 {
+    batch_of(size, 1.0 / 40.0)
+}
+
+/// The power of two nearest to a share of the units, from 16 to 4096.
+fn batch_of(size: u64, share: f64) -> u64 {
+    let share = (size as f64 * share).max(1.0).log2().round() as u32;
     (1u64 << share.clamp(4, 12)).min(size)
 }
 
@@ -318,6 +372,11 @@ impl AgreedTerms {
         if self.counted {
             whole = whole.counted();
         }
+        if let Some(test) = &self.test {
+            whole = whole
+                .beside(test.event.clone(), test.guarantee, "tested on held-out units")?
+                .taking(test.fact());
+        }
         if let Some(spent) = &self.schema {
             whole = whole.with_schema(&spent.events, spent.guarantee)?;
         }
@@ -332,6 +391,9 @@ impl AgreedTerms {
         }
         if reader.vocabulary.is_some() {
             whole = whole.taking(Fact::Vocabulary);
+        }
+        for fact in &self.facts {
+            whole = whole.taking(fact.clone());
         }
         if self.is_federated {
             whole = whole.taking(Fact::TrustedServer);

@@ -8,3 +8,4 @@ mod federated;
 mod limits;
 mod memory;
 mod reading;
+mod start;

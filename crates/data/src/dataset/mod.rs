@@ -36,6 +36,12 @@ fn find(name: &str, data_dir: Option<&Path>, variable: Option<OsString>) -> Resu
     let mut known: Vec<String> =
         folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     known.sort();
+    // fashion-mnist is fashion_mnist, if no other folder is.
+    let plainly = |name: &str| name.to_lowercase().replace('_', "-");
+    let mut alike = known.iter().filter(|known| plain && plainly(known) == plainly(name));
+    if let (Some(only), None) = (alike.next(), alike.next()) {
+        return Ok(folder.join(only));
+    }
     Err(DataError::unknown_dataset(shown_path(&folder), name, known))
 }
 

@@ -21,6 +21,18 @@ fn a_dataset_is_found_where_asked_for_before_the_environment() {
 }
 
 #[test]
+fn a_dash_is_an_underscore_where_only_one_folder_is_meant() {
+    let folder = folder();
+    std::fs::create_dir(folder.path("fashion_mnist")).unwrap();
+    let find = |name: &str| find(name, Some(&folder.path("")), None);
+    assert_eq!(find("fashion-mnist").unwrap(), folder.path("fashion_mnist"));
+    assert!(find("../fashion-mnist").is_err());
+    std::fs::create_dir(folder.path("Fashion_MNIST")).unwrap();
+    assert!(find("fashion-mnist").is_err());
+    assert_eq!(find("fashion_mnist").unwrap(), folder.path("fashion_mnist"));
+}
+
+#[test]
 fn without_a_folder_the_error_says_how_to_set_one() {
     for variable in [None, Some(OsString::new())] {
         let error = find("mnist", None, variable).unwrap_err();

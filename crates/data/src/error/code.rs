@@ -47,7 +47,7 @@ impl Coded for DataError {
             | Self::NoDataFolder { .. }
             | Self::UnknownDataset { .. } => Code::Dataset,
             Self::Schema(error) => error.code(),
-            Self::Vocabulary { .. } => Code::Vocabulary,
+            Self::Vocabulary { .. } | Self::Vectors { .. } => Code::Vocabulary,
             Self::NoFeatures | Self::TooManyFeatures { .. } => Code::Schema,
             Self::TestShare { .. } => Code::Range,
             Self::OutputRow { .. } | Self::InvalidMatrix { .. } => Code::Internal,

@@ -398,6 +398,14 @@ pub enum DataError {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// A file has no valid word vectors.
+    #[error("{file}: invalid word vectors: {reason}")]
+    Vectors {
+        /// The path as given.
+        file: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// A schema declares no column that a model could use.
     #[error("the schema has no feature: declare bounds or categories for at least one column")]
     NoFeatures,

@@ -69,8 +69,9 @@ impl Split {
         self.side(Sip::new(self.key).with(b"row").with(&sum.to_le_bytes()).finish())
     }
 
-    /// The side of the `occurrence`-th row of this content, counted from 1.
-    pub(crate) fn occurrence(&self, content: u64, occurrence: u64) -> SplitSide {
+    /// The side of the `occurrence`-th row or unit of this content, counted from 1. Only contents that are equal may share a count: that
+    /// different ones have the same hash is no reason.
+    pub fn occurrence(&self, content: u64, occurrence: u64) -> SplitSide {
         let hash = Sip::new(self.key).with(b"occurrence").with(&content.to_le_bytes());
         self.side(hash.with(&occurrence.to_le_bytes()).finish())
     }

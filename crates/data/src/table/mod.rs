@@ -535,5 +535,12 @@ fn kind(data_type: &DataType) -> ColumnKind {
     }
 }
 
+/// The text of a file that is no table, unpacked if it is compressed.
+pub(crate) fn text_reader(path: &std::path::Path) -> Result<impl std::io::Read, DataError> {
+    let (file, _) = crate::source::open(path, "word vectors")?;
+    unpack::Text::open(file, encoding::Encoding::Utf8)
+        .map_err(|error| DataError::io(&crate::error::shown_path(path), "read", &error))
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `mod` | tokens, the [`Vocabulary`], texts of one length |
 //! | `sequence` | whole texts, for language models |
+//! | `vectors` | word vectors from a file |
 //!
 //! A word is a run of letters and digits in lower case, with apostrophes inside it, or a single other character that is
-//! not blank. A vocabulary of words is a file with one token per line; that of characters is built in: printable ASCII and the
+//! not blank. A vocabulary of words is a file with one token per line, or [the built-in one](Vocabulary::english); that of characters is
+//! built in: printable ASCII and the
 //! line break. Position 0 is for padding, and for the place before and after a text; 1 is for every token that the vocabulary does
 //! not have; the first token is 2.
 //!
@@ -25,8 +27,10 @@ use crate::table::Table;
 use serde::{Deserialize, Serialize};
 
 mod sequence;
+mod vectors;
 
 pub use sequence::Sequences;
+pub use vectors::{Coverage, Vectors};
 
 /// The position that fills up a short text.
 pub const PADDING: u32 = 0;
@@ -34,6 +38,12 @@ pub const PADDING: u32 = 0;
 pub const UNKNOWN: u32 = 1;
 /// The position of the first token.
 const FIRST: u32 = 2;
+
+/// Common English words, most frequent first; `words/README.md`, beside this crate's manifest, states their origin (public domain).
+const ENGLISH: &str = include_str!("../../words/english.txt");
+
+/// The most digits of the shape of a number.
+const MOST_DIGITS: usize = 12;
 
 /// The most bytes that a vocabulary file may have.
 const MOST_BYTES: u64 = 64 << 20;
@@ -120,6 +130,35 @@ impl Vocabulary {
         Ok(Self { kind: TokenKind::Words, tokens, positions })
     }
 
+    /// The built-in vocabulary of 10,000 common English words and marks. It is the same for all data.
+    ///
+    /// # Errors
+    /// None that a user can cause: the words are compiled in.
+    pub fn english() -> Result<Self, DataError> {
+        Self::parse(ENGLISH)
+            .map_err(|reason| DataError::Vocabulary { file: "built-in words".to_owned(), reason })
+    }
+
+    /// A vocabulary of these words, each of which is taken once.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn of_words(words: &[String], file: &str) -> Result<Self, DataError> {
+        let mut text = String::new();
+        let mut seen = std::collections::BTreeSet::new();
+        for word in words.iter().filter(|word| !word.trim().is_empty() && !word.contains(['\n', '\r'])) {
+            if seen.insert(word.trim()) {
+                text.extend([word.trim(), "\n"]);
+            }
+        }
+        Self::parse(&text).map_err(|reason| DataError::Vocabulary { file: file.to_owned(), reason })
+    }
+
+    /// The tokens, that of position 2 first.
+    pub fn tokens(&self) -> &[String] {
+        &self.tokens
+    }
+
     /// The built-in vocabulary of characters: printable ASCII and the line break. It is the same for all data.
     pub fn characters() -> Self {
         let tokens: Vec<String> = (' '..='~').chain(['\n']).map(String::from).collect();
@@ -143,9 +182,15 @@ impl Vocabulary {
         self.tokens.len() + FIRST as usize
     }
 
-    /// The position of a token.
+    /// The position of a token. A number that the vocabulary does not have is read as its shape, all digits of which are 0, if it has
+    /// that: 2026 as `0000`.
     pub fn position(&self, token: &str) -> u32 {
-        self.positions.get(token).copied().unwrap_or(UNKNOWN)
+        let shape = || {
+            let is_number = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| "0".repeat(token.len().min(MOST_DIGITS)))
+        };
+        let found = self.positions.get(token).or_else(|| self.positions.get(&shape()?));
+        found.copied().unwrap_or(UNKNOWN)
     }
 
     /// The first `length` tokens of a text as positions, padded at the front where there are fewer, so that the last

@@ -77,3 +77,22 @@ fn a_table_becomes_positions_labels_and_users() {
     let other = TextPlan { column: "sey", ..plan };
     assert!(other.read(&table, true, &mut |_| {}).unwrap_err().to_string().contains("did you mean \"say\""));
 }
+
+#[test]
+fn common_words_are_built_in_and_numbers_have_shapes() {
+    let words = Vocabulary::english().unwrap();
+    assert_eq!((words.size(), words.kind()), (10_002, TokenKind::Words));
+    assert_eq!(Vocabulary::parse(&words.to_text().unwrap()).unwrap(), words);
+    for token in ["the", "free", "don't", "£", "!", "u", "7", "0000"] {
+        assert_ne!(words.position(token), UNKNOWN, "{token}");
+        assert_eq!(tokens(token), [token], "a text can have it");
+    }
+    assert_eq!(words.position("2026"), words.position("0000"));
+    assert_eq!(words.position("08712345678901234"), words.position("000000000000"));
+    assert_ne!(words.position("12"), words.position("123"));
+    for token in ["150p", "qwertyuiop", "٤٤"] {
+        assert_eq!(words.position(token), UNKNOWN, "{token}");
+    }
+    // Vocabularies without shapes are as they were.
+    assert_eq!(Vocabulary::parse("win\n").unwrap().position("2026"), UNKNOWN);
+}

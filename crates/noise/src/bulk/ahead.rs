@@ -1,16 +1,17 @@
 //! Noise that is drawn before the vector it is for is known.
 
-use super::{BulkGaussian, PIECE, Parallelism, THREAD_WORTH, add_cells};
+use super::student::draw_student;
+use super::{BulkGaussian, BulkNoise, PIECE, Parallelism, THREAD_WORTH, add_cells};
 use crate::entropy::{Block, Stream, generation};
-use crate::paid::{each, pays_for};
-use crate::sampler::normal_cells;
+use crate::paid::{each, pays_for, pays_for_gaussian};
+use crate::sampler::{StudentSampler, normal_cells};
 use crate::{Entropy, NoiseError};
 use reticent_core::{Event, Permit};
 use std::slice::ChunksMut;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// Gaussian noise drawn before the vector is known, as integers of four bytes per coordinate. It cannot be read or copied. Each
+/// Noise drawn before the vector is known, as integers of four bytes per coordinate, eight for Student-t noise. It cannot be read or copied. Each
 /// drawing serves one call and is erased by it, or on drop. A forked child cannot use what its parent drew.
 ///
 /// # Guarantee
@@ -21,8 +22,11 @@ use zeroize::Zeroize;
 /// [`Permit::spend`].
 pub struct NoiseAhead {
     /// The noise that was paid for.
-    noise: BulkGaussian,
+    noise: BulkNoise,
+    /// Gaussian noise.
     cells: Vec<i32>,
+    /// Student-t noise.
+    wide: Vec<i64>,
     /// Calls that are paid for and were not made.
     calls: u64,
     /// The process that may use it; none when it is used.
@@ -30,19 +34,28 @@ pub struct NoiseAhead {
 }
 
 impl NoiseAhead {
-    /// An empty buffer, to be filled by [`BulkGaussian::draw_ahead`] before each use. The event is the cost of all calls together:
-    /// that of the noise, or that of the noise on a sample or on a clipped sum. A single event pays for one call, a repeated event
-    /// for as many as it counts.
+    /// An empty buffer, to be filled by `draw_ahead` of the noise before each use. The event is the cost of all calls together:
+    /// that of the noise, or that of the noise on a sample or on a clipped sum; one of a smaller multiplier of Gaussian noise costs more
+    /// and pays for it as well. A single event pays for one call, a repeated event for as many as it counts.
     ///
     /// # Errors
-    /// [`NoiseError::Unpaid`] when the permit does not cover the event, or the event is not that of the noise.
-    pub fn new(noise: &BulkGaussian, permit: &mut Permit, event: &Event) -> Result<Self, NoiseError> {
+    /// [`NoiseError::Unpaid`] when the permit does not cover the event, or the event is one of more noise, or of another kind.
+    pub fn new<N: Clone + Into<BulkNoise>>(
+        noise: &N,
+        permit: &mut Permit,
+        event: &Event,
+    ) -> Result<Self, NoiseError> {
+        let noise = noise.clone().into();
         let (one, calls) = each(event);
-        if !pays_for(one, &noise.event()) {
+        let is_paid = match &noise {
+            BulkNoise::Gaussian(own) => pays_for_gaussian(one, own.noise_multiplier()),
+            BulkNoise::Student(own) => pays_for(one, &own.event()),
+        };
+        if !is_paid {
             return Err(NoiseError::Unpaid);
         }
         permit.spend(event)?;
-        Ok(Self { noise: *noise, cells: Vec::new(), calls, fresh_in: None })
+        Ok(Self { noise, cells: Vec::new(), wide: Vec::new(), calls, fresh_in: None })
     }
 
     /// Whether it can still serve a call.
@@ -54,25 +67,76 @@ impl NoiseAhead {
     ///
     /// # Errors
     /// [`NoiseError::Unpaid`] when all calls that were paid for have been made, or other noise was paid for.
-    pub(super) fn take_call(&mut self, noise: &BulkGaussian) -> Result<(), NoiseError> {
+    pub(super) fn take_call(&mut self, noise: &BulkNoise) -> Result<(), NoiseError> {
         if *noise != self.noise {
             return Err(NoiseError::Unpaid);
         }
         self.calls = self.calls.checked_sub(1).ok_or(NoiseError::Unpaid)?;
         Ok(())
     }
+
+    /// Starts drawing the Student-t noise of one call.
+    pub(super) fn start_student(&mut self, sampler: StudentSampler, length: usize) -> Drawing<'_> {
+        self.fresh_in = None;
+        self.wide.resize(length, 0);
+        let pieces = Mutex::new(self.wide.chunks_mut(piece(length)));
+        Drawing { pieces: Pieces::Student(sampler, pieces), fresh_in: &mut self.fresh_in }
+    }
+
+    /// The Student-t noise of one call, which counts as made.
+    pub(super) fn take_student(
+        &mut self,
+        noise: &BulkNoise,
+        length: usize,
+    ) -> Result<&mut [i64], NoiseError> {
+        self.check_fresh(self.wide.len() == length)?;
+        self.take_call(noise)?;
+        self.fresh_in = None;
+        Ok(&mut self.wide)
+    }
+
+    fn check_fresh(&self, has_length: bool) -> Result<(), NoiseError> {
+        if self.is_fresh() && has_length {
+            return Ok(());
+        }
+        let remedy =
+            "draw it ahead for this length, anew for every call: noise that serves twice protects nothing";
+        Err(NoiseError::invalid("noise", "used or of another length", remedy))
+    }
+}
+
+/// Short vectors in pieces of a block, so two threads have work.
+fn piece(length: usize) -> usize {
+    (length / 16).next_multiple_of(Block::WORDS).clamp(Block::WORDS, PIECE)
 }
 
 impl Drop for NoiseAhead {
     fn drop(&mut self) {
         self.cells.zeroize();
+        self.wide.zeroize();
     }
 }
 
 /// Noise being drawn into a [`NoiseAhead`]; idle threads can help.
 pub struct Drawing<'a> {
-    pieces: Mutex<ChunksMut<'a, i32>>,
+    pieces: Pieces<'a>,
     fresh_in: &'a mut Option<u64>,
+}
+
+/// What has not been started.
+enum Pieces<'a> {
+    Normal(Mutex<ChunksMut<'a, i32>>),
+    Student(StudentSampler, Mutex<ChunksMut<'a, i64>>),
+}
+
+/// The next piece.
+fn next<'a, T>(pieces: &Mutex<ChunksMut<'a, T>>) -> Option<&'a mut [T]> {
+    pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
+}
+
+/// Whether every piece was started.
+fn are_started<T>(pieces: &Mutex<ChunksMut<'_, T>>) -> bool {
+    pieces.lock().unwrap_or_else(PoisonError::into_inner).len() == 0
 }
 
 impl Drawing<'_> {
@@ -81,24 +145,35 @@ impl Drawing<'_> {
     /// # Errors
     /// [`NoiseError::Entropy`] when the operating system provides no randomness; no piece has been started then.
     pub fn help(&self) -> Result<(), NoiseError> {
-        let pieces = || self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        if pieces().len() == 0 {
+        let is_over = match &self.pieces {
+            Pieces::Normal(pieces) => are_started(pieces),
+            Pieces::Student(_, pieces) => are_started(pieces),
+        };
+        if is_over {
             return Ok(());
         }
         let mut stream = Stream::new(&mut Entropy::new()?);
-        let (mut block, mut drawn) = (Block::new(), [0i32; Block::WORDS]);
-        let next = || pieces().next();
-        while let Some(piece) = next() {
-            for part in piece.chunks_mut(Block::WORDS) {
-                if let Ok(whole) = part.try_into() {
-                    normal_cells(&mut stream, &mut block, whole);
-                } else {
-                    normal_cells(&mut stream, &mut block, &mut drawn);
-                    part.copy_from_slice(&drawn[..part.len()]);
+        match &self.pieces {
+            Pieces::Normal(pieces) => {
+                let (mut block, mut drawn) = (Block::new(), [0i32; Block::WORDS]);
+                while let Some(piece) = next(pieces) {
+                    for part in piece.chunks_mut(Block::WORDS) {
+                        if let Ok(whole) = part.try_into() {
+                            normal_cells(&mut stream, &mut block, whole);
+                        } else {
+                            normal_cells(&mut stream, &mut block, &mut drawn);
+                            part.copy_from_slice(&drawn[..part.len()]);
+                        }
+                    }
+                }
+                drawn.zeroize();
+            }
+            Pieces::Student(sampler, pieces) => {
+                while let Some(piece) = next(pieces) {
+                    draw_student(sampler, piece, &mut stream);
                 }
             }
         }
-        drawn.zeroize();
         Ok(())
     }
 
@@ -119,9 +194,8 @@ impl BulkGaussian {
     pub fn draw_ahead<'a>(&self, ahead: &'a mut NoiseAhead) -> Drawing<'a> {
         ahead.fresh_in = None;
         ahead.cells.resize(self.length, 0);
-        // Short vectors in pieces of a block, so two threads have work.
-        let piece = (self.length / 16).next_multiple_of(Block::WORDS).clamp(Block::WORDS, PIECE);
-        Drawing { pieces: Mutex::new(ahead.cells.chunks_mut(piece)), fresh_in: &mut ahead.fresh_in }
+        let pieces = Mutex::new(ahead.cells.chunks_mut(piece(self.length)));
+        Drawing { pieces: Pieces::Normal(pieces), fresh_in: &mut ahead.fresh_in }
     }
 
     /// Adds noise that was drawn ahead to every number in place, and erases it. A number that is not finite counts as 0.
@@ -143,14 +217,7 @@ impl BulkGaussian {
         ahead: &mut NoiseAhead,
         parallelism: Parallelism,
     ) -> Result<Event, NoiseError> {
-        self.add_ahead_on(values, ahead, |tasks, work| {
-            std::thread::scope(|scope| {
-                for _ in 1..parallelism.threads.min(tasks) {
-                    scope.spawn(work);
-                }
-                work();
-            });
-        })
+        self.add_ahead_on(values, ahead, |tasks, work| super::on_own_threads(parallelism, tasks, work))
     }
 
     /// As [`add_ahead`](Self::add_ahead), on the threads of the caller: `spread` is told how many threads are worth it and gets work
@@ -170,12 +237,9 @@ impl BulkGaussian {
         ahead: &mut NoiseAhead,
         spread: impl FnOnce(usize, &(dyn Fn() + Sync)),
     ) -> Result<Event, NoiseError> {
-        self.check_length(values.len())?;
-        if !ahead.is_fresh() || ahead.cells.len() != self.length {
-            let remedy = "draw it ahead for this length, anew for every call: noise that serves twice protects nothing";
-            return Err(NoiseError::invalid("noise", "used or of another length", remedy));
-        }
-        ahead.take_call(self)?;
+        super::check_length(self.length, values.len())?;
+        ahead.check_fresh(ahead.cells.len() == self.length)?;
+        ahead.take_call(&BulkNoise::Gaussian(*self))?;
         ahead.fresh_in = None;
         let pieces = Mutex::new(values.chunks_mut(PIECE).zip(ahead.cells.chunks_mut(PIECE)));
         let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -1,14 +1,19 @@
-//! Gaussian noise for gradients: vectors of 10⁵ to 10⁹ floats.
+//! Noise for gradients: vectors of 10⁵ to 10⁹ floats. Gaussian, or Student-t on vectors of bounded shape.
 //!
 //! A vector is scaled so that σ is exactly 2²⁴ steps, rounded to whole steps, and given
 //! [`normal_cell`](crate::sampler::normal_cell) noise in integers; only the finished integer becomes a float again. So the output
-//! is a post-processing of the continuous Gaussian mechanism on the rounded vector. [`device`] does the same on a GPU.
+//! is a post-processing of the continuous Gaussian mechanism on the rounded vector. [`device`] does the same on a GPU. Student-t noise is
+//! drawn in the same way, on a grid of powers of two.
 #![doc = include_str!("proof.md")]
 
 mod ahead;
+mod any;
 pub mod device;
+mod student;
 
 pub use ahead::{Drawing, NoiseAhead};
+pub use any::BulkNoise;
+pub use student::BulkStudent;
 
 use crate::entropy::{Block, Stream};
 use crate::mechanism::sampler_delta_up;
@@ -118,7 +123,7 @@ impl BulkGaussian {
         draws: &mut Draws<'_>,
         parallelism: Parallelism,
     ) -> Result<Event, NoiseError> {
-        self.check_length(values.len())?;
+        check_length(self.length, values.len())?;
         draws.take(&self.event())?;
         let threads = threads_for(values.len(), parallelism);
         // Threads take pieces as they become free, so none waits for a slower one.
@@ -138,17 +143,27 @@ impl BulkGaussian {
         });
         Ok(self.event())
     }
+}
 
-    fn check_length(&self, length: usize) -> Result<(), NoiseError> {
-        if length == self.length {
-            return Ok(());
-        }
-        Err(NoiseError::invalid(
-            "values",
-            format!("{length} numbers"),
-            format!("give as many as declared: {}", self.length),
-        ))
+fn check_length(declared: usize, length: usize) -> Result<(), NoiseError> {
+    if length == declared {
+        return Ok(());
     }
+    Err(NoiseError::invalid(
+        "values",
+        format!("{length} numbers"),
+        format!("give as many as declared: {declared}"),
+    ))
+}
+
+/// Runs `work` on at most as many threads as there are tasks.
+fn on_own_threads(parallelism: Parallelism, tasks: usize, work: &(dyn Fn() + Sync)) {
+    std::thread::scope(|scope| {
+        for _ in 1..parallelism.threads.min(tasks) {
+            scope.spawn(work);
+        }
+        work();
+    });
 }
 
 /// As many threads as are allowed and worth it for this many numbers.

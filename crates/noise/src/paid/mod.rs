@@ -9,7 +9,7 @@ pub use per_record::PerRecord;
 use crate::entropy::Bits;
 use crate::mechanism::released;
 use crate::{Entropy, Mechanism, NoiseError, PaidSource, Released, Releaser};
-use reticent_core::{Event, Neighboring, Permit, SessionId};
+use reticent_core::{Event, Neighboring, NoiseMultiplier, Permit, SessionId};
 
 /// A source of releases, each of which uses up its event in a permit.
 ///
@@ -196,6 +196,19 @@ pub(crate) fn pays_for(paid: &Event, own: &Event) -> bool {
         | Event::TruncatedPoisson { event, .. } => pays_for(event, own),
         Event::ClippedSum { noise_multiplier } => {
             *own == Event::Gaussian { noise_multiplier: *noise_multiplier }
+        }
+        _ => false,
+    }
+}
+
+/// Whether Gaussian noise of this multiplier is at least what one draw of `paid` adds: more noise costs no more.
+pub(crate) fn pays_for_gaussian(paid: &Event, own: NoiseMultiplier) -> bool {
+    match paid {
+        Event::PoissonSampled { event, .. }
+        | Event::SampledWithoutReplacement { event, .. }
+        | Event::TruncatedPoisson { event, .. } => pays_for_gaussian(event, own),
+        Event::Gaussian { noise_multiplier } | Event::ClippedSum { noise_multiplier } => {
+            *noise_multiplier <= own
         }
         _ => false,
     }

@@ -17,6 +17,7 @@ mod laplace;
 pub(crate) mod normal;
 pub(crate) mod normal_big;
 mod student;
+mod trials;
 mod uniform;
 
 pub(crate) use bernoulli::INVERSE_E;
@@ -28,6 +29,7 @@ pub use laplace::{DiscreteLaplaceSampler, geometric};
 pub(crate) use normal::normal_cells;
 pub use normal::{CELL_BITS, NORMAL_DISTANCE_LOG2, Normal, normal_cell, rounded_normal};
 pub use student::StudentSampler;
+pub use trials::{TrialCount, TrialLaw};
 pub use uniform::uniform_below;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Small networks with every kind of layer, and examples for them.
 
 use reticent_noise::entropy::{Bits, SeededForTests};
-use reticent_train::describe::{Layer, LayerKind, Objective};
+use reticent_train::describe::{Layer, LayerKind, Lora, Objective};
 use reticent_train::{Description, Examples, Inputs, Targets, UNSCORED};
 
 /// A network, weights for it and examples.
@@ -28,7 +28,7 @@ pub fn examples(description: &Description, count: usize, seed: u64) -> Examples 
     let mut bits = SeededForTests::new(seed);
     let size: usize = description.input.iter().product();
     let inputs = match description.layers.first().map(|layer| &layer.kind) {
-        Some(LayerKind::Embedding { vocabulary, .. }) => {
+        Some(LayerKind::Embedding { vocabulary, .. } | LayerKind::EmbeddingBag { vocabulary, .. }) => {
             let token = |bits: &mut SeededForTests| (bits.word() % *vocabulary as u64) as u32;
             Inputs::Tokens((0..count * size).map(|_| token(&mut bits)).collect())
         }
@@ -66,6 +66,10 @@ fn conv2d(out: usize, kernel: [usize; 2], groups: usize) -> LayerKind {
 
 fn frozen(kind: LayerKind) -> Layer {
     Layer { frozen: true, ..kind.into() }
+}
+
+fn adapted(kind: LayerKind, rank: usize, alpha: Option<f32>) -> Layer {
+    Layer { lora: Some(Lora { rank, alpha }), ..kind.into() }
 }
 
 /// One network for every kind of layer, with eight examples each.
@@ -161,6 +165,31 @@ pub fn cases() -> Vec<Case> {
             network(&[2, 6, 5]).then(conv2d(4, [3, 3], 2)).then(LayerKind::GlobalPool).then(linear(3)),
         ),
         ("embedding", text(LayerKind::Position)),
+        (
+            "embedding bag",
+            network(&[7])
+                .then(LayerKind::EmbeddingBag { vocabulary: 4, out: 6 })
+                .then(LayerKind::Tanh)
+                .then(linear(3)),
+        ),
+        (
+            "low-rank updates",
+            network(&[5])
+                .then(linear(6))
+                .then(LayerKind::Tanh)
+                .then(adapted(linear(4), 2, Some(3.0)))
+                .then(LayerKind::Relu)
+                .then(adapted(LayerKind::Linear { out: 3, bias: false }, 1, None)),
+        ),
+        (
+            "low-rank updates along time",
+            network(&[4, 5])
+                .then(adapted(linear(6), 3, Some(1.5)))
+                .then(LayerKind::Tanh)
+                .then(adapted(linear(6), 2, Some(4.0)))
+                .then(LayerKind::MeanTime)
+                .then(linear(3)),
+        ),
         ("layer norm", sequence(LayerKind::LayerNorm)),
         ("attention", sequence(LayerKind::Attention { heads: 2, causal: false })),
         ("causal attention", sequence(LayerKind::Attention { heads: 2, causal: true })),

@@ -16,9 +16,21 @@ const ROUNDING: f64 = 1e-6;
 /// # Errors
 /// What does not hold.
 pub fn hostile(subject: &mut dyn Subject, examples: &Examples) -> Result<(), Violation> {
+    hostile_under(subject, examples, &rules(1.0))
+}
+
+/// As [`hostile`], under these rules.
+///
+/// # Errors
+/// What does not hold.
+pub fn hostile_under(
+    subject: &mut dyn Subject,
+    examples: &Examples,
+    rules: &[Clipping],
+) -> Result<(), Violation> {
     for (what, odd) in poisoned(examples) {
-        for rule in rules(1.0) {
-            bounded(subject, &odd, &what, &rule)?;
+        for rule in rules {
+            bounded(subject, &odd, &what, rule)?;
         }
     }
     Ok(())

@@ -23,7 +23,7 @@ pub mod tape;
 mod twins;
 
 pub use cases::{Case, cases, examples, uniform};
-pub use hostile::{cancelling, hostile};
+pub use hostile::{cancelling, hostile, hostile_under};
 pub use subject::{Described, Modelled};
 pub use sums::sums;
 pub use twins::{Fault, Twin};

@@ -2,7 +2,7 @@
 
 use super::loss::loss;
 use super::tape::{Number, Tape};
-use reticent_train::describe::{Layer, LayerKind};
+use reticent_train::describe::{Layer, LayerKind, Lora};
 use reticent_train::{Description, Examples, Inputs, Layout};
 
 /// What normalizations add to a variance.
@@ -125,6 +125,22 @@ impl<'a> Run<'a> {
             *last = out;
         }
         state
+    }
+
+    /// W·x + b + (alpha / rank)·B·A·x.
+    fn adapted(&mut self, state: State, (out, bias): (usize, bool), lora: Lora) -> State {
+        let base = self.linear(state.clone(), out, bias);
+        let down = self.linear(state, lora.rank, false);
+        let up = self.linear(down, out, false);
+        let scale = f64::from(lora.scale());
+        let pairs = base.values.iter().zip(&up.values);
+        let values = pairs
+            .map(|(base, up)| {
+                let scaled = self.tape.sum(&[*up], scale, 0.0);
+                self.tape.add(*base, scaled)
+            })
+            .collect();
+        State { values, ..base }
     }
 
     fn convolution(
@@ -370,7 +386,10 @@ impl<'a> Run<'a> {
     fn layer(&mut self, layer: &Layer, mut state: State) -> State {
         let (last, count) = (state.last(), state.values.len());
         match &layer.kind {
-            LayerKind::Linear { out, bias } => self.linear(state, *out, *bias),
+            LayerKind::Linear { out, bias } => match layer.lora {
+                Some(lora) => self.adapted(state, (*out, *bias), lora),
+                None => self.linear(state, *out, *bias),
+            },
             LayerKind::Conv1d { out, kernel, stride, padding, dilation, groups, bias } => {
                 let sliding = Sliding {
                     kernel: [1, *kernel],
@@ -391,6 +410,15 @@ impl<'a> Run<'a> {
                 let rows: Vec<usize> = state.values.iter().map(row).collect();
                 let values = rows.into_iter().flat_map(|row| &table[row..row + out]).copied().collect();
                 State { values, shape: vec![last, *out] }
+            }
+            LayerKind::EmbeddingBag { vocabulary, out } => {
+                let table = self.take(vocabulary * out);
+                let tokens: Vec<usize> = state.values.iter().map(|x| self.tape.value(*x) as usize).collect();
+                let tokens: Vec<usize> = tokens.into_iter().filter(|token| *token != 0).collect();
+                let share = 1.0 / tokens.len().max(1) as f64;
+                let column = |j: usize| tokens.iter().map(|token| table[token * out + j]).collect::<Vec<_>>();
+                let values = (0..*out).map(|j| self.tape.sum(&column(j), share, 0.0)).collect();
+                State { values, shape: vec![*out] }
             }
             LayerKind::Position => {
                 let shift = |i: usize| {

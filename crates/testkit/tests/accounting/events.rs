@@ -90,6 +90,15 @@ pub(crate) fn parallel(events: Vec<Event>) -> Event {
     Event::Parallel { events }
 }
 
+pub(crate) fn encoded(z: f64, degrees_of_freedom: u64) -> Event {
+    Event::EncodedStudentT {
+        noise_multiplier: multiplier(z),
+        degrees_of_freedom,
+        levels: vec![2.0, 1.0],
+        counts: vec![5, 40],
+    }
+}
+
 /// A relation and an event stated under it.
 pub(crate) struct Kind {
     pub(crate) neighboring: Neighboring,
@@ -111,6 +120,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
         Event::DiscreteLaplace { noise_multiplier: multiplier(15.0), sensitivity: None },
         Event::DiscreteLaplace { noise_multiplier: multiplier(15.0), sensitivity: Some(3) },
         Event::StudentT { noise_multiplier: multiplier(9.0), degrees_of_freedom: 5 },
+        encoded(9.0, 5),
         pure(0.08),
         approximate(0.05, 1e-9),
         zcdp(0.004),

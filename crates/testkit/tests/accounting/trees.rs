@@ -63,6 +63,7 @@ fn leaf() -> impl Strategy<Value = Event> {
         1 => (noise(), 1u64..40).prop_map(|(z, degrees_of_freedom)| {
             Event::StudentT { noise_multiplier: multiplier(z), degrees_of_freedom }
         }),
+        1 => (noise(), 1u64..40).prop_map(|(z, degrees_of_freedom)| encoded(z, degrees_of_freedom)),
         2 => cost().prop_map(pure),
         1 => (cost(), spread(1e-12, 0.1)).prop_map(|(e, d)| approximate(e, d)),
         1 => cost().prop_map(zcdp),

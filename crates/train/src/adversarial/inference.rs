@@ -42,7 +42,7 @@ impl InferenceNetwork {
         };
         engine.load_weights(&weights)?;
         let (optimizer, schedule) = (OptimizerSettings::adam(), Schedule::constant(RATE));
-        engine.begin(&Recipe { optimizer, schedule, average: None })?;
+        engine.begin(&Recipe { optimizer, schedule, average: None, denoise: None })?;
         let inspector = Inspector::new(&description, Resources::SINGLE)?;
         Ok(Self { classes, engine, inspector })
     }

@@ -27,7 +27,12 @@ fn network(hidden: usize) -> Description {
 }
 
 fn recipe() -> Recipe {
-    Recipe { optimizer: OptimizerSettings::adam(), schedule: Schedule::constant(1e-2), average: None }
+    Recipe {
+        optimizer: OptimizerSettings::adam(),
+        schedule: Schedule::constant(1e-2),
+        average: None,
+        denoise: None,
+    }
 }
 
 fn against(strength: f64, steps: u64) -> Baseline {

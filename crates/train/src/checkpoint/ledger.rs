@@ -234,7 +234,7 @@ mod tests {
     fn run() -> Stored {
         let terms = TrainingTerms::NonPrivate(Baseline::new(Batching::Shuffled { size: 2 }, 9));
         let (optimizer, schedule) = (OptimizerSettings::sgd(0.0), Schedule::constant(0.1));
-        Stored::new(&terms, &Recipe { optimizer, schedule, average: None }, &Layout::default())
+        Stored::new(&terms, &Recipe { optimizer, schedule, average: None, denoise: None }, &Layout::default())
     }
 
     fn begin(folder: &Path) -> Result<Ledger, TrainError> {

@@ -55,7 +55,7 @@ pub fn status(folder: &Path) -> Result<RunStatus, TrainError> {
 }
 
 /// Replaces a file as a whole. When this returns, the new one is on disk.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
     let kept = "; what was stored before is untouched, and the run can be resumed from it";
     reticent_files::write_atomic(path, bytes).map_err(|error| TrainError::Unwritten { error, kept })?;
     // The new name itself must reach the disk, too.
@@ -64,7 +64,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
 }
 
 /// Reads a whole file; none when there is none.
-fn read(path: &Path) -> Result<Option<Vec<u8>>, TrainError> {
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, TrainError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

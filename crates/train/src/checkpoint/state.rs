@@ -1,6 +1,7 @@
 //! The state of a training as one file.
 
 use super::{CHECKPOINT_FILE, read, write};
+use crate::denoise::Denoiser;
 use crate::digest::difference;
 use crate::engine::{Engine, Weights};
 use crate::tensors::{Tensor, Tensors, decode, encode};
@@ -15,6 +16,7 @@ const FORMAT: u32 = 1;
 const FIRST: &str = "optimizer.first";
 const SECOND: &str = "optimizer.second";
 const AVERAGE: &str = "average";
+const DENOISER: &str = "denoiser.squares";
 
 /// Everything about a run that must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,20 +52,32 @@ struct Text {
     counted: u64,
     optimizer_steps: u64,
     average_steps: u64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    denoiser_steps: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    clipping_norm: Option<f64>,
+}
+
+/// Whether no step was denoised, which is not written.
+fn is_none(steps: &u64) -> bool {
+    *steps == 0
 }
 
 /// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steps {
     /// Steps on the way to the weights.
     pub(crate) taken: u64,
     /// Steps that may have been seen.
     pub(crate) counted: u64,
+    /// The clipping norm of the next step, with quantile clipping.
+    pub(crate) clipping_norm: Option<f64>,
 }
 
-/// Replaces the checkpoint in a folder by what the engine holds.
+/// Replaces the checkpoint in a folder by what the engine and the denoiser hold.
 pub(crate) fn save(
     engine: &mut dyn Engine,
+    denoiser: Option<&Denoiser>,
     folder: &Path,
     run: Stored,
     steps: Steps,
@@ -82,6 +96,11 @@ pub(crate) fn save(
     if let Some(values) = &state.average {
         arrays.insert(AVERAGE.to_owned(), Tensor { shape: vec![values.len()], values });
     }
+    let (squares, denoiser_steps) = denoiser.map_or((&[][..], 0), Denoiser::state);
+    if !squares.is_empty() {
+        let shape = vec![squares.len()];
+        arrays.insert(DENOISER.to_owned(), Tensor { shape, values: squares });
+    }
     let text = Text {
         format: FORMAT,
         run,
@@ -89,15 +108,18 @@ pub(crate) fn save(
         counted: steps.counted,
         optimizer_steps: state.optimizer_steps,
         average_steps: state.average_steps,
+        denoiser_steps,
+        clipping_norm: steps.clipping_norm,
     };
     let text = serde_json::to_string(&text)
         .map_err(|error| TrainError::file(&path, error.to_string()).because(error))?;
     write(&path, &encode(&path, &arrays, &text)?)
 }
 
-/// Gives the engine the checkpoint in a folder; none when there is none. After an error nothing has changed.
+/// Gives engine and denoiser the checkpoint in a folder; none when there is none. After an error nothing has changed.
 pub(crate) fn load(
     engine: &mut dyn Engine,
+    denoiser: Option<&mut Denoiser>,
     folder: &Path,
     run: &Stored,
 ) -> Result<Option<Steps>, TrainError> {
@@ -119,9 +141,16 @@ pub(crate) fn load(
         *average = arrays.take(&path, AVERAGE, &[layout.gradients()])?;
     }
     (state.optimizer_steps, state.average_steps) = (text.optimizer_steps, text.average_steps);
+    let squares = match denoiser.as_ref().map_or(0, |own| own.state().0.len()) {
+        0 => Vec::new(),
+        count => arrays.take(&path, DENOISER, &[count])?,
+    };
     engine.load_state(state)?;
     engine.load_weights(&weights)?;
-    Ok(Some(Steps { taken: text.taken, counted: text.counted }))
+    if let Some(denoiser) = denoiser {
+        denoiser.restore(squares, text.denoiser_steps);
+    }
+    Ok(Some(Steps { taken: text.taken, counted: text.counted, clipping_norm: text.clipping_norm }))
 }
 
 fn text_of(path: &Path, arrays: &Tensors) -> Result<Text, TrainError> {

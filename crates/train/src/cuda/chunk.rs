@@ -81,6 +81,8 @@ pub(super) struct Chunk {
     groups: usize,
     /// Rows that there is room for.
     rows: usize,
+    /// Rows of a unit, as the table has it.
+    unit: usize,
 }
 
 impl Chunk {
@@ -128,7 +130,7 @@ impl Chunk {
             });
         }
         for step in &steps {
-            if let Way::Tokens { places, .. } = step.way()
+            if let Way::Tokens { places, .. } | Way::Bag { places, .. } = step.way()
                 && places > MOST_PLACES
             {
                 let why = format!("texts of {places} tokens: a GPU takes {MOST_PLACES} at most");
@@ -149,6 +151,7 @@ impl Chunk {
             entries: 0,
             groups: graph.layout().groups(),
             rows: 0,
+            unit: 1,
         })
     }
 
@@ -205,7 +208,7 @@ impl Chunk {
 
     /// Writes how the gradient of each layer is found; see the kernel `measure`.
     fn write_table(&mut self, run: &mut Run) -> Result<(), TrainError> {
-        let mut words: Vec<u64> = Vec::new();
+        let (mut words, rows): (Vec<u64>, u64) = (Vec::new(), self.unit as u64);
         for step in &self.steps {
             let Some((_, group)) = &step.trained else { continue };
             let (input, gradient) = (self.values[step.input].at().0, self.gradients[step.output].at().0);
@@ -213,11 +216,14 @@ impl Chunk {
             words.extend(match step.way() {
                 Way::None => continue,
                 Way::Outer { inner, out, bias } => {
-                    [1, input, gradient, inner as u64, out as u64, u64::from(bias), group, 0]
+                    [1, input, gradient, inner as u64, out as u64, u64::from(bias), group, rows]
                 }
-                Way::Kept { size } => [2, step.kept.at().0, 0, size as u64, 0, 0, group, 0],
+                Way::Kept { size } => [2, step.kept.at().0, 0, size as u64, 0, 0, group, rows],
                 Way::Tokens { places, width } => {
-                    [3, input, gradient, places as u64, width as u64, 0, group, 0]
+                    [3, input, gradient, places as u64, width as u64, 0, group, 1]
+                }
+                Way::Bag { places, width } => {
+                    [3, input, step.slopes.at().0, places as u64, width as u64, 0, group, 1]
                 }
             });
         }
@@ -229,6 +235,20 @@ impl Chunk {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         run.reserve(&mut self.table, bytes.len().max(8))?;
         run.upload(&self.table, &bytes)
+    }
+
+    /// Whether units of several rows can be clipped together.
+    pub(super) fn takes_units(&self) -> bool {
+        !self.steps.iter().any(|step| matches!(step.way(), Way::Tokens { .. } | Way::Bag { .. }))
+    }
+
+    /// Says how many rows a unit has from now on.
+    fn set_unit(&mut self, rows: usize, run: &mut Run) -> Result<(), TrainError> {
+        if self.unit == rows {
+            return Ok(());
+        }
+        self.unit = rows;
+        self.write_table(run)
     }
 
     /// Where the input of the network is put.
@@ -350,15 +370,19 @@ impl Chunk {
         Ok(())
     }
 
-    /// Adds the rows' gradients to `sum`, each multiplied by its clip factor; without `clipping` as they are.
+    /// Adds the rows' gradients to `sum`. With `clipping`, those of each unit of so many rows are added up and multiplied by its clip
+    /// factor; without it they are taken as they are.
     pub(super) fn collect(
-        &self,
+        &mut self,
         rows: usize,
         weights: Address,
-        clipping: Option<&Clipping>,
+        clipping: Option<(&Clipping, usize)>,
         sum: Address,
         run: &mut Run,
     ) -> Result<(), TrainError> {
+        let unit = clipping.map_or(1, |(_, unit)| unit);
+        self.set_unit(unit, run)?;
+        let units = rows / unit;
         let mut summed = vec![false; self.steps.len()];
         for (step, is_summed) in self.steps.iter().zip(&mut summed) {
             let (Kind::Op(op), Some((range, _)), Way::Kept { .. }) = (&step.kind, &step.trained, step.way())
@@ -370,10 +394,15 @@ impl Chunk {
             if !*is_summed {
                 op.keep(&at, run)?;
             }
+            if unit > 1 {
+                let size = step.kept_size();
+                let arguments = [&[Argument::Address(step.kept.at())], &[units, size, unit].map(long)[..]];
+                run.each(Kernel::AddRows, units * size, &arguments.concat())?;
+            }
         }
         let factors = match clipping {
-            Some(clipping) => {
-                self.clip(rows, clipping, run)?;
+            Some((clipping, _)) => {
+                self.clip(units, clipping, run)?;
                 Matrix::new(self.factors.at(), 1)
             }
             None => Matrix::new(self.ones.at(), 1),
@@ -409,11 +438,14 @@ impl Chunk {
                             let column = self.factors.at().after(*group);
                             Matrix::new(column, self.groups).transposed()
                         }
-                        None => Matrix::new(self.ones.at(), rows),
+                        None => Matrix::new(self.ones.at(), units),
                     };
-                    run.add_weighted_rows((rows, size), Matrix::new(step.kept.at(), size), weights, into)?;
+                    let kept = Matrix::new(step.kept.at(), unit * size);
+                    run.add_weighted_rows((units, size), kept, weights, into)?;
                 }
-                Way::Tokens { places, width } => {
+                Way::Tokens { places, width } | Way::Bag { places, width } => {
+                    let is_bag = matches!(step.way(), Way::Bag { .. });
+                    let gradient = if is_bag { step.slopes.at() } else { gradient };
                     let (groups, group) = if clipping.is_some() { (self.groups, *group) } else { (1, 0) };
                     let arrays = [input, gradient, factors.at].map(Argument::Address);
                     let arguments = [
@@ -429,11 +461,11 @@ impl Chunk {
         Ok(())
     }
 
-    /// Finds the factors of all rows and applies them to what is summed.
-    fn clip(&self, rows: usize, clipping: &Clipping, run: &mut Run) -> Result<(), TrainError> {
+    /// Finds the factors of all units and applies them to what is summed.
+    fn clip(&self, units: usize, clipping: &Clipping, run: &mut Run) -> Result<(), TrainError> {
         let table = [Argument::Address(self.table.at()), Int(self.entries as i32)];
-        let squares = [Argument::Address(self.squares.at()), long(rows)];
-        let pairs = rows * self.entries;
+        let squares = [Argument::Address(self.squares.at()), long(units)];
+        let pairs = units * self.entries;
         let is_outer = |step: &Step| matches!(step.way(), Way::Outer { .. });
         let trained = || self.steps.iter().filter(|step| step.way() != Way::None);
         if trained().any(|step| !is_outer(step)) {
@@ -441,12 +473,16 @@ impl Chunk {
         }
         if trained().any(is_outer) {
             let arguments = [table.as_slice(), &squares, &[Double(LONGEST)]].concat();
-            run.each(Kernel::MeasureOuter, SHARERS * pairs, &arguments)?;
+            if self.unit == 1 {
+                run.each(Kernel::MeasureOuter, SHARERS * pairs, &arguments)?;
+            } else {
+                run.blocks(Kernel::MeasureRows, pairs, &arguments)?;
+            }
         }
         let arrays = [self.squares.at(), self.factors.at()].map(Argument::Address);
-        let arguments = [table.as_slice(), &arrays, &[long(rows)], &rule(clipping)].concat();
-        run.each(Kernel::FindFactors, rows, &arguments)?;
-        let arguments = [table.as_slice(), &[Argument::Address(self.factors.at()), long(rows)]].concat();
+        let arguments = [table.as_slice(), &arrays, &[long(units)], &rule(clipping)].concat();
+        run.each(Kernel::FindFactors, units, &arguments)?;
+        let arguments = [table.as_slice(), &[Argument::Address(self.factors.at()), long(units)]].concat();
         run.each(Kernel::ApplyFactors, SHARERS * pairs, &arguments)
     }
 }
@@ -454,10 +490,12 @@ impl Chunk {
 /// A clipping rule as kernels take it: which one, the bound that leaves room for rounding, and the stability.
 pub(super) fn rule(clipping: &Clipping) -> [Argument; 3] {
     let bound = clipping.norm() * (1.0 - RoundingMargin::SINGLE_PRECISION.get());
-    let (kind, stability) = match clipping {
-        Clipping::Flat { .. } => (1, 0.0),
-        Clipping::PerLayer { .. } => (2, 0.0),
-        Clipping::Automatic { stability, .. } => (3, *stability),
+    let (kind, bound, stability) = match clipping {
+        Clipping::Flat { .. } => (1, bound, 0.0),
+        Clipping::PerLayer { .. } => (2, bound, 0.0),
+        Clipping::Automatic { stability, .. } => (3, bound, *stability),
+        // The engine refuses it; a bound of 0 lets nothing through.
+        Clipping::Encoded { .. } | Clipping::Quantile(_) | Clipping::Threshold { .. } => (1, 0.0, 0.0),
     };
     [Int(kind), Double(bound), Double(stability)]
 }

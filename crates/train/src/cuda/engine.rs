@@ -27,6 +27,9 @@ const MOST_ROWS: usize = 1 << 16;
 /// How much of the room the buffers of a chunk may take up, in tenths.
 const TENTHS: usize = 8;
 
+/// The most examples of a unit whose gradients are clipped with those of other units at once: norms take time with the square of it.
+const MOST_TOGETHER: usize = 16;
+
 /// What a step moves besides the weights.
 struct State {
     optimizer: OptimizerSettings,
@@ -169,19 +172,21 @@ impl MachineEngine {
         self.chunk.forward(which.len(), weights, training, &mut self.run)
     }
 
-    /// Adds the gradients of examples to a buffer, each clipped by itself or not at all.
+    /// Adds the gradients of examples to a buffer: those of each unit of so many, one after the other, clipped together, or as they are.
+    /// There must be room for a unit.
     fn accumulate(
         &mut self,
         examples: &Examples,
         which: &[usize],
-        clipping: Option<&Clipping>,
+        clipping: Option<(&Clipping, usize)>,
         into: Address,
     ) -> Result<(), TrainError> {
         if which.is_empty() {
             return Ok(());
         }
-        let most = self.make_room(which.len())?;
-        let even = which.len().div_ceil(which.len().div_ceil(most));
+        let unit = clipping.map_or(1, |(_, unit)| unit);
+        let (units, most) = (which.len() / unit, (self.make_room(which.len())? / unit).max(1));
+        let even = unit * units.div_ceil(units.div_ceil(most));
         for part in which.chunks(even) {
             self.pass(examples, part)?;
             self.chunk.collect(part.len(), self.weights.at(), clipping, into, &mut self.run)?;
@@ -324,6 +329,12 @@ impl Engine for MachineEngine {
         self.check(examples, selection)?;
         if let Some(clipping) = clipping {
             clipping.check()?;
+            clipping.check_by_norm("a GPU (or train with the device cpu)")?;
+            if clipping.further() > 0 {
+                let why =
+                    "unclipped units are counted on the CPU alone: train with the device cpu".to_owned();
+                return Err(TrainError::Unsupported { what: "quantile clipping", why });
+            }
         }
         self.run.clear(self.sum.at(), self.dimension())?;
         self.has_sum = true;
@@ -332,10 +343,14 @@ impl Engine for MachineEngine {
                 None => self.accumulate(examples, selection.examples(), None, self.sum.at())?,
                 Some(clipping) => {
                     let units = || (0..selection.units()).map(|unit| selection.unit(unit));
-                    let single: Vec<usize> =
-                        units().filter(|unit| unit.len() == 1).flatten().copied().collect();
-                    self.accumulate(examples, &single, Some(clipping), self.sum.at())?;
-                    for unit in units().filter(|unit| unit.len() > 1) {
+                    let room = self.make_room(selection.examples().len())?;
+                    let most = if self.chunk.takes_units() { room.min(MOST_TOGETHER) } else { 1 };
+                    for rows in 1..=most {
+                        let alike: Vec<usize> =
+                            units().filter(|unit| unit.len() == rows).flatten().copied().collect();
+                        self.accumulate(examples, &alike, Some((clipping, rows)), self.sum.at())?;
+                    }
+                    for unit in units().filter(|unit| unit.len() > most) {
                         self.measure_unit(examples, unit, clipping)?;
                         self.add_unit(self.sum.at())?;
                     }

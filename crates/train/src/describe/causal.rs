@@ -26,9 +26,11 @@ fn check(layers: &[Layer], prefix: &str) -> Result<(), TrainError> {
             LayerKind::Attention { causal: false, .. } | LayerKind::Transformer { causal: false, .. } => {
                 "set causal = true"
             }
-            LayerKind::MeanTime | LayerKind::LastTime | LayerKind::GlobalPool | LayerKind::Flatten => {
-                "leave it out: every position needs its own scores"
-            }
+            LayerKind::EmbeddingBag { .. }
+            | LayerKind::MeanTime
+            | LayerKind::LastTime
+            | LayerKind::GlobalPool
+            | LayerKind::Flatten => "leave it out: every position needs its own scores",
             LayerKind::GroupNorm { .. } => "use layer-norm",
             LayerKind::Transpose
             | LayerKind::Conv1d { .. }

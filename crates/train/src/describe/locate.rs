@@ -17,6 +17,7 @@ enum Takes {
     Whole,
     Pair,
     Layers,
+    Adapter,
 }
 
 impl Takes {
@@ -28,6 +29,7 @@ impl Takes {
             Self::Whole => "a whole number that is not negative",
             Self::Pair => "a list of two whole numbers",
             Self::Layers => "a list of layers",
+            Self::Adapter => "a table such as { rank = 8, alpha = 16 }",
         }
     }
 
@@ -43,6 +45,15 @@ impl Takes {
             Self::Pair => value
                 .as_array()
                 .is_some_and(|items| items.len() == 2 && items.iter().all(|item| is_whole(item.get_ref()))),
+            Self::Adapter => value.as_table().is_some_and(|table| {
+                let known = |name: &str, value: &DeValue<'_>| match name {
+                    "rank" => is_whole(value),
+                    "alpha" => value.is_float() || value.is_integer(),
+                    _ => false,
+                };
+                table.iter().all(|(key, value)| known(key.get_ref().as_ref(), value.get_ref()))
+                    && get(table, "rank").is_some()
+            }),
             Self::Layers => {
                 value.as_array().is_some_and(|items| items.iter().all(|item| item.get_ref().is_table()))
             }
@@ -55,9 +66,9 @@ const EVERY: &[(&str, Takes)] = &[("kind", Takes::Text), ("name", Takes::Text), 
 
 /// The kinds of layers with their own keys; those that must be there end in `!`.
 const KINDS: &[(&str, &[(&str, Takes)])] = {
-    use Takes::{Layers, Number, Pair, Truth, Whole};
+    use Takes::{Adapter, Layers, Number, Pair, Truth, Whole};
     &[
-        ("linear", &[("out!", Whole), ("bias", Truth)]),
+        ("linear", &[("out!", Whole), ("bias", Truth), ("lora", Adapter)]),
         (
             "conv1d",
             &[
@@ -83,6 +94,7 @@ const KINDS: &[(&str, &[(&str, Takes)])] = {
             ],
         ),
         ("embedding", &[("vocabulary!", Whole), ("out!", Whole)]),
+        ("embedding-bag", &[("vocabulary!", Whole), ("out!", Whole)]),
         ("position", &[]),
         ("layer-norm", &[]),
         ("group-norm", &[("groups!", Whole)]),

@@ -13,7 +13,7 @@ pub use shape::Window;
 pub(crate) use shape::windows;
 pub use size::{MOST_LAYERS, MOST_NUMBERS, MOST_WEIGHTS};
 
-use crate::TrainError;
+use crate::{FixedFeatures, TrainError};
 use serde::{Deserialize, Serialize};
 
 /// A network: what it reads, its layers in order, and its loss.
@@ -28,6 +28,12 @@ pub struct Description {
     /// The share of the target that the cross-entropy spreads evenly over all classes (label smoothing), from 0 to below 1.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub label_smoothing: f32,
+    /// The fixed features of an image that the first layer reads in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<FixedFeatures>,
+    /// Frozen weights, by the name of a layer or a parameter, such as `2` or `3.self_attn`; a `*` at the end stands for any ending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub freeze: Vec<String>,
     /// The layers, first to last.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
@@ -59,11 +65,35 @@ pub struct Layer {
     /// What it computes.
     #[serde(flatten)]
     pub kind: LayerKind,
+    /// A low-rank update beside frozen weights; for linear layers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lora: Option<Lora>,
+}
+
+/// A low-rank update of a linear layer: W·x + b + (alpha / rank)·B·A·x, where W and b are frozen, A starts at random and B at 0.
+///
+/// # Reference
+/// Hu et al., *LoRA: low-rank adaptation of large language models* (2022).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lora {
+    /// The rows of A, and the columns of B.
+    pub rank: usize,
+    /// What the update is multiplied by, times the rank; the rank itself if none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f32>,
+}
+
+impl Lora {
+    /// What B·A·x is multiplied by.
+    pub fn scale(&self) -> f32 {
+        self.alpha.map_or(1.0, |alpha| alpha / self.rank as f32)
+    }
 }
 
 impl From<LayerKind> for Layer {
     fn from(kind: LayerKind) -> Self {
-        Self { name: None, frozen: false, kind }
+        Self { name: None, frozen: false, kind, lora: None }
     }
 }
 
@@ -131,6 +161,8 @@ pub enum LayerKind {
     },
     /// A row of a table per token.
     Embedding { vocabulary: usize, out: usize },
+    /// The mean of the embeddings of a text's tokens, padding left out; it starts at 0.
+    EmbeddingBag { vocabulary: usize, out: usize },
     /// Sines and cosines of the place, added; no weights.
     Position,
     /// Normalised over the last dimension.
@@ -214,6 +246,7 @@ impl LayerKind {
             Self::Conv1d { .. } => "conv1d",
             Self::Conv2d { .. } => "conv2d",
             Self::Embedding { .. } => "embedding",
+            Self::EmbeddingBag { .. } => "embedding-bag",
             Self::Position => "position",
             Self::LayerNorm => "layer-norm",
             Self::GroupNorm { .. } => "group-norm",
@@ -266,7 +299,21 @@ impl Description {
 
     /// Starts a network that reads examples of this shape.
     pub fn reading(input: &[usize]) -> Self {
-        Self { input: input.to_vec(), loss: Objective::default(), label_smoothing: 0.0, layers: Vec::new() }
+        Self {
+            input: input.to_vec(),
+            loss: Objective::default(),
+            label_smoothing: 0.0,
+            features: None,
+            freeze: Vec::new(),
+            layers: Vec::new(),
+        }
+    }
+
+    /// Replaces the image by fixed features.
+    #[must_use]
+    pub fn with_features(mut self, features: FixedFeatures) -> Self {
+        self.features = Some(features);
+        self
     }
 
     /// Adds a layer.
@@ -292,7 +339,9 @@ impl Description {
     /// How many tokens the embedding has; none where the network reads numbers.
     pub fn vocabulary(&self) -> Option<usize> {
         match self.layers.first().map(|layer| &layer.kind) {
-            Some(LayerKind::Embedding { vocabulary, .. }) => Some(*vocabulary),
+            Some(LayerKind::Embedding { vocabulary, .. } | LayerKind::EmbeddingBag { vocabulary, .. }) => {
+                Some(*vocabulary)
+            }
             _ => None,
         }
     }
@@ -328,7 +377,16 @@ impl Description {
                 format!("give dimensions of at most {}, and {MOST_NUMBERS} numbers in all", shape::LARGEST),
             ));
         }
-        let shape = shape::outputs(&self.layers, self.input.clone(), "", &mut whole)?;
+        let first = self.first_shape()?;
+        if self.features.is_some() {
+            let numbers = size::product(first.iter().copied());
+            whole.add(size::Need { numbers, ..Default::default() }).map_err(|_| {
+                let remedy =
+                    format!("its features would be {first:?}: at most {MOST_NUMBERS} numbers are possible");
+                TrainError::invalid("input", format!("{:?}", self.input), remedy)
+            })?;
+        }
+        let shape = shape::outputs(&self.layers, first, "", &mut whole)?;
         let last = self.layers.len().saturating_sub(1);
         let refuse = |why: String| {
             let word = self.layers.last().map_or("none", |layer| layer.kind.word());

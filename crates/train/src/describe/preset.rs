@@ -1,15 +1,21 @@
 //! Networks with names.
 
 use super::{Description, LayerKind, Objective};
-use crate::TrainError;
+use crate::{FixedFeatures, TrainError};
 
 /// The presets and what they are.
 pub const PRESETS: &[(&str, &str)] = &[
     ("logistic", "one linear layer: multinomial logistic regression; on text, of the words' frequencies"),
+    ("bag-of-embeddings", "on text: the mean of embeddings of width 64, and one linear layer"),
     ("mlp", "two hidden layers of 512 and 256 with relu; on text, after the mean of embeddings"),
     ("cnn-mnist", "two convolutions and two linear layers for 28 x 28 images (Opacus's MNIST network)"),
     ("cnn-mnist-tanh", "the same network with tanh, which learns better under noise"),
     ("cnn-cifar", "six convolutions with tanh for 32 x 32 colour images"),
+    (
+        "scatter-linear",
+        "ScatterNet features of images, which no data decide, and one linear layer (Tramèr and Boneh)",
+    ),
+    ("scatter-cnn", "ScatterNet features of images and two convolutions with tanh (Tramèr and Boneh)"),
     ("transformer-text", "embedding, two encoder blocks of width 128, mean over time"),
     ("lstm-text", "embedding, one LSTM of width 128, last state"),
     ("lstm-lm", "language model: embedding of width 64, one LSTM of width 128, scores for the next token"),
@@ -44,11 +50,12 @@ pub fn preset(
     };
     let description = match name {
         "logistic" => match vocabulary {
-            Some(vocabulary) => {
-                start.then(LayerKind::Embedding { vocabulary, out: classes }).then(LayerKind::MeanTime)
-            }
+            Some(vocabulary) => start.then(LayerKind::EmbeddingBag { vocabulary, out: classes }),
             None => flat(start, None).then(linear(classes)),
         },
+        "bag-of-embeddings" => {
+            start.then(LayerKind::EmbeddingBag { vocabulary: words()?, out: 64 }).then(linear(classes))
+        }
         "mlp" => flat(start, vocabulary)
             .then(linear(512))
             .then(LayerKind::Relu)
@@ -68,6 +75,13 @@ pub fn preset(
                     .then(LayerKind::MaxPool { kernel: [2, 2], stride: None });
             }
             network.then(LayerKind::Flatten).then(linear(128)).then(LayerKind::Tanh).then(linear(classes))
+        }
+        "scatter-linear" => scattered(start, 27).then(LayerKind::Flatten).then(linear(classes)),
+        "scatter-cnn" => {
+            let pool = LayerKind::MaxPool { kernel: [2, 2], stride: None };
+            let network = scattered(start, 81).then(conv(64, 3, 1, 1)).then(LayerKind::Tanh);
+            let network = network.then(pool).then(conv(64, 3, 1, 1)).then(LayerKind::Tanh);
+            network.then(LayerKind::Flatten).then(linear(classes))
         }
         "transformer-text" => {
             let block = LayerKind::Transformer {
@@ -127,6 +141,11 @@ pub fn preset(
     Ok(description)
 }
 
+/// Features of an image, in so many groups that are normalised.
+fn scattered(start: Description, groups: usize) -> Description {
+    start.with_features(FixedFeatures::Scatternet { scales: 2, orientations: 8, groups: Some(groups) })
+}
+
 fn linear(out: usize) -> LayerKind {
     LayerKind::Linear { out, bias: true }
 }
@@ -146,9 +165,7 @@ fn conv(out: usize, kernel: usize, stride: usize, padding: usize) -> LayerKind {
 /// One dimension out of any input.
 fn flat(start: Description, vocabulary: Option<usize>) -> Description {
     match vocabulary {
-        Some(vocabulary) => {
-            start.then(LayerKind::Embedding { vocabulary, out: 128 }).then(LayerKind::MeanTime)
-        }
+        Some(vocabulary) => start.then(LayerKind::EmbeddingBag { vocabulary, out: 128 }),
         None if start.input.len() > 1 => start.then(LayerKind::Flatten),
         None => start,
     }

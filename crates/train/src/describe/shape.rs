@@ -1,7 +1,7 @@
 //! The shape of what every layer yields, or why it cannot.
 
-use super::size::{Need, need};
-use super::{Layer, LayerKind};
+use super::size::{Need, lora_need, need};
+use super::{Layer, LayerKind, Lora};
 use crate::TrainError;
 
 /// The window of a convolution or of pooling: height and width of each.
@@ -54,6 +54,11 @@ pub(super) fn outputs(
             ));
         }
         names.push(name);
+        if let Some(lora) = &layer.lora
+            && let Err(why) = adapter(&layer.kind, *lora)
+        {
+            return refuse(why);
+        }
         if let LayerKind::Residual { layer: inner } = &layer.kind {
             if let Err(why) = whole.add(need(&layer.kind, &shape, &shape)) {
                 return refuse(why);
@@ -69,12 +74,33 @@ pub(super) fn outputs(
                 if let Err(why) = whole.add(need(&layer.kind, &shape, &next)) {
                     return refuse(why);
                 }
+                if let Some(lora) = &layer.lora
+                    && let Err(why) = whole.add(lora_need(lora.rank, &shape, &next))
+                {
+                    return refuse(why);
+                }
                 shape = next;
             }
             Err(why) => return refuse(why),
         }
     }
     Ok(shape)
+}
+
+/// Whether a layer can have this low-rank update.
+fn adapter(kind: &LayerKind, lora: Lora) -> Result<(), String> {
+    if !matches!(kind, LayerKind::Linear { .. }) {
+        return Err("only linear layers have lora: leave it out".to_owned());
+    }
+    if lora.rank == 0 || lora.rank > LARGEST {
+        return Err(format!("the rank of lora is {}: give a number from 1 to {LARGEST}", lora.rank));
+    }
+    match lora.alpha {
+        Some(alpha) if !(alpha.is_finite() && alpha > 0.0) => {
+            Err(format!("alpha of lora is {alpha}: give a number above 0, such as 16"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What one layer makes of a shape.
@@ -121,6 +147,13 @@ fn after(kind: &LayerKind, shape: &[usize], first: bool) -> Result<Vec<usize>, S
             [length] if first => {
                 positive("vocabulary", *vocabulary)?;
                 Ok(vec![*length, positive("out", *out)?])
+            }
+            _ => Err("it reads tokens: put it first, with input = [length]".to_owned()),
+        },
+        LayerKind::EmbeddingBag { vocabulary, out } => match shape {
+            [_] if first => {
+                positive("vocabulary", *vocabulary)?;
+                Ok(vec![positive("out", *out)?])
             }
             _ => Err("it reads tokens: put it first, with input = [length]".to_owned()),
         },

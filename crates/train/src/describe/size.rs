@@ -72,6 +72,9 @@ pub(super) fn need(kind: &LayerKind, input: &[usize], output: &[usize]) -> Need 
             convolution(input[0], size, *out, *groups, window)
         }
         LayerKind::Embedding { vocabulary, out } => (product([*vocabulary, *out]), 0),
+        LayerKind::EmbeddingBag { vocabulary, out } => {
+            (product([*vocabulary, *out]), product([input[0], *out]))
+        }
         LayerKind::Attention { heads, .. } => attention(input, *heads),
         LayerKind::Transformer { heads, hidden, .. } => {
             let (weights, numbers) = attention(input, *heads);
@@ -92,6 +95,16 @@ pub(super) fn need(kind: &LayerKind, input: &[usize], output: &[usize]) -> Need 
     };
     // Values and gradients of what is yielded.
     Need { weights, numbers: more.saturating_add(yields.saturating_mul(2)), layers: 1 }
+}
+
+/// What a low-rank update adds to a linear layer that turns `input` into `output`.
+pub(super) fn lora_need(rank: usize, input: &[usize], output: &[usize]) -> Need {
+    let width = |shape: &[usize]| shape.last().copied().unwrap_or(1);
+    let (inner, out) = (width(input), width(output));
+    let places = product(input.iter().copied()) / (inner.max(1) as u128);
+    let weights = product([rank, inner]).saturating_add(product([rank, out]));
+    let each = (2 * rank as u128).saturating_add(4 * out as u128);
+    Need { weights, numbers: places.saturating_mul(2).saturating_mul(each), layers: 3 }
 }
 
 /// A plane is copied once for every residue of the stride; gradients of weights are kept by channels of eight.

@@ -6,7 +6,9 @@ fn presets_have_the_shapes_they_promise_and_survive_a_file() {
     for (name, _) in PRESETS {
         let (input, vocabulary): (&[usize], _) = match *name {
             "cnn-cifar" => (&[3, 32, 32], None),
-            "transformer-text" | "lstm-text" | "lstm-lm" | "transformer-lm" => (&[20], Some(100)),
+            "bag-of-embeddings" | "transformer-text" | "lstm-text" | "lstm-lm" | "transformer-lm" => {
+                (&[20], Some(100))
+            }
             _ => (&[1, 28, 28], None),
         };
         let network = preset(name, input, vocabulary, 10).unwrap();
@@ -191,6 +193,7 @@ fn every_kind_and_key_is_known() {
             bias: false,
         },
         LayerKind::Embedding { vocabulary: 1, out: 1 },
+        LayerKind::EmbeddingBag { vocabulary: 1, out: 1 },
         LayerKind::Position,
         LayerKind::LayerNorm,
         LayerKind::GroupNorm { groups: 1 },
@@ -216,7 +219,7 @@ fn every_kind_and_key_is_known() {
         LayerKind::Residual { layer: vec![LayerKind::Relu.into()] },
     ];
     for kind in kinds {
-        let layer = Layer { name: Some("n".to_owned()), frozen: true, kind };
+        let layer = Layer { name: Some("n".to_owned()), frozen: true, kind, lora: None };
         let text = Description::reading(&[4]).then(layer.clone()).to_toml().unwrap();
         assert_eq!(locate::check(&text, "m.toml"), Ok(()), "{text}");
         // The check asks for no more than the reader, and the reader reads what passes.
@@ -264,6 +267,7 @@ fn any_kind() -> impl Strategy<Value = LayerKind> {
             bias: false,
         }),
         (size(), size()).prop_map(|(vocabulary, out)| LayerKind::Embedding { vocabulary, out }),
+        (size(), size()).prop_map(|(vocabulary, out)| LayerKind::EmbeddingBag { vocabulary, out }),
         size().prop_map(|groups| LayerKind::GroupNorm { groups }),
         size().prop_map(|heads| LayerKind::Attention { heads, causal: false }),
         (size(), size()).prop_map(|(heads, hidden)| LayerKind::Transformer {

@@ -54,8 +54,9 @@ impl FixedGrid {
     /// The grid of a plan, for [`MOST_UNITS`].
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As [`new`](Self::new); [`TrainError::Invalid`] for a plan with encoded gradients, whose magnitudes rounding would change.
     pub fn of(plan: &PrivacyPlan) -> Result<Self, TrainError> {
+        plan.settings().clipping.check_by_norm("several parties")?;
         Self::new(plan.settings().clipping.norm(), plan.settings().dimension, MOST_UNITS)
     }
 
@@ -72,7 +73,10 @@ impl FixedGrid {
     /// Whether sums on this grid are those of a plan.
     pub(crate) fn fits(&self, plan: &PrivacyPlan) -> bool {
         let settings = plan.settings();
-        self.norm == settings.clipping.norm() && self.dimension == settings.dimension
+        // Rounding to the grid would bring magnitudes above a profile.
+        settings.clipping.profile().is_none()
+            && self.norm == settings.clipping.norm()
+            && self.dimension == settings.dimension
     }
 
     /// How far rounding moves a unit's gradient at most, with one step to spare.
@@ -82,6 +86,7 @@ impl FixedGrid {
 
     /// The rule for gradients that are rounded afterwards: the norm with the rounding taken off.
     pub(crate) fn clipping(&self, rule: &Clipping) -> Result<Clipping, TrainError> {
+        rule.check_by_norm("several parties")?;
         let inner = rule.with_norm(sub_down(self.norm, self.rounding_up()));
         inner.check()?;
         Ok(inner)

@@ -217,11 +217,20 @@ impl<P: Passes> Engine for HostEngine<P> {
         let dimension = self.layout().gradients();
         let Self { passes, threads, weights, sum, .. } = self;
         sum.clear();
-        sum.resize(dimension, 0.0);
+        sum.resize(dimension + clipping.map_or(0, Clipping::further), 0.0);
         if selection.units() == 0 {
             return Ok(());
         }
-        threads.run(|| passes.accumulate(weights, examples, selection, clipping, background, sum))
+        let (own, further) = sum.split_at_mut(dimension);
+        threads.run(|| passes.accumulate(weights, examples, selection, clipping, background, own))?;
+        if let (Some(Clipping::Threshold { weight, unclipped, .. }), [count]) = (clipping, further) {
+            *count = (weight * unclipped.take(selection.units())) as f32;
+        }
+        Ok(())
+    }
+
+    fn read_count(&mut self) -> Result<Option<f32>, TrainError> {
+        Ok(self.sum.get(self.passes.layout().gradients()).copied())
     }
 
     fn sum_steered(
@@ -258,8 +267,9 @@ impl<P: Passes> Engine for HostEngine<P> {
 
     fn read_sum(&mut self) -> Result<Vec<f32>, TrainError> {
         let dimension = self.layout().gradients();
-        self.sum.resize(dimension, 0.0);
-        Ok(self.sum.clone())
+        let mut sum = self.sum.clone();
+        sum.resize(dimension, 0.0);
+        Ok(sum)
     }
 
     fn load_sum(&mut self, sum: &[f32]) -> Result<(), TrainError> {
@@ -272,7 +282,9 @@ impl<P: Passes> Engine for HostEngine<P> {
     fn add_to_sum(&mut self, added: &[(usize, f32)]) -> Result<(), TrainError> {
         let dimension = self.layout().gradients();
         check_coordinates(self.layout(), added)?;
-        self.sum.resize(dimension, 0.0);
+        if self.sum.len() < dimension {
+            self.sum.resize(dimension, 0.0);
+        }
         added.iter().for_each(|(coordinate, value)| self.sum[*coordinate] += value);
         Ok(())
     }
@@ -286,7 +298,7 @@ impl<P: Passes> Engine for HostEngine<P> {
 
     fn update(&mut self, input: StepInput) -> Result<(), TrainError> {
         let Self { threads, segments, weights, sum, optimizer, average, .. } = self;
-        let Some(optimizer) = optimizer.as_mut().filter(|_| sum.len() == self.passes.layout().gradients())
+        let Some(optimizer) = optimizer.as_mut().filter(|_| sum.len() >= self.passes.layout().gradients())
         else {
             return Err(TrainError::invalid("step", "without a beginning", "begin, and make a sum first"));
         };

@@ -172,6 +172,15 @@ pub trait Engine: Send {
         sum: &mut FixedSum,
     ) -> Result<(), TrainError>;
 
+    /// The coordinate of the sum beside the gradient's, which counts unclipped units; none where there is none. Before
+    /// [`add_noise`](Self::add_noise) it is exact.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn read_count(&mut self) -> Result<Option<f32>, TrainError> {
+        Ok(None)
+    }
+
     /// A copy of the sum. Before [`add_noise`](Self::add_noise) it is exact and must not leave the party whose data it is of.
     ///
     /// # Errors

@@ -33,6 +33,13 @@ impl LocalTraining {
         if self.batch == 0 {
             return Err(TrainError::invalid("local_batch", 0, "give at least 1"));
         }
+        if let Some(rule) = self.recipe.denoise {
+            return Err(TrainError::invalid(
+                "denoise",
+                rule,
+                "a party's own steps have no noise: leave it out",
+            ));
+        }
         self.recipe.check()
     }
 }

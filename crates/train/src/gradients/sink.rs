@@ -29,8 +29,8 @@ enum Target<'a> {
 ///
 /// # Guarantee
 /// Whatever is handed over, each unit of the selection adds a vector of ℓ2 norm at most [`Clipping::norm`], up to the rounding of
-/// single precision; it is added at most once; and a unit with a number that is not finite adds nothing. Without clipping units are
-/// added as they are. Neighbouring relation: add or remove one unit; under replace-one the sum moves by at most twice the norm.
+/// single precision, and with [`Clipping::Encoded`] one whose sorted magnitudes are at most the profile's; it is added at most once;
+/// and a unit with a number that is not finite adds nothing. Without clipping units are added as they are. Neighbouring relation: add or remove one unit; under replace-one the sum moves by at most twice the norm.
 ///
 /// # Errors
 /// [`GradientError`] from every method, which then has changed nothing. The first error is kept: the sum is not used after it, even
@@ -198,12 +198,12 @@ impl<'a> ClippedSum<'a> {
                     part.terms.iter().for_each(|term| term.write(0..examples, buffers, sum));
                 });
             }
-            (Target::Sum(_), Some(clipping)) => {
+            (Target::Sum(_), Some(clipping)) if clipping.profile().is_none() => {
                 for slice in self.slices(&units, &parts) {
                     self.clip_together(&slice, &parts, clipping);
                 }
             }
-            (Target::Units(_), _) => {
+            _ => {
                 let mut flat = std::mem::take(&mut self.flat);
                 for unit in units.clone() {
                     let start = self.first(units.start);
@@ -331,6 +331,13 @@ impl<'a> ClippedSum<'a> {
     /// Measures, clips and adds one unit that is written out.
     fn clip(&mut self, unit: usize, gradient: &[f32]) {
         let layout = self.layout;
+        if let Some(clipping) = self.clipping.filter(|rule| rule.profile().is_some()) {
+            let encoded = clipping.clipped(RoundingMargin::SINGLE_PRECISION, layout, gradient);
+            return match &mut self.target {
+                Target::Sum(sum) => add_clipped(sum, 1.0, &encoded),
+                Target::Units(target) => target.add(unit, &encoded),
+            };
+        }
         let trained = || layout.parameters().iter().enumerate().filter(|(_, parameter)| parameter.trainable);
         let mut factors = vec![1.0; layout.groups()];
         if let Some(clipping) = self.clipping {

@@ -1,5 +1,6 @@
 //! From layers to nodes.
 
+use super::freeze::Freezing;
 use super::start::fan;
 use super::{
     Activation, Geometry, GradientPlace, Graph, LayerOutput, Node, Operation, PoolKind, Start, Window,
@@ -13,23 +14,37 @@ const LOGISTIC: Activation = Activation::Sigmoid { scale: 1.0, temperature: 1.0,
 /// Lowers a description; `to_input` asks for the gradient of the input too.
 pub(super) fn lower(description: &Description, to_input: bool) -> Result<Graph, TrainError> {
     let outputs = description.outputs()?;
+    let first = description.first_shape()?;
     let mut build = Build {
         nodes: Vec::new(),
-        shapes: vec![description.input.clone()],
+        shapes: vec![first.clone()],
         parameters: Vec::new(),
         starts: Vec::new(),
         groups: 0,
         used_twice: vec![0],
-        shape: description.input.clone(),
+        shape: first,
         buffer: 0,
         has_dropout: false,
         layers: Vec::new(),
+        freezing: Freezing::new(&description.freeze),
     };
-    build.layers(&description.layers, "")?;
+    build.layers(&description.layers, "", false)?;
+    build.freezing.check(&build.parameters)?;
     let vocabulary = description.vocabulary();
     let to_input = to_input && vocabulary.is_none();
+    // Convex: every start leads to the same weights, and the one without a direction needs no noise to be undone.
+    if description.features.is_some()
+        && description.layers.iter().filter(|layer| has_weights(layer)).count() == 1
+    {
+        build.starts.fill(Start::Constant(0.0));
+    }
     let graph = build.finish(outputs, description.loss, vocabulary, to_input);
     Ok(Graph { label_smoothing: description.label_smoothing, ..graph })
+}
+
+/// Whether a layer is more than a fixed map; one that is not linear counts, too.
+fn has_weights(layer: &Layer) -> bool {
+    !matches!(layer.kind, LayerKind::Flatten | LayerKind::AveragePool { .. } | LayerKind::GlobalPool)
 }
 
 /// A parameter as a layer states it: name, shape, start.
@@ -48,6 +63,7 @@ struct Build {
     buffer: usize,
     has_dropout: bool,
     layers: Vec<LayerOutput>,
+    freezing: Freezing,
 }
 
 impl Build {
@@ -61,6 +77,8 @@ impl Build {
         frozen: bool,
     ) {
         let first: usize = self.parameters.iter().map(Parameter::size).sum();
+        let named = parameters.iter().map(|(name, ..)| format!("{prefix}{name}"));
+        let frozen = self.freezing.covers(named) || frozen;
         let trainable = !frozen && !parameters.is_empty();
         for (name, shape, start) in parameters {
             let name = format!("{prefix}{name}");
@@ -128,6 +146,25 @@ impl Build {
         self.push(Operation::Linear { inner, out, places, bias }, shape, prefix, parameters, frozen);
     }
 
+    /// A frozen linear layer, and beside it a low-rank update that is trained.
+    fn adapted(&mut self, layer: &Layer, out: usize, bias: bool, prefix: &str) {
+        let Some(lora) = layer.lora else { return };
+        let (input, shape) = (self.buffer, self.shape.clone());
+        let inner = shape[shape.len() - 1];
+        self.used_twice.push(input);
+        self.linear(out, bias, ["weight", "bias"], prefix, true, [fan(inner); 2]);
+        let base = self.buffer;
+        self.used_twice.push(base);
+        (self.buffer, self.shape) = (input, shape);
+        let (frozen, none) = (layer.frozen, Start::Constant(0.0));
+        self.linear(lora.rank, false, ["lora_a", ""], prefix, frozen, [fan(inner), none]);
+        self.linear(out, false, ["lora_b", ""], prefix, frozen, [none; 2]);
+        if lora.scale() != 1.0 {
+            self.plain(Operation::Scale { factor: lora.scale() }, self.shape.clone());
+        }
+        self.add(base);
+    }
+
     fn layer_norm(&mut self, prefix: &str, frozen: bool) {
         let width = self.shape[self.shape.len() - 1];
         let places = self.shape.iter().product::<usize>() / width;
@@ -163,10 +200,16 @@ impl Build {
         if self.buffer == skip {
             self.plain(Operation::Copy, self.shape.clone());
         }
+        self.add(skip);
+        Ok(())
+    }
+
+    /// Adds the buffer `skip` to the present one.
+    fn add(&mut self, skip: usize) {
         let input = self.buffer;
         self.shapes.push(self.shapes[skip].clone());
         self.buffer = self.shapes.len() - 1;
-        let node = Node {
+        self.nodes.push(Node {
             operation: Operation::Add { skip },
             input,
             output: self.buffer,
@@ -175,9 +218,7 @@ impl Build {
             below: false,
             add: false,
             skip: None,
-        };
-        self.nodes.push(node);
-        Ok(())
+        });
     }
 
     fn transformer(&mut self, layer: &Layer, prefix: &str) -> Result<(), TrainError> {
@@ -225,8 +266,10 @@ impl Build {
         }
     }
 
-    fn layers(&mut self, layers: &[Layer], prefix: &str) -> Result<(), TrainError> {
+    fn layers(&mut self, layers: &[Layer], prefix: &str, frozen: bool) -> Result<(), TrainError> {
         for (place, layer) in layers.iter().enumerate() {
+            let own = frozen.then(|| Layer { frozen, ..layer.clone() });
+            let layer = own.as_ref().unwrap_or(layer);
             let name = layer.name.clone().unwrap_or_else(|| place.to_string());
             self.layer(layer, &format!("{prefix}{name}."))?;
             self.layers.push(LayerOutput {
@@ -283,6 +326,9 @@ impl Build {
         let shape = self.shape.clone();
         let last = shape[shape.len() - 1];
         match &layer.kind {
+            LayerKind::Linear { out, bias } if layer.lora.is_some() => {
+                self.adapted(layer, *out, *bias, prefix)
+            }
             LayerKind::Linear { out, bias } => {
                 self.linear(*out, *bias, ["weight", "bias"], prefix, layer.frozen, [fan(last); 2]);
             }
@@ -308,6 +354,11 @@ impl Build {
                 let parameters = vec![("weight", vec![*vocabulary, *out], Start::Normal)];
                 let operation = Operation::Embedding { vocabulary: *vocabulary, out: *out, places: last };
                 self.push(operation, vec![last, *out], prefix, parameters, layer.frozen);
+            }
+            LayerKind::EmbeddingBag { vocabulary, out } => {
+                let parameters = vec![("weight", vec![*vocabulary, *out], Start::Constant(0.0))];
+                let operation = Operation::EmbeddingBag { vocabulary: *vocabulary, out: *out, places: last };
+                self.push(operation, vec![*out], prefix, parameters, layer.frozen);
             }
             LayerKind::Position => self.plain(Operation::Position { time: shape[0], width: last }, shape),
             LayerKind::LayerNorm => self.layer_norm(prefix, layer.frozen),
@@ -358,7 +409,9 @@ impl Build {
             LayerKind::LastTime => {
                 self.plain(Operation::LastTime { time: shape[0], width: last }, vec![last])
             }
-            LayerKind::Residual { layer: inner } => self.residual(|build| build.layers(inner, prefix))?,
+            LayerKind::Residual { layer: inner } => {
+                self.residual(|build| build.layers(inner, prefix, layer.frozen))?;
+            }
             LayerKind::BatchNorm => {}
         }
         Ok(())

@@ -7,11 +7,13 @@
 //! |---|---|
 //! | `operation` | the operations with their sizes |
 //! | `build` | from layers to nodes |
+//! | `freeze` | what is frozen by name |
 //! | `start` | initial weights |
 //! | `check` | whether examples fit |
 
 mod build;
 mod check;
+mod freeze;
 mod operation;
 mod start;
 #[cfg(test)]

@@ -58,6 +58,9 @@ pub enum Operation {
     Convolution(Geometry),
     /// A row of a table per token. Weights: `[vocabulary][out]`.
     Embedding { vocabulary: usize, out: usize, places: usize },
+    /// The mean of the rows of a table for the tokens that are not [padding](reticent_data::text::PADDING); 0 if there are none. Weights:
+    /// `[vocabulary][out]`.
+    EmbeddingBag { vocabulary: usize, out: usize, places: usize },
     /// Adds sines and cosines of the position.
     Position { time: usize, width: usize },
     /// Normalization over the last dimension. Weights: scale `[width]`, shift `[width]`.
@@ -89,6 +92,8 @@ pub enum Operation {
     MeanTime { time: usize, width: usize },
     /// The last place in time.
     LastTime { time: usize, width: usize },
+    /// The input times a constant.
+    Scale { factor: f32 },
     /// The input as it is, where it must not be overwritten.
     Copy,
     /// Adds the buffer `skip` of a residual connection to the input.

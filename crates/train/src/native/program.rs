@@ -1,8 +1,8 @@
 //! A graph compiled for the CPU: a list of steps over numbered buffers.
 
 use super::op::{
-    Attention, Conv, Copy, Dropout, Embedding, GlobalMean, GroupNorm, Gru, LastTime, LayerNorm, Linear, Lstm,
-    MeanTime, Op, Pool, Position, Smooth, Transpose,
+    Attention, Conv, Copy, Dropout, Embedding, EmbeddingBag, GlobalMean, GroupNorm, Gru, LastTime, LayerNorm,
+    Linear, Lstm, MeanTime, Op, Pool, Position, Scale, Smooth, Transpose,
 };
 use crate::describe::Objective;
 use crate::graph::{Activation, GradientPlace, Graph, Operation};
@@ -80,6 +80,7 @@ fn step(operation: Operation) -> Result<Step, TrainError> {
         Operation::Linear { inner, out, places, bias } => boxed(Linear::new(inner, out, places, bias)),
         Operation::Convolution(geometry) => boxed(Conv::new(geometry).ok_or_else(misfit)?),
         Operation::Embedding { out, places, .. } => boxed(Embedding { out, places }),
+        Operation::EmbeddingBag { out, places, .. } => boxed(EmbeddingBag { out, places }),
         Operation::Position { time, width } => boxed(Position { time, width }),
         Operation::LayerNorm { width, places } => boxed(LayerNorm { width, places }),
         Operation::GroupNorm { channels, groups, places } => boxed(GroupNorm { channels, groups, places }),
@@ -99,6 +100,7 @@ fn step(operation: Operation) -> Result<Step, TrainError> {
         Operation::Transpose { rows, cols } => boxed(Transpose { rows, cols }),
         Operation::MeanTime { time, width } => boxed(MeanTime { time, width }),
         Operation::LastTime { time, width } => boxed(LastTime { time, width }),
+        Operation::Scale { factor } => boxed(Scale { factor }),
         Operation::Copy => boxed(Copy),
         Operation::Add { skip } => Step::Add { skip },
     })

@@ -1,6 +1,6 @@
 //! One thread's share of a step: chunks of units through the network and back.
 
-use super::kernel::vector::deliver;
+use super::kernel::vector::{add, deliver};
 use super::op::{Below, Flow, Packed, Scratch, Units};
 use super::program::{Node, Program, Step};
 use crate::clip::RoundingMargin;
@@ -23,6 +23,9 @@ pub(super) struct Worker {
     of_group: Vec<f32>,
     factors: Vec<f32>,
     ends: Vec<usize>,
+    /// The gradient of one unit, where it is written out, and the order of its numbers.
+    row: Vec<f32>,
+    keys: Vec<u64>,
     /// A sum of its own, for a thread that has no other.
     pub(super) sum: Vec<f32>,
 }
@@ -216,6 +219,7 @@ impl Worker {
         }
         self.backward(task, which.len());
         match clipping {
+            Some(clipping) if clipping.profile().is_some() => self.encode(task.program, clipping, sum),
             Some(clipping) => {
                 self.weigh(task.program, clipping);
                 self.cleanse(task.program);
@@ -266,6 +270,25 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Adds the units' gradients, each written out and encoded by itself.
+    fn encode(&mut self, program: &Program, clipping: &Clipping, sum: &mut [f32]) {
+        // Units with a gradient that is not finite have the factor 0 under any rule by norm, and none else has.
+        self.weigh(program, &Clipping::Flat { norm: clipping.norm() });
+        self.cleanse(program);
+        let (mut row, mut keys) = (std::mem::take(&mut self.row), std::mem::take(&mut self.keys));
+        row.resize(program.layout.gradients(), 0.0);
+        for unit in 0..self.ends.len() {
+            if self.factors[unit * program.layout.groups()] == 0.0 {
+                continue;
+            }
+            row.fill(0.0);
+            self.write(program, unit, &mut row);
+            clipping.encode(&mut row, &mut keys);
+            add(sum, &row);
+        }
+        (self.row, self.keys) = (row, keys);
     }
 
     fn collect(&mut self, program: &Program, clipped: bool, sum: &mut [f32]) {

@@ -2,10 +2,11 @@
 
 use super::PrivacyPlan;
 use crate::TrainError;
+use crate::noise::NoiseLaw;
 use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::rounding::{mul_down, mul_up};
 use reticent_core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
-use reticent_noise::bulk::BulkGaussian;
+use reticent_noise::bulk::BulkNoise;
 
 /// The shares of δ that are set aside for the noise sampler, from the smallest: the first that is enough is taken.
 const SHARES: [f64; 4] = [1e-9, 1e-6, 1e-3, 0.5];
@@ -21,13 +22,13 @@ pub(super) fn account_at(
     Ok(account)
 }
 
-/// What the normal sampler adds to δ over all steps at ε, rounded up; infinite when ε is too large for it.
-fn sampler_delta_up(noise: &BulkGaussian, steps: u64, epsilon: Epsilon) -> f64 {
+/// What the noise sampler adds to δ over all steps at ε, rounded up; infinite when ε is too large for it.
+pub(super) fn sampler_delta_up(noise: &BulkNoise, steps: u64, epsilon: Epsilon) -> f64 {
     noise.delta_up(epsilon).map_or(f64::INFINITY, |delta| mul_up(delta.get(), steps as f64))
 }
 
 /// The share of the budget's δ that covers the sampler.
-pub(super) fn sampler_share(noise: &BulkGaussian, steps: u64, budget: Guarantee) -> Result<f64, TrainError> {
+pub(super) fn sampler_share(noise: &BulkNoise, steps: u64, budget: Guarantee) -> Result<f64, TrainError> {
     let needed = sampler_delta_up(noise, steps, budget.epsilon);
     let enough = |share: &f64| needed <= mul_down(budget.delta.get(), *share);
     SHARES.into_iter().find(enough).ok_or_else(|| {
@@ -61,13 +62,19 @@ pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate,
     let batch = plan.expected_batch();
     // A product of rate and size that is whole but for its last digit is shown as the whole number.
     let batch = if (batch - batch.round()).abs() <= 1e-12 * batch { batch.round() } else { batch };
+    let steps_of = match plan.law {
+        NoiseLaw::Gaussian => "Gaussian",
+        NoiseLaw::StudentT { .. } => "Student-t",
+    };
+    let mut public = vec![Fact::Units(settings.size), Fact::Divisor(batch), Fact::Recipe];
+    public.extend(settings.clipping.profile().map(|profile| Fact::Other(profile.to_string())));
     Ok(Certificate::compose(
         settings.unit.clone(),
         settings.neighboring,
         if steps == 0 { Vec::new() } else { vec![event] },
         Guarantee { epsilon: epsilon(plan, steps)?, delta },
-        "tight accounting of Poisson-sampled Gaussian steps (pld)",
-        vec![Fact::Units(settings.size), Fact::Divisor(batch), Fact::Recipe],
+        format!("tight accounting of Poisson-sampled {steps_of} steps (pld)"),
+        public,
     ))
 }
 

@@ -3,17 +3,19 @@
 mod account;
 
 use crate::TrainError;
-use crate::clip::Clipping;
+use crate::clip::{Clipping, MagnitudeProfile};
 use crate::digest::digest;
+use crate::noise::NoiseLaw;
+use crate::quantile::{Division, QuantileClipping};
 use account::{account_at, sampler_share};
 use reticent_accounting::calibrate;
 use reticent_core::rounding::mul_down;
 use reticent_core::{
-    Certificate, Delta, Epsilon, Event, Guarantee, Neighboring, NoiseMultiplier, Permit, SamplingRate, Scale,
-    Sensitivity,
+    Certificate, Delta, Epsilon, Event, Guarantee, InvalidValue, Neighboring, NoiseMultiplier, Permit,
+    SamplingRate, Scale, Sensitivity,
 };
 use reticent_noise::Payer;
-use reticent_noise::bulk::BulkGaussian;
+use reticent_noise::bulk::{BulkGaussian, BulkNoise, BulkStudent};
 use reticent_noise::sampler::Inclusion;
 use serde::{Deserialize, Serialize};
 
@@ -61,10 +63,56 @@ impl PlanSettings {
         if self.steps == 0 || self.steps > 1 << 40 {
             return Err(TrainError::invalid("steps", self.steps, "give at least 1 and at most 2^40"));
         }
+        if matches!(self.clipping, Clipping::Quantile(_)) && self.neighboring == Neighboring::ReplaceOne {
+            let remedy = "its cost is known under add-remove alone: give add-remove, or another clipping";
+            return Err(TrainError::invalid("clipping", "quantile", remedy));
+        }
         if self.dimension == 0 {
             return Err(TrainError::invalid("dimension", 0, "give a model with weights that can be trained"));
         }
-        self.clipping.check()
+        self.clipping.check()?;
+        if let Some(kept) =
+            self.clipping.profile().map(MagnitudeProfile::kept).filter(|kept| *kept > self.dimension as u64)
+        {
+            let remedy = format!("make it for the model's {} trained weights", self.dimension);
+            return Err(TrainError::invalid("profile", format!("of {kept} coordinates"), remedy));
+        }
+        Ok(())
+    }
+
+    /// Refuses noise of a law that has no tight account with these settings.
+    fn check_law(&self, law: NoiseLaw) -> Result<(), TrainError> {
+        law.check()?;
+        if law.is_gaussian() {
+            return Ok(());
+        }
+        if self.clipping.profile().is_none() {
+            let remedy = "a norm alone bounds no single number, and Student-t noise has no tight account then: give clipping \
+                          encoded, or Gaussian noise";
+            return Err(TrainError::invalid("noise", "student-t", remedy));
+        }
+        if self.neighboring != Neighboring::AddRemove {
+            let remedy = "its account is for adding or removing a unit: give add-remove, or Gaussian noise";
+            return Err(TrainError::invalid("noise", "student-t", remedy));
+        }
+        Ok(())
+    }
+
+    /// What one step costs with Gaussian noise of this multiplier.
+    ///
+    /// # Errors
+    /// [`InvalidValue`] for a sampling rate without meaning.
+    pub fn event(&self, multiplier: NoiseMultiplier) -> Result<Event, InvalidValue> {
+        sampled(self, event_at(self, NoiseLaw::Gaussian, multiplier))
+    }
+
+    /// What the sampler of Gaussian noise adds to δ over all steps at ε, rounded up; infinite when ε is too large for it.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for settings that have no noise.
+    pub fn sampler_delta_up(&self, epsilon: Epsilon) -> Result<f64, TrainError> {
+        let noise = noise_of(self, NoiseLaw::Gaussian, self.clipping.norm())?;
+        Ok(account::sampler_delta_up(&noise, self.steps, epsilon))
     }
 
     /// The expected number of units in a step of a data set of the public size, by which every sum is divided.
@@ -87,10 +135,13 @@ impl PlanSettings {
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct PrivacyPlan {
     settings: PlanSettings,
+    law: NoiseLaw,
     sigma: f64,
     delta: Delta,
-    noise: BulkGaussian,
+    noise: Box<BulkNoise>,
     event: Event,
+    /// A noise multiplier below the noise's own that the event states instead.
+    claimed: Option<f64>,
 }
 
 /// A plan as it is stored: what determines it.
@@ -98,67 +149,134 @@ pub struct PrivacyPlan {
 #[serde(deny_unknown_fields)]
 struct Stored {
     settings: PlanSettings,
+    #[serde(default, skip_serializing_if = "NoiseLaw::is_gaussian")]
+    law: NoiseLaw,
     sigma: f64,
     delta: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    claimed: Option<f64>,
 }
 
 impl TryFrom<Stored> for PrivacyPlan {
     type Error = TrainError;
 
     fn try_from(stored: Stored) -> Result<Self, TrainError> {
-        Self::with_sigma(stored.settings, stored.sigma, stored.delta)
+        let plan = Self::with_sigma(stored.settings, stored.law, stored.sigma, stored.delta)?;
+        match stored.claimed {
+            Some(claimed) => plan.claiming(claimed),
+            None => Ok(plan),
+        }
     }
 }
 
 impl From<PrivacyPlan> for Stored {
     fn from(plan: PrivacyPlan) -> Self {
-        Self { settings: plan.settings, sigma: plan.sigma, delta: plan.delta.get() }
+        Self {
+            settings: plan.settings,
+            law: plan.law,
+            sigma: plan.sigma,
+            delta: plan.delta.get(),
+            claimed: plan.claimed,
+        }
     }
 }
 
 impl PrivacyPlan {
-    /// A plan with noise of standard deviation `noise_multiplier` times the clipping norm, under either relation, and claims
+    /// A plan with Gaussian noise of standard deviation `noise_multiplier` times the clipping norm, under either relation, and claims
     /// at this δ.
     ///
     /// # Errors
     /// [`TrainError::Invalid`] naming a field without meaning: a rate above 1, a clipping norm or a multiplier that is
     /// not above 0, δ outside (0, 1), no steps; or when noise so small leaves no finite ε.
     pub fn new(settings: PlanSettings, noise_multiplier: f64, delta: f64) -> Result<Self, TrainError> {
+        Self::with_law(settings, NoiseLaw::Gaussian, noise_multiplier, delta)
+    }
+
+    /// As [`new`](Self::new), with noise of this law and of a scale of `noise_multiplier` times the clipping norm.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); [`TrainError::Invalid`] for Student-t noise without encoded gradients, or under replace-one.
+    pub fn with_law(
+        settings: PlanSettings,
+        law: NoiseLaw,
+        noise_multiplier: f64,
+        delta: f64,
+    ) -> Result<Self, TrainError> {
         if !(noise_multiplier > 0.0 && noise_multiplier.is_finite()) {
             let remedy = "give a finite number above 0: without noise there is no guarantee; training without privacy has no plan";
             return Err(TrainError::invalid("noise_multiplier", noise_multiplier, remedy));
         }
         settings.check()?;
         let sigma = noise_multiplier * settings.clipping.norm();
-        Self::with_sigma(settings, sigma, delta)
+        Self::with_sigma(settings, law, sigma, delta)
     }
 
-    /// The plan with the least noise that stays within the budget after all its steps, by the tight accountant.
+    /// The plan with the least Gaussian noise that stays within the budget after all its steps, by the tight accountant.
     ///
     /// # Errors
     /// [`TrainError::Invalid`] as for [`new`](Self::new), for ε = 0, and when no noise is enough;
     /// [`TrainError::Accounting`] from the accountant.
     pub fn target(settings: PlanSettings, budget: Guarantee) -> Result<Self, TrainError> {
+        Self::target_with_law(settings, NoiseLaw::Gaussian, budget)
+    }
+
+    /// As [`target`](Self::target), with noise of this law.
+    ///
+    /// # Errors
+    /// As [`target`](Self::target) and [`with_law`](Self::with_law).
+    pub fn target_with_law(
+        settings: PlanSettings,
+        law: NoiseLaw,
+        budget: Guarantee,
+    ) -> Result<Self, TrainError> {
         settings.check()?;
+        settings.check_law(law)?;
         budget.epsilon.positive()?;
         check_delta(budget.delta.get())?;
         // What the sampler adds depends on the number of weights and not on σ.
-        let share = sampler_share(&noise_of(&settings, settings.clipping.norm())?, settings.steps, budget)?;
+        let share =
+            sampler_share(&noise_of(&settings, law, settings.clipping.norm())?, settings.steps, budget)?;
         let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
         let multiplier = calibrate::noise_multiplier(spare, |z| {
             account_at(
-                &step_event(&settings, NoiseMultiplier::new(z)?)?,
+                &sampled(&settings, event_at(&settings, law, NoiseMultiplier::new(z)?))?,
                 settings.neighboring,
                 settings.steps,
             )
         })?;
+        Self::with_at_least(settings, law, multiplier, (Some(budget.epsilon), budget.delta.get()))
+    }
+
+    /// The plan with the least Gaussian noise whose event has at least this noise multiplier.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and when the grid of the noise is too coarse for so many weights.
+    pub fn at_least(settings: PlanSettings, multiplier: f64, delta: f64) -> Result<Self, TrainError> {
+        Self::with_at_least(settings, NoiseLaw::Gaussian, multiplier, (None, delta))
+    }
+
+    /// The plan with the least noise whose event has at least this noise multiplier; of another law than the Gaussian also within ε.
+    fn with_at_least(
+        settings: PlanSettings,
+        law: NoiseLaw,
+        multiplier: f64,
+        (epsilon, delta): (Option<Epsilon>, f64),
+    ) -> Result<Self, TrainError> {
+        settings.check()?;
         // The grid of the noise takes a little of the multiplier, which a little more noise gives back.
         let mut more = 1e-9;
         while more < 1.0 {
             let sigma = multiplier * settings.clipping.norm() * (1.0 + more);
-            let noise = noise_of(&settings, sigma)?;
+            let noise = noise_of(&settings, law, sigma)?;
             if noise.noise_multiplier().get() >= multiplier {
-                return Self::with_sigma(settings, sigma, budget.delta.get());
+                let plan = Self::with_sigma(settings.clone(), law, sigma, delta)?;
+                // Rounding changes the shape of a profile a little, and so a little more than the multiplier.
+                let most = epsilon.filter(|_| !law.is_gaussian());
+                if most.map_or(Ok::<_, TrainError>(true), |most| {
+                    Ok(plan.epsilon(plan.settings.steps)? <= most)
+                })? {
+                    return Ok(plan);
+                }
             }
             more *= 4.0;
         }
@@ -169,12 +287,38 @@ impl PrivacyPlan {
         ))
     }
 
-    fn with_sigma(settings: PlanSettings, sigma: f64, delta: f64) -> Result<Self, TrainError> {
+    /// The same plan with an event that states less noise than there is, so that several plans have one event.
+    ///
+    /// # Guarantee
+    /// More Gaussian noise is a post-processing of less, so the event covers the steps.
+    ///
+    /// # Reference
+    /// A Gaussian of variance σ² + τ² is one of variance σ² with independent noise of variance τ² added.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for a noise multiplier above the event's own, and for noise of another law.
+    pub fn claiming(mut self, multiplier: f64) -> Result<Self, TrainError> {
+        if !self.law.is_gaussian() || multiplier > self.noise.noise_multiplier().get() {
+            let remedy = "state at most as much noise as there is, and Gaussian noise";
+            return Err(TrainError::invalid("noise_multiplier", multiplier, remedy));
+        }
+        self.event = self.settings.event(NoiseMultiplier::new(multiplier)?)?;
+        self.claimed = Some(multiplier);
+        Ok(self)
+    }
+
+    fn with_sigma(settings: PlanSettings, law: NoiseLaw, sigma: f64, delta: f64) -> Result<Self, TrainError> {
         settings.check()?;
+        settings.check_law(law)?;
         check_delta(delta)?;
-        let noise = noise_of(&settings, sigma)?;
-        let event = step_event(&settings, noise.noise_multiplier())?;
-        let plan = Self { settings, sigma, delta: Delta::new(delta)?, noise, event };
+        let noise = noise_of(&settings, law, sigma)?;
+        let event = match &noise {
+            BulkNoise::Gaussian(noise) => event_at(&settings, law, noise.noise_multiplier()),
+            BulkNoise::Student(noise) => noise.event(),
+        };
+        let event = sampled(&settings, event)?;
+        let (delta, noise) = (Delta::new(delta)?, Box::new(noise));
+        let plan = Self { settings, law, sigma, delta, noise, event, claimed: None };
         let whole = plan.epsilon(plan.settings.steps)?;
         if !(whole.get().is_finite() && whole.get() < 1e6) {
             let remedy = "give more noise or fewer steps: the epsilon would be without limit";
@@ -198,12 +342,17 @@ impl PrivacyPlan {
         self.delta
     }
 
-    /// σ of the noise on a step's sum.
+    /// The law of the noise.
+    pub fn law(&self) -> NoiseLaw {
+        self.law
+    }
+
+    /// σ of the noise on a step's sum; of Student-t noise, its scale.
     pub fn sigma(&self) -> f64 {
         self.sigma
     }
 
-    /// σ over the clipping norm, as asked for; the event's is a little smaller.
+    /// σ, or the scale, over the clipping norm, as asked for; the event's is a little smaller.
     pub fn noise_multiplier(&self) -> f64 {
         self.sigma / self.settings.clipping.norm()
     }
@@ -215,11 +364,19 @@ impl PrivacyPlan {
 
     /// The variance of the noise in one coordinate of a step's mean gradient.
     pub fn noise_variance(&self) -> f64 {
-        (self.sigma / self.expected_batch()).powi(2)
+        self.law.variance(self.sigma / self.expected_batch())
+    }
+
+    /// Quantile clipping, and how its steps divide their sensitivity; none for a fixed clipping norm.
+    pub(crate) fn quantile(&self) -> Option<(QuantileClipping, Division)> {
+        match &self.settings.clipping {
+            Clipping::Quantile(rule) => Some((*rule, rule.division(self.sigma, self.expected_batch()))),
+            _ => None,
+        }
     }
 
     /// The noise of a step.
-    pub fn noise(&self) -> &BulkGaussian {
+    pub fn noise(&self) -> &BulkNoise {
         &self.noise
     }
 
@@ -271,6 +428,12 @@ impl PrivacyPlan {
         account::certificate(self, steps)
     }
 
+    /// The same plan with claims at another δ.
+    pub(crate) fn at_delta(&self, delta: Delta) -> Result<Self, TrainError> {
+        let plan = Self::with_sigma(self.settings.clone(), self.law, self.sigma, delta.get())?;
+        self.claimed.map_or(Ok(plan.clone()), |claimed| plan.clone().claiming(claimed))
+    }
+
     /// The largest number of steps of this plan's kind that stays within a budget, also beyond the plan's own number;
     /// 0 when not even one does.
     ///
@@ -302,20 +465,35 @@ fn check_delta(delta: f64) -> Result<(), TrainError> {
     ))
 }
 
-fn noise_of(settings: &PlanSettings, sigma: f64) -> Result<BulkGaussian, TrainError> {
-    let norm = Sensitivity::new(settings.clipping.norm())?;
-    Ok(BulkGaussian::new(norm, Scale::new(sigma)?, settings.dimension)?)
+fn noise_of(settings: &PlanSettings, law: NoiseLaw, sigma: f64) -> Result<BulkNoise, TrainError> {
+    let (scale, dimension) = (Scale::new(sigma)?, settings.dimension + settings.clipping.further());
+    Ok(match (law, settings.clipping.profile()) {
+        (NoiseLaw::StudentT { degrees_of_freedom }, Some(profile)) => {
+            let (levels, counts) = (profile.levels(), profile.counts());
+            BulkStudent::new(levels, counts, scale, degrees_of_freedom, dimension)?.into()
+        }
+        // Student-t noise without a profile has been refused.
+        _ => BulkGaussian::new(Sensitivity::new(settings.clipping.norm())?, scale, dimension)?.into(),
+    })
 }
 
-fn step_event(
-    settings: &PlanSettings,
-    multiplier: NoiseMultiplier,
-) -> Result<Event, reticent_core::InvalidValue> {
-    // Adding a unit moves the sum by the clipping norm at most; of replacing one, more is known than its sensitivity.
-    let event = match settings.neighboring {
-        Neighboring::AddRemove => Event::Gaussian { noise_multiplier: multiplier },
-        Neighboring::ReplaceOne => Event::ClippedSum { noise_multiplier: multiplier },
-    };
+/// What noise of this multiplier costs on a sum of all units.
+fn event_at(settings: &PlanSettings, law: NoiseLaw, noise_multiplier: NoiseMultiplier) -> Event {
+    match (law, settings.clipping.profile(), settings.neighboring) {
+        (NoiseLaw::StudentT { degrees_of_freedom }, Some(profile), _) => Event::EncodedStudentT {
+            noise_multiplier,
+            degrees_of_freedom: degrees_of_freedom.into(),
+            levels: profile.levels().to_vec(),
+            counts: profile.counts().to_vec(),
+        },
+        // Adding a unit moves the sum by the clipping norm at most; of replacing one, more is known than its sensitivity.
+        (_, _, Neighboring::AddRemove) => Event::Gaussian { noise_multiplier },
+        (_, _, Neighboring::ReplaceOne) => Event::ClippedSum { noise_multiplier },
+    }
+}
+
+/// The event on a sample of the units.
+fn sampled(settings: &PlanSettings, event: Event) -> Result<Event, InvalidValue> {
     if settings.sampling_rate == 1.0 {
         return Ok(event);
     }

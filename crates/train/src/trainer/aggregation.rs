@@ -1,13 +1,14 @@
 //! What makes a step private and moves the weights: plan, noise, divisor, optimizer, ledger.
 
-use super::contribution::check_grid;
+use super::contribution::{check_grid, refuse_quantile};
 use super::{Progress, Recipe, StopCause, TrainingTerms};
 use crate::checkpoint::Ledger;
+use crate::denoise::Denoiser;
 use crate::engine::{Engine, FixedSum, Weights};
-use crate::evaluate::{Evaluation, evaluate};
+use crate::evaluate::{Evaluation, evaluate, judge_each};
 use crate::noise::StepNoise;
 use crate::optimizer::StepInput;
-use crate::{Examples, Layout, PrivacyPlan, TrainError};
+use crate::{Clipping, Examples, Layout, PrivacyPlan, TrainError};
 use reticent_core::{Certificate, Epsilon, Permit};
 use reticent_noise::NoiseError;
 use std::time::Instant;
@@ -31,6 +32,7 @@ pub struct Aggregation {
     pub(super) recipe: Recipe,
     /// None without privacy.
     pub(super) noise: Option<Box<StepNoise>>,
+    pub(super) denoiser: Option<Box<Denoiser>>,
     pub(super) taken: u64,
     pub(super) counted: u64,
     pub(super) ledger: Option<Ledger>,
@@ -39,6 +41,8 @@ pub struct Aggregation {
     /// Whether everything is a function of a key.
     pub(super) is_repeatable: bool,
     pub(super) started: Instant,
+    /// The clipping norm of the next step, with quantile clipping.
+    pub(super) threshold: Option<f64>,
 }
 
 impl Aggregation {
@@ -60,7 +64,10 @@ impl Aggregation {
         if let Some(session) = permit.neighboring().filter(|own| *own != settings.neighboring) {
             return Err(NoiseError::Relation { session, asked: settings.neighboring }.into());
         }
-        let noise = Box::new(StepNoise::new(*plan.noise(), &mut permit, &plan.whole())?);
+        if engine.draws_noise() {
+            settings.clipping.check_by_norm("a GPU (or train with the device cpu)")?;
+        }
+        let noise = Box::new(StepNoise::new(plan.noise().clone(), &mut permit, &plan.whole())?);
         let weights = engine.initial_weights()?;
         Self::new(engine, TrainingTerms::Private(plan), recipe, Some(noise), &weights)
     }
@@ -74,13 +81,20 @@ impl Aggregation {
     ) -> Result<Self, TrainError> {
         recipe.check()?;
         check_weights(weights)?;
+        let denoiser = denoiser(&recipe, &terms, engine.layout())?;
         engine.load_weights(weights)?;
         engine.begin(&recipe)?;
+        let threshold = match &terms {
+            TrainingTerms::Private(plan) => plan.quantile().map(|(rule, _)| rule.norm),
+            TrainingTerms::NonPrivate(_) => None,
+        };
         Ok(Self {
+            threshold,
             engine,
             terms,
             recipe,
             noise,
+            denoiser,
             taken: 0,
             counted: 0,
             ledger: None,
@@ -123,6 +137,7 @@ impl Aggregation {
         let Some(plan) = self.plan() else {
             return Err(TrainError::invalid("plan", "none", "sums of several parties need a plan"));
         };
+        refuse_quantile(plan)?;
         check_grid(first.grid(), plan)?;
         let mut total = first.clone();
         others.iter().try_for_each(|sum| total.merge(sum))?;
@@ -164,7 +179,23 @@ impl Aggregation {
                 self.engine.add_noise(noise)?;
                 // From here on the step counts, whatever becomes of it.
                 self.counted += 1;
-                (plan.expected_batch(), Some(plan.noise_variance()))
+                if let Some(denoiser) = &mut self.denoiser {
+                    let mut sum = self.engine.read_sum()?;
+                    denoiser.apply(&mut sum)?;
+                    self.engine.load_sum(&sum)?;
+                }
+                match (plan.quantile(), self.threshold) {
+                    (Some((rule, parts)), Some(norm)) => {
+                        // The sum is in units of the clipping norm, and what was counted decides the next one.
+                        let count = self.engine.read_count()?.unwrap_or(0.0);
+                        let unclipped = parts.unclipped(f64::from(count), plan.expected_batch());
+                        self.threshold = Some(rule.next(norm, unclipped));
+                        let unit = norm / parts.gradient;
+                        (plan.expected_batch() / unit, Some(plan.noise_variance() * unit * unit))
+                    }
+                    // How much noise is left after denoising is not known.
+                    _ => (plan.expected_batch(), self.denoiser.is_none().then(|| plan.noise_variance())),
+                }
             }
             (TrainingTerms::NonPrivate(_), None) => (divisor, None),
             // Neither noise without a plan nor a plan without noise can be made.
@@ -176,6 +207,30 @@ impl Aggregation {
             self.counted += 1;
         }
         Ok(self.progress())
+    }
+
+    /// The clipping norm of the next step, with quantile clipping; none for a fixed one. The run's ledger is written first: from now on
+    /// it may have been seen.
+    ///
+    /// # Guarantee
+    /// A function of noisy counts that earlier steps paid for.
+    ///
+    /// # Reference
+    /// The crate's proof, "Quantile clipping".
+    ///
+    /// # Errors
+    /// As [`weights`](Self::weights).
+    pub fn clipping_norm(&mut self) -> Result<Option<f64>, TrainError> {
+        if self.threshold.is_some() {
+            self.announce()?;
+        }
+        Ok(self.threshold)
+    }
+
+    /// The clipping of the next step, where it is not the plan's own.
+    pub(super) fn step_clipping(&self) -> Option<Clipping> {
+        let (_, parts) = self.plan()?.quantile()?;
+        self.threshold.map(|threshold| parts.clipping(threshold))
     }
 
     /// Where the training stands.
@@ -283,6 +338,40 @@ impl Aggregation {
     pub fn evaluate(&mut self, public: &Examples) -> Result<Evaluation, TrainError> {
         self.announce()?;
         evaluate(&mut *self.engine, Weights::Averaged, public)
+    }
+
+    /// What the weights to use make of single examples: 1 for a class that is predicted right and 0 for another; for a number the
+    /// difference between prediction and truth, of a prediction clamped to -1 and 1.
+    ///
+    /// # Guarantee
+    /// None: exact facts about the examples. They are for a mechanism that adds noise, or for public examples.
+    ///
+    /// # Errors
+    /// As [`weights`](Self::weights), what the engine refuses, and for next tokens.
+    pub fn judge(&mut self, examples: &Examples, which: &[usize]) -> Result<Vec<f64>, TrainError> {
+        self.announce()?;
+        judge_each(&mut *self.engine, Weights::Averaged, examples, which)
+    }
+}
+
+/// What denoises the steps of a run.
+fn denoiser(
+    recipe: &Recipe,
+    terms: &TrainingTerms,
+    layout: &Layout,
+) -> Result<Option<Box<Denoiser>>, TrainError> {
+    match (recipe.denoise, terms) {
+        (None, _) => Ok(None),
+        (Some(rule), TrainingTerms::Private(plan)) if plan.quantile().is_some() => {
+            let remedy = "the unit of the sums changes with quantile clipping: leave one of the two out";
+            Err(TrainError::invalid("denoise", rule, remedy))
+        }
+        (Some(rule), TrainingTerms::Private(plan)) => {
+            Ok(Some(Box::new(Denoiser::new(rule, layout, plan.law(), plan.sigma()))))
+        }
+        (Some(rule), TrainingTerms::NonPrivate(_)) => {
+            Err(TrainError::invalid("denoise", rule, "there is no noise without privacy: leave it out"))
+        }
     }
 }
 

@@ -40,6 +40,7 @@ impl Contribution {
     ) -> Result<Self, TrainError> {
         let settings = plan.settings();
         super::check_dimension(plan, engine.layout())?;
+        refuse_quantile(plan)?;
         check_grid(&grid, plan)?;
         // Refuses a number that the grid has no room for.
         FixedSum::new(grid, most_units)?;
@@ -78,6 +79,17 @@ impl Contribution {
         let mut sum = FixedSum::new(self.grid, self.most_units)?;
         sum.add_clipped(&self.clipping, self.engine.rounding_margin(), self.engine.layout(), vector)?;
         Ok(sum)
+    }
+}
+
+/// Refuses quantile clipping: parties have no sum that counts unclipped units.
+pub(super) fn refuse_quantile(plan: &PrivacyPlan) -> Result<(), TrainError> {
+    match plan.quantile() {
+        None => Ok(()),
+        Some(_) => {
+            let remedy = "parties clip to a fixed norm: give flat, per-layer or automatic";
+            Err(TrainError::invalid("clipping", "quantile", remedy))
+        }
     }
 }
 

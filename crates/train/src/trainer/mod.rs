@@ -197,6 +197,9 @@ impl Trainer {
     pub fn step(&mut self) -> Result<Progress, TrainError> {
         let Self { aggregation, share, adversary } = self;
         aggregation.check_unfinished()?;
+        if let Some(clipping) = aggregation.step_clipping() {
+            share.set_clipping(clipping);
+        }
         let Aggregation { engine, noise, .. } = &mut *aggregation;
         match noise {
             // An adversary has no plan beside it, and so no noise.

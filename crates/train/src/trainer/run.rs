@@ -76,8 +76,11 @@ impl Aggregation {
         }
         let stored = self.stored();
         let ledger = Ledger::resume(run_lock, stored.clone())?;
-        if let Some(steps) = state::load(&mut *self.engine, &folder, &stored)? {
+        if let Some(steps) = state::load(&mut *self.engine, self.denoiser.as_deref_mut(), &folder, &stored)? {
             (self.taken, self.counted) = (steps.taken, steps.counted);
+            if let (Some(known), Some(_)) = (steps.clipping_norm, self.threshold) {
+                self.threshold = Some(known);
+            }
         }
         self.counted = self.counted.max(ledger.counted());
         self.stopped = ledger.stopped();
@@ -96,8 +99,9 @@ impl Aggregation {
             let why = "the run is kept in no folder: begin it in one".to_owned();
             return Err(TrainError::file(Path::new("checkpoint"), why));
         };
-        let (run, steps) = (self.stored(), Steps { taken: self.taken, counted: self.counted });
-        state::save(&mut *self.engine, &folder, run, steps)
+        let steps = Steps { taken: self.taken, counted: self.counted, clipping_norm: self.threshold };
+        let run = self.stored();
+        state::save(&mut *self.engine, self.denoiser.as_deref(), &folder, run, steps)
     }
 
     /// Writes ahead that everything up to now may be seen.

@@ -85,6 +85,11 @@ impl Share {
         Ok(Self { examples, units, sampling, clipping, selection: Selection::default() })
     }
 
+    /// Clips from now on by another rule.
+    pub(crate) fn set_clipping(&mut self, clipping: Clipping) {
+        self.clipping = Some(clipping);
+    }
+
     /// Samples the units of the next step.
     pub(crate) fn sample(&mut self) -> &Selection {
         self.sampling.sample(&self.units, &mut self.selection);

@@ -29,7 +29,7 @@ impl StopCause {
     }
 
     /// The premise, for a certificate.
-    fn premise(self, taken: u64, steps: u64) -> String {
+    pub(crate) fn premise(self, taken: u64, steps: u64) -> String {
         match self {
             Self::TimeLimit | Self::Crash => format!(
                 "stopped by a {self} after step {taken} of {steps}: declared not to depend on what the run showed; otherwise \

@@ -2,13 +2,14 @@
 
 use crate::adversarial::AdversarialSettings;
 use crate::average::Average;
+use crate::denoise::Denoising;
 use crate::optimizer::OptimizerSettings;
 use crate::schedule::Schedule;
 use crate::{PrivacyPlan, TrainError, Units};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Optimizer, learning-rate schedule and weight averaging: nothing in it changes what is guaranteed.
+/// Optimizer, learning-rate schedule, weight averaging and denoising: nothing in it changes what is guaranteed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
@@ -19,6 +20,10 @@ pub struct Recipe {
     /// The decay of the exponential moving average of the weights; none for no average.
     #[serde(default)]
     pub average: Option<f64>,
+    /// How noisy gradients are denoised before the optimizer takes them; none for not at all. It needs a plan, and Adam then subtracts no
+    /// variance of noise: how much is left is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denoise: Option<Denoising>,
 }
 
 impl Recipe {

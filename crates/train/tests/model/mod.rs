@@ -140,7 +140,12 @@ pub(crate) fn plan(size: u64, rate: f64, steps: u64) -> PrivacyPlan {
 }
 
 pub(crate) fn recipe() -> Recipe {
-    Recipe { optimizer: OptimizerSettings::sgd(0.9), schedule: Schedule::constant(0.5), average: Some(0.9) }
+    Recipe {
+        optimizer: OptimizerSettings::sgd(0.9),
+        schedule: Schedule::constant(0.5),
+        average: Some(0.9),
+        denoise: None,
+    }
 }
 
 pub(crate) fn model() -> Box<dyn Engine> {

@@ -28,8 +28,9 @@ multiplier (or --noise-multiplier determines epsilon). The settings that matter 
 rate of about 1 / C, a smaller C.
 
 Public inputs must not come from the private rows: the schema, the classes, the normalization constants of pixels, the \
-vocabulary, the values of the flags, and --dataset-size (without it, 2 % of epsilon pays for a noisy count). There is no \
-automatic vocabulary, because the words of private texts reveal who wrote what: use one from a public corpus.
+vocabulary, the values of the flags, and --dataset-size (without it, 2 % of epsilon pays for a noisy count). No \
+vocabulary is made from the private texts, because their words reveal who wrote what: use one from a public corpus, or the \
+built-in English words. --init, --vectors and --pretrain start from what is public, and stand in the certificate as such.
 
 --out is the folder of the run: run.toml (everything needed to repeat it: 'reticent train run.toml'), the model, \
 certificate.json, metrics.jsonl and a checkpoint. Ctrl-C saves the run and --resume continues it; every step that may have \
@@ -41,20 +42,39 @@ or only of the steps taken if --stopped-by says that the stop did not depend on 
 looked for when the command runs. The device is not part of the run: resume it with or without --device. \
 docs/how-to/train-on-a-gpu.md says what is claimed there.
 
-  reticent train mnist --model cnn-mnist-tanh --epsilon 3 --delta 1e-5 --dataset-size 60000 \\
-      --batch-size 1024 --lr 2 --clip 0.2 --out runs/mnist
-    (images: a folder of idx files or CIFAR-10, or the name of a dataset)
+  reticent train mnist --epsilon 3 --delta 1e-5 --dataset-size 60000 --out runs/mnist
+    (images: a folder of idx files or CIFAR-10, or the name of a dataset; mnist, fashion-mnist\n     and cifar10 have recipes on ScatterNet features: docs/training.md lists them)
   reticent train people.csv --schema schema.toml --model mlp --epsilon 1 --delta 1e-6 \\
       --out runs/people
     (a table; a schema whose unit is a column protects whole users)
-  reticent train sms.csv --text-column text --label kind --classes ham,spam --vocabulary words.txt \\
-      --length 48 --model lstm-text --optimizer adam --lr 0.01 --epsilon 3 --delta 1e-5 --out runs/sms
+  reticent train sms.csv --text-column text --label kind --classes ham,spam --epsilon 3 --delta 1e-5 \\
+      --out runs/sms
     (texts: lower-cased words and punctuation marks are the tokens)
+  reticent train sms.csv --text-column text --label kind --classes ham,spam --init public-run \\
+      --init-public --freeze 0 --epsilon 3 --delta 1e-5 --out runs/sms
+    (from the weights of a run on public texts, the first layer frozen)
   reticent train speeches.parquet --text-column text --tokens characters --length 64 --model lstm-lm \\
       --optimizer adam --lr 0.005 --epsilon 8 --delta 1e-5 --out runs/speeches
     (a language model: every text is cut into pieces, and the row is the unit, or the column that a schema names)
   reticent train --resume runs/mnist --device cuda
     (the rest of the run on a GPU)";
+
+pub(crate) const TUNE: &str = "\
+Draws a random number of trials. Each draws settings at random, trains a network with privacy and scores it on held-out rows, with \
+noise; the model with the best score is kept. --epsilon and --delta are the budget of the whole search, and every trial has the \
+noise that this needs: that of about half the epsilon or less (Papernot and Steinke 2022). The certificate states the event \
+repeat_and_select.
+
+Nothing about the other trials is printed or stored, not even how many there were: that number is part of what keeps the cost low. \
+The running time tells it, so do not publish how long the search took. A search that is stopped or killed has spent its whole \
+epsilon, and nothing is kept. The score of the best trial is the largest of several, so it is too good on average.
+
+Settings that change the cost of a trial cannot be searched: --epochs, --steps and --batch-size are the same for all.
+
+  reticent tune people.csv --schema schema.toml --model mlp --epsilon 3 --delta 1e-6 \\
+      --search \"lr=0.1..4 log, clip=0.1|0.5|1\" --out tuned
+  reticent tune mnist --model cnn-mnist-tanh --epsilon 3 --delta 1e-5 --dataset-size 54000 \\
+      --batch-size 1024 --trials 5 --search \"lr=0.5..8 log\" --out tuned";
 
 pub(crate) const PREDICT: &str = "\
 One line per row: the predicted label and, for logistic models of two classes, the probability of the positive class. Rows \

@@ -106,13 +106,24 @@ impl FromJson for Trials {
     }
 }
 
+/// A list, its items read one by one.
+fn list<T: FromJson>(json: Json, remedy: &str) -> Result<Vec<T>, ReadProblem> {
+    let Json::List(items) = json else {
+        return Err(ReadProblem::new("", remedy));
+    };
+    let item = |(index, item)| T::from_json(item).map_err(|problem| problem.at(index));
+    items.into_iter().enumerate().map(item).collect()
+}
+
 impl FromJson for Vec<f64> {
     fn from_json(json: Json) -> Result<Self, ReadProblem> {
-        let Json::List(items) = json else {
-            return Err(ReadProblem::new("", "give a list of numbers in [ ]"));
-        };
-        let number = |(index, item)| f64::from_json(item).map_err(|problem| problem.at(index));
-        items.into_iter().enumerate().map(number).collect()
+        list(json, "give a list of numbers in [ ]")
+    }
+}
+
+impl FromJson for Vec<u64> {
+    fn from_json(json: Json) -> Result<Self, ReadProblem> {
+        list(json, "give a list of whole numbers in [ ]")
     }
 }
 

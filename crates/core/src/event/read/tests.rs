@@ -24,6 +24,8 @@ fn every_event_of_the_wire_form_is_read_as_serde_reads_it() {
         r#"{"discrete_gaussian": {"noise_multiplier": 3}}"#.to_owned(),
         r#"{"discrete_laplace": {"noise_multiplier": 2.0}}"#.to_owned(),
         r#"{"student_t": {"noise_multiplier": 2.0, "degrees_of_freedom": 3}}"#.to_owned(),
+        r#"{"encoded_student_t": {"noise_multiplier": 2, "degrees_of_freedom": 3, "levels": [2, 0.5], "counts": [1, 1000]}}"#
+            .to_owned(),
         r#"{"pure": {"epsilon": 0.5}}"#.to_owned(),
         r#"{"approximate": {"epsilon": 0.5, "delta": 1e-6}}"#.to_owned(),
         r#"{"zcdp": {"rho": 0.1}}"#.to_owned(),

@@ -101,6 +101,14 @@ impl Compared {
         session: &mut Session,
     ) -> Result<Case, Refusal> {
         let Self { target, source, flag } = self;
+        if let Some(share) = target.run.held_out {
+            let text = format!(
+                "{}: {share} of the users were held out of the training, and an audit by {column} takes all users of the data for \
+                 members: train without ⟦held_out⟧ to audit by {column}",
+                target.folder.display()
+            );
+            return Err(Refusal::new(Code::Premise, text));
+        }
         let others_name = format!("authors of {} ({flag})", source.name());
         let fresh = choice.samples.as_deref().map(|path| source_of(path, &target.run)).transpose()?;
         let watch = session.watch();

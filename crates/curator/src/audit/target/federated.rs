@@ -86,7 +86,7 @@ impl FederatedTarget {
             return Err(Refusal::internal("a federation without terms"));
         };
         let rest = target.stored.reader.read(source, true, session.watch())?.examples;
-        target.stored.network.check(&rest)?;
+        let rest = target.stored.prepared(rest, source, session.watch())?;
         let repeats = Repeats::of(Content::Examples(&examples, None), Content::Examples(&rest, None))?;
         if repeats.holds_training_data {
             return Err(super::same_data(&source.name()));

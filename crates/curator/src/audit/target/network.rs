@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::stored::read_certificate;
 use crate::train::{
     Computing, DataSources, Holders, Loaded, Reader, Settings, Source, Stored, Train, agree, divide,
-    federated_terms, find, found, read_parties, reference_source, settle, size, sources,
+    federated_terms, find, found, hold_out, read_parties, reference_source, settle, size, sources,
 };
 use crate::watch::Watch;
 use reticent_attack::federated::FederatedSetup;
@@ -71,6 +71,8 @@ impl NetworkTarget {
     pub(super) fn open_any(folder: &Path, computing: Computing) -> Result<Self, Refusal> {
         let stored = Stored::read(folder, &computing)?;
         let mut run = Train::read(&folder.join(RUN_FILE))?;
+        // Records are attacked one by one: models like the target are trained on the images, without copies of them.
+        run.augment = None;
         let settings = settle(&mut run)?;
         let found = found(&run)?;
         let parties = sources(&mut run)?;
@@ -98,19 +100,22 @@ impl NetworkTarget {
     fn read(&self, watch: &dyn Watch) -> Result<(Examples, Option<Examples>, Option<Holders>), Refusal> {
         let Self { stored, run, found, parties, .. } = self;
         let (loaded, holders) = read_parties(run, &stored.reader, &found.source, parties, true, watch)?;
+        let loaded = hold_out(run, loaded)?.0;
         let own = reference_source(run)?;
         let (loaded, references) = divide(run, &stored.reader, own.as_ref(), loaded, watch)?;
-        let examples = loaded.examples;
-        self.stored.network.check(&examples)?;
-        let content = Content::Examples(&examples, None);
+        let content = Content::Examples(&loaded.examples, None);
         Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
+        let examples = stored.prepared(loaded.examples, &found.source, watch)?;
+        let references = references
+            .map(|records| stored.prepared(records, own.as_ref().unwrap_or(&found.source), watch))
+            .transpose()?;
         Ok((examples, references, holders))
     }
 
     /// Reads the examples with their units.
     pub(super) fn loaded(&self, watch: &dyn Watch) -> Result<Loaded, Refusal> {
-        let loaded = self.stored.reader.read(&self.found.source, true, watch)?;
-        self.stored.network.check(&loaded.examples)?;
+        let mut loaded = hold_out(&self.run, self.stored.reader.read(&self.found.source, true, watch)?)?.0;
+        loaded.examples = self.stored.prepared(loaded.examples, &self.found.source, watch)?;
         let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
         Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
         Ok(loaded)
@@ -129,7 +134,7 @@ impl NetworkTarget {
         let size = size(&mut run, &self.settings, &self.stored.reader, examples.len(), None)?;
         let agreement = agree(&mut run, &self.settings, &self.stored.reader, size, dimension)?;
         Ok(Some(FederatedSetup {
-            description: self.stored.description.clone(),
+            description: self.stored.description.after_features()?,
             parties: holders.divided(examples),
             terms: federated_terms(&agreement.terms, federated, self.settings.local),
             recipe: self.settings.recipe,
@@ -156,7 +161,7 @@ impl NetworkTarget {
         let size = size(&mut run, &settings, &stored.reader, units, None)?;
         let agreement = agree(&mut run, &settings, &stored.reader, size, dimension)?;
         let mut training = NetworkTraining {
-            description: stored.description.clone(),
+            description: stored.description.after_features()?,
             terms: agreement.terms,
             recipe: settings.recipe,
         };
@@ -196,9 +201,7 @@ impl NetworkTarget {
             None => self.found.official.clone(),
         };
         let read = |source: &Source| -> Result<Examples, Refusal> {
-            let examples = self.stored.reader.read(source, true, watch)?.examples;
-            self.stored.network.check(&examples)?;
-            Ok(examples)
+            self.stored.prepared(self.stored.reader.read(source, true, watch)?.examples, source, watch)
         };
         let others = source.as_ref().map(read).transpose()?;
         let examples = self.examples(watch)?;
@@ -255,7 +258,7 @@ impl Compared {
         let trained = target.trained(examples, units)?;
         let reader: &Reader = &trained.stored.reader;
         let rest = reader.read(&source, true, session.watch())?.examples;
-        trained.stored.network.check(&rest)?;
+        let rest = trained.stored.prepared(rest, &source, session.watch())?;
         let members = Content::Examples(&trained.examples, None);
         // Of equal examples it is not known which is a member: none of them is audited.
         let repeats = Repeats::of(members, Content::Examples(&rest, None))?;

@@ -118,7 +118,7 @@ impl DeviceNoise {
             let remedy = "take it in the process that uses it";
             return Err(NoiseError::invalid("noise", "taken before a fork", remedy));
         }
-        self.noise.check_length(length)?;
+        super::check_length(self.noise.length, length)?;
         Ok(launch(NoiseArguments { length: length as i64, step: self.noise.step, key: &self.key }))
     }
 }
@@ -143,7 +143,7 @@ impl BulkGaussian {
     /// [`NoiseError::Entropy`] when the operating system provides no randomness. No call is counted then.
     pub fn take_for_device(&self, ahead: &mut NoiseAhead) -> Result<DeviceNoise, NoiseError> {
         let mut entropy = Entropy::new()?;
-        ahead.take_call(self)?;
+        ahead.take_call(&super::BulkNoise::Gaussian(*self))?;
         Ok(DeviceNoise::new(self, &mut entropy))
     }
 }

@@ -73,6 +73,11 @@ KERNEL(deliver_product, const float *x, const float *y, float *into, i64 n, int 
     EACH(i, n) into[i] = add ? into[i] + x[i] * y[i] : x[i] * y[i];
 }
 
+// x times a constant.
+KERNEL(deliver_scaled, const float *x, float *into, i64 n, float factor, int add) {
+    EACH(i, n) into[i] = add ? into[i] + factor * x[i] : factor * x[i];
+}
+
 // y = x + a table that repeats.
 KERNEL(add_table, const float *x, const float *table, float *y, i64 n, i64 period) {
     EACH(i, n) y[i] = x[i] + table[remainder_of(i, period)];

@@ -1,12 +1,13 @@
-// Norms of units, clip factors, and what they are multiplied with. A unit is one example here: a row of a chunk.
+// Norms of units, clip factors, and what they are multiplied with. A unit has as many rows of a chunk, one after the other, as
+// it has examples; a table of rows takes units of one example only. Gradients that are written out are added up in a unit's first row.
 //
 // An entry of the table says how the gradient of one layer is found, in eight words:
 //
-// | kind | 1 | 2 | 3 | 4 | 5 | 6 |
-// |---|---|---|---|---|---|---|
-// | 1 outer product | input | gradient | numbers of the input | numbers of the gradient | has a bias | group |
-// | 2 written out | gradients | - | numbers of a gradient | - | - | group |
-// | 3 rows of a table | tokens | gradient | places | numbers of a row | - | group |
+// | kind | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+// |---|---|---|---|---|---|---|---|
+// | 1 outer product | input | gradient | numbers of the input | numbers of the gradient | has a bias | group | rows of a unit |
+// | 2 written out | gradients | - | numbers of a gradient | - | - | group | rows of a unit |
+// | 3 rows of a table | tokens | gradient | places | numbers of a row | - | group | 1 |
 #define OUTER 1
 #define KEPT 2
 #define TOKENS 3
@@ -104,7 +105,7 @@ COOPERATIVE(measure, const u64 *table, int entries, double *squares, i64 units) 
         i64 inner = (i64)entry[3], outer = (i64)entry[4];
         double square;
         if (entry[0] == KEPT) {
-            square = kept_square(first + unit * inner, inner);
+            square = kept_square(first + unit * inner * (i64)entry[7], inner);
         } else {
             square = token_square(first + unit * inner, second + unit * inner * outer, inner, outer);
         }
@@ -122,7 +123,7 @@ DEVICE double lanes_square(const float *x, i64 size, i64 lane) {
     return lanes_sum(sums[0] + sums[1]);
 }
 
-// The same of those that are outer products; eight threads for each pair.
+// The same of those that are outer products, where a unit has one row; eight threads for each pair.
 COOPERATIVE(measure_outer, const u64 *table, int entries, double *squares, i64 units, double longest) {
     i64 each = blockDim.x / SHARERS, lane = threadIdx.x % SHARERS, pairs = units * entries;
     for (i64 start = blockIdx.x * each; start < pairs; start += gridDim.x * each) {
@@ -136,6 +137,51 @@ COOPERATIVE(measure_outer, const u64 *table, int entries, double *squares, i64 u
         a += (entry[5] ? 1.0 : 0.0);
         // Factors so long that a clip factor would lose its digits count as not finite.
         squares[pair] = a <= longest && g <= longest ? a * g : 1.0 / 0.0;
+    }
+}
+
+DEVICE double row_product(const float *x, const float *y, i64 size) {
+    double sum = 0.0;
+    for (i64 i = threadIdx.x; i < size; i += blockDim.x) sum += (double)x[i] * (double)y[i];
+    return block_sum(sum);
+}
+
+// The same where a unit has several rows x, y with gradients g, h: the sum of all (xy)(gh), and of gh where there is a bias. Rows that
+// cancel count as a hundredth of their lengths at least: the product that adds them up rounds each of them, and what that leaves must stay
+// small beside the bound. A block for each pair.
+COOPERATIVE(measure_rows, const u64 *table, int entries, double *squares, i64 units, double longest) {
+    for (i64 pair = blockIdx.x; pair < units * entries; pair += gridDim.x) {
+        i64 unit = quotient(pair, entries);
+        const u64 *entry = table + (pair - unit * entries) * WORDS;
+        if (entry[0] != OUTER) continue;
+        i64 inner = (i64)entry[3], outer = (i64)entry[4], rows = (i64)entry[7];
+        const float *x = (const float *)entry[1] + unit * rows * inner;
+        const float *g = (const float *)entry[2] + unit * rows * outer;
+        double square = 0.0, lengths = 0.0;
+        int is_odd = 0;
+        for (i64 k = 0; k < rows; k++)
+            for (i64 l = 0; l <= k; l++) {
+                double a = row_product(x + k * inner, x + l * inner, inner) + (entry[5] ? 1.0 : 0.0);
+                double b = row_product(g + k * outer, g + l * outer, outer);
+                square += (k == l ? 1.0 : 2.0) * a * b;
+                if (k != l) continue;
+                is_odd |= !(a <= longest && b <= longest);
+                lengths += sqrt(a * b);
+            }
+        double least = 1e-4 * lengths * lengths;
+        if (threadIdx.x == 0) squares[pair] = is_odd ? 1.0 / 0.0 : square < least ? least : square;
+        __syncthreads();
+    }
+}
+
+// Adds the gradients of a unit's rows up, in the first of them.
+KERNEL(add_rows, float *kept, i64 units, i64 size, i64 rows) {
+    EACH(i, units * size) {
+        i64 unit = quotient(i, size);
+        float *own = kept + unit * rows * size + (i - unit * size);
+        float sum = own[0];
+        for (i64 k = 1; k < rows; k++) sum += own[k * size];
+        own[0] = sum;
     }
 }
 
@@ -165,7 +211,7 @@ KERNEL(apply_factors, const u64 *table, int entries, const float *factors, i64 u
     for (i64 pair = blockIdx.x * each + threadIdx.x / SHARERS; pair < pairs; pair += gridDim.x * each) {
         i64 unit = quotient(pair, entries);
         const u64 *entry = table + (pair - unit * entries) * WORDS;
-        i64 inner = (i64)entry[3], outer = (i64)entry[4];
+        i64 rows = (i64)entry[7], inner = (i64)entry[3] * rows, outer = (i64)entry[4] * rows;
         float factor = factors[unit * entries + (i64)entry[6]];
         float *first = (float *)entry[1] + unit * inner;
         if (entry[0] == OUTER) {

@@ -4,6 +4,35 @@ KERNEL(embed, const float *tokens, const float *table, float *y, i64 places, i64
     EACH(i, places * width) y[i] = table[(i64)tokens[quotient(i, width)] * width + remainder_of(i, width)];
 }
 
+// The share of each token of a text in its mean: padding, which is 0, does not count.
+DEVICE float token_share(const float *tokens, i64 places) {
+    i64 count = 0;
+    for (i64 t = 0; t < places; t++) count += tokens[t] != 0.0f;
+    return count ? 1.0f / (float)count : 0.0f;
+}
+
+// The mean of the rows of a table over the tokens of each text.
+KERNEL(embed_bag, const float *tokens, const float *table, float *y, i64 rows, i64 places, i64 width) {
+    EACH(i, rows * width) {
+        i64 row = quotient(i, width), j = i - row * width;
+        const float *own = tokens + row * places;
+        float sum = 0.0f;
+        for (i64 t = 0; t < places; t++)
+            if (own[t] != 0.0f) sum += table[(i64)own[t] * width + j];
+        y[i] = sum * token_share(own, places);
+    }
+}
+
+// What each place adds to the row of its token: [rows][places][width].
+KERNEL(embed_bag_back, const float *tokens, const float *g, float *slopes, i64 rows, i64 places, i64 width) {
+    i64 size = places * width;
+    EACH(i, rows * size) {
+        i64 row = quotient(i, size), place = quotient(i - row * size, width), j = i - row * size - place * width;
+        const float *own = tokens + row * places;
+        slopes[i] = own[place] != 0.0f ? g[row * width + j] * token_share(own, places) : 0.0f;
+    }
+}
+
 // Rows of scores become probabilities of score · scale; eight threads for each.
 COOPERATIVE(softmax_rows, float *scores, i64 rows, i64 width, float scale, int causal) {
     i64 each = blockDim.x / SHARERS, lane = threadIdx.x % SHARERS;

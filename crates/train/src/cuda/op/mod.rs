@@ -73,6 +73,8 @@ pub(super) enum Way {
     Kept { size: usize },
     /// As rows of a table that tokens choose.
     Tokens { places: usize, width: usize },
+    /// As [`Tokens`](Self::Tokens), from rows that the backward pass has written to the [slopes](At::slopes).
+    Bag { places: usize, width: usize },
 }
 
 /// A layer on a machine.
@@ -128,6 +130,9 @@ pub(super) fn op(operation: Operation, size: usize) -> Result<Option<Box<dyn Op>
         }
         Operation::Convolution(geometry) => Box::new(conv::Conv::new(geometry).ok_or_else(misfit)?),
         Operation::Embedding { out, places, .. } => Box::new(embedding::Embedding { width: out, places }),
+        Operation::EmbeddingBag { out, places, .. } => {
+            Box::new(embedding::EmbeddingBag { width: out, places })
+        }
         Operation::Position { time, width } => Box::new(place::Position { time, width }),
         Operation::LayerNorm { width, places } => Box::new(norm::Norm::layer(width, places)),
         Operation::GroupNorm { channels, groups, places } => {
@@ -148,6 +153,7 @@ pub(super) fn op(operation: Operation, size: usize) -> Result<Option<Box<dyn Op>
         Operation::Transpose { rows, cols } => Box::new(place::Transpose { rows, columns: cols }),
         Operation::MeanTime { time, width } => Box::new(place::Mean { places: time, width, is_inner: false }),
         Operation::LastTime { time, width } => Box::new(place::Last { places: time, width }),
+        Operation::Scale { factor } => Box::new(place::Scale { factor, size }),
         Operation::Copy => Box::new(place::Copy { size }),
         Operation::Activation(_) | Operation::Add { .. } => return Ok(None),
     }))

@@ -1,7 +1,7 @@
 //! Layers that move numbers or average them, without weights.
 
 use super::super::kernels::Kernel;
-use super::super::machine::Argument::Address;
+use super::super::machine::Argument::{Address, Single};
 use super::super::run::Run;
 use super::{At, Below, Op, flag, long};
 use crate::TrainError;
@@ -29,6 +29,31 @@ impl Op for Copy {
 
     fn backward(&self, at: &At, below: Option<Below>, run: &mut Run) -> Result<(), TrainError> {
         deliver(at, below, self.size, run)
+    }
+}
+
+/// The numbers times a constant.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    pub(super) factor: f32,
+    /// Numbers per row.
+    pub(super) size: usize,
+}
+
+impl Op for Scale {
+    fn forward(&self, at: &At, _: Option<Activation>, run: &mut Run) -> Result<(), TrainError> {
+        let count = at.rows * self.size;
+        let arguments =
+            [Address(at.input), Address(at.output), long(count), Single(self.factor), flag(false)];
+        run.each(Kernel::DeliverScaled, count, &arguments)
+    }
+
+    fn backward(&self, at: &At, below: Option<Below>, run: &mut Run) -> Result<(), TrainError> {
+        let Some(Below { gradient, add }) = below else { return Ok(()) };
+        let count = at.rows * self.size;
+        let arguments =
+            [Address(at.gradient), Address(gradient), long(count), Single(self.factor), flag(add)];
+        run.each(Kernel::DeliverScaled, count, &arguments)
     }
 }
 

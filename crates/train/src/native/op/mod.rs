@@ -4,6 +4,7 @@
 
 mod activation;
 mod attention;
+mod bag;
 mod conv;
 mod embedding;
 mod gated;
@@ -17,6 +18,7 @@ mod recurrent;
 
 pub(super) use activation::{Dropout, Smooth};
 pub(super) use attention::Attention;
+pub(super) use bag::EmbeddingBag;
 pub(super) use conv::Conv;
 pub(super) use embedding::Embedding;
 pub(super) use gated::Gru;
@@ -24,7 +26,7 @@ pub(super) use linear::Linear;
 pub(super) use lstm::Lstm;
 pub(super) use norm::{GroupNorm, LayerNorm};
 pub(super) use outer::Outer;
-pub(super) use place::{Copy, GlobalMean, LastTime, MeanTime, Position, Transpose};
+pub(super) use place::{Copy, GlobalMean, LastTime, MeanTime, Position, Scale, Transpose};
 pub(super) use pool::Pool;
 
 use super::kernel::sparse::Nonzeros;

@@ -20,6 +20,26 @@ impl Op for Copy {
     }
 }
 
+/// The numbers times a constant.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::native) struct Scale {
+    pub(in crate::native) factor: f32,
+}
+
+impl Op for Scale {
+    fn forward(&self, _: &[f32], _: usize, input: &[f32], output: &mut [f32], _: &mut Scratch) {
+        output.iter_mut().zip(input).for_each(|(y, x)| *y = self.factor * x);
+    }
+
+    fn backward(&self, _: &[f32], _: usize, flow: Flow<'_>, below: Option<Below<'_>>, _: &mut Scratch) {
+        let Some(Below { gradient: below, add }) = below else { return };
+        if !add {
+            below.fill(0.0);
+        }
+        add_scaled(below, self.factor, flow.gradient);
+    }
+}
+
 /// Rows and columns exchanged.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::native) struct Transpose {

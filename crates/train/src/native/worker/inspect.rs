@@ -109,12 +109,12 @@ impl Worker {
         }
     }
 
-    /// Adds the gradient of one example of the chunk, after all were measured.
-    fn write(&mut self, program: &Program, example: usize, row: &mut [f32]) {
+    /// Adds the gradient of one unit of the chunk, after all were measured.
+    pub(super) fn write(&mut self, program: &Program, unit: usize, row: &mut [f32]) {
         for (node, scratch) in program.nodes.iter().zip(&mut self.scratch) {
             let (Step::Op(op), Some((range, _))) = (&node.step, &node.trained) else { continue };
             let flow = Flow { input: &self.values[node.input], gradient: &mut self.gradients[node.output] };
-            op.one(Units(&self.ends), example, flow, scratch, &mut row[range.clone()]);
+            op.one(Units(&self.ends), unit, flow, scratch, &mut row[range.clone()]);
         }
     }
 

@@ -1,0 +1,63 @@
+"""How much of every example's gradient enters the sum: the rule of ``reticent_train::Clipping``, on the device of the gradients."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._refusals import one_of
+
+#: The share by which clipped gradients are kept shorter than the clipping norm, for the rounding of single precision.
+MARGIN = 1.0 / 4096.0
+
+#: Coarser arithmetic on the way to a gradient does not matter: what is measured is what is added.
+KINDS = ("flat", "per_layer", "automatic")
+
+
+@dataclass(frozen=True)
+class Clipping:
+    """A clipping rule."""
+
+    kind: str
+    norm: float
+    stability: float = 0.01
+
+    @staticmethod
+    def of(kind: Any, norm: float, stability: float = 0.01) -> Clipping:
+        """A rule by its name."""
+        return Clipping(one_of("clipping", kind, KINDS), float(norm), float(stability))
+
+    def request(self) -> dict[str, Any]:
+        """The rule as a request states it."""
+        if self.kind == "flat":
+            return {"flat": {"norm": self.norm}}
+        if self.kind == "per_layer":
+            return {"per-layer": {"norm": self.norm}}
+        return {"automatic": {"norm": self.norm, "stability": self.stability}}
+
+    def factors(self, squared: Tensor) -> Tensor:
+        """The factor of every unit and group from squared norms, both (units, groups). A unit with a norm that is not finite gets the
+        factor 0 everywhere."""
+        bound = self.norm * (1.0 - MARGIN)
+        groups = squared.shape[1]
+        total = squared.sum(1, keepdim=True)
+        # Factors below 1e-30 would lose their digits in single precision.
+        good = (squared >= 0).all(1, keepdim=True) & (total <= (1e30 * bound) ** 2)
+        if self.kind == "automatic":
+            found = (bound / (total.sqrt() + self.stability)).expand_as(squared)
+        else:
+            length = (total if self.kind == "flat" else squared).sqrt()
+            share = bound if self.kind == "flat" else bound / math.sqrt(groups)
+            found = torch.where(length > share, share / length, torch.ones_like(length)).expand_as(squared)
+        return torch.where(good, found, torch.zeros_like(found))
+
+    def row_factors(self, squared: Tensor, unit: Tensor | None, units: int) -> Tensor:
+        """The factor of every example. Examples of one unit share a factor: their lengths together bound the length of their sum."""
+        if unit is None:
+            return self.factors(squared)
+        lengths = squared.new_zeros(units, squared.shape[1]).index_add_(0, unit, squared.sqrt())
+        return self.factors(lengths.square())[unit]

@@ -1,0 +1,369 @@
+"""The engine: a module, an optimizer and a loader become private."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.utils.data import DataLoader
+
+from .. import _native
+from .._budget import Budget
+from .._core import Certificate, brief, finite, load, request
+from .._refusals import conflict, invalid, missing, one_of
+from . import refusals
+from .clipping import Clipping
+from .run import Run
+from .sampling import PoissonBatches, PrivateLoader, check_loader, private_loader
+from .validate import check_layers
+
+
+class PrivacyEngine:
+    """Makes the training of a module private: Poisson sampling, per-example clipping, noise, and a certificate of what they add up to.
+
+    The module, the optimizer and the loop stay what they are. Samples and noise come from a cryptographically secure generator; the
+    accounting is tight.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> from torch.utils.data import DataLoader, TensorDataset
+    >>> from reticent.torch import PrivacyEngine
+    >>> data = TensorDataset(torch.randn(200, 4), torch.randint(0, 2, (200,)))
+    >>> model = nn.Linear(4, 2)
+    >>> engine = PrivacyEngine()
+    >>> model, optimizer, loader = engine.make_private_with_epsilon(
+    ...     module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+    ...     data_loader=DataLoader(data, batch_size=50), target_epsilon=3, target_delta=1e-5, epochs=2,
+    ...     max_grad_norm=1.0)
+    >>> for epoch in range(2):
+    ...     for x, y in loader:
+    ...         loss = nn.functional.cross_entropy(model(x), y)
+    ...         loss.backward()
+    ...         _ = optimizer.step()
+    ...         optimizer.zero_grad()
+    >>> engine.get_epsilon(1e-5) <= 3
+    True
+    """
+
+    def __init__(self, *, budget: Budget | None = None) -> None:
+        self.budget = budget
+        self.run: Run | None = None
+        self._request: dict[str, Any] = {}
+
+    def make_private_with_epsilon(
+        self,
+        *,
+        module: nn.Module,
+        optimizer: Optimizer,
+        data_loader: DataLoader[Any],
+        target_epsilon: float,
+        target_delta: float,
+        epochs: float | None = None,
+        steps: int | None = None,
+        max_grad_norm: float,
+        criterion: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Makes a training private with the least noise that keeps all its epochs within (ε, δ). See :meth:`make_private` for the other
+        arguments."""
+        finite(target_epsilon=target_epsilon, target_delta=target_delta)
+        if epochs is None and steps is None:
+            raise missing("epochs", "give the number of epochs, or of steps, that the budget is for")
+        return self._make(
+            module=module,
+            optimizer=optimizer,
+            data_loader=data_loader,
+            max_grad_norm=max_grad_norm,
+            criterion=criterion,
+            epochs=epochs,
+            steps=steps,
+            delta=target_delta,
+            epsilon=target_epsilon,
+            **options,
+        )
+
+    def make_private(
+        self,
+        *,
+        module: nn.Module,
+        optimizer: Optimizer,
+        data_loader: DataLoader[Any],
+        noise_multiplier: float,
+        max_grad_norm: float,
+        criterion: Any = None,
+        epochs: float | None = None,
+        steps: int | None = None,
+        delta: float | None = None,
+        **options: Any,
+    ) -> Any:
+        """Makes a training private with noise of standard deviation ``noise_multiplier`` times ``max_grad_norm`` on every sum.
+
+        Without ``epochs`` or ``steps`` the training may go on for as long as it likes; its certificate then states the premise that the
+        number of steps does not depend on what the run showed.
+
+        ``clipping``
+            ``"flat"``, ``"per_layer"`` or ``"automatic"`` (with ``stability``).
+        ``loss_reduction``
+            ``"mean"`` or ``"sum"``: how the loss adds the examples of a batch up. Gradients are then divided by the expected batch
+            size, or not at all; never by the number of examples that happened to be sampled.
+        ``criterion``
+            The loss. If it is given, the check on made-up inputs goes through it.
+        ``check``
+            Whether the module is checked on made-up inputs before the first step.
+        ``units``, ``examples_per_unit``
+            The unit of every example (such as its user), as integers: whole units are sampled and protected, with at most so many
+            examples of each in a step. ``batch_size`` of the loader then counts units.
+        ``dataset_size``
+            The public number of units; that of the dataset, if it is not given, which is then taken as public.
+        ``neighboring``
+            ``"add-remove"`` or ``"replace-one"``.
+        ``record``, ``resume``
+            A file that counts the steps that may have been seen, and whether the run in it goes on.
+        """
+        finite(noise_multiplier=noise_multiplier)
+        return self._make(
+            module=module,
+            optimizer=optimizer,
+            data_loader=data_loader,
+            max_grad_norm=max_grad_norm,
+            criterion=criterion,
+            epochs=epochs,
+            steps=steps,
+            delta=delta,
+            noise_multiplier=noise_multiplier,
+            **options,
+        )
+
+    def _make(
+        self,
+        *,
+        module: nn.Module,
+        optimizer: Optimizer,
+        data_loader: DataLoader[Any],
+        max_grad_norm: float,
+        criterion: Any,
+        epochs: float | None,
+        steps: int | None,
+        delta: float | None,
+        epsilon: float | None = None,
+        noise_multiplier: float | None = None,
+        clipping: str = "flat",
+        stability: float = 0.01,
+        loss_reduction: str = "mean",
+        batch_first: bool = True,
+        check: bool = True,
+        units: Sequence[int] | None = None,
+        examples_per_unit: int | None = None,
+        unit: str | None = None,
+        dataset_size: int | None = None,
+        neighboring: str = "add-remove",
+        record: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        poisson_sampling: bool = True,
+        noise_generator: Any = None,
+        grad_sample_mode: str = "hooks",
+    ) -> Any:
+        if self.run is not None:
+            raise conflict("module", "private already", "make another PrivacyEngine for another training")
+        if not poisson_sampling:
+            raise invalid("poisson_sampling", "False", "the guarantee is that of Poisson samples: leave it out")
+        if noise_generator is not None:
+            remedy = "noise comes from a cryptographically secure generator: leave it out"
+            raise invalid("noise_generator", brief(noise_generator), remedy)
+        if not isinstance(module, nn.Module):
+            raise invalid("module", brief(module), "give a torch.nn.Module", "R202")
+        if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+            raise invalid("module", type(module).__name__, "give the module itself: one process trains it")
+        if not isinstance(optimizer, Optimizer):
+            raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
+        one_of("loss_reduction", loss_reduction, ("mean", "sum"))
+        finite(max_grad_norm=max_grad_norm, stability=stability, epochs=epochs)
+        rule = Clipping.of(clipping, max_grad_norm, stability)
+        batch_size = check_loader(data_loader)
+        examples = len(data_loader.dataset)  # type: ignore[arg-type]
+        ids = _units(units, examples)
+        count = examples if ids is None else len(np.unique(ids))
+        size = count if dataset_size is None else int(dataset_size)
+        rate = min(1.0, batch_size / size) if size > 0 else 1.0
+        per_epoch = max(1, math.ceil(size / batch_size))
+        is_open = epochs is None and steps is None
+        planned = _planned(epochs, steps, per_epoch)
+        names = trained(module, optimizer)
+        check_layers(module)
+        premise = (
+            f"a loss that is the {loss_reduction} over the examples of a batch of losses that depend on one example each, and a "
+            "module that does not mix examples"
+        )
+        checked = "checked on made-up inputs" + (" and through the criterion" if criterion is not None else "")
+        self._request = {
+            "unit": unit or ("example" if ids is None else "user"),
+            "neighboring": neighboring,
+            "size": size,
+            "sampling_rate": rate,
+            "steps": planned,
+            "clipping": rule.request(),
+            "dimension": sum(own.numel() for own in names),
+            "epsilon": epsilon,
+            "delta": min(1e-5, 0.1 / size) if delta is None else delta,
+            "noise_multiplier": noise_multiplier,
+            "examples_per_unit": examples_per_unit,
+            "premise": f"{premise} ({checked})" if check else f"{premise} (declared, not checked)",
+            "record": None if record is None else os.fspath(record),
+            "resume": bool(resume),
+        }
+        native = None if self.budget is None else self.budget._native
+        course = _native.PrivateSteps(request(self._request), examples, ids, native)
+        run = Run(module, names, rule, loss_reduction, batch_first)
+        run.steps, run.is_open, run.criterion = course, is_open, criterion
+        run.is_checked, run.is_trusted = False, not check
+        self.run = run
+        optimizer.register_step_pre_hook(run.before_step)
+        batches = PoissonBatches(run.draw, per_epoch, ids is not None)
+        loader = private_loader(data_loader, batches, run.announce)
+        run.target = _target(loader) if criterion is not None and check else None
+        if criterion is not None and "ghost" in grad_sample_mode:
+            return module, optimizer, criterion, loader
+        return module, optimizer, loader
+
+    @property
+    def own_run(self) -> Run:
+        """The run."""
+        if self.run is None:
+            raise refusals.misuse("engine", "nothing is private yet: call make_private first")
+        return self.run
+
+    @property
+    def noise_multiplier(self) -> float:
+        """The noise's standard deviation over the clipping norm."""
+        return float(self.own_run.standing()["noise_multiplier"])
+
+    @property
+    def steps(self) -> int:
+        """Steps that count, those of earlier processes included."""
+        return int(self.own_run.standing()["counted"])
+
+    @property
+    def steps_left(self) -> int | None:
+        """Steps that the plan has left; none for a training without an end."""
+        standing = self.own_run.standing()
+        return None if self.own_run.is_open else int(standing["allowed"] - standing["counted"])
+
+    def get_epsilon(self, delta: float | None = None) -> float:
+        """ε of the steps so far at this δ, an upper bound."""
+        finite(delta=delta)
+        return self.own_run.own_steps.epsilon(delta)
+
+    def certificate(self, stopped_by: str | None = None) -> Certificate:
+        """What is guaranteed for everything that was computed from the noisy gradients.
+
+        A training that ends before its last planned step claims all planned steps, since the moment may depend on what it showed; if it
+        ended by a limit that was set before (``"time-limit"``) or by a ``"crash"``, the steps taken count, and the premise is stated.
+        """
+        return Certificate(load(self.own_run.own_steps.certificate(stopped_by)))
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a later process needs to go on: the plan, and how many steps count."""
+        run = self.own_run
+        run.own_steps.settle()
+        return {"format": 1, "plan": _settled(self._request), "counted": self.steps}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on with the count of an earlier process. The plan must be the same; the count never falls."""
+        if not isinstance(state, dict) or state.get("format") != 1:
+            raise invalid("state", brief(state), "give what state_dict returned", "R202")
+        for key, value in _settled(self._request).items():
+            if state["plan"].get(key) != value:
+                remedy = f"the run was begun with {state['plan'].get(key)}: make it private with the same"
+                raise conflict(key, value, remedy)
+        self.own_run.own_steps.count_from(int(state["counted"]))
+
+    def save_checkpoint(
+        self, path: str | os.PathLike[str], *, module: nn.Module, optimizer: Optimizer | None = None, **more: Any
+    ) -> None:
+        """Writes module, optimizer and engine to a file, replacing it as a whole."""
+        state = {
+            "module": module.state_dict(),
+            "optimizer": None if optimizer is None else optimizer.state_dict(),
+            "engine": self.state_dict(),
+            "more": more,
+        }
+        beside = f"{os.fspath(path)}.new"
+        torch.save(state, beside)
+        os.replace(beside, path)
+
+    def load_checkpoint(
+        self, path: str | os.PathLike[str], *, module: nn.Module, optimizer: Optimizer | None = None
+    ) -> dict[str, Any]:
+        """Reads what :meth:`save_checkpoint` wrote; what was stored beside it."""
+        state = torch.load(path, weights_only=True)
+        module.load_state_dict(state["module"])
+        if optimizer is not None and state["optimizer"] is not None:
+            optimizer.load_state_dict(state["optimizer"])
+        self.load_state_dict(state["engine"])
+        more: dict[str, Any] = state["more"]
+        return more
+
+    def detach(self) -> None:
+        """Takes the hooks away: the module is an ordinary one again, whose further training is not private."""
+        run = self.own_run
+        run.own_steps.settle()
+        run.taps.remove()
+        for own in run.names:
+            own.requires_grad_(True)
+            own.grad = None
+
+
+def trained(module: nn.Module, optimizer: Optimizer) -> dict[nn.Parameter, str]:
+    """The parameters that are trained, with their names: those that the optimizer has and that require gradients."""
+    own = {parameter for group in optimizer.param_groups for parameter in group["params"]}
+    named = dict(module.named_parameters())
+    known = set(named.values())
+    if not own <= known:
+        raise conflict("optimizer", "other parameters", "give an optimizer of the module's parameters alone")
+    found = {parameter: name for name, parameter in named.items() if parameter in own and parameter.requires_grad}
+    if not found:
+        raise conflict("optimizer", "nothing to train", "give an optimizer of parameters that require gradients")
+    for parameter in known - set(found):
+        parameter.requires_grad_(False)
+    if len({parameter.device for parameter in found}) > 1:
+        raise invalid("module", "on several devices", "put all trained parameters on one device")
+    for parameter, name in found.items():
+        if not parameter.is_floating_point():
+            raise refusals.layer(name, "parameters that are not real numbers cannot be trained privately")
+    return found
+
+
+def _units(units: Any, examples: int) -> Any:
+    if units is None:
+        return None
+    ids = np.asarray(units)
+    if ids.shape != (examples,) or not np.issubdtype(ids.dtype, np.integer):
+        remedy = f"give one integer for each of the {examples} examples"
+        raise invalid("units", f"{ids.dtype} of shape {ids.shape}", remedy)
+    return np.ascontiguousarray(ids, dtype=np.int64)
+
+
+def _planned(epochs: float | None, steps: int | None, per_epoch: int) -> int:
+    if epochs is not None and steps is not None:
+        raise conflict("steps", steps, "give either epochs or steps")
+    if steps is not None:
+        return int(steps)
+    return per_epoch if epochs is None else max(1, round(epochs * per_epoch))
+
+
+def _target(loader: PrivateLoader) -> Any:
+    """The second part of a batch, made up: what a criterion compares outputs with."""
+    blank = loader.collate_fn([])
+    if isinstance(blank, (list, tuple)) and len(blank) == 2:
+        return blank[1]
+    raise conflict("criterion", "given", "batches are not pairs of input and target, so it cannot be checked: leave it out")
+
+
+def _settled(request: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in request.items() if key not in ("record", "resume", "premise")}

@@ -1,0 +1,149 @@
+"""Recurrent layers: one product for all inputs, a loop over time for the state, one tap for all weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from .. import refusals
+from ..taps import Place, Taps, whole
+from ..terms import Full, Outer, Term
+from .cells import CELLS
+
+
+def attach(taps: Taps, layer: Any) -> None:
+    """Computes the layer by tapped products while it is trained."""
+    plain = layer.forward
+    if getattr(layer, "proj_size", 0):
+        raise refusals.layer(
+            taps.name(layer), "proj_size is not supported: use proj_size=0 and a linear layer after the LSTM"
+        )
+
+    def forward(values: Any, hx: Any = None) -> Any:
+        packed = values if isinstance(values, PackedSequence) else None
+        shown = packed.data if packed is not None else values
+        if packed is not None and (taps.sizes is not None or taps.is_on):
+            shown, lengths = pad_packed_sequence(packed)
+        else:
+            lengths = None
+        first = packed is None and layer.batch_first
+        call = taps.begin(layer, shown, 0 if first else 1)
+        if call is None:
+            return plain(values, hx)
+        if call.axis != (0 if first else 1) or shown.dim() != 3:
+            raise refusals.layer(
+                taps.name(layer),
+                "the layer runs along the axis of the examples, so they mix: give it "
+                f"batch_first={not layer.batch_first}, or transpose its input",
+            )
+        run = _Run(taps, layer, call.rows, lengths)
+        output, state = run.forward(shown.transpose(0, 1) if first else shown, hx)
+        if packed is not None and lengths is not None:
+            return _packed_like(packed, output, lengths), state
+        return output.transpose(0, 1) if first else output, state
+
+    layer.forward = forward
+    taps.undo.append(lambda: layer.__dict__.pop("forward", None))
+
+
+def _packed_like(packed: PackedSequence, output: Tensor, lengths: Tensor) -> PackedSequence:
+    order = packed.sorted_indices
+    if order is not None:
+        output, lengths = output.index_select(1, order), lengths[order.cpu()]
+    data = pack_padded_sequence(output, lengths).data
+    return PackedSequence(data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
+
+
+class _Run:
+    """One call of all layers and directions."""
+
+    def __init__(self, taps: Taps, layer: Any, rows: int, lengths: Tensor | None) -> None:
+        self.taps, self.layer, self.rows = taps, layer, rows
+        self.lengths = lengths
+        self.cell = CELLS[layer.mode]
+        self.has_memory = layer.mode == "LSTM"
+
+    def forward(self, values: Tensor, hx: Any) -> tuple[Tensor, Any]:
+        layer = self.layer
+        directions = 2 if layer.bidirectional else 1
+        if hx is None:
+            zero = values.new_zeros(layer.num_layers * directions, self.rows, layer.hidden_size)
+            hx = (zero, zero) if self.has_memory else zero
+        states, memories = hx if self.has_memory else (hx, None)
+        index = self.index(values)
+        last_states, last_memories = [], []
+        for depth in range(layer.num_layers):
+            outputs = []
+            for direction in range(directions):
+                place = depth * directions + direction
+                given = self.turned(values, index) if direction else values
+                memory = None if memories is None else memories[place]
+                output, kept = self.one(given, states[place], memory, depth, direction)
+                last_states.append(self.last(output))
+                last_memories.append(self.last(kept))
+                outputs.append(self.turned(output, index) if direction else output)
+            values = torch.cat(outputs, 2) if directions == 2 else outputs[0]
+            if layer.dropout and depth + 1 < layer.num_layers and layer.training:
+                values = F.dropout(values, layer.dropout)
+        state = torch.stack(last_states)
+        return values, (state, torch.stack(last_memories)) if self.has_memory else state
+
+    def index(self, values: Tensor) -> Tensor | None:
+        """For every place the place that takes its turn when each sequence is read backwards."""
+        if self.lengths is None:
+            return None
+        time = torch.arange(values.shape[0], device=values.device)[:, None]
+        lengths = self.lengths.to(values.device)[None, :]
+        return torch.where(time < lengths, lengths - 1 - time, time)
+
+    def turned(self, values: Tensor, index: Tensor | None) -> Tensor:
+        if index is None:
+            return values.flip(0)
+        return values.gather(0, index[:, :, None].expand(-1, -1, values.shape[2]))
+
+    def last(self, values: Tensor) -> Tensor:
+        if self.lengths is None:
+            return values[-1]
+        ends = (self.lengths - 1).to(values.device)[None, :, None].expand(1, -1, values.shape[2])
+        return values.gather(0, ends)[0]
+
+    def one(
+        self, values: Tensor, state: Tensor, memory: Tensor | None, depth: int, direction: int
+    ) -> tuple[Tensor, Tensor]:
+        """One layer in one direction: outputs and memories at all times."""
+        layer, taps, rows = self.layer, self.taps, self.rows
+        suffix = f"_l{depth}{'_reverse' if direction else ''}"
+        w_in, w_state = getattr(layer, f"weight_ih{suffix}"), getattr(layer, f"weight_hh{suffix}")
+        b_in = getattr(layer, f"bias_ih{suffix}") if layer.bias else None
+        b_state = getattr(layer, f"bias_hh{suffix}") if layer.bias else None
+        cell = self.cell
+        projected = F.linear(values, w_in, cell.bias(b_in, b_state))
+        saved: dict[str, Tensor] = {}
+
+        def make(gradient: Tensor) -> list[tuple[Place, Term]]:
+            a = values.detach().transpose(0, 1).unsqueeze(1)
+            before = torch.cat([state.detach().unsqueeze(0), saved["output"][:-1]])
+            b = gradient.transpose(0, 1).unsqueeze(1)
+            b_hidden = cell.hidden(gradient, saved).transpose(0, 1).unsqueeze(1)
+            found: list[tuple[Place, Term]] = []
+            if taps.is_trained(w_in):
+                found.append((whole(w_in), Outer(a, b)))
+            if taps.is_trained(w_state):
+                found.append((whole(w_state), Outer(before.transpose(0, 1).unsqueeze(1), b_hidden)))
+            if b_in is not None and taps.is_trained(b_in):
+                found.append((whole(b_in), Full(b.sum((1, 2)))))
+            if b_state is not None and taps.is_trained(b_state):
+                found.append((whole(b_state), Full(b_hidden.sum((1, 2)))))
+            return found
+
+        projected = taps.watch(projected, make)
+        output, kept = cell.run(projected, state, memory, w_state, b_state, saved)
+        saved["output"] = output.detach()
+        assert output.shape[1] == rows
+        return output, kept
+
+

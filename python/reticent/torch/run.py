@@ -1,0 +1,267 @@
+"""One private training: from batches to noisy gradients. Samples, noise and counts come from the native library."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten
+
+from .. import _native
+from .._core import load
+from . import refusals
+from .clipping import Clipping
+from .layers import attach_all
+from .sampling import Batch
+from .sums import GradientSum
+from .taps import Place, Taps
+from .terms import Term
+
+
+class Run:
+    """The state of a training between its loader, its module and its optimizer."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        names: dict[nn.Parameter, str],
+        clipping: Clipping,
+        loss_reduction: str,
+        batch_first: bool,
+    ) -> None:
+        self.module, self.names, self.clipping = module, names, clipping
+        self.loss_reduction, self.batch_first = loss_reduction, batch_first
+        self.taps = Taps(module, names)
+        self.taps.listener = self.collect
+        self.sum = GradientSum(list(names))
+        self.groups = self._groups()
+        self.steps: _native.PrivateSteps | None = None
+        self.is_open = False
+        self.batch: Batch | None = None
+        self.is_collected = False
+        #: Whether the check on made-up inputs is done.
+        self.is_checked = True
+        #: Whether there is no check, and only the layouts are to be found.
+        self.is_trusted = False
+        self.criterion: Any = None
+        self.target: Any = None
+        self.released: dict[nn.Parameter, Tensor] = {}
+        self._ahead: Future[None] | None = None
+        self._drawer: ThreadPoolExecutor | None = None
+        self._structure = self._form()
+        self.mixing = [own for own in module.modules() if isinstance(own, nn.modules.batchnorm._BatchNorm)]
+        attach_all(self.taps)
+        for own in names:
+            own.requires_grad_(False)
+        self.taps.handles.append(module.register_forward_pre_hook(self.enter, with_kwargs=True, prepend=True))
+
+    def _groups(self) -> dict[nn.Parameter, int]:
+        """The group of every parameter: all in one, or those of a layer together."""
+        if self.clipping.kind != "per_layer":
+            return dict.fromkeys(self.names, 0)
+        layers: dict[str, int] = {}
+        return {own: layers.setdefault(name.rpartition(".")[0], len(layers)) for own, name in self.names.items()}
+
+    def _form(self) -> tuple[tuple[str, int], ...]:
+        """Which parameters the module has."""
+        return tuple((name, id(own)) for name, own in self.module.named_parameters(remove_duplicate=False))
+
+    # Forward.
+
+    def announce(self, batch: Batch | None) -> None:
+        """A batch that the loader gives next; none at its end."""
+        self.batch, self.is_collected = batch, False
+        self.taps.rows = None if batch is None else batch.rows
+        self.taps.drop()
+        if batch is None or batch.is_first:
+            self.sum.clear()
+
+    def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
+        """Before the module is called."""
+        self.taps.start()
+        if self.batch is None or not self.taps.is_on:
+            return
+        if self._form() != self._structure:
+            raise refusals.misuse(
+                "module", "its parameters changed after make_private: change the module first, and make it private then"
+            )
+        self._check_rows(args, kwargs)
+        for own in self.mixing:
+            if own.training:
+                remedy = "a batch norm is in training mode, so examples change each other: call its eval(), or use fix(module)"
+                raise refusals.layer(self.taps.name(own), remedy)
+        if not self.is_checked:
+            from .checks import check, find_layouts
+
+            self.is_checked = True
+            try:
+                (find_layouts if self.is_trusted else check)(self, args, kwargs)
+            except BaseException:
+                self.is_checked = False
+                raise
+
+    def _check_rows(self, args: Any, kwargs: Any) -> None:
+        """Refuses inputs that are not the loader's batch."""
+        axis, rows = 0 if self.batch_first else 1, self.taps.rows or 1
+        given = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, Tensor) and item.dim() > axis]
+        if given and all(item.shape[axis] % rows or not item.shape[axis] for item in given):
+            raise refusals.misuse(
+                "module",
+                f"called with {given[0].shape[axis]} examples where the loader gave {rows}: give it the loader's batch, and "
+                "other data in eval mode or under torch.no_grad()",
+            )
+
+    # Backward.
+
+    def collect(self, found: list[tuple[Place, Term]]) -> None:
+        """Clips the gradients of a backward pass and adds them to the sum."""
+        batch = self.batch
+        if batch is None:
+            return
+        if self.is_collected:
+            raise refusals.misuse(
+                "backward",
+                "called twice for one batch, so its examples would count twice: call it once, with the sum of all "
+                "losses; for parts of a batch use BatchMemoryManager",
+            )
+        if not self.is_checked and not (self.is_trusted and not self.taps.has_copies):
+            raise refusals.misuse(
+                "module",
+                "a part of it was called, and not the module that was made private, so it could not be checked: call the "
+                "module itself, make the part private, or train with check=False on your word that examples do not mix",
+            )
+        self.is_collected = True
+        if batch.is_blank:
+            return
+        self.add_clipped(found, batch)
+
+    def add_clipped(self, found: list[tuple[Place, Term]], batch: Batch) -> None:
+        """The clipped sum of a batch."""
+        groups = max(self.groups.values()) + 1
+        with full_precision():
+            columns: list[list[Tensor]] = [[] for _ in range(groups)]
+            for place, term in found:
+                columns[self.groups[place[0]]].append(term.squared())
+            zero = torch.zeros(batch.rows, device=self.sum.device)
+            summed = [torch.stack(own).sum(0, dtype=torch.float64) if own else zero.double() for own in columns]
+            squared = torch.stack(summed, 1)
+            # A mean over the batch is the sum of single losses over their number.
+            scale = float(batch.rows) if self.loss_reduction == "mean" else 1.0
+            unit = None if batch.unit is None else batch.unit.to(squared.device)
+            factors = self.clipping.row_factors(squared * scale**2, unit, batch.units)
+            bad = (factors == 0).all(1)
+            if bool(bad.any()):
+                found = [(place, term.without(bad)) for place, term in found]
+            factors = factors * scale
+            for place, term in found:
+                term.add(factors[:, self.groups[place[0]]], self.sum.view(place))
+
+    # Step.
+
+    def before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> Any:
+        """Before the optimizer moves the weights: puts noisy gradients in place, or none where more parts of the step follow. A closure
+        is called once, here; the optimizer gets what it returned."""
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+            self._ready(optimizer)
+            return (args[0],), {**kwargs, "closure": lambda: loss}
+        self._ready(optimizer)
+        return None
+
+    def _ready(self, optimizer: torch.optim.Optimizer) -> None:
+        """Releases the gradients of a step that is complete."""
+        self._check_optimizer(optimizer)
+        batch = self.batch
+        if batch is None or not self.is_collected:
+            raise refusals.misuse(
+                "step",
+                "no gradients of this batch: call backward() once for every batch of the loader, and then step()",
+            )
+        for own in self.names:
+            if own.requires_grad:
+                raise refusals.misuse(
+                    self.names[own], "requires_grad was set after make_private: leave it to the engine"
+                )
+            if own.grad is not None and own.grad is not self.released.get(own):
+                raise refusals.misuse(self.names[own], "its grad was set by hand: leave gradients to the engine")
+            own.grad = None
+        self.batch, self.taps.rows = None, None
+        if not batch.is_last:
+            return
+        self.finish()
+
+    def finish(self) -> None:
+        """Adds the noise of a step and releases its gradients."""
+        steps = self.own_steps
+        if self._ahead is not None:
+            self._ahead.result()
+            self._ahead = None
+        standing = self.standing()
+        if self.is_open and standing["counted"] >= standing["allowed"]:
+            steps.extend()
+        steps.add_noise(self.sum.host(), max(1, torch.get_num_threads()))
+        scale = 1.0 / float(standing["expected_batch"]) if self.loss_reduction == "mean" else 1.0
+        noisy = self.sum.release(scale)
+        for own, gradient in zip(self.sum.parameters, noisy, strict=True):
+            own.grad = gradient
+            self.released[own] = gradient
+        if self.sum.device.type != "cpu":
+            self._draw_ahead()
+
+    def _draw_ahead(self) -> None:
+        """Draws the noise of the next step while the device computes."""
+        if self._drawer is None:
+            self._drawer = ThreadPoolExecutor(1, thread_name_prefix="reticent-noise")
+        threads = max(1, torch.get_num_threads() - 1)
+        self._ahead = self._drawer.submit(self.own_steps.draw, threads)
+
+    def _check_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+        own = {parameter for group in optimizer.param_groups for parameter in group["params"]}
+        for parameter in own:
+            if parameter not in self.names and parameter.grad is not None:
+                raise refusals.misuse(
+                    "optimizer", "it has parameters with gradients that are not the private module's: use another one"
+                )
+
+    # Samples and counts.
+
+    @property
+    def own_steps(self) -> _native.PrivateSteps:
+        """The native steps."""
+        assert self.steps is not None
+        return self.steps
+
+    def standing(self) -> dict[str, Any]:
+        """The public numbers of the plan, and how many steps count."""
+        return load(self.own_steps.standing())
+
+    def draw(self) -> tuple[Any, Any] | None:
+        """The examples of the next step; none when all steps are taken."""
+        standing = self.standing()
+        if standing["counted"] >= standing["allowed"]:
+            if not self.is_open:
+                return None
+            self.own_steps.extend()
+        return self.own_steps.sample()
+
+
+class full_precision:
+    """Products in full single precision while norms and sums are computed."""
+
+    def __enter__(self) -> None:
+        self.before = torch.get_float32_matmul_precision()
+        self.cudnn = torch.backends.cudnn.allow_tf32
+        if self.before != "highest":
+            torch.set_float32_matmul_precision("highest")
+        if self.cudnn:
+            torch.backends.cudnn.allow_tf32 = False
+
+    def __exit__(self, *_: object) -> None:
+        if self.before != "highest":
+            torch.set_float32_matmul_precision(self.before)
+        if self.cudnn:
+            torch.backends.cudnn.allow_tf32 = True

@@ -1,0 +1,77 @@
+"""The sum of clipped gradients, and what is released of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from .taps import Place
+
+
+class GradientSum:
+    """Two flat buffers: one is summed into and never shown, the other holds the last noisy gradient. They change places when noise has
+    been added."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter]) -> None:
+        self.parameters = list(parameters)
+        self.device = self.parameters[0].device
+        is_double = any(own.dtype == torch.float64 for own in self.parameters)
+        self.kind = torch.float64 if is_double else torch.float32
+        self.offsets: dict[nn.Parameter, int] = {}
+        self.length = 0
+        for own in self.parameters:
+            self.offsets[own] = self.length
+            self.length += own.numel()
+        self._buffers = [torch.zeros(self.length, dtype=self.kind, device=self.device) for _ in range(2)]
+        self._host: Tensor | None = None
+        self._is_empty = True
+
+    def clear(self) -> None:
+        """Begins a new sum."""
+        if not self._is_empty:
+            self._buffers[0].zero_()
+            self._is_empty = True
+
+    def view(self, place: Place) -> Tensor:
+        """The part of the sum that belongs to a place."""
+        parameter, start, end = place
+        self._is_empty = False
+        offset, size = self.offsets[parameter], parameter.numel()
+        flat = self._buffers[0][offset : offset + size]
+        if parameter.dim() == 0 or (start, end) == (0, parameter.shape[0]):
+            return flat
+        width = size // parameter.shape[0]
+        return flat[start * width : end * width]
+
+    def host(self) -> NDArray[np.float32]:
+        """The sum as an array of single precision that noise can be added to."""
+        if self.device.type == "cpu" and self.kind == torch.float32:
+            own: NDArray[np.float32] = self._buffers[0].numpy()
+            return own
+        if self._host is None:
+            pinned = self.device.type == "cuda"
+            self._host = torch.empty(self.length, dtype=torch.float32, pin_memory=pinned)
+        self._host.copy_(self._buffers[0])
+        copied: NDArray[np.float32] = self._host.numpy()
+        return copied
+
+    def release(self, scale: float) -> list[Tensor]:
+        """After noise has been added to :meth:`host`: the noisy gradients, times a public number."""
+        noisy = self._buffers[0]
+        if self._host is not None:
+            noisy.copy_(self._host, non_blocking=True)
+        if scale != 1.0:
+            noisy.mul_(scale)
+        self._buffers.reverse()
+        self._buffers[0].zero_()
+        self._is_empty = True
+        found = []
+        for own in self.parameters:
+            offset = self.offsets[own]
+            part = noisy[offset : offset + own.numel()].view(own.shape)
+            found.append(part if part.dtype == own.dtype else part.to(own.dtype))
+        return found

@@ -1,0 +1,230 @@
+"""Taps: what every layer was given and the gradient of what it gave, from one ordinary backward pass.
+
+Weights are not tracked by autograd. Layers with trained parameters have hooks; when a backward pass ends, the inputs and output
+gradients that the hooks saw become terms (see ``terms``), parameter by parameter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .refusals import layer
+from .terms import Full, Term, together
+
+#: A parameter, or some of its rows.
+Place = tuple[nn.Parameter, int, int]
+
+#: Terms from the gradient of an output.
+Maker = Callable[[Tensor], list[tuple[Place, Term]]]
+
+
+def whole(parameter: nn.Parameter) -> Place:
+    """All of a parameter."""
+    return (parameter, 0, parameter.shape[0] if parameter.dim() else 1)
+
+
+class _Tap(torch.autograd.Function):
+    """An identity whose output is tracked even where its input is not."""
+
+    @staticmethod
+    def forward(context: Any, output: Tensor, anchor: Tensor, hook: Callable[[Tensor], None]) -> Tensor:
+        context.mark_dirty(output)
+        context.hook = hook
+        return output
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, None, None]:
+        context.hook(gradients[0])
+        return (gradients[0] if context.needs_input_grad[0] else None), None, None
+
+
+class Call:
+    """One call of a layer: where the examples are in its input."""
+
+    def __init__(self, rows: int, axis: int | None) -> None:
+        self.rows, self.axis = rows, axis
+
+    def split(self, values: Tensor) -> Tensor:
+        """Values with the examples in front: (rows, ...). Several rows of one example become a second axis."""
+        if self.axis is None:
+            return values.unsqueeze(0).expand(self.rows, *values.shape)
+        if self.axis == 1:
+            values = values.transpose(0, 1)
+        if values.shape[0] == self.rows:
+            return values
+        return values.reshape(self.rows, values.shape[0] // self.rows, *values.shape[1:])
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether one input serves all examples."""
+        return self.axis is None
+
+
+class Taps:
+    """The hooks of a module and what they see."""
+
+    def __init__(self, module: nn.Module, names: dict[nn.Parameter, str]) -> None:
+        self.module, self.names = module, names
+        #: Examples in the present batch; none while nothing is tapped.
+        self.rows: int | None = None
+        #: Whether calls are tapped although the module is not in training mode.
+        self.is_forced = False
+        #: Called when a backward pass has ended.
+        self.listener: Callable[[list[tuple[Place, Term]]], None] | None = None
+        #: Whether modules use parameters of their own without a layer.
+        self.has_copies = False
+        self.handles: list[Any] = []
+        self.undo: list[Callable[[], None]] = []
+        self.layouts: dict[str, list[int | None]] = {}
+        self.sizes: dict[str, list[tuple[int, ...]]] | None = None
+        self._ordinals: dict[str, int] = {}
+        self._pending: list[tuple[Maker, Tensor]] = []
+        self._anchor: Tensor | None = None
+        self._own = {own: name or "the module" for name, own in module.named_modules(remove_duplicate=True)}
+
+    def is_trained(self, parameter: Any) -> bool:
+        """Whether the parameter is trained."""
+        return parameter is not None and parameter in self.names
+
+    @property
+    def is_on(self) -> bool:
+        """Whether calls are tapped now."""
+        return self.rows is not None and (self.module.training or self.is_forced) and torch.is_grad_enabled()
+
+    def name(self, module: nn.Module) -> str:
+        """What messages call a layer."""
+        return self._own.get(module, type(module).__name__)
+
+    def start(self) -> None:
+        """Begins a forward pass."""
+        self._ordinals.clear()
+
+    def begin(self, module: nn.Module, values: Tensor, batch_axis: int = 0) -> Call | None:
+        """A call of a layer with these values; none where it is not to be tapped."""
+        if self.sizes is not None:
+            self.sizes.setdefault(self.name(module), []).append(tuple(values.shape))
+            return None
+        if not self.is_on or self.rows is None:
+            return None
+        name = self.name(module)
+        place = self._ordinals.get(name, 0)
+        self._ordinals[name] = place + 1
+        known = self.layouts.get(name)
+        axis: int | None = known[min(place, len(known) - 1)] if known else batch_axis
+        if axis is not None and (values.dim() <= axis or values.shape[axis] % self.rows):
+            if known is not None:
+                shape = tuple(values.shape)
+                raise layer(
+                    name,
+                    f"an input of shape {shape} does not belong to a batch of {self.rows}: give the module the whole "
+                    "batch that the loader gave",
+                )
+            axis = None
+        return Call(self.rows, axis)
+
+    def watch(self, output: Tensor, make: Maker) -> Tensor:
+        """Has terms be made of the gradient of an output."""
+
+        def hook(gradient: Tensor) -> None:
+            self._receive(make, gradient.detach())
+
+        if output.requires_grad:
+            output.register_hook(hook)
+            return output
+        if self._anchor is None or self._anchor.device != output.device:
+            self._anchor = torch.zeros((), device=output.device, requires_grad=True)
+        tapped: Tensor = _Tap.apply(output, self._anchor, hook)
+        return tapped
+
+    def share(self, output: Tensor, call: Call) -> Tensor:
+        """An output that serves all examples, once for each of them."""
+        shape = (self.rows, *(output.shape[1:] if output.shape[0] == 1 else output.shape))
+        return output.expand(shape).clone()
+
+    def _receive(self, make: Maker, gradient: Tensor) -> None:
+        if not self._pending:
+            torch.autograd.Variable._execution_engine.queue_callback(self._finish)
+        self._pending.append((make, gradient))
+
+    def _finish(self) -> None:
+        pending, self._pending = self._pending, []
+        if self.listener is None:
+            return
+        with torch.no_grad():
+            self.listener(gathered(pending))
+
+    def drop(self) -> None:
+        """Forgets what an interrupted backward pass left."""
+        self._pending.clear()
+
+    def remove(self) -> None:
+        """Takes all hooks away."""
+        for handle in self.handles:
+            handle.remove()
+        for undo in self.undo:
+            undo()
+        self.handles.clear()
+        self.undo.clear()
+
+    @contextmanager
+    def discovering(self) -> Any:
+        """Records the shapes of inputs instead of tapping calls."""
+        self.sizes = {}
+        try:
+            yield self.sizes
+        finally:
+            self.sizes = None
+
+
+def gathered(pending: Iterable[tuple[Maker, Tensor]]) -> list[tuple[Place, Term]]:
+    """One term for every place that has any."""
+    places: dict[tuple[int, int, int], tuple[Place, list[Term]]] = {}
+    for make, gradient in pending:
+        for place, term in make(gradient):
+            key = (id(place[0]), place[1], place[2])
+            places.setdefault(key, (place, []))[1].append(term)
+    return _apart(list(places.values()))
+
+
+def _apart(found: list[tuple[Place, list[Term]]]) -> list[tuple[Place, Term]]:
+    """Sums terms of equal places. Places that overlap and are not equal are written out as the whole parameter."""
+    by_parameter: dict[int, list[tuple[Place, list[Term]]]] = {}
+    for place, terms in found:
+        by_parameter.setdefault(id(place[0]), []).append((place, terms))
+    result: list[tuple[Place, Term]] = []
+    for own in by_parameter.values():
+        own.sort(key=lambda entry: entry[0][1:])
+        overlap = any(first[0][2] > second[0][1] for first, second in zip(own, own[1:], strict=False))
+        if not overlap:
+            result.extend((place, together(terms, shape_of(place))) for place, terms in own)
+            continue
+        parameter = own[0][0][0]
+        total: Tensor | None = None
+        for place, terms in own:
+            part = together(terms, shape_of(place))
+            if total is None:
+                total = part.full().new_zeros(part.rows, *parameter.shape)
+            total[:, place[1] : place[2]] += part.full().reshape(part.rows, *shape_of(place))
+        if total is not None:
+            result.append((whole(parameter), Full(total)))
+    return result
+
+
+def shape_of(place: Place) -> torch.Size:
+    """The shape of a place."""
+    parameter, start, end = place
+    if parameter.dim() == 0:
+        return parameter.shape
+    return torch.Size((end - start, *parameter.shape[1:]))
+
+
+def positions(values: Tensor) -> Tensor:
+    """(rows, ..., features) as (rows, 1, positions, features)."""
+    count = math.prod(values.shape[1:-1])
+    return values.reshape(values.shape[0], 1, count, values.shape[-1])
