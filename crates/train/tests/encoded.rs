@@ -90,6 +90,11 @@ fn a_plan_with_student_t_noise_needs_a_profile() {
     let swap = PlanSettings { neighboring: Neighboring::ReplaceOne, ..encoded(10) };
     let swap = PrivacyPlan::with_law(swap, STUDENT, 1.0, 1e-5).unwrap_err().to_string();
     assert!(swap.contains("add-remove"), "{swap}");
+    // A profile that leaves weights out bounds nothing there, and rounding of a sum may reach them.
+    let narrow = PlanSettings { dimension: 10, ..encoded(10) };
+    let refused = PrivacyPlan::with_law(narrow.clone(), STUDENT, 1.0, 1e-5).unwrap_err().to_string();
+    assert!(refused.starts_with("profile = of 9 coordinates"), "{refused}");
+    assert!(PrivacyPlan::new(narrow, 1.0, 1e-5).is_ok());
     let wide = PlanSettings { dimension: 5, ..encoded(10) };
     assert!(PrivacyPlan::new(wide, 1.0, 1e-5).unwrap_err().to_string().starts_with("profile"));
     // Gaussian noise costs what the profile's norm costs, as any clipping does.

@@ -86,10 +86,18 @@ impl PlanSettings {
         if law.is_gaussian() {
             return Ok(());
         }
-        if self.clipping.profile().is_none() {
+        let Some(profile) = self.clipping.profile() else {
             let remedy = "a norm alone bounds no single number, and Student-t noise has no tight account then: give clipping \
                           encoded, or Gaussian noise";
             return Err(TrainError::invalid("noise", "student-t", remedy));
+        };
+        // Rounding of a sum may reach coordinates that a unit leaves at 0, where the profile allows nothing.
+        if profile.kept() < self.dimension as u64 {
+            let remedy = format!(
+                "its account needs a bound on each of the model's {} trained weights: keep all, or give Gaussian noise",
+                self.dimension
+            );
+            return Err(TrainError::invalid("profile", format!("of {} coordinates", profile.kept()), remedy));
         }
         if self.neighboring != Neighboring::AddRemove {
             let remedy = "its account is for adding or removing a unit: give add-remove, or Gaussian noise";
