@@ -67,10 +67,14 @@ fn each(shell: &Shell, names: &[&str], mode: Mode) -> Result<String> {
     });
     let (mut run, mut skipped, mut findings) = (0, 0, Vec::new());
     for result in results {
-        let done = result?;
-        run += done.run;
-        skipped += done.skipped;
-        findings.extend(done.findings);
+        match result {
+            Ok(done) => {
+                run += done.run;
+                skipped += done.skipped;
+                findings.extend(done.findings);
+            }
+            Err(failure) => findings.push(failure.to_string()),
+        }
     }
     Failure::unless_empty(&findings, format!("{run} blocks of documented commands run, {skipped} skipped"))
 }

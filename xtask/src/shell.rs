@@ -90,15 +90,22 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     }
 }
 
-/// Runs a command and returns its standard output; on failure the message ends with its standard error.
+/// Lines of a failed command's standard output that its failure shows.
+const SHOWN: usize = 60;
+
+/// Runs a command and returns its standard output; on failure the message has the end of it, and then its standard error.
 pub(crate) fn capture(mut command: Command) -> Result<String> {
     let output = command.output().map_err(|error| not_started(&command, &error))?;
     if output.status.success() {
         String::from_utf8(output.stdout)
             .map_err(|_| Failure::new(format!("`{}`: its output is not UTF-8", line(&command))))
     } else {
-        let reason = String::from_utf8_lossy(&output.stderr);
-        Err(Failure::new(format!("`{}`: {}\n{}", line(&command), output.status, reason.trim_end())))
+        let (printed, reason) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let lines: Vec<&str> = printed.lines().collect();
+        let end: String =
+            lines[lines.len().saturating_sub(SHOWN)..].iter().flat_map(|line| [*line, "\n"]).collect();
+        Err(Failure::new(format!("`{}`: {}\n{end}{}", line(&command), output.status, reason.trim_end())))
     }
 }
 
@@ -124,10 +131,11 @@ mod tests {
     #[test]
     fn a_failing_command_is_named_with_its_status_and_reason() {
         let mut command = Command::new("bash");
-        command.args(["-c", "echo why >&2; exit 7"]);
+        command.args(["-c", "seq 100 200; echo why >&2; exit 7"]);
         let message = capture(command).unwrap_err().to_string();
         assert!(message.starts_with("`bash -c"), "{message}");
-        assert!(message.contains('7') && message.ends_with("why"), "{message}");
+        assert!(message.contains('7') && message.ends_with("\n199\n200\nwhy"), "{message}");
+        assert!(message.contains("\n141\n") && !message.contains("\n140\n"), "{message}");
     }
 
     #[test]
