@@ -85,7 +85,7 @@ pub(crate) use computing::Computing;
 pub(crate) use federated::{Holders, read as read_parties, sources, terms as federated_terms};
 pub(crate) use held_out::{HeldOut, HeldOutTest, divide as hold_out};
 pub(crate) use plan::{found, same_data};
-pub(crate) use prepare::prepare;
+pub(crate) use prepare::{ExampleSets, prepare};
 pub(crate) use reader::{Input, Loaded, Reader};
 pub(crate) use recipe::fill;
 pub(crate) use reference::{divide, source as reference_source};

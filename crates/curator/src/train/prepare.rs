@@ -1,9 +1,12 @@
 //! Examples as the first layer of a network reads them.
 
 use super::computing::Computing;
+use super::reader::Loaded;
+use super::source::Source;
 use crate::refusal::Refusal;
 use crate::watch::{Watch, Work};
-use reticent_train::{Description, Examples};
+use reticent_core::Code;
+use reticent_train::{Augmentation, Description, Engine, Examples, TrainError};
 
 /// The features of examples where the network has any, and the examples themselves otherwise. It is where examples that were read meet
 /// a network: an engine refuses those that did not come by here.
@@ -24,4 +27,68 @@ pub(crate) fn prepare(
     bar.say("computing features");
     let mut report = |done: usize| bar.at((100 * done / count) as u64);
     Ok(description.prepared(examples, computing.resources, &mut report)?)
+}
+
+/// Everything that was read for a run.
+pub(crate) struct ExampleSets<'a> {
+    /// What is trained on.
+    pub(crate) loaded: Loaded,
+    /// Held-out units.
+    pub(crate) held: Option<Loaded>,
+    /// Public validation examples, and where they are from.
+    pub(crate) public: Option<(Loaded, &'a Source)>,
+    /// Where the others are from.
+    pub(crate) source: &'a Source,
+}
+
+impl ExampleSets<'_> {
+    /// All of them as the network reads them; copies are made of what is trained on alone.
+    ///
+    /// # Errors
+    /// As [`prepare`], with the name of the data.
+    pub(crate) fn prepared(
+        self,
+        description: &Description,
+        augment: Augmentation,
+        computing: &Computing,
+        watch: &dyn Watch,
+    ) -> Result<Self, Refusal> {
+        let read = |own: Loaded, source: &Source| -> Result<Loaded, Refusal> {
+            let examples = prepare(description, own.examples, computing, watch);
+            Ok(Loaded { examples: examples.map_err(|refusal| refusal.within(&source.name()))?, ..own })
+        };
+        let Self { loaded, held, public, source } = self;
+        let loaded = Loaded { examples: augment.apply(loaded.examples)?, ..loaded };
+        Ok(Self {
+            loaded: read(loaded, source)?,
+            held: held.map(|held| read(held, source)).transpose()?,
+            public: public.map(|(public, from)| Ok::<_, Refusal>((read(public, from)?, from))).transpose()?,
+            source,
+        })
+    }
+
+    /// Refuses examples that a network cannot read, and an empty set of validation examples.
+    pub(crate) fn check(&self, network: &dyn Engine) -> Result<(), Refusal> {
+        if let Some((public, from)) = &self.public {
+            if public.examples.is_empty() {
+                let text = format!("{}: no examples for validation: give data", from.name());
+                return Err(Refusal::new(Code::NoRows, text));
+            }
+            let named = |error: TrainError| Refusal::from(error).within(&from.name());
+            network.check(&public.examples).map_err(named)?;
+        }
+        network.check(&self.loaded.examples).map_err(|error| named(error, self.source))?;
+        if let Some(held) = self.held.as_ref().filter(|held| !held.examples.is_empty()) {
+            network.check(&held.examples).map_err(|error| named(error, self.source))?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with examples, with the name of the data.
+pub(super) fn named(error: TrainError, source: &Source) -> Refusal {
+    match error {
+        TrainError::Example { .. } | TrainError::Shape(_) => Refusal::from(error).within(&source.name()),
+        other => other.into(),
+    }
 }

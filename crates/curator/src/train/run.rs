@@ -9,8 +9,8 @@ use super::outcome::{
     exploded, lost,
 };
 use super::plan::{TrainPlan, same_data};
-use super::prepare::prepare;
-use super::reader::{Loaded, Reader};
+use super::prepare::{ExampleSets, named, prepare};
+use super::reader::Reader;
 use super::reference;
 use super::request::Train;
 use super::source::Source;
@@ -24,10 +24,10 @@ use crate::folder::layout::CHECKPOINT_FILE;
 use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
-use reticent_core::{Code, Fact};
+use reticent_core::Fact;
 use reticent_data::Schema;
 use reticent_train::federated::PARTY;
-use reticent_train::{Augmentation, Description, Engine, StopCause, TrainError, Trainer, TrainingTerms};
+use reticent_train::{Augmentation, Description, Engine, StopCause, Trainer, TrainingTerms};
 use std::sync::Arc;
 
 /// The network for examples of this shape.
@@ -97,7 +97,7 @@ impl Planned for TrainPlan {
         };
         let (loaded, holders) = read_parties(&run, &reader, &source, &parties, is_open, watch)?;
         let (loaded, references) = reference::divide(&run, &reader, references.as_ref(), loaded, watch)?;
-        let (mut loaded, held) = held_out::divide(&run, loaded)?;
+        let (loaded, held) = held_out::divide(&run, loaded)?;
         let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
         let augment = run.augment.unwrap_or_default();
         let units = match augment {
@@ -109,41 +109,14 @@ impl Planned for TrainPlan {
             None => network(&mut run, &reader, &start, loaded.examples.shape())?,
         };
         drop(opened);
-        let named = |refusal: Refusal| refusal.within(&source.name());
-        loaded.examples = augment.apply(loaded.examples)?;
-        loaded.examples = prepare(&description, loaded.examples, &computing, watch).map_err(named)?;
-        let prepared = |records| prepare(&description, records, &computing, watch);
-        let references = references.map(prepared).transpose()?;
-        let held = match held {
-            Some(held) => Some(Loaded { examples: prepared(held.examples).map_err(named)?, ..held }),
-            None => None,
-        };
-        let public = match (public, &validation) {
-            (Some(public), Some(source)) => {
-                let own = prepared(public.examples).map_err(|refusal| refusal.within(&source.name()))?;
-                Some(Loaded { examples: own, ..public })
-            }
-            (public, _) => public,
-        };
-        if let (Some(public), Some(source)) = (&public, &validation) {
-            if public.examples.is_empty() {
-                let text = format!("{}: no examples for validation: give data", source.name());
-                return Err(Refusal::new(Code::NoRows, text));
-            }
-            let named = |error: TrainError| Refusal::from(error).within(&source.name());
-            network.check(&public.examples).map_err(named)?;
-        }
-        let named = |error: TrainError| match error {
-            TrainError::Example { .. } | TrainError::Shape(_) => Refusal::from(error).within(&source.name()),
-            other => other.into(),
-        };
-        network.check(&loaded.examples).map_err(named)?;
-        if let Some(held) = held.as_ref().filter(|held| !held.examples.is_empty()) {
-            network.check(&held.examples).map_err(named)?;
-        }
+        let references = references.map(|own| prepare(&description, own, &computing, watch)).transpose()?;
+        let sets = ExampleSets { loaded, held, public: public.zip(validation.as_ref()), source: &source };
+        let sets = sets.prepared(&description, augment, &computing, watch)?;
+        sets.check(&*network)?;
+        let ExampleSets { loaded, held, public, .. } = sets;
         let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
         // Equality is an exact fact about the examples: where a ledger is kept, paths are all that is compared.
-        if let (Some(public), Some(source), true) = (&public, &validation, run.is_private() && is_open)
+        if let (Some((public, source)), true) = (&public, run.is_private() && is_open)
             && is_same(Content::Examples(&public.examples, public.users.as_deref()), content)?
         {
             return Err(same_data(source));
@@ -215,7 +188,7 @@ impl Planned for TrainPlan {
             .map(Stepping::from),
             _ => return Err(Refusal::internal("a permit without a plan")),
         }
-        .map_err(named)?;
+        .map_err(|error| named(error, &source))?;
         let teacher = Teacher {
             lesson: lesson.as_ref(),
             computing: &computing,
@@ -260,7 +233,7 @@ impl Planned for TrainPlan {
             trainer: &mut trainer,
             agreement: &agreement,
             reader: &reader,
-            validation: public.as_ref().map(|public| &public.examples),
+            validation: public.as_ref().map(|(public, _)| &public.examples),
             folder: out.as_deref(),
             federated: federated.as_ref(),
             every: settings.every,

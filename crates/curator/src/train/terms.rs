@@ -181,33 +181,8 @@ pub(crate) fn agree_by(
     dimension: usize,
     target: Calibration<'_>,
 ) -> Result<AgreedTerms, Refusal> {
-    let (neighboring, Size { units: size, budget, bill, counted, schema }) = (settings.neighboring, size);
-    let unit = unit(run, settings);
-    let share_of_parties = run.federated.as_ref().and_then(|own| own.participation).unwrap_or(1.0);
-    let batch = match (run.batch_size, text::batch_share(run)) {
-        (Some(batch), _) => batch,
-        (None, share) => {
-            let usual = || recipe::batch(run, size).unwrap_or_else(|| usual_batch(size));
-            let batch = share.map_or_else(usual, |share| batch_of(size, share));
-            *run.batch_size.insert(batch)
-        }
-    };
-    let batch = if counted {
-        // A refusal would tell the count without anyone paying for it: the run goes on with all rows in every step.
-        *run.batch_size.insert(batch.min(size))
-    } else {
-        batch
-    };
-    if batch == 0 || batch > size {
-        let words = reader.unit_words(run.is_private() || run.examples_per_user.is_some());
-        let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
-        return Err(Refusal::value("batch_size", batch, remedy));
-    }
-    let steps = match run.steps {
-        Some(steps) => steps,
-        // At most 1e6 epochs of 2^50 units.
-        None => (run.epochs.unwrap_or(1.0) * size as f64 / batch as f64 - 1e-9).ceil().max(1.0) as u64,
-    };
+    let Size { units: size, budget, bill, counted, schema } = size;
+    let (batch, steps) = extent(run, reader, size, counted)?;
     let mut share = None;
     let terms = match budget {
         Budget::None => TrainingTerms::NonPrivate(Baseline {
@@ -216,15 +191,7 @@ pub(crate) fn agree_by(
             adversarial: settings.adversarial,
         }),
         Budget::Target(_) | Budget::Noise { .. } => {
-            let plan = PlanSettings {
-                neighboring,
-                unit: unit.map_or_else(|| reader.unit(), str::to_owned),
-                size,
-                sampling_rate: if unit.is_some() { share_of_parties } else { batch as f64 / size as f64 },
-                steps,
-                clipping: settings.clipping_for(dimension)?,
-                dimension,
-            };
+            let plan = plan_settings(run, settings, reader, (size, batch, steps), dimension)?;
             let law = settings.noise.law;
             TrainingTerms::Private(match budget {
                 Budget::Noise { multiplier, delta } => {
@@ -249,10 +216,86 @@ pub(crate) fn agree_by(
         }
         _ => None,
     };
-    let passes = settings.local.map(|local| share_of_parties * local.epochs as f64);
+    let passes = settings.local.map(|local| share_of_parties(run) * local.epochs as f64);
     let is_federated = run.federated.is_some();
     let facts = Vec::new();
     Ok(AgreedTerms { size, batch, terms, bill, counted, schema, share, test, passes, is_federated, facts })
+}
+
+/// The expected batch size and the number of steps of a run on so many units. What the request leaves open is filled in.
+fn extent(run: &mut Train, reader: &Reader, size: u64, counted: bool) -> Result<(u64, u64), Refusal> {
+    let batch = match (run.batch_size, text::batch_share(run)) {
+        (Some(batch), _) => batch,
+        (None, share) => {
+            let usual = || recipe::batch(run, size).unwrap_or_else(|| usual_batch(size));
+            let batch = share.map_or_else(usual, |share| batch_of(size, share));
+            *run.batch_size.insert(batch)
+        }
+    };
+    let batch = if counted {
+        // A refusal would tell the count without anyone paying for it: the run goes on with all rows in every step.
+        *run.batch_size.insert(batch.min(size))
+    } else {
+        batch
+    };
+    if batch == 0 || batch > size {
+        let words = reader.unit_words(run.is_private() || run.examples_per_user.is_some());
+        let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
+        return Err(Refusal::value("batch_size", batch, remedy));
+    }
+    let steps = match run.steps {
+        Some(steps) => steps,
+        // At most 1e6 epochs of 2^50 units.
+        None => (run.epochs.unwrap_or(1.0) * size as f64 / batch as f64 - 1e-9).ceil().max(1.0) as u64,
+    };
+    Ok((batch, steps))
+}
+
+/// The share of the parties that take part in a round.
+fn share_of_parties(run: &Train) -> f64 {
+    run.federated.as_ref().and_then(|own| own.participation).unwrap_or(1.0)
+}
+
+/// What the cost of a private run depends on, for so many units, a batch size and steps.
+fn plan_settings(
+    run: &Train,
+    settings: &Settings,
+    reader: &Reader,
+    (size, batch, steps): (u64, u64, u64),
+    dimension: usize,
+) -> Result<PlanSettings, Refusal> {
+    let unit = unit(run, settings);
+    Ok(PlanSettings {
+        neighboring: settings.neighboring,
+        unit: unit.map_or_else(|| reader.unit(), str::to_owned),
+        size,
+        sampling_rate: if unit.is_some() { share_of_parties(run) } else { batch as f64 / size as f64 },
+        steps,
+        clipping: settings.clipping_for(dimension)?,
+        dimension,
+    })
+}
+
+impl Size {
+    /// What is left for the steps; none where there is no target.
+    pub(crate) fn left(&self) -> Option<Guarantee> {
+        match self.budget {
+            Budget::Target(left) => Some(left),
+            Budget::Noise { .. } | Budget::None => None,
+        }
+    }
+
+    /// What the cost of this run depends on, with so many weights.
+    pub(crate) fn plan_settings(
+        &self,
+        run: &mut Train,
+        settings: &Settings,
+        reader: &Reader,
+        dimension: usize,
+    ) -> Result<PlanSettings, Refusal> {
+        let (batch, steps) = extent(run, reader, self.units, self.counted)?;
+        plan_settings(run, settings, reader, (self.units, batch, steps), dimension)
+    }
 }
 
 /// What steps with this noise cost for every number of weights that a learnt schema may lead to: the noise's grid takes

@@ -31,13 +31,13 @@ pub struct Tuned {
     pub loss: Option<f64>,
     /// The name of the network.
     pub model: Option<String>,
-    /// The noise multiplier of every trial.
+    /// The noise multiplier of the chosen trial.
     pub noise_multiplier: f64,
     /// The folder of the model.
     pub out: Option<PathBuf>,
     /// What trials were scored on.
     pub select_on: &'static str,
-    /// The steps of a trial.
+    /// The steps of the chosen trial.
     pub steps: u64,
     /// The mean number of trials. How many there were is private.
     pub trials: f64,

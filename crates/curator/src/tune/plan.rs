@@ -86,6 +86,12 @@ pub(super) fn plan(request: &Tune, data: Option<TrainData>) -> Result<TunePlan, 
         .map_err(|invalid| Refusal::value("trials", trials.mean, invalid.remedy))?;
     let search = Search::read(&request.search)?;
     let mut corners = search.check(&asked)?;
+    for (batch, size) in corners.iter().filter_map(|run| run.batch_size.zip(run.dataset_size)) {
+        if batch > size {
+            let remedy = format!("the declared size is {size}: give a number from 1 to {size}");
+            return Err(Refusal::value("batch_size", batch, remedy).within("⟦search⟧"));
+        }
+    }
     let base = match data {
         Some(data) => asked.check_data(data)?,
         None => asked.check()?,

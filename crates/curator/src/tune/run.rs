@@ -12,8 +12,8 @@ use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use crate::train::{
-    AgreedTerms, Budget, HeldOut, HeldOutScore, HeldOutTest, Loaded, Reader, Size, Start, Train, TrainPlan,
-    agree_by, counting, finish, hold_out, map_facts, network, prepare, same_data, settle, size, text_recipe,
+    AgreedTerms, Budget, ExampleSets, HeldOut, HeldOutScore, HeldOutTest, Loaded, Reader, Size, Start, Train,
+    TrainPlan, agree_by, counting, finish, hold_out, map_facts, network, same_data, settle, size, text_recipe,
     write_certificate, write_public, write_run,
 };
 use crate::watch::Work;
@@ -25,8 +25,8 @@ use reticent_train::{
     Augmentation, Description, Engine, Examples, PlanSettings, PrivacyPlan, Trainer, TrainingTerms, Units,
 };
 use serde_json::json;
-use std::cell::OnceCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What all trials share.
 struct Shared<'a> {
@@ -38,13 +38,13 @@ struct Shared<'a> {
     public: Option<&'a Examples>,
     test: Option<HeldOutTest>,
     size: Size,
-    /// The most weights that a trial trains.
-    widest: usize,
     start: &'a Start,
     /// The shape of examples as they are read.
     shape: Vec<usize>,
     augment: Augmentation,
-    price: OnceCell<Price>,
+    price: Price,
+    /// Set when the search should stop.
+    halt: &'a AtomicBool,
 }
 
 /// One trial.
@@ -59,23 +59,17 @@ struct Trial {
 }
 
 impl Shared<'_> {
-    /// The network, the terms and the request of these settings. The first call settles the price of the whole search.
+    /// The network, the terms and the request of these settings, with the noise that the price of the search has for them.
     fn settle(&self, drawn: &Drawn) -> Result<(Train, Description, Box<dyn Engine>, AgreedTerms), Refusal> {
         let mut run = with(&self.plan.asked, drawn)?;
         let settings = settle(&mut run)?;
         let (description, engine) = network(&mut run, self.reader, self.start, &self.shape)?;
         let target = |settings: PlanSettings, left: Guarantee| -> Result<PrivacyPlan, Refusal> {
-            let price = match self.price.get() {
-                Some(price) => price,
-                None => {
-                    let test = self.test.as_ref().map(|test| &test.event);
-                    let widest = PlanSettings { dimension: self.widest, ..settings.clone() };
-                    let price = Price::of(&widest, self.plan.trials, test, left)?;
-                    self.price.get_or_init(|| price)
-                }
+            let Some(own) = self.price.candidate(&settings) else {
+                return Err(Refusal::internal("a trial that the search was not priced for"));
             };
-            let plan = PrivacyPlan::at_least(settings, price.multiplier, left.delta.get())?;
-            Ok(plan.claiming(price.multiplier)?)
+            let plan = PrivacyPlan::at_least(settings, own.multiplier, left.delta.get())?;
+            Ok(plan.claiming(own.multiplier)?)
         };
         let dimension = engine.layout().gradients();
         let mut agreement =
@@ -97,9 +91,17 @@ impl Shared<'_> {
         let recipe = text_recipe(&mut run, &settings, agreement.size);
         let paid = self.test.as_ref().map(|test| permit.take(&test.event)).transpose();
         let mut paid = paid.map_err(Refusal::internal)?;
+        // The permit has the steps of every candidate, and a trial takes those of one.
+        let steps = plan.charges()?;
+        let [steps] = steps.events() else { return Err(Refusal::internal("the steps of a trial are one event")) };
+        let permit = permit.take(steps).map_err(Refusal::internal)?;
         let (examples, units) = (self.examples.clone(), self.units.clone());
         let mut trainer = Trainer::private(engine, examples, units, plan.clone(), recipe, permit)?;
         while !trainer.is_finished() {
+            if self.halt.load(Ordering::SeqCst) {
+                let text = "the search was stopped: nothing of it is kept, and its whole epsilon is spent";
+                return Err(Refusal::new(Code::NoModel, text));
+            }
             trainer.step()?;
         }
         let (merit, score) = match (self.plan.on, self.held, self.public) {
@@ -117,6 +119,26 @@ impl Shared<'_> {
             _ => return Err(Refusal::internal("nothing to score trials on")),
         };
         Ok(Trial { merit, drawn, run, description, trainer, agreement, score })
+    }
+}
+
+impl TunePlan {
+    /// What the search costs on so many units, with networks of at most so many weights.
+    fn price(
+        &self,
+        reader: &Reader,
+        size: &Size,
+        test: Option<&HeldOutTest>,
+        widest: usize,
+    ) -> Result<Price, Refusal> {
+        let mut candidates = Vec::new();
+        for costs in self.search.candidates() {
+            let mut run = with(&self.asked, &costs)?;
+            let settings = settle(&mut run)?;
+            candidates.push(size.plan_settings(&mut run, &settings, reader, widest)?);
+        }
+        let left = size.left().ok_or_else(|| Refusal::internal("a search without a budget"))?;
+        Price::of(&candidates, self.trials, test.map(|test| &test.event), left)
     }
 }
 
@@ -148,61 +170,50 @@ impl Planned for TunePlan {
         let share = counting.as_ref().map_or(whole, |counting| counting.left);
         let before = counting.as_ref().map_or(&[][..], Counting::events);
         let mut purchase = Purchase::charge(before, Main::Share(share), None, payer)?.counting(counting);
-        let (mut loaded, mut held) = hold_out(&run, reader.read(&source, true, watch)?)?;
-        let mut public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
+        let (loaded, held) = hold_out(&run, reader.read(&source, true, watch)?)?;
+        let public = validation.as_ref().map(|source| reader.read(source, true, watch)).transpose()?;
         let augment = run.augment.unwrap_or_default();
         let units = match augment {
             Augmentation::None => loaded.units(run.examples_per_user, true)?,
             kind => kind.units(loaded.examples.len())?,
         };
         let (mut widest, shape) = (0, loaded.examples.shape().to_vec());
-        let mut models: Vec<&Train> = self.corners.iter().collect();
-        models.dedup_by(|one, other| one.model == other.model);
-        let networks = models.into_iter().map(|corner| network(&mut corner.clone(), &reader, &start, &shape));
-        let networks = networks.collect::<Result<Vec<_>, _>>()?;
-        // What the first layers read is computed once.
-        if let Some((description, _)) = networks.first() {
-            if networks.iter().any(|(other, _)| other.features != description.features) {
-                let remedy =
-                    "the networks of a search read the same features: search over one kind of networks";
-                return Err(Refusal::about(Code::Conflict, "search", remedy));
-            }
-            let named = |refusal: Refusal| refusal.within(&source.name());
-            let prepared = |examples| prepare(description, examples, &computing, watch);
-            loaded.examples = prepared(augment.apply(loaded.examples)?).map_err(named)?;
-            for own in held.iter_mut().chain(&mut public) {
-                let examples = std::mem::replace(&mut own.examples, loaded.examples.subset(&[]));
-                own.examples = prepared(examples).map_err(named)?;
+        let mut models: Vec<&Train> = Vec::new();
+        for corner in &self.corners {
+            if !models.iter().any(|known| known.model == corner.model) {
+                models.push(corner);
             }
         }
+        let networks = models.into_iter().map(|corner| network(&mut corner.clone(), &reader, &start, &shape));
+        let networks = networks.collect::<Result<Vec<_>, _>>()?;
+        let Some((description, _)) = networks.first() else {
+            return Err(Refusal::internal("a search without a network"));
+        };
+        if networks.iter().any(|(other, _)| other.features != description.features) {
+            let remedy = "the networks of a search read the same features: search over one kind of networks";
+            return Err(Refusal::about(Code::Conflict, "search", remedy));
+        }
+        // What the first layers read is computed once.
+        let sets = ExampleSets { loaded, held, public: public.zip(validation.as_ref()), source: &source };
+        let sets = sets.prepared(description, augment, &computing, watch)?;
         for (_, engine) in &networks {
-            let named = |error: reticent_train::TrainError| Refusal::from(error).within(&source.name());
-            engine.check(&loaded.examples).map_err(named)?;
-            for held in held.iter().filter(|held| !held.examples.is_empty()) {
-                engine.check(&held.examples).map_err(named)?;
-            }
-            for (public, source) in public.iter().zip(&validation) {
-                let named = |error: reticent_train::TrainError| Refusal::from(error).within(&source.name());
-                engine.check(&public.examples).map_err(named)?;
-            }
+            sets.check(&**engine)?;
             widest = widest.max(engine.layout().gradients());
         }
         drop(opened);
+        let ExampleSets { loaded, held, public, .. } = sets;
         let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
-        if let (Some(public), Some(source)) = (&public, &validation) {
-            if public.examples.is_empty() {
-                let text = format!("{}: no examples for validation: give data", source.name());
-                return Err(Refusal::new(Code::NoRows, text));
-            }
-            if is_open && is_same(Content::Examples(&public.examples, public.users.as_deref()), content)? {
-                return Err(same_data(source));
-            }
+        if let (Some((public, source)), true) = (&public, is_open)
+            && is_same(Content::Examples(&public.examples, public.users.as_deref()), content)?
+        {
+            return Err(same_data(source));
         }
         if let Some(writer) = &mut writer {
             writer.begin(json!({"kind": ModelKind::Network, "tune": self.asked}))?;
             store_fingerprint(writer, content, None)?;
         }
         let size = size(&mut run, &settings, &reader, units.len(), Some((&mut purchase, &mut *payer)))?;
+        let price = self.price(&reader, &size, test.as_ref(), widest)?;
         let examples = Arc::new(loaded.examples);
         let shared = Shared {
             plan: &self,
@@ -210,18 +221,16 @@ impl Planned for TunePlan {
             examples,
             units,
             held: held.as_ref(),
-            public: public.as_ref().map(|public| &public.examples),
+            public: public.as_ref().map(|(public, _)| &public.examples),
             test,
             size,
-            widest,
             start: &start,
             shape,
             augment,
-            price: OnceCell::new(),
+            price,
+            halt: watch.halt(),
         };
-        // Any settings lead to the same price.
-        shared.settle(&self.search.draw(payer.entropy()))?;
-        let price = shared.price.get().ok_or_else(|| Refusal::internal("a search without a price"))?;
+        let price = &shared.price;
         let mut permit = purchase.into_main(settings.neighboring, &Plan::new(vec![price.event.clone()])?)?;
         let count = self.count.draw(payer.entropy());
         let permits = permit.take_trials(&price.event, count).map_err(Refusal::internal)?;

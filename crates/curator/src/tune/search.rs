@@ -6,8 +6,8 @@ use reticent_noise::entropy::Bits;
 use reticent_noise::sampler::uniform_below;
 use serde_json::{Map, Value, json};
 
-/// The settings that may be searched. None of them changes the event of a step: neither the sampling rate nor the number of steps nor
-/// the ratio of noise to clipping norm.
+/// Settings that change nothing about the cost of a trial: neither the sampling rate nor the number of steps nor the ratio of noise to
+/// clipping norm.
 const FREE: &[&str] = &[
     "learning-rate",
     "clip",
@@ -25,9 +25,20 @@ const FREE: &[&str] = &[
 /// Those of them that are names.
 const NAMES: &[&str] = &["clipping", "optimizer", "schedule", "model"];
 
-/// Settings that decide what a trial costs.
-const COSTLY: &[&str] =
-    &["epochs", "steps", "batch-size", "noise-multiplier", "epsilon", "delta", "dataset-size"];
+/// Settings that decide what a trial costs, and may be searched as lists: every combination is a candidate of the price.
+const COSTLY: &[&str] = &["epochs", "steps", "batch-size"];
+
+/// Settings of the whole search.
+const FIXED: &[&str] = &["noise-multiplier", "epsilon", "delta", "dataset-size"];
+
+/// The most candidates of a price.
+const MOST_CANDIDATES: usize = 16;
+
+/// Those that are numbers of something.
+const WHOLE: &[&str] = &["steps", "batch-size"];
+
+/// The largest of those: doubles have all whole numbers up to it.
+const MOST_WHOLE: f64 = (1u64 << 40) as f64;
 
 /// The most combinations that are checked before anything is drawn.
 const MOST_CHECKED: usize = 4096;
@@ -62,26 +73,56 @@ impl Search {
                 short if short == "lr" => "learning-rate".to_owned(),
                 key => key,
             };
-            if COSTLY.contains(&key.as_str()) {
+            if FIXED.contains(&key.as_str()) {
                 let why = format!(
-                    "{key} changes what a trial costs, and all trials must cost the same: give it as ⟦{}⟧, and search {}",
+                    "{key} belongs to the whole search: give it as ⟦{}⟧, and search {}",
                     key.replace('-', "_"),
-                    FREE.join(", ")
+                    known()
                 );
                 return Err(refuse(part, &why));
             }
-            if !FREE.contains(&key.as_str()) {
-                return Err(refuse(part, &format!("{key} cannot be searched: give {}", FREE.join(", "))));
+            if !FREE.contains(&key.as_str()) && !COSTLY.contains(&key.as_str()) {
+                return Err(refuse(part, &format!("{key} cannot be searched: give {}", known())));
             }
             if settings.iter().any(|(known, _)| *known == key) {
                 return Err(refuse(part, &format!("{key} is searched twice: give it once")));
             }
             settings.push((key.clone(), values_of(&key, values, part)?));
         }
-        match settings.is_empty() {
-            true => Err(Refusal::missing("search", example)),
-            false => Ok(Self { settings }),
+        if settings.is_empty() {
+            return Err(Refusal::missing("search", example));
         }
+        let found = Self { settings };
+        if found.has("epochs") && found.has("steps") {
+            return Err(refuse(text, "epochs and steps say the same: search one of them"));
+        }
+        let candidates: usize = found.costly().map(|(_, values)| values.len()).product();
+        if candidates > MOST_CANDIDATES {
+            let why = format!(
+                "{candidates} combinations of epochs, steps and batch size: give at most {MOST_CANDIDATES}, as each has a price"
+            );
+            return Err(refuse(text, &why));
+        }
+        Ok(found)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.settings.iter().any(|(known, _)| known == key)
+    }
+
+    /// The settings that decide what a trial costs.
+    fn costly(&self) -> impl Iterator<Item = (&String, &[Value])> {
+        self.settings.iter().filter(|(key, _)| COSTLY.contains(&key.as_str())).filter_map(|(key, values)| {
+            match values {
+                Values::Choices(choices) => Some((key, &choices[..])),
+                Values::Range { .. } => None,
+            }
+        })
+    }
+
+    /// Every combination of the settings that decide what a trial costs; one without any where none is searched.
+    pub(crate) fn candidates(&self) -> Vec<Drawn> {
+        self.costly().fold(vec![Drawn::new()], |known, (key, choices)| combined(&known, key, choices))
     }
 
     /// Settings drawn at random, without regard to any data.
@@ -116,16 +157,7 @@ impl Search {
                 let why = format!("more than {MOST_CHECKED} combinations: search fewer settings at once");
                 return Err(Refusal::value("search", key, why));
             }
-            corners = corners
-                .iter()
-                .flat_map(|known| {
-                    ends.iter().map(|value| {
-                        let mut more = known.clone();
-                        more.insert(key.clone(), value.clone());
-                        more
-                    })
-                })
-                .collect();
+            corners = combined(&corners, key, &ends);
         }
         Ok(corners)
     }
@@ -166,10 +198,31 @@ impl Search {
     }
 }
 
+/// Each of these settings with each value of one setting more.
+fn combined(settings: &[Drawn], key: &str, values: &[Value]) -> Vec<Drawn> {
+    let with = |known: &Drawn, value: &Value| {
+        let mut more = known.clone();
+        more.insert(key.to_owned(), value.clone());
+        more
+    };
+    settings.iter().flat_map(|known| values.iter().map(move |value| with(known, value))).collect()
+}
+
+/// What can be searched, for messages.
+fn known() -> String {
+    [FREE, COSTLY].concat().join(", ")
+}
+
 /// A training with these settings in place of its own.
 pub(crate) fn with(base: &Train, drawn: &Drawn) -> Result<Train, Refusal> {
     let mut all = serde_json::to_value(base).map_err(Refusal::internal)?;
     if let Some(all) = all.as_object_mut() {
+        // One of the two says how long a trial is.
+        for (key, other) in [("epochs", "steps"), ("steps", "epochs")] {
+            if drawn.contains_key(key) {
+                all.remove(other);
+            }
+        }
         all.extend(drawn.clone());
     }
     serde_json::from_value(all).map_err(Refusal::internal)
@@ -186,11 +239,19 @@ fn values_of(key: &str, text: &str, part: &str) -> Result<Values, Refusal> {
                 false => Ok(json!(text)),
             };
         }
-        Ok(number(key, real(text).ok_or_else(|| refuse("give numbers, as in clip=0.1|0.5|1"))?))
+        let value = real(text).ok_or_else(|| refuse("give numbers, as in clip=0.1|0.5|1"))?;
+        if WHOLE.contains(&key) && !(value >= 1.0 && value.fract() == 0.0 && value <= MOST_WHOLE) {
+            return Err(refuse("give whole numbers from 1, as in batch-size=256|512"));
+        }
+        Ok(number(key, value))
     };
     let Some((low, rest)) = text.split_once("..").filter(|_| !NAMES.contains(&key)) else {
         return Ok(Values::Choices(text.split('|').map(choice).collect::<Result<_, _>>()?));
     };
+    if COSTLY.contains(&key) {
+        let why = format!("every value of {key} has its own noise: give a list, as in {key}=10|20|40");
+        return Err(refuse(&why));
+    }
     let (high, is_log) = match rest.trim().strip_suffix("log") {
         Some(high) => (high, true),
         None => (rest, false),
@@ -211,7 +272,7 @@ fn real(text: &str) -> Option<f64> {
 /// A number as the key has it.
 fn number(key: &str, value: f64) -> Value {
     match key {
-        "warmup" if value >= 0.0 => json!(value.round() as u64),
+        "warmup" | "steps" | "batch-size" if value >= 0.0 => json!(value.round() as u64),
         _ => json!(value),
     }
 }
