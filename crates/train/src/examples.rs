@@ -245,6 +245,11 @@ impl Examples {
         self.origin.as_deref().unwrap_or(self)
     }
 
+    /// How many of these stand for each [raw](Self::raw) example, one after the other: 1 unless they are copies of it.
+    pub fn copies(&self) -> usize {
+        (self.len() / self.raw().len().max(1)).max(1)
+    }
+
     /// Whether these are features or copies of other examples.
     pub fn are_derived(&self) -> bool {
         self.origin.is_some()

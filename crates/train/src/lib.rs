@@ -67,7 +67,7 @@ pub use denoise::Denoising;
 pub use describe::Description;
 pub use engine::{Device, Engine, Resources, Weights, engine, model_engine};
 pub use error::TrainError;
-pub use evaluate::{Evaluation, evaluate};
+pub use evaluate::{Evaluation, evaluate, scores};
 pub use examples::{Examples, Inputs, Selection, Targets, UNSCORED};
 pub use features::FixedFeatures;
 pub use federated::{FederatedTerms, Federation, LocalTraining, PartyUpdate};

@@ -15,6 +15,7 @@ pub(super) fn evaluate(mut stored: Stored, source: &Source, watch: &dyn Watch) -
         return language(stored, source, watch);
     }
     let (scores, examples) = stored.scores(source, true, watch)?;
+    let examples = examples.raw();
     if examples.is_empty() {
         return Err(Refusal::new(Code::NoRows, format!("{} has no rows: give data", source.name())));
     }

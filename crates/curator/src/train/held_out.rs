@@ -269,7 +269,7 @@ fn one_each(held: &Loaded, payer: &mut NoiseSession) -> Result<(Vec<usize>, Vec<
             }
         })
         .collect();
-    let classes = match held.examples.targets() {
+    let classes = match held.examples.raw().targets() {
         Targets::Classes(classes) => which.iter().map(|example| classes[*example]).collect(),
         _ => Vec::new(),
     };

@@ -42,7 +42,7 @@ pub(crate) struct ExampleSets<'a> {
 }
 
 impl ExampleSets<'_> {
-    /// All of them as the network reads them; copies are made of what is trained on alone.
+    /// All of them as the network reads them, with copies of what is trained on and of what is scored: scores are means over copies.
     ///
     /// # Errors
     /// As [`prepare`], with the name of the data.
@@ -54,11 +54,10 @@ impl ExampleSets<'_> {
         watch: &dyn Watch,
     ) -> Result<Self, Refusal> {
         let read = |own: Loaded, source: &Source| -> Result<Loaded, Refusal> {
-            let examples = prepare(description, own.examples, computing, watch);
+            let examples = prepare(description, augment.apply(own.examples)?, computing, watch);
             Ok(Loaded { examples: examples.map_err(|refusal| refusal.within(&source.name()))?, ..own })
         };
         let Self { loaded, held, public, source } = self;
-        let loaded = Loaded { examples: augment.apply(loaded.examples)?, ..loaded };
         Ok(Self {
             loaded: read(loaded, source)?,
             held: held.map(|held| read(held, source)).transpose()?,

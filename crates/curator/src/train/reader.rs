@@ -13,7 +13,7 @@ use reticent_data::encode::Feature;
 use reticent_data::schema::{Categories, Label, LabelKind, PrivacyUnit};
 use reticent_data::text::{TextPlan, TokenKind, Vocabulary};
 use reticent_data::{Encoder, Images, Schema, Values, read_idx};
-use reticent_train::{Examples, Units, load};
+use reticent_train::{Augmentation, Examples, Units, load};
 use serde::{Deserialize, Serialize};
 
 /// Tokens per text unless another number is asked for.
@@ -26,8 +26,13 @@ const MOST_LENGTH: u64 = 1 << 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Input {
-    /// Pixels, as (pixel / 255 - shift) / scale.
-    Images { shift: Vec<f32>, scale: Vec<f32> },
+    /// Pixels, as (pixel / 255 - shift) / scale, with the copies that scores are averaged over.
+    Images {
+        shift: Vec<f32>,
+        scale: Vec<f32>,
+        #[serde(default)]
+        augment: Augmentation,
+    },
     /// The columns of the schema.
     Table,
     /// The tokens of a column, a text an example.
@@ -79,7 +84,7 @@ impl Loaded {
         Ok(match (&self.users, &self.rows) {
             (Some(users), _) => Units::users(users, cap)?,
             (None, Some(rows)) if is_private || cap.is_some() => Units::users(rows, cap.or(Some(1)))?,
-            _ => Units::examples(self.examples.len()),
+            _ => Units::examples(self.examples.raw().len()),
         })
     }
 }
@@ -119,7 +124,8 @@ impl Reader {
             let half = || vec![0.5];
             let shift = run.shift.as_ref().map_or_else(half, |shift| shift.values());
             let scale = run.scale.as_ref().map_or_else(half, |scale| scale.values());
-            let input = Input::Images { shift, scale };
+            let augment = run.augment.unwrap_or_default();
+            let input = Input::Images { shift, scale, augment };
             let classes = image_classes(run)?;
             return Ok(Self { input, classes, schema: None, vocabulary: None, observed_labels });
         }
@@ -185,7 +191,7 @@ impl Reader {
             Input::Text { length, .. } | Input::Language { length, .. } if shape != [*length] => {
                 Err(format!("texts of length {length} do not fit the input {shape:?} of model.toml"))
             }
-            Input::Images { shift, scale } => {
+            Input::Images { shift, scale, .. } => {
                 let channels = shape.first().copied().unwrap_or(1);
                 let fits = |values: &[f32]| values.len() == 1 || values.len() == channels;
                 let usable = shift.iter().all(|value| value.is_finite())
@@ -271,15 +277,23 @@ impl Reader {
         }
     }
 
+    /// The copies of an image that its scores are averaged over: those that were trained on.
+    pub(crate) fn augment(&self) -> Augmentation {
+        match self.input {
+            Input::Images { augment, .. } => augment,
+            _ => Augmentation::None,
+        }
+    }
+
     /// Reads data, with labels and users or without.
     pub(crate) fn read(&self, source: &Source, labelled: bool, watch: &dyn Watch) -> Result<Loaded, Refusal> {
         let wrong = |remedy: &str| Err(Refusal::new(Code::Misfit, format!("{}: {remedy}", source.name())));
         match (&self.input, source) {
-            (Input::Images { shift, scale }, Source::Images(folder, part)) => {
+            (Input::Images { shift, scale, .. }, Source::Images(folder, part)) => {
                 let images = Images::read(folder, *part)?;
                 Ok(Loaded::new(load::images(&images, shift, scale)?, None))
             }
-            (Input::Images { shift, scale }, Source::Pixels(file)) if !labelled => {
+            (Input::Images { shift, scale, .. }, Source::Pixels(file)) if !labelled => {
                 let array = read_idx(file)?;
                 let &[count, height, width] = array.shape() else {
                     return wrong("not a file of images: give a file with three dimensions");
@@ -288,7 +302,7 @@ impl Reader {
                 let examples = load::pixels([1, height, width], values, vec![0; count], shift, scale)?;
                 Ok(Loaded::new(examples, None))
             }
-            (Input::Images { shift, scale }, Source::Memory(_, images)) => {
+            (Input::Images { shift, scale, .. }, Source::Memory(_, images)) => {
                 Ok(Loaded::new(load::images(images, shift, scale)?, None))
             }
             (Input::Images { .. }, Source::Pixels(_)) => {

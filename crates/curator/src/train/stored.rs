@@ -13,7 +13,7 @@ use reticent_data::Schema;
 use reticent_data::text::{TokenKind, Vocabulary};
 use reticent_files::append_line;
 use reticent_train::{Description, Engine, Examples, Layout, TrainError, Weights};
-use reticent_train::{load_weights, save_weights};
+use reticent_train::{load_weights, save_weights, scores};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
@@ -342,20 +342,23 @@ impl Stored {
         Ok(examples)
     }
 
-    /// What was trained, and read by the same rules from other data.
+    /// The scores of other data that are read by the same rules, and what the network read: with copies, several examples for each.
     pub(crate) fn scores(
         &mut self,
         source: &Source,
         labelled: bool,
         watch: &dyn Watch,
     ) -> Result<(Vec<f32>, Examples), Refusal> {
-        let examples = self.prepared(self.reader.read(source, labelled, watch)?.examples, source, watch)?;
         let named = |error: TrainError| Refusal::from(error).within(&source.name());
-        let all: Vec<usize> = (0..examples.len()).collect();
-        let mut scores = Vec::new();
+        let read = self.reader.read(source, labelled, watch)?.examples;
+        let copied = self.reader.augment().apply(read).map_err(named)?;
+        let examples = self.prepared(copied, source, watch)?;
+        let all: Vec<usize> = (0..examples.raw().len()).collect();
+        let mut found = Vec::new();
         for which in all.chunks(self.computing.rows()) {
-            scores.extend(self.network.outputs(Weights::Current, &examples, which).map_err(named)?);
+            let part = scores(&mut *self.network, Weights::Current, &examples, which);
+            found.extend(part.map_err(named)?);
         }
-        Ok((scores, examples))
+        Ok((found, examples))
     }
 }

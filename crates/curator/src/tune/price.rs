@@ -48,7 +48,11 @@ impl TrialTerms {
     }
 
     /// The event of the whole search, each of whose trials takes the steps of one candidate and beside them this test.
-    pub(crate) fn event(&self, candidates: &[Candidate], test: Option<&Event>) -> Result<Event, InvalidValue> {
+    pub(crate) fn event(
+        &self,
+        candidates: &[Candidate],
+        test: Option<&Event>,
+    ) -> Result<Event, InvalidValue> {
         let steps = candidates.iter().map(Candidate::event).collect::<Result<Vec<_>, _>>()?;
         let trial = match (<[Event; 1]>::try_from(steps), test) {
             (Ok([only]), None) => only,
