@@ -6,7 +6,7 @@ use crate::bill::Sizing;
 use crate::watch::Metrics;
 use reticent_core::Certificate;
 use reticent_report::digits;
-use reticent_train::{Denoising, Device, NoiseLaw, PrivacyPlan, Progress};
+use reticent_train::{CyclicBatches, Denoising, Device, NoiseLaw, PrivacyPlan, Progress};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -177,6 +177,8 @@ pub struct NoiseSummary {
     pub law: NoiseLaw,
     /// How noisy gradients are denoised.
     pub denoise: Option<Denoising>,
+    /// Batches that come round in every epoch, with correlated noise.
+    pub cyclic: Option<CyclicBatches>,
 }
 
 /// A training that was interrupted.
@@ -193,12 +195,20 @@ pub struct InterruptedTraining {
     pub out: Option<PathBuf>,
     /// The number of steps taken.
     pub steps: u64,
+    /// Whether the run can go on: one with cyclic batches cannot.
+    #[serde(skip)]
+    pub can_resume: bool,
 }
 
 impl InterruptedTraining {
-    pub(super) fn new(progress: Progress, certificate: Option<Certificate>, out: Option<PathBuf>) -> Self {
+    pub(super) fn new(
+        progress: Progress,
+        certificate: Option<Certificate>,
+        out: Option<PathBuf>,
+        can_resume: bool,
+    ) -> Self {
         let (steps, of) = (progress.taken, progress.steps);
-        Self { certificate, interrupted: true, of, out, steps }
+        Self { certificate, interrupted: true, of, out, steps, can_resume }
     }
 }
 

@@ -277,7 +277,12 @@ impl Planned for TrainPlan {
         }
         let progress = trainer.progress();
         let End::Finished(metrics) = end else {
-            return Ok(Trained::Interrupted(Box::new(InterruptedTraining::new(progress, certificate, out))));
+            return Ok(Trained::Interrupted(Box::new(InterruptedTraining::new(
+                progress,
+                certificate,
+                out,
+                !settings.is_cyclic,
+            ))));
         };
         let weights = trainer.final_weights()?;
         let score = match (&held, run.held_out) {
@@ -362,6 +367,7 @@ impl Planned for TrainPlan {
                 clipping: run.clipping.clone().unwrap_or_else(|| "flat".to_owned()),
                 law: plan.law(),
                 denoise: settings.recipe.denoise,
+                cyclic: plan.settings().cyclic,
             }),
             model: run.model,
         })))

@@ -1,5 +1,6 @@
 //! From settings and the number of units to what a run agrees to.
 
+use super::cyclic;
 use super::federated::unit;
 use super::held_out::HeldOutTest;
 use super::reader::Reader;
@@ -203,11 +204,16 @@ pub(crate) fn agree_by(
         let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
         return Err(Refusal::value("batch_size", batch, remedy));
     }
+    let per_epoch = settings.is_cyclic.then(|| cyclic::per_epoch(size, batch));
     let steps = match run.steps {
         Some(steps) => steps,
         // At most 1e6 epochs of 2^50 units.
-        None => (run.epochs.unwrap_or(1.0) * size as f64 / batch as f64 - 1e-9).ceil().max(1.0) as u64,
+        None => {
+            let of_epoch = per_epoch.map_or(size as f64 / batch as f64, |own| own as f64);
+            (run.epochs.unwrap_or(1.0) * of_epoch - 1e-9).ceil().max(1.0) as u64
+        }
     };
+    let cyclic = per_epoch.map(|own| cyclic::agreed(run, own, steps, counted)).transpose()?;
     let mut share = None;
     let terms = match budget {
         Budget::None => TrainingTerms::NonPrivate(Baseline {
@@ -220,10 +226,15 @@ pub(crate) fn agree_by(
                 neighboring,
                 unit: unit.map_or_else(|| reader.unit(), str::to_owned),
                 size,
-                sampling_rate: if unit.is_some() { share_of_parties } else { batch as f64 / size as f64 },
+                sampling_rate: match (unit, cyclic) {
+                    (Some(_), _) => share_of_parties,
+                    (None, Some(_)) => 1.0,
+                    (None, None) => batch as f64 / size as f64,
+                },
                 steps,
                 clipping: settings.clipping_for(dimension)?,
                 dimension,
+                cyclic,
             };
             let law = settings.noise.law;
             TrainingTerms::Private(match budget {
@@ -345,10 +356,12 @@ impl AgreedTerms {
 
     /// Epochs after so many steps.
     pub(crate) fn epoch(&self, steps: u64) -> f64 {
-        self.passes.map_or_else(
-            || steps as f64 * self.batch as f64 / self.size as f64,
-            |passes| steps as f64 * passes,
-        )
+        let cyclic = self.plan().and_then(|plan| plan.settings().cyclic);
+        match (self.passes, cyclic) {
+            (Some(passes), _) => steps as f64 * passes,
+            (None, Some(own)) => steps as f64 / own.per_epoch as f64,
+            (None, None) => steps as f64 * self.batch as f64 / self.size as f64,
+        }
     }
 
     /// ε of the steps with what was spent before them. Where a count or a learnt schema decided the steps, what some of
