@@ -114,9 +114,8 @@ fn audit(
     score: impl Fn(bool) -> f64,
     mut alpha: impl FnMut() -> f64,
 ) -> Vec<(f64, f64, f64)> {
-    let scores = |has_canary: bool| {
-        Counts::gather(240, (0..RUNS).map(|_| bin(score(has_canary), -12.0, 0.1, 240)))
-    };
+    let scores =
+        |has_canary: bool| Counts::gather(240, (0..RUNS).map(|_| bin(score(has_canary), -12.0, 0.1, 240)));
     let (with, without) = (scores(true), scores(false));
     let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
     account.compose(plan.event(), 1).unwrap();

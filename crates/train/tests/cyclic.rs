@@ -142,7 +142,18 @@ fn sums_are_unbiased_and_every_unit_is_in_each_epoch_once() {
     check([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], all);
     for batch in 0..3 {
         // Each epoch has the same batches.
-        check(std::array::from_fn(|t| if t == batch { 1.0 } else if t == batch + 3 { -1.0 } else { 0.0 }), 0.0);
+        check(
+            std::array::from_fn(|t| {
+                if t == batch {
+                    1.0
+                } else if t == batch + 3 {
+                    -1.0
+                } else {
+                    0.0
+                }
+            }),
+            0.0,
+        );
     }
 }
 
@@ -192,7 +203,10 @@ fn a_stopped_run_claims_the_whole_plan_and_does_not_go_on() {
     let arrays: Vec<&str> = ["weights.", "optimizer.", "average", "__metadata__"].to_vec();
     let end = header.find("}}").unwrap();
     let names = header[..end].matches("\"dtype\"").count();
-    assert_eq!(names, arrays.iter().map(|name| header[..end].matches(&format!("\"{name}")).count()).sum::<usize>() - 1);
+    assert_eq!(
+        names,
+        arrays.iter().map(|name| header[..end].matches(&format!("\"{name}")).count()).sum::<usize>() - 1
+    );
     let mut again = trainer(small(20)).unwrap();
     again.resume_from(folder.path()).unwrap();
     assert_eq!(again.weights().unwrap(), weights);

@@ -59,10 +59,7 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
                 run.steps,
                 run.batch_size,
                 digits::brief(run.epochs),
-                run.noise.as_ref().and_then(|noise| noise.cyclic).map_or_else(String::new, |own| format!(
-                    " of {} cyclic batches",
-                    own.per_epoch
-                )),
+                run.cyclic.map_or_else(String::new, |own| format!(" of {} cyclic batches", own.per_epoch)),
                 pace.unwrap_or_default()
             ),
         ),
@@ -72,7 +69,7 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     }
     lines.extend(run.start.iter().flat_map(start));
     if let (Some(multiplier), Some(noise)) = (run.noise_multiplier, &run.noise) {
-        let correlated = match noise.cyclic {
+        let correlated = match run.cyclic {
             Some(own) if own.bands > 1 => format!(", correlated over {} steps (BandMF)", own.bands),
             _ => String::new(),
         };

@@ -130,7 +130,8 @@ mod tests {
         let usual = agreed(&mut run, 40, 400, false).unwrap();
         assert_eq!(run.bands, Some(usual.bands));
         assert!(usual.bands > 1 && usual.bands <= 40);
-        let given = |bands, is_counted| agreed(&mut Train { bands: Some(bands), ..good() }, 40, 400, is_counted);
+        let given =
+            |bands, is_counted| agreed(&mut Train { bands: Some(bands), ..good() }, 40, 400, is_counted);
         assert_eq!(given(40, false).unwrap().bands, 40);
         assert_eq!(given(41, false).unwrap_err().field(), Some("bands"));
         assert_eq!(given(41, true).unwrap().bands, 40);

@@ -35,6 +35,9 @@ pub struct Finished {
     pub certificate: Option<Certificate>,
     /// The steps that are charged: those taken, and those of earlier attempts that may have been observed.
     pub counted_steps: u64,
+    /// Batches that come round in every epoch, with correlated noise; none where batches are sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cyclic: Option<CyclicBatches>,
     /// The public number of units.
     pub dataset_size: u64,
     /// The device that computed the network. The guarantee does not depend on it.
@@ -177,8 +180,6 @@ pub struct NoiseSummary {
     pub law: NoiseLaw,
     /// How noisy gradients are denoised.
     pub denoise: Option<Denoising>,
-    /// Batches that come round in every epoch, with correlated noise.
-    pub cyclic: Option<CyclicBatches>,
 }
 
 /// A training that was interrupted.

@@ -325,6 +325,7 @@ impl Planned for TrainPlan {
             batch_size: agreement.batch,
             certificate,
             counted_steps: progress.counted,
+            cyclic: agreement.plan().and_then(|plan| plan.settings().cyclic),
             dataset_size: agreement.size,
             device: computing.device,
             epochs: metrics.epoch,
@@ -367,7 +368,6 @@ impl Planned for TrainPlan {
                 clipping: run.clipping.clone().unwrap_or_else(|| "flat".to_owned()),
                 law: plan.law(),
                 denoise: settings.recipe.denoise,
-                cyclic: plan.settings().cyclic,
             }),
             model: run.model,
         })))

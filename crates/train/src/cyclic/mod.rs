@@ -25,10 +25,10 @@ const MOST_USUAL_BANDS: u64 = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CyclicBatches {
-    /// The number of batches, which is public: the steps of an epoch.
-    pub per_epoch: u64,
     /// The bands of the factor, at most `per_epoch`; 1 for independent noise.
     pub bands: u64,
+    /// The number of batches, which is public: the steps of an epoch.
+    pub per_epoch: u64,
 }
 
 impl CyclicBatches {
@@ -84,7 +84,8 @@ impl CyclicBatches {
     pub(crate) fn check_plan(&self, settings: &PlanSettings) -> Result<(), TrainError> {
         let refuse = |field, value: &str, remedy| Err(TrainError::invalid(field, value, remedy));
         if settings.neighboring != Neighboring::AddRemove {
-            let remedy = "cyclic batches are accounted for under add-remove alone: give add-remove, or sample batches";
+            let remedy =
+                "cyclic batches are accounted for under add-remove alone: give add-remove, or sample batches";
             return Err(TrainError::invalid("neighboring", settings.neighboring, remedy));
         }
         if settings.sampling_rate != 1.0 {

@@ -80,8 +80,7 @@ fn the_run_is_one_gaussian_event_of_sigma_over_the_sensitivity() {
     for (per_epoch, bands, steps) in [(40, 8, 200), (40, 1, 200), (7, 7, 20), (50, 5, 20)] {
         let settings = settings(per_epoch, bands, steps);
         let batches = settings.cyclic.unwrap();
-        let sensitivity =
-            batches.factor(steps).unwrap().sensitivity(batches.participation(steps)).unwrap();
+        let sensitivity = batches.factor(steps).unwrap().sensitivity(batches.participation(steps)).unwrap();
         let plan = PrivacyPlan::new(settings, 3.0, 1e-5).unwrap();
         let Event::Gaussian { noise_multiplier } = plan.event() else { panic!() };
         let ideal = 3.0 / sensitivity;
@@ -140,11 +139,14 @@ fn what_the_proof_does_not_cover_is_refused() {
     let batches = |per_epoch, bands| Some(CyclicBatches { per_epoch, bands });
     assert!(with(|s| s.neighboring = Neighboring::ReplaceOne).starts_with("neighboring = replace-one"));
     assert!(with(|s| s.sampling_rate = 0.05).starts_with("sampling_rate = 0.05"));
-    assert!(with(|s| s.clipping = Clipping::Quantile(crate::QuantileClipping::new(1.0))).contains("quantile"));
+    assert!(
+        with(|s| s.clipping = Clipping::Quantile(crate::QuantileClipping::new(1.0))).contains("quantile")
+    );
     assert!(with(|s| s.clipping = Clipping::encoded(1.0, 4.0, 1.0, 1000).unwrap()).contains("encoded"));
     assert!(with(|s| s.steps = 7).starts_with("bands = 8"));
     let of = |cyclic| PrivacyPlan::new(PlanSettings { cyclic, ..settings(20, 8, 100) }, 3.0, 1e-5);
-    for (own, field) in [(batches(7, 8), "bands = 8"), (batches(20, 0), "bands = 0"), (batches(0, 1), "batches")]
+    for (own, field) in
+        [(batches(7, 8), "bands = 8"), (batches(20, 0), "bands = 0"), (batches(0, 1), "batches")]
     {
         assert!(of(own).unwrap_err().to_string().starts_with(field));
     }

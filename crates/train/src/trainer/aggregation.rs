@@ -404,7 +404,8 @@ fn denoiser(
             Err(TrainError::invalid("denoise", rule, remedy))
         }
         (Some(rule), TrainingTerms::Private(plan)) if plan.settings().cyclic.is_some() => {
-            let remedy = "the rules are for noise that is independent between steps: leave it out with cyclic batches";
+            let remedy =
+                "the rules are for noise that is independent between steps: leave it out with cyclic batches";
             Err(TrainError::invalid("denoise", rule, remedy))
         }
         (Some(rule), TrainingTerms::Private(plan)) => {
