@@ -138,18 +138,19 @@ impl CyclicBatches {
     /// What a certificate takes as public.
     pub(crate) fn facts(&self, steps: u64) -> [Fact; 2] {
         let Participation { times, separation } = self.participation(steps);
-        let of = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let batches =
+            if self.per_epoch == 1 { "1 batch".to_owned() } else { format!("{} batches", self.per_epoch) };
+        let often =
+            if times == 1 { "1 step".to_owned() } else { format!("{times} steps, {separation} apart") };
+        let noise = match self.bands {
+            1 => "noise independent between steps".to_owned(),
+            bands => format!("noise correlated between steps by a factor of {bands} bands (BandMF)"),
+        };
         [
             Fact::Other(format!(
-                "{} per epoch, the same in every epoch; the batch of each unit is drawn by itself, so a unit is in at most {}, \
-                 {separation} apart",
-                of(self.per_epoch, "batch").replace("batchs", "batches"),
-                of(times, "step")
+                "{batches} per epoch, the same in every epoch; the batch of each unit is drawn by itself, so a unit is in at most {often}"
             )),
-            Fact::Other(format!(
-                "noise correlated between steps by a factor of {} (BandMF); no sampling, and no amplification by it",
-                of(self.bands, "band")
-            )),
+            Fact::Other(format!("{noise}; no sampling, and no amplification by it")),
         ]
     }
 }
