@@ -56,6 +56,7 @@ pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
         steps: 300,
         clipping: Clipping::Flat { norm: 1.0 },
         dimension,
+        cyclic: None,
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(1e-5)? };
     let recipe = Recipe {

@@ -120,6 +120,7 @@ fn private(description: Description, records: usize, epsilon: f64) -> Result<Net
         steps: 250,
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: Graph::new(&description)?.layout().gradients(),
+        cyclic: None,
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(DELTA)? };
     let terms = TrainingTerms::Private(PrivacyPlan::target(settings, budget)?);

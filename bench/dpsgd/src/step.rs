@@ -48,6 +48,7 @@ impl Steps {
                 steps: STEPS,
                 clipping: Clipping::Flat { norm: CLIP },
                 dimension,
+                cyclic: None,
             };
             let plan = PrivacyPlan::new(settings, NOISE / CLIP, DELTA)?;
             let permit = charge(&mut Unlimited::new(), &plan.charges()?)?;

@@ -58,6 +58,7 @@ impl Prepared {
             steps: STEPS,
             clipping: Clipping::Flat { norm: CLIP },
             dimension: network.parameters(),
+            cyclic: None,
         };
         let plan = PrivacyPlan::new(settings, NOISE / CLIP, DELTA)?;
         let permit = charge(&mut Unlimited::new(), &plan.charges()?)?;

@@ -115,6 +115,7 @@ impl RecipeName {
                     steps: if quick { 3 } else { PRIVATE_STEPS },
                     clipping: Clipping::Flat { norm: CLIPPING_NORM },
                     dimension: Graph::new(&description)?.layout().gradients(),
+                    cyclic: None,
                 };
                 let epsilon = Epsilon::new(self.epsilon().unwrap_or(1.0))?;
                 let budget = Guarantee { epsilon, delta: Delta::new(DELTA)? };

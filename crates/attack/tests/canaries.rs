@@ -26,6 +26,7 @@ fn private(words: Description, clipping: Clipping, rate: f64, steps: u64, noise:
         steps,
         clipping,
         dimension,
+        cyclic: None,
     };
     let recipe = Recipe {
         optimizer: OptimizerSettings::sgd(0.0),

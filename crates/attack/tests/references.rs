@@ -268,6 +268,7 @@ fn references_of_a_private_target_are_trained_by_its_plan_and_leak_less() {
             steps: 20,
             clipping: Clipping::Flat { norm: 1.0 },
             dimension: network.layout().gradients(),
+            cyclic: None,
         };
         let terms = TrainingTerms::Private(PrivacyPlan::new(plan, 4.0, 1e-5).unwrap());
         let how = NetworkTraining { description: description.clone(), terms, ..training(2, 1) };

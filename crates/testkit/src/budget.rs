@@ -66,6 +66,9 @@ pub const TABLE: &[(&str, u32)] = &[
     ("encoded::full_batches", 3),
     ("encoded::poisson_batches", 3),
     ("encoded::honest_twin", 3),
+    ("cyclic::the_canary", 3),
+    ("cyclic::a_known_batch", 3),
+    ("cyclic::the_others", 3),
 ];
 
 /// The comparisons of all tests together.

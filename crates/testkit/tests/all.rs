@@ -4,6 +4,7 @@
 mod accounting;
 mod accuracy;
 mod attacks;
+mod cyclic;
 mod distributions;
 mod encoded;
 mod extremes;

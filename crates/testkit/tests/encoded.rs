@@ -52,6 +52,7 @@ fn plan(rate: f64, steps: u64, multiplier: f64) -> PrivacyPlan {
         steps,
         clipping: Clipping::Encoded { norm: 1.0, gain: 4.0, profile: profile() },
         dimension: WIDTH,
+        cyclic: None,
     };
     let law = NoiseLaw::StudentT { degrees_of_freedom: FREEDOM };
     PrivacyPlan::with_law(settings, law, multiplier, 1e-5).unwrap()

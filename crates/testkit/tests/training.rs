@@ -175,6 +175,7 @@ impl Setting {
             steps,
             clipping: Clipping::Flat { norm: 1.0 },
             dimension: 2,
+            cyclic: None,
         };
         Self { plan: PrivacyPlan::new(settings, multiplier, 1e-5).unwrap() }
     }

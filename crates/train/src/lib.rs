@@ -19,6 +19,7 @@
 //! | [`Contribution`], [`Aggregation`] | the same in parts: what each party computes, and what makes it private |
 //! | [`federated`] | parties that train together: FedSGD and FedAvg, and what each of them sees |
 //! | [`NoiseLaw`], [`Denoising`] | Gaussian or Student-t noise; what becomes of a noisy gradient before the optimizer |
+//! | [`CyclicBatches`] | training without sampling: batches that come round in every epoch, correlated noise |
 //! | [`steps`] | the private half of a training whose gradients are computed by another framework |
 //! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
 //! | [`product`] | matrix products |
@@ -32,6 +33,7 @@ pub mod average;
 pub mod checkpoint;
 pub mod clip;
 pub mod cuda;
+mod cyclic;
 mod denoise;
 pub mod describe;
 pub mod digest;
@@ -63,6 +65,7 @@ pub use adversarial::AdversarialSettings;
 pub use augment::Augmentation;
 pub use checkpoint::RunLock;
 pub use clip::{Clipping, MagnitudeProfile, RoundingMargin};
+pub use cyclic::CyclicBatches;
 pub use denoise::Denoising;
 pub use describe::Description;
 pub use engine::{Device, Engine, Resources, Weights, engine, model_engine};

@@ -7,7 +7,7 @@ pub use law::NoiseLaw;
 use crate::TrainError;
 use reticent_core::{Event, Permit};
 use reticent_noise::bulk::device::DeviceNoise;
-use reticent_noise::bulk::{BulkNoise, Drawing, NoiseAhead};
+use reticent_noise::bulk::{BulkGaussian, BulkNoise, Drawing, NoiseAhead};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The noise of one step after the other, in memory of one integer a weight. Only a permit makes it, for as many steps as were paid for.
@@ -40,6 +40,17 @@ impl StepNoise {
     pub(crate) fn new(noise: BulkNoise, permit: &mut Permit, event: &Event) -> Result<Self, TrainError> {
         let ahead = NoiseAhead::new(&noise, permit, event)?;
         Ok(Self { noise, ahead, ticket: None })
+    }
+
+    /// The noise of all steps of a run whose cost is this one event.
+    pub(crate) fn together(
+        noise: BulkGaussian,
+        permit: &mut Permit,
+        event: &Event,
+        steps: u64,
+    ) -> Result<Self, TrainError> {
+        let ahead = NoiseAhead::together(&noise, permit, event, steps)?;
+        Ok(Self { noise: noise.into(), ahead, ticket: None })
     }
 
     /// Begins to draw the noise of a step; threads that have nothing else to do can help.
@@ -109,7 +120,6 @@ impl StepNoise {
 mod tests {
     use super::*;
     use reticent_core::{Plan, Scale, Sensitivity, Unlimited, charge};
-    use reticent_noise::bulk::BulkGaussian;
 
     #[test]
     fn steps_get_fresh_noise_of_the_stated_spread() {

@@ -3,6 +3,7 @@
 
 mod contract;
 mod cuda;
+mod cyclic;
 mod encoded;
 mod federated;
 mod inspect;

@@ -81,7 +81,7 @@ def trained_by(network: Network, X: Any, y: Any, settings: Mapping[str, Any]) ->
             if place.is_temporary and fields["checkpoint_every"] is None:
                 # Nothing can go on from a folder that is removed, so only the end is stored.
                 fields["checkpoint_every"] = str(_MOST_STEPS)
-            with _interrupted(place):
+            with _interrupted(place, can_resume=fields["batches"] != "cyclic"):
                 answer = _native.train(request(fields), own.data, own.validation, budget, progress)
         trained = TrainedNetwork._of(place, outcome_of(answer), fields["device"], fields["chunk"])
         count_fit(trained.certificate)
@@ -92,7 +92,7 @@ def trained_by(network: Network, X: Any, y: Any, settings: Mapping[str, Any]) ->
 
 
 @contextmanager
-def _interrupted(place: _folder.Folder) -> Iterator[None]:
+def _interrupted(place: _folder.Folder, can_resume: bool = True) -> Iterator[None]:
     """Says what is left of a training that Ctrl-C stopped."""
     try:
         yield
@@ -101,7 +101,10 @@ def _interrupted(place: _folder.Folder) -> Iterator[None]:
         if place.is_temporary:
             message = "the training was stopped: nothing was stored; what it would have cost stays charged"
         elif os.path.isfile(os.path.join(place.path, "run.toml")):
-            message = f"the training was stopped: go on with reticent.train.resume({place.path!r}, X, y)"
+            how = "go on with reticent.train.resume({!r}, X, y)"
+            if not can_resume:
+                how = "use its last checkpoint with reticent.train.resume({!r}, X, y, finish=True)"
+            message = f"the training was stopped: {how.format(place.path)}"
         raise KeyboardInterrupt(message) from None
 
 

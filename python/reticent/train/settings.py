@@ -49,8 +49,20 @@ _WHOLES = (
     "chunk",
     "degrees_of_freedom",
     "patience",
+    "bands",
 )
-_TEXTS = ("clipping", "optimizer", "schedule", "neighboring", "tokens", "augment", "noise", "denoise", "split_key")
+_TEXTS = (
+    "clipping",
+    "optimizer",
+    "schedule",
+    "neighboring",
+    "tokens",
+    "augment",
+    "noise",
+    "denoise",
+    "split_key",
+    "batches",
+)
 
 
 def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,6 +65,7 @@ pub(super) fn observed(
         steps: 1,
         clipping: Clipping::Flat { norm },
         dimension: layout.gradients(),
+        cyclic: None,
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
     let plan = PrivacyPlan::target(settings, budget)?;

@@ -293,6 +293,7 @@ fn recipe(is_private: bool) -> NetworkTraining {
             steps: 12,
             clipping: Clipping::Flat { norm: 1.0 },
             dimension,
+            cyclic: None,
         };
         PrivacyPlan::new(settings, 8.0, 1e-5).unwrap()
     };

@@ -84,6 +84,20 @@ pub(crate) struct Network {
     /// Expected batch size: rows (or users) per step [default: from the dataset size]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) batch_size: Option<String>,
+    /// Batches: poisson samples them, cyclic goes through the data in fixed batches without sampling [default: poisson]
+    ///
+    /// cyclic is for data that cannot be sampled, such as data that are read in one order again and again. Each row (or user) is put
+    /// into one batch at random, once, and the batches come round in every epoch. The noise of a step is correlated with that of
+    /// earlier steps (banded matrix factorization, DP-FTRL), so that more of it cancels over the run. Where sampling is
+    /// possible, poisson usually needs less noise at the same epsilon. A run with cyclic batches cannot be resumed.
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) batches: Option<String>,
+    /// Bands of the correlated noise of --batches cyclic, at most the steps of an epoch; 1 is independent noise [default: the
+    /// power of two up to 64 with the least noise in running sums of gradients]
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) bands: Option<String>,
     /// Clipping norm C: the maximum L2 norm of one row's (or user's) gradient [default: 1]
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     pub(crate) clip: Option<String>,

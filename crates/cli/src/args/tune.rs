@@ -19,6 +19,8 @@ const UNUSED: &[&str] = &[
     "federated",
     "checkpoint_every",
     "patience",
+    "batches",
+    "bands",
     "resume",
     "finish",
     "stopped_by",

@@ -55,10 +55,11 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
         (
             "steps".to_owned(),
             format!(
-                "{}, expected batch size {} {words}, {} epochs{}",
+                "{}, expected batch size {} {words}, {} epochs{}{}",
                 run.steps,
                 run.batch_size,
                 digits::brief(run.epochs),
+                run.cyclic.map_or_else(String::new, |own| format!(" of {} cyclic batches", own.per_epoch)),
                 pace.unwrap_or_default()
             ),
         ),
@@ -68,10 +69,14 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     }
     lines.extend(run.start.iter().flat_map(start));
     if let (Some(multiplier), Some(noise)) = (run.noise_multiplier, &run.noise) {
+        let correlated = match run.cyclic {
+            Some(own) if own.bands > 1 => format!(", correlated over {} steps (BandMF)", own.bands),
+            _ => String::new(),
+        };
         let law = if noise.law == NoiseLaw::Gaussian { String::new() } else { format!(" ({})", noise.law) };
         let denoised = noise.denoise.map_or_else(String::new, |rule| format!(", denoised ({rule})"));
         let noise = format!(
-            "noise multiplier {}{law}, clipping norm {} ({}){denoised}",
+            "noise multiplier {}{law}{correlated}, clipping norm {} ({}){denoised}",
             digits::brief(multiplier),
             digits::brief(noise.norm),
             noise.clipping
@@ -190,7 +195,7 @@ fn device(run: &Finished) -> String {
 fn interrupted(run: &InterruptedTraining, json: bool) -> Result<Output, Fail> {
     let command =
         |flag: &str| run.out.as_ref().map(|folder| format!("reticent train --{flag} {}", folder.display()));
-    let (resume, finish) = (command("resume"), command("finish"));
+    let (resume, finish) = (command("resume").filter(|_| run.can_resume), command("finish"));
     let mut stdout = String::new();
     if json {
         let strange = |error: serde_json::Error| Fail::new(Code::Internal, error.to_string());
@@ -204,6 +209,9 @@ fn interrupted(run: &InterruptedTraining, json: bool) -> Result<Output, Fail> {
     let next = match (&resume, &finish) {
         (Some(resume), Some(finish)) => {
             format!("saved; to continue: {resume}; to use the model as it is: {finish}")
+        }
+        (None, Some(finish)) => {
+            format!("saved; a run with cyclic batches cannot continue; to use the model as it is: {finish}")
         }
         _ => "nothing was saved, because --out was not given".to_owned(),
     };

@@ -1,5 +1,6 @@
 //! `reticent audit`, `attack` and `report`: the real binary.
 
+mod cyclic;
 mod defences;
 mod models;
 mod refusals;

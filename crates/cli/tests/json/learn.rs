@@ -82,6 +82,7 @@ fn networks() {
                 .concat(),
         ),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--adversarial", "3"]].concat()),
+        json(&[&train[..], &private, &["--epochs", "2", "--batches", "cyclic"]].concat()),
         json(
             &[&train[..6], &["--non-private", "--federated", &parties, "--out", &folder.path("both")]]
                 .concat(),

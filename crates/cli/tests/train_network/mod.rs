@@ -1,5 +1,6 @@
 //! `reticent train`, `predict` and `evaluate` for networks, as a user runs them.
 
+mod cyclic;
 mod device;
 mod features;
 mod images;

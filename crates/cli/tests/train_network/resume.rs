@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Sends Ctrl-C once the run has reported on itself.
-fn interrupt(mut child: Child, metrics: &str) -> (Option<i32>, String) {
+pub(super) fn interrupt(mut child: Child, metrics: &str) -> (Option<i32>, String) {
     while !std::path::Path::new(metrics).exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(2));
     }

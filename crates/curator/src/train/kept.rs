@@ -43,6 +43,8 @@ const OF_TRAINER: &[&str] = &[
     "epochs",
     "steps",
     "batch-size",
+    "batches",
+    "bands",
     "optimizer",
     "learning-rate",
     "momentum",

@@ -25,6 +25,7 @@
 //! | `prepare` | examples as the network reads them: the features of images |
 //! | `start` | public weights, word vectors and public data to start from |
 //! | `text` | the defaults of texts |
+//! | `cyclic` | batches that come round in every epoch, with correlated noise |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
 //! | `held_out` | units that are not trained on, and the noisy score on them |
 //! | `reference` | the reference records of an adversarial training |
@@ -41,6 +42,7 @@ mod budgeted;
 mod choice;
 mod computing;
 mod course;
+mod cyclic;
 mod describe;
 mod encoding;
 mod federated;
@@ -77,7 +79,7 @@ pub use reader::token_kind;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
 pub use reticent_data::text::TokenKind;
-pub use reticent_train::{Augmentation, Denoising, Device, NoiseLaw};
+pub use reticent_train::{Augmentation, CyclicBatches, Denoising, Device, NoiseLaw};
 pub use source::{GivenData, SourcePart, TrainData};
 pub use steps::{StepCourse, StepStanding, TrainSteps};
 

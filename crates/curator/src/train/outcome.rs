@@ -6,7 +6,7 @@ use crate::bill::Sizing;
 use crate::watch::Metrics;
 use reticent_core::Certificate;
 use reticent_report::digits;
-use reticent_train::{Denoising, Device, NoiseLaw, PrivacyPlan, Progress};
+use reticent_train::{CyclicBatches, Denoising, Device, NoiseLaw, PrivacyPlan, Progress};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -35,6 +35,9 @@ pub struct Finished {
     pub certificate: Option<Certificate>,
     /// The steps that are charged: those taken, and those of earlier attempts that may have been observed.
     pub counted_steps: u64,
+    /// Batches that come round in every epoch, with correlated noise; none where batches are sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cyclic: Option<CyclicBatches>,
     /// The public number of units.
     pub dataset_size: u64,
     /// The device that computed the network. The guarantee does not depend on it.
@@ -193,12 +196,20 @@ pub struct InterruptedTraining {
     pub out: Option<PathBuf>,
     /// The number of steps taken.
     pub steps: u64,
+    /// Whether the run can go on: one with cyclic batches cannot.
+    #[serde(skip)]
+    pub can_resume: bool,
 }
 
 impl InterruptedTraining {
-    pub(super) fn new(progress: Progress, certificate: Option<Certificate>, out: Option<PathBuf>) -> Self {
+    pub(super) fn new(
+        progress: Progress,
+        certificate: Option<Certificate>,
+        out: Option<PathBuf>,
+        can_resume: bool,
+    ) -> Self {
         let (steps, of) = (progress.taken, progress.steps);
-        Self { certificate, interrupted: true, of, out, steps }
+        Self { certificate, interrupted: true, of, out, steps, can_resume }
     }
 }
 

@@ -250,7 +250,12 @@ impl Planned for TrainPlan {
         }
         let progress = trainer.progress();
         let End::Finished(metrics) = end else {
-            return Ok(Trained::Interrupted(Box::new(InterruptedTraining::new(progress, certificate, out))));
+            return Ok(Trained::Interrupted(Box::new(InterruptedTraining::new(
+                progress,
+                certificate,
+                out,
+                !settings.is_cyclic,
+            ))));
         };
         let weights = trainer.final_weights()?;
         let score = match (&held, run.held_out) {
@@ -293,6 +298,7 @@ impl Planned for TrainPlan {
             batch_size: agreement.batch,
             certificate,
             counted_steps: progress.counted,
+            cyclic: agreement.plan().and_then(|plan| plan.settings().cyclic),
             dataset_size: agreement.size,
             device: computing.device,
             epochs: metrics.epoch,

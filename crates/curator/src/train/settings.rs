@@ -2,7 +2,7 @@
 
 use super::encoding::{self, NoiseSettings};
 use super::request::Train;
-use super::{augment, federated, held_out, reference, start, text};
+use super::{augment, cyclic, federated, held_out, reference, start, text};
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     /// The law of the noise, encoding and denoising.
     pub(crate) noise: NoiseSettings,
     pub(crate) recipe: Recipe,
+    /// Whether batches come round in every epoch, with correlated noise.
+    pub(crate) is_cyclic: bool,
     /// What each party of a federation does by itself; the recipe is then the server's.
     pub(crate) local: Option<LocalTraining>,
     /// The training against an inference network.
@@ -79,6 +81,7 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
     let mut clipping = clipping(run)?;
     let mut recipe = recipe(run)?;
     augment::settle(run, &mut clipping, &mut recipe)?;
+    let is_cyclic = cyclic::settle(run, budget, neighboring)?;
     let noise = encoding::settle(run, budget, neighboring, clipping.norm())?;
     recipe.denoise = noise.denoise;
     let local = federated::settle(run, budget, &mut recipe)?;
@@ -102,7 +105,18 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         return Err(Refusal::value("patience", 0, "give a number of epochs, at least 1"));
     }
     let every = run.checkpoint_every.as_deref().map(every).transpose()?;
-    Ok(Settings { budget, neighboring, clipping, noise, recipe, local, adversarial, every, rate_by_size })
+    Ok(Settings {
+        budget,
+        neighboring,
+        clipping,
+        noise,
+        recipe,
+        is_cyclic,
+        local,
+        adversarial,
+        every,
+        rate_by_size,
+    })
 }
 
 fn budget_of(run: &Train) -> Result<Budget, Refusal> {

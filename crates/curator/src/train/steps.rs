@@ -62,6 +62,7 @@ impl TrainSteps {
             steps: self.steps,
             clipping: self.clipping.clone(),
             dimension: self.dimension,
+            cyclic: None,
         };
         match (self.epsilon, self.noise_multiplier) {
             (Some(epsilon), None) => {

@@ -1,5 +1,6 @@
 //! From settings and the number of units to what a run agrees to.
 
+use super::cyclic;
 use super::federated::unit;
 use super::held_out::HeldOutTest;
 use super::reader::Reader;
@@ -12,7 +13,7 @@ use crate::refusal::Refusal;
 use reticent_core::rounding::sub_down;
 use reticent_core::{Certificate, Code, Delta, Epsilon, Fact, Guarantee, Neighboring};
 use reticent_noise::NoiseSession;
-use reticent_train::{Baseline, Batching, NoiseLaw, PlanSettings, PrivacyPlan, TrainingTerms};
+use reticent_train::{Baseline, Batching, CyclicBatches, NoiseLaw, PlanSettings, PrivacyPlan, TrainingTerms};
 
 /// The sizes of a run and what was spent before its first step.
 pub(crate) struct AgreedTerms {
@@ -182,7 +183,8 @@ pub(crate) fn agree_by(
     target: Calibration<'_>,
 ) -> Result<AgreedTerms, Refusal> {
     let Size { units: size, budget, bill, counted, schema } = size;
-    let (batch, steps) = extent(run, reader, size, counted)?;
+    let extent = extent(run, settings, reader, size, counted)?;
+    let Extent { batch, steps, .. } = extent;
     let mut share = None;
     let terms = match budget {
         Budget::None => TrainingTerms::NonPrivate(Baseline {
@@ -191,7 +193,7 @@ pub(crate) fn agree_by(
             adversarial: settings.adversarial,
         }),
         Budget::Target(_) | Budget::Noise { .. } => {
-            let plan = plan_settings(run, settings, reader, (size, batch, steps), dimension)?;
+            let plan = plan_settings(run, settings, reader, (size, extent), dimension)?;
             let law = settings.noise.law;
             TrainingTerms::Private(match budget {
                 Budget::Noise { multiplier, delta } => {
@@ -222,8 +224,24 @@ pub(crate) fn agree_by(
     Ok(AgreedTerms { size, batch, terms, bill, counted, schema, share, test, passes, is_federated, facts })
 }
 
-/// The expected batch size and the number of steps of a run on so many units. What the request leaves open is filled in.
-fn extent(run: &mut Train, reader: &Reader, size: u64, counted: bool) -> Result<(u64, u64), Refusal> {
+/// How much a run computes.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// The expected batch size.
+    batch: u64,
+    steps: u64,
+    /// Where nothing is sampled.
+    cyclic: Option<CyclicBatches>,
+}
+
+/// How much a run on so many units computes. What the request leaves open is filled in.
+fn extent(
+    run: &mut Train,
+    settings: &Settings,
+    reader: &Reader,
+    size: u64,
+    counted: bool,
+) -> Result<Extent, Refusal> {
     let batch = match (run.batch_size, text::batch_share(run)) {
         (Some(batch), _) => batch,
         (None, share) => {
@@ -243,12 +261,17 @@ fn extent(run: &mut Train, reader: &Reader, size: u64, counted: bool) -> Result<
         let remedy = format!("there are {size} {words}: give a number from 1 to {size}");
         return Err(Refusal::value("batch_size", batch, remedy));
     }
+    let per_epoch = settings.is_cyclic.then(|| cyclic::per_epoch(size, batch));
     let steps = match run.steps {
         Some(steps) => steps,
         // At most 1e6 epochs of 2^50 units.
-        None => (run.epochs.unwrap_or(1.0) * size as f64 / batch as f64 - 1e-9).ceil().max(1.0) as u64,
+        None => {
+            let of_epoch = per_epoch.map_or(size as f64 / batch as f64, |own| own as f64);
+            (run.epochs.unwrap_or(1.0) * of_epoch - 1e-9).ceil().max(1.0) as u64
+        }
     };
-    Ok((batch, steps))
+    let cyclic = per_epoch.map(|own| cyclic::agreed(run, own, steps, counted)).transpose()?;
+    Ok(Extent { batch, steps, cyclic })
 }
 
 /// The share of the parties that take part in a round.
@@ -256,23 +279,28 @@ fn share_of_parties(run: &Train) -> f64 {
     run.federated.as_ref().and_then(|own| own.participation).unwrap_or(1.0)
 }
 
-/// What the cost of a private run depends on, for so many units, a batch size and steps.
+/// What the cost of a private run of this extent depends on, for so many units.
 fn plan_settings(
     run: &Train,
     settings: &Settings,
     reader: &Reader,
-    (size, batch, steps): (u64, u64, u64),
+    (size, extent): (u64, Extent),
     dimension: usize,
 ) -> Result<PlanSettings, Refusal> {
-    let unit = unit(run, settings);
+    let (unit, Extent { batch, steps, cyclic }) = (unit(run, settings), extent);
     Ok(PlanSettings {
         neighboring: settings.neighboring,
         unit: unit.map_or_else(|| reader.unit(), str::to_owned),
         size,
-        sampling_rate: if unit.is_some() { share_of_parties(run) } else { batch as f64 / size as f64 },
+        sampling_rate: match (unit, cyclic) {
+            (Some(_), _) => share_of_parties(run),
+            (None, Some(_)) => 1.0,
+            (None, None) => batch as f64 / size as f64,
+        },
         steps,
         clipping: settings.clipping_for(dimension)?,
         dimension,
+        cyclic,
     })
 }
 
@@ -293,8 +321,8 @@ impl Size {
         reader: &Reader,
         dimension: usize,
     ) -> Result<PlanSettings, Refusal> {
-        let (batch, steps) = extent(run, reader, self.units, self.counted)?;
-        plan_settings(run, settings, reader, (self.units, batch, steps), dimension)
+        let extent = extent(run, settings, reader, self.units, self.counted)?;
+        plan_settings(run, settings, reader, (self.units, extent), dimension)
     }
 }
 
@@ -388,10 +416,12 @@ impl AgreedTerms {
 
     /// Epochs after so many steps.
     pub(crate) fn epoch(&self, steps: u64) -> f64 {
-        self.passes.map_or_else(
-            || steps as f64 * self.batch as f64 / self.size as f64,
-            |passes| steps as f64 * passes,
-        )
+        let cyclic = self.plan().and_then(|plan| plan.settings().cyclic);
+        match (self.passes, cyclic) {
+            (Some(passes), _) => steps as f64 * passes,
+            (None, Some(own)) => steps as f64 / own.per_epoch as f64,
+            (None, None) => steps as f64 * self.batch as f64 / self.size as f64,
+        }
     }
 
     /// ε of the steps with what was spent before them. Where a count or a learnt schema decided the steps, what some of

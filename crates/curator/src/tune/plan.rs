@@ -51,6 +51,8 @@ pub(super) fn plan(request: &Tune, data: Option<TrainData>) -> Result<TunePlan, 
         ("pretrain", asked.pretrain.is_some()),
         ("noise", asked.noise.as_deref().is_some_and(|law| law != "gaussian")),
         ("patience", asked.patience.is_some()),
+        ("batches", asked.batches.as_deref() == Some("cyclic")),
+        ("bands", asked.bands.is_some()),
     ] {
         if given {
             let remedy = "not for a search, whose trials are private trainings with Gaussian noise within one ⟦epsilon⟧, from random \

@@ -23,6 +23,7 @@ fn settings(rate: f64, steps: u64) -> PlanSettings {
         steps,
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: 100,
+        cyclic: None,
     }
 }
 

@@ -58,6 +58,33 @@ impl NoiseAhead {
         Ok(Self { noise, cells: Vec::new(), wide: Vec::new(), calls, fresh_in: None })
     }
 
+    /// As [`new`](Self::new), for `calls` calls whose whole cost is one Gaussian event: what is released is correlated between them.
+    ///
+    /// # Guarantee
+    /// That all calls together cost the event is the caller's to prove. One call never costs more than the event: its noise multiplier is at
+    /// least the event's.
+    ///
+    /// # Reference
+    /// The proof of banded factors in `reticent-accounting`.
+    ///
+    /// # Errors
+    /// [`NoiseError::Unpaid`] when the permit does not cover the event, or the event is not Gaussian or has a larger noise multiplier than one
+    /// call.
+    pub fn together(
+        noise: &BulkGaussian,
+        permit: &mut Permit,
+        event: &Event,
+        calls: u64,
+    ) -> Result<Self, NoiseError> {
+        let Event::Gaussian { noise_multiplier } = event else { return Err(NoiseError::Unpaid) };
+        if *noise_multiplier > noise.noise_multiplier() {
+            return Err(NoiseError::Unpaid);
+        }
+        permit.spend(event)?;
+        let noise = BulkNoise::Gaussian(*noise);
+        Ok(Self { noise, cells: Vec::new(), wide: Vec::new(), calls, fresh_in: None })
+    }
+
     /// Whether it can still serve a call.
     pub fn is_fresh(&self) -> bool {
         self.fresh_in == Some(generation())
@@ -257,7 +284,7 @@ impl BulkGaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::{Plan, Scale, Sensitivity, Unlimited, charge};
+    use reticent_core::{NoiseMultiplier, Plan, Scale, Sensitivity, Unlimited, charge};
 
     fn bulk(length: usize) -> BulkGaussian {
         BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(2.0).unwrap(), length).unwrap()
@@ -339,6 +366,30 @@ mod tests {
         bulk.draw_ahead(&mut ahead).finish().unwrap();
         assert_eq!(bulk.add_ahead(&mut values, &mut ahead, parallelism), Err(NoiseError::Unpaid));
         assert_eq!(values, before);
+    }
+
+    #[test]
+    fn one_event_pays_for_calls_together() {
+        let (own, parallelism) = (bulk(8), Parallelism { threads: 1 });
+        let paid =
+            |event: &Event| charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
+        let gaussian = |z: f64| Event::Gaussian { noise_multiplier: NoiseMultiplier::new(z).unwrap() };
+        let event = gaussian(0.5);
+        let mut ahead = NoiseAhead::together(&own, &mut paid(&event), &event, 2).unwrap();
+        for _ in 0..2 {
+            own.draw_ahead(&mut ahead).finish().unwrap();
+            own.add_ahead(&mut [0.0; 8], &mut ahead, parallelism).unwrap();
+        }
+        own.draw_ahead(&mut ahead).finish().unwrap();
+        assert_eq!(own.add_ahead(&mut [0.0; 8], &mut ahead, parallelism), Err(NoiseError::Unpaid));
+        // More than one call has, another kind, and what nobody paid for.
+        let often = Event::Repeated { count: 2, event: Box::new(event.clone()) };
+        for (asked, charged) in
+            [(gaussian(2.1), gaussian(2.1)), (often.clone(), often), (event, gaussian(0.4))]
+        {
+            let refused = NoiseAhead::together(&own, &mut paid(&charged), &asked, 2);
+            assert!(matches!(refused, Err(NoiseError::Unpaid)), "{asked:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the parties of a federation agree to.
 
+use crate::cyclic::refuse_cyclic;
 use crate::trainer::{Baseline, Recipe};
 use crate::{Batching, Examples, PrivacyPlan, TrainError, Units};
 use reticent_core::Neighboring;
@@ -80,6 +81,9 @@ impl FederatedTerms {
 
     /// Refuses a plan for another unit than the method protects, and numbers without meaning.
     pub(super) fn check(&self, parties: &[Arc<Examples>]) -> Result<(), TrainError> {
+        if let Some(plan) = self.plan() {
+            refuse_cyclic(plan, "parties sample their batches: leave it out")?;
+        }
         match self {
             Self::Records(plan) if plan.settings().unit == PARTY => {
                 let remedy = "FedSGD clips the gradients of records: give a plan whose unit is the record";

@@ -43,7 +43,10 @@ pub(super) fn epsilon(plan: &PrivacyPlan, steps: u64) -> Result<Epsilon, TrainEr
     if steps == 0 {
         return Ok(Epsilon::new(0.0)?);
     }
-    let account = account_at(&plan.event, plan.settings.neighboring, steps)?;
+    // The whole run is one event, and the sampler's share is for all its draws.
+    let is_whole = plan.settings.cyclic.is_some();
+    let (count, steps) = if is_whole { (1, steps.max(plan.settings.steps)) } else { (steps, steps) };
+    let account = account_at(&plan.event, plan.settings.neighboring, count)?;
     for share in SHARES {
         let spare = Delta::new(mul_down(plan.delta.get(), 1.0 - share))?;
         let epsilon = Epsilon::new(account.epsilon(spare)?.upper)?;
@@ -58,22 +61,27 @@ pub(super) fn epsilon(plan: &PrivacyPlan, steps: u64) -> Result<Epsilon, TrainEr
 pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate, TrainError> {
     let settings = &plan.settings;
     let delta = if steps == 0 { Delta::ZERO } else { plan.delta };
-    let event = Event::Repeated { count: steps, event: Box::new(plan.event.clone()) };
+    let event = match settings.cyclic {
+        Some(_) => plan.event.clone(),
+        None => Event::Repeated { count: steps, event: Box::new(plan.event.clone()) },
+    };
     let batch = plan.expected_batch();
     // A product of rate and size that is whole but for its last digit is shown as the whole number.
     let batch = if (batch - batch.round()).abs() <= 1e-12 * batch { batch.round() } else { batch };
-    let steps_of = match plan.law {
-        NoiseLaw::Gaussian => "Gaussian",
-        NoiseLaw::StudentT { .. } => "Student-t",
+    let derivation = match (settings.cyclic, plan.law) {
+        (Some(_), _) => "tight accounting of all steps as one Gaussian event (BandMF, pld)",
+        (None, NoiseLaw::Gaussian) => "tight accounting of Poisson-sampled Gaussian steps (pld)",
+        (None, NoiseLaw::StudentT { .. }) => "tight accounting of Poisson-sampled Student-t steps (pld)",
     };
     let mut public = vec![Fact::Units(settings.size), Fact::Divisor(batch), Fact::Recipe];
     public.extend(settings.clipping.profile().map(|profile| Fact::Other(profile.to_string())));
+    public.extend(settings.cyclic.iter().flat_map(|own| own.facts(settings.steps)));
     Ok(Certificate::compose(
         settings.unit.clone(),
         settings.neighboring,
         if steps == 0 { Vec::new() } else { vec![event] },
         Guarantee { epsilon: epsilon(plan, steps)?, delta },
-        format!("tight accounting of Poisson-sampled {steps_of} steps (pld)"),
+        derivation,
         public,
     ))
 }
@@ -81,6 +89,11 @@ pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate,
 pub(super) fn steps_within(plan: &PrivacyPlan, budget: Guarantee) -> Result<u64, TrainError> {
     budget.epsilon.positive()?;
     super::check_delta(budget.delta.get())?;
+    if plan.settings.cyclic.is_some() {
+        let steps = plan.settings.steps;
+        let is_within = plan.at_delta(budget.delta)?.epsilon(steps)? <= budget.epsilon;
+        return Ok(if is_within { steps } else { 0 });
+    }
     // The sampler's share for ten times the plan's steps, at least a million.
     let most = plan.settings.steps.saturating_mul(10).max(1 << 20);
     let share = sampler_share(&plan.noise, most, budget)?;

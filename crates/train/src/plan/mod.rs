@@ -4,8 +4,9 @@ mod account;
 
 use crate::TrainError;
 use crate::clip::{Clipping, MagnitudeProfile};
+use crate::cyclic::{CyclicBatches, refuse_cyclic};
 use crate::digest::digest;
-use crate::noise::NoiseLaw;
+use crate::noise::{NoiseLaw, StepNoise};
 use crate::quantile::{Division, QuantileClipping};
 use account::{account_at, sampler_share};
 use reticent_accounting::calibrate;
@@ -29,7 +30,7 @@ pub struct PlanSettings {
     pub unit: String,
     /// The number of units as it is publicly known. With add-remove the true number is private and may differ.
     pub size: u64,
-    /// Probability of a unit to be in a step, at most 1.
+    /// Probability of a unit to be in a step, at most 1. With cyclic batches nothing is sampled, and it is 1.
     pub sampling_rate: f64,
     /// Number of steps.
     pub steps: u64,
@@ -37,6 +38,9 @@ pub struct PlanSettings {
     pub clipping: Clipping,
     /// How many weights are trained.
     pub dimension: usize,
+    /// Batches that come round in every epoch, with correlated noise; none where batches are sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cyclic: Option<CyclicBatches>,
 }
 
 impl PlanSettings {
@@ -77,7 +81,7 @@ impl PlanSettings {
             let remedy = format!("make it for the model's {} trained weights", self.dimension);
             return Err(TrainError::invalid("profile", format!("of {kept} coordinates"), remedy));
         }
-        Ok(())
+        self.cyclic.map_or(Ok(()), |own| own.check_plan(self))
     }
 
     /// Refuses noise of a law that has no tight account with these settings.
@@ -85,6 +89,10 @@ impl PlanSettings {
         law.check()?;
         if law.is_gaussian() {
             return Ok(());
+        }
+        if self.cyclic.is_some() {
+            let remedy = "cyclic batches need Gaussian noise: its steps add up to one event";
+            return Err(TrainError::invalid("noise", "student-t", remedy));
         }
         let Some(profile) = self.clipping.profile() else {
             let remedy = "a norm alone bounds no single number, and Student-t noise has no tight account then: give clipping \
@@ -109,8 +117,12 @@ impl PlanSettings {
     /// What one step costs with Gaussian noise of this multiplier.
     ///
     /// # Errors
-    /// [`InvalidValue`] for a sampling rate without meaning.
+    /// [`InvalidValue`] for a sampling rate without meaning, and with cyclic batches, whose steps have one event together.
     pub fn event(&self, multiplier: NoiseMultiplier) -> Result<Event, InvalidValue> {
+        if self.cyclic.is_some() {
+            let remedy = "steps with correlated noise have one event together: ask a plan for it";
+            return Err(InvalidValue::new("batches", "cyclic", remedy));
+        }
         sampled(self, event_at(self, NoiseLaw::Gaussian, multiplier))
     }
 
@@ -125,7 +137,8 @@ impl PlanSettings {
 
     /// The expected number of units in a step of a data set of the public size, by which every sum is divided.
     pub fn expected_batch(&self) -> f64 {
-        self.sampling_rate * self.size as f64
+        let share = self.cyclic.map_or(1.0, |own| own.per_epoch as f64);
+        self.sampling_rate * self.size as f64 / share
     }
 }
 
@@ -246,11 +259,11 @@ impl PrivacyPlan {
             sampler_share(&noise_of(&settings, law, settings.clipping.norm())?, settings.steps, budget)?;
         let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
         let multiplier = calibrate::noise_multiplier(spare, |z| {
-            account_at(
-                &sampled(&settings, event_at(&settings, law, NoiseMultiplier::new(z)?))?,
-                settings.neighboring,
-                settings.steps,
-            )
+            let event = event_at(&settings, law, NoiseMultiplier::new(z)?);
+            match settings.cyclic {
+                Some(_) => account_at(&event, settings.neighboring, 1),
+                None => account_at(&sampled(&settings, event)?, settings.neighboring, settings.steps),
+            }
         })?;
         Self::with_at_least(settings, law, multiplier, (Some(budget.epsilon), budget.delta.get()))
     }
@@ -273,10 +286,17 @@ impl PrivacyPlan {
         settings.check()?;
         // The grid of the noise takes a little of the multiplier, which a little more noise gives back.
         let mut more = 1e-9;
+        let base = match settings.cyclic {
+            Some(own) => own.factor(settings.steps)?.sensitivity(own.participation(settings.steps))?,
+            None => 1.0,
+        };
         while more < 1.0 {
-            let sigma = multiplier * settings.clipping.norm() * (1.0 + more);
-            let noise = noise_of(&settings, law, sigma)?;
-            if noise.noise_multiplier().get() >= multiplier {
+            let sigma = multiplier * base * settings.clipping.norm() * (1.0 + more);
+            let reached = match settings.cyclic {
+                Some(own) => own.run_multiplier(&settings, sigma)?,
+                None => noise_of(&settings, law, sigma)?.noise_multiplier(),
+            };
+            if reached.get() >= multiplier {
                 let plan = Self::with_sigma(settings.clone(), law, sigma, delta)?;
                 // Rounding changes the shape of a profile a little, and so a little more than the multiplier.
                 let most = epsilon.filter(|_| !law.is_gaussian());
@@ -304,8 +324,9 @@ impl PrivacyPlan {
     /// A Gaussian of variance σ² + τ² is one of variance σ² with independent noise of variance τ² added.
     ///
     /// # Errors
-    /// [`TrainError::Invalid`] for a noise multiplier above the event's own, and for noise of another law.
+    /// [`TrainError::Invalid`] for a noise multiplier above the event's own, for noise of another law, and with cyclic batches.
     pub fn claiming(mut self, multiplier: f64) -> Result<Self, TrainError> {
+        refuse_cyclic(&self, "its event is that of a whole run: sample batches")?;
         if !self.law.is_gaussian() || multiplier > self.noise.noise_multiplier().get() {
             let remedy = "state at most as much noise as there is, and Gaussian noise";
             return Err(TrainError::invalid("noise_multiplier", multiplier, remedy));
@@ -320,11 +341,13 @@ impl PrivacyPlan {
         settings.check_law(law)?;
         check_delta(delta)?;
         let noise = noise_of(&settings, law, sigma)?;
-        let event = match &noise {
-            BulkNoise::Gaussian(noise) => event_at(&settings, law, noise.noise_multiplier()),
-            BulkNoise::Student(noise) => noise.event(),
+        let event = match (settings.cyclic, &noise) {
+            (Some(own), _) => Event::Gaussian { noise_multiplier: own.run_multiplier(&settings, sigma)? },
+            (None, BulkNoise::Gaussian(noise)) => {
+                sampled(&settings, event_at(&settings, law, noise.noise_multiplier()))?
+            }
+            (None, BulkNoise::Student(noise)) => sampled(&settings, noise.event())?,
         };
-        let event = sampled(&settings, event)?;
         let (delta, noise) = (Delta::new(delta)?, Box::new(noise));
         let plan = Self { settings, law, sigma, delta, noise, event, claimed: None };
         let whole = plan.epsilon(plan.settings.steps)?;
@@ -355,7 +378,7 @@ impl PrivacyPlan {
         self.law
     }
 
-    /// σ of the noise on a step's sum; of Student-t noise, its scale.
+    /// σ of the noise on a step's sum; of Student-t noise, its scale; with cyclic batches, σ of the noise on a row of C·G.
     pub fn sigma(&self) -> f64 {
         self.sigma
     }
@@ -370,7 +393,7 @@ impl PrivacyPlan {
         self.settings.expected_batch()
     }
 
-    /// The variance of the noise in one coordinate of a step's mean gradient.
+    /// The variance of the noise in one coordinate of a step's mean gradient; with cyclic batches, before the noise is correlated.
     pub fn noise_variance(&self) -> f64 {
         self.law.variance(self.sigma / self.expected_batch())
     }
@@ -388,13 +411,26 @@ impl PrivacyPlan {
         &self.noise
     }
 
-    /// What one step costs.
+    /// What one step costs; with cyclic batches, what all steps cost together.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
+    /// The noise of all steps, which the permit pays for.
+    pub(crate) fn paid_noise(&self, permit: &mut Permit) -> Result<StepNoise, TrainError> {
+        match (self.settings.cyclic, &*self.noise) {
+            (Some(_), BulkNoise::Gaussian(noise)) => {
+                StepNoise::together(*noise, permit, &self.event, self.settings.steps)
+            }
+            _ => StepNoise::new((*self.noise).clone(), permit, &self.whole()),
+        }
+    }
+
     /// What all steps cost, as one event.
     pub(crate) fn whole(&self) -> Event {
+        if self.settings.cyclic.is_some() {
+            return self.event.clone();
+        }
         Event::Repeated { count: self.settings.steps, event: Box::new(self.event.clone()) }
     }
 
@@ -420,7 +456,7 @@ impl PrivacyPlan {
         Ok(session.charge_under(self.settings.neighboring, &self.charges()?)?)
     }
 
-    /// ε after this many steps, at the plan's δ, rounded up.
+    /// ε after this many steps, at the plan's δ, rounded up. With cyclic batches it is that of all steps from the first one on.
     ///
     /// # Errors
     /// What the accountant refuses; [`TrainError::Invalid`] when the sampler's own δ does not fit.
@@ -443,7 +479,7 @@ impl PrivacyPlan {
     }
 
     /// The largest number of steps of this plan's kind that stays within a budget, also beyond the plan's own number;
-    /// 0 when not even one does.
+    /// 0 when not even one does. With cyclic batches the plan's own number, or 0.
     ///
     /// # Errors
     /// As [`epsilon`](Self::epsilon).
@@ -474,6 +510,9 @@ fn check_delta(delta: f64) -> Result<(), TrainError> {
 }
 
 fn noise_of(settings: &PlanSettings, law: NoiseLaw, sigma: f64) -> Result<BulkNoise, TrainError> {
+    if let Some(own) = settings.cyclic {
+        return Ok(own.step_noise(settings, sigma)?.into());
+    }
     let (scale, dimension) = (Scale::new(sigma)?, settings.dimension + settings.clipping.further());
     Ok(match (law, settings.clipping.profile()) {
         (NoiseLaw::StudentT { degrees_of_freedom }, Some(profile)) => {

@@ -9,6 +9,7 @@ fn settings() -> PlanSettings {
         steps: 1000,
         clipping: Clipping::Flat { norm: 0.5 },
         dimension: 26_010,
+        cyclic: None,
     }
 }
 

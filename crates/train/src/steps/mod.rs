@@ -3,6 +3,7 @@
 
 mod record;
 
+use crate::cyclic::refuse_cyclic;
 use crate::noise::StepNoise;
 use crate::sampler::PoissonSampler;
 use crate::trainer::StopCause;
@@ -47,6 +48,7 @@ impl PrivateSteps {
     /// plan's; [`TrainError::Invalid`] when the plan is, with replace-one, for another number of units; when there is no randomness.
     pub fn new(plan: PrivacyPlan, units: Units, permit: Permit) -> Result<Self, TrainError> {
         let settings = plan.settings();
+        refuse_cyclic(&plan, "steps of another framework are sampled: leave it out")?;
         if settings.clipping.further() > 0 || settings.clipping.profile().is_some() {
             let remedy = "gradients that are computed elsewhere are clipped by their norm: give flat, per-layer or automatic";
             return Err(TrainError::invalid("clipping", "quantile or encoded", remedy));

@@ -3,6 +3,7 @@
 use super::contribution::{check_grid, refuse_quantile};
 use super::{Progress, Recipe, StopCause, TrainingTerms};
 use crate::checkpoint::Ledger;
+use crate::cyclic::{Correlation, refuse_cyclic};
 use crate::denoise::Denoiser;
 use crate::engine::{Engine, FixedSum, Weights};
 use crate::evaluate::{Evaluation, evaluate, judge_each};
@@ -33,6 +34,8 @@ pub struct Aggregation {
     /// None without privacy.
     pub(super) noise: Option<Box<StepNoise>>,
     pub(super) denoiser: Option<Box<Denoiser>>,
+    /// The sums of earlier steps, with cyclic batches.
+    pub(super) correlation: Option<Box<Correlation>>,
     pub(super) taken: u64,
     pub(super) counted: u64,
     pub(super) ledger: Option<Ledger>,
@@ -67,7 +70,10 @@ impl Aggregation {
         if engine.draws_noise() {
             settings.clipping.check_by_norm("a GPU (or train with the device cpu)")?;
         }
-        let noise = Box::new(StepNoise::new(plan.noise().clone(), &mut permit, &plan.whole())?);
+        if engine.draws_noise() {
+            refuse_cyclic(&plan, "noise of cyclic batches is drawn on the CPU: train with the device cpu")?;
+        }
+        let noise = Box::new(plan.paid_noise(&mut permit)?);
         let weights = engine.initial_weights()?;
         Self::new(engine, TrainingTerms::Private(plan), recipe, Some(noise), &weights)
     }
@@ -82,6 +88,14 @@ impl Aggregation {
         recipe.check()?;
         check_weights(weights)?;
         let denoiser = denoiser(&recipe, &terms, engine.layout())?;
+        let correlation = match &terms {
+            TrainingTerms::Private(plan) => plan
+                .settings()
+                .cyclic
+                .map(|own| Correlation::new(own, plan.steps()).map(Box::new))
+                .transpose()?,
+            TrainingTerms::NonPrivate(_) => None,
+        };
         engine.load_weights(weights)?;
         engine.begin(&recipe)?;
         let threshold = match &terms {
@@ -95,6 +109,7 @@ impl Aggregation {
             recipe,
             noise,
             denoiser,
+            correlation,
             taken: 0,
             counted: 0,
             ledger: None,
@@ -138,6 +153,7 @@ impl Aggregation {
             return Err(TrainError::invalid("plan", "none", "sums of several parties need a plan"));
         };
         refuse_quantile(plan)?;
+        refuse_cyclic(plan, "parties sample their batches: leave it out")?;
         check_grid(first.grid(), plan)?;
         let mut total = first.clone();
         others.iter().try_for_each(|sum| total.merge(sum))?;
@@ -167,6 +183,11 @@ impl Aggregation {
         if self.is_finished() {
             return Err(TrainError::Finished { steps: self.steps() });
         }
+        if self.correlation.as_ref().is_some_and(|own| own.is_torn()) {
+            let remedy = "the noise of a step depends on sums of earlier steps, which are private and kept in no file: end the run as \
+                          it is, or begin a new one";
+            return Err(TrainError::invalid("batches", "cyclic, resumed", remedy));
+        }
         Ok(())
     }
 
@@ -176,9 +197,21 @@ impl Aggregation {
         let rate = self.rate();
         let (divisor, noise_variance) = match (&self.terms, &mut self.noise) {
             (TrainingTerms::Private(plan), Some(noise)) => {
+                let exact = match &mut self.correlation {
+                    Some(correlation) => {
+                        let exact = self.engine.read_sum()?;
+                        self.engine.load_sum(&correlation.row(&exact))?;
+                        Some(exact)
+                    }
+                    None => None,
+                };
                 self.engine.add_noise(noise)?;
                 // From here on the step counts, whatever becomes of it.
                 self.counted += 1;
+                if let (Some(correlation), Some(exact)) = (&mut self.correlation, exact) {
+                    let noisy = correlation.release(exact, &self.engine.read_sum()?);
+                    self.engine.load_sum(&noisy)?;
+                }
                 if let Some(denoiser) = &mut self.denoiser {
                     let mut sum = self.engine.read_sum()?;
                     denoiser.apply(&mut sum)?;
@@ -194,7 +227,11 @@ impl Aggregation {
                         (plan.expected_batch() / unit, Some(plan.noise_variance() * unit * unit))
                     }
                     // How much noise is left after denoising is not known.
-                    _ => (plan.expected_batch(), self.denoiser.is_none().then(|| plan.noise_variance())),
+                    _ => {
+                        let spread = self.correlation.as_ref().map_or(1.0, |own| own.mean_variance());
+                        let variance = self.denoiser.is_none().then(|| plan.noise_variance() * spread);
+                        (plan.expected_batch(), variance)
+                    }
                 }
             }
             (TrainingTerms::NonPrivate(_), None) => (divisor, None),
@@ -364,6 +401,11 @@ fn denoiser(
         (None, _) => Ok(None),
         (Some(rule), TrainingTerms::Private(plan)) if plan.quantile().is_some() => {
             let remedy = "the unit of the sums changes with quantile clipping: leave one of the two out";
+            Err(TrainError::invalid("denoise", rule, remedy))
+        }
+        (Some(rule), TrainingTerms::Private(plan)) if plan.settings().cyclic.is_some() => {
+            let remedy =
+                "the rules are for noise that is independent between steps: leave it out with cyclic batches";
             Err(TrainError::invalid("denoise", rule, remedy))
         }
         (Some(rule), TrainingTerms::Private(plan)) => {

@@ -1,6 +1,7 @@
 //! What one party computes.
 
 use super::share::{Sampling, Share};
+use crate::cyclic::refuse_cyclic;
 use crate::engine::{Engine, FixedGrid, FixedSum};
 use crate::{Clipping, Examples, Layout, PrivacyPlan, TrainError, Units};
 use std::sync::Arc;
@@ -41,6 +42,7 @@ impl Contribution {
         let settings = plan.settings();
         super::check_dimension(plan, engine.layout())?;
         refuse_quantile(plan)?;
+        refuse_cyclic(plan, "parties sample their batches: leave it out")?;
         check_grid(&grid, plan)?;
         // Refuses a number that the grid has no room for.
         FixedSum::new(grid, most_units)?;

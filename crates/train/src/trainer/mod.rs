@@ -88,7 +88,11 @@ impl Trainer {
             let remedy = format!("give the number of units there are, {}", units.len());
             return Err(TrainError::invalid("size", settings.size, remedy));
         }
-        let (sampling, clipping) = (Sampling::poisson(settings.sampling_rate)?, settings.clipping.clone());
+        let sampling = match settings.cyclic {
+            Some(own) => Sampling::cyclic(own, units.len())?,
+            None => Sampling::poisson(settings.sampling_rate)?,
+        };
+        let clipping = settings.clipping.clone();
         let share = Share::new(&*engine, examples, units, sampling, Some(clipping))?;
         Ok(Self { aggregation: Aggregation::private(engine, plan, recipe, permit)?, share, adversary: None })
     }
@@ -199,6 +203,9 @@ impl Trainer {
         aggregation.check_unfinished()?;
         if let Some(clipping) = aggregation.step_clipping() {
             share.set_clipping(clipping);
+        }
+        if let Some(correlation) = &aggregation.correlation {
+            share.set_step(correlation.rows());
         }
         let Aggregation { engine, noise, .. } = &mut *aggregation;
         match noise {

@@ -47,7 +47,8 @@ impl Aggregation {
     }
 
     /// Goes on with the run in a folder: from its checkpoint, or from the initial weights when it was stopped before the
-    /// first one. Every step that may have been seen stays counted, and a run that was ended stays so.
+    /// first one. Every step that may have been seen stays counted, and a run that was ended stays so. A run with cyclic batches that has
+    /// taken steps can be ended, and takes no further ones.
     ///
     /// # Errors
     /// [`TrainError::Changed`] when the plan, the recipe or the model is another; [`TrainError::File`] when files are
@@ -83,6 +84,9 @@ impl Aggregation {
             }
         }
         self.counted = self.counted.max(ledger.counted());
+        if let (Some(correlation), true) = (&mut self.correlation, self.counted > 0) {
+            correlation.tear();
+        }
         self.stopped = ledger.stopped();
         self.ledger = Some(ledger);
         Ok(())

@@ -1,5 +1,6 @@
 //! The examples of one party, and which of them enter a step.
 
+use crate::cyclic::{CyclicBatches, CyclicSampler};
 use crate::engine::{Background, Engine};
 use crate::sampler::{PoissonSampler, Repeated, Shuffler, Units};
 use crate::trainer::Batching;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 pub(crate) enum Sampling {
     Poisson { sampler: PoissonSampler, entropy: Box<Entropy> },
     Shuffled { shuffler: Shuffler, entropy: Box<Entropy> },
+    Cyclic { sampler: CyclicSampler, entropy: Box<Entropy> },
     Repeated(Box<Repeatable>, Batch),
 }
 
@@ -27,6 +29,12 @@ impl Sampling {
     pub(crate) fn poisson(rate: f64) -> Result<Self, TrainError> {
         let sampler = PoissonSampler::new(SamplingRate::new(rate)?)?;
         Ok(Self::Poisson { sampler, entropy: Box::new(Entropy::new()?) })
+    }
+
+    /// Batches of so many units that are drawn here, once.
+    pub(crate) fn cyclic(batches: CyclicBatches, units: usize) -> Result<Self, TrainError> {
+        let mut entropy = Box::new(Entropy::new()?);
+        Ok(Self::Cyclic { sampler: CyclicSampler::new(batches.per_epoch, units, &mut entropy), entropy })
     }
 
     /// The batches of a training without a guarantee.
@@ -53,6 +61,7 @@ impl Sampling {
         match self {
             Self::Poisson { sampler, entropy } => sampler.sample(units, entropy, selection),
             Self::Shuffled { shuffler, entropy } => shuffler.sample(units, &mut **entropy, selection),
+            Self::Cyclic { sampler, entropy } => sampler.sample(units, entropy, selection),
             Self::Repeated(bits, Batch::Poisson(sampler)) => sampler.sample(units, bits, selection),
             Self::Repeated(bits, Batch::Shuffled(shuffler)) => shuffler.sample(units, &mut **bits, selection),
         }
@@ -88,6 +97,13 @@ impl Share {
     /// Clips from now on by another rule.
     pub(crate) fn set_clipping(&mut self, clipping: Clipping) {
         self.clipping = Some(clipping);
+    }
+
+    /// Says which step comes next, from 0, where batches are cyclic.
+    pub(crate) fn set_step(&mut self, step: u64) {
+        if let Sampling::Cyclic { sampler, .. } = &mut self.sampling {
+            sampler.set_step(step);
+        }
     }
 
     /// Samples the units of the next step.

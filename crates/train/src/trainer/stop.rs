@@ -95,6 +95,8 @@ impl Aggregation {
     pub fn certificate_if_stopped(&self, cause: StopCause) -> Result<Option<Certificate>, TrainError> {
         let Some(plan) = self.plan() else { return Ok(None) };
         let counted = if cause.is_blind() { self.counted } else { plan.steps().max(self.counted) };
+        // The event of a run with cyclic batches is that of all its steps, whatever ended it.
+        let cause = if plan.settings().cyclic.is_some() { StopCause::Choice } else { cause };
         let premise = Fact::Stopped(cause.premise(self.taken, plan.steps()));
         Ok(Some(plan.certificate(counted)?.taking(premise)))
     }

@@ -132,6 +132,7 @@ pub(crate) fn settings(size: u64, rate: f64, steps: u64) -> PlanSettings {
         steps,
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: 9,
+        cyclic: None,
     }
 }
 
