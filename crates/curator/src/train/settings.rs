@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     pub(crate) every: Option<CheckpointInterval>,
     /// Whether the learning rate follows from the number of units.
     pub(crate) rate_by_size: bool,
+    /// How many scores on held-out units during the run are paid for.
+    pub(crate) evaluations: Option<u64>,
 }
 
 impl Settings {
@@ -99,10 +101,23 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         }
     }
     if run.patience == Some(0) {
-        return Err(Refusal::value("patience", 0, "give a number of epochs, at least 1"));
+        return Err(Refusal::value("patience", 0, "give a number of scores, at least 1"));
     }
     let every = run.checkpoint_every.as_deref().map(every).transpose()?;
-    Ok(Settings { budget, neighboring, clipping, noise, recipe, local, adversarial, every, rate_by_size })
+    // Whether there are public data to stop by is known when they are found.
+    let evaluations = None;
+    Ok(Settings {
+        budget,
+        neighboring,
+        clipping,
+        noise,
+        recipe,
+        local,
+        adversarial,
+        every,
+        rate_by_size,
+        evaluations,
+    })
 }
 
 fn budget_of(run: &Train) -> Result<Budget, Refusal> {
