@@ -149,7 +149,12 @@ impl TrainingLoop<'_> {
             };
             let is_shown = if self.evaluations.is_some() { found.is_some() } else { passes(report) };
             if is_shown || self.trainer.is_finished() {
-                let metrics = Metrics::with(self.metrics(start.taken)?, found.as_ref());
+                let mut metrics = Metrics::with(self.metrics(start.taken)?, found.as_ref());
+                if self.evaluations.is_some() {
+                    // Scores decide when the run ends, and cost by themselves: all that is proven is the ε of the plan.
+                    let whole = self.certificate_if_stopped(StopCause::Choice)?;
+                    metrics.epsilon = whole.map(|whole| whole.guarantee.epsilon.get());
+                }
                 bar.report(&metrics);
                 if let Some(folder) = self.folder {
                     stored::add_metrics(folder, &metrics)?;

@@ -160,6 +160,12 @@ pub(super) fn stored(folder: &Path) -> Result<Vec<HeldOutEvaluation>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bill::covers;
+    use crate::train::{Resume, Trained};
+    use crate::{Planned, Request, Session};
+    use reticent_accounting::{Verdict, verify};
+    use reticent_core::{Epsilon, Event, Guarantee, Ledger, LedgerError, Neighboring, Plan};
+    use std::sync::{Arc, Mutex};
 
     fn run(epochs: f64, patience: u64) -> Train {
         Train { epochs: Some(epochs), patience: Some(patience), held_out: Some(0.1), ..Train::default() }
@@ -180,6 +186,123 @@ mod tests {
             assert_eq!(refusal.field(), Some("patience"));
             assert!(refusal.to_string().contains(part), "{refusal}");
         }
+    }
+
+    /// A run on the bundled records that learns nothing, so that noise decides which score is the best.
+    fn idle() -> Train {
+        Train {
+            model: Some("logistic".to_owned()),
+            epsilon: Some(2.0),
+            delta: Some(1e-6),
+            dataset_size: Some(20_000),
+            batch_size: Some(64),
+            steps: Some(20),
+            learning_rate: Some(1e-6),
+            held_out: Some(0.1),
+            patience: Some(1),
+            threads: Some(1),
+            ..Train::default()
+        }
+    }
+
+    /// A ledger that keeps what was charged where the test sees it.
+    struct Kept(Arc<Mutex<Vec<Plan>>>);
+
+    impl Ledger for Kept {
+        fn reserve(&mut self, plan: &Plan) -> Result<(), LedgerError> {
+            self.0.lock().unwrap().push(plan.clone());
+            Ok(())
+        }
+
+        fn neighboring(&self) -> Option<Neighboring> {
+            Some(Neighboring::AddRemove)
+        }
+    }
+
+    /// How many scores during the run an event has, and of which kind.
+    fn scores(event: &Event) -> (u64, &Event) {
+        let Event::Parallel { events } = event else { panic!("{event:?}") };
+        let [_, Event::Composed { events: beside }] = &events[..] else { panic!("{events:?}") };
+        let [Event::Repeated { count, event }, _] = &beside[..] else { panic!("{beside:?}") };
+        (*count, event)
+    }
+
+    #[test]
+    fn a_run_that_stops_early_has_paid_for_its_whole_plan() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("run");
+        let request = Train { out: Some(folder.clone()), ..idle() };
+        let charged = Arc::new(Mutex::new(Vec::new()));
+        let ledger = Box::new(Kept(charged.clone()));
+        let mut session = Session::new("census", "row", Neighboring::AddRemove, ledger).unwrap();
+        let Trained::Finished(run) = request.check().unwrap().run(&mut session).unwrap() else { panic!() };
+        // Nineteen scores in a row, each better than all before: one chance in 19!.
+        assert!(run.steps < 20 && !run.evaluations.is_empty(), "{}", run.steps);
+        assert_eq!(run.evaluations.len() as u64, run.steps);
+        let last: Vec<f64> = run.evaluations.iter().rev().take(2).map(|own| own.score.merit()).collect();
+        assert!(last[0] <= last[1], "{last:?}");
+        assert!(run.evaluations.iter().all(|own| own.score.is_noisy && own.score.accuracy_doubt.is_some()));
+        // Everything was charged before, and everything is certified: all steps, and all scores.
+        let certificate = run.certificate.clone().unwrap();
+        let plans = charged.lock().unwrap().clone();
+        assert_eq!(plans.len(), 1);
+        assert_eq!(plans[0].events(), certificate.events);
+        assert_eq!(scores(&certificate.events[0]).0, 19);
+        let text = serde_json::to_string(&certificate.events).unwrap();
+        assert!(text.contains(r#""count":20"#), "{text}");
+        assert!(certificate.guarantee.epsilon.get() <= 2.0);
+        assert!(matches!(verify(&certificate).unwrap(), Verdict::Holds(_)));
+        // Going on draws nothing again.
+        let again = Resume::new(folder).check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
+        let Trained::Finished(again) = again else { panic!() };
+        assert_eq!((again.evaluations, again.held_out), (run.evaluations, run.held_out));
+        assert_eq!(again.certificate, Some(certificate));
+    }
+
+    /// What a run of these settings pays for on held-out units.
+    fn test_of(run: &Train, evaluations: Option<u64>) -> HeldOutTest {
+        let reader = idle().check().unwrap().reader;
+        HeldOutTest::of(run, &reader, Epsilon::new(2.0).unwrap(), evaluations).unwrap().unwrap()
+    }
+
+    #[test]
+    fn scores_that_are_not_paid_for_are_refuted_and_not_drawn() {
+        let (plain, paid) = (test_of(&idle(), None), test_of(&idle(), Some(19)));
+        let holds = |claim: Guarantee, event: &Event| {
+            matches!(
+                covers(claim, std::slice::from_ref(event), Neighboring::AddRemove).unwrap(),
+                Verdict::Holds(_)
+            )
+        };
+        assert!(holds(paid.guarantee, &paid.event) && paid.guarantee.epsilon.get() <= 2.0);
+        // The broken twin claims the final test, and gives out nineteen scores beside it.
+        let Event::Composed { events } = &paid.event else { panic!("{:?}", paid.event) };
+        let [Event::Repeated { count: 19, event: one }, last] = &events[..] else { panic!("{events:?}") };
+        let half = Guarantee::pure(Epsilon::new(1.0).unwrap());
+        assert!(holds(half, last) && !holds(half, &paid.event));
+        // Of a plan with the final test alone no score is drawn, and of one with nineteen no twentieth.
+        let charge = |event: &Event| {
+            let mut session = Session::without_limit().unwrap();
+            let payment = session.payment("row", Neighboring::AddRemove).unwrap();
+            payment.payer.charge(&Plan::new(vec![event.clone()]).unwrap()).unwrap()
+        };
+        assert!(charge(last).spend(one).is_err() && charge(&plain.event).spend(one).is_err());
+        let mut permit = charge(&paid.event);
+        for _ in 0..19 {
+            permit.spend(one).unwrap();
+        }
+        assert!(permit.spend(one).is_err() && permit.spend(last).is_ok() && permit.is_used_up());
+    }
+
+    #[test]
+    fn public_data_or_held_out_units_decide() {
+        let refusal = Train { held_out: None, ..idle() }.check().unwrap_err();
+        assert_eq!(refusal.field(), Some("patience"), "{refusal}");
+        assert!(refusal.to_string().contains("held_out"), "{refusal}");
+        let plain = Train { non_private: Some(true), epsilon: None, delta: None, dataset_size: None, ..idle() };
+        let done = plain.check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
+        let Trained::Finished(run) = done else { panic!() };
+        assert!(run.certificate.is_none() && run.evaluations.iter().all(|own| !own.score.is_noisy));
     }
 
     #[test]
