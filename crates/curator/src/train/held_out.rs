@@ -300,7 +300,7 @@ fn overall(reader: &Reader, judged: &[f64], rows: f64) -> Result<Tally, Refusal>
     if reader.classes.is_empty() {
         return tally(reader, &[], judged, rows);
     }
-    let right = judged.iter().filter(|error| **error == 0.0).count();
+    let right = judged.iter().filter(|right| **right != 0.0).count();
     Ok(Tally::Classes(vec![[right as u64, (judged.len() - right) as u64]]))
 }
 
